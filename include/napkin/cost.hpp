@@ -1,0 +1,112 @@
+// Cost: what a partition moves, holds and takes, level by level.
+//
+// H (transfers) and M (memory) follow docs/theory.md sections 2 to 5, exact for ragged pieces. Counts are 64-bit and
+// checked; what does not fit in 63 bits is reported as overflow, never wrapped.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "napkin/partition.hpp"
+
+namespace napkin {
+
+// One launch: fused statements, how they are split, and the loops that follow from it.
+struct Kernel {
+  std::shared_ptr<const Derivation> derivation;
+  Partition partition;
+  Program program;  // stream(*derivation, the partition's streams, outermost first)
+};
+struct Plan {
+  std::vector<Kernel> kernels;  // in launch order; they share only arrays at the outermost level
+};
+// The kernel of a legal partition (see illegal()).
+Kernel make_kernel(std::shared_ptr<const Derivation>, Partition);
+
+enum class Model { machine, ideal };
+
+struct ArrayCost {
+  std::string array;  // an input or output of the kernel
+  std::int64_t transfer_values = 0;
+  std::int64_t transfer_bytes = 0;
+  double times = 0;  // transfer over the array's own size
+  bool saved = false;  // else loaded
+};
+struct HeldArray {
+  std::string array;
+  std::int64_t values = 0, bytes = 0;
+};
+struct LevelCost {
+  std::size_t level = 1;
+  std::int64_t transfer_values = 0, transfer_bytes = 0;      // between this level and its parent, whole launch
+  std::int64_t memory_values = 0, memory_bytes = 0;          // exact: the largest column, temporaries and state too
+  std::int64_t ideal_memory_values = 0, ideal_memory_bytes = 0;  // the paper's: inputs, outputs, streamed tiles
+  std::optional<double> capacity;   // in bytes, or in values where the level counts values
+  std::int64_t groups = 1;          // pieces at this level, all parents together
+  std::int64_t groups_per_parent = 1;
+  std::optional<double> ideal_time_s, time_s;
+  std::vector<ArrayCost> arrays;
+  std::vector<HeldArray> held;  // what the largest column holds, largest first
+};
+struct UnitCost {
+  Unit unit = Unit::fma;
+  double operations = 0;
+  std::optional<double> ideal_time_s, time_s;
+};
+
+// H and M as readable expressions in the sizes of axes and pieces, and the least H over all pieces to leading order:
+// H* = sum of alpha * M^-beta.
+struct Term {
+  std::string alpha;
+  double alpha_value = 0;  // at the sizes given; 0 where symbolic sizes remain
+  double beta = 0;
+};
+struct ClosedForm {
+  std::string H, M, H_star;
+  std::vector<Term> terms;
+  std::vector<std::string> dropped;  // monomials of M that H_star leaves out
+  std::optional<double> bound_values;  // H_star at the level's capacity
+};
+
+// What does not fit: where, by how much, and by which array most.
+struct Overrun {
+  std::size_t level;
+  double over;  // bytes, or values
+  std::string array;
+  std::string what;  // "memory", "groups"
+};
+
+struct KernelCost {
+  std::vector<LevelCost> levels;  // one per level below the outermost
+  std::vector<UnitCost> units;
+  ClosedForm closed_form;         // at the first level below the outermost
+  std::int64_t compulsory_bytes = 0;  // every input read once, every output written once
+  std::optional<double> ideal_time_s, time_s, energy_j;
+  std::string bound_by;           // a level or unit
+  std::vector<Overrun> overruns;  // empty: it fits
+  bool overflow = false;
+};
+struct Cost {
+  std::vector<KernelCost> kernels;
+  double operations = 0;
+  std::optional<double> ideal_time_s, time_s, energy_j;
+};
+
+KernelCost estimate(const Kernel&, const Hardware&, Model);
+Cost estimate(const Plan&, const Hardware&, Model);
+
+// The slow twin of estimate: walks every iteration of every loop with its clipped pieces and counts what is loaded,
+// saved, held and computed. For small sizes only.
+struct Count {
+  struct At {
+    std::int64_t transfer_values = 0, transfer_bytes = 0, memory_values = 0, memory_bytes = 0;
+  };
+  std::vector<At> levels;
+  std::vector<double> operations;  // by Unit
+};
+Count count(const Kernel&, const Hardware&);
+
+}  // namespace napkin

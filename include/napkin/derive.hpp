@@ -1,0 +1,96 @@
+// Derivation: what holds of a set of fused statements, found by algebra alone.
+//
+// From the statements comes a list of columns (each one pointwise function or one reduction); for each wire whether
+// the kernel may be grouped and streamed along it, with the carried state and its four programs, or why not. The
+// rules S1 to S6 are proved in docs/theory.md. Nothing here knows the name of an algorithm.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// One function column. `value` is pointwise. Without `fold` the output is `value` for every position of the
+// output's wires. With it the output is `value` reduced over `over`, after the old value of `carried`, multiplied by
+// `repair` where there is one: output = (repair * carried) (+) fold over `over` of value.
+struct Column {
+  ArrayId output;
+  ExprId value;
+  const Reduction* fold = nullptr;
+  std::vector<WireId> over;
+  std::optional<ArrayId> carried;
+  std::optional<ExprId> repair;
+};
+
+enum class Rule { weave, reduction, composition, finish, cascade, invariant, cast };  // S1 to S6, and casts
+std::string_view code(Rule);  // "S1" .. "S6", "cast"
+
+struct Refused {
+  std::string reason;  // in the words of the file, complete as a sentence without its full stop
+  Span span;           // what in the file makes it so
+};
+
+struct Groupable {
+  bool by_merge = false;              // else woven: the pieces never meet
+  std::vector<ArrayId> recomputed;    // columns without the wire, done again by every group
+};
+
+// A carried accumulator. Two states merge with the same repair that absorb uses.
+struct Carried {
+  ArrayId array;             // in scratch
+  const Reduction* combine;  // how the old state and a piece's own reduction join
+};
+
+// The four programs over `scratch` arrays. `piece` computes what the piece alone determines; `absorb` then updates
+// the state; `merge` joins the state with a second one (arrays of `other`, in the order of `state`).
+struct Streamable {
+  std::vector<Carried> state;
+  std::vector<Column> init, piece, absorb, merge, finish;
+  std::vector<ArrayId> other;
+  std::vector<Rule> rules;
+  std::vector<std::string> notes;  // such as a cast that rounds the piece
+};
+
+struct Verdict {
+  WireId wire;
+  std::variant<Groupable, Refused> group;
+  std::variant<Streamable, Refused> stream;
+  int passes = 1;  // sweeps over the wire that the statements need
+};
+
+struct Derivation {
+  std::vector<StatementId> statements;  // true of these, fused
+  Diagram scratch;                      // the diagram, and the arrays and expressions that the derivation adds
+  std::vector<Column> columns;          // the plain meaning: statements with their reductions taken apart
+  std::vector<ArrayId> inputs;          // read, produced by none of the statements
+  std::vector<ArrayId> outputs;         // produced and needed outside
+  std::vector<Verdict> verdicts;        // one per wire, in the order of first use
+  const Verdict* find(WireId) const;
+};
+Derivation derive(const Diagram&, std::span<const StatementId> statements);
+
+// A kernel's body once its streamed axes are chosen: columns, and loops around them. Loops nest in the order of the
+// labels; a column stands at the depth where it must be redone.
+struct Loop;
+using Step = std::variant<Column, Loop>;
+struct Loop {
+  std::size_t label;  // index into the stream labels that the program was made with
+  WireId wire;
+  std::vector<Step> body;
+};
+struct Program {
+  Diagram scratch;
+  std::vector<Step> steps;
+  std::vector<ArrayId> inputs, outputs;
+};
+// The loops for streaming along `wires`, outermost first; a wire may appear again, for a finer level. Refused where
+// a wire is not streamable there.
+std::variant<Program, Refused> stream(const Derivation&, std::span<const WireId> wires);
+
+}  // namespace napkin

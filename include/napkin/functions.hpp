@@ -1,0 +1,71 @@
+// The tables: number formats, pointwise functions, reductions. Everything napkin knows of a function is its row
+// here; no other file compares names.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace napkin {
+
+enum class Datatype : std::uint8_t { f64, f32, tf32, f16, bf16, f8e4m3, f8e5m2, i8, i32, boolean };
+
+struct DatatypeRow {
+  Datatype type;
+  std::string_view name;  // as in the language: "f16", "bool"
+  int bytes;
+  std::string_view cuda;          // "__half"
+  double (*round)(double value);  // to the nearest representable value, ties to even
+};
+std::span<const DatatypeRow> datatypes();
+const DatatypeRow& row(Datatype);
+const DatatypeRow* find_datatype(std::string_view name);
+
+// What executes an operation: matrix units, fused multiply-add lanes, special-function units.
+enum class Unit : std::uint8_t { tensor, fma, sfu };
+std::string_view name(Unit);
+
+// What the derivation may assume of a pointwise function. Each is a law that a test checks on random numbers.
+enum class Role : std::uint8_t {
+  other,     // opaque: separates only if its arguments do not mix
+  add,       // a + b
+  subtract,  // a - b
+  multiply,  // a * b
+  divide,    // a / b
+  negate,    // -a
+  power,     // a ^ constant
+  root,      // a ^ (1/2), of a product of non-negative factors factor by factor
+  inverse_root,
+  exponential,  // turns + into *; `scale` is ln(base)
+  logarithm,    // turns * of positive factors into +
+  choose,       // where(c, a, b)
+};
+
+struct Pointwise {
+  std::string_view name;     // as in the language, or the operator sign
+  std::string_view summary;  // for documentation
+  int arity;
+  double operations;  // per result, on `unit`
+  Unit unit;
+  Role role;
+  double scale;           // ln(base) of exponential and logarithm
+  bool positive;          // the result is never negative for real arguments
+  int precedence;         // 0: printed as a call; else the binding strength of the operator sign
+  std::string_view cuda;  // "expf({0})"
+  std::string_view cpp;   // the same for portable C++
+  double (*value)(const double* arguments);
+};
+std::span<const Pointwise> pointwise_functions();
+const Pointwise* find_pointwise(std::string_view name);
+
+struct Reduction {
+  std::string_view name;
+  std::string_view summary;
+  double identity;
+  const Pointwise* combine;     // a binary row; associative and commutative
+  std::string_view state_name;  // what a nameless carried state is called: "m" for max, "l" for sum
+};
+std::span<const Reduction> reductions();
+const Reduction* find_reduction(std::string_view name);
+
+}  // namespace napkin
