@@ -32,7 +32,7 @@ struct ArrayCost {
   std::string array;  // an input or output of the kernel
   std::int64_t transfer_values = 0;
   std::int64_t transfer_bytes = 0;
-  double times = 0;  // transfer over the array's own size
+  double times = 0;    // transfer over the array's own size
   bool saved = false;  // else loaded
 };
 struct HeldArray {
@@ -41,11 +41,11 @@ struct HeldArray {
 };
 struct LevelCost {
   std::size_t level = 1;
-  std::int64_t transfer_values = 0, transfer_bytes = 0;      // between this level and its parent, whole launch
-  std::int64_t memory_values = 0, memory_bytes = 0;          // exact: the largest column, temporaries and state too
+  std::int64_t transfer_values = 0, transfer_bytes = 0;          // between this level and its parent, whole launch
+  std::int64_t memory_values = 0, memory_bytes = 0;              // exact: the largest column, temporaries and state too
   std::int64_t ideal_memory_values = 0, ideal_memory_bytes = 0;  // the paper's: inputs, outputs, streamed tiles
-  std::optional<double> capacity;   // in bytes, or in values where the level counts values
-  std::int64_t groups = 1;          // pieces at this level, all parents together
+  std::optional<double> capacity;                                // in bytes, or in values where the level counts values
+  std::int64_t groups = 1;                                       // pieces at this level, all parents together
   std::int64_t groups_per_parent = 1;
   std::optional<double> ideal_time_s, time_s;
   std::vector<ArrayCost> arrays;
@@ -67,7 +67,7 @@ struct Term {
 struct ClosedForm {
   std::string H, M, H_star;
   std::vector<Term> terms;
-  std::vector<std::string> dropped;  // monomials of M that H_star leaves out
+  std::vector<std::string> dropped;    // monomials of M that H_star leaves out
   std::optional<double> bound_values;  // H_star at the level's capacity
 };
 
@@ -82,7 +82,7 @@ struct Overrun {
 struct KernelCost {
   std::vector<LevelCost> levels;  // one per level below the outermost
   std::vector<UnitCost> units;
-  ClosedForm closed_form;         // at the first level below the outermost
+  ClosedForm closed_form;             // at the first level below the outermost
   std::int64_t compulsory_bytes = 0;  // every input read once, every output written once
   std::optional<double> ideal_time_s, time_s, energy_j;
   std::string bound_by;           // a level or unit

@@ -29,7 +29,7 @@ struct Column {
 };
 
 enum class Rule { weave, reduction, composition, finish, cascade, invariant, cast };  // S1 to S6, and casts
-std::string_view code(Rule);  // "S1" .. "S6", "cast"
+std::string_view code(Rule);                                                          // "S1" .. "S6", "cast"
 
 struct Refused {
   std::string reason;  // in the words of the file, complete as a sentence without its full stop
@@ -37,8 +37,8 @@ struct Refused {
 };
 
 struct Groupable {
-  bool by_merge = false;              // else woven: the pieces never meet
-  std::vector<ArrayId> recomputed;    // columns without the wire, done again by every group
+  bool by_merge = false;            // else woven: the pieces never meet
+  std::vector<ArrayId> recomputed;  // columns without the wire, done again by every group
 };
 
 // A carried accumulator. Two states merge with the same repair that absorb uses.

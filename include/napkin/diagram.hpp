@@ -48,7 +48,7 @@ struct Wire {
 struct Array {
   std::string name;
   Datatype type = Datatype::f32;
-  std::vector<WireId> wires;  // one per dimension, slowest first (row major)
+  std::vector<WireId> wires;      // one per dimension, slowest first (row major)
   std::optional<double> density;  // share of true entries of a bool input, where the user knows it
   Span span;
 };

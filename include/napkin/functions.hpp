@@ -51,6 +51,7 @@ struct Pointwise {
   double scale;           // ln(base) of exponential and logarithm
   bool positive;          // the result is never negative for real arguments
   int precedence;         // 0: printed as a call; else the binding strength of the operator sign
+  bool callable;          // may be written in a file; else only the derivation makes it
   std::string_view cuda;  // "expf({0})"
   std::string_view cpp;   // the same for portable C++
   double (*value)(const double* arguments);

@@ -30,21 +30,21 @@ struct Sourced {
 struct Rate {
   std::optional<Sourced<double>> datasheet;
   std::optional<Sourced<double>> sustained;
-  double peak() const;    // datasheet, else sustained
+  double peak() const;     // datasheet, else sustained
   double reached() const;  // sustained, else datasheet
 };
 
 struct Level {
-  std::string name;  // "smem"
-  std::string unit;  // what one child is: "gpu", "sm", "block", "warp"
-  std::int64_t count = 1;                        // children per child of the level above
-  std::optional<Sourced<double>> capacity;       // of one child, all that runs on it together
-  std::optional<Sourced<double>> usable;         // by one block or, at the innermost level, one group; else capacity
-  bool in_values = false;                        // capacity counts values instead of bytes (the paper's model)
-  std::optional<Rate> bandwidth;                 // from the level above into all children of one parent together
-  std::optional<Sourced<double>> granularity;    // bytes of the smallest efficient transfer
+  std::string name;                                // "smem"
+  std::string unit;                                // what one child is: "gpu", "sm", "block", "warp"
+  std::int64_t count = 1;                          // children per child of the level above
+  std::optional<Sourced<double>> capacity;         // of one child, all that runs on it together
+  std::optional<Sourced<double>> usable;           // by one block or, at the innermost level, one group; else capacity
+  bool in_values = false;                          // capacity counts values instead of bytes (the paper's model)
+  std::optional<Rate> bandwidth;                   // from the level above into all children of one parent together
+  std::optional<Sourced<double>> granularity;      // bytes of the smallest efficient transfer
   std::optional<Sourced<double>> energy_per_byte;  // joules, for what crosses from the level above
-  std::optional<std::int64_t> max_groups;        // groups at this level that one parent piece can run together
+  std::optional<std::int64_t> max_groups;          // groups at this level that one parent piece can run together
 };
 
 // A cache between two levels: holds what its users read again, up to a share of its size.
@@ -91,7 +91,7 @@ struct Hardware {
   std::vector<Sibling> siblings;
   Limits limits;
   std::optional<Sourced<double>> idle_watts, power_limit_watts;
-  std::string cuda_architecture;  // "sm_90", or empty
+  std::string cuda_architecture;               // "sm_90", or empty
   std::map<std::string, std::string> sources;  // citation key -> what it is
 
   const ComputeUnit* find(Unit) const;

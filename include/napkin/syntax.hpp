@@ -26,9 +26,9 @@ struct Expr {
   ExprKind kind = ExprKind::number;
   Span span;
   double number = 0;
-  std::string number_text;  // as written
-  Name name;                // name, callee or operator sign
-  std::vector<Name> axes;   // of a call
+  std::string number_text;      // as written
+  Name name;                    // name, callee or operator sign
+  std::vector<Name> axes;       // of a call
   std::vector<Expr> arguments;  // of a call or operator; the indices of an access
 };
 

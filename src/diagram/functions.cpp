@@ -1,0 +1,173 @@
+// The tables of number formats, pointwise functions and reductions: one row each, and nothing else knows them.
+//
+// A row states what the derivation may assume (its role), what it costs, how it is printed and what it means. Tests
+// loop over the rows and check every claim on random numbers.
+#include "napkin/functions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace napkin {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Rounds to a binary format with `digits` significant bits, ties to even; subnormals below 2^least; beyond
+// `greatest` the result is infinite or, where conversions saturate, the greatest number.
+double round_binary(double value, int digits, int least, double greatest, bool saturates) {
+  if (std::isnan(value) || value == 0) return value;
+  if (std::isinf(value)) return saturates ? std::copysign(greatest, value) : value;
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const double quantum = std::ldexp(1.0, std::max(exponent - digits, least - digits + 1));
+  const double rounded = std::nearbyint(value / quantum) * quantum;
+  if (std::abs(rounded) <= greatest) return rounded;
+  return std::copysign(saturates ? greatest : infinity, value);
+}
+double round_integer(double value, double low, double high) {
+  return std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), low, high);
+}
+
+double to_f64(double v) { return v; }
+double to_f32(double v) { return static_cast<float>(v); }
+double to_tf32(double v) { return round_binary(to_f32(v), 11, -126, 3.4011621342146535e38, false); }
+double to_f16(double v) { return round_binary(v, 11, -14, 65504, false); }
+double to_bf16(double v) { return round_binary(v, 8, -126, 3.3895313892515355e38, false); }
+double to_f8e4m3(double v) { return round_binary(v, 4, -6, 448, true); }
+double to_f8e5m2(double v) { return round_binary(v, 3, -14, 57344, true); }
+double to_i8(double v) { return round_integer(v, -128, 127); }
+double to_i32(double v) { return round_integer(v, -2147483648.0, 2147483647.0); }
+double to_boolean(double v) { return v != 0 ? 1 : 0; }
+
+constexpr std::array datatype_rows = {
+    DatatypeRow{Datatype::f64, "f64", 8, "double", to_f64},
+    DatatypeRow{Datatype::f32, "f32", 4, "float", to_f32},
+    DatatypeRow{Datatype::tf32, "tf32", 4, "float", to_tf32},
+    DatatypeRow{Datatype::f16, "f16", 2, "__half", to_f16},
+    DatatypeRow{Datatype::bf16, "bf16", 2, "__nv_bfloat16", to_bf16},
+    DatatypeRow{Datatype::f8e4m3, "f8e4m3", 1, "__nv_fp8_e4m3", to_f8e4m3},
+    DatatypeRow{Datatype::f8e5m2, "f8e5m2", 1, "__nv_fp8_e5m2", to_f8e5m2},
+    DatatypeRow{Datatype::i8, "i8", 1, "signed char", to_i8},
+    DatatypeRow{Datatype::i32, "i32", 4, "int", to_i32},
+    DatatypeRow{Datatype::boolean, "bool", 1, "bool", to_boolean},
+};
+
+constexpr double ln2 = 0.69314718055994530942;
+constexpr int call = 0, disjunction = 1, conjunction = 2, negation = 3, comparison = 4, sum = 5, product = 6, sign = 7,
+              exponent = 8;
+constexpr bool in_files = true, derived_only = false;
+using Values = const double*;
+
+// name, summary, arity, operations, unit, role, scale, positive, precedence, callable, cuda, cpp, value
+constexpr std::array pointwise_rows = {
+    Pointwise{"+", "sum of two numbers", 2, 1, Unit::fma, Role::add, 0, false, sum, in_files, "({0} + {1})",
+              "({0} + {1})", [](Values a) { return a[0] + a[1]; }},
+    Pointwise{"-", "difference", 2, 1, Unit::fma, Role::subtract, 0, false, sum, in_files, "({0} - {1})", "({0} - {1})",
+              [](Values a) { return a[0] - a[1]; }},
+    Pointwise{"*", "product of two numbers", 2, 1, Unit::fma, Role::multiply, 0, false, product, in_files,
+              "({0} * {1})", "({0} * {1})", [](Values a) { return a[0] * a[1]; }},
+    Pointwise{"/", "quotient", 2, 1, Unit::sfu, Role::divide, 0, false, product, in_files, "({0} / {1})", "({0} / {1})",
+              [](Values a) { return a[0] / a[1]; }},
+    Pointwise{"neg", "the number with its sign changed", 1, 1, Unit::fma, Role::negate, 0, false, sign, in_files,
+              "(-{0})", "(-{0})", [](Values a) { return -a[0]; }},
+    Pointwise{"^", "power with a constant exponent", 2, 2, Unit::sfu, Role::power, 0, false, exponent, in_files,
+              "napkin_power({0}, {1})", "std::pow({0}, {1})", [](Values a) { return std::pow(a[0], a[1]); }},
+    Pointwise{"exp", "e to the power of a number", 1, 1, Unit::sfu, Role::exponential, 1, true, call, in_files,
+              "expf({0})", "std::exp({0})", [](Values a) { return std::exp(a[0]); }},
+    Pointwise{"exp2", "2 to the power of a number", 1, 1, Unit::sfu, Role::exponential, ln2, true, call, in_files,
+              "exp2f({0})", "std::exp2({0})", [](Values a) { return std::exp2(a[0]); }},
+    Pointwise{"expdiff", "exp(a - b), and 0 where a is -inf, whatever b is", 2, 1, Unit::sfu, Role::other, 0, true,
+              call, derived_only, "napkin_expdiff({0}, {1})", "napkin_expdiff({0}, {1})",
+              [](Values a) { return a[0] == -infinity ? 0.0 : std::exp(a[0] - a[1]); }},
+    Pointwise{"log", "natural logarithm", 1, 1, Unit::sfu, Role::logarithm, 1, false, call, in_files, "logf({0})",
+              "std::log({0})", [](Values a) { return std::log(a[0]); }},
+    Pointwise{"log2", "logarithm to base 2", 1, 1, Unit::sfu, Role::logarithm, ln2, false, call, in_files, "log2f({0})",
+              "std::log2({0})", [](Values a) { return std::log2(a[0]); }},
+    Pointwise{"sqrt", "square root", 1, 1, Unit::sfu, Role::root, 0, true, call, in_files, "sqrtf({0})",
+              "std::sqrt({0})", [](Values a) { return std::sqrt(a[0]); }},
+    Pointwise{"rsqrt", "1 over the square root", 1, 1, Unit::sfu, Role::inverse_root, 0, true, call, in_files,
+              "rsqrtf({0})", "(1 / std::sqrt({0}))", [](Values a) { return 1 / std::sqrt(a[0]); }},
+    Pointwise{"tanh", "hyperbolic tangent", 1, 1, Unit::sfu, Role::other, 0, false, call, in_files, "tanhf({0})",
+              "std::tanh({0})", [](Values a) { return std::tanh(a[0]); }},
+    Pointwise{"sigmoid", "1 / (1 + exp(-a))", 1, 2, Unit::sfu, Role::other, 0, true, call, in_files,
+              "(1.0f / (1.0f + expf(-{0})))", "(1 / (1 + std::exp(-{0})))",
+              [](Values a) { return 1 / (1 + std::exp(-a[0])); }},
+    Pointwise{"erf", "the error function", 1, 20, Unit::fma, Role::other, 0, false, call, in_files, "erff({0})",
+              "std::erf({0})", [](Values a) { return std::erf(a[0]); }},
+    Pointwise{"abs", "the number without its sign", 1, 1, Unit::fma, Role::other, 0, true, call, in_files, "fabsf({0})",
+              "std::abs({0})", [](Values a) { return std::abs(a[0]); }},
+    Pointwise{"relu", "the number, or 0 if it is negative", 1, 1, Unit::fma, Role::other, 0, true, call, in_files,
+              "fmaxf({0}, 0.0f)", "std::max({0}, 0.0f)", [](Values a) { return a[0] > 0 ? a[0] : 0.0; }},
+    Pointwise{"max", "the greater of two numbers", 2, 1, Unit::fma, Role::other, 0, false, call, in_files,
+              "fmaxf({0}, {1})", "std::max({0}, {1})", [](Values a) { return std::fmax(a[0], a[1]); }},
+    Pointwise{"min", "the smaller of two numbers", 2, 1, Unit::fma, Role::other, 0, false, call, in_files,
+              "fminf({0}, {1})", "std::min({0}, {1})", [](Values a) { return std::fmin(a[0], a[1]); }},
+    Pointwise{"where", "b where a holds, else c", 3, 1, Unit::fma, Role::choose, 0, false, call, in_files,
+              "({0} ? {1} : {2})", "({0} ? {1} : {2})", [](Values a) { return a[0] != 0 ? a[1] : a[2]; }},
+    Pointwise{"<", "less", 2, 1, Unit::fma, Role::other, 0, true, comparison, in_files, "({0} < {1})", "({0} < {1})",
+              [](Values a) { return a[0] < a[1] ? 1.0 : 0.0; }},
+    Pointwise{"<=", "less or equal", 2, 1, Unit::fma, Role::other, 0, true, comparison, in_files, "({0} <= {1})",
+              "({0} <= {1})", [](Values a) { return a[0] <= a[1] ? 1.0 : 0.0; }},
+    Pointwise{">", "greater", 2, 1, Unit::fma, Role::other, 0, true, comparison, in_files, "({0} > {1})", "({0} > {1})",
+              [](Values a) { return a[0] > a[1] ? 1.0 : 0.0; }},
+    Pointwise{">=", "greater or equal", 2, 1, Unit::fma, Role::other, 0, true, comparison, in_files, "({0} >= {1})",
+              "({0} >= {1})", [](Values a) { return a[0] >= a[1] ? 1.0 : 0.0; }},
+    Pointwise{"==", "equal", 2, 1, Unit::fma, Role::other, 0, true, comparison, in_files, "({0} == {1})",
+              "({0} == {1})", [](Values a) { return a[0] == a[1] ? 1.0 : 0.0; }},
+    Pointwise{"!=", "not equal", 2, 1, Unit::fma, Role::other, 0, true, comparison, in_files, "({0} != {1})",
+              "({0} != {1})", [](Values a) { return a[0] != a[1] ? 1.0 : 0.0; }},
+    Pointwise{"and", "both hold", 2, 1, Unit::fma, Role::other, 0, true, conjunction, in_files, "({0} && {1})",
+              "({0} && {1})", [](Values a) { return a[0] != 0 && a[1] != 0 ? 1.0 : 0.0; }},
+    Pointwise{"or", "one of two holds", 2, 1, Unit::fma, Role::other, 0, true, disjunction, in_files, "({0} || {1})",
+              "({0} || {1})", [](Values a) { return a[0] != 0 || a[1] != 0 ? 1.0 : 0.0; }},
+    Pointwise{"not", "does not hold", 1, 1, Unit::fma, Role::other, 0, true, negation, in_files, "(!{0})", "(!{0})",
+              [](Values a) { return a[0] == 0 ? 1.0 : 0.0; }},
+};
+
+constexpr const Pointwise* pointwise_row(std::string_view name) {
+  return std::find_if(pointwise_rows.begin(), pointwise_rows.end(), [=](const Pointwise& r) { return r.name == name; });
+}
+
+constexpr std::array reduction_rows = {
+    Reduction{"sum", "sum of all", 0, pointwise_row("+"), "l"},
+    Reduction{"max", "greatest of all", -infinity, pointwise_row("max"), "m"},
+    Reduction{"min", "smallest of all", infinity, pointwise_row("min"), "w"},
+    Reduction{"prod", "product of all", 1, pointwise_row("*"), "z"},
+};
+
+template <class Rows>
+constexpr bool unique_names(const Rows& rows) {
+  for (auto a = rows.begin(); a != rows.end(); ++a)
+    for (auto b = a + 1; b != rows.end(); ++b)
+      if (a->name == b->name) return false;
+  return true;
+}
+static_assert(unique_names(datatype_rows) && unique_names(pointwise_rows) && unique_names(reduction_rows));
+
+template <class Rows>
+auto find_row(const Rows& rows, std::string_view name) -> decltype(&rows[0]) {
+  for (const auto& row : rows)
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const DatatypeRow> datatypes() { return datatype_rows; }
+const DatatypeRow& row(Datatype type) { return datatype_rows[static_cast<std::size_t>(type)]; }
+const DatatypeRow* find_datatype(std::string_view name) { return find_row(datatype_rows, name); }
+
+std::string_view name(Unit unit) {
+  constexpr std::array<std::string_view, 3> names = {"tensor", "fma", "sfu"};
+  return names[static_cast<std::size_t>(unit)];
+}
+
+std::span<const Pointwise> pointwise_functions() { return pointwise_rows; }
+const Pointwise* find_pointwise(std::string_view name) { return find_row(pointwise_rows, name); }
+
+std::span<const Reduction> reductions() { return reduction_rows; }
+const Reduction* find_reduction(std::string_view name) { return find_row(reduction_rows, name); }
+
+}  // namespace napkin

@@ -1,0 +1,101 @@
+// An expression in the language's own words, with the fewest brackets that keep its meaning.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "diagram/match.hpp"
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+namespace {
+
+// How strongly a printed form holds together; brackets go around what binds less than its surroundings ask.
+constexpr int whole = 100, any = 0, signed_number = 7;
+struct Printed {
+  std::string text;
+  int binding;
+};
+Printed printed(const Diagram& diagram, ExprId id);
+
+std::string within(const Diagram& diagram, ExprId id, int least) {
+  auto [text, binding] = printed(diagram, id);
+  return binding < least ? "(" + text + ")" : text;
+}
+
+template <class Items, class Text>
+std::string joined(const Items& items, Text text) {
+  std::string all;
+  for (const auto& item : items) all += (all.empty() ? "" : ", ") + text(item);
+  return all;
+}
+
+std::string number(double value) {
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return fmt::format("{}", value);
+}
+
+std::string index_text(const Diagram& diagram, const Index& index) {
+  std::string text;
+  const auto add = [&](std::int64_t coefficient, const std::string& name) {
+    if (!text.empty())
+      text += coefficient < 0 ? " - " : " + ";
+    else if (coefficient < 0)
+      text += "-";
+    const auto size = coefficient < 0 ? -coefficient : coefficient;
+    if (name.empty())
+      text += fmt::format("{}", size);
+    else
+      text += size == 1 ? name : fmt::format("{}*{}", size, name);
+  };
+  for (const auto& [wire, coefficient] : index.terms) add(coefficient, diagram.at(wire).name);
+  if (index.offset != 0 || index.terms.empty()) add(index.offset, "");
+  if (index.divisor == 1) return text;
+  const bool bracket = index.terms.size() + (index.offset != 0) > 1;
+  return fmt::format("{} / {}", bracket ? "(" + text + ")" : text, index.divisor);
+}
+
+Printed printed_apply(const Diagram& diagram, const Apply& apply) {
+  const auto& f = *apply.function;
+  const auto argument = [&](std::size_t i, int least) { return within(diagram, apply.arguments[i], least); };
+  if (f.precedence == 0)
+    return {fmt::format("{}({})", f.name, joined(apply.arguments, [&](ExprId a) { return within(diagram, a, any); })),
+            whole};
+  if (f.role == Role::negate) return {"-" + argument(0, f.precedence), f.precedence};
+  if (f.arity == 1) return {fmt::format("{} {}", f.name, argument(0, f.precedence)), f.precedence};
+  if (f.role == Role::power) return {argument(0, f.precedence + 1) + "^" + argument(1, f.precedence), f.precedence};
+  return {fmt::format("{} {} {}", argument(0, f.precedence), f.name, argument(1, f.precedence + 1)), f.precedence};
+}
+
+Printed printed(const Diagram& diagram, ExprId id) {
+  const auto wire_name = [&](WireId wire) { return diagram.at(wire).name; };
+  const auto inside = [&](ExprId e) { return within(diagram, e, any); };
+  return match(
+      diagram.at(id).node,
+      [](const Constant& c) -> Printed {
+        return {number(c.value), c.value < 0 ? signed_number : whole};
+      },
+      [&](const Position& p) -> Printed {
+        return {wire_name(p.wire), whole};
+      },
+      [&](const Size& s) -> Printed {
+        return {fmt::format("size({})", diagram.at(s.axis).name), whole};
+      },
+      [&](const Access& a) -> Printed {
+        const auto indices = joined(a.at, [&](const Index& i) { return index_text(diagram, i); });
+        return {a.at.empty() ? diagram.at(a.array).name : fmt::format("{}[{}]", diagram.at(a.array).name, indices),
+                whole};
+      },
+      [&](const Apply& a) -> Printed { return printed_apply(diagram, a); },
+      [&](const Cast& c) -> Printed {
+        return {fmt::format("{}({})", row(c.type).name, inside(c.value)), whole};
+      },
+      [&](const Reduce& r) -> Printed {
+        return {fmt::format("{}[{}]({})", r.reduction->name, joined(r.over, wire_name), inside(r.body)), whole};
+      });
+}
+
+}  // namespace
+
+std::string to_text(const Diagram& diagram, ExprId id) { return printed(diagram, id).text; }
+
+}  // namespace napkin
