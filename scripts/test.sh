@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds a release and runs every test. With --ci warnings are errors, and the tests run
+# once more, built by clang++ with AddressSanitizer and UndefinedBehaviorSanitizer. The last line counts.
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+[[ $# -eq 0 || ( $# -eq 1 && $1 == --ci ) ]] || fail "usage: scripts/test.sh [--ci]"
+ci=${1:-}
+
+passed=0 failed=0 skipped=0
+# Runs the tests of a preset and adds to the three counts.
+run_tests() {
+  local report=$PWD/build/$1/tests.xml
+  rm -f "$report"
+  say "testing $1"
+  ctest --preset "$1" -j "$(nproc)" --output-junit "$report" || true
+  [[ -s $report ]] || fail "the tests of $1 did not run"
+  local total failures skips
+  total=$(attribute tests) failures=$(attribute failures) skips=$(($(attribute skipped) + $(attribute disabled)))
+  failed=$((failed + failures)) skipped=$((skipped + skips)) passed=$((passed + total - failures - skips))
+}
+attribute() { sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
+
+need_packages "${build_packages[@]}" clang-format
+if [[ $ci ]]; then
+  need_packages clang
+  build_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=ON
+  run_tests release
+  build_preset asan-clang
+  run_tests asan-clang
+else
+  build_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=OFF
+  run_tests release
+fi
+
+printf '\n%d passed, %d failed' "$passed" "$failed"
+[[ $skipped -eq 0 ]] || printf ', %d skipped' "$skipped"
+printf '\n'
+[[ $failed -eq 0 && $passed -gt 0 ]]

@@ -1,0 +1,139 @@
+// The tree keeps its shape: stages include only what stands before them, no file holds more than one idea's worth of
+// lines, nothing is left half-written, and nothing below the front end knows an algorithm by name.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path root = NAPKIN_SOURCE_DIR;
+
+// Which stages each stage may include, besides itself; `cli` and the files directly in src/ may include all.
+const std::map<std::string, std::set<std::string>> may_include = {
+    {"text", {}},
+    {"functions", {}},
+    {"syntax", {"text", "functions"}},
+    {"diagram", {"text", "functions", "syntax"}},
+    {"derive", {"text", "functions", "diagram"}},
+    {"hardware", {"text", "functions"}},
+    {"partition", {"text", "functions", "diagram", "derive", "hardware"}},
+    {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
+    {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost"}},
+    {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost"}},
+    {"emit", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "loops"}},
+};
+
+std::vector<fs::path> files_below(const std::vector<std::string>& folders, const std::set<std::string>& endings) {
+  std::vector<fs::path> found;
+  for (const auto& folder : folders) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.is_regular_file() && endings.contains(entry.path().extension().string()))
+        found.push_back(fs::relative(entry.path(), root));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(root / path);
+  REQUIRE(in);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.
+std::string stage_of(const fs::path& path) {
+  std::vector<std::string> parts(path.begin(), path.end());
+  if (parts[0] == "include") return path.stem().string();
+  return parts.size() > 2 ? parts[1] : "";
+}
+
+// Stages named in `#include "napkin/cost.hpp"` and `#include "cost/pieces.hpp"`.
+std::set<std::string> stages_included(const std::string& text) {
+  static const std::regex include("#include [\"<](napkin/)?([a-z_]+)(\\.hpp|/[a-z_/]+\\.hpp)[\">]");
+  std::set<std::string> stages;
+  for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it)
+    if (may_include.contains((*it)[2])) stages.insert((*it)[2]);
+  return stages;
+}
+
+std::string without_comments(const std::string& text) {
+  static const std::regex comment("//[^\n]*");
+  return std::regex_replace(text, comment, "");
+}
+
+// Every match of `words` below `folders`, as "file: word".
+std::vector<std::string> uses(const std::vector<fs::path>& files, const std::regex& words, bool in_comments) {
+  std::vector<std::string> found;
+  for (const auto& path : files) {
+    const auto text = in_comments ? text_of(path) : without_comments(text_of(path));
+    for (std::sregex_iterator it(text.begin(), text.end(), words), end; it != end; ++it)
+      found.push_back(path.string() + ": " + it->str());
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("stages include only the stages before them", "[tree]") {
+  const auto files = files_below({"include", "src"}, {".hpp", ".cpp"});
+  REQUIRE(!files.empty());
+  for (const auto& path : files) {
+    const auto stage = stage_of(path);
+    if (!may_include.contains(stage)) continue;
+    for (const auto& other : stages_included(text_of(path))) {
+      CAPTURE(path, other);
+      CHECK((other == stage || may_include.at(stage).contains(other)));
+    }
+  }
+}
+
+TEST_CASE("the table of stages has no cycle", "[tree]") {
+  for (const auto& [stage, before] : may_include)
+    for (const auto& other : before) {
+      CAPTURE(stage, other);
+      CHECK(!may_include.at(other).contains(stage));
+      CHECK(std::includes(before.begin(), before.end(), may_include.at(other).begin(), may_include.at(other).end()) ==
+            (other != "diagram"));  // `syntax` ends at the diagram: nothing after it reads the tree
+    }
+}
+
+TEST_CASE("no source file is longer than 600 lines", "[tree]") {
+  for (const auto& path : files_below({"include", "src", "tests", "bench"}, {".hpp", ".cpp", ".cuh", ".cu"})) {
+    const auto text = text_of(path);
+    CAPTURE(path);
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 600);
+  }
+}
+
+TEST_CASE("no stage below the front end knows an algorithm by name", "[tree]") {
+  const std::regex names("softmax|attention|logsumexp|(rms|layer|l2)_?norm|gelu|silu|swiglu|matmul|flash",
+                         std::regex::icase);
+  const auto files = files_below({"src/derive", "src/partition", "src/cost", "src/search", "src/loops", "src/emit"},
+                                 {".hpp", ".cpp", ".cuh"});
+  CHECK(uses(files, names, false) == std::vector<std::string>{});
+}
+
+TEST_CASE("nothing is left half-written", "[tree]") {
+  const std::regex marks("\\b(TODO|FIXME|XXX|not implemented|unimplemented|placeholder)\\b");
+  const auto files = files_below({"include", "src", "scripts", "cmake"}, {".hpp", ".cpp", ".cuh", ".nap", ".sh", ".cmake"});
+  CHECK(uses(files, marks, true) == std::vector<std::string>{});
+}
+
+TEST_CASE("no C++ file below cli prints to the standard streams", "[tree]") {
+  const std::regex streams("std::(cout|cerr|clog)|\\bf?printf\\(|\\bfmt::print\\(");
+  auto files = files_below({"src"}, {".hpp", ".cpp"});
+  std::erase_if(files, [](const fs::path& path) { return stage_of(path).empty() || stage_of(path) == "cli"; });
+  CHECK(uses(files, streams, false) == std::vector<std::string>{});
+}
