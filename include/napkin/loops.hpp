@@ -1,10 +1,14 @@
-// The loop nest: every decision made. Loops with their pieces, buffers with level and shape, loads and saves, and
-// columns. Emitters only print it; `interpret` runs it.
+// The loop nest: every decision made. Groups, loops with their pieces, buffers with level and shape, loads, columns and
+// saves. Emitters only print it; `interpret` runs it.
+//
+// Groups stand outside everything. What a step does at a level deeper than its own, all groups of those levels do
+// together: a load into shared memory inside a group of warps happens once for the block, not once for each warp.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,53 +18,80 @@ namespace napkin {
 
 using BufferId = Id<struct BufferTag>;
 
-// A piece of an array at one level. Extents are those of a whole piece, ragged pieces fill a part of it.
+// A piece of an array at one level: a tile of an input, what columns compute, or an output on its way out. It begins
+// where `at` begins under the loops, of its level and the levels above, that enclose the block it belongs to.
 struct Buffer {
   ArrayId array;
-  std::size_t level;
-  std::string name;                  // unique in the nest: "K", "K_reg"
-  std::vector<std::int64_t> extent;  // one per wire of the array
+  std::size_t level = 1;
+  std::string name;                  // unique in the nest: "K_smem", "S"
+  std::vector<Index> at;             // per dimension of the array, over the wires of its readers
+  std::vector<std::int64_t> extent;  // of a whole piece; ragged pieces fill a part of it
   Datatype type = Datatype::f32;
 };
 
+// Into a tile, from the tile one level above or, without one, from the array itself.
 struct Load {
   BufferId to;
-  std::optional<BufferId> from;  // none: the array itself, at the outermost level
+  std::optional<BufferId> from;
 };
+// The piece at hand of an output, one level up or into the array itself.
 struct Save {
   BufferId from;
   std::optional<BufferId> to;
 };
-// One column on the pieces at hand; accesses read the innermost buffer of their array that is in scope.
+// One column on the pieces at hand.
 struct Compute {
   Column column;
   BufferId to;
+  std::optional<BufferId> carried;                 // where the old value of column.carried stands
+  std::vector<std::pair<ExprId, BufferId>> reads;  // for every access of the column, where it reads
 };
+
 struct Nest;
-// Pieces of `wire`, `size` each, inside the piece of the loops around it: side by side or one after another.
+struct Block {
+  std::vector<BufferId> buffers;  // that live here and no further out
+  std::vector<Nest> steps;
+};
+// A stream: its pieces one after another.
 struct For {
-  SplitKind kind;
-  WireId wire;
-  std::int64_t size;
-  std::size_t level;
-  std::vector<Nest> body;
+  Split split;
+  Block body;
 };
 struct Nest {
-  std::variant<For, Load, Save, Compute> node;
+  std::variant<Load, Compute, Save, For> node;
 };
 
 struct LoopNest {
   Diagram scratch;
   std::vector<Buffer> buffers;
-  std::vector<Nest> body;
+  std::vector<Split> groups;  // outermost level first, each inside the pieces of those before
+  Block body;
   std::vector<ArrayId> inputs, outputs;
+
+  const Buffer& at(BufferId id) const { return buffers.at(id.index); }
 };
 
+// The nest of a legal kernel whose axes all have sizes.
 LoopNest lower(const Kernel&, const Hardware&);
 
+// What is wrong with a nest, one line each; empty unless napkin has a bug.
+std::vector<std::string> verify(const LoopNest&);
+
+// One line per group, loop, buffer, load, column and save.
+std::string to_text(const LoopNest&, const Hardware&);
+
+// The buffers that hold something while a column runs (docs/theory.md, memory): for every Compute of the nest, in
+// the order of its text. `overwrites` are pairs of a result and an operand that may share their place.
+struct Held {
+  const Compute* compute;
+  std::vector<BufferId> buffers;
+  std::optional<std::pair<BufferId, BufferId>> overwrites;
+};
+std::vector<Held> held(const LoopNest&);
+
 // Runs a nest: values live in per-level buffers, every load and save is counted, ragged pieces are clipped, numbers
-// are rounded to the type of the buffer they are stored in. The oracle for code emitters; its counts are the second
-// slow twin of estimate().
+// are rounded to the type of the buffer they are stored in. What is read without having been loaded or computed is
+// NaN. The oracle for code emitters; its counts are the second slow twin of estimate().
 Count interpret(const LoopNest&, const Hardware&, Values& values);
 
 }  // namespace napkin

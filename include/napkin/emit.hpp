@@ -1,0 +1,26 @@
+// Emitters: a loop nest in other words. They print what was decided and decide nothing about the plan.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "napkin/loops.hpp"
+
+namespace napkin {
+
+// The variables, then one line for each load, compute and save with shape, type, level, bytes and operations.
+std::string emit_pseudocode(const LoopNest&, const Hardware&);
+// The same as `napkin.pseudocode/1`, see docs/json.md.
+std::string emit_pseudocode_json(const LoopNest&, const Hardware&);
+
+struct EmittedFile {
+  std::string name;
+  std::string text;
+};
+
+// A reference kernel in CUDA C++ that follows the plan, for any sizes of its axes: NAME.cu and NAME.h with a C
+// interface, NAME_harness.cu that checks and times it, and CMakeLists.txt; see docs/kernels.md. NAME is the diagram's.
+// Every axis of the diagram needs a size: an axis that the plan leaves whole may later be that long at most.
+std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&);
+
+}  // namespace napkin
