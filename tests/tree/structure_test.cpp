@@ -32,7 +32,8 @@ const std::vector<Stage> stages = {
     {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
     {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost"}},
     {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost"}},
-    {"emit", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "loops"}},
+    {"report", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "search"}},
+    {"emit", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "search", "loops", "report"}},
 };
 
 std::vector<fs::path> files_below(const std::vector<std::string>& folders, const std::set<std::string>& endings) {
