@@ -22,7 +22,7 @@ attribute() { sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head 
 
 need_packages "${build_packages[@]}" clang-format
 if [[ $ci ]]; then
-  need_packages clang
+  need_packages clang libclang-rt-dev
   build_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=ON
   run_tests release
   build_preset asan-clang
