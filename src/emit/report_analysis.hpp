@@ -1,0 +1,15 @@
+// The report of `analyze`, as a document and as JSON.
+#pragma once
+
+#include "emit/report_document.hpp"
+#include "napkin/report.hpp"
+
+namespace napkin::report {
+
+Document document(const Analysis&);
+std::string json_text(const Analysis&);  // napkin.analysis/1
+
+// "smem: 12 KiB over; most of it is K"
+std::string overrun_text(const Hardware&, const Overrun&);
+
+}  // namespace napkin::report

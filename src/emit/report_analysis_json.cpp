@@ -1,0 +1,242 @@
+// Analysis -> `napkin.analysis/1`, and print() of an analysis. Keys in the order of docs/json.md.
+#include <algorithm>
+#include <map>
+
+#include "emit/report_analysis.hpp"
+#include "emit/report_json.hpp"
+#include "emit/report_words.hpp"
+
+namespace napkin {
+namespace report {
+namespace {
+
+Json sizes_json(const Diagram& diagram) {
+  auto sizes = Json::object();
+  for (const auto& wire : diagram.wires) {
+    const auto size = diagram.at(wire.axis).size;
+    sizes[wire.name] = size ? Json(*size) : Json(nullptr);
+  }
+  return sizes;
+}
+
+Json partition_json(const Analysis& analysis, const Kernel& kernel) {
+  auto splits = Json::array();
+  for (const auto& split : kernel.partition.splits) {
+    splits.push_back({{"kind", split.kind == SplitKind::group ? "group" : "stream"},
+                      {"axis", wire_name(*kernel.derivation, split.wire)},
+                      {"size", split.size},
+                      {"level", analysis.hardware.levels[split.level].name}});
+  }
+  return splits;
+}
+
+Json array_json(const ArrayCost& array) {
+  return {{"array", array.array},
+          {"transfer_bytes", array.transfer_bytes},
+          {"transfer_values", array.transfer_values},
+          {"times_read", array.saved ? 0.0 : array.times},
+          {"times_written", array.saved ? array.times : 0.0}};
+}
+
+Json held_json(const HeldArray& array) {
+  return {{"array", array.array}, {"bytes", array.bytes}, {"values", array.values}};
+}
+
+template <class T>
+Json list(const std::vector<T>& items, Json (*one)(const T&)) {
+  auto all = Json::array();
+  for (const auto& item : items) all.push_back(one(item));
+  return all;
+}
+
+Json level_json(const Hardware& hardware, const LevelCost& cost) {
+  const auto& level = hardware.levels[cost.level];
+  const Json capacity = cost.capacity ? whole(*cost.capacity) : Json(nullptr);
+  return {{"level", level.name},
+          {"from", hardware.levels[cost.level - 1].name},
+          {"transfer_values", cost.transfer_values},
+          {"transfer_bytes", cost.transfer_bytes},
+          {"memory_bytes", cost.memory_bytes},
+          {"memory_values", cost.memory_values},
+          {"memory_ideal_bytes", cost.ideal_memory_bytes},
+          {"memory_ideal_values", cost.ideal_memory_values},
+          {"capacity_bytes", level.in_values ? Json(nullptr) : capacity},
+          {"capacity_values", level.in_values ? capacity : Json(nullptr)},
+          {"groups", cost.groups},
+          {"groups_per_parent", cost.groups_per_parent},
+          {"time_s", number(cost.time_s)},
+          {"ideal_time_s", number(cost.ideal_time_s)},
+          {"arrays", list(cost.arrays, array_json)},
+          {"held", list(cost.held, held_json)}};
+}
+
+Json unit_json(const UnitCost& unit) {
+  return {{"unit", name(unit.unit)},
+          {"operations", whole(unit.operations)},
+          {"time_s", number(unit.time_s)},
+          {"ideal_time_s", number(unit.ideal_time_s)}};
+}
+
+Json term_json(const Term& term) {
+  return {{"alpha", term.alpha}, {"beta", term.beta}, {"alpha_value", number(term.alpha_value)}};
+}
+
+Json closed_form_json(const ClosedForm& form) {
+  return {{"H", form.H},
+          {"M", form.M},
+          {"H_star", form.H_star},
+          {"terms", list(form.terms, term_json)},
+          {"dropped", form.dropped}};
+}
+
+// What no partition can go below: the bound in values, each at least as wide as the narrowest array; and everything
+// read and written once.
+Json lower_bound_json(const KernelCost& cost) {
+  const auto& form = cost.closed_form;
+  auto bytes = static_cast<double>(cost.compulsory_bytes);
+  double narrowest = 0;
+  if (!cost.levels.empty()) {
+    for (const auto& array : cost.levels.front().arrays) {
+      if (array.transfer_values == 0) continue;
+      const auto width = static_cast<double>(array.transfer_bytes) / static_cast<double>(array.transfer_values);
+      narrowest = narrowest == 0 ? width : std::min(narrowest, width);
+    }
+  }
+  if (form.bound_values) bytes = std::max(bytes, *form.bound_values * narrowest);
+  return {{"transfer_bytes", whole(bytes)}, {"transfer_values", number(form.bound_values)}};
+}
+
+Json overruns_json(const Hardware& hardware, const KernelCost& cost) {
+  auto all = Json::array();
+  for (const auto& overrun : cost.overruns) {
+    const auto& level = hardware.levels[overrun.level];
+    all.push_back({{"level", level.name},
+                   {"what", overrun.what},
+                   {"over", whole(overrun.over)},
+                   {"unit", overrun.what != "memory" ? overrun.what : level.in_values ? "values" : "bytes"},
+                   {"array", overrun.array}});
+  }
+  return all;
+}
+
+Json runner_up_json(const Analysis& analysis, const Candidate& candidate) {
+  const auto& cost = candidate.cost;
+  return {{"partition", partition_json(analysis, candidate.kernel)},
+          {"time_s", number(cost.time_s)},
+          {"ideal_time_s", number(cost.ideal_time_s)},
+          {"energy_j", number(cost.energy_j)},
+          {"transfer_bytes", cost.levels.empty() ? 0 : cost.levels.front().transfer_bytes},
+          {"bound_by", cost.bound_by}};
+}
+
+Json kernel_json(const Analysis& analysis, const Found& found, const Candidate& shown) {
+  const auto& [kernel, cost] = shown;
+  auto levels = Json::array();
+  for (const auto& level : cost.levels) levels.push_back(level_json(analysis.hardware, level));
+  auto runners_up = Json::array();
+  for (std::size_t i = 1; i < found.best.size(); ++i) runners_up.push_back(runner_up_json(analysis, found.best[i]));
+  return {{"statements", statement_names(*kernel.derivation)},
+          {"partition", partition_json(analysis, kernel)},
+          {"partition_text", napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware)},
+          {"groupable", groupable_json(*kernel.derivation)},
+          {"streamable", streamable_json(*kernel.derivation)},
+          {"refused", refused_json(*kernel.derivation)},
+          {"levels", levels},
+          {"units", list(cost.units, unit_json)},
+          {"closed_form", closed_form_json(cost.closed_form)},
+          {"lower_bound", lower_bound_json(cost)},
+          {"bound_by", cost.bound_by},
+          {"ideal_time_s", number(cost.ideal_time_s)},
+          {"time_s", number(cost.time_s)},
+          {"energy_j", number(cost.energy_j)},
+          {"fits", cost.overruns.empty()},
+          {"overruns", overruns_json(analysis.hardware, cost)},
+          {"runners_up", runners_up}};
+}
+
+std::vector<const Candidate*> shown_candidates(const Analysis& analysis) {
+  std::vector<const Candidate*> all;
+  for (const auto& found : analysis.kernels) {
+    if (!found.best.empty()) {
+      all.push_back(&found.best.front());
+    } else if (found.nearest) {
+      all.push_back(&*found.nearest);
+    }
+  }
+  return all;
+}
+
+// The sum over kernels, or unknown where it is unknown of one.
+std::optional<double> sum(const std::vector<const Candidate*>& all, std::optional<double> KernelCost::*part) {
+  double total = 0;
+  for (const auto* candidate : all) {
+    if (!(candidate->cost.*part)) return std::nullopt;
+    total += *(candidate->cost.*part);
+  }
+  return total;
+}
+
+Json totals_json(const Analysis& analysis) {
+  const auto all = shown_candidates(analysis);
+  double operations = 0;
+  auto transfers = Json::object();
+  for (const auto* candidate : all) {
+    for (const auto& unit : candidate->cost.units) operations += unit.operations;
+    for (const auto& level : candidate->cost.levels) {
+      auto& total = transfers[analysis.hardware.levels[level.level - 1].name];
+      total = (total.is_null() ? 0 : total.get<std::int64_t>()) + level.transfer_bytes;
+    }
+  }
+  return {{"operations", whole(operations)},
+          {"transfer_bytes", transfers},
+          {"ideal_time_s", number(sum(all, &KernelCost::ideal_time_s))},
+          {"time_s", number(sum(all, &KernelCost::time_s))},
+          {"energy_j", number(sum(all, &KernelCost::energy_j))}};
+}
+
+Json search_json(const Analysis& analysis) {
+  std::int64_t candidates = 0, evaluated = 0;
+  bool optimal = !analysis.kernels.empty();
+  for (const auto& found : analysis.kernels) {
+    candidates += found.candidates;
+    evaluated += found.evaluated;
+    optimal = optimal && found.optimal;
+  }
+  return {{"candidates", candidates},
+          {"evaluated", evaluated},
+          {"optimal", optimal},
+          {"seconds", analysis.seconds}};
+}
+
+}  // namespace
+
+std::string json_text(const Analysis& analysis) {
+  auto kernels = Json::array();
+  for (const auto& found : analysis.kernels) {
+    if (!found.best.empty()) {
+      kernels.push_back(kernel_json(analysis, found, found.best.front()));
+    } else if (found.nearest) {
+      kernels.push_back(kernel_json(analysis, found, *found.nearest));
+    }
+  }
+  const Json json{{"schema", "napkin.analysis/1"},
+                  {"napkin", NAPKIN_VERSION},
+                  {"diagram", analysis.diagram.name},
+                  {"target", analysis.hardware.name},
+                  {"model", analysis.goal.model == Model::ideal ? "ideal" : "machine"},
+                  {"sizes", sizes_json(analysis.diagram)},
+                  {"kernels", kernels},
+                  {"totals", totals_json(analysis)},
+                  {"search", search_json(analysis)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace report
+
+std::string print(const Analysis& analysis, Format format, bool color) {
+  if (format == Format::json) return report::json_text(analysis);
+  const auto document = report::document(analysis);
+  return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
+}
+
+}  // namespace napkin

@@ -1,0 +1,66 @@
+// Derivations -> text, markdown and `napkin.derivation/1`.
+#include <nlohmann/json.hpp>
+
+#include "emit/report_json.hpp"
+#include "emit/report_words.hpp"
+
+namespace napkin {
+namespace report {
+namespace {
+
+Document document(const std::vector<Derivation>& kernels) {
+  Document made;
+  for (const auto& kernel : kernels) {
+    made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
+    made.blocks.push_back(verdict_table(kernel, true));
+  }
+  return made;
+}
+
+Json program_json(const Diagram& scratch, const std::vector<Column>& columns) {
+  auto lines = Json::array();
+  for (const auto& column : columns) lines.push_back(to_text(scratch, column));
+  return lines;
+}
+
+Json stream_json(const Derivation& derivation, const Verdict& verdict, const Streamable& stream) {
+  auto json = streamable_json(derivation, verdict, stream);
+  json["init"] = program_json(derivation.scratch, stream.init);
+  json["piece"] = program_json(derivation.scratch, stream.piece);
+  json["absorb"] = program_json(derivation.scratch, stream.absorb);
+  json["merge"] = program_json(derivation.scratch, stream.merge);
+  json["finish"] = program_json(derivation.scratch, stream.finish);
+  json["notes"] = stream.notes;
+  return json;
+}
+
+Json kernel_json(const Derivation& derivation) {
+  auto streamable = Json::array();
+  auto passes = Json::object();
+  for (const auto& verdict : derivation.verdicts) {
+    if (const auto* stream = streams(verdict)) streamable.push_back(stream_json(derivation, verdict, *stream));
+    passes[wire_name(derivation, verdict.wire)] = verdict.passes;
+  }
+  return {{"statements", statement_names(derivation)},
+          {"groupable", groupable_json(derivation)},
+          {"streamable", streamable},
+          {"refused", refused_json(derivation)},
+          {"passes", passes}};
+}
+
+std::string json_text(const Diagram& diagram, const std::vector<Derivation>& kernels) {
+  Json json{{"schema", "napkin.derivation/1"}, {"diagram", diagram.name}, {"kernels", Json::array()}};
+  for (const auto& kernel : kernels) json["kernels"].push_back(kernel_json(kernel));
+  return json.dump(2) + "\n";
+}
+
+}  // namespace
+}  // namespace report
+
+std::string print(const Diagram& diagram, const std::vector<Derivation>& kernels, Format format, bool color) {
+  if (format == Format::json) return report::json_text(diagram, kernels);
+  const auto document = report::document(kernels);
+  return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
+}
+
+}  // namespace napkin

@@ -1,0 +1,221 @@
+// Document -> text for a terminal and markdown for a page.
+//
+// A table's columns are as wide as their widest cell; what is left of the line goes to the columns that wrap.
+#include "emit/report_document.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string_view>
+
+namespace napkin::report {
+namespace {
+
+constexpr std::size_t line_width = 100;
+constexpr std::string_view gap = "  ";
+
+// Characters, not bytes: every byte but the continuations of UTF-8.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string bold(const std::string& text, bool color) {
+  return color && !text.empty() ? "\033[1m" + text + "\033[0m" : text;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == at) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// Lines of at most `limit` characters, broken at spaces; a longer word stands alone.
+std::vector<std::string> wrap(const std::string& text, std::size_t limit) {
+  std::vector<std::string> lines;
+  for (const auto& paragraph : split(text, '\n')) {
+    lines.emplace_back();
+    for (const auto& word : split(paragraph, ' ')) {
+      auto& line = lines.back();
+      if (line.empty()) {
+        line = word;
+      } else if (width(line) + 1 + width(word) <= limit) {
+        line += " " + word;
+      } else {
+        lines.push_back(word);
+      }
+    }
+  }
+  return lines;
+}
+
+std::string pad(const std::string& text, std::size_t to, bool right) {
+  const std::string space(to > width(text) ? to - width(text) : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+std::string trimmed(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+std::size_t widest_line(const std::string& cell) {
+  std::size_t widest = 0;
+  for (const auto& line : split(cell, '\n')) widest = std::max(widest, width(line));
+  return widest;
+}
+
+std::vector<std::size_t> natural_widths(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (const auto& column : table.columns) widths.push_back(width(column.title));
+  for (const auto& row : table.rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], widest_line(row[c]));
+  }
+  return widths;
+}
+
+// Narrows the widest of the columns that wrap until the line is short enough.
+std::vector<std::size_t> column_widths(const Table& table, std::size_t available) {
+  constexpr std::size_t least = 16;
+  auto widths = natural_widths(table);
+  auto total = std::accumulate(widths.begin(), widths.end(), gap.size() * (widths.size() - 1));
+  while (total > available) {
+    std::size_t* widest = nullptr;
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      if (table.columns[c].wraps && widths[c] > least && (!widest || widths[c] > *widest)) widest = &widths[c];
+    }
+    if (!widest) break;
+    --*widest;
+    --total;
+  }
+  return widths;
+}
+
+std::string row_text(const Table& table, const std::vector<std::string>& row, const std::vector<std::size_t>& widths,
+                     const std::string& indent) {
+  std::vector<std::vector<std::string>> cells;
+  std::size_t height = 1;
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    cells.push_back(table.columns[c].wraps ? wrap(row[c], widths[c]) : split(row[c], '\n'));
+    height = std::max(height, cells.back().size());
+  }
+  std::string text;
+  for (std::size_t y = 0; y < height; ++y) {
+    std::string line = indent;
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      if (c) line += gap;
+      line += pad(y < cells[c].size() ? cells[c][y] : "", widths[c], table.columns[c].right);
+    }
+    text += trimmed(line) + "\n";
+  }
+  return text;
+}
+
+bool has_titles(const Table& table) {
+  return std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return !c.title.empty(); });
+}
+
+std::string table_text(const Table& table, const std::string& indent) {
+  const auto widths = column_widths(table, line_width - indent.size());
+  std::string text;
+  if (has_titles(table)) {
+    std::vector<std::string> titles;
+    for (const auto& column : table.columns) titles.push_back(column.title);
+    text += row_text(table, titles, widths, indent);
+  }
+  for (const auto& row : table.rows) text += row_text(table, row, widths, indent);
+  return text;
+}
+
+// Text, with the indentation of the section that it stands in.
+struct TextPrinter {
+  bool color;
+  std::string text;
+  std::string indent = "  ";
+
+  void operator()(const Heading& heading) {
+    if (!text.empty()) text += "\n";
+    const std::string before(heading.depth == 3 ? 2 : 0, ' ');
+    indent = heading.depth == 3 ? "    " : "  ";
+    text += before + bold(heading.text, color);
+    const auto used = before.size() + width(heading.text) + width(heading.aside);
+    if (!heading.aside.empty()) text += std::string(std::max(line_width, used + 2) - used, ' ') + heading.aside;
+    text += "\n";
+  }
+  void operator()(const Paragraph& paragraph) {
+    for (const auto& line : wrap(paragraph.text, line_width - indent.size())) text += trimmed(indent + line) + "\n";
+  }
+  void operator()(const Verbatim& verbatim) {
+    for (const auto& line : split(verbatim.text, '\n')) text += trimmed(indent + line) + "\n";
+  }
+  void operator()(const Table& table) { text += table_text(table, indent); }
+};
+
+std::string cell_markdown(const std::string& cell) {
+  std::string text;
+  for (const char c : cell) {
+    if (c == '|' || c == '*' || c == '_' || c == '<') text += '\\';
+    text += c == '\n' ? std::string("<br>") : std::string(1, c);
+  }
+  return text;
+}
+
+std::string row_markdown(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const auto& cell : cells) text += " " + cell_markdown(cell) + " |";
+  return text + "\n";
+}
+
+struct MarkdownPrinter {
+  std::string text;
+
+  void separate() {
+    if (!text.empty()) text += "\n";
+  }
+  void operator()(const Heading& heading) {
+    separate();
+    text += std::string(static_cast<std::size_t>(heading.depth), '#') + " " + heading.text + "\n";
+    if (!heading.aside.empty()) text += "\n" + heading.aside + "\n";
+  }
+  void operator()(const Paragraph& paragraph) {
+    separate();
+    text += paragraph.text + "\n";
+  }
+  void operator()(const Verbatim& verbatim) {
+    separate();
+    text += "```\n" + verbatim.text + "\n```\n";
+  }
+  void operator()(const Table& table) {
+    separate();
+    std::vector<std::string> titles;
+    std::string rule = "|";
+    for (const auto& column : table.columns) {
+      titles.push_back(column.title);
+      rule += column.right ? " ---: |" : " --- |";
+    }
+    text += row_markdown(titles) + rule + "\n";
+    for (const auto& row : table.rows) text += row_markdown(row);
+  }
+};
+
+}  // namespace
+
+std::string to_text(const Document& document, bool color) {
+  TextPrinter printer{color, {}};
+  for (const auto& block : document.blocks) std::visit(printer, block);
+  return printer.text;
+}
+
+std::string to_markdown(const Document& document) {
+  MarkdownPrinter printer;
+  for (const auto& block : document.blocks) std::visit(printer, block);
+  return printer.text;
+}
+
+}  // namespace napkin::report

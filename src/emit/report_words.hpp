@@ -1,0 +1,30 @@
+// What several reports say in the same words: statements, verdicts, columns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/report_document.hpp"
+#include "napkin/report.hpp"
+
+namespace napkin::report {
+
+std::string join(const std::vector<std::string>& words, const std::string& between = ", ");
+std::string join_and(const std::vector<std::string>& words);  // "S, P and O"
+
+std::vector<std::string> statement_names(const Derivation&);
+std::vector<std::string> array_names(const Diagram&, const std::vector<ArrayId>&);
+std::string wire_name(const Derivation&, WireId);
+
+bool groups(const Verdict&);
+const Streamable* streams(const Verdict&);
+std::string state(const Diagram& scratch, const Streamable&);  // "m (max), l (sum)"
+std::string rules(const Streamable&);                          // "S3 S5 S6"
+
+// "O[q, d] = r[q] * O[q, d] + sum[x](p[q, x] * V[x, d])"
+std::string to_text(const Diagram& scratch, const Column&);
+
+// What the statements allow, one or more rows per wire.
+Table verdict_table(const Derivation&, bool with_programs);
+
+}  // namespace napkin::report
