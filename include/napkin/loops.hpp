@@ -23,9 +23,9 @@ using BufferId = Id<struct BufferTag>;
 struct Buffer {
   ArrayId array;
   std::size_t level = 1;
-  std::string name;                  // unique in the nest: "K_smem", "S"
-  std::vector<Index> at;             // per dimension of the array, over the wires of its readers
-  std::vector<std::int64_t> extent;  // of a whole piece; ragged pieces fill a part of it
+  std::string name;                    // unique in the nest: "K_smem", "S"
+  std::vector<Index> at{};             // per dimension of the array, over the wires of its readers
+  std::vector<std::int64_t> extent{};  // of a whole piece; ragged pieces fill a part of it
   Datatype type = Datatype::f32;
 };
 

@@ -1,0 +1,335 @@
+// Runs a loop nest on numbers and counts what moves and what is held.
+//
+// Every group at the leaf is a frame with its own intervals and buffers; frames under one group of an outer level share
+// that level's buffers. Blocks run one after another; the frames of one block go through the nest step by step
+// together, so that what a level does once for all of them is done, and counted, once.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include "diagram/match.hpp"
+#include "loops/pieces.hpp"
+#include "napkin/loops.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+// What a buffer holds now: the values of one box of its array.
+struct Tile {
+  std::vector<Interval> box;
+  std::vector<double> values;
+
+  explicit Tile(std::vector<Interval> where) : box(std::move(where)) {
+    std::size_t size = 1;
+    for (const auto& side : box) size *= static_cast<std::size_t>(side.length());
+    values.assign(size, nothing);
+  }
+  std::size_t index(const std::vector<std::int64_t>& at) const {
+    std::size_t flat = 0;
+    for (std::size_t i = 0; i < box.size(); ++i) {
+      if (at[i] < box[i].begin || at[i] >= box[i].end) throw std::logic_error("a nest reaches outside of a buffer");
+      flat = flat * static_cast<std::size_t>(box[i].length()) + static_cast<std::size_t>(at[i] - box[i].begin);
+    }
+    return flat;
+  }
+};
+
+struct Frame {
+  std::vector<Intervals> pieces;             // by level: what the loops down to it leave
+  std::vector<std::size_t> parent;           // by level: number of the group that this frame is under
+  std::vector<std::shared_ptr<Tile>> tiles;  // by BufferId
+};
+using Frames = std::vector<Frame*>;
+
+// Calls `visit` for every position of a box, last dimension fastest.
+template <class Visit>
+void for_each(const std::vector<Interval>& box, Visit visit) {
+  std::vector<std::int64_t> at;
+  for (const auto& side : box) {
+    if (side.length() <= 0) return;
+    at.push_back(side.begin);
+  }
+  while (true) {
+    visit(at);
+    auto i = box.size();
+    while (i > 0 && ++at[i - 1] == box[i - 1].end) --i, at[i] = box[i].begin;
+    if (i == 0) return;
+  }
+}
+
+class Interpreter {
+ public:
+  Interpreter(const LoopNest& nest, const Hardware& hardware, Values& values)
+      : nest_(nest), levels_(hardware.levels.size()), values_(values) {
+    count_.levels.resize(levels_ - 1);
+    count_.operations.resize(3);
+    for (auto& held : held(nest)) held_.emplace(held.compute, std::move(held));
+    for (std::uint32_t id = 0; id < nest.scratch.arrays.size(); ++id) arrays_.emplace_back(box_of({id}));
+  }
+
+  Count run() {
+    if (values_.arrays.size() < nest_.scratch.arrays.size()) values_.arrays.resize(nest_.scratch.arrays.size());
+    for (const auto input : nest_.inputs) arrays_[input.index].values = values_.arrays.at(input.index);
+    Frame all{std::vector<Intervals>(levels_, whole()), std::vector<std::size_t>(levels_), {}};
+    all.tiles.resize(nest_.buffers.size());
+    run_blocks(all, 0);
+    for (const auto output : nest_.outputs) values_.arrays[output.index] = arrays_[output.index].values;
+    return count_;
+  }
+
+ private:
+  // Groups
+
+  Intervals whole() const {
+    Intervals all;
+    for (std::uint32_t w = 0; w < nest_.scratch.wires.size(); ++w)
+      all.push_back({0, nest_.scratch.size(WireId{w}).value_or(0)});
+    return all;
+  }
+  std::vector<Interval> box_of(ArrayId array) const {
+    std::vector<Interval> box;
+    for (const auto wire : nest_.scratch.at(array).wires) box.push_back({0, nest_.scratch.size(wire).value_or(0)});
+    return box;
+  }
+
+  // Groups of the first level one after another, those inside together.
+  void run_blocks(const Frame& frame, std::size_t group) {
+    if (group < nest_.groups.size() && nest_.groups[group].level == 1) {
+      for (auto& child : split(frame, nest_.groups[group])) run_blocks(child, group + 1);
+      return;
+    }
+    std::vector<Frame> frames = {frame};
+    for (; group < nest_.groups.size(); ++group) {
+      std::vector<Frame> finer;
+      for (const auto& coarse : frames)
+        for (auto& child : split(coarse, nest_.groups[group])) finer.push_back(std::move(child));
+      frames = std::move(finer);
+    }
+    Frames together;
+    for (auto& each : frames) together.push_back(&each);
+    run(nest_.body, together);
+  }
+  std::vector<Frame> split(const Frame& frame, const Split& group) {
+    std::vector<Frame> children;
+    for (std::int64_t n = 0; has_piece(frame, group, n); ++n) {
+      children.push_back(frame);
+      enter(children.back(), group, n);
+      ++groups_;
+      for (auto level = group.level; level < levels_; ++level) children.back().parent[level] = groups_;
+    }
+    return children;
+  }
+
+  static bool has_piece(const Frame& frame, const Split& split, std::int64_t n) {
+    const auto& around = frame.pieces[split.level][split.wire.index];
+    return around.begin + n * split.size < around.end;
+  }
+  void enter(Frame& frame, const Split& split, std::int64_t n) const {
+    const auto around = frame.pieces[split.level][split.wire.index];
+    const auto begin = around.begin + n * split.size;
+    for (auto level = split.level; level < levels_; ++level)
+      frame.pieces[level][split.wire.index] = {begin, std::min(begin + split.size, around.end)};
+  }
+
+  // Steps
+
+  void run(const Block& block, const Frames& frames) {
+    for (const auto id : block.buffers) allocate(id, frames);
+    for (const auto& step : block.steps)
+      match(
+          step.node, [&](const Load& load) { run(load, frames); },
+          [&](const Compute& compute) {
+            for (auto* frame : frames) run(compute, *frame);
+          },
+          [&](const Save& save) {
+            for (auto* frame : frames) run(save, *frame);
+          },
+          [&](const For& loop) { run(loop, frames); });
+  }
+
+  void run(const For& loop, const Frames& frames) {
+    std::vector<std::vector<Intervals>> around;
+    for (const auto* frame : frames) around.push_back(frame->pieces);
+    for (std::int64_t n = 0;; ++n) {
+      Frames busy;
+      for (std::size_t i = 0; i < frames.size(); ++i) {
+        frames[i]->pieces = around[i];
+        if (!has_piece(*frames[i], loop.split, n)) continue;
+        enter(*frames[i], loop.split, n);
+        busy.push_back(frames[i]);
+      }
+      if (busy.empty()) return;
+      run(loop.body, busy);
+    }
+  }
+
+  // The first frame under each group of a level acts for the others.
+  template <class Act>
+  void once_per_group(std::size_t level, const Frames& frames, Act act) const {
+    std::map<std::size_t, Frame*> first;
+    for (auto* frame : frames)
+      if (first.try_emplace(frame->parent[level], frame).second) act(*frame);
+  }
+
+  void allocate(BufferId id, const Frames& frames) {
+    const auto& buffer = nest_.at(id);
+    std::map<std::size_t, std::shared_ptr<Tile>> made;
+    for (auto* frame : frames) {
+      auto& tile = made[frame->parent[buffer.level]];
+      if (!tile) tile = std::make_shared<Tile>(box(buffer, *frame));
+      frame->tiles[id.index] = tile;
+    }
+  }
+  std::vector<Interval> box(const Buffer& buffer, const Frame& frame) const {
+    std::vector<Interval> box;
+    const auto& wires = nest_.scratch.at(buffer.array).wires;
+    for (std::size_t i = 0; i < wires.size(); ++i)
+      box.push_back(footprint(buffer.at[i], frame.pieces[buffer.level], nest_.scratch.size(wires[i]).value_or(0)));
+    return box;
+  }
+
+  void copy(const std::vector<Interval>& box, const Tile& from, Tile& to, const Buffer& counted) {
+    std::int64_t moved = 0;
+    for_each(box, [&](const std::vector<std::int64_t>& at) {
+      to.values[to.index(at)] = from.values[from.index(at)];
+      ++moved;
+    });
+    auto& level = count_.levels[counted.level - 1];
+    level.transfer_values += moved;
+    level.transfer_bytes += moved * row(counted.type).bytes;
+  }
+
+  void run(const Load& load, const Frames& frames) {
+    const auto& buffer = nest_.at(load.to);
+    once_per_group(buffer.level, frames, [&](Frame& frame) {
+      auto& to = *frame.tiles[load.to.index];
+      copy(to.box, load.from ? *frame.tiles[load.from->index] : arrays_[buffer.array.index], to, buffer);
+    });
+  }
+
+  void run(const Save& save, Frame& frame) {
+    const auto& buffer = nest_.at(save.from);
+    std::vector<Interval> box;
+    for (const auto wire : nest_.scratch.at(buffer.array).wires) box.push_back(frame.pieces.back()[wire.index]);
+    copy(box, *frame.tiles[save.from.index], save.to ? *frame.tiles[save.to->index] : arrays_[buffer.array.index],
+         buffer);
+  }
+
+  // Columns
+
+  void run(const Compute& compute, Frame& frame) {
+    weigh(held_.at(&compute), frame);
+    const auto& column = compute.column;
+    const auto& wires = nest_.scratch.at(column.output).wires;
+    auto& to = *frame.tiles[compute.to.index];
+    std::vector<double> results;
+    std::vector<Interval> cells;
+    for (const auto wire : wires) cells.push_back(frame.pieces.back()[wire.index]);
+    positions_.assign(nest_.scratch.wires.size(), 0);
+    // All results before the first store: the output may be an operand.
+    for_each(cells, [&](const std::vector<std::int64_t>& at) {
+      place(wires, at);
+      results.push_back(result(compute, frame));
+    });
+    std::size_t next = 0;
+    for_each(cells, [&](const std::vector<std::int64_t>& at) {
+      to.values[to.index(at)] = row(nest_.at(compute.to).type).round(results[next++]);
+    });
+  }
+
+  void place(const std::vector<WireId>& wires, const std::vector<std::int64_t>& at) {
+    for (std::size_t i = 0; i < wires.size(); ++i) positions_[wires[i].index] = at[i];
+  }
+
+  double result(const Compute& compute, const Frame& frame) {
+    const auto& column = compute.column;
+    if (!column.fold) return value(column.value, compute, frame);
+    double total = column.fold->identity;
+    std::vector<Interval> over;
+    for (const auto wire : column.over) over.push_back(frame.pieces.back()[wire.index]);
+    for_each(over, [&](const std::vector<std::int64_t>& at) {
+      place(column.over, at);
+      total = combine(*column.fold, total, value(column.value, compute, frame));
+    });
+    return column.carried ? combine(*column.fold, carried(compute, frame), total) : total;
+  }
+  static double combine(const Reduction& reduction, double a, double b) {
+    const double both[] = {a, b};
+    return reduction.combine->value(both);
+  }
+  double carried(const Compute& compute, const Frame& frame) {
+    const auto& tile = *frame.tiles[compute.carried->index];
+    std::vector<std::int64_t> at;
+    for (const auto wire : nest_.scratch.at(*compute.column.carried).wires) at.push_back(positions_[wire.index]);
+    const double old = tile.values[tile.index(at)];
+    return compute.column.repair ? value(*compute.column.repair, compute, frame) * old : old;
+  }
+
+  double value(ExprId id, const Compute& compute, const Frame& frame) {
+    return match(
+        nest_.scratch.at(id).node, [](const Constant& c) { return c.value; },
+        [&](const Position& p) { return static_cast<double>(positions_[p.wire.index]); },
+        [&](const Size& s) { return static_cast<double>(nest_.scratch.at(s.axis).size.value()); },
+        [&](const Access& a) { return read(id, a, compute, frame); },
+        [&](const Apply& a) {
+          std::vector<double> arguments;
+          for (const auto argument : a.arguments) arguments.push_back(value(argument, compute, frame));
+          return a.function->value(arguments.data());
+        },
+        [&](const Cast& c) { return row(c.type).round(value(c.value, compute, frame)); },
+        [](const Reduce&) -> double { throw std::logic_error("a column holds a reduction"); });
+  }
+  double read(ExprId id, const Access& access, const Compute& compute, const Frame& frame) const {
+    const auto from =
+        std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) { return r.first == id; });
+    const auto& tile = *frame.tiles[from->second.index];
+    std::vector<std::int64_t> at;
+    for (const auto& index : access.at) at.push_back(evaluate(index, positions_));
+    return tile.values[tile.index(at)];
+  }
+
+  // What the levels hold while this column runs.
+  void weigh(const Held& held, const Frame& frame) {
+    std::vector<Count::At> now(levels_ - 1);
+    const auto add = [&](BufferId id, std::int64_t values) {
+      auto& level = now[nest_.at(id).level - 1];
+      level.memory_values += values;
+      level.memory_bytes += values * row(nest_.at(id).type).bytes;
+    };
+    const auto size = [&](BufferId id) { return static_cast<std::int64_t>(frame.tiles[id.index]->values.size()); };
+    for (const auto id : held.buffers) add(id, size(id));
+    if (held.overwrites) {
+      const auto [result, operand] = *held.overwrites;
+      const bool first = row(nest_.at(result).type).bytes < row(nest_.at(operand).type).bytes;
+      add(first ? result : operand, -size(operand));
+    }
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      auto& most = count_.levels[i];
+      most.memory_values = std::max(most.memory_values, now[i].memory_values);
+      most.memory_bytes = std::max(most.memory_bytes, now[i].memory_bytes);
+    }
+  }
+
+  const LoopNest& nest_;
+  std::size_t levels_;
+  Values& values_;
+  Count count_;
+  std::map<const Compute*, Held> held_;
+  std::vector<Tile> arrays_;
+  std::vector<std::int64_t> positions_;
+  std::size_t groups_ = 0;
+};
+
+}  // namespace
+
+Count interpret(const LoopNest& nest, const Hardware& hardware, Values& values) {
+  return Interpreter(nest, hardware, values).run();
+}
+
+}  // namespace napkin

@@ -1,0 +1,58 @@
+// Intervals of wires and where an index lands over them.
+#include "loops/pieces.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "diagram/match.hpp"
+
+namespace napkin {
+
+std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) {
+  return value / divisor - (value % divisor != 0 && (value < 0) != (divisor < 0));
+}
+
+std::int64_t evaluate(const Index& index, const std::vector<std::int64_t>& positions) {
+  std::int64_t sum = index.offset;
+  for (const auto& [wire, coefficient] : index.terms) sum += coefficient * positions.at(wire.index);
+  return floor_divide(sum, index.divisor);
+}
+
+Interval footprint(const Index& index, const Intervals& wires, std::int64_t array_size) {
+  std::int64_t least = index.offset, greatest = index.offset;
+  for (const auto& [wire, coefficient] : index.terms) {
+    const auto [begin, end] = wires.at(wire.index);
+    if (begin >= end) return {};
+    least += coefficient * (coefficient > 0 ? begin : end - 1);
+    greatest += coefficient * (coefficient > 0 ? end - 1 : begin);
+  }
+  const auto begin = std::clamp<std::int64_t>(floor_divide(least, index.divisor), 0, array_size);
+  const auto end = std::clamp<std::int64_t>(floor_divide(greatest, index.divisor) + 1, begin, array_size);
+  return {begin, end};
+}
+
+Index along(WireId wire) { return {.terms = {{wire, 1}}}; }
+bool is_along(const Index& index, WireId wire) { return index == along(wire); }
+
+namespace {
+void collect(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
+  match(
+      diagram.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
+      [&](const Access&) { found.insert(id); },
+      [&](const Apply& a) {
+        for (const auto argument : a.arguments) collect(diagram, argument, found);
+      },
+      [&](const Cast& c) { collect(diagram, c.value, found); },
+      [&](const Reduce& r) { collect(diagram, r.body, found); });
+}
+}  // namespace
+
+std::vector<ExprId> accesses(const Diagram& diagram, ExprId id) {
+  std::set<ExprId> found;
+  collect(diagram, id, found);
+  return {found.begin(), found.end()};
+}
+
+const Access& access(const Diagram& diagram, ExprId id) { return std::get<Access>(diagram.at(id).node); }
+
+}  // namespace napkin

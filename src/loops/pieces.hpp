@@ -1,0 +1,35 @@
+// Intervals of wires and where an index lands over them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// Positions begin .. end - 1.
+struct Interval {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t length() const { return end - begin; }
+};
+
+// By WireId.
+using Intervals = std::vector<Interval>;
+
+// Division that rounds towards minus infinity.
+std::int64_t floor_divide(std::int64_t value, std::int64_t divisor);
+// The index at one position of every wire.
+std::int64_t evaluate(const Index&, const std::vector<std::int64_t>& positions);
+// From the least to the greatest place the index reaches over the intervals, clipped to an array that long.
+Interval footprint(const Index&, const Intervals&, std::int64_t array_size);
+// The index that is one wire and nothing else.
+Index along(WireId);
+// The wire, if the index is one wire and nothing else.
+bool is_along(const Index&, WireId);
+
+// The accesses below an expression, in the order of their ids.
+std::vector<ExprId> accesses(const Diagram&, ExprId);
+const Access& access(const Diagram&, ExprId);
+
+}  // namespace napkin
