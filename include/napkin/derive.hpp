@@ -47,9 +47,11 @@ struct Carried {
   const Reduction* combine;  // how the old state and a piece's own reduction join
 };
 
-// The four programs over `scratch` arrays. `piece` computes what the piece alone determines; `absorb` then updates
-// the state; `merge` joins the state with a second one (arrays of `other`, in the order of `state`).
+// The four programs, over arrays of their own `scratch`. `piece` computes what the piece alone determines; `absorb`
+// then updates the state; `merge` joins the state with a second one (arrays of `other`, in the order of `state`).
 struct Streamable {
+  Diagram scratch;             // the derivation's, and what this stream adds
+  std::vector<Column> before;  // independent of the wire, needed by the pieces
   std::vector<Carried> state;
   std::vector<Column> init, piece, absorb, merge, finish;
   std::vector<ArrayId> other;
@@ -73,7 +75,11 @@ struct Derivation {
   std::vector<Verdict> verdicts;        // one per wire, in the order of first use
   const Verdict* find(WireId) const;
 };
+// The statements must stand in the diagram's order. Total: it always answers, with a refusal where nothing holds.
 Derivation derive(const Diagram&, std::span<const StatementId> statements);
+
+// `l = r * l + sum[x](p)`; arrays read at their own place stand without indices.
+std::string to_text(const Diagram& scratch, const Column&);
 
 // A kernel's body once its streamed axes are chosen: columns, and loops around them. Loops nest in the order of the
 // labels; a column stands at the depth where it must be redone.

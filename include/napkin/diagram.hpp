@@ -152,6 +152,8 @@ std::vector<std::string> verify(const Diagram&);
 
 // An expression in the language's words, `exp(S[q, x] - m[q])`, with the fewest brackets.
 std::string to_text(const Diagram&, ExprId);
+// The same with arrays read at their own place written without indices: `exp(S - m)`.
+std::string to_short_text(const Diagram&, ExprId);
 
 // The plain meaning, in double, rounded to the declared type at casts and typed stores when `round` is set: the
 // first oracle. Arrays are row major. Every axis needs a size.

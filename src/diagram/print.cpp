@@ -10,15 +10,18 @@ namespace napkin {
 namespace {
 
 // How strongly a printed form holds together; brackets go around what binds less than its surroundings ask.
-constexpr int whole = 100, any = 0, signed_number = 7;
+constexpr int whole = 100, any = 0, sum = 5, signed_number = 7;
 struct Printed {
   std::string text;
   int binding;
 };
-Printed printed(const Diagram& diagram, ExprId id);
+struct Style {
+  bool brief = false;  // no indices where an array is read at its own place
+};
+Printed printed(const Diagram& diagram, ExprId id, Style style);
 
-std::string within(const Diagram& diagram, ExprId id, int least) {
-  auto [text, binding] = printed(diagram, id);
+std::string within(const Diagram& diagram, ExprId id, int least, Style style) {
+  auto [text, binding] = printed(diagram, id, style);
   return binding < least ? "(" + text + ")" : text;
 }
 
@@ -54,11 +57,20 @@ std::string index_text(const Diagram& diagram, const Index& index) {
   return fmt::format("{} / {}", bracket ? "(" + text + ")" : text, index.divisor);
 }
 
-Printed printed_apply(const Diagram& diagram, const Apply& apply) {
+bool own_place(const Diagram& diagram, const Access& access) {
+  const auto& wires = diagram.at(access.array).wires;
+  for (std::size_t i = 0; i < wires.size(); ++i)
+    if (access.at[i] != Index{{{wires[i], 1}}, 0, 1}) return false;
+  return true;
+}
+
+Printed printed_apply(const Diagram& diagram, const Apply& apply, Style style) {
   const auto& f = *apply.function;
-  const auto argument = [&](std::size_t i, int least) { return within(diagram, apply.arguments[i], least); };
+  const auto argument = [&](std::size_t i, int least) { return within(diagram, apply.arguments[i], least, style); };
+  if (!f.callable) return {fmt::format("exp({} - {})", argument(0, sum), argument(1, sum + 1)), whole};
   if (f.precedence == 0)
-    return {fmt::format("{}({})", f.name, joined(apply.arguments, [&](ExprId a) { return within(diagram, a, any); })),
+    return {fmt::format("{}({})", f.name,
+                        joined(apply.arguments, [&](ExprId a) { return within(diagram, a, any, style); })),
             whole};
   if (f.role == Role::negate) return {"-" + argument(0, f.precedence), f.precedence};
   if (f.arity == 1) return {fmt::format("{} {}", f.name, argument(0, f.precedence)), f.precedence};
@@ -66,9 +78,9 @@ Printed printed_apply(const Diagram& diagram, const Apply& apply) {
   return {fmt::format("{} {} {}", argument(0, f.precedence), f.name, argument(1, f.precedence + 1)), f.precedence};
 }
 
-Printed printed(const Diagram& diagram, ExprId id) {
+Printed printed(const Diagram& diagram, ExprId id, Style style) {
   const auto wire_name = [&](WireId wire) { return diagram.at(wire).name; };
-  const auto inside = [&](ExprId e) { return within(diagram, e, any); };
+  const auto inside = [&](ExprId e) { return within(diagram, e, any, style); };
   return match(
       diagram.at(id).node,
       [](const Constant& c) -> Printed {
@@ -82,10 +94,10 @@ Printed printed(const Diagram& diagram, ExprId id) {
       },
       [&](const Access& a) -> Printed {
         const auto indices = joined(a.at, [&](const Index& i) { return index_text(diagram, i); });
-        return {a.at.empty() ? diagram.at(a.array).name : fmt::format("{}[{}]", diagram.at(a.array).name, indices),
-                whole};
+        const bool bare = a.at.empty() || (style.brief && own_place(diagram, a));
+        return {bare ? diagram.at(a.array).name : fmt::format("{}[{}]", diagram.at(a.array).name, indices), whole};
       },
-      [&](const Apply& a) -> Printed { return printed_apply(diagram, a); },
+      [&](const Apply& a) -> Printed { return printed_apply(diagram, a, style); },
       [&](const Cast& c) -> Printed {
         return {fmt::format("{}({})", row(c.type).name, inside(c.value)), whole};
       },
@@ -96,6 +108,7 @@ Printed printed(const Diagram& diagram, ExprId id) {
 
 }  // namespace
 
-std::string to_text(const Diagram& diagram, ExprId id) { return printed(diagram, id).text; }
+std::string to_text(const Diagram& diagram, ExprId id) { return printed(diagram, id, {}).text; }
+std::string to_short_text(const Diagram& diagram, ExprId id) { return printed(diagram, id, {.brief = true}).text; }
 
 }  // namespace napkin

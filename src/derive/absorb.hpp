@@ -1,0 +1,25 @@
+// One streamed wire: from a list of columns to the four programs of a stream, or to the reason there are none.
+#pragma once
+
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "derive/columns.hpp"
+
+namespace napkin {
+
+struct Absorbed {
+  std::vector<Column> before;  // independent of the wire, needed by the pieces
+  Streamable programs;
+  std::set<Rule> rules;
+};
+
+// `needed` are the arrays that somebody reads after the list. Appends arrays and expressions to `scratch`.
+std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& columns, WireId wire,
+                                       const std::set<ArrayId>& needed);
+
+// Sweeps over the wire that the columns need.
+int passes(const Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed);
+
+}  // namespace napkin

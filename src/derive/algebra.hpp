@@ -1,0 +1,99 @@
+// Normal forms: an expression as a sum of terms, each a product of powers of atoms and one exponential.
+//
+// The normal form exists to answer one question about a streamed wire: does an expression separate into what a piece
+// of the wire determines and what finished reductions over it determine? Sums are multiplied out only where a sum
+// mixes the two; everything else stays as the user wrote it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// What an expression varies with, seen from one streamed wire.
+struct Dependence {
+  bool piece = false;  // the position along the wire
+  bool state = false;  // a finished reduction over the wire
+  bool mixed() const { return piece && state; }
+  Dependence operator|(Dependence other) const { return {piece || other.piece, state || other.state}; }
+};
+
+struct Term;
+using Sum = std::vector<Term>;
+using Factors = std::vector<std::pair<ExprId, double>>;  // atoms with their powers, sorted by atom
+
+// coefficient * product of factors * exp(exponent); `rounded` factors (and the exponential) go through a cast first.
+struct Term {
+  double coefficient = 1;
+  Factors factors;
+  Sum exponent;
+  std::optional<Datatype> cast;
+  Factors rounded;
+};
+bool equal(const Term&, const Term&);
+bool equal(const Sum&, const Sum&);
+// b = c * a for a positive c, if there is one.
+std::optional<double> positive_ratio(const Sum& a, const Sum& b);
+
+Sum add(const Sum&, const Sum&);
+Sum scale(const Sum&, double factor);
+
+class Algebra {
+ public:
+  struct Meaning {
+    WireId wire;  // the streamed one
+    std::function<Dependence(const Access&)> dependence;
+    std::function<std::optional<Sum>(ExprId access)> definition;  // what to put in place of an access, if anything
+    std::function<bool(ArrayId)> positive;                        // never negative
+  };
+  Algebra(Diagram& diagram, Meaning meaning) : diagram_(diagram), meaning_(std::move(meaning)) {}
+
+  Sum normal(ExprId);
+  ExprId build(const Sum&);
+  ExprId build(const Term&);
+  // The parts of a product, to be multiplied: numerator first, and what divides it.
+  struct Product {
+    std::vector<ExprId> over, under;
+  };
+  Product parts(const Term&);
+  ExprId apply(std::string_view function, std::vector<ExprId> arguments);
+  ExprId product(const Product&);
+
+  Dependence dependence(ExprId) const;
+  Dependence dependence(const Term&) const;
+  Dependence dependence(const Sum&) const;
+  bool positive(const Term&) const;
+
+  // u * v with u determined by the piece and v by finished reductions; the expression that mixes them if none.
+  struct Separated {
+    Term piece, state;
+  };
+  std::variant<Separated, ExprId> separate(const Term&);
+
+ private:
+  Sum atom(ExprId);
+  Sum wrapped(const Sum&);
+  Sum normal_apply(ExprId, const Apply&);
+  Sum multiplied(const Sum&, const Sum&);
+  Sum inverted(const Sum&);
+  Sum raised(const Sum&, double power);
+  Sum rooted(const Apply&, const Sum&, double power);
+  Sum exponential(const Sum&, double scale);
+  Sum logarithm(const Apply&, const Sum&);
+  Sum chosen(ExprId, const Apply&);
+  Sum kept_where(ExprId condition, const Sum&, bool when);
+  Sum cast(ExprId, Datatype, const Sum&);
+  Sum opaque(ExprId, const Apply&);
+  ExprId powered(ExprId base, double power);
+  bool positive(ExprId) const;
+  bool holds_exponential(ExprId) const;
+
+  Diagram& diagram_;
+  Meaning meaning_;
+};
+
+}  // namespace napkin

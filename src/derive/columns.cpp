@@ -1,0 +1,309 @@
+// Statements to columns: every reduction gets an array of its own, every shared subexpression is computed once.
+#include "derive/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "diagram/match.hpp"
+
+namespace napkin {
+namespace {
+
+// Calls `visit` for an expression and everything below it, parents first.
+template <class Visit>
+void walk(const Diagram& diagram, ExprId e, const Visit& visit) {
+  visit(e);
+  match(
+      diagram.at(e).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
+      [&](const Apply& a) {
+        for (const auto argument : a.arguments) walk(diagram, argument, visit);
+      },
+      [&](const Cast& c) { walk(diagram, c.value, visit); }, [&](const Reduce& r) { walk(diagram, r.body, visit); });
+}
+
+ExprId replaced(Diagram& diagram, ExprId e, const std::map<ExprId, ExprId>& by) {
+  if (const auto found = by.find(e); found != by.end()) return found->second;
+  const Expr old = diagram.at(e);
+  return match(
+      old.node,
+      [&](const Apply& a) {
+        Apply copy = a;
+        for (auto& argument : copy.arguments) argument = replaced(diagram, argument, by);
+        return diagram.intern(copy, old.span);
+      },
+      [&](const Cast& c) {
+        return diagram.intern(Cast{c.type, replaced(diagram, c.value, by)}, old.span);
+      },
+      [&](const auto&) { return e; });
+}
+
+class Flattener {
+ public:
+  explicit Flattener(Diagram& scratch) : scratch_(scratch) {}
+
+  void add(const Statement& statement) {
+    const auto output = statement.output;
+    const auto& array = scratch_.at(output);
+    const auto* reduce = std::get_if<Reduce>(&scratch_.at(statement.value).node);
+    if (reduce && accumulator(array.type) == array.type && !folded_.contains(statement.value)) {
+      fold(output, Reduce(*reduce));
+      folded_[statement.value] = read_whole(scratch_, output);
+      return;
+    }
+    name_ = array.name;
+    type_ = array.type;
+    order_ = array.wires;
+    const ExprId value = flat(statement.value);
+    columns_.push_back({output, value, nullptr, {}, {}, {}});
+  }
+  std::vector<Column> take() { return std::move(columns_); }
+
+ private:
+  // The expression with its reductions replaced by arrays.
+  ExprId flat(ExprId e) {
+    const Expr old = scratch_.at(e);
+    return match(
+        old.node,
+        [&](const Apply& a) {
+          Apply copy = a;
+          for (auto& argument : copy.arguments) argument = flat(argument);
+          return scratch_.intern(copy, old.span);
+        },
+        [&](const Cast& c) {
+          return scratch_.intern(Cast{c.type, flat(c.value)}, old.span);
+        },
+        [&](const Reduce& r) { return folded(e, r); }, [&](const auto&) { return e; });
+  }
+  ExprId folded(ExprId e, const Reduce& reduce) {
+    if (const auto found = folded_.find(e); found != folded_.end()) return found->second;
+    const auto array = accumulator_of(reduce, ordered(free_wires(scratch_, e)));
+    fold(array, reduce);
+    return folded_[e] = read_whole(scratch_, array);
+  }
+  // A reduction as wide as its statement is the statement's accumulator and keeps its name, once.
+  ArrayId accumulator_of(const Reduce& reduce, std::vector<WireId> wires) {
+    if (wires != order_ || name_.empty())
+      return new_array(scratch_, std::string(reduce.reduction->state_name), accumulator(type_), std::move(wires));
+    scratch_.arrays.push_back({std::exchange(name_, ""), accumulator(type_), std::move(wires), {}, {}});
+    return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
+  }
+  void fold(ArrayId output, const Reduce& reduce) {
+    const ExprId body = flat(reduce.body);
+    columns_.push_back({output, body, reduce.reduction, reduce.over, {}, {}});
+  }
+  std::vector<WireId> ordered(std::vector<WireId> wires) const {
+    std::stable_sort(wires.begin(), wires.end(), [&](WireId a, WireId b) { return place(a) < place(b); });
+    return wires;
+  }
+  std::size_t place(WireId wire) const {
+    return static_cast<std::size_t>(std::find(order_.begin(), order_.end(), wire) - order_.begin());
+  }
+
+  Diagram& scratch_;
+  std::vector<Column> columns_;
+  std::map<ExprId, ExprId> folded_;
+  std::string name_;
+  Datatype type_ = Datatype::f32;
+  std::vector<WireId> order_;
+};
+
+bool plain_access(const Diagram& diagram, ExprId e) { return std::holds_alternative<Access>(diagram.at(e).node); }
+
+void flatten_product(const Diagram& diagram, ExprId e, std::vector<ExprId>& factors) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(e).node);
+  if (apply && apply->function->role == Role::multiply)
+    for (const auto argument : apply->arguments) flatten_product(diagram, argument, factors);
+  else
+    factors.push_back(e);
+}
+
+// What a nameless intermediate is called: exponentials are weights, everything else is just a temporary.
+std::string temporary_name(const Diagram& diagram, ExprId e) {
+  const auto* cast = std::get_if<Cast>(&diagram.at(e).node);
+  const auto* apply = std::get_if<Apply>(&diagram.at(cast ? cast->value : e).node);
+  if (!apply) return "t";
+  const bool weight = apply->function->role == Role::exponential || apply->function->name == "expdiff";
+  return weight ? "p" : "t";
+}
+
+class Tidier {
+ public:
+  Tidier(Diagram& scratch, std::vector<Column> columns) : scratch_(scratch), columns_(std::move(columns)) {}
+
+  std::vector<Column> run() {
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (columns_[i].fold) i += split_operands(i);
+    while (name_shared()) {
+    }
+    return std::move(columns_);
+  }
+
+ private:
+  // A fold over a product: what is not a plain access, and varies along fewer wires than the product, is computed
+  // once in front. Returns the number of columns inserted.
+  std::size_t split_operands(std::size_t at) {
+    std::vector<ExprId> factors, plain, rest;
+    flatten_product(scratch_, columns_[at].value, factors);
+    for (const auto factor : factors) (plain_access(scratch_, factor) ? plain : rest).push_back(factor);
+    if (factors.size() < 2 || (rest.empty() && plain.size() <= 2)) return 0;
+    // The widest access stays outside; everything that shares its fewer wires goes into one operand.
+    std::vector<ExprId> inside = rest, outside;
+    std::set<WireId> inner;
+    for (const auto factor : rest) insert_wires(factor, inner);
+    for (const auto factor : plain) {
+      const auto wires = free_wires(scratch_, factor);
+      const bool within = std::ranges::all_of(wires, [&](WireId w) { return inner.contains(w); });
+      (within ? inside : outside).push_back(factor);
+    }
+    if (rest.empty())
+      inside.assign(outside.begin(), outside.end() - 1), outside.erase(outside.begin(), outside.end() - 1);
+    if (outside.empty() || inside.empty()) return 0;
+    const ExprId operand = hoist(at, product(inside));
+    outside.insert(outside.begin(), operand);
+    columns_[at + 1].value = product(outside);
+    return 1;
+  }
+  void insert_wires(ExprId e, std::set<WireId>& into) {
+    for (const auto wire : free_wires(scratch_, e)) into.insert(wire);
+  }
+  ExprId product(const std::vector<ExprId>& factors) {
+    ExprId value = factors[0];
+    for (std::size_t i = 1; i < factors.size(); ++i)
+      value = scratch_.intern(Apply{find_pointwise("*"), {value, factors[i]}});
+    return value;
+  }
+  // Computes an expression in a column of its own in front of column `at`; returns the read of it.
+  ExprId hoist(std::size_t at, ExprId value) {
+    const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
+    const auto type = cast ? cast->type : Datatype::f32;
+    const auto array = new_array(scratch_, temporary_name(scratch_, value), type, wires_for(at, value));
+    columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(at),
+                    {array, cast ? cast->value : value, nullptr, {}, {}, {}});
+    return read_whole(scratch_, array);
+  }
+  // In the order of the column's output, then of its fold.
+  std::vector<WireId> wires_for(std::size_t at, ExprId value) {
+    const auto free = free_wires(scratch_, value);
+    std::vector<WireId> order = scratch_.at(columns_[at].output).wires;
+    order.insert(order.end(), columns_[at].over.begin(), columns_[at].over.end());
+    std::erase_if(order, [&](WireId w) { return std::ranges::find(free, w) == free.end(); });
+    for (const auto wire : free)
+      if (std::ranges::find(order, wire) == order.end()) order.push_back(wire);
+    return order;
+  }
+  // Finds one subexpression with two parents and names it; false if there is none.
+  bool name_shared() {
+    std::map<ExprId, int> parents;
+    std::map<ExprId, std::size_t> first;
+    std::set<ExprId> seen;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      count(columns_[i].value, i, parents, first, seen);
+      if (columns_[i].repair) count(*columns_[i].repair, i, parents, first, seen);
+    }
+    // Outermost shared ones first: the highest id is no part of another candidate.
+    for (auto it = parents.rbegin(); it != parents.rend(); ++it)
+      if (it->second > 1 && worth_naming(it->first)) return name(it->first, first.at(it->first)), true;
+    return false;
+  }
+  void count(ExprId e, std::size_t at, std::map<ExprId, int>& parents, std::map<ExprId, std::size_t>& first,
+             std::set<ExprId>& seen) {
+    ++parents[e];
+    first.emplace(e, at);
+    if (!seen.insert(e).second) return;
+    match(
+        scratch_.at(e).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
+        [](const Reduce&) {},
+        [&](const Apply& a) {
+          for (const auto argument : std::set<ExprId>(a.arguments.begin(), a.arguments.end()))
+            count(argument, at, parents, first, seen);
+        },
+        [&](const Cast& c) { count(c.value, at, parents, first, seen); });
+  }
+  bool worth_naming(ExprId e) const {
+    const auto& node = scratch_.at(e).node;
+    if (!std::holds_alternative<Apply>(node) && !std::holds_alternative<Cast>(node)) return false;
+    return !arrays_read(scratch_, e).empty();
+  }
+  void name(ExprId e, std::size_t at) {
+    const bool is_column = !columns_[at].fold && !columns_[at].repair && columns_[at].value == e &&
+                           scratch_.at(columns_[at].output).type == Datatype::f32;
+    const ExprId read = is_column ? read_whole(scratch_, columns_[at].output) : hoist(at, e);
+    for (std::size_t i = at + 1; i < columns_.size(); ++i) {
+      columns_[i].value = replaced(scratch_, columns_[i].value, {{e, read}});
+      if (columns_[i].repair) columns_[i].repair = replaced(scratch_, *columns_[i].repair, {{e, read}});
+    }
+  }
+
+  Diagram& scratch_;
+  std::vector<Column> columns_;
+};
+
+}  // namespace
+
+std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>& statements) {
+  Flattener flattener(scratch);
+  for (const auto statement : statements) flattener.add(Statement(scratch.at(statement)));
+  return tidy(scratch, flattener.take());
+}
+
+std::vector<Column> tidy(Diagram& scratch, std::vector<Column> columns) {
+  return Tidier(scratch, std::move(columns)).run();
+}
+
+std::vector<ArrayId> reads(const Diagram& diagram, const Column& column) {
+  std::set<ArrayId> all;
+  for (const auto array : arrays_read(diagram, column.value)) all.insert(array);
+  if (column.repair)
+    for (const auto array : arrays_read(diagram, *column.repair)) all.insert(array);
+  if (column.carried) all.insert(*column.carried);
+  return {all.begin(), all.end()};
+}
+
+std::set<WireId> wires_of(const Diagram& diagram, const Column& column) {
+  const auto& kept = diagram.at(column.output).wires;
+  std::set<WireId> all(kept.begin(), kept.end());
+  all.insert(column.over.begin(), column.over.end());
+  for (const auto wire : free_wires(diagram, column.value)) all.insert(wire);
+  return all;
+}
+
+bool involves(const Diagram& diagram, const Column& column, WireId wire) {
+  return wires_of(diagram, column).contains(wire);
+}
+
+void drop_unused(const Diagram& diagram, std::vector<Column>& columns, const std::set<ArrayId>& needed) {
+  const auto unused = [&](const Column& column) {
+    if (needed.contains(column.output)) return false;
+    return std::ranges::none_of(columns, [&](const Column& other) {
+      const auto all = reads(diagram, other);
+      return other.output != column.output && std::ranges::find(all, column.output) != all.end();
+    });
+  };
+  for (auto at = std::ranges::find_if(columns, unused); at != columns.end(); at = std::ranges::find_if(columns, unused))
+    columns.erase(at);
+}
+
+ArrayId new_array(Diagram& diagram, const std::string& name, Datatype type, std::vector<WireId> wires) {
+  const auto taken = [&](const std::string& text) {
+    return std::ranges::any_of(diagram.arrays, [&](const Array& a) { return a.name == text; });
+  };
+  std::string unique = name;
+  for (int i = 2; taken(unique); ++i) unique = fmt::format("{}{}", name, i);
+  diagram.arrays.push_back({unique, type, std::move(wires), {}, {}});
+  return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
+}
+
+ExprId read_whole(Diagram& diagram, ArrayId array) {
+  Access access{array, {}};
+  for (const auto wire : diagram.at(array).wires) access.at.push_back({{{wire, 1}}, 0, 1});
+  return diagram.intern(access);
+}
+
+Datatype accumulator(Datatype result) {
+  return result == Datatype::f64 || result == Datatype::i32 ? result : Datatype::f32;
+}
+
+}  // namespace napkin

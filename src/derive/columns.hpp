@@ -1,0 +1,31 @@
+// Lists of columns: statements taken apart into them, and the questions a list answers.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "napkin/derive.hpp"
+
+namespace napkin {
+
+// One column per reduction and per pointwise function, equal subexpressions once. Appends arrays to `scratch`.
+std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>& statements);
+
+// Gives every fold at most two plain operands and computes every shared subexpression once, each in a column of its
+// own in front of its first use.
+std::vector<Column> tidy(Diagram& scratch, std::vector<Column> columns);
+
+std::vector<ArrayId> reads(const Diagram&, const Column&);  // carried and repair included
+std::set<WireId> wires_of(const Diagram&, const Column&);   // of output, value and fold
+bool involves(const Diagram&, const Column&, WireId);
+// Drops columns whose output nobody needs.
+void drop_unused(const Diagram&, std::vector<Column>&, const std::set<ArrayId>& needed);
+
+// A new array; its name is made unique by a number.
+ArrayId new_array(Diagram&, const std::string& name, Datatype, std::vector<WireId> wires);
+ExprId read_whole(Diagram&, ArrayId);  // A[i, j] at its own wires
+// The type sums and states are kept in: f32, unless the result is wider.
+Datatype accumulator(Datatype result);
+
+}  // namespace napkin

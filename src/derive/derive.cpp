@@ -1,0 +1,150 @@
+// The verdict on every wire of a set of fused statements: may it be grouped, may it be streamed, and why (not).
+#include "napkin/derive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "derive/absorb.hpp"
+#include "derive/columns.hpp"
+
+namespace napkin {
+namespace {
+
+bool has(const std::vector<WireId>& wires, WireId wire) { return std::ranges::find(wires, wire) != wires.end(); }
+
+std::vector<ArrayId> inputs_of(const Derivation& derivation) {
+  std::set<ArrayId> made;
+  std::vector<ArrayId> all;
+  for (const auto& column : derivation.columns) {
+    for (const auto array : reads(derivation.scratch, column))
+      if (!made.contains(array) && std::ranges::find(all, array) == all.end()) all.push_back(array);
+    made.insert(column.output);
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// Produced here, and an output of the diagram or read by a statement outside.
+std::vector<ArrayId> outputs_of(const Diagram& diagram, const std::vector<StatementId>& statements) {
+  std::set<ArrayId> wanted(diagram.outputs.begin(), diagram.outputs.end());
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+    if (std::ranges::find(statements, StatementId{i}) == statements.end())
+      for (const auto array : arrays_read(diagram, diagram.statements[i].value)) wanted.insert(array);
+  std::vector<ArrayId> all;
+  for (const auto id : statements)
+    if (wanted.contains(diagram.at(id).output)) all.push_back(diagram.at(id).output);
+  return all;
+}
+
+std::vector<WireId> wires_in_order(const Derivation& derivation) {
+  std::vector<WireId> all;
+  const auto add = [&](WireId wire) {
+    if (!has(all, wire)) all.push_back(wire);
+  };
+  for (const auto& column : derivation.columns) {
+    for (const auto wire : derivation.scratch.at(column.output).wires) add(wire);
+    for (const auto wire : column.over) add(wire);
+  }
+  return all;
+}
+
+const Column* folding(const Derivation& derivation, WireId wire) {
+  const auto found = std::ranges::find_if(derivation.columns, [&](const Column& c) { return has(c.over, wire); });
+  return found == derivation.columns.end() ? nullptr : &*found;
+}
+
+// States may be merged across groups if what follows them is pointwise: nothing folds again after the merge.
+bool merges(const std::variant<Streamable, Refused>& stream) {
+  const auto* programs = std::get_if<Streamable>(&stream);
+  if (!programs || programs->state.empty()) return false;
+  return std::ranges::none_of(programs->finish, [](const Column& c) { return c.fold != nullptr; });
+}
+
+std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, WireId wire,
+                                               const std::variant<Streamable, Refused>& stream) {
+  const auto& scratch = derivation.scratch;
+  const auto& name = scratch.at(wire).name;
+  Groupable verdict;
+  if (const auto* fold = folding(derivation, wire)) {
+    const auto& folded = scratch.at(fold->output).name;
+    const auto span = scratch.at(fold->value).span;
+    if (const auto* refused = std::get_if<Refused>(&stream)) return *refused;
+    if (!merges(stream))
+      return Refused{
+          fmt::format("`{}` reduces over `{}` and is reduced again afterwards: groups would have to exchange "
+                      "all of `{}`",
+                      folded, name, folded),
+          span};
+    verdict.by_merge = true;
+  } else {
+    for (const auto output : derivation.outputs)
+      if (!has(scratch.at(output).wires, wire))
+        return Refused{
+            fmt::format("output `{}` does not carry `{}`: every group would write it", scratch.at(output).name, name),
+            scratch.at(output).span};
+  }
+  for (const auto& column : derivation.columns)
+    if (!has(scratch.at(column.output).wires, wire) && !has(column.over, wire))
+      verdict.recomputed.push_back(column.output);
+  return verdict;
+}
+
+std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, WireId wire) {
+  Diagram scratch = derivation.scratch;
+  auto result = absorb(scratch, derivation.columns, wire, {derivation.outputs.begin(), derivation.outputs.end()});
+  if (auto* refused = std::get_if<Refused>(&result)) return *refused;
+  auto& absorbed = std::get<Absorbed>(result);
+  absorbed.programs.before = std::move(absorbed.before);
+  absorbed.programs.scratch = std::move(scratch);
+  return std::move(absorbed.programs);
+}
+
+}  // namespace
+
+std::string_view code(Rule rule) {
+  constexpr std::array<std::string_view, 7> codes = {"S1", "S2", "S3", "S4", "S5", "S6", "cast"};
+  return codes[static_cast<std::size_t>(rule)];
+}
+
+const Verdict* Derivation::find(WireId wire) const {
+  const auto found = std::ranges::find_if(verdicts, [&](const Verdict& v) { return v.wire == wire; });
+  return found == verdicts.end() ? nullptr : &*found;
+}
+
+Derivation derive(const Diagram& diagram, std::span<const StatementId> statements) {
+  Derivation derivation;
+  derivation.statements.assign(statements.begin(), statements.end());
+  derivation.scratch = diagram;
+  derivation.columns = columns_of(derivation.scratch, derivation.statements);
+  derivation.outputs = outputs_of(diagram, derivation.statements);
+  const std::set<ArrayId> needed(derivation.outputs.begin(), derivation.outputs.end());
+  drop_unused(derivation.scratch, derivation.columns, needed);
+  derivation.inputs = inputs_of(derivation);
+  for (const auto wire : wires_in_order(derivation)) {
+    auto stream = stream_verdict(derivation, wire);
+    auto group = group_verdict(derivation, wire, stream);
+    const int sweeps = passes(derivation.scratch, derivation.columns, wire, needed);
+    derivation.verdicts.push_back({wire, std::move(group), std::move(stream), sweeps});
+  }
+  return derivation;
+}
+
+std::string to_text(const Diagram& scratch, const Column& column) {
+  const auto& name = scratch.at(column.output).name;
+  const auto value = to_short_text(scratch, column.value);
+  if (!column.fold) return fmt::format("{} = {}", name, value);
+  std::string over;
+  for (const auto wire : column.over) over += (over.empty() ? "" : ", ") + scratch.at(wire).name;
+  const auto folded = fmt::format("{}[{}]({})", column.fold->name, over, value);
+  if (!column.carried) return fmt::format("{} = {}", name, folded);
+  const auto& old = scratch.at(*column.carried).name;
+  const auto repaired = column.repair ? fmt::format("{} * {}", to_short_text(scratch, *column.repair), old) : old;
+  if (column.fold->combine->precedence == 0)
+    return fmt::format("{} = {}({}, {})", name, column.fold->combine->name, repaired, folded);
+  return fmt::format("{} = {} {} {}", name, repaired, column.fold->combine->name, folded);
+}
+
+}  // namespace napkin
