@@ -69,6 +69,7 @@ struct Verdict {
 struct Derivation {
   std::vector<StatementId> statements;  // true of these, fused
   Diagram scratch;                      // the diagram, and the arrays and expressions that the derivation adds
+  std::size_t file_arrays = 0;          // arrays of scratch from here on are the derivation's own
   std::vector<Column> columns;          // the plain meaning: statements with their reductions taken apart
   std::vector<ArrayId> inputs;          // read, produced by none of the statements
   std::vector<ArrayId> outputs;         // produced and needed outside

@@ -111,8 +111,15 @@ class Absorber {
     const auto access = std::get<Access>(scratch_.at(e).node);
     if (const auto found = finished_.find(access.array); found != finished_.end() && whole(access))
       return found->second;
-    if (!mixed_.contains(access.array) || !whole(access)) return {};
-    return defined(*producer_.at(access.array));
+    if (!whole(access)) return {};
+    if (mixed_.contains(access.array)) return defined(*producer_.at(access.array));
+    return pieces_.contains(access.array) ? exponential(*producer_.at(access.array)) : std::nullopt;
+  }
+  // A piece that is an exponential is written out, so that its exponent is seen.
+  std::optional<Sum> exponential(const Column& column) {
+    auto sum = defined(column);
+    if (!sum || std::ranges::none_of(*sum, [](const Term& t) { return !t.exponent.empty(); })) return {};
+    return sum;
   }
   std::optional<Sum> defined(const Column& column) {
     if (column.fold || column.carried) return {};
@@ -183,9 +190,8 @@ class Absorber {
       else if (along.contains(wire))
         now.push_back(wire);
       else
-        state.factors.push_back({scratch_.intern(Size{scratch_.at(wire).axis}), 1});
+        state.factors = combined(state.factors, {{scratch_.intern(Size{scratch_.at(wire).axis}), 1}});
     }
-    std::ranges::sort(state.factors);
     Sum value = {state};
     if (!now.empty()) {
       const auto reference = referenced(piece, now, !state.exponent.empty());
@@ -205,15 +211,7 @@ class Absorber {
     for (const auto& term : a) {
       Term product = term;
       product.coefficient *= b.coefficient;
-      for (const auto& f : b.factors) {
-        const auto same = std::ranges::find_if(product.factors, [&](const auto& g) { return g.first == f.first; });
-        if (same == product.factors.end())
-          product.factors.push_back(f);
-        else
-          same->second += f.second;
-      }
-      std::erase_if(product.factors, [](const auto& f) { return f.second == 0; });
-      std::ranges::sort(product.factors);
+      product.factors = combined(product.factors, b.factors);
       product.exponent = add(product.exponent, b.exponent);
       all = add(all, {product});
     }
@@ -506,11 +504,16 @@ class Absorber {
       if (found == finished_.end()) {
         finish.push_back(column);
       } else if (!state_arrays_.contains(column.output)) {
-        finish.push_back({column.output, algebra_.build(found->second), nullptr, {}, {}, {}});
+        finish.push_back({column.output, stored(column.output, algebra_.build(found->second)), nullptr, {}, {}, {}});
       }
     }
     drop_unused(scratch_, finish, needed_);
     finish = tidy(scratch_, std::move(finish));
+  }
+  // Storing rounds already.
+  ExprId stored(ArrayId output, ExprId value) const {
+    const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
+    return cast && cast->type == scratch_.at(output).type ? cast->value : value;
   }
   // Columns free of the wire: in front of the loop if a piece needs them, else after it.
   void split_free(std::set<ArrayId> read_inside) {
@@ -539,7 +542,10 @@ class Absorber {
     else if (!rules_.contains(Rule::cascade) && !rules_.contains(Rule::invariant))
       rules_.insert(Rule::reduction);
     if (reduces && !to.piece.empty()) rules_.insert(Rule::composition);
-    if (reduces && !to.finish.empty() && !rules_.contains(Rule::invariant)) rules_.insert(Rule::finish);
+    const bool finishes = std::ranges::any_of(to.finish, [&](const Column& c) {
+      return c.fold || !std::holds_alternative<Access>(scratch_.at(c.value).node);
+    });
+    if (reduces && finishes && !rules_.contains(Rule::invariant)) rules_.insert(Rule::finish);
     to.rules.assign(rules_.begin(), rules_.end());
     result_.rules = rules_;
   }

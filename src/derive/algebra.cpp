@@ -15,19 +15,6 @@ constexpr std::size_t most_terms = 64;  // beyond it an expression is left as it
 
 bool equal(const Factors& a, const Factors& b) { return a == b; }
 
-Factors combined(const Factors& a, const Factors& b) {
-  Factors all = a;
-  for (const auto& [base, power] : b) {
-    const auto at = std::lower_bound(all.begin(), all.end(), base, [](const auto& f, ExprId e) { return f.first < e; });
-    if (at != all.end() && at->first == base)
-      at->second += power;
-    else
-      all.insert(at, {base, power});
-  }
-  std::erase_if(all, [](const auto& f) { return f.second == 0; });
-  return all;
-}
-
 Factors powers(Factors factors, double power) {
   for (auto& f : factors) f.second *= power;
   return factors;
@@ -60,6 +47,19 @@ bool is_minus_infinity(const Diagram& diagram, ExprId e) {
 }
 
 }  // namespace
+
+Factors combined(const Factors& a, const Factors& b) {
+  Factors all = a;
+  for (const auto& [base, power] : b) {
+    const auto at = std::lower_bound(all.begin(), all.end(), base, [](const auto& f, ExprId e) { return f.first < e; });
+    if (at != all.end() && at->first == base)
+      at->second += power;
+    else
+      all.insert(at, {base, power});
+  }
+  std::erase_if(all, [](const auto& f) { return f.second == 0; });
+  return all;
+}
 
 bool equal(const Term& a, const Term& b) { return a.coefficient == b.coefficient && alike(a, b); }
 
@@ -339,12 +339,12 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
 Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   const auto depends = dependence(sum);
   const bool exponential = std::ranges::any_of(sum, [](const Term& t) { return !t.exponent.empty(); });
-  if (!depends.piece && depends.state) return atom(diagram_.intern(Cast{type, build(sum)}));
+  if (!depends.piece && depends.state) return atom(cast_to(type, build(sum)));
   if (!depends.mixed() && !exponential) return atom(e);
   Sum all;
   for (const auto& term : sum) {
     auto separated = separate(term);
-    if (std::holds_alternative<ExprId>(separated)) return atom(diagram_.intern(Cast{type, build(sum)}));
+    if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)));
     auto& [piece, state] = std::get<Separated>(separated);
     if (!piece.factors.empty() || !piece.exponent.empty() || piece.cast) {
       piece.rounded = combined(piece.rounded, piece.factors);
@@ -396,6 +396,11 @@ ExprId Algebra::apply(std::string_view function, std::vector<ExprId> arguments) 
   return diagram_.intern(Apply{find_pointwise(function), std::move(arguments)});
 }
 
+ExprId Algebra::cast_to(Datatype type, ExprId e) {
+  const auto* access = std::get_if<Access>(&diagram_.at(e).node);
+  return access && diagram_.at(access->array).type == type ? e : diagram_.intern(Cast{type, e});
+}
+
 ExprId Algebra::powered(ExprId base, double power) {
   if (power == 1) return base;
   if (power == 0.5) return apply("sqrt", {base});
@@ -418,7 +423,7 @@ Algebra::Product Algebra::parts(const Term& term) {
     Product inside;
     exponential(inside);
     put(term.rounded, inside);
-    all.over.push_back(diagram_.intern(Cast{*term.cast, product(inside)}));
+    all.over.push_back(cast_to(*term.cast, product(inside)));
   } else {
     exponential(all);
   }

@@ -39,6 +39,7 @@ bool equal(const Sum&, const Sum&);
 // b = c * a for a positive c, if there is one.
 std::optional<double> positive_ratio(const Sum& a, const Sum& b);
 
+Factors combined(const Factors&, const Factors&);  // of a product
 Sum add(const Sum&, const Sum&);
 Sum scale(const Sum&, double factor);
 
@@ -62,6 +63,8 @@ class Algebra {
   Product parts(const Term&);
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
   ExprId product(const Product&);
+
+  ExprId cast_to(Datatype, ExprId);  // nothing to do where an array has the type already
 
   Dependence dependence(ExprId) const;
   Dependence dependence(const Term&) const;

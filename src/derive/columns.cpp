@@ -12,17 +12,7 @@
 namespace napkin {
 namespace {
 
-// Calls `visit` for an expression and everything below it, parents first.
-template <class Visit>
-void walk(const Diagram& diagram, ExprId e, const Visit& visit) {
-  visit(e);
-  match(
-      diagram.at(e).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
-      [&](const Apply& a) {
-        for (const auto argument : a.arguments) walk(diagram, argument, visit);
-      },
-      [&](const Cast& c) { walk(diagram, c.value, visit); }, [&](const Reduce& r) { walk(diagram, r.body, visit); });
-}
+constexpr char numbering = '#';  // between a name and what makes it unique until names are settled
 
 ExprId replaced(Diagram& diagram, ExprId e, const std::map<ExprId, ExprId>& by) {
   if (const auto found = by.find(e); found != by.end()) return found->second;
@@ -122,10 +112,11 @@ void flatten_product(const Diagram& diagram, ExprId e, std::vector<ExprId>& fact
 
 // What a nameless intermediate is called: exponentials are weights, everything else is just a temporary.
 std::string temporary_name(const Diagram& diagram, ExprId e) {
-  const auto* cast = std::get_if<Cast>(&diagram.at(e).node);
-  const auto* apply = std::get_if<Apply>(&diagram.at(cast ? cast->value : e).node);
-  if (!apply) return "t";
-  const bool weight = apply->function->role == Role::exponential || apply->function->name == "expdiff";
+  const auto& node = diagram.at(e).node;
+  if (const auto* cast = std::get_if<Cast>(&node))
+    return fmt::format("{}_{}", temporary_name(diagram, cast->value), row(cast->type).name);
+  const auto* apply = std::get_if<Apply>(&node);
+  const bool weight = apply && (apply->function->role == Role::exponential || !apply->function->callable);
   return weight ? "p" : "t";
 }
 
@@ -138,6 +129,7 @@ class Tidier {
       if (columns_[i].fold) i += split_operands(i);
     while (name_shared()) {
     }
+    drop_copies();
     return std::move(columns_);
   }
 
@@ -180,6 +172,7 @@ class Tidier {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
     const auto type = cast ? cast->type : Datatype::f32;
     const auto array = new_array(scratch_, temporary_name(scratch_, value), type, wires_for(at, value));
+    hoisted_.insert(array);
     columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(at),
                     {array, cast ? cast->value : value, nullptr, {}, {}, {}});
     return read_whole(scratch_, array);
@@ -237,8 +230,26 @@ class Tidier {
     }
   }
 
+  // A hoisted column that came to read just another array of its type is that array.
+  void drop_copies() {
+    for (std::size_t i = 0; i < columns_.size();) {
+      const auto* access = std::get_if<Access>(&scratch_.at(columns_[i].value).node);
+      const bool copies = access && !columns_[i].fold && hoisted_.contains(columns_[i].output) &&
+                          columns_[i].value == read_whole(scratch_, access->array) &&
+                          scratch_.at(access->array).type == scratch_.at(columns_[i].output).type;
+      if (!copies) {
+        ++i;
+        continue;
+      }
+      const std::map<ExprId, ExprId> by = {{read_whole(scratch_, columns_[i].output), columns_[i].value}};
+      columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(i));
+      for (auto& column : columns_) column.value = replaced(scratch_, column.value, by);
+    }
+  }
+
   Diagram& scratch_;
   std::vector<Column> columns_;
+  std::set<ArrayId> hoisted_;
 };
 
 }  // namespace
@@ -291,7 +302,7 @@ ArrayId new_array(Diagram& diagram, const std::string& name, Datatype type, std:
     return std::ranges::any_of(diagram.arrays, [&](const Array& a) { return a.name == text; });
   };
   std::string unique = name;
-  for (int i = 2; taken(unique); ++i) unique = fmt::format("{}{}", name, i);
+  for (int i = 2; taken(unique); ++i) unique = fmt::format("{}{}{}", name, numbering, i);
   diagram.arrays.push_back({unique, type, std::move(wires), {}, {}});
   return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
 }
@@ -300,6 +311,21 @@ ExprId read_whole(Diagram& diagram, ArrayId array) {
   Access access{array, {}};
   for (const auto wire : diagram.at(array).wires) access.at.push_back({{{wire, 1}}, 0, 1});
   return diagram.intern(access);
+}
+
+void settle_names(Diagram& diagram, std::size_t from_file, const std::vector<ArrayId>& used) {
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < from_file; ++i) taken.insert(diagram.arrays[i].name);
+  const std::set<std::string> in_file = taken;
+  for (const auto id : used) {
+    auto& name = diagram.at(id).name;
+    if (id.index < from_file || in_file.contains(name)) continue;
+    const auto mark = name.find_first_of('\'');
+    const auto marks = mark == std::string::npos ? "" : name.substr(mark);
+    const auto base = name.substr(0, std::min(mark, name.find(numbering)));
+    name = base + marks;
+    for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}{}{}", base, i, marks);
+  }
 }
 
 Datatype accumulator(Datatype result) {

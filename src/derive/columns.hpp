@@ -25,6 +25,8 @@ void drop_unused(const Diagram&, std::vector<Column>&, const std::set<ArrayId>& 
 // A new array; its name is made unique by a number.
 ArrayId new_array(Diagram&, const std::string& name, Datatype, std::vector<WireId> wires);
 ExprId read_whole(Diagram&, ArrayId);  // A[i, j] at its own wires
+// Numbers the names of derived arrays anew, in order of `used`, so that arrays that were dropped leave no gaps.
+void settle_names(Diagram&, std::size_t from_file, const std::vector<ArrayId>& used);
 // The type sums and states are kept in: f32, unless the result is wider.
 Datatype accumulator(Datatype result);
 

@@ -92,14 +92,27 @@ std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, Wir
   return verdict;
 }
 
+std::vector<ArrayId> first_uses(const std::vector<ArrayId>& all) {
+  std::vector<ArrayId> once;
+  for (const auto array : all)
+    if (std::ranges::find(once, array) == once.end()) once.push_back(array);
+  return once;
+}
+
 std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, WireId wire) {
   Diagram scratch = derivation.scratch;
   auto result = absorb(scratch, derivation.columns, wire, {derivation.outputs.begin(), derivation.outputs.end()});
   if (auto* refused = std::get_if<Refused>(&result)) return *refused;
   auto& absorbed = std::get<Absorbed>(result);
-  absorbed.programs.before = std::move(absorbed.before);
-  absorbed.programs.scratch = std::move(scratch);
-  return std::move(absorbed.programs);
+  auto& programs = absorbed.programs;
+  programs.before = std::move(absorbed.before);
+  std::vector<ArrayId> used = programs.other;
+  for (const auto* list :
+       {&programs.before, &programs.init, &programs.piece, &programs.absorb, &programs.merge, &programs.finish})
+    for (const auto& column : *list) used.push_back(column.output);
+  settle_names(scratch, derivation.file_arrays, first_uses(used));
+  programs.scratch = std::move(scratch);
+  return std::move(programs);
 }
 
 }  // namespace
@@ -118,10 +131,14 @@ Derivation derive(const Diagram& diagram, std::span<const StatementId> statement
   Derivation derivation;
   derivation.statements.assign(statements.begin(), statements.end());
   derivation.scratch = diagram;
+  derivation.file_arrays = diagram.arrays.size();
   derivation.columns = columns_of(derivation.scratch, derivation.statements);
   derivation.outputs = outputs_of(diagram, derivation.statements);
   const std::set<ArrayId> needed(derivation.outputs.begin(), derivation.outputs.end());
   drop_unused(derivation.scratch, derivation.columns, needed);
+  std::vector<ArrayId> made;
+  for (const auto& column : derivation.columns) made.push_back(column.output);
+  settle_names(derivation.scratch, derivation.file_arrays, first_uses(made));
   derivation.inputs = inputs_of(derivation);
   for (const auto wire : wires_in_order(derivation)) {
     auto stream = stream_verdict(derivation, wire);

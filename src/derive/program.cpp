@@ -14,7 +14,8 @@ namespace {
 
 class Nester {
  public:
-  Nester(const Derivation& derivation, std::span<const WireId> wires) : wires_(wires) {
+  Nester(const Derivation& derivation, std::span<const WireId> wires)
+      : wires_(wires), file_arrays_(derivation.file_arrays) {
     program_.scratch = derivation.scratch;
     program_.inputs = derivation.inputs;
     program_.outputs = derivation.outputs;
@@ -23,11 +24,23 @@ class Nester {
   std::variant<Program, Refused> run(const std::vector<Column>& columns) {
     program_.steps = nest(columns, 0, {}, {program_.outputs.begin(), program_.outputs.end()});
     if (refused_) return *refused_;
+    std::vector<ArrayId> used;
+    collect_outputs(program_.steps, used);
+    settle_names(program_.scratch, file_arrays_, used);
     return std::move(program_);
   }
 
  private:
   using Steps = std::vector<Step>;
+
+  static void collect_outputs(const Steps& steps, std::vector<ArrayId>& used) {
+    for (const auto& step : steps)
+      if (const auto* column = std::get_if<Column>(&step)) {
+        if (std::ranges::find(used, column->output) == used.end()) used.push_back(column->output);
+      } else {
+        collect_outputs(std::get<Loop>(step).body, used);
+      }
+  }
 
   Steps nest(const std::vector<Column>& columns, std::size_t label, const std::set<WireId>& around,
              const std::set<ArrayId>& needed) {
@@ -65,6 +78,7 @@ class Nester {
   static void append(Steps& to, Steps more) { std::ranges::move(more, std::back_inserter(to)); }
 
   std::span<const WireId> wires_;
+  std::size_t file_arrays_;
   Program program_;
   std::optional<Refused> refused_;
 };
