@@ -146,6 +146,15 @@ struct Overrides {
 // be used. `prelude` is the parsed prelude (see syntax.hpp).
 Diagram resolve(const ast::File& file, const ast::File& prelude, const Overrides&, Diagnostics& diagnostics);
 
+// The prelude of `def`s, as shipped.
+std::string_view prelude_text();
+
+// All of the above: parses the file and the prelude (which joins `sources`), and resolves.
+Diagram read_diagram(Sources& sources, std::uint32_t file, const Overrides&, Diagnostics&);
+
+// The wire of that name (`d'`); a name that is an axis means its first wire.
+std::optional<WireId> find_wire(const Diagram&, std::string_view name);
+
 // What is wrong with a diagram (ids out of range, children after parents, readers before producers), one line each.
 // Empty unless napkin has a bug; tests and debug builds call it after every stage.
 std::vector<std::string> verify(const Diagram&);

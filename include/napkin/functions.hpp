@@ -39,6 +39,8 @@ enum class Role : std::uint8_t {
   exponential,  // turns + into *; `scale` is ln(base)
   logarithm,    // turns * of positive factors into +
   choose,       // where(c, a, b)
+  compare,      // of two numbers, gives a condition
+  logic,        // of conditions, gives a condition
 };
 
 struct Pointwise {

@@ -30,6 +30,7 @@ struct Expr {
   Name name;                    // name, callee or operator sign
   std::vector<Name> axes;       // of a call
   std::vector<Expr> arguments;  // of a call or operator; the indices of an access
+  int height = 1;               // of the tree; the parser bounds it, so that walks may recurse
 };
 
 struct Axis {
@@ -76,7 +77,12 @@ struct Comment {
   Span span;
   std::string text;
 };
-using DeclarationNode = std::variant<Axis, Input, Output, Statement, Def, Partition>;
+// A declaration with a syntax error. What it would have declared is known by name, so that later uses of the name
+// are not errors too.
+struct Broken {
+  std::optional<Name> name;
+};
+using DeclarationNode = std::variant<Axis, Input, Output, Statement, Def, Partition, Broken>;
 struct Declaration {
   DeclarationNode node;
   Span span;

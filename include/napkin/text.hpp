@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,8 @@ struct Span {
   std::uint32_t end = 0;    // one past the last byte
   friend bool operator==(const Span&, const Span&) = default;
 };
+// For what stands in no file, such as a flag: printed without a source line.
+inline constexpr Span nowhere{UINT32_MAX, 0, 0};
 
 struct Source {
   std::string name;  // a path, `-`, `<command line>` or `<prelude>`
@@ -38,7 +42,7 @@ class Sources {
   Location locate(std::uint32_t file, std::uint32_t offset) const;
 
  private:
-  std::vector<Source> files_;
+  std::deque<Source> files_;  // a deque: references stay good while files are added
 };
 
 enum class Severity { error, warning };
@@ -67,18 +71,22 @@ struct Code {
 };
 const std::vector<Code>& codes();
 const Code* find_code(std::string_view code);
+// The code's section of docs/diagnostics.md, without its heading line.
+std::optional<std::string> explain(std::string_view code);
 
-// Collects diagnostics; one mistake should give one message.
+// Collects diagnostics, equal ones once; one mistake should give one message. After a hundred errors the rest is left
+// out, and said so.
 class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
   bool has_errors() const;
   std::size_t size() const { return all_.size(); }
-  // By file, then by place; equal ones once.
+  // By file, then by place.
   std::vector<Diagnostic> sorted() const;
 
  private:
   std::vector<Diagnostic> all_;
+  std::size_t errors_ = 0;
 };
 
 // rustc-like text: code, message, file:line:column, the source line, a caret span, notes and help.
@@ -88,5 +96,7 @@ std::string render_json(const Sources&, const Diagnostics&);
 
 // The nearest of `names` to a misspelt `word` by edit distance, or empty if none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
+// "did you mean `smem`?", or empty if none is near: the help of a message about an unknown name.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace napkin

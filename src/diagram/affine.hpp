@@ -1,0 +1,45 @@
+// Indices: `2*u + i`, `q - 3`, `q / 64` to floor((terms + offset) / divisor), and the check that they stay inside.
+#pragma once
+
+#include <optional>
+
+#include "diagram/names.hpp"
+#include "diagram/scope.hpp"
+
+namespace napkin {
+
+// What is no such form is a diagnostic. `bound` says what an axis name means; it reports unknown names itself.
+class AffineReader {
+ public:
+  using Binder = std::function<std::optional<Bound>(const ast::Expr&)>;
+  AffineReader(const Diagram& diagram, const Names& names, Binder binder, Diagnostics& diagnostics)
+      : diagram_(diagram), names_(names), binder_(std::move(binder)), diagnostics_(diagnostics) {}
+
+  std::optional<Index> read(const ast::Expr&);
+
+ private:
+  std::optional<Index> literal(const ast::Expr&);
+  std::optional<Index> size(const ast::Expr&);
+  std::optional<Index> unary(const ast::Expr&);
+  std::optional<Index> binary(const ast::Expr&);
+  std::optional<Index> add(const ast::Expr&, const Index&, const Index&);
+  std::optional<Index> multiply(const ast::Expr&, const Index&, const Index&);
+  std::optional<Index> divide(const ast::Expr&, const Index&, const Index&);
+  std::optional<Index> scale(const ast::Expr&, const Index&, std::int64_t factor);
+  std::nullopt_t refuse(const ast::Expr&, std::string why);
+  std::nullopt_t overflow(const ast::Expr&);
+
+  const Diagram& diagram_;
+  const Names& names_;
+  Binder binder_;
+  Diagnostics& diagnostics_;
+};
+
+// The wire that an index is, where it is just one wire's position.
+std::optional<WireId> plain_wire(const Index&);
+
+// Where an index of dimension `dimension` leaves its array for some position, as far as the sizes are known.
+void check_bounds(const Diagram&, const Array&, std::size_t dimension, const Index&, const ast::Expr& written,
+                  Diagnostics&);
+
+}  // namespace napkin

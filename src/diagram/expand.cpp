@@ -1,0 +1,371 @@
+// Expands expressions. Every name is looked up in the scope of its place (scope.hpp); an error is reported where it
+// stands in the user's text, and every independent one of a statement is found in one walk.
+#include "diagram/expand.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "diagram/affine.hpp"
+#include "text/limits.hpp"
+
+namespace napkin {
+
+using ast::ExprKind;
+
+namespace {
+
+Kind wanted(const Pointwise& function, std::size_t argument) {
+  if (function.role == Role::logic || (function.role == Role::choose && argument == 0)) return Kind::condition;
+  return Kind::number;
+}
+Kind given(const Pointwise& function) {
+  return function.role == Role::logic || function.role == Role::compare ? Kind::condition : Kind::number;
+}
+
+std::string_view words(Kind kind) { return kind == Kind::condition ? "a condition" : "a number"; }
+
+// The value of an expression of constants alone: an exponent may be written as 1/2.
+std::optional<double> constant_value(const Diagram& diagram, ExprId id) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* constant = std::get_if<Constant>(&node)) return constant->value;
+  const auto* apply = std::get_if<Apply>(&node);
+  if (apply == nullptr) return std::nullopt;
+  std::vector<double> values;
+  for (const auto argument : apply->arguments) {
+    const auto value = constant_value(diagram, argument);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return apply->function->value(values.data());
+}
+
+}  // namespace
+
+std::optional<ExprId> Expander::statement(const ast::Statement& statement, ArrayId id) {
+  statement_ = &statement;
+  Scope scope;
+  const auto& array = draft_.diagram.at(id);
+  for (std::size_t i = 0; i < statement.axes.size(); ++i)
+    scope.axes[statement.axes[i].text] = {array.wires[i], draft_.diagram.at(array.wires[i]).axis};
+  draft_.bound.emplace_back();
+  const auto value = expand(statement.value, scope);
+  if (!value || !wants(*value, kind_of(array.type), statement.value, scope)) return std::nullopt;
+  return value->id;
+}
+
+Expander::Result Expander::expand(const ast::Expr& expr, const Scope& scope) {
+  if (!within_limits(expr, scope)) return std::nullopt;
+  ++depth_;
+  auto result = [&]() -> Result {
+    switch (expr.kind) {
+      case ExprKind::number:
+      case ExprKind::infinity:
+        return number(expr, scope);
+      case ExprKind::name:
+        return name(expr, scope);
+      case ExprKind::access:
+        return access(expr, scope);
+      case ExprKind::call:
+        return call(expr, scope);
+      case ExprKind::unary:
+        return expr.name.text == "-" ? negate(expr, scope) : apply(expr, scope, *find_pointwise(expr.name.text));
+      case ExprKind::binary:
+        return apply(expr, scope, *find_pointwise(expr.name.text));
+    }
+    return std::nullopt;
+  }();
+  --depth_;
+  return result;
+}
+
+bool Expander::within_limits(const ast::Expr& expr, const Scope& scope) {
+  if (exhausted_) return false;
+  const bool large = ++terms_ > limits::expanded_terms, deep = depth_ >= limits::expanded_nesting;
+  if (!large && !deep) return true;
+  exhausted_ = true;
+  if (large)
+    fail({"E0607",
+          fmt::format("the expressions of the diagram have more than {} terms", limits::expanded_terms),
+          {},
+          "",
+          {},
+          {"defs are expanded first; a def that uses a parameter several times multiplies what is passed to it"},
+          "name a part of it by a statement of its own"},
+         expr, scope);
+  else
+    fail({"E0604",
+          fmt::format("expression nested deeper than {} levels, its defs expanded", limits::expanded_nesting),
+          {},
+          "",
+          {},
+          {},
+          "name a part of it by a statement of its own"},
+         expr, scope);
+  return false;
+}
+
+// In a called def the error is the call's: it is shown there, and the line of the def beside it.
+void Expander::fail(Diagnostic diagnostic, const ast::Expr& expr, const Scope& scope) {
+  const bool called = scope.frame != nullptr && scope.frame->call != nullptr;
+  if (!called) diagnostic.span = expr.span;
+  if (called) {
+    diagnostic.span = scope.frame->origin;
+    diagnostic.others.push_back({expr.span, fmt::format("here, in `{}`", scope.frame->entry->def->name.text)});
+  }
+  diagnostics_.add(std::move(diagnostic));
+}
+
+Expander::Result Expander::add(ExprNode node, Kind kind, const ast::Expr& expr, const Scope& scope) {
+  const bool called = scope.frame != nullptr && scope.frame->call != nullptr;
+  draft_.diagram.exprs.push_back({std::move(node), called ? scope.frame->origin : expr.span});
+  return Value{{static_cast<std::uint32_t>(draft_.diagram.exprs.size() - 1)}, kind};
+}
+
+bool Expander::wants(const Value& value, Kind kind, const ast::Expr& expr, const Scope& scope) {
+  if (value.kind == kind || value.kind == Kind::any || kind == Kind::any) return true;
+  fail({"E0215",
+        fmt::format("expected {}, found {}", words(kind), words(value.kind)),
+        {},
+        "",
+        {},
+        {},
+        kind == Kind::number ? "write `where(condition, 1, 0)`, or give the array the type `bool`"
+                             : "compare it with something, as in `e > 0`"},
+       expr, scope);
+  return false;
+}
+
+Expander::Result Expander::number(const ast::Expr& expr, const Scope& scope) {
+  const bool infinite = expr.kind == ExprKind::infinity;
+  return add(Constant{infinite ? std::numeric_limits<double>::infinity() : expr.number}, Kind::number, expr, scope);
+}
+
+Expander::Result Expander::name(const ast::Expr& expr, const Scope& scope) {
+  if (scope.frame != nullptr)
+    for (const auto& parameter_name : scope.frame->entry->def->parameters)
+      if (parameter_name.text == expr.name.text) return parameter(expr, scope);
+  const auto found = bound(expr, scope);
+  if (!found) return std::nullopt;
+  return add(Position{found->use}, Kind::number, expr, scope);
+}
+
+Expander::Result Expander::parameter(const ast::Expr& expr, const Scope& scope) {
+  const auto& frame = *scope.frame;
+  if (frame.call == nullptr) return add(Constant{0}, Kind::any, expr, scope);
+  const auto& names = frame.entry->def->parameters;
+  const auto at = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.text == expr.name.text; });
+  return expand(frame.call->arguments[static_cast<std::size_t>(at - names.begin())], argument_scope(scope));
+}
+
+Expander::Result Expander::call(const ast::Expr& expr, const Scope& scope) {
+  const auto& name = expr.name.text;
+  const auto* function = find_pointwise(name);
+  const bool callable = function != nullptr && function->callable && function->precedence == 0;
+  const auto* reduction = find_reduction(name);
+  if (name == "size") return size(expr, scope);
+  if (const auto* type = find_datatype(name)) return cast(expr, scope, type->type);
+  if (reduction != nullptr && (!expr.axes.empty() || !callable)) return reduce(expr, scope, *reduction);
+  if (callable) return apply(expr, scope, *function);
+  const bool in_prelude = scope.frame != nullptr && scope.frame->entry->prelude;
+  if (auto* def = names_.find_def(name, in_prelude)) return expand_def(expr, scope, *def);
+  return fail_unknown_call(expr, scope);
+}
+
+Expander::Result Expander::size(const ast::Expr& expr, const Scope& scope) {
+  const bool name = expr.axes.empty() && expr.arguments.size() == 1 && expr.arguments[0].kind == ExprKind::name;
+  if (!name) {
+    fail({"E0208", "`size` takes the name of one axis", {}, "", {}, {}, "write `size(d)`"}, expr, scope);
+    return std::nullopt;
+  }
+  const auto id = axis(expr.arguments[0].name, scope);
+  if (!id) return std::nullopt;
+  return add(Size{*id}, Kind::number, expr, scope);
+}
+
+Expander::Result Expander::cast(const ast::Expr& expr, const Scope& scope, Datatype type) {
+  const bool plain = no_axes(expr);
+  const auto values = arguments(expr, scope, 1);
+  if (!values || !plain) return std::nullopt;
+  return add(Cast{type, values->front().id}, kind_of(type), expr, scope);
+}
+
+Expander::Result Expander::reduce(const ast::Expr& expr, const Scope& scope, const Reduction& reduction) {
+  check_distinct(expr.axes, diagnostics_);
+  Scope inner = scope;
+  std::vector<WireId> over;
+  bool good = true;
+  for (const auto& name : expr.axes) {
+    const auto id = axis(name, scope);
+    good = good && id;
+    if (!id) continue;
+    over.push_back(draft_.new_use(*id));
+    inner.axes[name.text] = {over.back(), *id};
+    if (!draft_.bound.empty()) draft_.bound.back().push_back(over.back());
+  }
+  if (expr.axes.empty()) {
+    fail({"E0209",
+          fmt::format("`{}` reduces no axis", reduction.name),
+          {},
+          "",
+          {},
+          {},
+          fmt::format("name the axes to reduce: `{}[x](..)`", reduction.name)},
+         expr, scope);
+    return std::nullopt;
+  }
+  const auto values = arguments(expr, inner, 1);
+  if (!values || !good || !wants(values->front(), Kind::number, expr.arguments[0], inner)) return std::nullopt;
+  return add(Reduce{&reduction, std::move(over), values->front().id}, Kind::number, expr, scope);
+}
+
+Expander::Result Expander::apply(const ast::Expr& expr, const Scope& scope, const Pointwise& function) {
+  const bool plain = no_axes(expr);
+  const auto values = arguments(expr, scope, static_cast<std::size_t>(function.arity));
+  if (!values || !plain) return std::nullopt;
+  Apply apply{&function, {}};
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    if (!wants((*values)[i], wanted(function, i), expr.arguments[i], scope)) return std::nullopt;
+    apply.arguments.push_back((*values)[i].id);
+  }
+  if (function.role != Role::power) return add(std::move(apply), given(function), expr, scope);
+  const auto exponent = constant_value(draft_.diagram, apply.arguments[1]);
+  if (!exponent && values->back().kind != Kind::any) {
+    fail({"E0216", "the exponent is not constant", {}, "", {}, {}, "write `exp(b * log(a))` for a varying exponent"},
+         expr.arguments[1], scope);
+    return std::nullopt;
+  }
+  apply.arguments[1] = add(Constant{exponent.value_or(1)}, Kind::number, expr.arguments[1], scope)->id;
+  return add(std::move(apply), Kind::number, expr, scope);
+}
+
+Expander::Result Expander::negate(const ast::Expr& expr, const Scope& scope) {
+  const auto value = expand(expr.arguments[0], scope);
+  if (!value || !wants(*value, Kind::number, expr.arguments[0], scope)) return std::nullopt;
+  const auto* constant = std::get_if<Constant>(&draft_.diagram.at(value->id).node);
+  if (constant != nullptr && value->kind != Kind::any)
+    return add(Constant{-constant->value}, Kind::number, expr, scope);
+  return add(Apply{find_pointwise("neg"), {value->id}}, Kind::number, expr, scope);
+}
+
+std::optional<std::vector<Expander::Value>> Expander::arguments(const ast::Expr& expr, const Scope& scope,
+                                                                std::size_t count) {
+  std::vector<Value> values;
+  for (const auto& argument : expr.arguments)
+    if (const auto value = expand(argument, scope)) values.push_back(*value);
+  if (expr.arguments.size() == count) return values.size() == count ? std::optional(values) : std::nullopt;
+  fail({"E0208",
+        fmt::format("`{}` takes {} argument{}, found {}", expr.name.text, count, count == 1 ? "" : "s",
+                    expr.arguments.size()),
+        {},
+        "",
+        {},
+        {},
+        ""},
+       expr, scope);
+  return std::nullopt;
+}
+
+// A pointwise function or a cast over axes means nothing.
+bool Expander::no_axes(const ast::Expr& expr) {
+  if (expr.axes.empty()) return true;
+  Span span = expr.axes.front().span;
+  span.end = expr.axes.back().span.end;
+  diagnostics_.add({"E0209",
+                    fmt::format("`{}` takes no axes: it is no reduction", expr.name.text),
+                    span,
+                    "",
+                    {},
+                    {},
+                    fmt::format("write `{}(..)`", expr.name.text)});
+  return false;
+}
+
+Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope, DefEntry& entry) {
+  const auto& def = *entry.def;
+  std::vector<AxisId> axes;
+  check_distinct(expr.axes, diagnostics_);
+  for (const auto& name : expr.axes)
+    if (const auto id = axis(name, scope)) axes.push_back(*id);
+  const bool known = axes.size() == expr.axes.size();
+  if (expr.axes.size() != def.axes.size()) {
+    fail({"E0209",
+          fmt::format("`{}` takes {} ax{}s, found {}", def.name.text, def.axes.size(), def.axes.size() == 1 ? "i" : "e",
+                      expr.axes.size()),
+          {},
+          "",
+          {{def.name.span, "defined here"}},
+          {},
+          ""},
+         expr, scope);
+    return std::nullopt;
+  }
+  const bool checking = scope.frame != nullptr && scope.frame->call == nullptr;
+  if (!check(entry) || !known) return std::nullopt;
+  if (expr.arguments.size() != def.parameters.size() || checking) {
+    const auto values = arguments(expr, scope, def.parameters.size());
+    return values ? add(Constant{0}, entry.kind, expr, scope) : std::nullopt;
+  }
+  return body(expr, scope, entry, std::move(axes));
+}
+
+Expander::Result Expander::body(const ast::Expr& expr, const Scope& scope, const DefEntry& entry,
+                                std::vector<AxisId> axes) {
+  const Frame frame{&entry, std::move(axes), &expr, &scope, scope.frame != nullptr ? scope.frame->origin : expr.span};
+  Scope inner;
+  inner.frame = &frame;
+  for (std::size_t i = 0; i < expr.axes.size(); ++i)
+    if (const auto* outer = scope.find(expr.axes[i].text)) inner.axes[entry.def->axes[i].text] = *outer;
+  auto result = expand(entry.def->value, inner);
+  if (result && scope.frame == nullptr) draft_.diagram.calls.push_back({entry.def->name.text, expr.span, result->id});
+  return result;
+}
+
+bool Expander::check(DefEntry& entry) {
+  if (entry.state != DefState::unchecked) {
+    if (entry.state != DefState::checking) return entry.state == DefState::good;
+    const auto& name = entry.def->name;
+    diagnostics_.add({"E0217",
+                      fmt::format("def `{}` calls itself", name.text),
+                      name.span,
+                      "",
+                      {},
+                      {"defs are expanded where they are called, so they cannot recurse"},
+                      ""});
+    return false;
+  }
+  if (checks_ == limits::def_depth) {
+    diagnostics_.add({"E0604",
+                      fmt::format("defs call each other more than {} levels deep", limits::def_depth),
+                      entry.def->name.span,
+                      "",
+                      {},
+                      {},
+                      ""});
+    entry.state = DefState::bad;
+    return false;
+  }
+  entry.state = DefState::checking;
+  const auto errors = diagnostics_.size();
+  Draft scratch;
+  Expander expander(scratch, names_, diagnostics_);
+  expander.checks_ = checks_ + 1;
+  Frame frame{&entry, {}, nullptr, nullptr, {}};
+  Scope scope;
+  scope.frame = &frame;
+  check_distinct(entry.def->axes, diagnostics_);
+  check_distinct(entry.def->parameters, diagnostics_);
+  for (const auto& name : entry.def->axes) {
+    const AxisId id{static_cast<std::uint32_t>(scratch.diagram.axes.size())};
+    scratch.diagram.axes.push_back({name.text, std::nullopt, name.span});
+    frame.axes.push_back(id);
+    scope.axes[name.text] = {scratch.new_use(id), id};
+  }
+  const auto value = expander.expand(entry.def->value, scope);
+  if (value) entry.kind = value->kind;
+  entry.state = value && diagnostics_.size() == errors ? DefState::good : DefState::bad;
+  return entry.state == DefState::good;
+}
+
+}  // namespace napkin

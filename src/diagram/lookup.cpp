@@ -1,0 +1,249 @@
+// What axis and array names mean in an expression, and what to say of those that mean nothing there.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "diagram/affine.hpp"
+#include "diagram/expand.hpp"
+
+namespace napkin {
+
+using ast::ExprKind;
+
+namespace {
+
+std::string listed(const std::vector<ast::Name>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "`" : i + 1 == names.size() ? " and `" : ", `") + names[i].text + "`";
+  return text;
+}
+
+void collect_names(const ast::Expr& expr, std::set<std::string_view>& names) {
+  if (expr.kind == ExprKind::name) names.insert(expr.name.text);
+  for (const auto& axis : expr.axes) names.insert(axis.text);
+  for (const auto& argument : expr.arguments) collect_names(argument, names);
+}
+
+// The axis on the left that the right side never uses, if there is just one.
+const ast::Name* unused_axis(const ast::Statement& statement) {
+  std::set<std::string_view> used;
+  collect_names(statement.value, used);
+  const ast::Name* found = nullptr;
+  for (const auto& axis : statement.axes) {
+    if (used.contains(axis.text)) continue;
+    if (found != nullptr) return nullptr;
+    found = &axis;
+  }
+  return found;
+}
+
+// The left side of a statement with one axis put in place of another, or added.
+std::string left_side(const ast::Statement& statement, const ast::Name* replaced, const std::string& axis) {
+  std::string text = statement.name.text + "[";
+  for (const auto& name : statement.axes)
+    text += (&name == &statement.axes.front() ? "" : ", ") + (&name == replaced ? axis : name.text);
+  if (replaced == nullptr) text += (statement.axes.empty() ? "" : ", ") + axis;
+  return text + "]";
+}
+
+}  // namespace
+
+std::optional<AxisId> Expander::axis(const ast::Name& name, const Scope& scope) {
+  if (scope.frame != nullptr) {
+    const auto& formal = scope.frame->entry->def->axes;
+    for (std::size_t i = 0; i < formal.size(); ++i)
+      if (formal[i].text == name.text) return scope.frame->axes[i];
+    return fail_not_given(name, scope, "axis"), std::nullopt;
+  }
+  if (const auto found = names_.axes.find(name.text); found != names_.axes.end()) return found->second;
+  if (!names_.broken.contains(name.text)) diagnostics_.add(unknown_axis(name, names_.axis_names()));
+  return std::nullopt;
+}
+
+std::optional<Bound> Expander::bound(const ast::Expr& expr, const Scope& scope) {
+  const auto& name = expr.name;
+  if (const auto* found = scope.find(name.text)) return *found;
+  if (scope.frame == nullptr) {
+    if (names_.axes.contains(name.text))
+      fail_loose(name, scope);
+    else
+      fail_unknown(expr, scope);
+    return std::nullopt;
+  }
+  const auto& formal = scope.frame->entry->def->axes;
+  const auto at = std::find_if(formal.begin(), formal.end(), [&](const auto& f) { return f.text == name.text; });
+  if (at == formal.end())
+    fail_not_given(name, scope, "name");
+  else if (scope.frame->call != nullptr)
+    fail({"E0204", fmt::format("axis `{}` is neither kept nor reduced", name.text), {}, "", {}, {}, ""}, expr, scope);
+  return std::nullopt;
+}
+
+// A def sees its axes and parameters, and nothing else of the file.
+void Expander::fail_not_given(const ast::Name& name, const Scope& scope, std::string_view what) {
+  const auto& def = *scope.frame->entry->def;
+  std::vector<std::string> given;
+  for (const auto& known : def.axes) given.push_back(known.text);
+  if (what == "name")
+    for (const auto& known : def.parameters) given.push_back(known.text);
+  auto help = did_you_mean(name.text, given);
+  const bool is_axis = what == "axis" || names_.axes.contains(name.text);
+  if (help.empty())
+    help = is_axis ? fmt::format("add it to the axes of the def: `{}[{}{}](..)`", def.name.text,
+                                 def.axes.empty() ? "" : ".., ", name.text)
+                   : "add it to the parameters of the def";
+  diagnostics_.add({"E0219",
+                    fmt::format("def `{}` is not given `{}`", def.name.text, name.text),
+                    name.span,
+                    "",
+                    {},
+                    {"a def sees only its own axes and parameters"},
+                    std::move(help)});
+}
+
+void Expander::fail_loose(const ast::Name& name, const Scope& scope) {
+  const auto& statement = *statement_;
+  const auto* unused = unused_axis(statement);
+  Diagnostic diagnostic{
+      "E0204", fmt::format("axis `{}` is neither kept nor reduced", name.text), name.span, "read here", {}, {}, ""};
+  const auto kept = left_side(statement, unused, name.text);
+  if (unused != nullptr) {
+    diagnostic.others.push_back(
+        {unused->span, fmt::format("kept here: `{}`, which the right side never uses", unused->text)});
+    diagnostic.help = fmt::format("write `{}`, or reduce it: `sum[{}](..)`", kept, name.text);
+  } else {
+    Span left = statement.name.span;
+    if (!statement.axes.empty()) left.end = statement.axes.back().span.end + 1;
+    diagnostic.others.push_back({left, statement.axes.empty() ? "nothing is kept" : "kept: " + listed(statement.axes)});
+    diagnostic.help = fmt::format("keep it: `{}`, or reduce it: `sum[{}](..)`", kept, name.text);
+  }
+  if (scope.through != nullptr)
+    diagnostic.notes.push_back(fmt::format("`{}` keeps the axes of its argument where it does not reduce them",
+                                           scope.through->entry->def->name.text));
+  diagnostics_.add(std::move(diagnostic));
+}
+
+Expander::Result Expander::fail_unknown(const ast::Expr& expr, const Scope& scope) {
+  const auto& name = expr.name.text;
+  if (names_.broken.contains(name)) return std::nullopt;
+  if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
+    fail({"E0207",
+          fmt::format("array `{}` is read without indices", name),
+          {},
+          "",
+          {},
+          {},
+          fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)))},
+         expr, scope);
+  } else if (is_built_in(name) || names_.find_def(name, false) != nullptr) {
+    fail({"E0208", fmt::format("`{}` is a function and lacks its arguments", name), {}, "", {}, {}, ""}, expr, scope);
+  } else {
+    auto diagnostic = unknown_axis(expr.name, names_.axis_names());
+    diagnostic.message = fmt::format("unknown name `{}`", name);
+    diagnostic.notes = {"a name alone is an axis, read as the position along it"};
+    diagnostics_.add(std::move(diagnostic));
+  }
+  return std::nullopt;
+}
+
+Expander::Result Expander::fail_unknown_call(const ast::Expr& expr, const Scope& scope) {
+  const auto& name = expr.name.text;
+  if (names_.broken.contains(name)) return std::nullopt;
+  Diagnostic diagnostic{"E0206", fmt::format("unknown function `{}`", name), expr.name.span, "", {},
+                        {},      did_you_mean(name, names_.function_names())};
+  if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
+    diagnostic.message = fmt::format("array `{}` is called like a function", name);
+    diagnostic.help = fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)));
+  }
+  diagnostics_.add(std::move(diagnostic));
+  for (const auto& argument : expr.arguments)
+    if (expr.axes.empty()) expand(argument, scope);
+  return std::nullopt;
+}
+
+Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
+  const auto& name = expr.name.text;
+  if (scope.frame != nullptr) {
+    const auto& parameters = scope.frame->entry->def->parameters;
+    const bool parameter =
+        std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.text == name; });
+    if (parameter)
+      fail({"E0207",
+            fmt::format("parameter `{}` takes no indices", name),
+            {},
+            "",
+            {},
+            {"a parameter stands for a whole expression, its axes and all"},
+            fmt::format("write `{}`", name)},
+           expr, scope);
+    else
+      fail_not_given(expr.name, scope, "name");
+    return std::nullopt;
+  }
+  if (names_.broken.contains(name)) return std::nullopt;
+  if (const auto array = names_.arrays.find(name); array != names_.arrays.end())
+    return read(expr, scope, array->second);
+  if (is_built_in(name) || names_.find_def(name, false) != nullptr)
+    fail({"E0208",
+          fmt::format("`{}` is a function and lacks its arguments", name),
+          {},
+          "",
+          {},
+          {},
+          fmt::format("write `{}[..](..)`", name)},
+         expr, scope);
+  else
+    diagnostics_.add({"E0203",
+                      fmt::format("unknown array `{}`", name),
+                      expr.name.span,
+                      "",
+                      {},
+                      {},
+                      did_you_mean(name, names_.array_names())});
+  return std::nullopt;
+}
+
+Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const ArrayEntry& entry) {
+  const auto& array = draft_.diagram.at(entry.id);
+  if (!entry.ready) {
+    const bool itself = array.name == statement_->name.text;
+    diagnostics_.add({"E0213",
+                      fmt::format("array `{}` is read {}", array.name,
+                                  itself ? "by the statement that produces it" : "before it is produced"),
+                      expr.name.span,
+                      "",
+                      {{array.span, "produced here"}},
+                      {},
+                      itself ? "" : "move its statement up"});
+  }
+  if (entry.bad) return std::nullopt;
+  if (expr.arguments.size() != array.wires.size()) {
+    diagnostics_.add({"E0207",
+                      fmt::format("array `{}` has {} ax{}s, found {}", array.name, array.wires.size(),
+                                  array.wires.size() == 1 ? "i" : "e", expr.arguments.size()),
+                      expr.span,
+                      "",
+                      {{array.span, fmt::format("declared as `{}`", text_of(draft_.diagram, array))}},
+                      {},
+                      ""});
+    return std::nullopt;
+  }
+  AffineReader reader(
+      draft_.diagram, names_, [&](const ast::Expr& name) { return bound(name, scope); }, diagnostics_);
+  Access access{entry.id, {}};
+  for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
+    auto index = reader.read(expr.arguments[i]);
+    if (!index) continue;
+    check_bounds(draft_.diagram, array, i, *index, expr.arguments[i], diagnostics_);
+    if (const auto use = plain_wire(*index);
+        use && draft_.diagram.at(*use).axis == draft_.diagram.at(array.wires[i]).axis)
+      draft_.meetings.emplace_back(*use, array.wires[i]);
+    access.at.push_back(std::move(*index));
+  }
+  if (access.at.size() != expr.arguments.size() || !entry.ready) return std::nullopt;
+  return add(std::move(access), kind_of(array.type), expr, scope);
+}
+
+}  // namespace napkin

@@ -1,0 +1,255 @@
+// Declarations to names: doubled ones, types, shapes.
+#include "diagram/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/sizes.hpp"
+#include "text/limits.hpp"
+
+namespace napkin {
+
+namespace {
+
+std::vector<std::string> type_names() {
+  std::vector<std::string> names;
+  for (const auto& row : datatypes()) names.emplace_back(row.name);
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, " ")); }
+
+template <class Map>
+std::vector<std::string> keys(const Map& map) {
+  std::vector<std::string> names;
+  for (const auto& entry : map) names.push_back(entry.first);
+  return names;
+}
+
+// The name that a declaration adds to the file's one space of names.
+const ast::Name* declared_name(const ast::DeclarationNode& node) {
+  if (const auto* axis = std::get_if<ast::Axis>(&node)) return &axis->name;
+  if (const auto* input = std::get_if<ast::Input>(&node)) return &input->name;
+  if (const auto* statement = std::get_if<ast::Statement>(&node)) return &statement->name;
+  if (const auto* def = std::get_if<ast::Def>(&node)) return &def->name;
+  return nullptr;
+}
+
+void check_doubled(const ast::File& file, Diagnostics& diagnostics) {
+  std::map<std::string, Span, std::less<>> seen, partitions;
+  for (const auto& declaration : file.declarations) {
+    const auto* partition = std::get_if<ast::Partition>(&declaration.node);
+    const auto* name = partition != nullptr ? &partition->name : declared_name(declaration.node);
+    if (name == nullptr) continue;
+    if (partition == nullptr && is_built_in(name->text)) {
+      diagnostics.add({"E0202",
+                       fmt::format("`{}` is built into the language", name->text),
+                       name->span,
+                       "",
+                       {},
+                       {},
+                       "choose another name"});
+      continue;
+    }
+    const auto [first, fresh] = (partition != nullptr ? partitions : seen).emplace(name->text, name->span);
+    if (!fresh)
+      diagnostics.add({"E0202",
+                       fmt::format("`{}` is declared twice", name->text),
+                       name->span,
+                       "declared again",
+                       {{first->second, "first declared here"}},
+                       {},
+                       "choose another name"});
+  }
+}
+
+class ArrayDeclarer {
+ public:
+  ArrayDeclarer(Diagram& diagram, Names& names, const Overrides& overrides, Diagnostics& diagnostics)
+      : diagram_(diagram), names_(names), overrides_(overrides), diagnostics_(diagnostics) {}
+
+  void input(const ast::Input& input) {
+    const auto type = read_type(input.type);
+    const auto id = array(input.name, type, input.axes, true);
+    if (!id) return;
+    diagram_.inputs.push_back(*id);
+    if (input.density) diagram_.at(*id).density = density(input);
+  }
+
+  void statement(const ast::Statement& statement) {
+    const auto type = statement.type ? read_type(*statement.type) : Datatype::f32;
+    array(statement.name, type, statement.axes, false);
+  }
+
+ private:
+  std::optional<Datatype> read_type(const ast::Name& name) {
+    if (const auto* row = find_datatype(name.text)) return row->type;
+    const auto meant = did_you_mean(name.text, type_names());
+    diagnostics_.add({"E0205",
+                      fmt::format("unknown type `{}`", name.text),
+                      name.span,
+                      "",
+                      {},
+                      {},
+                      meant.empty() ? fmt::format("the types are {}", joined(type_names())) : meant});
+    return std::nullopt;
+  }
+
+  std::optional<ArrayId> array(const ast::Name& name, std::optional<Datatype> type, const std::vector<ast::Name>& axes,
+                               bool ready) {
+    const ArrayId id{static_cast<std::uint32_t>(diagram_.arrays.size())};
+    Array array{name.text, type.value_or(Datatype::f32), {}, std::nullopt, name.span};
+    if (type && ready) array.type = overridden(array);
+    const bool good = wires(axes, array) && type;
+    if (!names_.arrays.emplace(name.text, ArrayEntry{id, ready, !good}).second) return std::nullopt;
+    diagram_.arrays.push_back(array);
+    if (good) check_array_size(diagram_, array, diagnostics_);
+    return id;
+  }
+
+  bool wires(const std::vector<ast::Name>& axes, Array& array) {
+    check_distinct(axes, diagnostics_);
+    if (axes.size() > limits::array_axes)
+      diagnostics_.add({"E0605",
+                        fmt::format("array `{}` has more than {} axes", array.name, limits::array_axes),
+                        array.span,
+                        "",
+                        {},
+                        {},
+                        ""});
+    bool good = axes.size() <= limits::array_axes;
+    for (const auto& axis : axes) {
+      const auto found = names_.axes.find(axis.text);
+      if (found == names_.axes.end()) {
+        good = false;
+        if (!names_.broken.contains(axis.text)) diagnostics_.add(unknown_axis(axis, names_.axis_names()));
+        continue;
+      }
+      array.wires.push_back({static_cast<std::uint32_t>(diagram_.wires.size())});
+      diagram_.wires.push_back({found->second, axis.text});
+    }
+    return good;
+  }
+
+  // `--dtype f16` means every input but masks, `--dtype K=f16` just one; the last word wins.
+  Datatype overridden(const Array& array) {
+    auto type = array.type;
+    for (const auto& [name, given] : overrides_.types)
+      if (name == array.name || (name.empty() && array.type != Datatype::boolean)) type = given;
+    return type;
+  }
+
+  std::optional<double> density(const ast::Input& input) {
+    const auto& expr = *input.density;
+    if (input.type.text != "bool") {
+      diagnostics_.add({"E0218",
+                        fmt::format("`{}` has a density but is no mask", input.name.text),
+                        expr.span,
+                        "",
+                        {{input.type.span, "not `bool`"}},
+                        {},
+                        "density is the share of true entries of a bool input"});
+      return std::nullopt;
+    }
+    if (expr.kind == ast::ExprKind::number && expr.number >= 0 && expr.number <= 1) return expr.number;
+    diagnostics_.add({"E0218", "a density is a number from 0 to 1", expr.span, "", {}, {}, ""});
+    return std::nullopt;
+  }
+
+  Diagram& diagram_;
+  Names& names_;
+  const Overrides& overrides_;
+  Diagnostics& diagnostics_;
+};
+
+void check_type_overrides(const Overrides& overrides, const Diagram& diagram, const Names& names,
+                          Diagnostics& diagnostics) {
+  std::vector<std::string> inputs;
+  for (const auto id : diagram.inputs) inputs.push_back(diagram.at(id).name);
+  for (const auto& [name, type] : overrides.types) {
+    if (name.empty() || names.broken.contains(name)) continue;
+    if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
+    diagnostics.add({"E0502",
+                     fmt::format("`--dtype {}={}` names no input of the diagram", name, row(type).name),
+                     nowhere,
+                     "",
+                     {},
+                     {},
+                     did_you_mean(name, inputs)});
+  }
+}
+
+void declare_defs(const ast::File& file, bool prelude, Names& names) {
+  auto& defs = prelude ? names.prelude : names.defs;
+  for (const auto* def : all<ast::Def>(file)) defs.emplace(def->name.text, DefEntry{def, prelude});
+}
+
+}  // namespace
+
+DefEntry* Names::find_def(std::string_view name, bool from_prelude) {
+  if (const auto own = defs.find(name); !from_prelude && own != defs.end()) return &own->second;
+  const auto found = prelude.find(name);
+  return found == prelude.end() ? nullptr : &found->second;
+}
+std::vector<std::string> Names::axis_names() const { return keys(axes); }
+std::vector<std::string> Names::array_names() const { return keys(arrays); }
+std::vector<std::string> Names::function_names() const {
+  auto names = keys(defs);
+  for (auto& name : keys(prelude)) names.push_back(std::move(name));
+  for (const auto& row : pointwise_functions())
+    if (row.callable && row.precedence == 0) names.emplace_back(row.name);
+  for (const auto& row : reductions()) names.emplace_back(row.name);
+  for (const auto& row : datatypes()) names.emplace_back(row.name);
+  names.emplace_back("size");
+  return names;
+}
+
+bool is_built_in(std::string_view name) {
+  const auto* function = find_pointwise(name);
+  return (function != nullptr && function->callable && function->precedence == 0) || find_reduction(name) != nullptr ||
+         find_datatype(name) != nullptr || name == "size";
+}
+
+Diagnostic unknown_axis(const ast::Name& name, const std::vector<std::string>& known) {
+  return {"E0201", fmt::format("unknown axis `{}`", name.text), name.span, "", {}, {}, did_you_mean(name.text, known)};
+}
+
+std::string text_of(const Diagram& diagram, const Array& array) {
+  std::vector<std::string> axes;
+  for (const auto wire : array.wires) axes.push_back(diagram.at(diagram.at(wire).axis).name);
+  return fmt::format("{}[{}]", array.name, fmt::join(axes, ", "));
+}
+
+void check_distinct(const std::vector<ast::Name>& axes, Diagnostics& diagnostics) {
+  std::map<std::string_view, Span> seen;
+  for (const auto& axis : axes) {
+    const auto [first, fresh] = seen.emplace(axis.text, axis.span);
+    if (!fresh)
+      diagnostics.add({"E0220",
+                       fmt::format("axis `{}` stands twice in one list", axis.text),
+                       axis.span,
+                       "again",
+                       {{first->second, "first here"}},
+                       {},
+                       ""});
+  }
+}
+
+Names declare(const ast::File& file, const ast::File& prelude, const Overrides& overrides, Diagram& diagram,
+              Diagnostics& diagnostics) {
+  Names names;
+  for (const auto* broken : all<ast::Broken>(file))
+    if (broken->name) names.broken.insert(broken->name->text);
+  check_doubled(file, diagnostics);
+  declare_axes(file, overrides, diagram, names, diagnostics);
+  ArrayDeclarer arrays(diagram, names, overrides, diagnostics);
+  for (const auto* input : all<ast::Input>(file)) arrays.input(*input);
+  for (const auto* statement : all<ast::Statement>(file)) arrays.statement(*statement);
+  check_type_overrides(overrides, diagram, names, diagnostics);
+  declare_defs(file, false, names);
+  declare_defs(prelude, true, names);
+  return names;
+}
+
+}  // namespace napkin

@@ -1,0 +1,68 @@
+// What the names of a file stand for. Axes, arrays and the file's own defs share one space of names; the prelude's
+// defs stand behind it and may be shadowed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+#include "napkin/syntax.hpp"
+
+namespace napkin {
+
+enum class Kind : std::uint8_t { number, condition, any };  // `any`: of a parameter, not known before the call
+
+enum class DefState : std::uint8_t { unchecked, checking, good, bad };
+
+struct DefEntry {
+  const ast::Def* def = nullptr;
+  bool prelude = false;
+  DefState state = DefState::unchecked;
+  Kind kind = Kind::any;  // of its value
+};
+
+struct ArrayEntry {
+  ArrayId id;
+  bool ready = false;  // an input, or its statement was resolved before
+  bool bad = false;    // its declaration has an error: its accesses are not checked
+};
+
+struct Names {
+  std::map<std::string, AxisId, std::less<>> axes;
+  std::map<std::string, ArrayEntry, std::less<>> arrays;
+  std::map<std::string, DefEntry, std::less<>> defs, prelude;
+  std::set<std::string, std::less<>> broken;  // declared with an error: not spoken of again
+
+  DefEntry* find_def(std::string_view name, bool from_prelude);  // a prelude's def sees no def of the file
+  std::vector<std::string> axis_names() const;
+  std::vector<std::string> array_names() const;
+  std::vector<std::string> function_names() const;  // built in, prelude and own
+};
+
+// Fills the diagram's axes and arrays (with a wire per dimension: one use of the axis) and gives their names. Unknown
+// axes and types, impossible sizes and doubled names are diagnostics.
+Names declare(const ast::File& file, const ast::File& prelude, const Overrides&, Diagram& diagram, Diagnostics&);
+
+// Whether a call by this name means something built in: a function, reduction, type or `size`.
+bool is_built_in(std::string_view name);
+
+// An unknown axis: E0201, with the nearest name.
+Diagnostic unknown_axis(const ast::Name&, const std::vector<std::string>& known);
+// An array as it is read, by the names of its own axes: `S[q, x]`.
+std::string text_of(const Diagram&, const Array&);
+// A name that stands twice in one list of axes: E0220.
+void check_distinct(const std::vector<ast::Name>&, Diagnostics&);
+
+// The declarations of one kind, in order.
+template <class T>
+std::vector<const T*> all(const ast::File& file) {
+  std::vector<const T*> found;
+  for (const auto& declaration : file.declarations)
+    if (const auto* node = std::get_if<T>(&declaration.node)) found.push_back(node);
+  return found;
+}
+
+}  // namespace napkin

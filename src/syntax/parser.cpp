@@ -1,0 +1,302 @@
+// Declarations: text to ast::File. One function per declaration; an error ends its declaration, and the next one is
+// read as if nothing had happened.
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+#include "napkin/syntax.hpp"
+#include "syntax/cursor.hpp"
+#include "syntax/expression.hpp"
+#include "syntax/words.hpp"
+#include "text/limits.hpp"
+
+namespace napkin {
+
+namespace {
+
+class Parser {
+ public:
+  Parser(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics)
+      : cursor_(tokenize(sources, file, diagnostics), diagnostics), expressions_(cursor_) {
+    file_.file = file;
+  }
+
+  ast::File file() {
+    while (skip_separators() && room()) declaration();
+    check_diagram_line();
+    file_.comments = std::move(cursor_.comments());
+    return std::move(file_);
+  }
+
+  ast::Partition partition_words() {
+    ast::Partition partition;
+    partition.span = cursor_.peek().span;
+    while (skip_separators()) {
+      split_line(partition);
+      if (!cursor_.failed() && !cursor_.ends_declaration()) cursor_.fail_expected("`;` or the end");
+      if (cursor_.failed()) cursor_.recover_line();
+    }
+    partition.span = cursor_.from(partition.span);
+    return partition;
+  }
+
+ private:
+  // To the next declaration; false at the end of the file.
+  bool skip_separators() {
+    while (cursor_.ends_declaration() && cursor_.peek().kind != TokenKind::end) cursor_.next();
+    return cursor_.peek().kind != TokenKind::end;
+  }
+
+  bool room() {
+    if (file_.declarations.size() < limits::declarations) return true;
+    cursor_.fail(
+        {"E0606", fmt::format("more than {} declarations", limits::declarations), cursor_.peek().span, "", {}, {}, ""});
+    return false;
+  }
+
+  void declaration() {
+    cursor_.begin_declaration();
+    declared_.reset();
+    const Span begin = cursor_.peek().span;
+    auto node = declaration_node();
+    if (!cursor_.failed() && !cursor_.ends_declaration()) cursor_.fail_expected("the end of the declaration");
+    if (cursor_.failed()) {
+      cursor_.recover();
+      node = ast::Broken{declared_};
+    }
+    if (node) file_.declarations.push_back({std::move(*node), cursor_.from(begin)});
+  }
+
+  std::optional<ast::DeclarationNode> declaration_node() {
+    using Rule = ast::DeclarationNode (Parser::*)();
+    struct Row {
+      std::string_view keyword;
+      Rule rule;
+    };
+    static constexpr std::array<Row, 5> rows = {{{"axis", &Parser::axis},
+                                                 {"input", &Parser::input},
+                                                 {"output", &Parser::output},
+                                                 {"def", &Parser::def},
+                                                 {"partition", &Parser::partition}}};
+    if (cursor_.accept("diagram")) return diagram_line(), std::nullopt;
+    for (const auto& [keyword, rule] : rows)
+      if (cursor_.accept(keyword)) return (this->*rule)();
+    return statement();
+  }
+
+  void diagram_line() {
+    const auto name = cursor_.expect_name("the name of the diagram");
+    if (cursor_.failed()) return;
+    if (!file_.diagram.text.empty())
+      cursor_.fail({"E0109",
+                    "a second diagram line",
+                    name.span,
+                    "",
+                    {{file_.diagram.span, "the first one"}},
+                    {"a file holds one diagram"},
+                    ""});
+    else if (!file_.declarations.empty())
+      cursor_.fail({"E0109",
+                    "the diagram line does not come first",
+                    name.span,
+                    "",
+                    {},
+                    {},
+                    fmt::format("move `diagram {}` to the top of the file", name.text)});
+    if (file_.diagram.text.empty()) file_.diagram = name;
+  }
+
+  // A file of `def`s alone is a prelude, and has no diagram line.
+  void check_diagram_line() {
+    if (!file_.diagram.text.empty()) return;
+    for (const auto& declaration : file_.declarations) {
+      if (std::holds_alternative<ast::Def>(declaration.node) || std::holds_alternative<ast::Broken>(declaration.node))
+        continue;
+      cursor_.fail({"E0109",
+                    "the diagram has no name",
+                    declaration.span,
+                    "the first declaration",
+                    {},
+                    {},
+                    "begin the file with a line such as `diagram attention`"});
+      return;
+    }
+  }
+
+  ast::Name declared_name(std::string_view what) {
+    auto name = cursor_.expect_name(what);
+    if (!cursor_.failed()) declared_ = name;
+    return name;
+  }
+
+  ast::DeclarationNode axis() {
+    ast::Axis axis{declared_name("the name of an axis"), std::nullopt};
+    if (cursor_.accept("=")) axis.size = expressions_.parse();
+    return axis;
+  }
+
+  ast::DeclarationNode input() {
+    ast::Input input;
+    input.name = declared_name("the name of an input");
+    cursor_.expect(":", "and a type, as in `input Q: f16[q, d]`");
+    input.type = cursor_.expect_name("a type");
+    input.axes = expressions_.names("[", "the name of an axis");
+    if (cursor_.accept("density")) input.density = expressions_.parse();
+    return input;
+  }
+
+  ast::DeclarationNode output() { return ast::Output{cursor_.expect_name("the name of an array")}; }
+
+  ast::DeclarationNode def() {
+    ast::Def def;
+    def.name = declared_name("the name of a def");
+    if (cursor_.at("[")) def.axes = expressions_.names("[", "the name of an axis");
+    def.parameters = expressions_.names("(", "the name of a parameter");
+    cursor_.expect("=", "and the meaning of the def");
+    def.value = expressions_.parse();
+    return def;
+  }
+
+  ast::DeclarationNode statement() {
+    if (!begins_statement()) return fail_not_a_declaration(), ast::Broken{};
+    ast::Statement statement;
+    statement.name = declared_name("a declaration");
+    if (cursor_.accept(":")) statement.type = cursor_.expect_name("a type");
+    statement.axes = expressions_.names("[", "the name of an axis");
+    cursor_.expect("=", "and the value of the statement");
+    statement.value = expressions_.parse();
+    return statement;
+  }
+
+  bool begins_statement() {
+    if (cursor_.peek().kind != TokenKind::name) return false;
+    const auto after = cursor_.after_next().text;
+    return after == ":" || after == "[";
+  }
+
+  // Says what is wrong with a line that begins like no declaration; `axes q = 4` still tells of a `q`.
+  void fail_not_a_declaration() {
+    const Token first = cursor_.peek(), second = cursor_.after_next();
+    if (first.kind != TokenKind::name) return cursor_.fail_expected("a declaration");
+    if (second.text == "=") {
+      declared_ = ast::Name{std::string(first.text), first.span};
+      return cursor_.fail({"E0107",
+                           fmt::format("`{}` has no axes", first.text),
+                           first.span,
+                           "",
+                           {},
+                           {},
+                           fmt::format("name the axes that it keeps, as in `{}[q, x] = ..`, or none: `{}[] = ..`",
+                                       first.text, first.text)});
+    }
+    if (second.kind == TokenKind::name) declared_ = ast::Name{std::string(second.text), second.span};
+    const auto meant = did_you_mean(first.text, {keywords.begin(), keywords.end()});
+    cursor_.fail({"E0107",
+                  fmt::format("`{}` begins no declaration", first.text),
+                  first.span,
+                  "",
+                  {},
+                  {},
+                  meant.empty() ? "a declaration is `axis`, `input`, `output`, `def`, `partition` or `NAME[axes] = ..`"
+                                : meant});
+  }
+
+  ast::DeclarationNode partition() {
+    ast::Partition partition;
+    partition.span = cursor_.peek().span;
+    partition.name = declared_name("the name of a partition");
+    if (cursor_.accept("on")) {
+      const auto target = cursor_.peek();
+      if (target.kind != TokenKind::name) cursor_.fail_expected("the name of a target");
+      cursor_.next();
+      partition.target = ast::Name{std::string(target.text), target.span};
+    }
+    cursor_.open("{");
+    bool broken = cursor_.failed();
+    while (!cursor_.failed() && skip_separators() && !cursor_.at("}")) {
+      split_line(partition);
+      if (!cursor_.failed() && !cursor_.ends_declaration() && !cursor_.at("}"))
+        cursor_.fail_expected("`;` or a new line");
+      if (!cursor_.failed()) continue;
+      broken = true;
+      cursor_.recover_line();
+    }
+    cursor_.close();
+    partition.span = cursor_.from(partition.span);
+    if (broken) return ast::Broken{declared_};
+    return partition;
+  }
+
+  // `group b 1, h 1, stream q 128 at smem`: a kind holds until the next one, the level for the whole line.
+  void split_line(ast::Partition& partition) {
+    const auto first = partition.splits.size();
+    std::optional<bool> stream;
+    do {
+      if (partition.splits.size() - first == limits::list_items)
+        cursor_.fail({"E0605",
+                      fmt::format("a list of more than {} items", limits::list_items),
+                      cursor_.peek().span,
+                      "",
+                      {},
+                      {},
+                      ""});
+      if (cursor_.at("group") || cursor_.at("stream")) stream = cursor_.next().text == "stream";
+      if (!stream) return fail_split_kind();
+      partition.splits.push_back(split(*stream));
+    } while (cursor_.accept(","));
+    cursor_.expect("at", "and the name of a level, as in `at smem`");
+    const auto level = cursor_.expect_name("the name of a level");
+    for (auto i = first; i < partition.splits.size(); ++i) partition.splits[i].level = level;
+  }
+
+  void fail_split_kind() {
+    const Token found = cursor_.peek();
+    const auto meant = found.kind == TokenKind::name ? did_you_mean(found.text, {"group", "stream"}) : "";
+    if (meant.empty()) return cursor_.fail_expected("`group` or `stream`");
+    cursor_.fail(
+        {"E0105", fmt::format("expected `group` or `stream`, found `{}`", found.text), found.span, "", {}, {}, meant});
+  }
+
+  ast::Split split(bool stream) {
+    ast::Split split;
+    split.stream = stream;
+    const Token axis = cursor_.peek();
+    if (axis.kind != TokenKind::name || is_reserved(axis.text)) cursor_.fail_expected("the name of an axis");
+    cursor_.next();
+    split.axis = {std::string(axis.text), axis.span};
+    const Token size = cursor_.peek();
+    if (size.kind != TokenKind::number) cursor_.fail_expected("the size of a piece");
+    cursor_.next();
+    const auto end = size.text.data() + size.text.size();
+    const auto read = std::from_chars(size.text.data(), end, split.size);
+    if (read.ec != std::errc() || read.ptr != end || split.size < 1)
+      cursor_.fail({"E0104",
+                    fmt::format("`{}` cannot be the size of a piece", size.text.substr(0, limits::name_bytes)),
+                    size.span,
+                    "",
+                    {},
+                    {},
+                    "write a whole number from 1 on"});
+    split.size_span = size.span;
+    split.span = cursor_.from(axis.span);
+    return split;
+  }
+
+  Cursor cursor_;
+  ExpressionParser expressions_;
+  ast::File file_;
+  std::optional<ast::Name> declared_;  // by the declaration at hand, as far as it was read
+};
+
+}  // namespace
+
+ast::File parse(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics) {
+  return Parser(sources, file, diagnostics).file();
+}
+
+ast::Partition parse_partition(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics) {
+  return Parser(sources, file, diagnostics).partition_words();
+}
+
+}  // namespace napkin

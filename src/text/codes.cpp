@@ -1,0 +1,64 @@
+// The table of diagnostics: E01xx text and syntax, E02xx names, axes, types and statements, E03xx partitions, E04xx
+// hardware profiles, E05xx command line and files, E06xx limits, W.... warnings. Each row has a section in
+// docs/diagnostics.md and a case in tests/golden/errors.
+#include <algorithm>
+
+#include "napkin/text.hpp"
+
+namespace napkin {
+
+const std::vector<Code>& codes() {
+  using enum Severity;
+  static const std::vector<Code> rows = {
+      {"E0101", error, "not a UTF-8 text file"},
+      {"E0102", error, "unexpected character"},
+      {"E0103", error, "malformed number"},
+      {"E0104", error, "number out of range"},
+      {"E0105", error, "unexpected word or sign"},
+      {"E0106", error, "bracket never closed"},
+      {"E0107", error, "not a declaration"},
+      {"E0108", error, "chained comparison"},
+      {"E0109", error, "missing or repeated diagram line"},
+      {"E0110", error, "reserved word used as a name"},
+      {"E0111", error, "prime in a name"},
+      {"E0201", error, "unknown axis"},
+      {"E0202", error, "name declared twice"},
+      {"E0203", error, "unknown array"},
+      {"E0204", error, "axis neither kept nor reduced"},
+      {"E0205", error, "unknown type"},
+      {"E0206", error, "unknown function"},
+      {"E0207", error, "wrong number of indices"},
+      {"E0208", error, "wrong number of arguments"},
+      {"E0209", error, "axes where none belong, or none where some do"},
+      {"E0210", error, "size that is not a positive integer"},
+      {"E0211", error, "index that is not affine"},
+      {"E0212", error, "index leaves the array"},
+      {"E0213", error, "array read before it is produced"},
+      {"E0214", error, "missing or impossible output"},
+      {"E0215", error, "condition and number mixed up"},
+      {"E0216", error, "exponent that is not constant"},
+      {"E0217", error, "def that calls itself"},
+      {"E0218", error, "impossible density"},
+      {"E0219", error, "def that reads what it is not given"},
+      {"E0220", error, "axis named twice in one list"},
+      {"W0221", warning, "declared and never used"},
+      {"E0501", error, "setting of an unknown or impossible axis size"},
+      {"E0502", error, "type for an unknown input"},
+      {"E0601", error, "too many errors"},
+      {"E0602", error, "file too large"},
+      {"E0603", error, "name too long"},
+      {"E0604", error, "expression nested too deep"},
+      {"E0605", error, "list too long"},
+      {"E0606", error, "too many declarations"},
+      {"E0607", error, "expression too large after its defs are expanded"},
+      {"E0608", error, "array too large"},
+  };
+  return rows;
+}
+
+const Code* find_code(std::string_view code) {
+  const auto found = std::find_if(codes().begin(), codes().end(), [=](const Code& row) { return row.code == code; });
+  return found == codes().end() ? nullptr : &*found;
+}
+
+}  // namespace napkin

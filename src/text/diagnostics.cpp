@@ -1,0 +1,45 @@
+// Collects diagnostics and puts them in order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "napkin/text.hpp"
+#include "text/limits.hpp"
+
+namespace napkin {
+
+namespace {
+
+bool is_error(const Diagnostic& diagnostic) {
+  const Code* code = find_code(diagnostic.code);
+  return code == nullptr || code->severity == Severity::error;
+}
+
+auto place(const Diagnostic& d) { return std::tie(d.span.file, d.span.begin, d.span.end, d.code, d.message); }
+
+Diagnostic too_many() {
+  return {"E0601", fmt::format("more than {} errors; the rest is left out", limits::errors), nowhere, "", {}, {}, ""};
+}
+
+}  // namespace
+
+void Diagnostics::add(Diagnostic diagnostic) {
+  const auto same = [&](const auto& other) { return place(other) == place(diagnostic); };
+  if (std::any_of(all_.begin(), all_.end(), same)) return;
+  if (is_error(diagnostic) && ++errors_ > limits::errors) {
+    if (errors_ == limits::errors + 1) all_.push_back(too_many());
+    return;
+  }
+  all_.push_back(std::move(diagnostic));
+}
+
+bool Diagnostics::has_errors() const { return errors_ > 0; }
+
+std::vector<Diagnostic> Diagnostics::sorted() const {
+  auto result = all_;
+  std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return place(a) < place(b); });
+  return result;
+}
+
+}  // namespace napkin
