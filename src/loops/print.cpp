@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "diagram/match.hpp"
-#include "loops/column.hpp"
 #include "napkin/loops.hpp"
 
 namespace napkin {

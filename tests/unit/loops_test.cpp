@@ -91,14 +91,14 @@ group a 4 at low
 group c 2 at low
 hold l f32[4, 2] at low
 hold C f16[4, 2] at low
-l[a, c] = 0
+l = 0
 stream b 3 at low
   hold A_low f16[4, 3] at low
   hold B_low f16[3, 2] at low
   load A_low from A
   load B_low from B
-  l[a, c] = l[a, c] + sum[b](A[a, b] * B[b, c])
-C[a, c] = l[a, c]
+  l = l + sum[b](A * B)
+C = l
 save C to C
 )");
 }
@@ -118,9 +118,9 @@ hold O f16[2, 4] at reg
 hold Q_smem f16[8, 4] at smem
 hold Q_reg f16[2, 4] at reg
 hold O_smem f16[8, 4] at smem
-m[q] = -inf
-l[q] = 0
-o[q, d'] = 0
+m = -inf
+l = 0
+o = 0
 load Q_smem from Q
 load Q_reg from Q_smem
 stream x 4 at smem
@@ -136,14 +136,14 @@ stream x 4 at smem
   load K_reg from K_smem
   load V_smem from V
   load V_reg from V_smem
-  S[q, x] = sum[d](Q[q, d] * K[x, d])
-  n[q] = max(m[q], max[x](S[q, x] / sqrt(size(d))))
-  r[q] = expdiff(m[q], n[q])
-  P[q, x] = expdiff(S[q, x] / sqrt(size(d)), n[q])
-  l[q] = r[q] * l[q] + sum[x](P[q, x])
-  o[q, d'] = r[q] * o[q, d'] + sum[x](P[q, x] * V[x, d'])
-  m[q] = n[q]
-O[q, d'] = o[q, d'] / l[q]
+  S = sum[d](Q * K)
+  n = max(m, max[x](S / sqrt(size(d))))
+  r = expdiff(m, n)
+  P = expdiff(S / sqrt(size(d)), n)
+  l = r * l + sum[x](P)
+  o = r * o + sum[x](P * V)
+  m = n
+O = o / l
 save O to O_smem
 save O_smem to O
 )");
