@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "diagram/checked.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/loops.hpp"

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "diagram/checked.hpp"
 #include "diagram/match.hpp"
 
 namespace napkin {
-
-std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) {
-  return value / divisor - (value % divisor != 0 && (value < 0) != (divisor < 0));
-}
 
 std::int64_t evaluate(const Index& index, const std::vector<std::int64_t>& positions) {
   std::int64_t sum = index.offset;

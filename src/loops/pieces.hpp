@@ -17,8 +17,6 @@ struct Interval {
 // By WireId.
 using Intervals = std::vector<Interval>;
 
-// Division that rounds towards minus infinity.
-std::int64_t floor_divide(std::int64_t value, std::int64_t divisor);
 // The index at one position of every wire.
 std::int64_t evaluate(const Index&, const std::vector<std::int64_t>& positions);
 // From the least to the greatest place the index reaches over the intervals, clipped to an array that long.
