@@ -4,7 +4,6 @@
 // docs/json.md. Nothing here decides or computes: every number comes from the stages above.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,33 +31,50 @@ std::string print(const Analysis&, Format, bool color);
 
 std::string print(const Diagram&, const std::vector<Derivation>&, Format, bool color);
 
-// One line of a comparison. Levels are keyed by name: transfers by the level that they leave (`gmem` for what moves
-// between gmem and smem), memory by the level that holds it.
+// Numbers by name, in the order of the levels.
+using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
+
+// One line of a comparison. Its metrics, by the names that `--metric` takes: `time`, `ideal_time`, `energy`, and of each
+// level LEVEL.transfer_bytes (what crosses between it and the level below) and LEVEL.memory_bytes (what it holds).
 struct ComparedRow {
   std::string partition, target;
-  std::optional<double> time_s, ideal_time_s, energy_j;
-  std::vector<std::pair<std::string, double>> transfer_bytes, memory_bytes;
-  std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> arrays;  // level -> array -> bytes
+  Metrics metrics;
+  Metrics arrays;  // LEVEL.ARRAY: bytes of the array that cross between the level and the one below
   bool fits = true;
   std::string why_not;
 };
+ComparedRow compared_row(const Hardware&, const std::vector<Candidate>& kernels, std::string partition);
+std::optional<double> find(const Metrics&, const std::string& name);
+
 // What one metric was in the baseline and is now.
 struct Change {
   std::string metric;
   double before = 0, after = 0;
   std::vector<std::string> because;  // the level and the arrays that moved most of the difference
 };
-struct Comparison {
+
+// What a comparison is measured against, and what `--save-baseline` keeps.
+struct Baseline {
   std::string diagram;
   std::vector<std::pair<std::string, std::int64_t>> sizes;
+  ComparedRow row;
+};
+std::string print(const Baseline&);  // napkin.baseline/1
+// None, with what is wrong in `why`, where the text is no baseline.
+std::optional<Baseline> parse_baseline(const std::string& text, std::string& why);
+// Every metric that both know, with the level and array behind a change.
+std::vector<Change> changes(const ComparedRow& before, const ComparedRow& after);
+
+struct Comparison {
+  std::string diagram;
   std::vector<ComparedRow> rows;
-  std::optional<std::size_t> best;
-  std::optional<ComparedRow> baseline;
-  std::vector<Change> changes;  // against the baseline, the gated metric first
-  double allowed = 0;           // the regression that the gate lets pass, as a fraction
+  std::optional<std::size_t> best;  // of the rows that fit
+  std::optional<Baseline> baseline;
+  std::string metric = "time";   // what the gate looks at
+  std::vector<Change> changes;   // of the best row against the baseline
+  double allowed = 0;            // the regression that the gate lets pass, as a fraction
   bool regressed = false;
 };
 std::string print(const Comparison&, Format, bool color);
-ComparedRow compared_row(const Diagram&, const Hardware&, const std::vector<Candidate>&);
 
 }  // namespace napkin

@@ -19,17 +19,18 @@ Document document(const std::vector<Derivation>& kernels) {
 
 Json program_json(const Diagram& scratch, const std::vector<Column>& columns) {
   auto lines = Json::array();
-  for (const auto& column : columns) lines.push_back(to_text(scratch, column));
+  for (const auto& column : columns) lines.push_back(napkin::to_text(scratch, column));
   return lines;
 }
 
 Json stream_json(const Derivation& derivation, const Verdict& verdict, const Streamable& stream) {
   auto json = streamable_json(derivation, verdict, stream);
-  json["init"] = program_json(derivation.scratch, stream.init);
-  json["piece"] = program_json(derivation.scratch, stream.piece);
-  json["absorb"] = program_json(derivation.scratch, stream.absorb);
-  json["merge"] = program_json(derivation.scratch, stream.merge);
-  json["finish"] = program_json(derivation.scratch, stream.finish);
+  json["before"] = program_json(stream.scratch, stream.before);
+  json["init"] = program_json(stream.scratch, stream.init);
+  json["piece"] = program_json(stream.scratch, stream.piece);
+  json["absorb"] = program_json(stream.scratch, stream.absorb);
+  json["merge"] = program_json(stream.scratch, stream.merge);
+  json["finish"] = program_json(stream.scratch, stream.finish);
   json["notes"] = stream.notes;
   return json;
 }

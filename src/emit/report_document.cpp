@@ -118,7 +118,7 @@ std::string row_text(const Table& table, const std::vector<std::string>& row, co
 }
 
 bool has_titles(const Table& table) {
-  return std::any_of(table.columns.begin(), table.columns.end(), [](const Column& c) { return !c.title.empty(); });
+  return std::any_of(table.columns.begin(), table.columns.end(), [](const TableColumn& c) { return !c.title.empty(); });
 }
 
 std::string table_text(const Table& table, const std::string& indent) {

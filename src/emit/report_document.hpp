@@ -23,13 +23,13 @@ struct Verbatim {
   std::string text;
 };
 
-struct Column {
+struct TableColumn {
   std::string title;
   bool right = false;  // numbers stand at the right
   bool wraps = false;  // may take several lines; the others never break
 };
 struct Table {
-  std::vector<Column> columns;
+  std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;
 };
 

@@ -27,7 +27,7 @@ Json streamable_json(const Derivation& derivation, const Verdict& verdict, const
   for (const auto rule : stream.rules) rule_names.push_back(code(rule));
   auto state = Json::array();
   for (const auto& carried : stream.state) {
-    state.push_back({{"name", derivation.scratch.at(carried.array).name}, {"combine", carried.combine->name}});
+    state.push_back({{"name", stream.scratch.at(carried.array).name}, {"combine", carried.combine->name}});
   }
   return {{"axis", wire_name(derivation, verdict.wire)}, {"rules", rule_names}, {"state", state}};
 }

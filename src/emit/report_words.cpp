@@ -8,38 +8,9 @@
 namespace napkin::report {
 namespace {
 
-std::vector<std::string> wire_names(const Diagram& diagram, const std::vector<WireId>& wires) {
-  std::vector<std::string> names;
-  for (const auto wire : wires) names.push_back(diagram.at(wire).name);
-  return names;
-}
-
-std::string indexed(const Diagram& diagram, ArrayId id) {
-  const auto& array = diagram.at(id);
-  return array.wires.empty() ? array.name : fmt::format("{}[{}]", array.name, join(wire_names(diagram, array.wires)));
-}
-
-// "a + b" where the function is an operator, else "max(a, b)".
-std::string combined(const Pointwise& function, const std::string& a, const std::string& b) {
-  return function.precedence ? fmt::format("{} {} {}", a, function.name, b)
-                             : fmt::format("{}({}, {})", function.name, a, b);
-}
-
-std::string folded(const Diagram& scratch, const Column& column) {
-  const auto value = to_text(scratch, column.value);
-  if (!column.fold || column.over.empty()) return value;
-  return fmt::format("{}[{}]({})", column.fold->name, join(wire_names(scratch, column.over)), value);
-}
-
-// The old value of the carried array, repaired where it must be.
-std::string carried(const Diagram& scratch, const Column& column) {
-  const auto name = indexed(scratch, *column.carried);
-  return column.repair ? combined(*find_pointwise("*"), to_text(scratch, *column.repair), name) : name;
-}
-
 std::string program_text(const Diagram& scratch, const std::vector<Column>& columns) {
   std::vector<std::string> lines;
-  for (const auto& column : columns) lines.push_back(to_text(scratch, column));
+  for (const auto& column : columns) lines.push_back(napkin::to_text(scratch, column));
   return join(lines, "\n");
 }
 
@@ -58,14 +29,15 @@ std::string weave(const Derivation& derivation, const Verdict& verdict, const Gr
   return text;
 }
 
-void add_programs(Table& table, const Diagram& scratch, const Streamable& stream) {
-  const std::pair<std::string, const std::vector<Column>&> programs[] = {{"init", stream.init},
+void add_programs(Table& table, const Streamable& stream) {
+  const std::pair<std::string, const std::vector<Column>&> programs[] = {{"before", stream.before},
+                                                                         {"init", stream.init},
                                                                          {"piece", stream.piece},
                                                                          {"absorb", stream.absorb},
                                                                          {"merge", stream.merge},
                                                                          {"finish", stream.finish}};
   for (const auto& [name, columns] : programs) {
-    if (!columns.empty()) table.rows.push_back({"", name, program_text(scratch, columns), ""});
+    if (!columns.empty()) table.rows.push_back({"", name, program_text(stream.scratch, columns), ""});
   }
   for (const auto& note : stream.notes) table.rows.push_back({"", "note", note, ""});
 }
@@ -82,9 +54,9 @@ void add_verdict(Table& table, const Derivation& derivation, const Verdict& verd
   }
   if (stream && !stateless) {
     table.rows.push_back({"", "stream",
-                          "carried " + state(derivation.scratch, *stream) + (merges ? "; group too, by merge" : ""),
+                          "carried " + state(*stream) + (merges ? "; group too, by merge" : ""),
                           rules(*stream)});
-    if (with_programs) add_programs(table, derivation.scratch, *stream);
+    if (with_programs) add_programs(table, *stream);
   }
   if (!group) table.rows.push_back({"", "no group", std::get<Refused>(verdict.group).reason, ""});
   if (!stream) table.rows.push_back({"", "no stream", std::get<Refused>(verdict.stream).reason, ""});
@@ -125,10 +97,10 @@ bool groups(const Verdict& verdict) { return std::holds_alternative<Groupable>(v
 
 const Streamable* streams(const Verdict& verdict) { return std::get_if<Streamable>(&verdict.stream); }
 
-std::string state(const Diagram& scratch, const Streamable& stream) {
+std::string state(const Streamable& stream) {
   std::vector<std::string> names;
   for (const auto& carried_array : stream.state) {
-    names.push_back(fmt::format("{} ({})", scratch.at(carried_array.array).name, carried_array.combine->name));
+    names.push_back(fmt::format("{} ({})", stream.scratch.at(carried_array.array).name, carried_array.combine->name));
   }
   return join(names);
 }
@@ -137,12 +109,6 @@ std::string rules(const Streamable& stream) {
   std::vector<std::string> names;
   for (const auto rule : stream.rules) names.emplace_back(code(rule));
   return join(names, " ");
-}
-
-std::string to_text(const Diagram& scratch, const Column& column) {
-  auto value = folded(scratch, column);
-  if (column.carried) value = combined(*column.fold->combine, carried(scratch, column), value);
-  return fmt::format("{} = {}", indexed(scratch, column.output), value);
 }
 
 Table verdict_table(const Derivation& derivation, bool with_programs) {

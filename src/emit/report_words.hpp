@@ -18,11 +18,8 @@ std::string wire_name(const Derivation&, WireId);
 
 bool groups(const Verdict&);
 const Streamable* streams(const Verdict&);
-std::string state(const Diagram& scratch, const Streamable&);  // "m (max), l (sum)"
+std::string state(const Streamable&);  // "m (max), l (sum)"
 std::string rules(const Streamable&);                          // "S3 S5 S6"
-
-// "O[q, d] = r[q] * O[q, d] + sum[x](p[q, x] * V[x, d])"
-std::string to_text(const Diagram& scratch, const Column&);
 
 // What the statements allow, one or more rows per wire.
 Table verdict_table(const Derivation&, bool with_programs);

@@ -1,0 +1,13 @@
+// `napkin analyze`: the report of the best plan, or of the partition that was written.
+#include "cli/commands.hpp"
+#include "cli/plans.hpp"
+
+namespace napkin::cli {
+
+int run_analyze(Session& session) {
+  const auto started = start(session);
+  if (!started.analysis) return started.finished;
+  return deliver(session, print(*started.analysis, format(session.options), product_in_color(session)));
+}
+
+}  // namespace napkin::cli

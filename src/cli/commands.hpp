@@ -1,0 +1,18 @@
+// The commands: each turns a session into a product and an exit code.
+#pragma once
+
+#include "cli/session.hpp"
+
+namespace napkin::cli {
+
+int run_analyze(Session&);
+int run_derive(Session&);
+int run_pseudocode(Session&);
+int run_emit_cuda(Session&);
+int run_compare(Session&);
+int run_fmt(Session&);
+int run_targets(Session&);
+int run_explain(Session&);
+int run_completion(Session&);
+
+}  // namespace napkin::cli

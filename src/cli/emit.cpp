@@ -1,0 +1,94 @@
+// `napkin pseudocode` and `napkin emit ...`: the loop nests of a plan, as text and as files.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/plans.hpp"
+#include "napkin/emit.hpp"
+
+namespace napkin::cli {
+namespace {
+
+std::string pseudocode(const Analysis& analysis) {
+  std::string all;
+  for (const auto& kernel : plan_of(analysis).kernels) {
+    all += (all.empty() ? "" : "\n") + emit_pseudocode(lower(kernel, analysis.hardware), analysis.hardware);
+  }
+  return all;
+}
+
+std::string pseudocode_json(const Analysis& analysis) {
+  auto kernels = nlohmann::ordered_json::array();
+  for (const auto& kernel : plan_of(analysis).kernels) {
+    auto text = emit_pseudocode_json(lower(kernel, analysis.hardware), analysis.hardware);
+    kernels.push_back(nlohmann::ordered_json::parse(text));
+    kernels.back().erase("schema");
+  }
+  const nlohmann::ordered_json json{{"schema", "napkin.pseudocode/1"},
+                                    {"diagram", analysis.diagram.name},
+                                    {"target", analysis.hardware.name},
+                                    {"kernels", kernels}};
+  return json.dump(2) + "\n";
+}
+
+// Files that napkin writes say so near their beginning.
+bool stands_in_the_way(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return false;
+  std::string beginning(400, '\0');
+  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  return beginning.find("napkin") == std::string::npos;
+}
+
+bool make_folder(Session& session, const std::string& path) {
+  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return true;
+  complain(session, "E0527", fmt::format("cannot make the folder `{}`: {}", path, std::strerror(errno)), path);
+  return false;
+}
+
+// Nothing is written where one file may not be.
+void write_files(Session& session, const std::vector<EmittedFile>& files) {
+  const auto& folder = session.options.output;
+  if (!make_folder(session, folder)) return;
+  for (const auto& file : files) {
+    const auto path = folder + "/" + file.name;
+    if (session.options.force || !stands_in_the_way(path)) continue;
+    complain(session, "E0531", fmt::format("`{}` is not a file that napkin wrote", path), folder,
+             "choose another folder, or overwrite it with `--force`");
+  }
+  if (session.diagnostics.has_errors()) return;
+  for (const auto& file : files) {
+    const auto path = folder + "/" + file.name;
+    if (save(session, path, file.text) && !session.options.quiet) session.err << "wrote " << path << "\n";
+  }
+}
+
+}  // namespace
+
+int run_pseudocode(Session& session) {
+  const auto started = start(session);
+  if (!started.analysis) return started.finished;
+  const auto& analysis = *started.analysis;
+  return deliver(session, session.options.format == "json" ? pseudocode_json(analysis) : pseudocode(analysis));
+}
+
+int run_emit_cuda(Session& session) {
+  if (session.options.output.empty()) {
+    complain(session, "E0522", "`napkin emit cuda` needs a folder to write to", "cuda", "add `-o DIR`");
+    return finish(session);
+  }
+  const auto started = start(session);
+  if (!started.analysis) return started.finished;
+  if (session.diagnostics.has_errors()) return finish(session);
+  const auto& analysis = *started.analysis;
+  write_files(session, emit_cuda(analysis.diagram, plan_of(analysis), analysis.hardware));
+  return finish(session);
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,127 @@
+// CLI11's errors -> diagnostics. CLI11 says that something is wrong; which word, and what was meant, is found here.
+#include "cli/mistakes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace napkin::cli {
+namespace {
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string words(std::string_view list) {
+  std::istringstream in{std::string(list)};
+  std::string text;
+  for (std::string word; in >> word;) text += (text.empty() ? "`" : ", `") + word + "`";
+  return text;
+}
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
+
+std::string or_see_help(const std::string& help, const CLI::App& app) {
+  return help.empty() ? fmt::format("`{} --help` lists what there is", full_name(app)) : help;
+}
+
+void unexpected(Session& session, const CLI::App& app, const std::string& word) {
+  if (word.starts_with("-") && word != "-") {
+    const auto name = word.substr(0, word.find('='));
+    complain(session, "E0521", fmt::format("`{}` has no option `{}`", full_name(app), name), word,
+             or_see_help(did_you_mean(name, option_names(app)), app));
+  } else if (!app.get_subcommands({}).empty()) {
+    complain(session, "E0520", fmt::format("`{}` has no command `{}`", full_name(app), word), word,
+             or_see_help(did_you_mean(word, command_names(app)), app));
+  } else {
+    complain(session, "E0522", fmt::format("`{}` takes no further argument", full_name(app)), word,
+             fmt::format("usage: {} {}", full_name(app), app.get_option("arguments")->get_type_name()));
+  }
+}
+
+// The option that CLI11's message begins with, as typed: "--top: ...".
+std::string culprit(const std::string& message) {
+  const auto name = message.substr(0, message.find_first_of(": "));
+  return name.starts_with("-") ? name : "";
+}
+
+const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
+  return name.empty() ? nullptr : app.get_option_no_throw(name);
+}
+
+void explain_value(Session& session, const CLI::App& app, const std::string& message) {
+  const auto name = culprit(message);
+  const auto* option = find_option(app, name);
+  if (!option) {
+    complain(session, "E0522", message, "");
+    return;
+  }
+  const auto given = option->results();
+  if (given.empty() || given.back().empty()) {
+    complain(session, "E0522", fmt::format("`{}` needs a value", name), name,
+             fmt::format("write `{} {}`", name, option->get_type_name()));
+  } else {
+    complain(session, "E0523", fmt::format("`{}` cannot be `{}`", name, given.back()), given.back(),
+             fmt::format("{}: {}", name, option->get_description()));
+  }
+}
+
+void missing(Session& session, const CLI::App& app) {
+  if (!app.get_subcommands({}).empty()) {
+    complain(session, "E0520", fmt::format("`{}` needs a command", full_name(app)), "",
+             fmt::format("one of {}; `{} --help` says more",
+                         fmt::format("{}", fmt::join(command_names(app), ", ")), full_name(app)));
+  } else {
+    const auto argument = app.get_option("arguments")->get_type_name();
+    complain(session, "E0522", fmt::format("`{}` needs {}", full_name(app), argument), app.get_name(),
+             fmt::format("usage: {} {}", full_name(app), argument));
+  }
+}
+
+}  // namespace
+
+const CLI::App& named_command(const CLI::App& root) {
+  const auto inner = root.get_subcommands();
+  return inner.empty() ? root : named_command(*inner.front());
+}
+
+void explain_mistake(Session& session, const CLI::App& root, const CLI::ParseError& error) {
+  const auto& app = named_command(root);
+  const auto extras = root.remaining(true);
+  if (!extras.empty()) {
+    unexpected(session, app, extras.front());
+  } else if (error.get_name() == "RequiredError") {
+    missing(session, app);
+  } else {
+    explain_value(session, app, error.what());
+  }
+}
+
+void check_choices(Session& session, const CLI::App& root) {
+  for (const auto* option : named_command(root).get_options()) {
+    const auto allowed = choices(*option);
+    if (allowed.empty() || option->count() == 0) continue;
+    std::istringstream in{std::string(allowed)};
+    const std::vector<std::string> names{std::istream_iterator<std::string>(in), {}};
+    const auto value = option->results().back();
+    if (std::find(names.begin(), names.end(), value) != names.end()) continue;
+    const auto help = did_you_mean(value, names);
+    complain(session, "E0523", fmt::format("`{}` cannot be `{}`", option->get_name(), value), value,
+             help.empty() ? "one of " + words(allowed) : help);
+  }
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,183 @@
+// The rows of commands and options -> CLI11's tree.
+#include "cli/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <variant>
+
+#include "cli/commands.hpp"
+
+namespace napkin::cli {
+namespace {
+
+// Sets of options that a command takes.
+enum Set : unsigned {
+  everywhere = 1,
+  product = 2,    // prints a product that may go to a file
+  formats = 4,    // in several formats
+  diagram = 8,    // of a diagram
+  machine = 16,   // on a target
+  plan = 32,      // with a partition
+  ranked = 64,    // and runners-up
+  deriving = 128,
+  comparing = 256,
+  formatting = 512,
+  emitting = 1024,
+};
+
+using Field = std::variant<bool Options::*, std::size_t Options::*, std::string Options::*,
+                           std::vector<std::string> Options::*>;
+struct Row {
+  unsigned sets;
+  std::string_view names;
+  std::string_view value;  // empty: a flag
+  std::string_view summary;
+  std::string_view choices;
+  Field field;
+};
+
+const Row rows[] = {
+    {machine, "--target", "NAME|PATH", "the machine: a profile's name or a YAML file", "", &Options::target},
+    {machine, "--set-target", "PATH=VALUE", "change a number of the profile, such as M=10000 (repeatable)", "",
+     &Options::set_target},
+    {diagram, "--set", "AXIS=SIZE", "change the size of an axis (repeatable)", "", &Options::set},
+    {diagram, "--dtype", "[INPUT=]TYPE", "change the type of every input, or of one (repeatable)", "", &Options::dtype},
+    {plan, "--partition", "NAME|LABELS", "a partition of the file, or labels: 'group q 128, stream x 64 at smem'", "",
+     &Options::partition},
+    {plan, "--objective", "WHAT", "what the search minimises", "time transfers energy", &Options::objective},
+    {plan, "--model", "MODEL", "machine, or ideal: the paper's, levels with capacity and bandwidth alone",
+     "machine ideal", &Options::model},
+    {ranked, "--top", "N", "how many of the best partitions to show", "", &Options::top},
+    {ranked, "--timings", "", "say how long the search took (output then differs from run to run)", "",
+     &Options::timings},
+    {deriving, "--statements", "NAMES", "fuse these statements only: S,P", "", &Options::statements},
+    {comparing, "--baseline", "FILE", "compare with what --save-baseline wrote, and fail if worse (exit 3)", "",
+     &Options::baseline},
+    {comparing, "--save-baseline", "FILE", "write the best row for later runs to compare with", "",
+     &Options::save_baseline},
+    {comparing, "--max-regression", "SHARE", "how much worse is accepted, such as 2%", "", &Options::max_regression},
+    {comparing, "--metric", "METRIC", "what the gate looks at: time, ideal_time, energy, gmem.transfer_bytes, ...", "",
+     &Options::metric},
+    {formatting, "--check", "", "change nothing; list the files that differ and exit 3", "", &Options::check},
+    {emitting, "--force", "", "overwrite files that napkin did not write", "", &Options::force},
+    {diagram, "--print", "STAGE", "print what a stage made and stop", "syntax diagram derivation program plan nest",
+     &Options::print},
+    {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
+    {product, "-o,--output", "FILE", "write there instead of to standard output", "", &Options::output},
+    {emitting, "-o,--output", "DIR", "the folder to write to", "", &Options::output},
+    {everywhere, "--color", "WHEN", "colours and bold text", "auto always never", &Options::color},
+    {everywhere, "-q,--quiet", "", "no progress and no notes; `targets` lists bare names", "", &Options::quiet},
+};
+
+const Command command_rows[] = {
+    {"analyze", "the best partition of a diagram on a machine, and what it costs", "FILE",
+     product | formats | diagram | machine | plan | ranked,
+     "napkin analyze attention.nap --target h100-sxm5\n"
+     "napkin analyze attention.nap --target h100-sxm5 --partition 'group q 128, stream x 64 at smem'\n"
+     "napkin analyze attention.nap --target two-level --set-target M=98304 --model ideal --set q=8192",
+     run_analyze},
+    {"derive", "which axes group and stream, with the carried state, and why the others do not", "FILE",
+     product | formats | diagram | deriving,
+     "napkin derive attention.nap\n"
+     "napkin derive attention.nap --statements S,P",
+     run_derive},
+    {"pseudocode", "the looped pseudocode: variables, sizes, transfers and operations", "FILE",
+     product | diagram | machine | plan,
+     "napkin pseudocode attention.nap --target h100-sxm5", run_pseudocode},
+    {"emit cuda", "a CUDA kernel, its launcher, and a harness that checks and times it", "FILE",
+     emitting | diagram | machine | plan,
+     "napkin emit cuda attention.nap --target h100-sxm5 -o attention_cuda", run_emit_cuda},
+    {"compare", "several partitions or machines side by side, or a gate against a baseline", "FILE",
+     product | formats | diagram | machine | plan | comparing,
+     "napkin compare attention.nap --target h100-sxm5 --partition flash2 --partition 'group q 64 at smem'\n"
+     "napkin compare attention.nap --target a100-sxm4-80 --target h100-sxm5\n"
+     "napkin compare attention.nap --target h100-sxm5 --save-baseline base.json\n"
+     "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
+     run_compare},
+    {"fmt", "canonical text, in place (`-`: from standard input to standard output)", "FILE...", product | formatting,
+     "napkin fmt *.nap\n"
+     "napkin fmt --check *.nap",
+     run_fmt},
+    {"targets", "the machines, or one with its numbers and sources", "[NAME]", product | formats,
+     "napkin targets\n"
+     "napkin targets h100-sxm5",
+     run_targets},
+    {"explain", "a diagnostic at length, with a failing and a mended example", "[CODE]", product,
+     "napkin explain E0204", run_explain},
+    {"completion", "a completion script for a shell", "bash|zsh|fish", product,
+     "napkin completion bash > ~/.local/share/bash-completion/completions/napkin\n"
+     "napkin completion zsh > ~/.zfunc/_napkin\n"
+     "napkin completion fish > ~/.config/fish/completions/napkin.fish",
+     run_completion},
+};
+
+struct Adder {
+  CLI::App& app;
+  Options& options;
+  const Row& row;
+
+  CLI::Option* operator()(bool Options::*field) const {
+    return app.add_flag(std::string(row.names), options.*field, std::string(row.summary));
+  }
+  CLI::Option* operator()(std::vector<std::string> Options::*field) const {
+    return value(options.*field)->allow_extra_args(false);
+  }
+  CLI::Option* operator()(std::string Options::*field) const { return value(options.*field)->take_last(); }
+  CLI::Option* operator()(std::size_t Options::*field) const { return value(options.*field)->take_last(); }
+
+  template <class T>
+  CLI::Option* value(T& to) const {
+    return app.add_option(std::string(row.names), to, std::string(row.summary))->type_name(std::string(row.value));
+  }
+};
+
+void add_options(CLI::App& app, Options& options, unsigned sets) {
+  for (const auto& row : rows) {
+    if (row.sets & (sets | everywhere)) std::visit(Adder{app, options, row}, row.field);
+  }
+}
+
+// `emit cuda`: a command of the command `emit`, which is made when it is first met.
+CLI::App& place(CLI::App& root, std::string_view name) {
+  const auto space = name.find(' ');
+  if (space == std::string_view::npos) return *root.add_subcommand(std::string(name));
+  const std::string outer(name.substr(0, space));
+  const auto made = root.get_subcommands([&](CLI::App* app) { return app->get_name() == outer; });
+  if (!made.empty()) return *made.front()->add_subcommand(std::string(name.substr(space + 1)));
+  auto* parent = root.add_subcommand(outer, "code for a machine");
+  parent->require_subcommand(1);
+  return *parent->add_subcommand(std::string(name.substr(space + 1)));
+}
+
+void add_command(CLI::App& root, const Command& command, Options& options, const Command*& chosen) {
+  auto& app = place(root, command.name);
+  app.description(std::string(command.summary));
+  app.footer(std::string(command.examples));
+  auto* argument = app.add_option("arguments", options.arguments)->type_name(std::string(command.argument));
+  const bool optional = command.argument.starts_with('[');
+  argument->expected(optional ? 0 : 1, command.argument.ends_with("...") ? 1 << 20 : 1)->required(!optional);
+  add_options(app, options, command.takes);
+  app.callback([&command, &chosen] { chosen = &command; });
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return command_rows; }
+
+std::string_view choices(const CLI::Option& option) {
+  const auto* found = std::find_if(std::begin(rows), std::end(rows), [&](const Row& row) {
+    return !option.get_lnames().empty() && row.names.ends_with("--" + option.get_lnames().front());
+  });
+  return found == std::end(rows) ? std::string_view() : found->choices;
+}
+
+void declare(CLI::App& root, Options& options, const Command*& chosen) {
+  root.name("napkin");
+  root.description("from the mathematics of a kernel to its best partition, its costs and its code");
+  root.require_subcommand(1);
+  root.set_version_flag("--version", std::string("napkin ") + NAPKIN_VERSION);
+  root.formatter_fn([](const CLI::App* app, const std::string&, CLI::AppFormatMode) { return help(*app); });
+  for (const auto& command : command_rows) add_command(root, command, options, chosen);
+}
+
+}  // namespace napkin::cli

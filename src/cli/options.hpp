@@ -1,0 +1,47 @@
+// Commands and options: one table of each. CLI11's tree, help and completion all come from these rows.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace napkin::cli {
+
+struct Options {
+  std::vector<std::string> arguments;  // FILE, NAME, CODE or SHELL
+  std::vector<std::string> set, dtype, partition, target, set_target;
+  std::string model = "machine", objective = "time", format = "text", color = "auto";
+  std::string print, statements, output, metric = "time", baseline, save_baseline, max_regression = "0%";
+  std::size_t top = 1;
+  bool check = false, force = false, quiet = false, timings = false;
+};
+
+struct Session;
+
+struct Command {
+  std::string_view name;      // "analyze", "emit cuda"
+  std::string_view summary;   // one line
+  std::string_view argument;  // what it takes: "FILE", "[NAME]", "FILE..."
+  unsigned takes;             // sets of options
+  std::string_view examples;  // one per line
+  int (*run)(Session&);
+};
+std::span<const Command> commands();
+
+// The values an option may have, separated by spaces; empty where anything goes.
+std::string_view choices(const CLI::Option&);
+
+// The tree for all commands; a parse fills `options`, and `chosen` with the command that was named.
+void declare(CLI::App&, Options& options, const Command*& chosen);
+
+// What `--help` prints, for the program and for each command: examples first.
+std::string help(const CLI::App&);
+
+}  // namespace napkin::cli

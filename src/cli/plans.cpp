@@ -1,0 +1,165 @@
+// Search, or search below the levels that are written by hand.
+#include "cli/plans.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/print_stages.hpp"
+#include "cli/progress.hpp"
+#include "emit/report_analysis.hpp"
+#include "emit/report_words.hpp"
+#include "napkin/loops.hpp"
+
+namespace napkin::cli {
+namespace {
+
+// The deepest level that is named stays as written; what the search split below it is its own.
+std::vector<std::size_t> completed(const Partition& fixed, const Found& found) {
+  std::size_t deepest = 0;
+  for (const auto& split : fixed.splits) deepest = std::max(deepest, split.level);
+  std::vector<std::size_t> levels;
+  if (found.best.empty()) return levels;
+  for (const auto& split : found.best.front().kernel.partition.splits) {
+    if (split.level > deepest && (levels.empty() || levels.back() != split.level)) levels.push_back(split.level);
+  }
+  return levels;
+}
+
+// A plan by hand is one kernel of all statements.
+bool add_by_hand(Session& session, const Input& input, const Written& written, Analysis& analysis) {
+  const auto statements = all_statements(input.diagram);
+  const auto derivation = std::make_shared<const Derivation>(napkin::derive(input.diagram, statements));
+  const auto partition = legal_partition(session, *derivation, analysis.hardware, written.labels);
+  if (!partition) return false;
+  analysis.by_hand = written.text;
+  analysis.goal.fixed = *partition;
+  auto found = search(derivation, analysis.hardware, analysis.goal);
+  analysis.completed_levels = completed(*partition, found);
+  analysis.kernels.push_back(std::move(found));
+  return true;
+}
+
+Candidate shown(const Found& found) { return found.best.empty() ? *found.nearest : found.best.front(); }
+
+std::string complaint(const Analysis& analysis, const Candidate& candidate) {
+  const auto names = fmt::format("{}", fmt::join(report::statement_names(*candidate.kernel.derivation), ", "));
+  const auto what = analysis.by_hand ? "the partition does not fit" : fmt::format("nothing fits for {}", names);
+  const auto& overruns = candidate.cost.overruns;
+  return overruns.empty() ? what : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
+}
+
+void complain_of_overruns(Session& session, const Analysis& analysis) {
+  for (const auto& candidate : chosen(analysis)) {
+    if (candidate.cost.overruns.empty()) continue;
+    complain(session, "E0304", complaint(analysis, candidate), analysis.by_hand.value_or(analysis.hardware.name));
+  }
+}
+
+std::optional<std::string> derivation_text(const Input& input) {
+  return print(input.diagram, {napkin::derive(input.diagram, all_statements(input.diagram))}, Format::text, false);
+}
+
+template <class Text>
+std::string kernel_by_kernel(const Analysis& analysis, Text text) {
+  std::string all;
+  for (const auto& candidate : chosen(analysis)) all += (all.empty() ? "" : "\n") + text(candidate.kernel);
+  return all;
+}
+
+}  // namespace
+
+std::optional<Analysis> make_analysis(Session& session, const Input& input, const Hardware& hardware,
+                                      const std::optional<Written>& written) {
+  const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
+  const auto start = std::chrono::steady_clock::now();
+  Analysis analysis{input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0};
+  if (written) {
+    if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
+  } else {
+    analysis.kernels = search(input.diagram, hardware, analysis.goal).kernels;
+  }
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  if (session.options.timings) analysis.seconds = passed.count();
+  return analysis;
+}
+
+std::vector<Candidate> chosen(const Analysis& analysis) {
+  std::vector<Candidate> all;
+  for (const auto& found : analysis.kernels) {
+    if (!found.best.empty() || found.nearest) all.push_back(shown(found));
+  }
+  return all;
+}
+
+bool fits(const Analysis& analysis) {
+  const auto all = chosen(analysis);
+  return !all.empty() && std::all_of(all.begin(), all.end(), [](const auto& one) { return one.cost.overruns.empty(); });
+}
+
+Plan plan_of(const Analysis& analysis) {
+  Plan plan;
+  for (auto& candidate : chosen(analysis)) plan.kernels.push_back(candidate.kernel);
+  return plan;
+}
+
+std::string partition_words(const Analysis& analysis) {
+  std::vector<std::string> words;
+  for (const auto& [kernel, cost] : chosen(analysis)) {
+    auto text = to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware);
+    words.push_back(text.empty() ? "everything whole" : std::move(text));
+  }
+  return fmt::format("{}", fmt::join(words, " | "));
+}
+
+Started start(Session& session) {
+  const auto input = read_input(session);
+  if (input) {
+    if (const auto text = print_early(session, *input)) return {std::nullopt, deliver(session, *text)};
+  }
+  const auto hardware = read_machine(session);
+  if (session.options.partition.size() > 1) {
+    complain(session, "E0522", "one partition at a time", session.options.partition.back(),
+             "`napkin compare` puts several side by side");
+  }
+  if (!input || !hardware || !has_sizes(session, input->diagram)) return {std::nullopt, finish(session)};
+  std::optional<Written> written;
+  if (!session.options.partition.empty()) {
+    written = read_partition(session, *input, session.options.partition.front());
+  }
+  if (session.diagnostics.has_errors()) return {std::nullopt, finish(session)};
+  auto analysis = make_analysis(session, *input, *hardware, written);
+  if (!analysis) return {std::nullopt, finish(session)};
+  complain_of_overruns(session, *analysis);
+  if (const auto text = print_late(session, *analysis)) return {std::nullopt, deliver(session, *text)};
+  return {std::move(analysis), exit_done};
+}
+
+std::optional<std::string> print_early(const Session& session, const Input& input) {
+  const auto& stage = session.options.print;
+  if (stage == "syntax") return print(session.sources, input.syntax);
+  if (stage == "diagram") return diagram_text(input.diagram);
+  if (stage == "derivation") return derivation_text(input);
+  return std::nullopt;
+}
+
+std::optional<std::string> print_late(const Session& session, const Analysis& analysis) {
+  const auto& stage = session.options.print;
+  if (stage == "program") {
+    return kernel_by_kernel(analysis, [](const Kernel& kernel) { return program_text(kernel.program); });
+  }
+  if (stage == "plan") {
+    return kernel_by_kernel(analysis, [&](const Kernel& kernel) {
+      return fmt::format("kernel {}\n  {}\n", fmt::join(report::statement_names(*kernel.derivation), ", "),
+                         to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware));
+    });
+  }
+  if (stage == "nest") {
+    return kernel_by_kernel(
+        analysis, [&](const Kernel& kernel) { return to_text(lower(kernel, analysis.hardware), analysis.hardware); });
+  }
+  return std::nullopt;
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,34 @@
+// A diagram on a machine -> an analysis: searched whole, or one kernel with the labels that a person wrote.
+#pragma once
+
+#include <optional>
+
+#include "cli/stages.hpp"
+
+namespace napkin::cli {
+
+// None, with diagnostics, where the labels are not legal.
+std::optional<Analysis> make_analysis(Session&, const Input&, const Hardware&, const std::optional<Written>&);
+
+// The reported candidates, in launch order.
+std::vector<Candidate> chosen(const Analysis&);
+bool fits(const Analysis&);
+Plan plan_of(const Analysis&);
+
+// The words of a partition, kernel by kernel.
+std::string partition_words(const Analysis&);
+
+// Input, target and at most one `--partition` -> an analysis; what most commands begin with. `finished` holds the
+// exit code where there is nothing left to do: a problem, or a stage that `--print` asked for.
+struct Started {
+  std::optional<Analysis> analysis;
+  int finished = 0;
+};
+Started start(Session&);
+
+// The text of an early stage that `--print` asks for: syntax, diagram, derivation.
+std::optional<std::string> print_early(const Session&, const Input&);
+// Of a later one: program, plan, nest.
+std::optional<std::string> print_late(const Session&, const Analysis&);
+
+}  // namespace napkin::cli

@@ -1,0 +1,120 @@
+// A session's end: diagnostics to where they belong, the product to where it was asked for, and an exit code.
+#include "cli/session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "cli/files.hpp"
+
+namespace napkin::cli {
+namespace {
+
+constexpr std::string_view program = "napkin";
+
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_of(" \t\n;'\"*$&|<>()#") == std::string::npos;
+  return plain ? word : "'" + word + "'";
+}
+
+// A mistake in the words after `napkin`, rather than in a file that they name.
+bool is_command_line_mistake(const Session& session, const Diagnostic& diagnostic) {
+  const bool of_the_command_line = diagnostic.code >= "E0500" && diagnostic.code < "E0530";
+  const bool of_a_profile = diagnostic.code.starts_with("E04");
+  return of_the_command_line || (of_a_profile && diagnostic.span.file == session.line.file);
+}
+
+int exit_code(const Session& session) {
+  const auto all = session.diagnostics.sorted();
+  const bool ours = std::all_of(all.begin(), all.end(), [&](const Diagnostic& diagnostic) {
+    const auto* code = find_code(diagnostic.code);
+    return (code && code->severity == Severity::warning) || is_command_line_mistake(session, diagnostic);
+  });
+  return ours ? exit_command_line : exit_input;
+}
+
+int conclude(Session& session, int otherwise) {
+  if (session.diagnostics.size() == 0) return otherwise;
+  session.err << render_text(session.sources, session.diagnostics, in_color(session, session.err));
+  return session.diagnostics.has_errors() ? exit_code(session) : otherwise;
+}
+
+}  // namespace
+
+CommandLine command_line(Sources& sources, std::span<const std::string> args) {
+  CommandLine line;
+  std::string text(program);
+  for (const auto& word : args) {
+    const auto shown = quoted(word);
+    line.words.push_back(word);
+    line.starts.push_back(static_cast<std::uint32_t>(text.size() + 1 + (shown.size() > word.size() ? 1 : 0)));
+    text += " " + shown;
+  }
+  line.file = sources.add("<command line>", text);
+  return line;
+}
+
+Span CommandLine::find(std::string_view word) const {
+  for (std::size_t i = words.size(); i-- > 0;) {
+    const bool same = words[i] == word;
+    if (!same && !words[i].ends_with("=" + std::string(word))) continue;
+    const auto end = starts[i] + static_cast<std::uint32_t>(words[i].size());
+    return {file, end - static_cast<std::uint32_t>(word.size()), end};
+  }
+  return {file, 0, static_cast<std::uint32_t>(program.size())};
+}
+
+void complain(Session& session, std::string_view code, std::string message, std::string_view word, std::string help) {
+  session.diagnostics.add({code, std::move(message), session.line.find(word), "", {}, {}, std::move(help)});
+}
+
+int finish(Session& session, int otherwise) {
+  if (!session.diagnostics.has_errors() || session.options.format != "json") return conclude(session, otherwise);
+  write_product(session, render_json(session.sources, session.diagnostics));
+  return exit_code(session);
+}
+
+bool write_product(Session& session, const std::string& text) {
+  errno = 0;
+  session.out << text << std::flush;
+  if (session.out || errno == EPIPE) return true;
+  session.diagnostics.add({"E0527", std::string("cannot write to standard output: ") + std::strerror(errno), nowhere,
+                           "", {}, {}, ""});
+  return false;
+}
+
+int deliver(Session& session, const std::string& product, int otherwise) {
+  if (session.options.output.empty() || session.options.output == "-") {
+    write_product(session, product);
+  } else {
+    save(session, session.options.output, product);
+  }
+  return conclude(session, otherwise);
+}
+
+Format format(const Options& options) {
+  return options.format == "json" ? Format::json : options.format == "markdown" ? Format::markdown : Format::text;
+}
+
+bool product_in_color(const Session& session) {
+  return session.options.output.empty() && in_color(session, session.out);
+}
+
+bool is_terminal(const std::ostream& stream) {
+  return (&stream == &std::cout && isatty(STDOUT_FILENO)) || (&stream == &std::cerr && isatty(STDERR_FILENO));
+}
+
+bool in_color(const Session& session, const std::ostream& stream) {
+  if (session.options.color != "auto") return session.options.color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool refused = no_color && *no_color;
+  const bool able = terminal && std::string_view(terminal) != "dumb";
+  return !refused && able && is_terminal(stream);
+}
+
+}  // namespace napkin::cli

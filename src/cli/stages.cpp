@@ -1,0 +1,184 @@
+// Files, overrides and names on the command line -> diagrams, machines and partitions.
+#include "cli/stages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "cli/files.hpp"
+
+namespace napkin::cli {
+namespace {
+
+using Pair = std::pair<std::string, std::string>;
+
+std::optional<Pair> split_at_equals(Session& session, const std::string& option, const std::string& word) {
+  const auto at = word.find('=');
+  if (at != std::string::npos && at > 0) return Pair{word.substr(0, at), word.substr(at + 1)};
+  complain(session, "E0523", fmt::format("`{}` cannot be `{}`", option, word), word,
+           fmt::format("write `{} NAME=VALUE`", option));
+  return std::nullopt;
+}
+
+void add_size(Session& session, Overrides& overrides, const std::string& word) {
+  const auto pair = split_at_equals(session, "--set", word);
+  if (!pair) return;
+  std::int64_t size = 0;
+  const auto* end = pair->second.data() + pair->second.size();
+  const auto [stop, problem] = std::from_chars(pair->second.data(), end, size);
+  if (problem == std::errc() && stop == end && size > 0) {
+    overrides.sizes.emplace_back(pair->first, size);
+  } else {
+    complain(session, "E0523", fmt::format("`{}` is not a size", pair->second), pair->second,
+             "a size is a whole number from 1 up to 2^63 - 1");
+  }
+}
+
+void add_type(Session& session, Overrides& overrides, const std::string& word) {
+  const auto at = word.find('=');
+  const auto name = at == std::string::npos ? word : word.substr(at + 1);
+  if (const auto* type = find_datatype(name)) {
+    overrides.types.emplace_back(at == std::string::npos ? "" : word.substr(0, at), type->type);
+    return;
+  }
+  std::vector<std::string> names;
+  for (const auto& type : datatypes()) names.emplace_back(type.name);
+  complain(session, "E0523", fmt::format("`{}` is not a type", name), name,
+           fmt::format("one of {}", fmt::join(names, " ")));
+}
+
+Overrides overrides(Session& session) {
+  Overrides made;
+  for (const auto& word : session.options.set) add_size(session, made, word);
+  for (const auto& word : session.options.dtype) add_type(session, made, word);
+  return made;
+}
+
+std::vector<Pair> settings(Session& session) {
+  std::vector<Pair> made;
+  for (const auto& word : session.options.set_target) {
+    if (auto pair = split_at_equals(session, "--set-target", word)) made.push_back(std::move(*pair));
+  }
+  return made;
+}
+
+std::optional<Hardware> read_machine(Session& session, const std::string& name) {
+  const auto path = find_profile(name, session.line.find(name), session.diagnostics);
+  if (!path) return std::nullopt;
+  const auto file = load(session, *path);
+  if (!file) return std::nullopt;
+  const auto before = session.diagnostics.size();
+  auto machine = load_hardware(session.sources, *file, settings(session), session.diagnostics);
+  return session.diagnostics.size() == before ? std::optional(std::move(machine)) : std::nullopt;
+}
+
+std::vector<std::string> partition_names(const ast::File& file) {
+  std::vector<std::string> names;
+  for (const auto& declaration : file.declarations) {
+    if (const auto* partition = std::get_if<ast::Partition>(&declaration.node)) names.push_back(partition->name.text);
+  }
+  return names;
+}
+
+const ast::Partition* find_partition(const ast::File& file, const std::string& name) {
+  for (const auto& declaration : file.declarations) {
+    const auto* partition = std::get_if<ast::Partition>(&declaration.node);
+    if (partition && partition->name.text == name) return partition;
+  }
+  return nullptr;
+}
+
+// Labels have a size, so words: a name alone is a name.
+bool is_name(const std::string& text) { return text.find_first_of(" \t\n") == std::string::npos; }
+
+}  // namespace
+
+std::optional<Input> read_input(Session& session) {
+  const auto changes = overrides(session);
+  const auto file = load(session, session.options.arguments.at(0));
+  if (!file) return std::nullopt;
+  Input input;
+  input.syntax = parse(session.sources, *file, session.diagnostics);
+  const auto prelude_file = session.sources.add("<prelude>", std::string(prelude_text()));
+  const auto prelude = parse(session.sources, prelude_file, session.diagnostics);
+  input.diagram = resolve(input.syntax, prelude, changes, session.diagnostics);
+  return session.diagnostics.has_errors() ? std::nullopt : std::optional(std::move(input));
+}
+
+std::vector<Hardware> read_machines(Session& session) {
+  std::vector<Hardware> machines;
+  for (const auto& name : session.options.target) {
+    if (auto machine = read_machine(session, name)) machines.push_back(std::move(*machine));
+  }
+  if (session.options.target.empty()) {
+    complain(session, "E0522", "a target is needed", session.options.arguments.at(0),
+             "say on which machine, such as `--target h100-sxm5`; `napkin targets` lists them");
+  }
+  return machines.size() == session.options.target.size() ? machines : std::vector<Hardware>{};
+}
+
+std::optional<Hardware> read_machine(Session& session) {
+  if (session.options.target.size() > 1) {
+    complain(session, "E0522", "one target at a time", session.options.target.back(),
+             "`napkin compare` puts several side by side");
+    return std::nullopt;
+  }
+  auto machines = read_machines(session);
+  return machines.empty() ? std::nullopt : std::optional(std::move(machines.front()));
+}
+
+Goal goal(const Options& options) {
+  const std::pair<std::string, Objective> objectives[] = {
+      {"time", Objective::time}, {"transfers", Objective::transfers}, {"energy", Objective::energy}};
+  Goal made;
+  for (const auto& [name, objective] : objectives) {
+    if (options.objective == name) made.objective = objective;
+  }
+  made.model = options.model == "ideal" ? Model::ideal : Model::machine;
+  made.top = std::max<std::size_t>(1, options.top);
+  return made;
+}
+
+bool has_sizes(Session& session, const Diagram& diagram) {
+  std::vector<std::string> names, settings_needed;
+  std::optional<Span> first;
+  for (const auto& axis : diagram.axes) {
+    if (axis.size) continue;
+    if (!first) first = axis.span;
+    names.push_back("`" + axis.name + "`");
+    settings_needed.push_back("--set " + axis.name + "=SIZE");
+  }
+  if (!first) return true;
+  session.diagnostics.add({"E0534",
+                           fmt::format("numbers need the size of {}", fmt::join(names, ", ")),
+                           *first,
+                           "",
+                           {},
+                           {},
+                           fmt::format("add {}", fmt::join(settings_needed, " "))});
+  return false;
+}
+
+std::optional<Written> read_partition(Session& session, const Input& input, const std::string& text) {
+  if (is_name(text)) {
+    if (const auto* found = find_partition(input.syntax, text)) return Written{text, *found};
+    const auto help = did_you_mean(text, partition_names(input.syntax));
+    complain(session, "E0524", fmt::format("the file has no partition `{}`", text), text,
+             help.empty() ? "labels read like 'group q 128, stream x 64 at smem'" : help);
+    return std::nullopt;
+  }
+  const auto before = session.diagnostics.size();
+  const auto file = session.sources.add("--partition", text);
+  auto labels = parse_partition(session.sources, file, session.diagnostics);
+  return session.diagnostics.size() == before ? std::optional(Written{text, std::move(labels)}) : std::nullopt;
+}
+
+std::vector<StatementId> all_statements(const Diagram& diagram) {
+  std::vector<StatementId> ids;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) ids.push_back({i});
+  return ids;
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,41 @@
+// From options to data: the first stages, with every problem a diagnostic of the session.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/session.hpp"
+#include "napkin/syntax.hpp"
+
+namespace napkin::cli {
+
+struct Input {
+  ast::File syntax;
+  Diagram diagram;
+};
+std::optional<Input> read_input(Session&);
+
+// The profiles of all `--target`s; empty where one of them is wrong or none is given.
+std::vector<Hardware> read_machines(Session&);
+std::optional<Hardware> read_machine(Session&);  // exactly one
+
+Goal goal(const Options&);
+
+// Every axis needs a size before anything is counted.
+bool has_sizes(Session&, const Diagram&);
+
+// A written partition: a name from the file, or labels.
+struct Written {
+  std::string text;  // the name or the labels
+  ast::Partition labels;
+};
+std::optional<Written> read_partition(Session&, const Input&, const std::string& text);
+
+// The labels on the kernel's wires; none, with diagnostics at the labels, where they are not legal.
+std::optional<Partition> legal_partition(Session&, const Derivation&, const Hardware&, const ast::Partition&);
+
+std::vector<StatementId> all_statements(const Diagram&);
+
+}  // namespace napkin::cli
