@@ -82,7 +82,7 @@ const Command command_rows[] = {
      "napkin derive attention.nap --statements S,P",
      run_derive},
     {"pseudocode", "the looped pseudocode: variables, sizes, transfers and operations", "FILE",
-     product | diagram | machine | plan,
+     product | formats | diagram | machine | plan,
      "napkin pseudocode attention.nap --target h100-sxm5", run_pseudocode},
     {"emit cuda", "a CUDA kernel, its launcher, and a harness that checks and times it", "FILE",
      emitting | diagram | machine | plan,

@@ -194,6 +194,12 @@ Json totals_json(const Analysis& analysis) {
           {"energy_j", number(sum(all, &KernelCost::energy_j))}};
 }
 
+Json completed_json(const Analysis& analysis) {
+  auto names = Json::array();
+  for (const auto level : analysis.completed_levels) names.push_back(analysis.hardware.levels[level].name);
+  return names;
+}
+
 Json search_json(const Analysis& analysis) {
   std::int64_t candidates = 0, evaluated = 0;
   bool optimal = !analysis.kernels.empty();
@@ -227,7 +233,9 @@ std::string json_text(const Analysis& analysis) {
                   {"sizes", sizes_json(analysis.diagram)},
                   {"kernels", kernels},
                   {"totals", totals_json(analysis)},
-                  {"search", search_json(analysis)}};
+                  {"search", search_json(analysis)},
+                  {"by_hand", analysis.by_hand ? Json(*analysis.by_hand) : Json(nullptr)},
+                  {"completed_levels", completed_json(analysis)}};
   return json.dump(2) + "\n";
 }
 

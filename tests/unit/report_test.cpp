@@ -1,0 +1,158 @@
+// Documents, quantities and baselines: the parts of a report that need no kernel.
+#include "emit/report_document.hpp"
+#include "emit/report_quantity.hpp"
+#include "napkin/report.hpp"
+#include "support/catch.hpp"
+
+using namespace napkin;
+using namespace napkin::report;
+
+TEST_CASE("quantities have three digits and a unit", "[report]") {
+  CHECK(moved(0) == "0 B");
+  CHECK(moved(999) == "999 B");
+  CHECK(moved(999.6e6) == "1.00 GB");
+  CHECK(moved(68'157'440) == "68.2 MB");
+  CHECK(held(98304) == "96 KiB");
+  CHECK(held(1000) == "1000 B");
+  CHECK(held(227 * 1024 + 512) == "228 KiB");
+  CHECK(counted(4096) == "4.10 k");
+  CHECK(counted(8.59e9) == "8.59 G");
+  CHECK(counted(12) == "12");
+  CHECK(lasting(25.13e-6) == "25.1 us");
+  CHECK(lasting(0.0) == "0 s");
+  CHECK(lasting(1.5e-3) == "1.50 ms");
+  CHECK(lasting(std::nullopt) == "-");
+  CHECK(rate(3.42e14, "op/s") == "342 Top/s");
+  CHECK(rate(12, "op/s") == "12 op/s");
+  CHECK(energy(0.00125) == "1.25 mJ");
+}
+
+TEST_CASE("ratios and shares", "[report]") {
+  CHECK(ratio(32) == "32");
+  CHECK(ratio(1.026) == "1.03");
+  CHECK(ratio(31.004) == "31");
+  CHECK(ratio(123.456) == "123.5");
+  CHECK(share(43, 100) == "43 %");
+  CHECK(share(1, 1000) == "<1 %");
+  CHECK(share(0, 1000) == "0 %");
+  CHECK(share(1, 0) == "-");
+  CHECK(bar(0, 10) == "..........");
+  CHECK(bar(4.3, 10) == "#####.....");
+  CHECK(bar(10, 10) == "##########");
+  CHECK(bar(25, 10) == "##########");
+}
+
+TEST_CASE("a document is the same content as text and as markdown", "[report]") {
+  const Document document{{Heading{1, "matmul on toy", "a toy"},
+                           Table{{{"level"}, {"moved", true}}, {{"smem", "12 B"}, {"reg", "1.20 kB"}}},
+                           Heading{3, "Notes", ""},
+                           Paragraph{"a | b"}}};
+  CHECK(to_text(document, false) ==
+        "matmul on toy" + std::string(82, ' ') + "a toy\n"
+        "  level    moved\n"
+        "  smem      12 B\n"
+        "  reg    1.20 kB\n"
+        "\n"
+        "  Notes\n"
+        "    a | b\n");
+  CHECK(to_markdown(document) ==
+        "# matmul on toy\n"
+        "\n"
+        "a toy\n"
+        "\n"
+        "| level | moved |\n"
+        "| --- | ---: |\n"
+        "| smem | 12 B |\n"
+        "| reg | 1.20 kB |\n"
+        "\n"
+        "### Notes\n"
+        "\n"
+        "a | b\n");
+}
+
+TEST_CASE("only columns that may wrap are broken, and no line is longer than 100 characters", "[report]") {
+  std::string words = "word";
+  for (int i = 0; i < 40; ++i) words += " word";
+  const Document document{{Table{{{"axis"}, {"why", false, true}}, {{"x", words}, {"d'", "short"}}}}};
+  const auto text = to_text(document, false);
+  std::size_t longest = 0, lines = 0;
+  for (std::size_t at = 0, end; (end = text.find('\n', at)) != std::string::npos; at = end + 1, ++lines) {
+    longest = std::max(longest, end - at);
+  }
+  CHECK(longest <= 100);
+  CHECK(longest > 80);
+  CHECK(lines == 5);
+}
+
+TEST_CASE("text is padded by characters, not by bytes", "[report]") {
+  const Document document{{Table{{{""}, {""}}, {{"µs", "a"}, {"ms", "b"}}}}};
+  CHECK(to_text(document, false) == "  µs  a\n  ms  b\n");
+}
+
+TEST_CASE("markdown keeps what would end a cell", "[report]") {
+  const Document document{{Table{{{"a"}}, {{"2*x|y"}, {"one\ntwo"}}}}};
+  CHECK(to_markdown(document) == "| a |\n| --- |\n| 2\\*x\\|y |\n| one<br>two |\n");
+}
+
+TEST_CASE("colour adds bold headings and nothing else", "[report]") {
+  const Document document{{Heading{1, "title", ""}, Paragraph{"text"}}};
+  CHECK(to_text(document, true) == "\033[1mtitle\033[0m\n  text\n");
+}
+
+namespace {
+
+Baseline some_baseline() {
+  Baseline baseline{"attention", {{"q", 4096}}, {}};
+  baseline.row = {"flash2",
+                  "h100-sxm5",
+                  {{"time", 25e-6}, {"ideal_time", 20e-6}, {"energy", std::nullopt}, {"gmem.transfer_bytes", 3e7},
+                   {"smem.memory_bytes", 98304.0}},
+                  {{"gmem.K", 2e7}, {"gmem.Q", 1e7}},
+                  true,
+                  ""};
+  return baseline;
+}
+
+}  // namespace
+
+TEST_CASE("a baseline is read as it was written", "[report]") {
+  const auto written = some_baseline();
+  std::string why;
+  const auto read = parse_baseline(print(written), why);
+  REQUIRE(read);
+  CHECK(read->diagram == written.diagram);
+  CHECK(read->sizes == written.sizes);
+  CHECK(read->row.partition == written.row.partition);
+  CHECK(read->row.target == written.row.target);
+  CHECK(read->row.metrics == written.row.metrics);
+  CHECK(read->row.arrays == written.row.arrays);
+  CHECK(print(*read) == print(written));
+}
+
+TEST_CASE("what is no baseline is refused with the reason", "[report]") {
+  std::string why;
+  for (const std::string text : {"", "{", "[1]", "null", "{}", R"({"schema": "napkin.baseline/2"})", R"({"schema": 3})",
+                                 R"({"schema": "napkin.baseline/1"})",
+                                 R"({"schema": "napkin.baseline/1", "diagram": 1})",
+                                 R"({"schema": "napkin.baseline/1", "diagram": "a", "sizes": {"q": "x"}})"}) {
+    CAPTURE(text);
+    why.clear();
+    CHECK(!parse_baseline(text, why));
+    CHECK(!why.empty());
+  }
+}
+
+TEST_CASE("changes name the arrays behind them", "[report]") {
+  const auto before = some_baseline().row;
+  auto after = before;
+  after.metrics[0].second = 30e-6;
+  after.metrics[3].second = 5e7;
+  after.arrays[0].second = 4e7;
+  const auto found = changes(before, after);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].metric == "time");
+  CHECK(found[1].metric == "gmem.transfer_bytes");
+  CHECK(found[1].before == 3e7);
+  CHECK(found[1].after == 5e7);
+  CHECK(found[1].because == std::vector<std::string>{"gmem.K: 20 MB -> 40 MB"});
+}
