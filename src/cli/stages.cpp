@@ -151,7 +151,7 @@ bool has_sizes(Session& session, const Diagram& diagram) {
     settings_needed.push_back("--set " + axis.name + "=SIZE");
   }
   if (!first) return true;
-  session.diagnostics.add({"E0534",
+  session.diagnostics.add({"E0533",
                            fmt::format("numbers need the size of {}", fmt::join(names, ", ")),
                            *first,
                            "",
