@@ -59,14 +59,14 @@ struct UnitCost {
 
 // H and M as readable expressions in the sizes of axes and pieces, and the least H over all pieces to leading order:
 // H* = sum of alpha * M^-beta.
-struct Term {
+struct ClosedTerm {
   std::string alpha;
   double alpha_value = 0;  // at the sizes given; 0 where symbolic sizes remain
   double beta = 0;
 };
 struct ClosedForm {
   std::string H, M, H_star;
-  std::vector<Term> terms;
+  std::vector<ClosedTerm> terms;
   std::vector<std::string> dropped;    // monomials of M that H_star leaves out
   std::optional<double> bound_values;  // H_star at the level's capacity
 };

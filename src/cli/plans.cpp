@@ -8,7 +8,6 @@
 
 #include "cli/print_stages.hpp"
 #include "cli/progress.hpp"
-#include "emit/report_analysis.hpp"
 #include "emit/report_words.hpp"
 #include "napkin/loops.hpp"
 

@@ -21,10 +21,9 @@ struct Memory {
   double exact, ideal;
   std::string (*words)(double);
 };
-std::string values_held(double values) { return counted(values) + " values"; }
 Memory memory_of(const Hardware& hardware, const LevelCost& cost) {
   if (hardware.levels[cost.level].in_values) {
-    return {static_cast<double>(cost.memory_values), static_cast<double>(cost.ideal_memory_values), values_held};
+    return {static_cast<double>(cost.memory_values), static_cast<double>(cost.ideal_memory_values), values};
   }
   return {static_cast<double>(cost.memory_bytes), static_cast<double>(cost.ideal_memory_bytes), held};
 }
@@ -228,15 +227,6 @@ void add_kernel(Document& made, const Analysis& analysis, const Found& found) {
 constexpr const char* objective_words[] = {"time", "transfers", "energy"};
 
 }  // namespace
-
-std::string overrun_text(const Hardware& hardware, const Overrun& overrun) {
-  const auto& level = hardware.levels[overrun.level];
-  if (overrun.what != "memory") {
-    return fmt::format("{}: {} {} too many at once", level.name, counted(overrun.over), overrun.what);
-  }
-  return fmt::format("{}: {} over; most of it is {}", level.name,
-                     level.in_values ? values_held(overrun.over) : held(overrun.over), overrun.array);
-}
 
 Document document(const Analysis& analysis) {
   Document made;

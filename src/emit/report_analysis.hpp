@@ -9,7 +9,4 @@ namespace napkin::report {
 Document document(const Analysis&);
 std::string json_text(const Analysis&);  // napkin.analysis/1
 
-// "smem: 12 KiB over; most of it is K"
-std::string overrun_text(const Hardware&, const Overrun&);
-
 }  // namespace napkin::report

@@ -77,7 +77,7 @@ Json unit_json(const UnitCost& unit) {
           {"ideal_time_s", number(unit.ideal_time_s)}};
 }
 
-Json term_json(const Term& term) {
+Json term_json(const ClosedTerm& term) {
   return {{"alpha", term.alpha}, {"beta", term.beta}, {"alpha_value", number(term.alpha_value)}};
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "emit/report_analysis.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_quantity.hpp"
+#include "emit/report_words.hpp"
 
 namespace napkin {
 namespace {

@@ -17,20 +17,14 @@ Document document(const std::vector<Derivation>& kernels) {
   return made;
 }
 
-Json program_json(const Diagram& scratch, const std::vector<Column>& columns) {
-  auto lines = Json::array();
-  for (const auto& column : columns) lines.push_back(napkin::to_text(scratch, column));
-  return lines;
-}
-
 Json stream_json(const Derivation& derivation, const Verdict& verdict, const Streamable& stream) {
   auto json = streamable_json(derivation, verdict, stream);
-  json["before"] = program_json(stream.scratch, stream.before);
-  json["init"] = program_json(stream.scratch, stream.init);
-  json["piece"] = program_json(stream.scratch, stream.piece);
-  json["absorb"] = program_json(stream.scratch, stream.absorb);
-  json["merge"] = program_json(stream.scratch, stream.merge);
-  json["finish"] = program_json(stream.scratch, stream.finish);
+  json["before"] = program_lines(stream.scratch, stream.before);
+  json["init"] = program_lines(stream.scratch, stream.init);
+  json["piece"] = program_lines(stream.scratch, stream.piece);
+  json["absorb"] = program_lines(stream.scratch, stream.absorb);
+  json["merge"] = program_lines(stream.scratch, stream.merge);
+  json["finish"] = program_lines(stream.scratch, stream.finish);
   json["notes"] = stream.notes;
   return json;
 }

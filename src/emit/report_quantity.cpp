@@ -45,6 +45,7 @@ std::string scaled(double number, std::span<const Scale> scales) {
 std::string moved(double bytes) { return scaled(bytes, decimal_bytes); }
 std::string held(double bytes) { return scaled(bytes, binary_bytes); }
 std::string counted(double number) { return scaled(number, plain); }
+std::string values(double number) { return counted(number) + " values"; }
 std::string lasting(double seconds) { return seconds == 0 ? "0 s" : scaled(seconds, seconds_scale); }
 std::string lasting(std::optional<double> seconds) { return seconds ? lasting(*seconds) : "-"; }
 std::string energy(double joules) { return joules == 0 ? "0 J" : scaled(joules, joules_scale); }

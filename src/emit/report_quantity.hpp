@@ -9,6 +9,7 @@ namespace napkin::report {
 
 std::string moved(double bytes);     // "68.2 MB"
 std::string held(double bytes);      // "97.3 KiB"
+std::string values(double number);   // "10.0 k values"
 std::string counted(double number);  // "8.59 G"
 std::string lasting(double seconds);                 // "25.1 us"
 std::string lasting(std::optional<double> seconds);  // "-" where unknown

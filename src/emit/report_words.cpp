@@ -5,13 +5,17 @@
 
 #include <algorithm>
 
+#include "emit/report_quantity.hpp"
+
 namespace napkin::report {
 namespace {
 
-std::string program_text(const Diagram& scratch, const std::vector<Column>& columns) {
-  std::vector<std::string> lines;
-  for (const auto& column : columns) lines.push_back(napkin::to_text(scratch, column));
-  return join(lines, "\n");
+std::vector<std::string> unique(const std::vector<std::string>& names) {
+  std::vector<std::string> once;
+  for (const auto& name : names) {
+    if (std::find(once.begin(), once.end(), name) == once.end()) once.push_back(name);
+  }
+  return once;
 }
 
 // The statements whose result has the wire, and those that every group must compute again.
@@ -24,7 +28,7 @@ std::string weave(const Derivation& derivation, const Verdict& verdict, const Gr
   std::string text = woven.empty() ? "woven" : "woven through " + join_and(woven);
   if (!group.recomputed.empty()) {
     const auto again = array_names(derivation.scratch, group.recomputed);
-    text += fmt::format("; every group computes {} again", join_and(again));
+    text += fmt::format("; every group computes {} again", join_and(unique(again)));
   }
   return text;
 }
@@ -37,9 +41,20 @@ void add_programs(Table& table, const Streamable& stream) {
                                                                          {"merge", stream.merge},
                                                                          {"finish", stream.finish}};
   for (const auto& [name, columns] : programs) {
-    if (!columns.empty()) table.rows.push_back({"", name, program_text(stream.scratch, columns), ""});
+    const auto lines = program_lines(stream.scratch, columns);
+    if (!lines.empty()) table.rows.push_back({"", name, join(lines, "\n"), ""});
   }
   for (const auto& note : stream.notes) table.rows.push_back({"", "note", note, ""});
+}
+
+// One row where group and stream are refused for the same reason.
+void add_refusals(Table& table, const Verdict& verdict) {
+  const auto* group = std::get_if<Refused>(&verdict.group);
+  const auto* stream = std::get_if<Refused>(&verdict.stream);
+  const bool same = group && stream && group->reason == stream->reason;
+  if (same) table.rows.push_back({"", "neither", group->reason, ""});
+  if (group && !same) table.rows.push_back({"", "no group", group->reason, ""});
+  if (stream && !same) table.rows.push_back({"", "no stream", stream->reason, ""});
 }
 
 void add_verdict(Table& table, const Derivation& derivation, const Verdict& verdict, bool with_programs) {
@@ -58,8 +73,7 @@ void add_verdict(Table& table, const Derivation& derivation, const Verdict& verd
                           rules(*stream)});
     if (with_programs) add_programs(table, *stream);
   }
-  if (!group) table.rows.push_back({"", "no group", std::get<Refused>(verdict.group).reason, ""});
-  if (!stream) table.rows.push_back({"", "no stream", std::get<Refused>(verdict.stream).reason, ""});
+  add_refusals(table, verdict);
   if (verdict.passes > 1) {
     table.rows.push_back({"", "passes", fmt::format("{} sweeps over {} are needed", verdict.passes, name), ""});
   }
@@ -75,6 +89,16 @@ std::string join(const std::vector<std::string>& words, const std::string& betwe
 std::string join_and(const std::vector<std::string>& words) {
   if (words.size() < 2) return join(words);
   return join({words.begin(), words.end() - 1}) + " and " + words.back();
+}
+
+// A cast of a finished value to its declared type reads `O = O`, which says nothing.
+std::vector<std::string> program_lines(const Diagram& scratch, const std::vector<Column>& columns) {
+  std::vector<std::string> lines;
+  for (const auto& column : columns) {
+    const auto& name = scratch.at(column.output).name;
+    if (auto line = napkin::to_text(scratch, column); line != name + " = " + name) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 std::vector<std::string> statement_names(const Derivation& derivation) {
@@ -109,6 +133,15 @@ std::string rules(const Streamable& stream) {
   std::vector<std::string> names;
   for (const auto rule : stream.rules) names.emplace_back(code(rule));
   return join(names, " ");
+}
+
+std::string overrun_text(const Hardware& hardware, const Overrun& overrun) {
+  const auto& level = hardware.levels[overrun.level];
+  if (overrun.what != "memory") {
+    return fmt::format("{}: {} {} too many at once", level.name, counted(overrun.over), overrun.what);
+  }
+  return fmt::format("{}: {} over; most of it is {}", level.name,
+                     level.in_values ? values(overrun.over) : held(overrun.over), overrun.array);
 }
 
 Table verdict_table(const Derivation& derivation, bool with_programs) {

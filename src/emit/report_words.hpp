@@ -21,6 +21,12 @@ const Streamable* streams(const Verdict&);
 std::string state(const Streamable&);  // "m (max), l (sum)"
 std::string rules(const Streamable&);                          // "S3 S5 S6"
 
+// A program as assignments, `l = r * l + sum[x](p)`.
+std::vector<std::string> program_lines(const Diagram& scratch, const std::vector<Column>&);
+
+// "smem: 12 KiB over; most of it is K"
+std::string overrun_text(const Hardware&, const Overrun&);
+
 // What the statements allow, one or more rows per wire.
 Table verdict_table(const Derivation&, bool with_programs);
 
