@@ -207,7 +207,7 @@ void check_bounds(const Diagram& diagram, const Array& array, std::size_t dimens
                    written.span,
                    std::move(reach),
                    {{array.span, std::move(extent)}},
-                   {},
+                   {"every index must stay inside; a `where` around it does not keep it there"},
                    below ? "give the array a wider axis and shift the index" : "give the array a longer axis"});
 }
 

@@ -88,12 +88,13 @@ void Expander::fail_not_given(const ast::Name& name, const Scope& scope, std::st
   for (const auto& known : def.axes) given.push_back(known.text);
   if (what == "name")
     for (const auto& known : def.parameters) given.push_back(known.text);
-  auto help = did_you_mean(name.text, given);
   const bool is_axis = what == "axis" || names_.axes.contains(name.text);
+  const bool of_file = is_axis ? names_.axes.contains(name.text) : names_.arrays.contains(name.text);
+  auto help = of_file ? "" : did_you_mean(name.text, given);
   if (help.empty())
     help = is_axis ? fmt::format("add it to the axes of the def: `{}[{}{}](..)`", def.name.text,
                                  def.axes.empty() ? "" : ".., ", name.text)
-                   : "add it to the parameters of the def";
+                   : "add a parameter for it to the def, and pass it in the call";
   diagnostics_.add({"E0219",
                     fmt::format("def `{}` is not given `{}`", def.name.text, name.text),
                     name.span,
@@ -201,7 +202,7 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
                       "",
                       {},
                       {},
-                      did_you_mean(name, names_.array_names())});
+                      suggestion(name, names_.array_names(), "arrays")});
   return std::nullopt;
 }
 
@@ -216,7 +217,7 @@ Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const
                       "",
                       {{array.span, "produced here"}},
                       {},
-                      itself ? "" : "move its statement up"});
+                      itself ? "give the result a name of its own" : "move its statement up"});
   }
   if (entry.bad) return std::nullopt;
   if (expr.arguments.size() != array.wires.size()) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "diagram/sizes.hpp"
 #include "text/limits.hpp"
@@ -16,6 +17,21 @@ std::vector<std::string> type_names() {
   std::vector<std::string> names;
   for (const auto& row : datatypes()) names.emplace_back(row.name);
   return names;
+}
+
+struct Foreign {
+  std::string_view written, meant;
+};
+constexpr std::array foreign_types = {
+    Foreign{"half", "f16"},    Foreign{"float16", "f16"}, Foreign{"float", "f32"},   Foreign{"float32", "f32"},
+    Foreign{"single", "f32"},  Foreign{"double", "f64"},  Foreign{"float64", "f64"}, Foreign{"bfloat16", "bf16"},
+    Foreign{"int8", "i8"},     Foreign{"int32", "i32"},   Foreign{"int", "i32"},     Foreign{"boolean", "bool"},
+    Foreign{"e4m3", "f8e4m3"}, Foreign{"fp8", "f8e4m3"},  Foreign{"e5m2", "f8e5m2"}, Foreign{"mask", "bool"}};
+
+std::string meant_type(std::string_view word) {
+  for (const auto& [written, meant] : foreign_types)
+    if (written == word) return fmt::format("did you mean `{}`?", meant);
+  return did_you_mean(word, type_names());
 }
 
 std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, " ")); }
@@ -36,7 +52,7 @@ const ast::Name* declared_name(const ast::DeclarationNode& node) {
   return nullptr;
 }
 
-void check_doubled(const ast::File& file, Diagnostics& diagnostics) {
+void check_doubled(const ast::File& file, Names& names, Diagnostics& diagnostics) {
   std::map<std::string, Span, std::less<>> seen, partitions;
   for (const auto& declaration : file.declarations) {
     const auto* partition = std::get_if<ast::Partition>(&declaration.node);
@@ -53,14 +69,15 @@ void check_doubled(const ast::File& file, Diagnostics& diagnostics) {
       continue;
     }
     const auto [first, fresh] = (partition != nullptr ? partitions : seen).emplace(name->text, name->span);
-    if (!fresh)
-      diagnostics.add({"E0202",
-                       fmt::format("`{}` is declared twice", name->text),
-                       name->span,
-                       "declared again",
-                       {{first->second, "first declared here"}},
-                       {},
-                       "choose another name"});
+    if (fresh) continue;
+    names.broken.insert(name->text);
+    diagnostics.add({"E0202",
+                     fmt::format("`{}` is declared twice", name->text),
+                     name->span,
+                     "declared again",
+                     {{first->second, "first declared here"}},
+                     {},
+                     "choose another name"});
   }
 }
 
@@ -85,7 +102,7 @@ class ArrayDeclarer {
  private:
   std::optional<Datatype> read_type(const ast::Name& name) {
     if (const auto* row = find_datatype(name.text)) return row->type;
-    const auto meant = did_you_mean(name.text, type_names());
+    const auto meant = meant_type(name.text);
     diagnostics_.add({"E0205",
                       fmt::format("unknown type `{}`", name.text),
                       name.span,
@@ -176,7 +193,7 @@ void check_type_overrides(const Overrides& overrides, const Diagram& diagram, co
                      "",
                      {},
                      {},
-                     did_you_mean(name, inputs)});
+                     suggestion(name, inputs, "inputs")});
   }
 }
 
@@ -211,8 +228,16 @@ bool is_built_in(std::string_view name) {
          find_datatype(name) != nullptr || name == "size";
 }
 
+std::string suggestion(const std::string& name, const std::vector<std::string>& known, std::string_view what) {
+  constexpr std::size_t few = 8;
+  const auto meant = did_you_mean(name, known);
+  if (!meant.empty() || known.empty() || known.size() > few) return meant;
+  return fmt::format("the {} are `{}`", what, fmt::join(known, "`, `"));
+}
+
 Diagnostic unknown_axis(const ast::Name& name, const std::vector<std::string>& known) {
-  return {"E0201", fmt::format("unknown axis `{}`", name.text), name.span, "", {}, {}, did_you_mean(name.text, known)};
+  return {"E0201", fmt::format("unknown axis `{}`", name.text), name.span, "", {},
+          {},      suggestion(name.text, known, "axes")};
 }
 
 std::string text_of(const Diagram& diagram, const Array& array) {
@@ -227,7 +252,7 @@ void check_distinct(const std::vector<ast::Name>& axes, Diagnostics& diagnostics
     const auto [first, fresh] = seen.emplace(axis.text, axis.span);
     if (!fresh)
       diagnostics.add({"E0220",
-                       fmt::format("axis `{}` stands twice in one list", axis.text),
+                       fmt::format("`{}` stands twice in one list", axis.text),
                        axis.span,
                        "again",
                        {{first->second, "first here"}},
@@ -241,7 +266,7 @@ Names declare(const ast::File& file, const ast::File& prelude, const Overrides& 
   Names names;
   for (const auto* broken : all<ast::Broken>(file))
     if (broken->name) names.broken.insert(broken->name->text);
-  check_doubled(file, diagnostics);
+  check_doubled(file, names, diagnostics);
   declare_axes(file, overrides, diagram, names, diagnostics);
   ArrayDeclarer arrays(diagram, names, overrides, diagnostics);
   for (const auto* input : all<ast::Input>(file)) arrays.input(*input);

@@ -63,6 +63,7 @@ class Resolver {
     for (const auto* output : all<ast::Output>(file_)) {
       const auto& name = output->name;
       const auto found = names_.arrays.find(name.text);
+      if (names_.broken.contains(name.text)) continue;
       if (found == names_.arrays.end())
         unknown_output(name);
       else if (is_input(found->second.id))
@@ -77,9 +78,8 @@ class Resolver {
   }
 
   void unknown_output(const ast::Name& name) {
-    if (names_.broken.contains(name.text)) return;
     fail("E0203", fmt::format("unknown array `{}`", name.text), name.span,
-         did_you_mean(name.text, names_.array_names()));
+         suggestion(name.text, names_.array_names(), "arrays"));
   }
 
   // Said only where no broken line may have been the missing one.

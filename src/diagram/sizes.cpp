@@ -115,7 +115,7 @@ void check_overrides(const Overrides& overrides, const Names& names, Diagnostics
                        "",
                        {},
                        {},
-                       did_you_mean(axis, names.axis_names())});
+                       suggestion(axis, names.axis_names(), "axes")});
     else if (value < 1)
       diagnostics.add({"E0501",
                        fmt::format("`--set {}={}` is no size", axis, value),

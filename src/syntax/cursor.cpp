@@ -102,8 +102,8 @@ ast::Name Cursor::expect_name(std::string_view what) {
   return {text, token.span};
 }
 
-void Cursor::open(std::string_view bracket) {
-  const auto token = expect(bracket, "");
+void Cursor::open(std::string_view bracket, std::string_view context) {
+  const auto token = expect(bracket, context);
   if (!failed_) brackets_.push_back({token.span, token.text});
 }
 
@@ -130,9 +130,15 @@ void Cursor::fail_expected(std::string_view what) {
   }
   const bool bracket_sign = found.kind == TokenKind::sign && closes(found.text);
   const bool wrong_bracket = bracket_sign && !brackets_.empty() && found.text != closing(brackets_.back().sign);
-  const bool past_end = !brackets_.empty() && brackets_.back().sign != "{" && (ends_declaration() || at("="));
+  const bool past_end = !brackets_.empty() && brackets_.back().sign != "{" && ends_declaration();
   if (wrong_bracket || past_end || (!brackets_.empty() && found.kind == TokenKind::end)) return fail_bracket();
-  fail({"E0105", fmt::format("expected {}, found {}", what, quoted(found)), found.span, "", {}, {}, ""});
+  fail({"E0105",
+        fmt::format("expected {}, found {}", what, quoted(found)),
+        found.span,
+        "",
+        {},
+        {},
+        !brackets_.empty() && at("=") ? "equality is `==`" : ""});
 }
 
 void Cursor::fail_bracket() {
@@ -141,8 +147,10 @@ void Cursor::fail_bracket() {
   const bool mismatch = found.kind == TokenKind::sign && closes(found.text);
   auto message = mismatch ? fmt::format("`{}` is closed by `{}`", bracket.sign, found.text)
                           : fmt::format("`{}` is never closed", bracket.sign);
-  const auto expected = fmt::format("expected `{}` before this", closing(bracket.sign));
-  fail({"E0106", std::move(message), bracket.span, "opened here", {{found.span, expected}}, {}, ""});
+  std::vector<Label> others;
+  if (found.kind != TokenKind::end)
+    others.push_back({found.span, fmt::format("expected `{}` before this", closing(bracket.sign))});
+  fail({"E0106", std::move(message), bracket.span, "opened here", std::move(others), {}, ""});
 }
 
 void Cursor::begin_declaration() {

@@ -22,9 +22,9 @@ class Cursor {
   const Token& after_next();           // the token after the next one
   Span from(Span begin) const;         // from there to the last token taken
 
-  Token expect(std::string_view text, std::string_view context);  // takes it, or fails
-  ast::Name expect_name(std::string_view what);                   // neither reserved nor primed
-  void open(std::string_view bracket);                            // expects a bracket, until the matching `close`
+  Token expect(std::string_view text, std::string_view context);       // takes it, or fails
+  ast::Name expect_name(std::string_view what);                        // neither reserved nor primed
+  void open(std::string_view bracket, std::string_view context = "");  // expects a bracket, until the matching `close`
   void close();
   void fail(Diagnostic);
   void fail_expected(std::string_view what);

@@ -104,9 +104,6 @@ ast::Expr ExpressionParser::primary() {
   }
   if (token.kind == TokenKind::name) return named();
   if (cursor_.at("(")) return bracketed();
-  if (cursor_.at("=")) {
-    cursor_.fail({"E0105", "expected an expression, found `=`", token.span, "", {}, {}, "equality is `==`"});
-  }
   cursor_.fail_expected("an expression");
   return make(ExprKind::number, token.span);
 }
@@ -194,7 +191,7 @@ std::vector<ast::Name> ExpressionParser::as_axes(const std::vector<ast::Expr>& i
 std::vector<ast::Name> ExpressionParser::names(std::string_view bracket, std::string_view what) {
   std::vector<ast::Name> names;
   const Span begin = cursor_.peek().span;
-  cursor_.open(bracket);
+  cursor_.open(bracket, bracket == "(" ? "and parameters, as in `(s)`" : "and axes, as in `[q, x]`");
   if (!cursor_.at(bracket == "(" ? ")" : "]")) {
     do {
       if (names.size() == limits::list_items)

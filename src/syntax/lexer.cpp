@@ -152,14 +152,16 @@ class Lexer {
       if (exact) result_.tokens.back().text = meant;
       return;
     }
-    const auto end = skip(at_ + 1, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+    const bool foreign_letter = static_cast<unsigned char>(text_[at_]) >= 0x80;
+    const auto end = skip(at_ + 1, [=](char c) {
+      return static_cast<unsigned char>(c) >= 0x80 || (foreign_letter && (is_letter(c) || is_digit(c)));
+    });
     const bool visible = static_cast<unsigned char>(text_[at_]) >= 0x20 && text_[at_] != 0x7F;
     error("E0102",
           visible ? fmt::format("unexpected character `{}`", first_code_point(end))
                   : fmt::format("unexpected control character 0x{:02X}", static_cast<unsigned char>(text_[at_])),
-          span(at_, end),
-          static_cast<unsigned char>(text_[at_]) >= 0x80 ? "names are made of ASCII letters, digits and `_`" : "");
-    at_ = end;
+          span(at_, end), foreign_letter ? "names are made of ASCII letters, digits and `_`" : "");
+    push(TokenKind::bad, end);
   }
   std::string_view first_code_point(std::size_t end) const {
     const auto point = decode_utf8(text_.substr(at_, end - at_));

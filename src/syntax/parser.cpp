@@ -241,7 +241,8 @@ class Parser {
                       {},
                       {},
                       ""});
-      if (cursor_.at("group") || cursor_.at("stream")) stream = cursor_.next().text == "stream";
+      const bool axis = cursor_.after_next().kind == TokenKind::number;  // one may be named `group`
+      if (!axis && (cursor_.at("group") || cursor_.at("stream"))) stream = cursor_.next().text == "stream";
       if (!stream) return fail_split_kind();
       partition.splits.push_back(split(*stream));
     } while (cursor_.accept(","));
