@@ -10,21 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "napkin/partition.hpp"
+#include "napkin/loops.hpp"
 
 namespace napkin {
-
-// One launch: fused statements, how they are split, and the loops that follow from it.
-struct Kernel {
-  std::shared_ptr<const Derivation> derivation;
-  Partition partition;
-  Program program;  // stream(*derivation, the partition's streams, outermost first)
-};
-struct Plan {
-  std::vector<Kernel> kernels;  // in launch order; they share only arrays at the outermost level
-};
-// The kernel of a legal partition (see illegal()).
-Kernel make_kernel(std::shared_ptr<const Derivation>, Partition);
 
 enum class Model { machine, ideal };
 
@@ -98,15 +86,7 @@ struct Cost {
 KernelCost estimate(const Kernel&, const Hardware&, Model);
 Cost estimate(const Plan&, const Hardware&, Model);
 
-// The slow twin of estimate: walks every iteration of every loop with its clipped pieces and counts what is loaded,
-// saved, held and computed. For small sizes only.
-struct Count {
-  struct At {
-    std::int64_t transfer_values = 0, transfer_bytes = 0, memory_values = 0, memory_bytes = 0;
-  };
-  std::vector<At> levels;
-  std::vector<double> operations;  // by Unit
-};
+// The slow twin of estimate: runs the nest and counts. For small sizes only.
 Count count(const Kernel&, const Hardware&);
 
 }  // namespace napkin

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "napkin/cost.hpp"
+#include "napkin/partition.hpp"
 
 namespace napkin {
 
@@ -88,6 +88,15 @@ struct Held {
   std::optional<std::pair<BufferId, BufferId>> overwrites;
 };
 std::vector<Held> held(const LoopNest&);
+
+// What running a nest moves, holds and computes, counted one by one.
+struct Count {
+  struct At {
+    std::int64_t transfer_values = 0, transfer_bytes = 0, memory_values = 0, memory_bytes = 0;
+  };
+  std::vector<At> levels;
+  std::vector<double> operations;  // by Unit
+};
 
 // Runs a nest: values live in per-level buffers, every load and save is counted, ragged pieces are clipped, numbers
 // are rounded to the type of the buffer they are stored in. What is read without having been loaded or computed is

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "napkin/derive.hpp"
 #include "napkin/hardware.hpp"
+#include "napkin/syntax.hpp"
 
 namespace napkin {
 
@@ -33,5 +35,20 @@ std::string to_text(const Partition&, const Diagram&, const Hardware&);
 // Why a partition may not be used for these statements on this machine, in the words of the file; empty if it may.
 // Capacity is not asked here: not fitting is a result, not an error (cost.hpp).
 std::vector<Refused> illegal(const Derivation&, const Hardware&, const Partition&);
+
+// The partition that a person wrote, names looked up. With errors in `diagnostics` it must not be used.
+Partition resolve_partition(const ast::Partition&, const Diagram&, const Hardware&, Diagnostics& diagnostics);
+
+// One launch: fused statements, how they are split, and the loops that follow from it.
+struct Kernel {
+  std::shared_ptr<const Derivation> derivation;
+  Partition partition;
+  Program program;  // stream(*derivation, the partition's streams, outermost first)
+};
+struct Plan {
+  std::vector<Kernel> kernels;  // in launch order; they share only arrays at the outermost level
+};
+// The kernel of a legal partition.
+Kernel make_kernel(std::shared_ptr<const Derivation>, Partition);
 
 }  // namespace napkin

@@ -34,8 +34,8 @@ std::string print(const Diagram&, const std::vector<Derivation>&, Format, bool c
 // Numbers by name, in the order of the levels.
 using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
 
-// One line of a comparison. Its metrics, by the names that `--metric` takes: `time`, `ideal_time`, `energy`, and of each
-// level LEVEL.transfer_bytes (what crosses between it and the level below) and LEVEL.memory_bytes (what it holds).
+// One line of a comparison. Its metrics, by the names that `--metric` takes: `time`, `ideal_time`, `energy`, and of
+// each level LEVEL.transfer_bytes (what crosses between it and the level below) and LEVEL.memory_bytes (what it holds).
 struct ComparedRow {
   std::string partition, target;
   Metrics metrics;
@@ -70,9 +70,9 @@ struct Comparison {
   std::vector<ComparedRow> rows;
   std::optional<std::size_t> best;  // of the rows that fit
   std::optional<Baseline> baseline;
-  std::string metric = "time";   // what the gate looks at
-  std::vector<Change> changes;   // of the best row against the baseline
-  double allowed = 0;            // the regression that the gate lets pass, as a fraction
+  std::string metric = "time";  // what the gate looks at
+  std::vector<Change> changes;  // of the best row against the baseline
+  double allowed = 0;           // the regression that the gate lets pass, as a fraction
   bool regressed = false;
 };
 std::string print(const Comparison&, Format, bool color);
