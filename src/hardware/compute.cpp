@@ -135,10 +135,7 @@ void follow_clock(Reader& reader, ComputeUnit& unit, const Operation& operation,
   const Hardware& hardware = reader.hardware();
   const Figure from = *find_figure(hardware, table_path(path, "per_clock", operation));
   const std::optional<Sourced<double>> derived = from_clock(hardware, unit, per_clock);
-  if (!derived)
-    return reader.error(
-        problem("E0406", fmt::format("`{}` needs a clock and a core", from.path), from.span,
-                "give the unit a `clock`, and the profile a `core`: the level that has one child for each core"));
+  if (!derived) return;
   const Figure* written = find_figure(hardware, table_path(path, "datasheet", operation));
   if (written != nullptr && !overridden(hardware, path, operation))
     return check_agreement(*written, *derived, from, reader);
@@ -177,6 +174,8 @@ void read_unit(Reader& reader, Unit kind, const Node& node, const std::string& p
                  {"energy", table(reader, tables.energy, Dimension::energy_per_operation)},
                  {"instructions",
                   [&](const Node& value, const std::string& at) { read_instructions(reader, unit, value, at); }}});
+  if (!tables.per_clock.empty() && node.find("clock") == nullptr)
+    reader.error(problem("E0406", "a compute unit with rates per clock needs the key `clock`", node.span));
   make_datasheet_rates(reader, unit, tables, path);
   make_sustained_rates(reader, unit, tables, path);
   for (const auto& [operation, value] : tables.energy) unit.energy[operation.first] = value;

@@ -171,6 +171,10 @@ void read_profile(Reader& reader, const Node& root) {
                  {"idle_power", reader.number(hardware.idle_watts, Dimension::power)},
                  {"power_limit", reader.number(hardware.power_limit_watts, Dimension::power)},
                  {"sources", done, true}});
+  for (const ComputeUnit& unit : hardware.compute)
+    if (!unit.per_clock.empty() && root.find("core") == nullptr)
+      reader.error(problem("E0406", "a profile with rates per clock needs the key `core`",
+                           root.find("compute")->key_span, "name the level that has one child for each core"));
 }
 
 }  // namespace

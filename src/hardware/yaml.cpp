@@ -19,6 +19,7 @@ namespace napkin::profile {
 namespace {
 
 constexpr std::size_t deepest_nesting = 32;
+constexpr std::size_t most_keys = 2000;
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 // Ends the reading; caught in read_yaml and nowhere else.
@@ -110,6 +111,7 @@ class Builder final : public YAML::EventHandler {
     }
   }
   void put_key(Frame& frame, const Node& key) {
+    if (++keys_ > most_keys) stop("E0402", fmt::format("a profile has at most {} keys", most_keys), key.span, "");
     if (key.kind != Node::Kind::text) stop("E0407", "a key is a word", key.span, "");
     const auto [first, fresh] = frame.keys.emplace(key.text, key.span);
     if (!fresh)
@@ -124,6 +126,7 @@ class Builder final : public YAML::EventHandler {
   std::size_t start_;  // where yaml-cpp's position 0 is
   Diagnostics& diagnostics_;
   int documents_ = 0;
+  std::size_t keys_ = 0;
   std::vector<Frame> frames_;
   std::optional<Node> root_;
 };

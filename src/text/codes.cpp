@@ -48,7 +48,7 @@ const std::vector<Code>& codes() {
       {"E0304", error, "does not fit"},
       {"W0305", warning, "partition written for another target"},
       {"E0401", error, "profile that is not YAML"},
-      {"E0402", error, "profile nested too deep"},
+      {"E0402", error, "profile beyond a limit"},
       {"E0403", error, "YAML feature that profiles do not use"},
       {"E0404", error, "key given twice"},
       {"E0405", error, "unknown key"},
