@@ -46,10 +46,9 @@ bool is_path(const std::string& name) {
 }
 
 Diagnostic unknown_target(const std::string& name, Span where, const std::vector<std::string>& names) {
-  const std::string near = nearest(name, names);
-  return profile::problem("E0418", fmt::format("unknown target `{}`", name), where,
-                          near.empty() ? "`napkin targets` lists the profiles; a path to a YAML file works too"
-                                       : fmt::format("did you mean `{}`?", near));
+  std::string help = did_you_mean(name, names);
+  if (help.empty()) help = "`napkin targets` lists the profiles; a path to a YAML file works too";
+  return profile::problem("E0418", fmt::format("unknown target `{}`", name), where, std::move(help));
 }
 
 }  // namespace

@@ -152,10 +152,8 @@ bool Words::fail_unit(const Word* word) {
                 fmt::format("`{}` measures {}, and `{}` is {}", word->text, row(unit->dimension).words, expected_.path,
                             wanted.words),
                 span(*word), fmt::format("write it as in `{}`", wanted.example));
-  const std::string near =
-      word->text.starts_with("KB") ? "" : nearest_unit(std::string(word->text), expected_.dimension);
-  std::string help =
-      near.empty() ? fmt::format("write it as in `{}`", wanted.example) : fmt::format("did you mean `{}`?", near);
+  std::string help = did_you_mean(word->text, unit_names(expected_.dimension));
+  if (help.empty()) help = fmt::format("write it as in `{}`", wanted.example);
   if (word->text.starts_with("KB")) help = "write `KiB` for 1024 bytes or `kB` for 1000";
   return fail("E0409", fmt::format("unknown unit `{}`", word->text), span(*word), std::move(help));
 }
@@ -189,10 +187,9 @@ bool Words::take_sources() {
     if (expected_.sources->contains(key)) continue;
     std::vector<std::string> keys;
     for (const auto& [one, citation] : *expected_.sources) keys.push_back(one);
-    const std::string near = nearest(key, keys);
-    known = fail(
-        "E0411", fmt::format("`{}` is not among the profile's sources", key), span(*peek()),
-        near.empty() ? fmt::format("add `{}: ...` under `sources`", key) : fmt::format("did you mean `{}`?", near));
+    std::string help = did_you_mean(key, keys);
+    if (help.empty()) help = fmt::format("add `{}: ...` under `sources`", key);
+    known = fail("E0411", fmt::format("`{}` is not among the profile's sources", key), span(*peek()), std::move(help));
   }
   return known;
 }

@@ -45,7 +45,7 @@ std::string_view describe(Node::Kind kind) {
 Diagnostic wrong_kind(const Node& node, const std::string& path, std::string_view wanted) {
   return problem("E0407",
                  path.empty() ? fmt::format("a profile is {}, not {}", wanted, describe(node.kind))
-                              : fmt::format("`{}` is {}, not {}", path, wanted, describe(node.kind)),
+                              : fmt::format("`{}` takes {}, not {}", path, wanted, describe(node.kind)),
                  node.span);
 }
 
@@ -180,9 +180,8 @@ void Reader::record(const std::string& path, Dimension dimension, const Sourced<
 
 void Reader::unknown(std::string_view code, std::string_view kind, const std::string& word, Span span,
                      const std::vector<std::string>& names) {
-  const std::string near = nearest(word, names);
-  std::string help = near.empty() ? "" : fmt::format("did you mean `{}`?", near);
-  if (near.empty() && !names.empty() && names.size() <= most_names)
+  std::string help = did_you_mean(word, names);
+  if (help.empty() && !names.empty() && names.size() <= most_names)
     help = fmt::format("known here: {}", fmt::join(names, ", "));
   error(problem(code, fmt::format("`{}` is no {}", word, kind), span, std::move(help)));
 }

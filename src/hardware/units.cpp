@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <stdexcept>
-#include <vector>
 
 namespace napkin::profile {
 namespace {
@@ -95,13 +94,13 @@ std::optional<UnitOfMeasure> find_unit(std::string_view symbol) {
   return std::nullopt;
 }
 
-std::string nearest_unit(const std::string& symbol, Dimension dimension) {
+std::vector<std::string> unit_names(Dimension dimension) {
   std::vector<std::string> names;
   for (const Base& base : bases)
     for (const Prefix& prefix : prefixes)
       if (base.dimension == dimension && takes(base, prefix))
         names.push_back(fmt::format("{}{}", prefix.symbol, base.symbol));
-  return nearest(symbol, names);
+  return names;
 }
 
 const DimensionRow& row(Dimension dimension) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hardware/quantity.hpp"
 
@@ -14,8 +15,7 @@ struct UnitOfMeasure {
   double factor;  // to SI
 };
 std::optional<UnitOfMeasure> find_unit(std::string_view symbol);
-// The nearest unit to a misspelt one, of the dimension wanted; or empty.
-std::string nearest_unit(const std::string& symbol, Dimension);
+std::vector<std::string> unit_names(Dimension);
 
 struct DimensionRow {
   Dimension dimension;

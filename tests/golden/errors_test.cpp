@@ -1,12 +1,14 @@
 // What napkin says of mistakes. Each file of errors/ is a case, with its answer beside it as .txt; a first line
 // `# --set q=0 --dtype K=f16` sets overrides. Texts too large to keep are made here. Every code of the table must
 // have a case that raises it, in some answer of the folder, and a section in docs/diagnostics.md.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <sstream>
 
 #include "support/catch.hpp"
 #include "support/golden.hpp"
+#include "support/machine.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -38,9 +40,37 @@ std::string read_nap(const std::string& name, const std::string& text) {
   return render_text(sources, diagnostics, false);
 }
 
+// A profile; its first line may be `# --set-target levels.smem.capacity=4_KiB`, a space written `_`.
+std::string read_yaml(const std::string& name, const std::string& text) {
+  Sources sources;
+  Diagnostics diagnostics;
+  Settings settings;
+  std::istringstream line(text.substr(0, text.find('\n')));
+  for (std::string word; line >> word;) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    std::replace(word.begin(), word.end(), '_', ' ');
+    settings.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  load_hardware(sources, sources.add(name, text), settings, diagnostics);
+  return render_text(sources, diagnostics, false);
+}
+
+// Names of targets, one to a line.
+std::string read_targets(const std::string&, const std::string& text) {
+  std::string answer;
+  std::istringstream lines(text);
+  for (std::string name; std::getline(lines, name);) {
+    Diagnostics diagnostics;
+    find_profile(name, nowhere, diagnostics);
+    answer += render_text({}, diagnostics, false);
+  }
+  return answer;
+}
+
 // How a case is read, by the extension of its file.
 using Reader = std::string (*)(const std::string& name, const std::string& text);
-const std::map<std::string, Reader> readers = {{".nap", read_nap}};
+const std::map<std::string, Reader> readers = {{".nap", read_nap}, {".yaml", read_yaml}, {".target", read_targets}};
 
 std::string repeated(const std::string& text, std::size_t times) {
   std::string all;
