@@ -138,8 +138,8 @@ stream x 4 at smem
   load V_reg from V_smem
   S = sum[d](Q * K)
   n = max(m, max[x](S / sqrt(size(d))))
-  r = expdiff(m, n)
-  P = expdiff(S / sqrt(size(d)), n)
+  r = exp(m - n)
+  P = exp(S / sqrt(size(d)) - n)
   l = r * l + sum[x](P)
   o = r * o + sum[x](P * V)
   m = n
@@ -221,4 +221,15 @@ TEST_CASE("a nest that is wrong is found out", "[loops]") {
     nest.body.buffers.clear();
     CHECK(!verify(nest).empty());
   }
+}
+
+TEST_CASE("a piece does not take the place of what its loop still needs", "[loops]") {
+  by_hand::Matmul m(8, 8, 8);
+  auto kernel = m.kernel({stream(m.a, 2, 1)});
+  // The sum outlives the loop over `a` that finishes it piece by piece.
+  auto& steps = kernel.program.steps;
+  steps = {steps.at(0), std::get<Loop>(steps.at(1)).body.at(0), Loop{0, m.a, {steps.at(2)}}};
+  const auto nest = lower(kernel, by_hand::machine({"high", "low"}));
+  CHECK(verify(nest) == std::vector<std::string>{});
+  CHECK_FALSE(held(nest).back().overwrites);
 }
