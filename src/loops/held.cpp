@@ -35,8 +35,11 @@ class Liveness {
     for (const auto& step : block.steps)
       match(
           step.node, [&](const Load& load) { from_[load.to] = load.from; },
-          [&](const Compute& compute) { columns_.push_back(&compute); }, [](const Save&) {},
-          [&](const For& loop) { number(loop.body); });
+          [&](const Compute& compute) {
+            columns_.push_back(&compute);
+            blocks_.push_back(&block);
+          },
+          [](const Save&) {}, [&](const For& loop) { number(loop.body); });
   }
 
   // Visits the columns of a block in order and returns which buffers they and the saves use; `next_` counts columns.
@@ -55,8 +58,10 @@ class Liveness {
       }
       all.insert(touched.begin(), touched.end());
     }
-    for (const auto id : block.buffers)
+    for (const auto id : block.buffers) {
       live_[id.index] = !outermost && tiles.contains(id) ? Range{begin, next_} : used[id];
+      home_[id] = &block;
+    }
     return all;
   }
 
@@ -100,15 +105,17 @@ class Liveness {
     return held;
   }
 
-  // A pointwise column may put its result where an operand of the same wires ends.
+  // A pointwise column may put its result where an operand of the same wires ends, if both live and die in the
+  // column's own block: what outlives the block is needed again by its next round.
   std::optional<std::pair<BufferId, BufferId>> overwrites(std::size_t column) const {
     const auto& compute = *columns_[column];
     const auto& result = nest_.at(compute.to);
-    if (compute.column.fold || live_[compute.to.index].begin != column) return {};
+    const auto at_home = [&](BufferId id) { return home_.at(id) == blocks_[column]; };
+    if (compute.column.fold || !at_home(compute.to) || live_[compute.to.index].begin != column) return {};
     std::optional<BufferId> best;
     for (const auto& [access, id] : compute.reads) {
       const auto& operand = nest_.at(id);
-      if (operand.at != result.at || live_[id.index].end != column + 1) continue;
+      if (operand.at != result.at || !at_home(id) || live_[id.index].end != column + 1) continue;
       if (!best || row(nest_.at(*best).type).bytes < row(operand.type).bytes) best = id;
     }
     if (!best) return {};
@@ -118,6 +125,8 @@ class Liveness {
   const LoopNest& nest_;
   std::vector<Range> live_;
   std::vector<const Compute*> columns_;
+  std::vector<const Block*> blocks_;  // of the columns
+  std::map<BufferId, const Block*> home_;
   std::map<BufferId, std::optional<BufferId>> from_;
   std::size_t next_ = 0;
 };
