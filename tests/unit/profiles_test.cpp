@@ -5,6 +5,7 @@
 #include <set>
 
 #include "support/catch.hpp"
+#include "support/documents.hpp"
 #include "support/machine.hpp"
 
 using namespace napkin;
@@ -183,4 +184,25 @@ TEST_CASE("parameters lead to numbers", "[hardware]") {
         return figure.path == wanted && figure.value == 1000;
       }));
     }
+}
+
+TEST_CASE("the documented profile is right, and uses every key that a shipped one does", "[hardware]") {
+  const std::string document = read_file(NAPKIN_SOURCE_DIR "/docs/profiles.md");
+  const std::vector<std::string> examples = code_blocks(document, "yaml");
+  REQUIRE(examples.size() == 1);
+  CHECK(load_text(examples[0]).text == "");
+  for (const std::string& name : shipped())
+    for (const Figure& figure : read_machine(name).figures) {
+      const std::string key = figure.path.substr(figure.path.rfind('.') + 1);
+      CAPTURE(name, key);
+      CHECK((key == "rate" || document.find(key) != std::string::npos));
+    }
+}
+
+TEST_CASE("every shipped machine is in the documented table", "[hardware]") {
+  const std::string document = read_file(NAPKIN_SOURCE_DIR "/docs/profiles.md");
+  for (const std::string& name : shipped()) {
+    CAPTURE(name);
+    CHECK(document.find("`" + name + "`") != std::string::npos);
+  }
 }
