@@ -39,6 +39,11 @@ std::vector<Refused> illegal(const Derivation&, const Hardware&, const Partition
 // The partition that a person wrote, names looked up. With errors in `diagnostics` it must not be used.
 Partition resolve_partition(const ast::Partition&, const Diagram&, const Hardware&, Diagnostics& diagnostics);
 
+// The reasons of illegal() as diagnostics, each at the label that it refuses; `labels` are what the partition was
+// resolved from.
+void report_illegal(const ast::Partition& labels, const Derivation&, const Hardware&, const Partition&,
+                    Diagnostics& diagnostics);
+
 // One launch: fused statements, how they are split, and the loops that follow from it.
 struct Kernel {
   std::shared_ptr<const Derivation> derivation;

@@ -47,6 +47,7 @@ const std::vector<Code>& codes() {
       {"E0303", error, "label that is not legal"},
       {"E0304", error, "does not fit"},
       {"W0305", warning, "partition written for another target"},
+      {"E0306", error, "label given twice"},
       {"E0401", error, "profile that is not YAML"},
       {"E0402", error, "profile beyond a limit"},
       {"E0403", error, "YAML feature that profiles do not use"},

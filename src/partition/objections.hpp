@@ -1,0 +1,17 @@
+// Why a partition may not be used, label by label.
+#pragma once
+
+#include <vector>
+
+#include "napkin/partition.hpp"
+
+namespace napkin {
+
+struct Objection {
+  std::size_t split;  // index into the partition's
+  Refused why;
+};
+// In the order of the splits.
+std::vector<Objection> objections(const Derivation&, const Hardware&, const Partition&);
+
+}  // namespace napkin
