@@ -99,8 +99,10 @@ Partition resolve_partition(const ast::Partition& labels, const Diagram& diagram
     if (!split) continue;
     const auto first = std::find_if(labels.splits.begin(), label,
                                     [&](const auto& one) { return names(one, *split, diagram, hardware); });
-    if (first != label) diagnostics.add(label_twice(*first, *label, diagram.at(split->wire).name));
-    partition.splits.push_back(*split);
+    if (first == label)
+      partition.splits.push_back(*split);
+    else
+      diagnostics.add(label_twice(*first, *label, diagram.at(split->wire).name));
   }
   put_in_order(partition);
   return partition;

@@ -1,11 +1,13 @@
 // What napkin says of mistakes. Each file of errors/ is a case, with its answer beside it as .txt; a first line
-// `# --set q=0 --dtype K=f16` sets overrides. Texts too large to keep are made here. Every code of the table must
-// have a case that raises it, in some answer of the folder, and a section in docs/diagnostics.md.
+// `# --set q=0 --dtype K=f16` sets overrides. A case that ends in .labels is a diagram with partitions, read too. Texts
+// too large to keep are made here. Every code of the table must have a case that raises it, in some answer of the
+// folder, and a section in docs/diagnostics.md.
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <sstream>
 
+#include "napkin/partition.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"
 #include "support/machine.hpp"
@@ -68,9 +70,30 @@ std::string read_targets(const std::string&, const std::string& text) {
   return answer;
 }
 
+// The partitions of a file, each on its own target.
+std::string read_labels(const std::string& name, const std::string& text) {
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto file = sources.add(name, text);
+  const auto diagram = read_diagram(sources, file, {}, diagnostics);
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  const auto derivation = derive(diagram, all);
+  for (const auto& declaration : parse(sources, file, diagnostics).declarations) {
+    const auto* labels = std::get_if<ast::Partition>(&declaration.node);
+    if (labels == nullptr) continue;
+    const auto path = NAPKIN_SOURCE_DIR "/hardware_profiles/" + labels->target->text + ".yaml";
+    const auto hardware = load_hardware(sources, sources.add(path, read_file(path)), {}, diagnostics);
+    const auto partition = resolve_partition(*labels, diagram, hardware, diagnostics);
+    report_illegal(*labels, derivation, hardware, partition, diagnostics);
+  }
+  return render_text(sources, diagnostics, false);
+}
+
 // How a case is read, by the extension of its file.
 using Reader = std::string (*)(const std::string& name, const std::string& text);
-const std::map<std::string, Reader> readers = {{".nap", read_nap}, {".yaml", read_yaml}, {".target", read_targets}};
+const std::map<std::string, Reader> readers = {
+    {".nap", read_nap}, {".labels", read_labels}, {".yaml", read_yaml}, {".target", read_targets}};
 
 std::string repeated(const std::string& text, std::size_t times) {
   std::string all;
