@@ -141,10 +141,11 @@ class Writer {
   }
   void emit_finish() {
     auto& finish = result_.programs.finish;
-    finish = found_.late_folds;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto& column = columns_[i];
       if (found_.kinds[i] != Kind::reduction && found_.kinds[i] != Kind::finish) continue;
+      if (const auto late = found_.late_folds.find(column.output); late != found_.late_folds.end())
+        finish.insert(finish.end(), late->second.begin(), late->second.end());
       const auto found = found_.finished.find(column.output);
       if (found == found_.finished.end()) {
         finish.push_back(column);

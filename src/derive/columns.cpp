@@ -137,9 +137,13 @@ class Tidier {
   // A fold over a product: what is not a plain access, and varies along fewer wires than the product, is computed
   // once in front. Returns the number of columns inserted.
   std::size_t split_operands(std::size_t at) {
-    std::vector<ExprId> factors, plain, rest;
+    std::vector<ExprId> factors, plain, rest, scalars;
     flatten_product(scratch_, columns_[at].value, factors);
-    for (const auto factor : factors) (plain_access(scratch_, factor) ? plain : rest).push_back(factor);
+    for (const auto factor : factors)
+      (plain_access(scratch_, factor)         ? plain
+       : free_wires(scratch_, factor).empty() ? scalars
+                                              : rest)
+          .push_back(factor);
     if (factors.size() < 2 || (rest.empty() && plain.size() <= 2)) return 0;
     // The widest access stays outside; everything that shares its fewer wires goes into one operand.
     std::vector<ExprId> inside = rest, outside;
@@ -150,11 +154,11 @@ class Tidier {
       const bool within = std::ranges::all_of(wires, [&](WireId w) { return inner.contains(w); });
       (within ? inside : outside).push_back(factor);
     }
-    if (rest.empty())
-      inside.assign(outside.begin(), outside.end() - 1), outside.erase(outside.begin(), outside.end() - 1);
+    if (rest.empty()) inside.assign(plain.begin(), plain.end() - 1), outside = {plain.back()};
     if (outside.empty() || inside.empty()) return 0;
     const ExprId operand = hoist(at, product(inside));
     outside.insert(outside.begin(), operand);
+    outside.insert(outside.end(), scalars.begin(), scalars.end());
     columns_[at + 1].value = product(outside);
     return 1;
   }

@@ -185,7 +185,7 @@ class Analysis {
   Sum fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over) {
     const auto array = new_array(scratch_, scratch_.at(column.output).name, accumulator(type(column)),
                                  scratch_.at(column.output).wires);
-    found_.late_folds.push_back({array, algebra_.build(value), column.fold, over, {}, {}});
+    found_.late_folds[column.output].push_back({array, algebra_.build(value), column.fold, over, {}, {}});
     found_.arrays.insert(array);
     Term term;
     term.factors = {{read_whole(scratch_, array), 1}};
@@ -195,7 +195,8 @@ class Analysis {
   // max, min, prod: what does not depend on the piece is joined once, after the last piece.
   void reduce_extreme(const Column& column, const Sum& body) {
     const bool product = column.fold->combine->role == Role::multiply;
-    if (body.size() == 1 && algebra_.dependence(body[0]).mixed() && !product) return reduce_scaled(column, body[0]);
+    if (body.size() == 1 && !product && (!body[0].exponent.empty() || algebra_.dependence(body[0]).mixed()))
+      return reduce_scaled(column, body[0]);
     Sum piece, state;
     for (const auto& term : body) {
       const auto depends = algebra_.dependence(term);
@@ -204,8 +205,19 @@ class Analysis {
     }
     if (product && !state.empty()) return refuse(column, "multiplies pieces with a finished reduction");
     if (!state.empty()) found_.rules.insert({Rule::cascade, Rule::invariant});
-    const Sum value = state.empty() ? algebra_original(column) : piece;
-    found_.finished[column.output] = add(carried(column, value, column.over, {}, state.empty()), state);
+    const auto [now, later] = parted(column.over, free_of(state));
+    const Sum body_now = state.empty() ? algebra_original(column) : piece;
+    finish(column, add(carried(column, body_now, now, {}, state.empty()), state), later);
+  }
+  // The wires that are folded with each piece, and those that must wait because what waits varies along them.
+  static std::pair<std::vector<WireId>, std::vector<WireId>> parted(const std::vector<WireId>& over,
+                                                                    const std::set<WireId>& waiting) {
+    std::pair<std::vector<WireId>, std::vector<WireId>> all;
+    for (const auto wire : over) (waiting.contains(wire) ? all.second : all.first).push_back(wire);
+    return all;
+  }
+  void finish(const Column& column, const Sum& value, const std::vector<WireId>& later) {
+    found_.finished[column.output] = later.empty() ? value : fold_later(column, value, later);
   }
   // A body that is whole keeps the words of the file.
   Sum algebra_original(const Column& column) {
@@ -224,8 +236,14 @@ class Analysis {
       return refuse(column,
                     fmt::format("scales by `{}`, which may be negative", to_text(scratch_, algebra_.build(state))));
     note_rules({piece}, state);
-    const auto reference = referenced({piece}, column.over, !state.exponent.empty());
-    found_.finished[column.output] = times(carried(column, {piece}, column.over, reference, false), state);
+    const auto [now, later] = parted(column.over, free_of({state}));
+    if (piece.exponent.empty() || !piece.factors.empty() || piece.cast || piece.coefficient != 1) {
+      const auto reference = referenced({piece}, now, !state.exponent.empty());
+      return finish(column, times(carried(column, {piece}, now, reference, false), state), later);
+    }
+    // The exponential grows with its exponent: the extreme of one is that of the other.
+    state.exponent = add(state.exponent, carried(column, piece.exponent, now, {}, false));
+    finish(column, {state}, later);
   }
 
   // ---- states ----

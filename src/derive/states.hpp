@@ -37,9 +37,9 @@ struct State {
 struct States {
   std::vector<Kind> kinds;  // of the columns
   std::vector<State> all;
-  std::set<ArrayId> arrays;         // of the states
-  std::map<ArrayId, Sum> finished;  // reductions and what follows them, after the last piece
-  std::vector<Column> late_folds;   // folds over other wires that must wait for finish
+  std::set<ArrayId> arrays;                           // of the states
+  std::map<ArrayId, Sum> finished;                    // reductions and what follows them, after the last piece
+  std::map<ArrayId, std::vector<Column>> late_folds;  // by reduction: its folds over other wires, which must wait
   std::set<Rule> rules;
   std::vector<std::string> notes;
   std::optional<Refused> refused;

@@ -1,0 +1,193 @@
+// The derivation against the plain meaning, over random diagrams: whatever it says streams is run in random pieces,
+// merged from two halves, and nested along several wires.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "napkin/derive.hpp"
+#include "support/catch.hpp"
+#include "support/random_diagram.hpp"
+#include "support/run_columns.hpp"
+
+using namespace napkin;
+using namespace napkin::testing;
+
+namespace {
+
+constexpr std::uint32_t diagrams = 20000;
+
+std::vector<StatementId> all_statements(const Diagram& diagram) {
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  return all;
+}
+
+bool near(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (std::isinf(a) || std::isinf(b)) return a == b;
+  return std::abs(a - b) <= 1e-7 * (1 + std::abs(a) + std::abs(b));
+}
+
+// Everything that could make a plain value infinite or not a number is left to tests of their own.
+bool tame(const Values& plain) {
+  for (const auto& array : plain.arrays)
+    for (const double value : array)
+      if (!std::isfinite(value) || std::abs(value) > 1e4) return false;
+  return true;
+}
+
+std::string described(const Diagram& diagram, const Derivation& derivation) {
+  std::string text;
+  for (const auto& axis : diagram.axes) text += axis.name + " = " + std::to_string(axis.size.value()) + "; ";
+  for (const auto& statement : diagram.statements)
+    text += "\n" + diagram.at(statement.output).name + " = " + to_text(diagram, statement.value);
+  for (const auto& column : derivation.columns) text += "\n  " + to_text(derivation.scratch, column);
+  return text;
+}
+
+std::string described(const Streamable& s) {
+  std::string text;
+  for (const auto* list : {&s.before, &s.init, &s.piece, &s.absorb, &s.merge, &s.finish}) {
+    text += "\n  --";
+    for (const auto& column : *list) text += "\n  " + to_text(s.scratch, column);
+  }
+  return text;
+}
+
+std::string described(const Diagram& scratch, const std::vector<Step>& steps, const std::string& margin = "\n  ") {
+  std::string text;
+  for (const auto& step : steps)
+    if (const auto* column = std::get_if<Column>(&step))
+      text += margin + to_text(scratch, *column);
+    else
+      text += margin + "for " + scratch.at(std::get<Loop>(step).wire).name +
+              described(scratch, std::get<Loop>(step).body, margin + "  ");
+  return text;
+}
+
+void check_outputs(const Diagram& diagram, const Values& plain, ColumnRunner& ran) {
+  for (const auto output : diagram.outputs) {
+    const auto& expected = plain.arrays[output.index];
+    const auto& found = ran.values(output);
+    REQUIRE(expected.size() == found.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CAPTURE(diagram.at(output).name, i, expected[i], found[i]);
+      REQUIRE(near(expected[i], found[i]));
+    }
+  }
+}
+
+void load_inputs(const Diagram& diagram, const Values& inputs, ColumnRunner& runner) {
+  for (const auto input : diagram.inputs) runner.arrays[input.index] = inputs.arrays[input.index];
+}
+
+// Runs pieces of random sizes over [begin, end).
+void absorb_range(ColumnRunner& runner, const Streamable& s, WireId wire, std::int64_t begin, std::int64_t end,
+                  std::mt19937& random) {
+  while (begin < end) {
+    const auto next = std::min<std::int64_t>(end, begin + 1 + static_cast<std::int64_t>(random() % 3));
+    runner.ranges[wire] = {begin, next};
+    runner.run(s.piece);
+    runner.run(s.absorb);
+    begin = next;
+  }
+  runner.ranges.erase(wire);
+}
+
+}  // namespace
+
+TEST_CASE("whatever streams gives the plain values in any pieces") {
+  int streams = 0, states = 0;
+  for (std::uint32_t seed = 0; seed < diagrams; ++seed) {
+    const Diagram diagram = random_diagram(seed);
+    REQUIRE(verify(diagram).empty());
+    Values plain = random_inputs(diagram, seed);
+    const Values inputs = plain;
+    evaluate(diagram, plain, false);
+    if (!tame(plain)) continue;
+    const auto derivation = derive(diagram, all_statements(diagram));
+    for (const auto& verdict : derivation.verdicts) {
+      const auto* s = std::get_if<Streamable>(&verdict.stream);
+      if (!s) continue;
+      ++streams;
+      states += !s->state.empty();
+      INFO("seed " << seed << ", wire " << diagram.at(verdict.wire).name << "\n"
+                   << described(diagram, derivation) << described(*s));
+      std::mt19937 random(seed);
+      ColumnRunner runner(s->scratch);
+      load_inputs(diagram, inputs, runner);
+      runner.run(s->before);
+      runner.run(s->init);
+      absorb_range(runner, *s, verdict.wire, 0, diagram.size(verdict.wire).value(), random);
+      runner.run(s->finish);
+      check_outputs(diagram, plain, runner);
+    }
+  }
+  CHECK(streams > 500);
+  CHECK(states > 150);
+}
+
+TEST_CASE("two states merge to the state of the whole") {
+  int merged = 0;
+  for (std::uint32_t seed = 0; seed < diagrams; ++seed) {
+    const Diagram diagram = random_diagram(seed);
+    Values plain = random_inputs(diagram, seed);
+    const Values inputs = plain;
+    evaluate(diagram, plain, false);
+    if (!tame(plain)) continue;
+    const auto derivation = derive(diagram, all_statements(diagram));
+    for (const auto& verdict : derivation.verdicts) {
+      const auto* s = std::get_if<Streamable>(&verdict.stream);
+      const auto* group = std::get_if<Groupable>(&verdict.group);
+      if (!s || !group || !group->by_merge) continue;
+      ++merged;
+      INFO("seed " << seed << "\n" << described(diagram, derivation) << described(*s));
+      std::mt19937 random(seed);
+      const auto size = diagram.size(verdict.wire).value();
+      const auto cut = static_cast<std::int64_t>(random() % static_cast<unsigned>(size + 1));  // a half may be empty
+      ColumnRunner runner(s->scratch);
+      load_inputs(diagram, inputs, runner);
+      runner.run(s->before);
+      runner.run(s->init);
+      absorb_range(runner, *s, verdict.wire, 0, cut, random);
+      for (std::size_t i = 0; i < s->state.size(); ++i) runner.values(s->other[i]) = runner.values(s->state[i].array);
+      runner.run(s->init);
+      absorb_range(runner, *s, verdict.wire, cut, size, random);
+      runner.run(s->merge);
+      runner.run(s->finish);
+      check_outputs(diagram, plain, runner);
+    }
+  }
+  CHECK(merged > 100);
+}
+
+TEST_CASE("programs along several wires give the plain values") {
+  int programs = 0;
+  for (std::uint32_t seed = 0; seed < diagrams; ++seed) {
+    const Diagram diagram = random_diagram(seed);
+    Values plain = random_inputs(diagram, seed);
+    const Values inputs = plain;
+    evaluate(diagram, plain, false);
+    if (!tame(plain)) continue;
+    const auto derivation = derive(diagram, all_statements(diagram));
+    std::mt19937 random(seed);
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      std::vector<WireId> wires;
+      std::vector<std::int64_t> sizes;
+      for (std::size_t i = 0; i < 1 + random() % 3; ++i) {
+        wires.push_back({static_cast<std::uint32_t>(random() % diagram.wires.size())});
+        sizes.push_back(1 + static_cast<std::int64_t>(random() % 4));
+      }
+      const auto result = stream(derivation, wires);
+      const auto* program = std::get_if<Program>(&result);
+      if (!program) continue;
+      ++programs;
+      INFO("seed " << seed << "\n" << described(diagram, derivation) << described(program->scratch, program->steps));
+      ColumnRunner runner(program->scratch);
+      load_inputs(diagram, inputs, runner);
+      runner.run(program->steps, sizes);
+      check_outputs(diagram, plain, runner);
+    }
+  }
+  CHECK(programs > 500);
+}
