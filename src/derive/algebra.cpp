@@ -219,8 +219,10 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
       return logarithm(a, argument(0));
     case Role::choose:
       return chosen(e, a);
+    case Role::compare:
+    case Role::logic:
     case Role::other:
-      return opaque(e, a);
+      break;
   }
   return opaque(e, a);
 }

@@ -48,8 +48,35 @@ class Nester {
     const WireId wire = wires_[label];
     if (std::ranges::none_of(columns, [&](const Column& c) { return involves(program_.scratch, c, wire); }))
       return nest(columns, label + 1, around, needed);
-    if (around.contains(wire)) return {Loop{label, wire, nest(columns, label + 1, around, needed)}};
+    if (around.contains(wire)) return finer(columns, label, around, needed);
     return absorbed(columns, label, around, needed);
+  }
+
+  // A finer loop over a wire that is streamed already repeats what varies along it, and what follows from that.
+  Steps finer(const std::vector<Column>& columns, std::size_t label, const std::set<WireId>& around,
+              const std::set<ArrayId>& needed) {
+    std::vector<Column> before, body, after;
+    std::set<ArrayId> varying, read;
+    for (const auto& column : columns) {
+      const auto sources = reads(program_.scratch, column);
+      const bool follows = std::ranges::any_of(sources, [&](ArrayId a) { return varying.contains(a); });
+      if (!follows && !involves(program_.scratch, column, wires_[label])) continue;
+      varying.insert(column.output);
+      read.insert(sources.begin(), sources.end());
+      body.push_back(column);
+    }
+    for (auto column = columns.rbegin(); column != columns.rend(); ++column) {
+      if (varying.contains(column->output)) continue;
+      const bool early = read.contains(column->output);
+      (early ? before : after).insert((early ? before : after).begin(), *column);
+      if (early)
+        for (const auto array : reads(program_.scratch, *column)) read.insert(array);
+    }
+    const auto outside = together(needed, after);
+    Steps steps = nest(before, label + 1, around, together(together(needed, body), after));
+    steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, together(outside, body))});
+    append(steps, nest(after, label + 1, around, needed));
+    return steps;
   }
 
   Steps absorbed(const std::vector<Column>& columns, std::size_t label, std::set<WireId> around,

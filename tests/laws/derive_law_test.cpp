@@ -2,6 +2,7 @@
 // merged from two halves, and nested along several wires.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 
 #include "napkin/derive.hpp"
@@ -14,7 +15,11 @@ using namespace napkin::testing;
 
 namespace {
 
-constexpr std::uint32_t diagrams = 20000;
+// More of them by the environment, for a long run by hand.
+const std::uint32_t diagrams = [] {
+  const char* asked = std::getenv("NAPKIN_LAW_DIAGRAMS");
+  return asked ? static_cast<std::uint32_t>(std::stoul(asked)) : 700u;
+}();
 
 std::vector<StatementId> all_statements(const Diagram& diagram) {
   std::vector<StatementId> all;
