@@ -35,12 +35,16 @@ struct Figures {
   std::vector<At> levels;          // by level of the machine; the outermost stays empty
   std::vector<double> operations;  // by CostModel::work()
   bool overflow = false;
+  std::vector<std::int64_t> counts, lengths, reaches;  // of the model's cuts and footprints
 };
 
+// Seconds and joules; absent where the profile lacks a rate. docs/theory.md, times.
 struct Times {
   std::vector<std::optional<double>> ideal_levels, levels;  // by level, seconds
   std::vector<std::optional<double>> ideal_work, work;      // by CostModel::work()
   std::optional<double> ideal, machine, energy;
+  double rounds = 1;  // blocks that the busiest core runs one after another
+  double busy = 1;    // share of the cores at work, over all rounds
 };
 
 // The cost of every partition of one shape. A shape is a kernel whose splits have a kind, a wire and a level; their
@@ -68,19 +72,18 @@ class CostModel {
     std::vector<WireId> whole;
     std::vector<std::size_t> counts, lengths;  // indices into cuts()
     std::vector<std::size_t> footprints;       // indices into footprints()
-    double factor = 1;
   };
-  // Values that an affine index reaches over the pieces of its wires.
+  // Values that indices which share wires reach together: over all pieces of their wires, or in one whole piece.
   struct Footprint {
-    Index index;
-    std::vector<std::size_t> cuts;  // of the index's terms
-    std::int64_t array_size = 0;
-    bool all_pieces = true;  // summed over all pieces, else of one whole piece
+    std::vector<std::pair<Index, std::int64_t>> indices;  // with the size of their dimension
+    std::vector<std::size_t> cuts;                        // of the wires in them
+    bool all_pieces = true;
   };
   struct Transfer {
     std::size_t level;
     ArrayId array;
     bool saved;
+    int bytes;  // of one value
     Product values;
   };
   struct Holding {
@@ -89,7 +92,7 @@ class CostModel {
     int bytes;
     Product values;
   };
-  // What one column holds at one level; `overwritten` holdings share a place with another.
+  // What one column holds at one level; the two holdings of `shared` take the place of the larger.
   struct Column {
     std::size_t level;
     std::vector<std::size_t> held;  // indices into holdings()
@@ -104,8 +107,31 @@ class CostModel {
 
  private:
   friend class CostModelBuilder;
+  struct Operations {
+    std::size_t work;
+    double each;
+    Product positions;
+  };
+  // The groups of one wire down to one level: all of them, and those above it.
+  struct Grouping {
+    std::size_t level;
+    std::size_t cut, above;
+  };
+  std::int64_t product(const Product&, Figures&) const;
+  std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes) const;
+  std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;
+  std::vector<ArrayCost> array_costs(const Figures&, std::size_t level) const;
+  void name_units(KernelCost&, const Figures&, const Times&) const;
+  void name_bound(KernelCost&, Model) const;
+  void levels(Figures&) const;
+  std::optional<double> sustained(std::size_t level, const Figures&) const;
+  double exposed(const Figures&, const Times&) const;
+  std::optional<double> energy(const Figures&, const Times&) const;
+  void memory(Figures&) const;
+
   Kernel shape_;
   const Hardware* hardware_;
+  std::vector<std::int64_t> wire_sizes_;
   std::vector<Cut> cuts_;
   std::vector<Footprint> footprints_;
   std::vector<Transfer> transfers_;
@@ -113,7 +139,10 @@ class CostModel {
   std::vector<Column> columns_;
   std::vector<std::vector<std::size_t>> ideal_;
   std::vector<Work> work_;
-  std::vector<std::pair<std::size_t, Product>> operations_;  // index into work_
+  std::vector<Operations> operations_;
+  std::vector<Grouping> groupings_;
+  std::vector<Product> steps_;  // iterations of the loops of each level above the leaf, over all blocks
+  std::int64_t compulsory_bytes_ = 0;
 };
 
 // H and M at the first level below the outermost, as readable expressions, and the least H to leading order.

@@ -1,0 +1,279 @@
+// A loop nest becomes the products of its cost: one walk over the text of the nest, no iteration of it.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "cost/model.hpp"
+#include "diagram/match.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+
+// Fills a CostModel from the nest of its shape.
+class CostModelBuilder {
+ public:
+  CostModelBuilder(CostModel& model, const LoopNest& nest, const Hardware& hardware)
+      : model_(model), nest_(nest), diagram_(nest.scratch), hardware_(hardware), leaf_(hardware.levels.size() - 1) {}
+
+  void run() {
+    for (std::uint32_t w = 0; w < diagram_.wires.size(); ++w)
+      model_.wire_sizes_.push_back(diagram_.size(WireId{w}).value_or(1));
+    walk(nest_.body);
+    hold();
+    group();
+    for (const auto array : nest_.inputs) model_.compulsory_bytes_ += bytes_of(array);
+    for (const auto array : nest_.outputs) model_.compulsory_bytes_ += bytes_of(array);
+  }
+
+ private:
+  using Product = CostModel::Product;
+
+  // ---- which splits shape a wire at a place ----
+  std::size_t split_index(const Split& split) const {
+    const auto& all = model_.shape_.partition.splits;
+    const auto same = [&](const Split& s) {
+      return s.kind == split.kind && s.wire == split.wire && s.level == split.level;
+    };
+    return static_cast<std::size_t>(std::find_if(all.begin(), all.end(), same) - all.begin());
+  }
+  std::vector<std::size_t> splits(WireId wire, std::size_t level, const std::vector<Split>& loops) const {
+    std::vector<std::size_t> all;
+    for (const auto& group : nest_.groups)
+      if (group.wire == wire && group.level <= level) all.push_back(split_index(group));
+    for (const auto& loop : loops)
+      if (loop.wire == wire && loop.level <= level) all.push_back(split_index(loop));
+    return all;
+  }
+  std::size_t cut(WireId wire, std::vector<std::size_t> splits) {
+    auto& all = model_.cuts_;
+    const auto same = [&](const CostModel::Cut& c) { return c.wire == wire && c.splits == splits; };
+    const auto found = std::find_if(all.begin(), all.end(), same);
+    if (found == all.end()) all.push_back({wire, std::move(splits)});
+    return static_cast<std::size_t>(found - all.begin());
+  }
+  std::size_t cut_at(WireId wire, std::size_t level, const std::vector<Split>& loops) {
+    return cut(wire, splits(wire, level, loops));
+  }
+
+  // ---- products ----
+  std::int64_t bytes_of(ArrayId array) const {
+    std::int64_t all = row(diagram_.at(array).type).bytes;
+    for (const auto wire : diagram_.at(array).wires)
+      if (__builtin_mul_overflow(all, diagram_.size(wire).value_or(1), &all)) return INT64_MAX / 4;
+    return all;
+  }
+  // The values that an access reaches: the sizes of wires where an index is one, else footprints of indices that
+  // share wires.
+  void reach(Product& product, const std::vector<Index>& at, ArrayId array, std::size_t level,
+             const std::vector<Split>& loops, bool all_pieces) {
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < at.size(); ++i)
+      if (is_plain(at, i)) {
+        const auto wire = at[i].terms[0].first;
+        if (all_pieces)
+          product.whole.push_back(wire);
+        else
+          product.lengths.push_back(cut_at(wire, level, loops));
+      } else {
+        left.push_back(i);
+      }
+    while (!left.empty()) product.footprints.push_back(footprint(at, array, left, level, loops, all_pieces));
+  }
+  static bool is_plain(const std::vector<Index>& at, std::size_t i) {
+    if (at[i].terms.size() != 1 || !is_along(at[i], at[i].terms[0].first)) return false;
+    for (std::size_t j = 0; j < at.size(); ++j)
+      if (j != i && mentions(at[j], at[i].terms[0].first)) return false;
+    return true;
+  }
+  static bool mentions(const Index& index, WireId wire) {
+    return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& t) { return t.first == wire; });
+  }
+  // Takes the first dimension that is left and all that share its wires.
+  std::size_t footprint(const std::vector<Index>& at, ArrayId array, std::vector<std::size_t>& left, std::size_t level,
+                        const std::vector<Split>& loops, bool all_pieces) {
+    CostModel::Footprint made;
+    made.all_pieces = all_pieces;
+    std::set<WireId> wires;
+    const auto take = [&](std::size_t i) {
+      made.indices.emplace_back(at[i], diagram_.size(diagram_.at(array).wires[i]).value_or(1));
+      for (const auto& term : at[i].terms) wires.insert(term.first);
+      std::erase(left, i);
+    };
+    take(left.front());
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto i : std::vector<std::size_t>(left))
+        if (std::any_of(wires.begin(), wires.end(), [&](WireId w) { return mentions(at[i], w); })) take(i), more = true;
+    }
+    for (const auto wire : wires) made.cuts.push_back(cut_at(wire, level, loops));
+    model_.footprints_.push_back(std::move(made));
+    return model_.footprints_.size() - 1;
+  }
+  // Everything that surrounds a place but does not shape what is there repeats it.
+  void repeat(Product& product, const std::set<WireId>& shaped, std::size_t level, const std::vector<Split>& loops) {
+    std::set<WireId> around;
+    for (const auto& group : nest_.groups)
+      if (group.level <= level) around.insert(group.wire);
+    for (const auto& loop : loops)
+      if (loop.level <= level) around.insert(loop.wire);
+    for (const auto wire : around)
+      if (!shaped.contains(wire)) product.counts.push_back(cut_at(wire, level, loops));
+  }
+  static std::set<WireId> wires_in(const std::vector<Index>& at) {
+    std::set<WireId> all;
+    for (const auto& index : at)
+      for (const auto& term : index.terms) all.insert(term.first);
+    return all;
+  }
+
+  // ---- the walk ----
+  void walk(const Block& block) {
+    for (const auto id : block.buffers) home_[id] = loops_;
+    for (const auto& step : block.steps)
+      match(
+          step.node, [&](const Load& load) { transfer(load.to, false); },
+          [&](const Save& save) { transfer(save.from, true); }, [&](const Compute& compute) { operate(compute); },
+          [&](const For& loop) {
+            loops_.push_back(loop.split);
+            count_steps(loop.split);
+            walk(loop.body);
+            loops_.pop_back();
+          });
+  }
+  void transfer(BufferId id, bool saved) {
+    const auto& buffer = nest_.at(id);
+    CostModel::Transfer all{buffer.level, buffer.array, saved, row(buffer.type).bytes, {}};
+    reach(all.values, buffer.at, buffer.array, buffer.level, loops_, true);
+    repeat(all.values, wires_in(buffer.at), buffer.level, loops_);
+    model_.transfers_.push_back(std::move(all));
+  }
+  void count_steps(const Split& split) {
+    if (split.level == leaf_) return;
+    Product all;
+    repeat(all, {}, split.level, loops_);
+    model_.steps_.push_back(std::move(all));
+  }
+  void hold() {
+    std::map<BufferId, std::size_t> holding;
+    model_.ideal_.resize(leaf_ + 1);
+    for (std::uint32_t i = 0; i < nest_.buffers.size(); ++i) {
+      const auto& buffer = nest_.buffers[i];
+      CostModel::Holding held{buffer.array, diagram_.at(buffer.array).name, row(buffer.type).bytes, {}};
+      reach(held.values, buffer.at, buffer.array, buffer.level, home_[BufferId{i}], false);
+      holding[BufferId{i}] = model_.holdings_.size();
+      const auto is = [&](const std::vector<ArrayId>& arrays) {
+        return std::find(arrays.begin(), arrays.end(), buffer.array) != arrays.end();
+      };
+      if (is(nest_.inputs) || is(nest_.outputs)) model_.ideal_[buffer.level].push_back(model_.holdings_.size());
+      model_.holdings_.push_back(std::move(held));
+    }
+    for (const auto& held : held_buffers()) {
+      std::map<std::size_t, CostModel::Column> by_level;
+      for (const auto id : held.buffers) by_level[nest_.at(id).level].held.push_back(holding.at(id));
+      if (held.overwrites)
+        by_level[nest_.at(held.overwrites->first).level].shared.emplace_back(holding.at(held.overwrites->first),
+                                                                             holding.at(held.overwrites->second));
+      for (auto& [level, column] : by_level) {
+        column.level = level;
+        model_.columns_.push_back(std::move(column));
+      }
+    }
+  }
+  std::vector<Held> held_buffers() const { return held(nest_); }
+  void group() {
+    for (std::size_t level = 1; level <= leaf_; ++level) {
+      std::set<WireId> wires;
+      for (const auto& g : nest_.groups)
+        if (g.level <= level) wires.insert(g.wire);
+      for (const auto wire : wires)
+        model_.groupings_.push_back(
+            {level, cut(wire, splits(wire, level, {})), cut(wire, splits(wire, level - 1, {}))});
+    }
+  }
+
+  // ---- operations ----
+  void operate(const Compute& compute) {
+    const auto& column = compute.column;
+    std::set<WireId> wires(diagram_.at(column.output).wires.begin(), diagram_.at(column.output).wires.end());
+    const std::set<WireId> kept = wires;
+    wires.insert(column.over.begin(), column.over.end());
+    const Product all = positions(wires);
+    if (const auto type = contraction(column)) {
+      add(Work{rate_exists(Unit::tensor, *type) ? Unit::tensor : Unit::fma, *type}, 2, all);
+    } else {
+      operations(column.value, all);
+      if (column.fold) add({column.fold->combine->unit, Datatype::f32}, column.fold->combine->operations, all);
+    }
+    if (column.repair) {
+      add({Unit::fma, Datatype::f32}, 1, positions(kept));
+      operations(*column.repair, positions(kept));
+    }
+  }
+  Product positions(const std::set<WireId>& wires) {
+    Product all;
+    all.whole.assign(wires.begin(), wires.end());
+    repeat(all, wires, leaf_, loops_);
+    return all;
+  }
+  // The operand type of a sum of products of two arrays: of the wider one.
+  std::optional<Datatype> contraction(const napkin::Column& column) const {
+    const auto* product = std::get_if<Apply>(&diagram_.at(column.value).node);
+    if (!column.fold || column.fold->combine->role != Role::add || !product ||
+        product->function->role != Role::multiply)
+      return {};
+    const auto* a = std::get_if<Access>(&diagram_.at(product->arguments[0]).node);
+    const auto* b = std::get_if<Access>(&diagram_.at(product->arguments[1]).node);
+    if (!a || !b) return {};
+    const auto x = diagram_.at(a->array).type, y = diagram_.at(b->array).type;
+    if (x == y) return x;
+    return row(x).bytes == row(y).bytes ? Datatype::f32 : row(x).bytes > row(y).bytes ? x : y;
+  }
+  bool rate_exists(Unit unit, Datatype type) const {
+    const auto* found = hardware_.find(unit);
+    return found && found->rates.contains(type);
+  }
+  void operations(ExprId e, const Product& positions) {
+    match(
+        diagram_.at(e).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
+        [](const Reduce&) {}, [&](const Cast& c) { operations(c.value, positions); },
+        [&](const Apply& a) {
+          if (!varies(e)) return;
+          add({a.function->unit, Datatype::f32}, a.function->operations, positions);
+          for (const auto argument : a.arguments) operations(argument, positions);
+        });
+  }
+  // What is the same at every position is computed once and not counted.
+  bool varies(ExprId e) const { return !free_wires(diagram_, e).empty() || !arrays_read(diagram_, e).empty(); }
+  void add(Work work, double each, const Product& positions) {
+    auto at = std::find(model_.work_.begin(), model_.work_.end(), work);
+    if (at == model_.work_.end()) at = model_.work_.insert(at, work);
+    model_.operations_.push_back({static_cast<std::size_t>(at - model_.work_.begin()), each, positions});
+  }
+
+  CostModel& model_;
+  const LoopNest& nest_;
+  const Diagram& diagram_;
+  const Hardware& hardware_;
+  std::size_t leaf_;
+  std::vector<Split> loops_;
+  std::map<BufferId, std::vector<Split>> home_;
+};
+
+namespace {
+
+// Shapes do not depend on sizes: an axis without one stands in with any.
+Kernel sized(Kernel shape) {
+  for (auto& axis : shape.program.scratch.axes)
+    if (!axis.size) axis.size = 1;
+  return shape;
+}
+
+}  // namespace
+
+CostModel::CostModel(const Kernel& shape, const Hardware& hardware) : shape_(sized(shape)), hardware_(&hardware) {
+  const LoopNest nest = lower(shape_, hardware);
+  CostModelBuilder(*this, nest, hardware).run();
+}
+
+}  // namespace napkin

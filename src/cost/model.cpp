@@ -1,0 +1,142 @@
+// Evaluates the products of a cost model for one choice of sizes.
+#include "cost/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+// Pieces of `extent` under nested sizes; ragged last pieces are cut on their own.
+std::int64_t pieces(std::int64_t extent, const std::vector<std::size_t>& splits, std::size_t at,
+                    std::span<const std::int64_t> sizes) {
+  if (at == splits.size()) return 1;
+  const auto piece = std::min(extent, sizes[splits[at]]);
+  if (piece <= 0) return 0;
+  const auto whole = extent / piece * pieces(piece, splits, at + 1, sizes);
+  return extent % piece == 0 ? whole : whole + pieces(extent % piece, splits, at + 1, sizes);
+}
+
+// Calls `visit` with every interval of a wire under nested sizes.
+template <class Visit>
+void each_piece(Interval extent, const std::vector<std::size_t>& splits, std::size_t at,
+                std::span<const std::int64_t> sizes, const Visit& visit) {
+  if (at == splits.size()) return visit(extent);
+  const auto piece = std::min(extent.length(), sizes[splits[at]]);
+  for (auto begin = extent.begin; begin < extent.end; begin += piece)
+    each_piece({begin, std::min(extent.end, begin + piece)}, splits, at + 1, sizes, visit);
+}
+
+struct Checked {
+  std::int64_t value;
+  bool overflow = false;
+  void times(std::int64_t factor) { overflow = __builtin_mul_overflow(value, factor, &value) || overflow; }
+  void plus(std::int64_t more) { overflow = __builtin_add_overflow(value, more, &value) || overflow; }
+};
+
+}  // namespace
+
+void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) const {
+  figures.overflow = false;
+  figures.counts.resize(cuts_.size());
+  figures.lengths.resize(cuts_.size());
+  figures.reaches.resize(footprints_.size());
+  for (std::size_t i = 0; i < cuts_.size(); ++i) {
+    const auto extent = wire_sizes_[cuts_[i].wire.index];
+    figures.counts[i] = pieces(extent, cuts_[i].splits, 0, sizes);
+    figures.lengths[i] = extent;
+    for (const auto split : cuts_[i].splits) figures.lengths[i] = std::min(figures.lengths[i], sizes[split]);
+  }
+  for (std::size_t i = 0; i < footprints_.size(); ++i) figures.reaches[i] = reach(footprints_[i], sizes);
+  levels(figures);
+  memory(figures);
+  figures.operations.assign(work_.size(), 0);
+  for (const auto& [work, each, positions] : operations_)
+    figures.operations[work] += each * static_cast<double>(product(positions, figures));
+}
+
+std::int64_t CostModel::product(const Product& product, Figures& figures) const {
+  Checked all{1};
+  for (const auto wire : product.whole) all.times(wire_sizes_[wire.index]);
+  for (const auto cut : product.counts) all.times(figures.counts[cut]);
+  for (const auto cut : product.lengths) all.times(figures.lengths[cut]);
+  for (const auto footprint : product.footprints) all.times(figures.reaches[footprint]);
+  figures.overflow = figures.overflow || all.overflow;
+  return all.overflow ? 0 : all.value;
+}
+
+// Over all pieces: the sum, over the combinations of pieces, of the product of the clipped footprints.
+std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
+  Intervals at(wire_sizes_.size());
+  for (std::size_t w = 0; w < at.size(); ++w) at[w] = {0, wire_sizes_[w]};
+  std::int64_t all = 0, largest = 0;
+  const auto visit = [&](const auto& self, std::size_t depth) -> void {
+    if (depth < footprint.cuts.size()) {
+      const auto& cut = cuts_[footprint.cuts[depth]];
+      each_piece({0, wire_sizes_[cut.wire.index]}, cut.splits, 0, sizes, [&](Interval piece) {
+        at[cut.wire.index] = piece;
+        self(self, depth + 1);
+      });
+      return;
+    }
+    std::int64_t values = 1;
+    for (const auto& [index, size] : footprint.indices) values *= napkin::footprint(index, at, size).length();
+    all += values;
+    largest = std::max(largest, values);
+  };
+  visit(visit, 0);
+  return footprint.all_pieces ? all : largest;
+}
+
+void CostModel::levels(Figures& figures) const {
+  figures.levels.assign(hardware_->levels.size(), {});
+  for (const auto& transfer : transfers_) {
+    auto& at = figures.levels[transfer.level];
+    const auto values = product(transfer.values, figures);
+    Checked total{at.transfer_values}, bytes{values};
+    total.plus(values);
+    bytes.times(transfer.bytes);
+    bytes.plus(at.transfer_bytes);
+    figures.overflow = figures.overflow || total.overflow || bytes.overflow;
+    at.transfer_values = total.value;
+    at.transfer_bytes = bytes.value;
+  }
+  for (const auto& grouping : groupings_) {
+    auto& at = figures.levels[grouping.level];
+    Checked groups{at.groups};
+    groups.times(figures.counts[grouping.cut]);
+    figures.overflow = figures.overflow || groups.overflow;
+    at.groups = groups.value;
+    const auto outer = figures.lengths[grouping.above], inner = figures.lengths[grouping.cut];
+    if (inner > 0) at.groups_per_parent *= (outer + inner - 1) / inner;
+  }
+}
+
+void CostModel::memory(Figures& figures) const {
+  for (const auto& column : columns_) {
+    std::int64_t values = 0, bytes = 0;
+    for (const auto held : column.held) {
+      const auto size = product(holdings_[held].values, figures);
+      values += size;
+      bytes += size * holdings_[held].bytes;
+    }
+    for (const auto& [a, b] : column.shared) {
+      const auto x = product(holdings_[a].values, figures), y = product(holdings_[b].values, figures);
+      values -= std::min(x, y);
+      bytes -= std::min(x * holdings_[a].bytes, y * holdings_[b].bytes);
+    }
+    auto& at = figures.levels[column.level];
+    at.memory_values = std::max(at.memory_values, values);
+    at.memory_bytes = std::max(at.memory_bytes, bytes);
+  }
+  for (std::size_t level = 1; level < ideal_.size(); ++level)
+    for (const auto held : ideal_[level]) {
+      const auto size = product(holdings_[held].values, figures);
+      figures.levels[level].ideal_memory_values += size;
+      figures.levels[level].ideal_memory_bytes += size * holdings_[held].bytes;
+    }
+}
+
+}  // namespace napkin

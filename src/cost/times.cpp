@@ -1,0 +1,130 @@
+// Bytes and operations to seconds: the ideal machine of the paper, and a first model of a real one.
+//
+// Ideal: every level and unit at its datasheet rate, all overlapped; the slowest one is the time. Machine: sustained
+// rates; whole rounds of blocks over the cores, the last one ragged; what is read again comes from a cache where there
+// is one and it fits; the first tiles and the last outputs are not overlapped with anything; every step of a loop
+// above the innermost level waits once for the innermost memory; one launch.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "cost/model.hpp"
+
+namespace napkin {
+namespace {
+
+using Seconds = std::optional<double>;
+
+Seconds over(double amount, const Rate* rate, double (Rate::*kind)() const) {
+  if (!rate) return {};
+  const double value = (rate->*kind)();
+  return value > 0 ? Seconds(amount / value) : Seconds();
+}
+const Rate* rate_of(const std::optional<Rate>& rate) { return rate ? &*rate : nullptr; }
+
+const Rate* rate_of(const Hardware& hardware, const Work& work) {
+  const auto* unit = hardware.find(work.unit);
+  if (!unit) return nullptr;
+  for (const auto type : {work.type, Datatype::f32})
+    if (const auto found = unit->rates.find(type); found != unit->rates.end()) return &found->second;
+  return nullptr;
+}
+
+// The slowest level or unit; kinds of work on one unit wait for each other.
+Seconds slowest(const std::vector<Seconds>& levels, const std::vector<Work>& work, const std::vector<Seconds>& times) {
+  std::array<double, 3> units{};
+  Seconds most;
+  const auto consider = [&](double time) { most = std::max(most.value_or(0), time); };
+  for (std::size_t i = 0; i < work.size(); ++i)
+    if (times[i]) consider(units[static_cast<std::size_t>(work[i].unit)] += *times[i]);
+  for (const auto& time : levels)
+    if (time) consider(*time);
+  return most;
+}
+
+const Cache* cache_below(const Hardware& hardware, const std::string& level) {
+  for (const auto& cache : hardware.caches)
+    if (cache.below == level) return &cache;
+  return nullptr;
+}
+
+}  // namespace
+
+// Bytes that are moved again come from the cache as far as what they belong to fits into it.
+std::optional<double> CostModel::sustained(std::size_t level, const Figures& figures) const {
+  const auto* memory = rate_of(hardware_->levels[level].bandwidth);
+  const auto* cache = cache_below(*hardware_, hardware_->levels[level - 1].name);
+  const auto bytes = static_cast<double>(figures.levels[level].transfer_bytes);
+  const auto again = std::max(0.0, bytes - static_cast<double>(compulsory_bytes_));
+  if (!cache || !cache->bandwidth || again == 0) return over(bytes, memory, &Rate::reached);
+  const double room = cache->capacity.value * (cache->effective_fraction ? cache->effective_fraction->value : 1);
+  const double hits = std::min(1.0, room / std::max(1.0, static_cast<double>(compulsory_bytes_)));
+  const auto from_memory = over(bytes - again * hits, memory, &Rate::reached);
+  const auto from_cache = over(bytes, &*cache->bandwidth, &Rate::reached);
+  return from_memory && from_cache ? std::max(*from_memory, *from_cache) : from_memory;
+}
+
+Times CostModel::times(const Figures& figures) const {
+  Times all;
+  const auto core = hardware_->core.value_or(1);
+  const auto cores = static_cast<double>(hardware_->total(core));
+  const auto blocks = static_cast<double>(figures.levels[core].groups);
+  all.rounds = std::ceil(blocks / cores);
+  all.busy = blocks / (all.rounds * cores);
+  all.ideal_levels.resize(hardware_->levels.size());
+  all.levels.resize(hardware_->levels.size());
+  for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
+    const auto bytes = static_cast<double>(figures.levels[level].transfer_bytes);
+    all.ideal_levels[level] = over(bytes, rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
+    all.levels[level] = sustained(level, figures);
+    const double busy = level > core ? all.busy : std::min(1.0, blocks / cores);
+    if (all.levels[level]) *all.levels[level] /= busy;
+  }
+  for (std::size_t i = 0; i < work_.size(); ++i) {
+    const auto* rate = rate_of(*hardware_, work_[i]);
+    all.ideal_work.push_back(over(figures.operations[i], rate, &Rate::peak));
+    all.work.push_back(over(figures.operations[i] / all.busy, rate, &Rate::reached));
+  }
+  all.ideal = slowest(all.ideal_levels, work_, all.ideal_work);
+  all.machine = slowest(all.levels, work_, all.work);
+  if (all.machine) *all.machine += exposed(figures, all);
+  all.energy = energy(figures, all);
+  return all;
+}
+
+// What nothing overlaps: launch, first tiles and last outputs, and the wait of every step.
+double CostModel::exposed(const Figures& figures, const Times& times) const {
+  const auto core = hardware_->core.value_or(1);
+  const auto cores = static_cast<double>(hardware_->total(core));
+  const auto& at = figures.levels[core];
+  double seconds = hardware_->limits.launch_seconds ? hardware_->limits.launch_seconds->value : 0;
+  const double ends = static_cast<double>(at.ideal_memory_bytes) * std::min(cores, static_cast<double>(at.groups));
+  seconds += over(ends, rate_of(hardware_->levels[core].bandwidth), &Rate::reached).value_or(0);
+  const auto& latency = hardware_->levels.back().latency_clocks;
+  const auto* fma = hardware_->find(Unit::fma);
+  if (!latency || !fma || !fma->clock_hz) return seconds;
+  Figures scratch = figures;
+  double steps = 0;
+  for (const auto& step : steps_) steps += static_cast<double>(product(step, scratch));
+  return seconds + steps / static_cast<double>(at.groups) * times.rounds * latency->value / fma->clock_hz->value;
+}
+
+// Every byte and operation at its own price, and the idle machine for as long as it takes.
+std::optional<double> CostModel::energy(const Figures& figures, const Times& times) const {
+  double joules = 0;
+  for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
+    const auto& price = hardware_->levels[level].energy_per_byte;
+    if (!price) return {};
+    joules += static_cast<double>(figures.levels[level].transfer_bytes) * price->value;
+  }
+  for (std::size_t i = 0; i < work_.size(); ++i) {
+    const auto* unit = hardware_->find(work_[i].unit);
+    if (!unit) continue;
+    const auto price = unit->energy.find(work_[i].type);
+    if (price != unit->energy.end()) joules += figures.operations[i] * price->second.value;
+  }
+  if (hardware_->idle_watts && times.machine) joules += hardware_->idle_watts->value * *times.machine;
+  return joules;
+}
+
+}  // namespace napkin
