@@ -256,6 +256,7 @@ class Interpreter {
     for_each(over, [&](const std::vector<std::int64_t>& at) {
       place(column.over, at);
       total = combine(*column.fold, total, value(column.value, compute, frame));
+      operate(*column.fold->combine);
     });
     return column.carried ? combine(*column.fold, carried(compute, frame), total) : total;
   }
@@ -268,7 +269,18 @@ class Interpreter {
     std::vector<std::int64_t> at;
     for (const auto wire : nest_.scratch.at(*compute.column.carried).wires) at.push_back(positions_[wire.index]);
     const double old = tile.values[tile.index(at)];
-    return compute.column.repair ? value(*compute.column.repair, compute, frame) * old : old;
+    if (!compute.column.repair) return old;
+    operate(*find_pointwise("*"));
+    return value(*compute.column.repair, compute, frame) * old;
+  }
+  void operate(const Pointwise& function) {
+    count_.operations[static_cast<std::size_t>(function.unit)] += function.operations;
+  }
+  // What is the same everywhere is computed once and not counted.
+  bool varies(ExprId id) {
+    const auto [at, fresh] = varies_.try_emplace(id, false);
+    if (fresh) at->second = !free_wires(nest_.scratch, id).empty() || !arrays_read(nest_.scratch, id).empty();
+    return at->second;
   }
 
   double value(ExprId id, const Compute& compute, const Frame& frame) {
@@ -280,6 +292,7 @@ class Interpreter {
         [&](const Apply& a) {
           std::vector<double> arguments;
           for (const auto argument : a.arguments) arguments.push_back(value(argument, compute, frame));
+          if (varies(id)) operate(*a.function);
           return a.function->value(arguments.data());
         },
         [&](const Cast& c) { return row(c.type).round(value(c.value, compute, frame)); },
@@ -321,6 +334,7 @@ class Interpreter {
   Values& values_;
   Count count_;
   std::map<const Compute*, Held> held_;
+  std::map<ExprId, bool> varies_;
   std::vector<Tile> arrays_;
   std::vector<std::int64_t> positions_;
   std::size_t groups_ = 0;

@@ -57,7 +57,7 @@ TEST_CASE("what is predicted is what is counted") {
                    << to_text(partition, diagram, hardware) << "\n"
                    << to_text(lower(kernel, hardware), hardware));
       for (const auto& level : cost.levels) {
-        const auto& at = counted.levels.at(level.level);
+        const auto& at = counted.levels.at(level.level - 1);
         CAPTURE(level.level);
         REQUIRE(level.transfer_values == at.transfer_values);
         REQUIRE(level.transfer_bytes == at.transfer_bytes);
