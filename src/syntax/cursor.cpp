@@ -186,9 +186,10 @@ void Cursor::recover() {
 void Cursor::recover_line() {
   failed_ = false;
   brackets_.resize(std::min<std::size_t>(brackets_.size(), 1));
-  const auto ends = [&](const Token& t) {
-    return t.kind == TokenKind::newline || t.kind == TokenKind::end ||
-           (t.kind == TokenKind::sign && (t.text == ";" || t.text == "}"));
+  const bool braced = !brackets_.empty();
+  const auto ends = [=](const Token& t) {
+    if (t.kind == TokenKind::newline || t.kind == TokenKind::end) return true;
+    return t.kind == TokenKind::sign && (t.text == ";" || (braced && t.text == "}"));
   };
   while (!ends(token(at_))) ++at_;
 }

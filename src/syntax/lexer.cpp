@@ -153,8 +153,8 @@ class Lexer {
       return;
     }
     const bool foreign_letter = static_cast<unsigned char>(text_[at_]) >= 0x80;
-    const auto end = skip(at_ + 1, [=](char c) {
-      return static_cast<unsigned char>(c) >= 0x80 || (foreign_letter && (is_letter(c) || is_digit(c)));
+    const auto end = skip(at_ + 1, [=, first = text_[at_]](char c) {
+      return c == first || static_cast<unsigned char>(c) >= 0x80 || (foreign_letter && (is_letter(c) || is_digit(c)));
     });
     const bool visible = static_cast<unsigned char>(text_[at_]) >= 0x20 && text_[at_] != 0x7F;
     error("E0102",

@@ -25,12 +25,11 @@ Diagnostic too_many() {
 }  // namespace
 
 void Diagnostics::add(Diagnostic diagnostic) {
+  const bool error = is_error(diagnostic);
+  if (error && errors_ > limits::errors) return;
   const auto same = [&](const auto& other) { return place(other) == place(diagnostic); };
   if (std::any_of(all_.begin(), all_.end(), same)) return;
-  if (is_error(diagnostic) && ++errors_ > limits::errors) {
-    if (errors_ == limits::errors + 1) all_.push_back(too_many());
-    return;
-  }
+  if (error && ++errors_ > limits::errors) diagnostic = too_many();
   all_.push_back(std::move(diagnostic));
 }
 

@@ -34,7 +34,12 @@ struct Mark {
 // One source line as shown, and where each of its bytes stands on the screen.
 struct ShownLine {
   std::string text;
-  std::vector<std::size_t> column;  // by byte of the source line, and one more for its end
+  std::size_t first;                 // byte of the source line that is shown first
+  std::vector<std::size_t> columns;  // by byte from there on, and one more for the end
+
+  std::size_t column(std::size_t byte) const {
+    return byte < first ? 0 : columns[std::min(byte - first, columns.size() - 1)];
+  }
 };
 
 class Renderer {
@@ -116,8 +121,8 @@ class Renderer {
     out_ += fmt::format("{} {}\n", margin(fmt::format("{}", number)), shown.text);
     std::vector<Mark> marks;
     for (const auto* label : labels) {
-      const auto column = [&](std::size_t offset) { return shown.column[std::min(offset, end) - begin]; };
-      const auto from = column(label->span.begin), to = column(std::max(label->span.end, label->span.begin));
+      const auto from = shown.column(label->span.begin - begin);
+      const auto to = shown.column(std::min<std::size_t>(label->span.end, end) - begin);
       marks.push_back({from, std::max<std::size_t>(1, to - from), label == primary, label->text});
     }
     show_marks(std::move(marks));
@@ -127,32 +132,27 @@ class Renderer {
   static ShownLine show(std::string_view line, std::size_t first) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     const bool cut = line.size() > window;
-    const std::size_t from = cut && first > lead_in ? first - lead_in : 0;
-    const std::size_t to = cut ? std::min(line.size(), from + window) : line.size();
-    ShownLine shown;
-    shown.column.assign(line.size() + 2, 0);
-    std::size_t column = 0;
-    const auto put = [&](std::string_view text, int width) {
-      shown.text += text;
-      column += static_cast<std::size_t>(width);
-    };
-    if (from > 0) put("...", 3);
-    for (std::size_t at = 0; at < line.size();) {
+    auto at = cut && first > lead_in ? std::min(first, line.size()) - lead_in : 0;
+    while (at > 0 && (static_cast<unsigned char>(line[at]) & 0xC0U) == 0x80U) --at;
+    const auto end = cut ? std::min(line.size(), at + window) : line.size();
+    ShownLine shown{at > 0 ? "..." : "", at, {}};
+    std::size_t column = shown.text.size();
+    while (at < end) {
       const auto point = decode_utf8(line.substr(at)).value_or(CodePoint{0xFFFD, 1});
-      for (std::size_t i = 0; i < point.bytes; ++i) shown.column[at + i] = column;
-      if (at >= from && at < to) {
-        if (point.value == '\t')
-          put("    ", 4);
-        else if (point.value < 0x20 || point.value == 0x7F || point.value == 0xFFFD)
-          put("\xEF\xBF\xBD", 1);
-        else
-          put(line.substr(at, point.bytes), columns(point.value));
-      }
+      shown.columns.insert(shown.columns.end(), point.bytes, column);
+      const auto text = visible(point, line.substr(at, point.bytes));
+      shown.text += text;
+      column += point.value == '\t' ? text.size() : static_cast<std::size_t>(columns(point.value));
       at += point.bytes;
     }
-    shown.column[line.size()] = shown.column[line.size() + 1] = column;
-    if (to < line.size()) put("...", 3);
+    shown.columns.push_back(column);
+    if (end < line.size()) shown.text += "...";
     return shown;
+  }
+
+  static std::string_view visible(const CodePoint& point, std::string_view bytes) {
+    if (point.value == '\t') return "    ";
+    return point.value < 0x20 || point.value == 0x7F || point.value == 0xFFFD ? "\xEF\xBF\xBD" : bytes;
   }
 
   // The line of carets, the text of its last mark beside it, the other texts hung below from right to left.
