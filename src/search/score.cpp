@@ -1,0 +1,103 @@
+// Figures to a score, and to a score that bounds all partitions that begin alike.
+//
+// Why the bound holds. Larger pieces are fewer, so that less is loaded again and less is computed again: transfers,
+// operations and loop steps never grow with a size. They fill more memory: what is held never shrinks. The time of a
+// machine never shrinks when transfers, operations, memory or steps grow and the number of blocks stays. While that
+// number is free, the bound takes every core as busy all the time.
+#include "search/score.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace napkin {
+namespace {
+
+std::int64_t moved(const Level& level, const Figures::At& at) {
+  return level.in_values ? at.transfer_values : at.transfer_bytes;
+}
+std::int64_t held(const Level& level, const Figures::At& at, Model model) {
+  if (level.in_values) return model == Model::ideal ? at.ideal_memory_values : at.memory_values;
+  return model == Model::ideal ? at.ideal_memory_bytes : at.memory_bytes;
+}
+
+}  // namespace
+
+// As parts of what there is, so that different levels compare.
+double Scoring::excess(const Figures& figures) const {
+  double all = 0;
+  for (std::size_t i = 1; i < hardware_.levels.size(); ++i) {
+    const auto& level = hardware_.levels[i];
+    const auto& at = figures.levels[i];
+    const auto one = static_cast<double>(held(level, at, goal_.model));
+    const auto groups = static_cast<double>(at.groups_per_parent);
+    double over = std::max(0.0, one / level.room() - 1);
+    if (level.shared && level.capacity) over = std::max(over, one * groups / level.capacity->value - 1);
+    if (level.max_groups) over += std::max(0.0, groups / static_cast<double>(*level.max_groups) - 1);
+    all += over;
+  }
+  return all;
+}
+
+double Scoring::objective(const CostModel& model, const Figures& figures) const {
+  if (nearest_) return excess(figures);
+  if (goal_.objective == Objective::transfers) return 0;
+  const auto times = model.times(figures);
+  if (goal_.objective == Objective::energy) return times.energy.value_or(0);
+  return (goal_.model == Model::ideal ? times.ideal : times.machine).value_or(0);
+}
+
+Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t labels) const {
+  Score score;
+  std::size_t at = 0;
+  score.parts[at++] = objective(model, figures);
+  const auto levels = std::min(hardware_.levels.size(), Score::most_levels + 1);
+  for (std::size_t i = 1; i < levels; ++i)
+    score.parts[at++] = static_cast<double>(moved(hardware_.levels[i], figures.levels[i]));
+  for (std::size_t i = 1; i < levels; ++i)
+    score.parts[at++] = static_cast<double>(held(hardware_.levels[i], figures.levels[i], goal_.model));
+  score.parts[at] = static_cast<double>(labels);
+  return score;
+}
+
+Figures Scoring::optimistic(const Figures& most, const Figures& least, bool settled) const {
+  Figures bound = most;
+  for (std::size_t i = 1; i < bound.levels.size(); ++i) {
+    auto& at = bound.levels[i];
+    at.memory_values = least.levels[i].memory_values;
+    at.memory_bytes = least.levels[i].memory_bytes;
+    at.ideal_memory_values = least.levels[i].ideal_memory_values;
+    at.ideal_memory_bytes = least.levels[i].ideal_memory_bytes;
+  }
+  bound.overflow = false;
+  if (settled) return bound;
+  const auto core = hardware_.core.value_or(1);
+  auto& at = bound.levels[core];
+  const auto cores = hardware_.total(core);
+  at.ideal_memory_bytes = static_cast<std::int64_t>(static_cast<double>(at.ideal_memory_bytes) /
+                                                    static_cast<double>(cores) *
+                                                    static_cast<double>(std::min(cores, at.groups)));
+  at.groups = cores;
+  return bound;
+}
+
+bool Leaders::alike(const Partition& a, const Partition& b) const {
+  const auto outer = [&](const Partition& partition) {
+    std::vector<Split> splits;
+    std::ranges::copy_if(partition.splits, std::back_inserter(splits), [&](const Split& s) { return s.level <= level_; });
+    return splits;
+  };
+  return outer(a) == outer(b);
+}
+
+void Leaders::offer(Ranked candidate) {
+  const auto rival =
+      std::ranges::find_if(best_, [&](const Ranked& one) { return alike(one.partition, candidate.partition); });
+  if (rival != best_.end()) {
+    if (*rival <= candidate) return;
+    best_.erase(rival);
+  }
+  best_.insert(std::ranges::lower_bound(best_, candidate), std::move(candidate));
+  if (best_.size() > most_) best_.pop_back();
+}
+
+}  // namespace napkin

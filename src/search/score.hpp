@@ -1,0 +1,67 @@
+// What makes one partition better than another: a list of numbers compared in order, least first.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <optional>
+#include <vector>
+
+#include "cost/model.hpp"
+#include "napkin/search.hpp"
+
+namespace napkin {
+
+// The objective, transfers from the outermost level inwards, memory likewise, and the number of labels.
+struct Score {
+  static constexpr std::size_t most_levels = 8;
+  std::array<double, 2 + 2 * most_levels> parts{};
+  auto operator<=>(const Score&) const = default;
+};
+
+class Scoring {
+ public:
+  // `nearest`: the objective is how far a partition is from fitting.
+  Scoring(const Hardware& hardware, const Goal& goal, bool nearest)
+      : hardware_(hardware), goal_(goal), nearest_(nearest) {}
+  bool fits(const CostModel& model, const Figures& figures) const {
+    return nearest_ ? !figures.overflow : model.fits(figures, goal_.model);
+  }
+  Score score(const CostModel&, const Figures&, std::size_t labels) const;
+  // A score that no choice of the free sizes beats. `most` are the figures with every free size at its largest, where
+  // least is moved; `least` with every free size at its smallest, where least is held. Unless `settled`, groups are
+  // still free.
+  Figures optimistic(const Figures& most, const Figures& least, bool settled) const;
+
+ private:
+  double objective(const CostModel&, const Figures&) const;
+  double excess(const Figures&) const;
+
+  const Hardware& hardware_;
+  const Goal& goal_;
+  bool nearest_;
+};
+
+struct Ranked {
+  Score score;
+  Partition partition;
+  auto operator<=>(const Ranked&) const = default;
+};
+
+// The best few so far, best first, of those that differ in their splits down to `level`.
+class Leaders {
+ public:
+  Leaders(std::size_t most, std::size_t level) : most_(most), level_(level) {}
+  // Whether nothing with this score or a greater one can still be among the best. Equal scores are settled by the
+  // partitions themselves, so an equal one must be looked at.
+  bool beyond(const Score& score) const { return best_.size() == most_ && score > best_.back().score; }
+  void offer(Ranked);
+  const std::vector<Ranked>& best() const { return best_; }
+
+ private:
+  bool alike(const Partition&, const Partition&) const;
+
+  std::size_t most_, level_;
+  std::vector<Ranked> best_;
+};
+
+}  // namespace napkin

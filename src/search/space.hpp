@@ -1,0 +1,48 @@
+// The partitions that the search chooses from: which wires may be split at which level, in which order, into pieces of
+// which sizes. The search and its slow twin walk the same space.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "napkin/search.hpp"
+
+namespace napkin {
+
+struct Space {
+  std::shared_ptr<const Derivation> derivation;
+  const Hardware* hardware = nullptr;
+  Partition fixed;                     // written by hand; stays
+  std::size_t first = 1;               // the outermost level that is free
+  std::vector<WireId> grouped;         // at every free level, unless a level above streams the wire
+  std::vector<WireId> streamed;        // at every free level, in any order
+  std::size_t most_streams = 3;        // per level
+  std::vector<std::int64_t> divisors;  // of pieces, by wire
+};
+Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Partition& fixed);
+std::string to_text(const Space&);
+
+// Sizes of the pieces of `extent`, largest first: for every number of pieces the least multiple of the divisor that
+// gives this number, and the whole. Other sizes give the same number of pieces and hold more.
+std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor);
+
+// Shapes: every choice and order of streams that the derivation allows, with all groups; sizes of free splits are 1.
+// A partition belongs to exactly one shape: there its streams are cut into more than one piece, its groups perhaps
+// not.
+void each_shape(const Space&, const std::function<void(const Kernel& shape)>& visit);
+
+// How many partitions a shape has; the greatest number where it overflows.
+std::int64_t count_partitions(const Space&, const Partition& shape);
+
+// Without the labels from level `first` on that do nothing: one piece.
+Partition without_idle_labels(const Diagram&, const Partition&, std::size_t first);
+
+// The piece that the splits before `at` leave of its wire.
+std::int64_t extent_before(const Diagram&, const std::vector<Split>&, std::span<const std::int64_t> sizes,
+                           std::size_t at);
+
+}  // namespace napkin
