@@ -48,9 +48,9 @@ class CostModelBuilder {
   std::size_t cut(WireId wire, std::vector<std::size_t> splits) {
     auto& all = model_.cuts_;
     const auto same = [&](const CostModel::Cut& c) { return c.wire == wire && c.splits == splits; };
-    const auto found = std::find_if(all.begin(), all.end(), same);
-    if (found == all.end()) all.push_back({wire, std::move(splits)});
-    return static_cast<std::size_t>(found - all.begin());
+    const auto at = static_cast<std::size_t>(std::find_if(all.begin(), all.end(), same) - all.begin());
+    if (at == all.size()) all.push_back({wire, std::move(splits)});
+    return at;
   }
   std::size_t cut_at(WireId wire, std::size_t level, const std::vector<Split>& loops) {
     return cut(wire, splits(wire, level, loops));

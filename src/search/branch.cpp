@@ -21,12 +21,7 @@ std::set<WireId> awkward_wires(const CostModel& model) {
 
 Branch::Branch(const Space& space, const Kernel& shape, const CostModel& model, const Scoring& scoring,
                Leaders& leaders, Tally& tally)
-    : space_(space),
-      shape_(shape.partition),
-      model_(model),
-      scoring_(scoring),
-      leaders_(leaders),
-      tally_(tally) {
+    : space_(space), shape_(shape.partition), model_(model), scoring_(scoring), leaders_(leaders), tally_(tally) {
   const auto& diagram = space.derivation->scratch;
   const auto awkward = awkward_wires(model);
   for (std::size_t i = 0; i < shape_.splits.size(); ++i) {

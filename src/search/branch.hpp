@@ -46,10 +46,10 @@ class Branch {
   Leaders& leaders_;
   Tally& tally_;
   bool bounded_ = true;
-  std::vector<Free> free_;            // in the order of their choice
-  std::size_t awkward_ = 0;           // so many first ones must be chosen before a bound holds
-  std::size_t settled_ = 0;           // after so many ones the number of blocks is known
-  std::vector<std::int64_t> sizes_;   // chosen; by split
+  std::vector<Free> free_;                   // in the order of their choice
+  std::size_t awkward_ = 0;                  // so many first ones must be chosen before a bound holds
+  std::size_t settled_ = 0;                  // after so many ones the number of blocks is known
+  std::vector<std::int64_t> sizes_;          // chosen; by split
   std::vector<std::int64_t> large_, small_;  // chosen, or the largest and the smallest that may be
   Figures exact_, most_, least_;
 };

@@ -1,8 +1,8 @@
 // A diagram cut into kernels: the cheapest cut of the statements, in their order, into contiguous segments.
 //
-// best(i) is the least cost of the first i statements: the least over j < i of best(j) + cost of the kernel of statements
-// j to i - 1. Kernels meet only in arrays at the outermost level, so that costs add up, and what the rest needs of a
-// kernel (its outputs) does not depend on how the rest is cut.
+// best(i) is the least cost of the first i statements: the least over j < i of best(j) + cost of the kernel of
+// statements j to i - 1. Kernels meet only in arrays at the outermost level, so that costs add up, and what the rest
+// needs of a kernel (its outputs) does not depend on how the rest is cut.
 #include <algorithm>
 #include <optional>
 

@@ -73,9 +73,9 @@ Figures Scoring::optimistic(const Figures& most, const Figures& least, bool sett
   const auto core = hardware_.core.value_or(1);
   auto& at = bound.levels[core];
   const auto cores = hardware_.total(core);
-  at.ideal_memory_bytes = static_cast<std::int64_t>(static_cast<double>(at.ideal_memory_bytes) /
-                                                    static_cast<double>(cores) *
-                                                    static_cast<double>(std::min(cores, at.groups)));
+  at.ideal_memory_bytes =
+      static_cast<std::int64_t>(static_cast<double>(at.ideal_memory_bytes) / static_cast<double>(cores) *
+                                static_cast<double>(std::min(cores, at.groups)));
   at.groups = cores;
   return bound;
 }
@@ -83,7 +83,8 @@ Figures Scoring::optimistic(const Figures& most, const Figures& least, bool sett
 bool Leaders::alike(const Partition& a, const Partition& b) const {
   const auto outer = [&](const Partition& partition) {
     std::vector<Split> splits;
-    std::ranges::copy_if(partition.splits, std::back_inserter(splits), [&](const Split& s) { return s.level <= level_; });
+    std::ranges::copy_if(partition.splits, std::back_inserter(splits),
+                         [&](const Split& s) { return s.level <= level_; });
     return splits;
   };
   return outer(a) == outer(b);

@@ -42,8 +42,7 @@ Found found(const Space& space, const Goal& goal, bool all) {
   found.optimal = ranking.tally.budget >= 0;
   found.space = to_text(space);
   if (top > 1) found.space += "; the best that differ at the outermost level";
-  for (const auto& one : ranking.leaders.best())
-    found.best.push_back(candidate(space, one.partition, goal.model));
+  for (const auto& one : ranking.leaders.best()) found.best.push_back(candidate(space, one.partition, goal.model));
   if (!found.best.empty()) return found;
   const auto closest = rank(space, goal, Leaders(1, space.first), true, all);
   found.evaluated += closest.tally.evaluated;

@@ -79,7 +79,8 @@ void divide_contraction(const Derivation& derivation, const Hardware& hardware, 
   collect_accesses(scratch, column.value, reads);
   if (reads.size() != 2) return;
   const auto types = std::pair(scratch.at(reads[0]->array).type, scratch.at(reads[1]->array).type);
-  const auto* shape = least_instruction(hardware, row(types.first).bytes > row(types.second).bytes ? types.first : types.second);
+  const auto* shape =
+      least_instruction(hardware, row(types.first).bytes > row(types.second).bytes ? types.first : types.second);
   if (shape == nullptr) return;
   for (const auto wire : column.over) divisors[wire.index] = std::lcm(divisors[wire.index], shape->k);
   for (const auto wire : scratch.at(column.output).wires)
@@ -191,8 +192,8 @@ std::string to_text(const Space& space) {
   for (const auto& verdict : space.derivation->verdicts)
     if (const auto divisor = space.divisors[verdict.wire.index]; divisor > 1)
       multiples.insert(fmt::format("{} by {}", scratch.at(verdict.wire).name, divisor));
-  auto text = fmt::format("groups of every woven axis and at most {} streams in any order, at each level",
-                          space.most_streams);
+  auto text =
+      fmt::format("groups of every woven axis and at most {} streams in any order, at each level", space.most_streams);
   if (!space.fixed.splits.empty()) text += " below those written by hand";
   text += "; pieces of every number";
   if (!multiples.empty()) text += fmt::format(", as multiples ({})", fmt::join(multiples, ", "));
