@@ -1,0 +1,129 @@
+// Wires become the names of their axes, splits become g_NAME and s_NAME.
+#include "cost/symbols.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace napkin {
+namespace {
+
+constexpr std::size_t level = 1;
+
+class Reader {
+ public:
+  Reader(const CostModel& model, const Kernel& shape) : model_(model), shape_(shape) {}
+
+  Posynomial sum(const CostModel::Product& product) const {
+    Monomial all;
+    for (const auto wire : product.whole) all.times(axis(wire));
+    for (const auto cut : product.counts) all = all * count(model_.cuts()[cut]);
+    for (const auto cut : product.lengths) all.times(length(model_.cuts()[cut]));
+    Posynomial result = {all};
+    for (const auto footprint : product.footprints) result = result * reach(model_.footprints()[footprint]);
+    return result;
+  }
+  Symbol axis(WireId wire) const { return {SymbolKind::size, diagram().at(diagram().at(wire).axis).name}; }
+  Symbol piece(const Split& split) const {
+    return {SymbolKind::piece, (split.kind == SplitKind::group ? "g_" : "s_") + diagram().at(split.wire).name};
+  }
+  const Diagram& diagram() const { return shape_.derivation->scratch; }
+
+ private:
+  Symbol length(const CostModel::Cut& cut) const {
+    return cut.splits.empty() ? axis(cut.wire) : piece(shape_.partition.splits[cut.splits.back()]);
+  }
+  Monomial count(const CostModel::Cut& cut) const {
+    Monomial ratio;
+    ratio.times(axis(cut.wire));
+    ratio.times(length(cut), -1);
+    return ratio;
+  }
+  const CostModel::Cut& cut_of(const CostModel::Footprint& footprint, WireId wire) const {
+    const auto found =
+        std::ranges::find_if(footprint.cuts, [&](std::size_t cut) { return model_.cuts()[cut].wire == wire; });
+    return model_.cuts()[*found];
+  }
+  Posynomial reach(const CostModel::Footprint& footprint) const {
+    Posynomial result = {Monomial{}};
+    for (const auto& dimension : footprint.indices) result = result * reach(footprint, dimension.first);
+    if (footprint.all_pieces)
+      for (const auto cut : footprint.cuts) result = result * Posynomial{count(model_.cuts()[cut])};
+    return result;
+  }
+  Posynomial reach(const CostModel::Footprint& footprint, const Index& index) const {
+    if (index.terms.empty()) return {Monomial{}};
+    Posynomial result;
+    for (const auto& [wire, coefficient] : index.terms) {
+      result.push_back({std::abs(static_cast<double>(coefficient)) / static_cast<double>(index.divisor), {}});
+      result.back().times(length(cut_of(footprint, wire)));
+    }
+    return result;
+  }
+
+  const CostModel& model_;
+  const Kernel& shape_;
+};
+
+// What the paper counts, or what the largest column holds at the sizes as they stand.
+std::vector<std::size_t> held_at_level(const CostModel& model, const Reader& reader, const Assignment& at, Model kind) {
+  if (kind == Model::ideal) return level < model.ideal().size() ? model.ideal()[level] : std::vector<std::size_t>{};
+  std::vector<std::size_t> largest;
+  double most = -1;
+  for (const auto& column : model.columns()) {
+    if (column.level != level) continue;
+    auto held = column.held;
+    const auto size = [&](std::size_t holding) { return value(reader.sum(model.holdings()[holding].values), at); };
+    for (const auto& [a, b] : column.shared) std::erase(held, size(a) < size(b) ? a : b);
+    double total = 0;
+    for (const auto holding : held) total += size(holding) * model.holdings()[holding].bytes;
+    if (total > most) largest = held, most = total;
+  }
+  return largest;
+}
+
+void add_sizes(Symbolic& all, const Reader& reader, const Kernel& shape) {
+  const auto& diagram = reader.diagram();
+  for (const auto& axis : diagram.axes)
+    if (axis.size) all.sizes[{SymbolKind::size, axis.name}] = static_cast<double>(*axis.size);
+  for (const auto& split : shape.partition.splits) {
+    if (split.level != level) continue;
+    const auto size = diagram.size(split.wire);
+    const auto largest = static_cast<double>(size.value_or(INT64_MAX));
+    all.largest[reader.piece(split)] = largest;
+    all.written[reader.piece(split)] = std::min(largest, static_cast<double>(split.size));
+  }
+}
+
+bool all_sized(const Posynomial& sum, const Assignment& sizes) {
+  for (const auto& term : sum)
+    for (const auto& [symbol, power] : term.powers)
+      if (symbol.kind == SymbolKind::size && !sizes.contains(symbol)) return false;
+  return true;
+}
+
+}  // namespace
+
+Symbolic symbols(const CostModel& model, const Kernel& shape, const Hardware& hardware, Model kind) {
+  Symbolic all;
+  const Reader reader(model, shape);
+  add_sizes(all, reader, shape);
+  for (const auto& transfer : model.transfers())
+    if (transfer.level == level) std::ranges::move(reader.sum(transfer.values), std::back_inserter(all.transfers));
+  auto at = all.sizes;
+  at.insert(all.written.begin(), all.written.end());
+  for (const auto index : held_at_level(model, reader, at, kind)) {
+    const auto& holding = model.holdings()[index];
+    const double weight = hardware.levels.at(level).in_values ? 1 : holding.bytes;
+    for (const auto& term : reader.sum(holding.values)) {
+      all.memory.push_back(term);
+      all.weighted_memory.push_back(Monomial{weight, {}} * term);
+    }
+  }
+  all.transfers = collected(all.transfers);
+  all.memory = collected(all.memory);
+  all.weighted_memory = collected(all.weighted_memory);
+  all.sized = all_sized(all.transfers, all.sizes) && all_sized(all.memory, all.sizes);
+  return all;
+}
+
+}  // namespace napkin
