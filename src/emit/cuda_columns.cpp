@@ -1,0 +1,303 @@
+// Columns and saves of one thread, as loops over its own cells.
+#include "emit/cuda_columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "emit/cuda_tiles.hpp"
+#include "emit/cuda_types.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+// Copies of a loop's body up to which loops are unrolled: an array keeps to registers only if they are.
+constexpr std::int64_t most_unrolled = 1024;
+
+bool has(const std::vector<WireId>& wires, WireId wire) {
+  return std::find(wires.begin(), wires.end(), wire) != wires.end();
+}
+std::string sum(const std::string& begin, const std::string& counter) {
+  return begin == "0" ? counter : fmt::format("{} + {}", begin, counter);
+}
+
+}  // namespace
+
+ColumnPrinter::ColumnPrinter(Page& page) : page_(page), out_(page.out) {
+  for (const auto id : page.nest.outputs)
+    for (std::uint32_t b = 0; b < page.nest.buffers.size(); ++b)
+      if (page.nest.buffers[b].array == id && page.nest.buffers[b].level == page.leaf()) passing_.insert({b});
+  study(page.nest.body);
+}
+
+// Finds where tiles come from, and which outputs are more than passed on: read, folded or saved later.
+void ColumnPrinter::study(const Block& block) {
+  const Compute* last = nullptr;
+  for (const auto& step : block.steps) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    match(
+        step.node, [&](const Load& load) { from_[load.to] = load.from; },
+        [&](const Compute& column) {
+          if (column.column.fold) passing_.erase(column.to);
+          if (column.carried) passing_.erase(*column.carried);
+          for (const auto& [access, id] : column.reads) passing_.erase(id);
+        },
+        [&](const Save& save) {
+          if (!last || last->to != save.from) passing_.erase(save.from);
+        },
+        [&](const For& loop) { study(loop.body); });
+    // Two computations of one output: neither is the last word.
+    if (last && !compute && !std::holds_alternative<Save>(step.node)) passing_.erase(last->to);
+    if (last && compute) passing_.erase(last->to);
+    last = compute;
+  }
+  if (last) passing_.erase(last->to);
+}
+
+// Steps
+
+void ColumnPrinter::print(const Compute& compute) {
+  auto all = wires(compute);
+  all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
+  const auto sizes = page_.extents(all, page_.own);
+  out_.line(fmt::format("// {}{}", to_text(page_.diagram, compute.column), sizes.empty() ? "" : "    " + sizes));
+  if (!is_stored(compute.to))
+    pass(compute);
+  else if (compute.column.fold)
+    fold(compute);
+  else
+    pointwise(compute);
+}
+
+void ColumnPrinter::print(const Save& save) {
+  const auto& buffer = page_.nest.at(save.from);
+  if (buffer.level != page_.leaf() || !is_stored(save.from)) return;
+  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
+  Here here;
+  const int opened = open_cells(page_.diagram.at(buffer.array).wires, Edge::guard, here);
+  store(buffer.array, slot(save.from, buffer.at, here), here);
+  close(opened);
+}
+
+void ColumnPrinter::pass(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(wires(compute), Edge::guard, here);
+  store(compute.column.output, value(compute, compute.column.value, here), here);
+  close(opened);
+}
+
+void ColumnPrinter::store(ArrayId id, const std::string& text, const Here& here) {
+  const auto& array = page_.diagram.at(id);
+  std::vector<std::string> at;
+  for (const auto wire : array.wires) at.push_back(here.position.at(wire));
+  const auto written = without_brackets(filled(cuda_type(array.type).write, without_brackets(text)));
+  out_.line(fmt::format("{}[{}] = {};", page_.array(id),
+                        cuda_offset(at, cuda_sizes(page_.diagram, page_.names, array.wires)), written));
+}
+
+void ColumnPrinter::pointwise(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(wires(compute), edge(compute.to), here);
+  const auto text = value(compute, compute.column.value, here);
+  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, text)));
+  close(opened);
+}
+
+void ColumnPrinter::fold(const Compute& compute) {
+  const auto past_end = edge(compute.to);
+  begin_fold(compute, past_end);
+  Here here;
+  int opened = 0;
+  auto unrolled = cells(wires(compute));
+  for (const auto wire : compute.column.over) opened += open_fold(compute, wire, unrolled, here);
+  opened += open_cells(wires(compute), past_end, here);
+  absorb(compute, here);
+  close(opened);
+  if (cuda_type(page_.nest.at(compute.to).type).round != "{0}") round_fold(compute, past_end);
+}
+
+// The identity, or the old value repaired.
+void ColumnPrinter::begin_fold(const Compute& compute, Edge past_end) {
+  const auto& column = compute.column;
+  const bool in_place = column.carried && *compute.carried == compute.to;
+  if (in_place && !column.repair) return;
+  Here here;
+  const int opened = open_cells(wires(compute), past_end, here);
+  const auto to = slot(compute, here);
+  if (in_place) {
+    out_.line(fmt::format("{} *= {};", to, without_brackets(value(compute, *column.repair, here))));
+  } else if (column.carried) {
+    const auto old = slot(*compute.carried, page_.nest.at(*compute.carried).at, here);
+    out_.line(column.repair ? fmt::format("{} = {} * {};", to, value(compute, *column.repair, here), old)
+                            : fmt::format("{} = {};", to, old));
+  } else {
+    out_.line(fmt::format("{} = {};", to, cuda_number(column.fold->identity, is_wide(compute))));
+  }
+  close(opened);
+}
+
+void ColumnPrinter::absorb(const Compute& compute, const Here& here) {
+  const auto& combine = *compute.column.fold->combine;
+  const auto to = slot(compute, here);
+  const auto text = without_brackets(value(compute, compute.column.value, here));
+  if (combine.role == Role::add || combine.role == Role::multiply)
+    out_.line(fmt::format("{} {}= {};", to, combine.name, text));
+  else
+    out_.line(fmt::format("{} = {};", to, fmt::format(fmt::runtime(combine.cuda), to, text)));
+}
+
+void ColumnPrinter::round_fold(const Compute& compute, Edge past_end) {
+  Here here;
+  const int opened = open_cells(wires(compute), past_end, here);
+  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, slot(compute, here))));
+  close(opened);
+}
+
+// Loops
+
+const std::vector<WireId>& ColumnPrinter::wires(const Compute& compute) const {
+  return page_.diagram.at(compute.column.output).wires;
+}
+
+std::int64_t ColumnPrinter::cells(const std::vector<WireId>& of) const {
+  std::int64_t all = 1;
+  for (const auto wire : of) all *= page_.own[wire.index].extent;
+  return all;
+}
+
+int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here& here) {
+  const bool unroll = cells(of) <= most_unrolled;
+  int opened = 0;
+  std::string guard;
+  const auto add = [&](const std::string& condition) { guard += (guard.empty() ? "" : " && ") + condition; };
+  for (const auto wire : of) {
+    const auto& piece = page_.own[wire.index];
+    const auto& counter = here.counter[wire] = piece.extent == 1 ? "0" : page_.counters[wire.index];
+    const auto& position = here.position[wire] = piece.extent == 1 ? piece.position : page_.wires[wire.index];
+    if (piece.is_whole()) page_.limit(wire);
+    if (piece.extent == 1 && piece.by_thread) add(fmt::format("{} < {}", piece.begin, piece.end));
+    if (piece.extent == 1) continue;
+    if (unroll) out_.line("#pragma unroll");
+    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, piece.extent));
+    const auto place = sum(piece.begin, counter);
+    out_.declare(position, past_end == Edge::guard ? place : fmt::format("min({}, {} - 1)", place, piece.end));
+    add(fmt::format("{} < {}", position, piece.end));
+    ++opened;
+  }
+  if (!page_.any_threads) add("threadIdx.x == 0");
+  if (past_end == Edge::repeat || guard.empty()) return opened;
+  out_.open(fmt::format("if ({})", guard));
+  return opened + 1;
+}
+
+// A loop over one folded wire: with a constant length if that keeps an array of the thread's in registers.
+int ColumnPrinter::open_fold(const Compute& compute, WireId wire, std::int64_t& unrolled, Here& here) {
+  const auto& piece = page_.own[wire.index];
+  const auto& counter = page_.counters[wire.index];
+  const auto& position = page_.wires[wire.index];
+  const bool own = reads_own(compute, wire);
+  if (piece.is_whole() && (piece.extent == 1 || own)) page_.limit(wire);
+  if (piece.extent == 1) {
+    here.position[wire] = piece.position;
+    here.counter[wire] = "0";
+    return 0;
+  }
+  here.position[wire] = position;
+  if (!own || unrolled * piece.extent > most_unrolled) {
+    here.counter[wire] = piece.is_whole() ? position : fmt::format("{} - {}", position, piece.begin);
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", position, piece.begin, piece.end));
+    return 1;
+  }
+  unrolled *= piece.extent;
+  here.counter[wire] = counter;
+  out_.line("#pragma unroll");
+  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, piece.extent));
+  out_.declare(position, sum(piece.begin, counter));
+  out_.open(fmt::format("if ({} < {})", position, piece.end));
+  return 2;
+}
+
+void ColumnPrinter::close(int opened) {
+  while (opened-- > 0) out_.close();
+}
+
+bool ColumnPrinter::reads_own(const Compute& compute, WireId wire) const {
+  return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
+    const auto array = page_.nest.at(read.second).array;
+    return !page_.is_input(array) && has(page_.diagram.at(array).wires, wire);
+  });
+}
+
+// Values
+
+// Where a cell of an array that the thread computes stands.
+std::string ColumnPrinter::slot(BufferId id, const std::vector<Index>& at, const Here& here) const {
+  const auto& buffer = page_.nest.at(id);
+  const auto& of = page_.diagram.at(buffer.array).wires;
+  std::string text = page_.buffer(id);
+  for (std::size_t k = 0; k < of.size(); ++k) {
+    if (buffer.extent[k] == 1) continue;
+    const auto& begin = page_.scope.at(id)[of[k].index].begin;
+    const bool counts = is_along(at[k], of[k]) && begin == page_.own[of[k].index].begin && here.counter.contains(of[k]);
+    const auto place = cuda_index(at[k], [&](WireId wire) { return here.position.at(wire); });
+    text += fmt::format("[{}]", counts ? here.counter.at(of[k]) : begin == "0" ? place : place + " - " + begin);
+  }
+  return text;
+}
+std::string ColumnPrinter::slot(const Compute& compute, const Here& here) const {
+  return slot(compute.to, page_.nest.at(compute.to).at, here);
+}
+
+// Cells past the end may repeat the last one, unless they would fall on its slot.
+ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {
+  for (const auto wire : page_.diagram.at(page_.nest.at(id).array).wires)
+    if (page_.scope.at(id)[wire.index].begin != page_.own[wire.index].begin) return Edge::guard;
+  return Edge::repeat;
+}
+
+Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) const {
+  const auto& from = access(page_.diagram, access_id);
+  auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
+              return r.first == access_id;
+            })->second;
+  if (!page_.is_input(from.array)) return {slot(id, from.at, here), Kind::real};
+  while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
+  const auto& array = page_.diagram.at(from.array);
+  std::vector<std::string> at;
+  for (const auto& index : from.at) at.push_back(cuda_index(index, [&](WireId w) { return here.position.at(w); }));
+  const auto element = page_.kernel.staged.contains(id)
+                           ? tile_element(page_, id, at)
+                           : fmt::format("{}[{}]", page_.array(from.array),
+                                         cuda_offset(at, cuda_sizes(page_.diagram, page_.names, array.wires)));
+  return {filled(cuda_type(array.type).read, element), array.type == Datatype::boolean ? Kind::boolean : Kind::real};
+}
+
+std::string ColumnPrinter::value(const Compute& compute, ExprId id, const Here& here) {
+  const bool wide = is_wide(compute);
+  const Surroundings around{.position = [&](WireId wire) { return here.position.at(wire); },
+                            .size = [&](AxisId axis) { return "n." + page_.names.axes[axis.index]; },
+                            .read = [&](ExprId access) { return read(compute, access, here); },
+                            .local =
+                                [&, wide](const std::string& text) {
+                                  const auto name = page_.pool.fresh("t");
+                                  out_.line(fmt::format("const {} {} = {};", wide ? "double" : "float", name, text));
+                                  return name;
+                                },
+                            .wide = wide};
+  const auto typed = cuda_expression(page_.diagram, id, around);
+  return typed.kind == Kind::real ? typed.text : fmt::format("float({})", without_brackets(typed.text));
+}
+
+std::string ColumnPrinter::rounded(BufferId id, const std::string& text) const {
+  return without_brackets(filled(cuda_type(page_.nest.at(id).type).round, without_brackets(text)));
+}
+
+bool ColumnPrinter::is_wide(const Compute& compute) const {
+  const auto wide = [&](BufferId id) { return napkin::is_wide(page_.nest.at(id).type); };
+  return wide(compute.to) ||
+         std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) { return wide(read.second); });
+}
+
+}  // namespace napkin

@@ -1,0 +1,180 @@
+// Expressions of a diagram in CUDA C++: the function table's own texts, with positions and sizes kept as integers
+// while they meet only integers.
+#include "emit/cuda_expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "diagram/match.hpp"
+#include "emit/cuda_text.hpp"
+#include "emit/cuda_types.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr double greatest_int = 2147483647;
+
+bool whole(double value) { return std::abs(value) <= greatest_int && value == std::floor(value); }
+
+// Rows whose C++ is an operator that works on integers and booleans as they are.
+bool gives_condition(const Pointwise& f) { return f.role == Role::compare || f.role == Role::logic; }
+bool keeps_integers(const Pointwise& f) {
+  return f.role == Role::add || f.role == Role::subtract || f.role == Role::multiply || f.role == Role::negate;
+}
+
+class Printer {
+ public:
+  Printer(const Diagram& diagram, const Surroundings& around) : diagram_(diagram), around_(around) {}
+
+  Typed run(ExprId id) {
+    if (around_.local) count(id);
+    return printed(id);
+  }
+
+ private:
+  void count(ExprId id) {
+    const auto* apply = std::get_if<Apply>(&diagram_.at(id).node);
+    if (apply && ++uses_[id] > 1) return;
+    if (apply)
+      for (const auto argument : apply->arguments) count(argument);
+    if (const auto* cast = std::get_if<Cast>(&diagram_.at(id).node)) count(cast->value);
+  }
+
+  Typed printed(ExprId id) {
+    if (const auto known = locals_.find(id); known != locals_.end()) return known->second;
+    auto result = fresh(id);
+    if (uses_[id] > 1 && result.kind == Kind::real) {
+      result.text = around_.local(without_brackets(result.text));
+      locals_[id] = result;
+    }
+    return result;
+  }
+
+  Typed fresh(ExprId id) {
+    return match(
+        diagram_.at(id).node,
+        [&](const Constant& c) {
+          return Typed{cuda_number(c.value, around_.wide), Kind::real};
+        },
+        [&](const Position& p) {
+          return Typed{around_.position(p.wire), Kind::integer};
+        },
+        [&](const Size& s) {
+          return Typed{around_.size(s.axis), Kind::integer};
+        },
+        [&](const Access&) { return around_.read(id); }, [&](const Apply& a) { return applied(a); },
+        [&](const Cast& c) { return cast(c); },
+        [&](const Reduce&) {
+          return Typed{around_.reduction(id), Kind::real};
+        });
+  }
+
+  Typed cast(const Cast& c) {
+    const auto text = without_brackets(real(printed(c.value)));
+    const auto rounded = filled(cuda_type(c.type).round, text);
+    return {c.type == Datatype::f32 && around_.wide ? fmt::format("float({})", text) : rounded, Kind::real};
+  }
+
+  std::string number() const { return around_.wide ? "double" : "float"; }
+  std::string real(const Typed& value) const {
+    if (value.kind == Kind::real) return value.text;
+    return fmt::format("{}({})", number(), without_brackets(value.text));
+  }
+
+  Typed applied(const Apply& apply) {
+    const auto& f = *apply.function;
+    std::vector<Typed> arguments;
+    for (const auto argument : apply.arguments) arguments.push_back(printed(argument));
+    if (f.role == Role::choose) return chosen(arguments);
+    const bool integers = (keeps_integers(f) || gives_condition(f)) && make_integers(apply, arguments);
+    std::vector<std::string> texts;
+    for (const auto& argument : arguments)
+      texts.push_back(integers || (f.role == Role::logic && argument.kind == Kind::boolean) ? argument.text
+                                                                                            : real(argument));
+    if (integers && f.role == Role::multiply) texts[0] = "(long long)" + texts[0];
+    // No `--` from a sign in front of a negative number.
+    if (f.cuda.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
+    const auto kind = gives_condition(f) ? Kind::boolean : integers ? Kind::integer : Kind::real;
+    if (texts.size() == 1) return {filled(f.cuda, texts[0]), kind};
+    return {fmt::format(fmt::runtime(f.cuda), texts[0], texts[1]), kind};
+  }
+
+  // Whether all arguments can be integers; whole constants beside integers become such.
+  bool make_integers(const Apply& apply, std::vector<Typed>& arguments) const {
+    std::vector<Typed> as_integers = arguments;
+    bool any = false;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const auto* constant = std::get_if<Constant>(&diagram_.at(apply.arguments[i]).node);
+      if (constant && whole(constant->value))
+        as_integers[i] = {fmt::format("{}", static_cast<long long>(constant->value)), Kind::integer};
+      else if (arguments[i].kind == Kind::real)
+        return false;
+      any |= arguments[i].kind == Kind::integer;
+    }
+    if (any) arguments = std::move(as_integers);
+    return any;
+  }
+
+  Typed chosen(const std::vector<Typed>& arguments) const {
+    const auto& [condition, yes, no] = std::tie(arguments[0], arguments[1], arguments[2]);
+    const auto test = condition.kind == Kind::boolean ? condition.text : fmt::format("({} != 0)", condition.text);
+    return {fmt::format("({} ? {} : {})", test, real(yes), real(no)), Kind::real};
+  }
+
+  const Diagram& diagram_;
+  const Surroundings& around_;
+  std::map<ExprId, int> uses_;
+  std::map<ExprId, Typed> locals_;
+};
+
+bool is_simple(const std::string& text) { return text.find(' ') == std::string::npos; }
+
+}  // namespace
+
+Typed cuda_expression(const Diagram& diagram, ExprId id, const Surroundings& around) {
+  return Printer(diagram, around).run(id);
+}
+
+std::string cuda_index(const Index& index, const std::function<std::string(WireId)>& position) {
+  std::string text;
+  bool negative = index.offset < 0;
+  const auto add = [&](std::int64_t number, const std::string& name) {
+    negative |= number < 0;
+    const auto size = std::abs(number);
+    text += text.empty() ? (number < 0 ? "-" : "") : (number < 0 ? " - " : " + ");
+    text += name.empty() ? fmt::format("{}", size) : size == 1 ? name : fmt::format("{} * {}", size, name);
+  };
+  for (const auto& [wire, coefficient] : index.terms) {
+    const auto name = position(wire);
+    add(coefficient, is_simple(name) ? name : "(" + name + ")");
+  }
+  if (index.offset != 0 || text.empty()) add(index.offset, "");
+  if (index.divisor == 1) return text;
+  if (negative) return fmt::format("napkin_floor_divide({}, {})", text, index.divisor);
+  return is_simple(text) ? fmt::format("{} / {}", text, index.divisor) : fmt::format("({}) / {}", text, index.divisor);
+}
+
+std::string cuda_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes) {
+  std::string text = "0";
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const auto place = is_simple(at[i]) ? at[i] : "(" + at[i] + ")";
+    if (i == 0)
+      text = at.size() == 1 ? at[i] : "(long long)" + place;
+    else
+      text = fmt::format("{} * {} + {}", is_simple(text) || i == 1 ? text : "(" + text + ")", sizes[i], at[i]);
+  }
+  return text;
+}
+
+std::string cuda_number(double value, bool wide) {
+  if (std::isnan(value)) return "NAN";
+  if (std::isinf(value) || (!wide && std::abs(value) > FLT_MAX)) return value < 0 ? "-INFINITY" : "INFINITY";
+  auto text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return wide ? text : text + "f";
+}
+
+}  // namespace napkin

@@ -1,0 +1,40 @@
+// Expressions of a diagram in CUDA C++.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// What C++ takes an expression for. Positions and sizes stay whole numbers as long as they meet only such.
+enum class Kind { boolean, integer, real };
+struct Typed {
+  std::string text;
+  Kind kind = Kind::real;
+};
+
+// What names stand for where an expression is printed.
+struct Surroundings {
+  std::function<std::string(WireId)> position;
+  std::function<std::string(AxisId)> size;
+  std::function<Typed(ExprId)> read;                   // of an access
+  std::function<std::string(ExprId)> reduction = {};   // where a reduction's result stands
+  std::function<std::string(std::string)> local = {};  // declares a value used more than once, gives its name
+  bool wide = false;                                   // in double
+};
+
+// Values used more than once become locals, in front.
+Typed cuda_expression(const Diagram&, ExprId, const Surroundings&);
+
+// "2 * u + i", "(q - 3) / 64"; bare wires and numbers without brackets.
+std::string cuda_index(const Index&, const std::function<std::string(WireId)>& position);
+// "((long long)h * n.q + q) * n.d + d" of an array's places and sizes, slowest first.
+std::string cuda_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes);
+// "3.0f", or "3.0" where computing in double.
+std::string cuda_number(double value, bool wide);
+
+}  // namespace napkin

@@ -1,0 +1,16 @@
+// A program that checks and times a plan's kernels.
+#pragma once
+
+#include <string>
+
+#include "emit/cuda_launch.hpp"
+
+namespace napkin {
+
+std::string cuda_harness(const CudaPlan&);
+std::string cuda_build_file(const CudaPlan&);  // CMakeLists.txt
+
+// Statements of a diagram as straight loops over host arrays, one function `reference`.
+std::string cuda_reference(const CudaPlan&);
+
+}  // namespace napkin

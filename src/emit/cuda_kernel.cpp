@@ -1,0 +1,227 @@
+// A threaded loop nest printed as a __global__ function: groups become the decoding of block and thread numbers,
+// streams loops, tiles cooperative loads into shared memory, and every column loops over the thread's own cells.
+#include "emit/cuda_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "emit/cuda_columns.hpp"
+#include "emit/cuda_tiles.hpp"
+#include "emit/cuda_types.hpp"
+#include "emit/report_quantity.hpp"
+
+namespace napkin {
+namespace {
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const ThreadedKernel& kernel, const CudaNames& names)
+      : page_(kernel, names), out_(page_.out), nest_(page_.nest), columns_(page_) {}
+
+  CudaKernel run(const std::string& name) {
+    words();
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    parameters(name);
+    declare_tiles(page_);
+    blocks();
+    threads();
+    print(nest_.body, true);
+    out_.close();
+    return {name, out_.text(), page_.limits};
+  }
+
+ private:
+  std::string words(const Split& split) const {
+    return fmt::format("{} {} {} at {}", split.kind == SplitKind::group ? "group" : "stream",
+                       page_.diagram.at(split.wire).name, split.size, page_.level(split.level));
+  }
+  bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
+
+  // What the function computes, and how.
+  void words() {
+    std::string outputs;
+    for (const auto id : nest_.outputs) outputs += (outputs.empty() ? "" : ", ") + page_.diagram.at(id).name;
+    out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", outputs, page_.kernel.threads,
+                          report::held(static_cast<double>(page_.kernel.shared_bytes))));
+    for (const auto& group : nest_.groups) {
+      const auto who = is_block(group) ? "one piece for each block" : "shared out inside the block";
+      out_.line(fmt::format("//   {:<24}  {}", words(group), who));
+    }
+    print_streams(nest_.body);
+  }
+  void print_streams(const Block& block) {
+    for (const auto& step : block.steps)
+      if (const auto* loop = std::get_if<For>(&step.node)) {
+        out_.line(fmt::format("//   {:<24}  one piece after another", words(loop->split)));
+        print_streams(loop->body);
+      }
+  }
+
+  void parameters(const std::string& name) {
+    std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
+    for (const auto id : nest_.inputs)
+      all.push_back(fmt::format("const {}* __restrict__ {}", page_.storage(id), page_.array(id)));
+    for (const auto id : nest_.outputs)
+      all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
+    out_.list(name + "(", all, ") {");
+    out_.deepen();
+  }
+
+  // Groups
+
+  static std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+
+  // "q1", of the n-th split of a wire.
+  std::string begin_name(WireId wire) {
+    return page_.pool.fresh(fmt::format("{}{}", page_.wires[wire.index], splits_[wire]++));
+  }
+
+  // One group, the piece it splits and where its own begins.
+  struct Entered {
+    const Split* group;
+    WirePiece around;
+    std::string begin;
+    std::int64_t most() const { return pieces_of(around.extent, group->size); }
+  };
+  std::vector<Entered> enter_groups(bool of_blocks) {
+    std::vector<Entered> all;
+    for (const auto& group : nest_.groups) {
+      if (is_block(group) != of_blocks) continue;
+      auto& piece = page_.own[group.wire.index];
+      all.push_back({&group, piece, begin_name(group.wire)});
+      const auto& begin = all.back().begin;
+      piece = {begin, begin + "_end", std::min(piece.extent, group.size), begin, !of_blocks};
+      if (of_blocks) page_.shared[group.wire.index] = piece;
+    }
+    return all;
+  }
+  // `number` counts the piece inside the piece around it.
+  void print(const Entered& entered, const std::string& number) {
+    const auto& [group, around, begin] = entered;
+    const auto offset = group->size == 1 ? number : fmt::format("{} * {}", number, group->size);
+    out_.declare(begin, around.is_whole() ? offset : fmt::format("{} + {}", around.begin, offset), words(*group));
+    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, group->size, around.end));
+  }
+
+  // The fastest group last; a block's number is taken apart from there.
+  void blocks() {
+    const auto groups = enter_groups(true);
+    if (groups.empty()) return;
+    out_.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
+    std::vector<const Entered*> inner;  // of a wire that another group of blocks splits: printed after that
+    for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
+      const auto size = page_.size(it->group->wire);
+      const auto count =
+          it->around.is_whole() ? fmt::format("pieces({}, {})", size, it->group->size) : fmt::format("{}", it->most());
+      const auto number = fmt::format("(int)(block % {})", count);
+      if (it->around.is_whole()) {
+        print(*it, number);
+      } else {
+        out_.declare(it->begin + "_number", number);
+        inner.insert(inner.begin(), &*it);
+      }
+      out_.line(fmt::format("block /= {};", count));
+    }
+    out_.line("if (block > 0) return;  // the grid may be larger than the groups are many");
+    for (const auto* each : inner) {
+      print(*each, each->begin + "_number");
+      out_.line(fmt::format("if ({} >= {}) return;", each->begin, each->around.end));
+    }
+    out_.line();
+  }
+
+  void threads() {
+    const auto groups = enter_groups(false);
+    page_.any_threads = !groups.empty();
+    if (page_.any_threads) out_.line("const int thread = threadIdx.x;");
+    std::int64_t faster = 1;
+    for (const auto& each : groups) faster *= each.most();
+    for (const auto& each : groups) {
+      if (each.around.is_whole()) page_.limit(each.group->wire);
+      faster /= each.most();
+      auto number = faster == 1 ? std::string("thread") : fmt::format("thread / {}", faster);
+      if (&each != &groups.front()) number += fmt::format(" % {}", each.most());
+      print(each, each.group->size == 1 || number == "thread" ? number : "(" + number + ")");
+    }
+    for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
+    if (page_.any_threads) out_.line();
+  }
+  // A wire with a single position in the piece; threads past the end repeat the last one.
+  void only_position(std::uint32_t w) {
+    auto& piece = page_.own[w];
+    if (piece.extent != 1 || piece.is_whole()) return;
+    out_.declare(page_.wires[w],
+                 piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin);
+    piece.position = page_.wires[w];
+  }
+
+  // Steps
+
+  void print(const Block& block, bool outermost) {
+    declare_buffers(block);
+    for (std::size_t i = 0; i < block.steps.size(); ++i)
+      match(
+          block.steps[i].node, [&](const Load&) { i = loads(block, i, outermost); },
+          [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
+          [&](const For& loop) { stream(loop); });
+  }
+  // All loads that follow each other, between barriers; the number of the last.
+  std::size_t loads(const Block& block, std::size_t begin, bool outermost) {
+    std::vector<BufferId> tiles;
+    auto end = begin;
+    for (; end < block.steps.size(); ++end) {
+      const auto* load = std::get_if<Load>(&block.steps[end].node);
+      if (!load) break;
+      if (page_.kernel.staged.contains(load->to)) tiles.push_back(load->to);
+    }
+    load_tiles(page_, tiles, !outermost);
+    return end - 1;
+  }
+
+  void stream(const For& loop) {
+    const auto& split = loop.split;
+    const auto own = page_.own, shared = page_.shared;
+    const auto around = own[split.wire.index];
+    const auto begin = begin_name(split.wire);
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, split.size));
+    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), words(split));
+    page_.own[split.wire.index] = {begin, begin + "_end", std::min(around.extent, split.size), begin};
+    if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = page_.own[split.wire.index];
+    print(loop.body, false);
+    out_.close();
+    page_.own = own;
+    page_.shared = shared;
+  }
+
+  // The thread's own arrays, those of one type together.
+  void declare_buffers(const Block& block) {
+    std::map<std::string_view, std::vector<std::string>> by_type;
+    for (const auto id : block.buffers) {
+      const auto& buffer = nest_.at(id);
+      page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
+      if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || !columns_.is_stored(id)) continue;
+      auto text = page_.buffer(id);
+      for (const auto& index : buffer.at) page_.limit(index, page_.own);
+      for (const auto extent : buffer.extent)
+        if (extent > 1) text += fmt::format("[{}]", extent);
+      by_type[cuda_type(buffer.type).own].push_back(text);
+    }
+    for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+  }
+
+  Page page_;
+  Lines& out_;
+  const LoopNest& nest_;
+  ColumnPrinter columns_;
+  std::map<WireId, int> splits_;
+};
+
+}  // namespace
+
+CudaKernel cuda_kernel(const ThreadedKernel& kernel, const CudaNames& names, const std::string& name) {
+  return KernelPrinter(kernel, names).run(name);
+}
+
+}  // namespace napkin

@@ -1,0 +1,18 @@
+// One kernel of a plan as a __global__ function.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "emit/cuda_page.hpp"
+
+namespace napkin {
+
+struct CudaKernel {
+  std::string name;
+  std::string text;
+  std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
+};
+CudaKernel cuda_kernel(const ThreadedKernel&, const CudaNames&, const std::string& name);
+
+}  // namespace napkin

@@ -1,0 +1,60 @@
+// The page that the text of one kernel is written on, and what names mean where it stands.
+#include "emit/cuda_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace napkin {
+
+CudaNames cuda_names(const Diagram& diagram) {
+  Identifiers pool;
+  CudaNames names;
+  names.diagram = pool.fresh(diagram.name);
+  for (const auto& axis : diagram.axes) names.axes.push_back(pool.fresh(axis.name));
+  for (const auto& array : diagram.arrays) names.arrays.push_back(pool.fresh(array.name));
+  return names;
+}
+
+std::string cuda_size(const Diagram& diagram, const CudaNames& names, WireId wire) {
+  return "n." + names.axes.at(diagram.at(wire).axis.index);
+}
+
+std::vector<std::string> cuda_sizes(const Diagram& diagram, const CudaNames& names, const std::vector<WireId>& wires) {
+  std::vector<std::string> all;
+  for (const auto wire : wires) all.push_back(cuda_size(diagram, names, wire));
+  return all;
+}
+
+Page::Page(const ThreadedKernel& threaded, const CudaNames& known)
+    : kernel(threaded), nest(threaded.nest), diagram(threaded.nest.scratch), names(known) {
+  for (const auto id : nest.inputs) pool.fresh(array(id));
+  for (const auto id : nest.outputs) pool.fresh(array(id));
+  for (const auto& wire : diagram.wires) wires.push_back(pool.fresh(wire.name));
+  for (const auto& wire : diagram.wires) counters.push_back(pool.fresh("i_" + wire.name));
+  for (const auto& each : nest.buffers) buffers.push_back(pool.fresh(each.name));
+  for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
+    own.push_back({"0", size(WireId{w}), diagram.size(WireId{w}).value_or(1), "0"});
+  shared = own;
+}
+
+bool Page::is_input(ArrayId id) const {
+  return std::find(nest.inputs.begin(), nest.inputs.end(), id) != nest.inputs.end();
+}
+
+std::string_view Page::storage(ArrayId id) const { return row(diagram.at(id).type).cuda; }
+
+std::string Page::extents(const std::vector<WireId>& of, const WirePieces& pieces) const {
+  std::string text;
+  for (const auto wire : of)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", diagram.at(wire).name, pieces[wire.index].extent);
+  return text;
+}
+
+void Page::limit(WireId wire) { limits[diagram.at(wire).axis] = diagram.size(wire).value_or(1); }
+void Page::limit(const Index& index, const WirePieces& pieces) {
+  for (const auto& term : index.terms)
+    if (pieces[term.first.index].is_whole()) limit(term.first);
+}
+
+}  // namespace napkin

@@ -1,0 +1,53 @@
+// Indented lines of generated code, and identifiers that clash with nothing.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace napkin {
+
+class Lines {
+ public:
+  void line(std::string_view text = {});
+  void open(std::string_view head);  // `head {`, and the lines after it further in
+  void deepen() { ++depth_; }        // what `open` does after its head
+  void close(std::string_view tail = "}");
+  // `const int name = value;`, taken back when the block closes without having used it.
+  void declare(std::string_view name, std::string_view value, std::string_view comment = {});
+  // `head` with items between commas and `tail`, on more lines where one would be too long.
+  void list(std::string_view head, const std::vector<std::string>& items, std::string_view tail);
+  // Text at the left margin, whatever the depth.
+  void verbatim(std::string_view text);
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Declared {
+    std::size_t depth, begin, end;  // of the line in the text
+    std::string name;
+  };
+  std::string text_;
+  std::size_t depth_ = 0;
+  std::vector<Declared> declared_;
+};
+
+// Hands out identifiers of C++ that nobody has yet: primes become underscores, words of the language and names that
+// the generated code uses itself get one appended, and what is still taken gets a number.
+class Identifiers {
+ public:
+  Identifiers();
+  std::string fresh(std::string_view wanted);
+
+ private:
+  std::set<std::string, std::less<>> taken_;
+};
+
+// `(a + b)` without the brackets that enclose all of it.
+std::string without_brackets(std::string text);
+
+// Every `@WORD@` replaced.
+std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words);
+
+}  // namespace napkin

@@ -1,0 +1,281 @@
+// A kernel's groups become blocks and threads: the theory's own group rule applied once more, to the piece of the
+// innermost group. Each thread computes its own cells of every output, alone; what lacks the wire is recomputed.
+//
+// Wires that all columns carry are split first, for that recomputes nothing; streams get a finer piece so that a
+// thread's temporaries stay small. Sizes here are those of whole pieces, so that the text holds for any size.
+#include "emit/cuda_threads.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr int most_threads = 1024, wanted_threads = 256, busy_threads = 64;
+constexpr std::int64_t most_own_bytes = 2048;  // of a thread's arrays
+constexpr std::int64_t longest_stream = 8;     // pieces of a stream in one thread
+constexpr double shared_without_limit = 99 * 1024, most_shared = 227 * 1024;
+
+std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+
+// The columns of a program, loops opened.
+void collect(const std::vector<Step>& steps, std::vector<const Column*>& columns) {
+  for (const auto& step : steps)
+    if (const auto* column = std::get_if<Column>(&step))
+      columns.push_back(column);
+    else
+      collect(std::get<Loop>(step).body, columns);
+}
+
+bool has(const std::vector<WireId>& wires, WireId wire) {
+  return std::find(wires.begin(), wires.end(), wire) != wires.end();
+}
+
+// One wire that may be split over threads.
+struct Share {
+  WireId wire;
+  std::int64_t piece;  // of the innermost group
+  bool recomputes;     // some column lacks the wire
+  std::int64_t parts = 1;
+
+  std::int64_t size() const { return pieces_of(piece, parts); }
+  // The next finer split, doubling the parts.
+  std::int64_t next() const { return std::min(piece, parts * 2); }
+};
+
+class Threading {
+ public:
+  Threading(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel) {
+    result_.hardware = hardware;
+    Level level;
+    level.name = level.unit = "thread";
+    result_.hardware.levels.push_back(level);
+    result_.block_level = block_level(hardware);
+    collect(kernel_.program.steps, columns_);
+    allow_whole_pieces();
+    drop_crowded_groups();
+  }
+
+  ThreadedKernel run() {
+    find_shares();
+    share_out();
+    result_.nest = lower(refined(), result_.hardware);
+    while (own_bytes() > most_own_bytes && split_further()) result_.nest = lower(refined(), result_.hardware);
+    result_.added = added();
+    std::int64_t used = groups_below();
+    for (const auto& share : shares_) used *= pieces_of(share.piece, share.size());
+    result_.threads = static_cast<int>(pieces_of(std::max<std::int64_t>(used, busy_threads), 32) * 32);
+    stage_tiles();
+    return std::move(result_);
+  }
+
+ private:
+  static std::size_t block_level(const Hardware& hardware) {
+    for (std::size_t level = 1; level < hardware.levels.size(); ++level)
+      if (hardware.levels[level].unit == "block") return level;
+    return 1;
+  }
+  std::size_t thread_level() const { return result_.hardware.levels.size() - 1; }
+
+  // Pieces longer than the axis count whole: the text must hold for longer axes too.
+  void allow_whole_pieces() {
+    auto& diagram = kernel_.program.scratch;
+    for (const auto& split : kernel_.partition.splits) {
+      auto& size = diagram.axes[diagram.at(split.wire).axis.index].size;
+      size = std::max(size.value_or(1), split.size);
+    }
+  }
+
+  // Pieces
+
+  std::int64_t leaf_piece(WireId wire) const {
+    auto piece = *kernel_.program.scratch.size(wire);
+    for (const auto& split : kernel_.partition.splits)
+      if (split.wire == wire) piece = std::min(piece, split.size);
+    return piece;
+  }
+  // Groups inside one block.
+  std::int64_t groups_below() const {
+    std::int64_t groups = 1;
+    Intervals around;
+    for (std::uint32_t w = 0; w < kernel_.program.scratch.wires.size(); ++w)
+      around.push_back({0, kernel_.program.scratch.size(WireId{w}).value_or(1)});
+    for (const auto& split : kernel_.partition.splits) {
+      auto& [begin, end] = around[split.wire.index];
+      if (split.kind == SplitKind::group && split.level > result_.block_level) groups *= pieces_of(end, split.size);
+      end = std::min(end, split.size);
+    }
+    return groups;
+  }
+  // More groups than a block has threads: the threads share out the block's piece themselves.
+  void drop_crowded_groups() {
+    if (groups_below() <= most_threads) return;
+    std::erase_if(kernel_.partition.splits, [&](const Split& split) {
+      return split.kind == SplitKind::group && split.level > result_.block_level;
+    });
+  }
+
+  // Shares
+
+  bool streams(WireId wire) const {
+    return std::any_of(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
+                       [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
+  }
+  // Kept by every output, folded by no column, and read at its own place by all.
+  bool may_share(WireId wire) const {
+    const auto& diagram = kernel_.program.scratch;
+    const auto kept = [&](ArrayId output) { return has(diagram.at(output).wires, wire); };
+    if (streams(wire) || !std::all_of(kernel_.program.outputs.begin(), kernel_.program.outputs.end(), kept))
+      return false;
+    return std::none_of(columns_.begin(), columns_.end(),
+                        [&](const Column* c) { return has(c->over, wire) || reads_elsewhere(*c, wire); });
+  }
+  bool reads_elsewhere(const Column& column, WireId wire) const {
+    const auto& diagram = kernel_.program.scratch;
+    const auto elsewhere = [&](ExprId id) {
+      const auto& read = access(diagram, id);
+      if (has_input(read.array)) return false;
+      const auto& wires = diagram.at(read.array).wires;
+      for (std::size_t i = 0; i < wires.size(); ++i)
+        if (wires[i] == wire && !is_along(read.at[i], wire)) return true;
+      return false;
+    };
+    auto reads = accesses(diagram, column.value);
+    if (column.repair)
+      for (const auto id : accesses(diagram, *column.repair)) reads.push_back(id);
+    return std::any_of(reads.begin(), reads.end(), elsewhere);
+  }
+  bool has_input(ArrayId array) const {
+    const auto& inputs = kernel_.program.inputs;
+    return std::find(inputs.begin(), inputs.end(), array) != inputs.end();
+  }
+
+  void find_shares() {
+    const auto& diagram = kernel_.program.scratch;
+    for (const auto wire : diagram.at(kernel_.program.outputs.front()).wires)
+      if (may_share(wire)) {
+        const bool recomputes = std::any_of(columns_.begin(), columns_.end(),
+                                            [&](const Column* c) { return !has(diagram.at(c->output).wires, wire); });
+        shares_.push_back({wire, leaf_piece(wire), recomputes});
+      }
+  }
+
+  // The wire with the longest piece left, the fastest one among equals; none if that would be too many threads.
+  Share* longest(bool recomputing, std::int64_t limit) {
+    Share* best = nullptr;
+    for (auto& share : shares_)
+      if (share.recomputes == recomputing && share.size() > 1 && (!best || share.size() >= best->size())) best = &share;
+    return best && threads() / best->parts * best->next() <= limit ? best : nullptr;
+  }
+  std::int64_t threads() const {
+    auto threads = groups_below();
+    for (const auto& share : shares_) threads *= share.parts;
+    return threads;
+  }
+  bool split_one(bool recomputing, std::int64_t limit) {
+    auto* share = longest(recomputing, limit);
+    if (share) share->parts = share->next();
+    return share;
+  }
+  void share_out() {
+    while (split_one(false, wanted_threads)) {
+    }
+    while (threads() < busy_threads && split_one(true, wanted_threads)) {
+    }
+  }
+  bool split_further() { return split_one(false, most_threads) || split_one(true, most_threads); }
+
+  // The refined kernel
+
+  std::vector<Split> added() const {
+    std::vector<Split> splits;
+    for (const auto& share : shares_)
+      if (share.parts > 1) splits.push_back({SplitKind::group, share.wire, share.size(), thread_level()});
+    splits.insert(splits.end(), finer_.begin(), finer_.end());
+    return splits;
+  }
+  Kernel refined() {
+    finer_ = finer_streams();
+    auto kernel = kernel_;
+    const auto more = added();
+    kernel.partition.splits.insert(kernel.partition.splits.end(), more.begin(), more.end());
+    if (finer_.empty()) return kernel;
+    std::vector<WireId> wires;
+    for (const auto& split : kernel.partition.splits)
+      if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+    auto program = napkin::stream(*kernel.derivation, wires);
+    auto axes = kernel_.program.scratch.axes;
+    kernel.program = std::get<Program>(std::move(program));
+    kernel.program.scratch.axes = std::move(axes);
+    return kernel;
+  }
+  // Streams whose piece some temporary holds, where it is long.
+  std::vector<Split> finer_streams() const {
+    std::vector<Split> finer;
+    for (const auto& split : kernel_.partition.splits) {
+      const bool known = std::any_of(finer.begin(), finer.end(), [&](const Split& s) { return s.wire == split.wire; });
+      const bool held = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
+        return has(kernel_.program.scratch.at(c->output).wires, split.wire);
+      });
+      if (split.kind == SplitKind::stream && !known && held && leaf_piece(split.wire) > longest_stream)
+        finer.push_back({SplitKind::stream, split.wire, longest_stream, thread_level()});
+    }
+    return finer;
+  }
+
+  // Memory
+
+  std::int64_t own_bytes() const {
+    std::int64_t bytes = 0;
+    std::set<BufferId> tiles;
+    for (std::uint32_t id = 0; id < result_.nest.buffers.size(); ++id) {
+      const auto& buffer = result_.nest.buffers[id];
+      if (buffer.level != thread_level() || has_input(buffer.array)) continue;
+      std::int64_t size = 4;
+      for (const auto extent : buffer.extent) size *= extent;
+      bytes += size;
+    }
+    return bytes;
+  }
+
+  // The smallest tiles first, while they fit.
+  void stage_tiles() {
+    const auto& level = result_.hardware.levels[result_.block_level];
+    const auto known =
+        level.in_values || result_.hardware.cuda_architecture.empty() ? shared_without_limit : level.room();
+    const auto room = static_cast<std::int64_t>(std::min(known, most_shared));
+    std::vector<BufferId> tiles;
+    for (std::uint32_t id = 0; id < result_.nest.buffers.size(); ++id)
+      if (result_.nest.buffers[id].level == result_.block_level && has_input(result_.nest.buffers[id].array))
+        tiles.push_back({id});
+    std::stable_sort(tiles.begin(), tiles.end(), [&](BufferId a, BufferId b) {
+      return shared_size(result_.nest.at(a)) < shared_size(result_.nest.at(b));
+    });
+    for (const auto id : tiles) {
+      const auto bytes = shared_size(result_.nest.at(id));
+      if (result_.shared_bytes + bytes > room) break;
+      result_.shared_bytes += bytes;
+      result_.staged.insert(id);
+    }
+  }
+
+  Kernel kernel_;
+  ThreadedKernel result_;
+  std::vector<const Column*> columns_;
+  std::vector<Share> shares_;
+  std::vector<Split> finer_;
+};
+
+}  // namespace
+
+std::int64_t shared_size(const Buffer& buffer) {
+  std::int64_t bytes = row(buffer.type).bytes;
+  for (const auto extent : buffer.extent) bytes *= extent;
+  return (bytes + 15) / 16 * 16;
+}
+
+ThreadedKernel thread(const Kernel& kernel, const Hardware& hardware) { return Threading(kernel, hardware).run(); }
+
+}  // namespace napkin

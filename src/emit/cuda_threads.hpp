@@ -1,0 +1,28 @@
+// How a kernel's groups become blocks and threads of CUDA.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "napkin/loops.hpp"
+
+namespace napkin {
+
+// A kernel with one more level, that of threads, at its end. Groups down to `block_level` are blocks of the grid,
+// groups below it threads; tiles at it stand in shared memory as far as there is room.
+struct ThreadedKernel {
+  LoopNest nest;
+  Hardware hardware;
+  std::size_t block_level = 1;
+  int threads = 32;           // of one block
+  std::vector<Split> added;   // by this stage, at the level of threads
+  std::set<BufferId> staged;  // tiles in shared memory; others are read where they are
+  std::int64_t shared_bytes = 0;
+};
+ThreadedKernel thread(const Kernel&, const Hardware&);
+
+// Bytes of a tile in shared memory, to the next 16.
+std::int64_t shared_size(const Buffer&);
+
+}  // namespace napkin

@@ -1,0 +1,102 @@
+// How numbers of every format are stored, read, written and rounded in CUDA C++, and the few functions that generated
+// code needs besides CUDA's own.
+#include "emit/cuda_types.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace napkin {
+namespace {
+
+constexpr std::array types = {
+    CudaType{Datatype::f64, "double", "{0}", "{0}", "{0}", ""},
+    CudaType{Datatype::f32, "float", "{0}", "{0}", "{0}", ""},
+    CudaType{Datatype::tf32, "float", "{0}", "napkin_tf32({0})", "napkin_tf32({0})", ""},
+    CudaType{Datatype::f16, "float", "__half2float({0})", "__float2half({0})", "__half2float(__float2half({0}))",
+             "cuda_fp16.h"},
+    CudaType{Datatype::bf16, "float", "__bfloat162float({0})", "__float2bfloat16({0})",
+             "__bfloat162float(__float2bfloat16({0}))", "cuda_bf16.h"},
+    CudaType{Datatype::f8e4m3, "float", "float({0})", "__nv_fp8_e4m3(float({0}))", "float(__nv_fp8_e4m3(float({0})))",
+             "cuda_fp8.h"},
+    CudaType{Datatype::f8e5m2, "float", "float({0})", "__nv_fp8_e5m2(float({0}))", "float(__nv_fp8_e5m2(float({0})))",
+             "cuda_fp8.h"},
+    CudaType{Datatype::i8, "float", "float({0})", "(signed char)napkin_integer({0}, -128, 127)",
+             "napkin_integer({0}, -128, 127)", ""},
+    CudaType{Datatype::i32, "double", "double({0})", "int(napkin_integer({0}, -2147483648.0, 2147483647.0))",
+             "napkin_integer({0}, -2147483648.0, 2147483647.0)", ""},
+    CudaType{Datatype::boolean, "float", "{0}", "({0} != 0)", "float({0} != 0)", ""},
+};
+
+struct Definition {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr std::array definitions = {
+    Definition{"pieces(", R"(// How many pieces of a size cover a length.
+__host__ __device__ inline int pieces(int length, int size) { return int((length + (long long)size - 1) / size); }
+)"},
+    Definition{"napkin_floor_divide(", R"(// Division that rounds towards minus infinity.
+__host__ __device__ inline int napkin_floor_divide(int a, int b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
+)"},
+    Definition{"napkin_expdiff(", R"(// exp(a - b), and 0 where a is -inf, whatever b is.
+template <class T>
+__host__ __device__ T napkin_expdiff(T a, T b) {
+  return a == T(-INFINITY) ? T(0) : T(exp(a - b));
+}
+)"},
+    Definition{"napkin_power(", R"(template <class T, class E>
+__host__ __device__ T napkin_power(T base, E exponent) {
+  return T(pow(base, T(exponent)));
+}
+)"},
+    Definition{"napkin_rsqrt(", R"(template <class T>
+__host__ __device__ T napkin_rsqrt(T a) {
+  return T(1) / sqrt(a);
+}
+)"},
+    Definition{"napkin_tf32(", R"(// To the nearest number with the 10 fraction bits of tf32, ties to even.
+__host__ __device__ inline float napkin_tf32(float a) {
+  unsigned bits;
+  memcpy(&bits, &a, sizeof bits);
+  if ((bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu;
+  memcpy(&a, &bits, sizeof bits);
+  return a;
+}
+)"},
+    Definition{"napkin_integer(", R"(// To the nearest whole number between two bounds; 0 for what is no number.
+template <class T>
+__host__ __device__ T napkin_integer(T a, double least, double greatest) {
+  const T whole = rint(a);
+  return whole != whole ? T(0) : whole < T(least) ? T(least) : whole > T(greatest) ? T(greatest) : whole;
+}
+)"},
+};
+
+}  // namespace
+
+const CudaType& cuda_type(Datatype type) { return types[static_cast<std::size_t>(type)]; }
+
+bool is_wide(Datatype type) { return cuda_type(type).own == "double"; }
+
+std::string filled(std::string_view row, std::string_view value) { return fmt::format(fmt::runtime(row), value); }
+
+std::string cuda_definitions(std::string_view used_in) {
+  std::string text;
+  for (const auto& definition : definitions)
+    if (used_in.find(definition.name) != std::string_view::npos) text.append(definition.text).append("\n");
+  return text;
+}
+
+std::string cuda_headers(std::string_view used_in) {
+  std::string text;
+  std::string_view last;
+  for (const auto& type : types)
+    if (!type.header.empty() && type.header != last && used_in.find(row(type.type).cuda) != std::string_view::npos) {
+      text += fmt::format("#include <{}>\n", type.header);
+      last = type.header;
+    }
+  return text;
+}
+
+}  // namespace napkin

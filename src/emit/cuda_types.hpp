@@ -1,0 +1,32 @@
+// How numbers of every format are stored, read, written and rounded in CUDA C++.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "napkin/functions.hpp"
+
+namespace napkin {
+
+struct CudaType {
+  Datatype type;
+  std::string_view own;     // what a thread computes with: "float"
+  std::string_view read;    // from storage to that
+  std::string_view write;   // and back, rounding
+  std::string_view round;   // to a value of the format, still as that
+  std::string_view header;  // that declares the storage type
+};
+const CudaType& cuda_type(Datatype);
+
+// Whether computing with numbers of the format needs more than f32.
+bool is_wide(Datatype);
+
+// `{0}` of a row's text replaced.
+std::string filled(std::string_view row, std::string_view value);
+
+// The functions of this project's own that the text uses, as definitions to stand in front of it.
+std::string cuda_definitions(std::string_view used_in);
+// The headers of CUDA that the text needs.
+std::string cuda_headers(std::string_view used_in);
+
+}  // namespace napkin
