@@ -1,20 +1,17 @@
 // The tree keeps its shape: stages include only what stands before them, no file holds more than one idea's worth of
 // lines, nothing is left half-written, and nothing below the front end knows an algorithm by name.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "support/catch.hpp"
+#include "tree/files.hpp"
 
 namespace {
 
-namespace fs = std::filesystem;
-const fs::path root = NAPKIN_SOURCE_DIR;
+using namespace tree;
 
 struct Stage {
   std::string name;
@@ -35,26 +32,6 @@ const std::vector<Stage> stages = {
     {"report", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "search"}},
     {"emit", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "search", "loops", "report"}},
 };
-
-std::vector<fs::path> files_below(const std::vector<std::string>& folders, const std::set<std::string>& endings) {
-  std::vector<fs::path> found;
-  for (const auto& folder : folders) {
-    if (!fs::exists(root / folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
-      if (entry.is_regular_file() && endings.contains(entry.path().extension().string()))
-        found.push_back(fs::relative(entry.path(), root));
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(root / path);
-  REQUIRE(in);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 // include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.
 std::string stage_of(const fs::path& path) {
