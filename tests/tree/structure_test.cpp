@@ -25,12 +25,12 @@ const std::vector<Stage> stages = {
     {"diagram", {"text", "functions", "syntax"}},
     {"derive", {"text", "functions", "diagram"}},
     {"hardware", {"text", "functions"}},
-    {"partition", {"text", "functions", "diagram", "derive", "hardware"}},
-    {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
-    {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost"}},
-    {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost"}},
-    {"report", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "search"}},
-    {"emit", {"text", "functions", "diagram", "derive", "hardware", "partition", "cost", "search", "loops", "report"}},
+    {"partition", {"text", "functions", "syntax", "diagram", "derive", "hardware"}},
+    {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
+    {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops"}},
+    {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
+    {"report", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search"}},
+    {"emit", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "report"}},
 };
 
 // include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.
