@@ -1,6 +1,7 @@
 // The derivation of the streams people know, from diagrams written in several ways.
 #include "napkin/derive.hpp"
 
+#include <set>
 #include <string>
 
 #include "napkin/syntax.hpp"
