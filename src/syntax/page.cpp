@@ -85,7 +85,7 @@ std::string wrapped(const std::string& text) {
 bool is_wrapped(const Line& line) { return line.head.find('\n') != std::string::npos; }
 
 void align_comments(std::vector<Line>& lines) {
-  const auto alone = [](const Line& line) { return line.shape == Shape::comment || line.shape == Shape::brace; };
+  const auto alone = [](const Line& line) { return line.shape == Shape::comment || line.shape == Shape::alone; };
   const auto together = [&](const Line& a, const Line& b) { return !alone(a) && !alone(b); };
   for (auto at = lines.begin(); at != lines.end();) {
     const auto [first, last] = run_from(lines, at, together);

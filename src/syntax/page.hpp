@@ -7,8 +7,8 @@
 namespace napkin {
 
 // Lines of one shape that follow each other are aligned: what stands after `head`. Comments at
-// the end of neighbours are aligned whatever their shape, but not with a line of a brace.
-enum class Shape { comment, plain, brace, axis, statement, split };
+// the end of neighbours are aligned whatever their shape, but not those of lines that stand alone, such as a brace.
+enum class Shape { comment, plain, alone, axis, statement, split };
 
 struct Line {
   Shape shape = Shape::plain;

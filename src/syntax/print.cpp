@@ -38,7 +38,7 @@ Line to_line(const ast::Def& def) {
 }
 Line to_line(const ast::Partition& partition) {
   auto text = "partition " + partition.name.text + (partition.target ? " on " + partition.target->text : "") + " {";
-  return {Shape::brace, std::move(text), "", "", false};
+  return {Shape::alone, std::move(text), "", "", false};
 }
 Line to_line(const ast::Broken&) { return {}; }
 
@@ -71,7 +71,7 @@ class Printer {
   void diagram_line() {
     const auto& name = file_.diagram;
     comments_before(name.span.begin);
-    add({Shape::plain, "diagram " + name.text, "", "", false}, name.span.begin, name.span.end);
+    add({Shape::alone, "diagram " + name.text, "", "", false}, name.span.begin, name.span.end);
   }
 
   // The comments up to there: at the end of the last line, or on lines of their own.
@@ -149,7 +149,7 @@ class Printer {
       add(std::move(line), first.span.begin, splits[i - 1].level.span.end);
     }
     comments_before(end, "  ");
-    add({Shape::brace, "}", "", "", false}, end, end);
+    add({Shape::alone, "}", "", "", false}, end, end);
     lines_.back().blank_before = false;
   }
   bool together(const ast::Split& a, const ast::Split& b) const {
