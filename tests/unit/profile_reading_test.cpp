@@ -1,4 +1,10 @@
 // Reading a profile: units, spans, settings; every mistake is a diagnostic at the right characters.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 
@@ -271,4 +277,51 @@ TEST_CASE("a profile prints every number once, with origin and source", "[hardwa
   }
   CHECK(text.find("NVIDIA Ada GPU Architecture") != std::string::npos);
   CHECK(to_text(read_machine("rtx4090")) == text);
+}
+
+TEST_CASE("JSON has plain SI numbers", "[hardware]") {
+  const auto json = nlohmann::json::parse(to_json(read_machine("h100-sxm5")));
+  CHECK(json["schema"] == "napkin.target/1");
+  CHECK(json["target"] == "h100-sxm5");
+  CHECK(json["levels"][1]["count"] == 132);
+  const auto number = [&](const std::string& path) {
+    for (const auto& one : json["numbers"])
+      if (one["path"] == path) return one;
+    return nlohmann::json();
+  };
+  const auto bandwidth = number("levels.smem.bandwidth.datasheet");
+  CHECK(bandwidth["value"] == 3.352e12);
+  CHECK(bandwidth["unit"] == "B/s");
+  CHECK(bandwidth["origin"] == "vendor");
+  CHECK(bandwidth["sources"] == nlohmann::json{"XLA"});
+  CHECK_FALSE(number("compute.tensor.instructions.wgmma.f16").contains("value"));
+  CHECK(nlohmann::json::parse(list_json({read_machine("toy")}))["targets"][0]["target"] == "toy");
+}
+
+TEST_CASE("a list has one line for each machine", "[hardware]") {
+  const std::string text = list_text({read_machine("h100-sxm5"), read_machine("two-level")});
+  CHECK(text ==
+        "h100-sxm5  gmem > smem > reg  3.352 TB/s  989.4 TFLOP/s f16  NVIDIA H100 SXM5 80 GB\n"
+        "two-level  high > low         -           -                  two levels, one memory of M values below "
+        "another\n");
+}
+
+TEST_CASE("a folder of one's own comes before the shipped profiles", "[hardware]") {
+  const auto folder = std::filesystem::temp_directory_path() / "napkin-own-profiles";
+  std::filesystem::create_directories(folder);
+  for (const char* name : {"abacus.yaml", "toy.yaml", "notes.txt"}) std::ofstream(folder / name) << good;
+  setenv("NAPKIN_PROFILES", folder.c_str(), 1);
+  Diagnostics diagnostics;
+  const auto own = find_profile("abacus", nowhere, diagnostics),
+             replaced_one = find_profile("toy", nowhere, diagnostics);
+  const auto shipped = find_profile("h100-sxm5", nowhere, diagnostics);
+  const auto names = profile_names();
+  unsetenv("NAPKIN_PROFILES");
+  std::filesystem::remove_all(folder);
+  CHECK(own == (folder / "abacus.yaml").string());
+  CHECK(replaced_one == (folder / "toy.yaml").string());
+  CHECK(shipped == profile_path("h100-sxm5"));
+  CHECK(std::count(names.begin(), names.end(), "toy") == 1);
+  CHECK(std::count(names.begin(), names.end(), "notes") == 0);
+  CHECK_FALSE(find_profile("abacus", nowhere, diagnostics));
 }
