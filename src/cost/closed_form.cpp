@@ -80,6 +80,9 @@ std::optional<NumericLeast> numeric_least(const Question& weighted, const Symbol
                           all.largest);
 }
 
+// At a limit set by sizes alone the room no longer matters, and the solver leaves a trace of an exponent.
+constexpr double no_exponent = 1e-6;
+
 // No symbols where the program has no closed solution: its value and exponent at this room, or the program itself.
 void add_numeric(ClosedForm& form, const Question& asked, const std::optional<NumericLeast>& least,
                  const Level& level) {
@@ -87,10 +90,12 @@ void add_numeric(ClosedForm& form, const Question& asked, const std::optional<Nu
     form.H_star = fmt::format("(least of {} where {} <= M)", to_text(asked.terms), to_text(asked.held));
     return;
   }
-  const double alpha = least->value * std::pow(level.room(), least->beta);
-  form.H_star = fmt::format("{:.6g}*M^(-{:.4g}) (numeric, near M = {:.6g} {})", alpha, least->beta, level.room(),
-                            level.in_values ? "values" : "bytes");
-  form.terms.push_back({fmt::format("{:.6g} (numeric)", alpha), alpha, least->beta});
+  const double beta = least->beta < no_exponent ? 0 : least->beta;
+  const double alpha = least->value * std::pow(level.room(), beta);
+  form.H_star =
+      fmt::format("{:.6g}{} (numeric, near M = {:.6g} {})", alpha, beta == 0 ? "" : fmt::format("*M^(-{:.4g})", beta),
+                  level.room(), level.in_values ? "values" : "bytes");
+  form.terms.push_back({fmt::format("{:.6g} (numeric)", alpha), alpha, beta});
 }
 
 // At the room of the level, every value held weighed with its bytes.

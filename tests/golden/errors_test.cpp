@@ -85,7 +85,7 @@ std::string read_labels(const std::string& name, const std::string& text) {
     const auto path = NAPKIN_SOURCE_DIR "/hardware_profiles/" + labels->target->text + ".yaml";
     const auto hardware = load_hardware(sources, sources.add(path, read_file(path)), {}, diagnostics);
     const auto partition = resolve_partition(*labels, diagram, hardware, diagnostics);
-    report_illegal(*labels, derivation, hardware, partition, diagnostics);
+    if (!diagnostics.has_errors()) report_illegal(*labels, derivation, hardware, partition, diagnostics);
   }
   return render_text(sources, diagnostics, false);
 }

@@ -154,3 +154,18 @@ output Y
   CHECK(form.H == "2*i*u/g_u + 2*u");
   CHECK(form.M.find("g_u") != std::string::npos);
 }
+
+TEST_CASE("where all of the axes fit the room no longer matters") {
+  const auto form = closed(matmul, "group a 64, stream c 64, b 1 at low", two_level("1e9"), Model::machine);
+  const auto ideal = closed(attention(sizes), "group q 16, d' 16, stream x 16 at low", two_level("1e9"));
+  CHECK(form.terms.size() == 2);
+  CHECK(ideal.terms.at(0).beta == 0);
+  CHECK(ideal.H_star.find("M^") == std::string::npos);
+  CHECK(ideal.bound_values.value() == Approx(4.0 * 128 * 4096).epsilon(1e-4));
+}
+
+TEST_CASE("what does not fit at all has no bound") {
+  const auto form = closed(matmul, "group a 1 at low", two_level("100"));
+  CHECK(form.H_star.find("(least of a*b*c/g_a where ") == 0);
+  CHECK_FALSE(form.bound_values);
+}
