@@ -1,11 +1,12 @@
-// A draft to a diagram: union-find over the uses of axes. Wires are numbered by first appearance in the statements,
-// the left side of each before its reductions; dimensions that no statement names come last.
+// A draft to a diagram: uses that meet become one wire, equal expressions are shared. Wires are numbered by first
+// appearance in the statements, the left side of each before its reductions; dimensions that no statement names come
+// last.
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "diagram/draft.hpp"
 #include "diagram/match.hpp"
+#include "diagram/meet.hpp"
 
 namespace napkin {
 
@@ -13,10 +14,7 @@ namespace {
 
 class Joiner {
  public:
-  explicit Joiner(const Draft& draft) : draft_(draft), from_(draft.diagram), parent_(draft.diagram.wires.size()) {
-    std::iota(parent_.begin(), parent_.end(), 0U);
-    for (const auto& [a, b] : draft.meetings) parent_[root(a.index)] = root(b.index);
-  }
+  explicit Joiner(const Draft& draft) : draft_(draft), from_(draft.diagram), met_(meet(draft)) {}
 
   Diagram run() {
     to_.name = from_.name;
@@ -36,11 +34,6 @@ class Joiner {
   }
 
  private:
-  std::uint32_t root(std::uint32_t use) {
-    while (parent_[use] != use) use = parent_[use] = parent_[parent_[use]];
-    return use;
-  }
-
   void number_wires() {
     for (std::size_t i = 0; i < from_.statements.size(); ++i) {
       for (const auto use : from_.at(from_.statements[i].output).wires) wire(use);
@@ -51,7 +44,7 @@ class Joiner {
   }
 
   WireId wire(WireId use) {
-    const auto [found, fresh] = wires_.emplace(root(use.index), WireId{static_cast<std::uint32_t>(to_.wires.size())});
+    const auto [found, fresh] = wires_.emplace(met_[use.index], WireId{static_cast<std::uint32_t>(to_.wires.size())});
     if (fresh) {
       const auto axis = from_.at(use).axis;
       to_.wires.push_back({axis, from_.at(axis).name + std::string(primes_[axis]++, '\'')});
@@ -88,20 +81,17 @@ class Joiner {
         });
   }
 
-  // Two uses in one index may be one wire: their terms are added.
   Index rewritten(const Index& index) {
-    std::map<WireId, std::int64_t> terms;
-    for (const auto& [use, coefficient] : index.terms) terms[wire(use)] += coefficient;
-    Index result{{}, index.offset, index.divisor};
-    for (const auto& term : terms)
-      if (term.second != 0) result.terms.push_back(term);
+    Index result = index;
+    for (auto& term : result.terms) term.first = wire(term.first);
+    std::sort(result.terms.begin(), result.terms.end());
     return result;
   }
 
   const Draft& draft_;
   const Diagram& from_;
   Diagram to_;
-  std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> met_;
   std::map<std::uint32_t, WireId> wires_;
   std::map<AxisId, std::size_t> primes_;
   std::vector<ExprId> exprs_;

@@ -113,6 +113,17 @@ TEST_CASE("equal expressions are there once") {
   CHECK(softmax.has_value());
 }
 
+TEST_CASE("a reduction said twice in one statement is one, though its uses do not meet through arrays") {
+  const std::string head = "diagram d; axis u = 4; axis i = 3; axis p = u + i - 1; input X: f32[p]\n";
+  const auto diagram = read_text(head + "Y[u] = var[i](X[u + i]) * softmax[u](u); output Y");
+  CHECK(wires(diagram) == "u i i' u' u'' p");
+  CHECK(value(diagram) ==
+        "sum[i]((X[u + i] - sum[i'](X[u + i']) / size(i))^2) / size(i) * (exp(u - max[u'](u')) / "
+        "sum[u''](exp(u'' - max[u'](u'))))");
+  const auto apart = read_text(head + "Y[u] = sum[i](X[u + i]); Z[u] = sum[i](X[u + i]); output Y; output Z");
+  CHECK(wires(apart).find("i'") != std::string::npos);
+}
+
 TEST_CASE("a file's own def shadows the prelude's, for the file alone") {
   const std::string head = "diagram d; axis x = 4; input S: f32[x]\n";
   CHECK(value(read_text(head + "def softmax[a](s) = s\nY[x] = softmax[x](S[x]); output Y")) == "S[x]");
