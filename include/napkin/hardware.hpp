@@ -113,7 +113,7 @@ struct Figure {
   std::string path;     // "levels.smem.capacity"
   std::string written;  // "228 KiB"
   double value = 0;     // in `unit`
-  std::string unit;     // SI: "B", "B/s", "op/s", "" for counts
+  std::string unit;     // SI: "B", "B/s", "op/s"; "" for counts, "shape" for an instruction, which has no value
   Origin origin = Origin::vendor;
   std::vector<std::string> sources;
   std::string how;

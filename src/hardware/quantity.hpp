@@ -28,7 +28,6 @@ enum class Dimension : std::uint8_t {
   energy_per_byte,
   energy_per_operation,
 };
-std::string_view si_unit(Dimension);
 
 struct Quantity {
   std::vector<double> values;  // one, or several of a list such as "0 8 16 KiB"

@@ -168,13 +168,13 @@ std::optional<Quantity> Reader::quantity(const Node& node, const std::string& pa
   std::optional<Quantity> read = read_quantity(
       node, {.path = path, .dimension = dimension, .list = list, .sources = &hardware_.sources}, diagnostics_);
   if (!read || !in_range(*read, path, range)) return std::nullopt;
-  hardware_.figures.push_back({path, read->written, read->values[0], std::string(si_unit(dimension)), read->origin,
+  hardware_.figures.push_back({path, read->written, read->values[0], std::string(row(dimension).si), read->origin,
                                read->sources, read->how, read->span});
   return read;
 }
 
 void Reader::record(const std::string& path, Dimension dimension, const Sourced<double>& value, const Figure& from) {
-  hardware_.figures.push_back({path, in_words(value.value, dimension), value.value, std::string(si_unit(dimension)),
+  hardware_.figures.push_back({path, in_words(value.value, dimension), value.value, std::string(row(dimension).si),
                                value.origin, from.sources, value.how, from.span});
 }
 

@@ -109,8 +109,6 @@ const DimensionRow& row(Dimension dimension) {
   return found;
 }
 
-std::string_view si_unit(Dimension dimension) { return row(dimension).si; }
-
 std::string in_words(double number, Dimension dimension) {
   if (row(dimension).example.empty() || number == 0) return fmt::format("{:.6g}", number);
   const Base& base = first_base(dimension);
