@@ -11,8 +11,7 @@ namespace {
 
 Hardware two_level(const std::string& room) { return read_machine("two-level", {{"M", room}}); }
 
-ClosedForm closed(const std::string& text, const std::string& words, const Hardware& hardware,
-                  Model kind = Model::ideal) {
+Kernel kernel_of(const std::string& text, const std::string& words, const Hardware& hardware) {
   const auto diagram = read_text(text);
   std::vector<StatementId> all;
   for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
@@ -23,8 +22,33 @@ ClosedForm closed(const std::string& text, const std::string& words, const Hardw
   const auto partition = resolve_partition(labels, diagram, hardware, diagnostics);
   REQUIRE_FALSE(diagnostics.has_errors());
   REQUIRE(illegal(*derivation, hardware, partition).empty());
-  const auto kernel = make_kernel(derivation, partition);
+  return make_kernel(derivation, partition);
+}
+
+ClosedForm closed(const std::string& text, const std::string& words, const Hardware& hardware,
+                  Model kind = Model::ideal) {
+  const auto kernel = kernel_of(text, words, hardware);
   return closed_form(CostModel(kernel, hardware), kernel, hardware, kind);
+}
+
+// Of all sizes of three splits, the least exact transfers of those that fit; beside it the bound.
+void check_bound(const std::string& text, const std::string& words, const std::string& room, std::int64_t most) {
+  const auto hardware = two_level(room);
+  const auto kernel = kernel_of(text, words, hardware);
+  const CostModel model(kernel, hardware);
+  const auto form = closed_form(model, kernel, hardware, Model::ideal);
+  Figures figures;
+  std::int64_t least = INT64_MAX;
+  for (std::int64_t x = 1; x <= most; ++x)
+    for (std::int64_t y = 1; y <= most; ++y)
+      for (std::int64_t z = 1; z <= 2; ++z) {
+        model.figures(std::vector{x, y, z}, figures);
+        if (model.fits(figures, Model::ideal)) least = std::min(least, figures.levels[1].transfer_values);
+      }
+  CAPTURE(words, room, least, form.H_star);
+  REQUIRE(form.bound_values);
+  CHECK(static_cast<double>(least) >= *form.bound_values * (1 - 1e-6));
+  CHECK(static_cast<double>(least) <= *form.bound_values * 1.5);
 }
 
 const std::string matmul = R"(diagram matmul
@@ -168,4 +192,15 @@ TEST_CASE("what does not fit at all has no bound") {
   const auto form = closed(matmul, "group a 1 at low", two_level("100"));
   CHECK(form.H_star.find("(least of a*b*c/g_a where ") == 0);
   CHECK_FALSE(form.bound_values);
+}
+
+TEST_CASE("no sizes that fit move less than the bound, and some come near it") {
+  const std::string small =
+      "diagram m\naxis a = 60; axis b = 50; axis c = 40\ninput A: f16[a, b]\ninput B: f16[b, c]\n"
+      "C[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n";
+  for (const auto* room : {"100", "300"}) check_bound(small, "group a 4, c 4, stream b 1 at low", room, 40);
+  const auto heads = attention("axis q = 40; axis x = 36; axis d = 8");
+  for (const auto* room : {"100", "300"}) {
+    check_bound(heads, "group q 4, d' 4, stream x 4 at low", room, 40);
+  }
 }
