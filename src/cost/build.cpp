@@ -7,6 +7,7 @@
 #include "cost/model.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
+#include "loops/work.hpp"
 
 namespace napkin {
 
@@ -199,16 +200,8 @@ class CostModelBuilder {
     const std::set<WireId> kept = wires;
     wires.insert(column.over.begin(), column.over.end());
     const Product all = positions(wires);
-    if (const auto type = contraction(column)) {
-      add(Work{rate_exists(Unit::tensor, *type) ? Unit::tensor : Unit::fma, *type}, 2, all);
-    } else {
-      operations(column.value, all);
-      if (column.fold) add({column.fold->combine->unit, Datatype::f32}, column.fold->combine->operations, all);
-    }
-    if (column.repair) {
-      add({Unit::fma, Datatype::f32}, 1, positions(kept));
-      operations(*column.repair, positions(kept));
-    }
+    for (const auto& work : work_of(diagram_, column, hardware_))
+      add({work.unit, work.type}, work.operations, work.folded ? all : positions(kept));
   }
   Product positions(const std::set<WireId>& wires) {
     Product all;
@@ -216,35 +209,6 @@ class CostModelBuilder {
     repeat(all, wires, leaf_, loops_);
     return all;
   }
-  // The operand type of a sum of products of two arrays: of the wider one.
-  std::optional<Datatype> contraction(const napkin::Column& column) const {
-    const auto* product = std::get_if<Apply>(&diagram_.at(column.value).node);
-    if (!column.fold || column.fold->combine->role != Role::add || !product ||
-        product->function->role != Role::multiply)
-      return {};
-    const auto* a = std::get_if<Access>(&diagram_.at(product->arguments[0]).node);
-    const auto* b = std::get_if<Access>(&diagram_.at(product->arguments[1]).node);
-    if (!a || !b) return {};
-    const auto x = diagram_.at(a->array).type, y = diagram_.at(b->array).type;
-    if (x == y) return x;
-    return row(x).bytes == row(y).bytes ? Datatype::f32 : row(x).bytes > row(y).bytes ? x : y;
-  }
-  bool rate_exists(Unit unit, Datatype type) const {
-    const auto* found = hardware_.find(unit);
-    return found && found->rates.contains(type);
-  }
-  void operations(ExprId e, const Product& positions) {
-    match(
-        diagram_.at(e).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
-        [](const Reduce&) {}, [&](const Cast& c) { operations(c.value, positions); },
-        [&](const Apply& a) {
-          if (!varies(e)) return;
-          add({a.function->unit, Datatype::f32}, a.function->operations, positions);
-          for (const auto argument : a.arguments) operations(argument, positions);
-        });
-  }
-  // What is the same at every position is computed once and not counted.
-  bool varies(ExprId e) const { return !free_wires(diagram_, e).empty() || !arrays_read(diagram_, e).empty(); }
   void add(Work work, double each, const Product& positions) {
     auto at = std::find(model_.work_.begin(), model_.work_.end(), work);
     if (at == model_.work_.end()) at = model_.work_.insert(at, work);

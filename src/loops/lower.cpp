@@ -36,7 +36,10 @@ struct Placed {
 class Lowering {
  public:
   Lowering(const Kernel& kernel, const Hardware& hardware)
-      : diagram_(kernel.program.scratch), program_(kernel.program), hardware_(hardware) {
+      : diagram_(kernel.program.scratch),
+        program_(kernel.program),
+        file_arrays_(kernel.derivation->file_arrays),
+        hardware_(hardware) {
     nest_.scratch = kernel.program.scratch;
     nest_.inputs = kernel.program.inputs;
     nest_.outputs = kernel.program.outputs;
@@ -162,11 +165,30 @@ class Lowering {
       for (const auto id : reads(*column))
         if (const auto array = access(diagram_, id).array; !is_input(array)) touch(array, body);
     }
+    name_computed(order);
     for (const auto array : order) {
-      Buffer buffer{.array = array, .level = leaf(), .name = diagram_.at(array).name};
+      Buffer buffer{.array = array, .level = leaf(), .name = nest_.scratch.at(array).name};
       for (const auto wire : diagram_.at(array).wires) buffer.at.push_back(along(wire));
       computed_[array] = make_buffer(std::move(buffer), scope_.at(array));
     }
+  }
+
+  // Every computed array gets a name of its own, arrays of the file theirs: `S_sum` for what becomes `S`.
+  void name_computed(const std::vector<ArrayId>& order) {
+    std::set<std::string> taken;
+    for (std::size_t id = 0; id < file_arrays_; ++id) taken.insert(diagram_.arrays[id].name);
+    for (const auto id : order) {
+      auto& name = nest_.scratch.at(id).name;
+      if (id.index < file_arrays_ || taken.insert(name).second) continue;
+      if (const auto* fold = fold_of(id)) name = fmt::format("{}_{}", name, fold->name);
+      const auto stem = name;
+      for (int n = 2; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", stem, n);
+    }
+  }
+  const Reduction* fold_of(ArrayId id) const {
+    for (const auto& [column, body] : columns_)
+      if (column->output == id && column->fold) return column->fold;
+    return nullptr;
   }
 
   std::vector<ExprId> reads(const Column& column) const {
@@ -279,6 +301,7 @@ class Lowering {
 
   const Diagram& diagram_;
   const Program& program_;
+  std::size_t file_arrays_;
   const Hardware& hardware_;
   LoopNest nest_;
   std::vector<Split> streams_;

@@ -67,6 +67,7 @@ inline Kernel kernel(Drawing drawing, std::vector<Step> steps, std::vector<Array
                      std::vector<ArrayId> outputs, std::vector<Split> splits) {
   auto derivation = std::make_shared<Derivation>();
   derivation->scratch = drawing.diagram;
+  derivation->file_arrays = drawing.diagram.arrays.size();
   derivation->inputs = inputs;
   derivation->outputs = outputs;
   return {derivation, {std::move(splits)}, {drawing.diagram, std::move(steps), std::move(inputs), std::move(outputs)}};

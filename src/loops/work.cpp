@@ -1,0 +1,65 @@
+// What a column does at each position, by unit: its function's operations, those of the fold and of the repair.
+#include "loops/work.hpp"
+
+#include "diagram/match.hpp"
+
+namespace napkin {
+namespace {
+
+// What is the same at every position is computed once and not counted.
+bool varies(const Diagram& diagram, ExprId id) {
+  return !free_wires(diagram, id).empty() || !arrays_read(diagram, id).empty();
+}
+
+void collect(const Diagram& diagram, ExprId id, bool folded, std::vector<ColumnWork>& work) {
+  match(
+      diagram.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
+      [](const Reduce&) {}, [&](const Cast& c) { collect(diagram, c.value, folded, work); },
+      [&](const Apply& a) {
+        if (!varies(diagram, id)) return;
+        work.push_back({a.function->unit, Datatype::f32, a.function->operations, folded});
+        for (const auto argument : a.arguments) collect(diagram, argument, folded, work);
+      });
+}
+
+Datatype wider(Datatype a, Datatype b) {
+  if (a == b) return a;
+  if (row(a).bytes == row(b).bytes) return Datatype::f32;
+  return row(a).bytes > row(b).bytes ? a : b;
+}
+
+// The operand type of a sum of products of two arrays.
+std::optional<Datatype> contraction(const Diagram& diagram, const Column& column) {
+  const auto* product = std::get_if<Apply>(&diagram.at(column.value).node);
+  if (!column.fold || column.fold->combine->role != Role::add) return {};
+  if (!product || product->function->role != Role::multiply) return {};
+  const auto* a = std::get_if<Access>(&diagram.at(product->arguments[0]).node);
+  const auto* b = std::get_if<Access>(&diagram.at(product->arguments[1]).node);
+  if (!a || !b) return {};
+  return wider(diagram.at(a->array).type, diagram.at(b->array).type);
+}
+
+bool has_rate(const Hardware& hardware, Unit unit, Datatype type) {
+  const auto* found = hardware.find(unit);
+  return found && found->rates.contains(type);
+}
+
+}  // namespace
+
+std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, const Hardware& hardware) {
+  std::vector<ColumnWork> work;
+  const bool folded = column.fold != nullptr;
+  if (const auto type = contraction(diagram, column)) {
+    work.push_back({has_rate(hardware, Unit::tensor, *type) ? Unit::tensor : Unit::fma, *type, 2, folded});
+  } else {
+    collect(diagram, column.value, folded, work);
+    if (folded) work.push_back({column.fold->combine->unit, Datatype::f32, column.fold->combine->operations, folded});
+  }
+  if (column.repair) {
+    work.push_back({Unit::fma, Datatype::f32, 1, false});
+    collect(diagram, *column.repair, false, work);
+  }
+  return work;
+}
+
+}  // namespace napkin
