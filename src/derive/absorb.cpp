@@ -47,7 +47,7 @@ class Writer {
  private:
   void emit_pieces() {
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (found_.kinds[i] == Kind::piece) result_.programs.piece.push_back(columns_[i]);
+      if (found_.kinds[i] == ColumnKind::piece) result_.programs.piece.push_back(columns_[i]);
   }
   void emit_states() {
     auto& to = result_.programs;
@@ -143,7 +143,7 @@ class Writer {
     auto& finish = result_.programs.finish;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto& column = columns_[i];
-      if (found_.kinds[i] != Kind::reduction && found_.kinds[i] != Kind::finish) continue;
+      if (found_.kinds[i] != ColumnKind::reduction && found_.kinds[i] != ColumnKind::finish) continue;
       if (const auto late = found_.late_folds.find(column.output); late != found_.late_folds.end())
         finish.insert(finish.end(), late->second.begin(), late->second.end());
       const auto found = found_.finished.find(column.output);
@@ -171,12 +171,12 @@ class Writer {
     std::vector<Column> after;
     std::vector<bool> early(columns_.size());
     for (std::size_t i = columns_.size(); i-- > 0;) {
-      early[i] = found_.kinds[i] == Kind::free && read_inside.contains(columns_[i].output);
+      early[i] = found_.kinds[i] == ColumnKind::free && read_inside.contains(columns_[i].output);
       if (early[i])
         for (const auto array : reads(scratch_, columns_[i])) read_inside.insert(array);
     }
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (found_.kinds[i] == Kind::free) (early[i] ? result_.before : after).push_back(columns_[i]);
+      if (found_.kinds[i] == ColumnKind::free) (early[i] ? result_.before : after).push_back(columns_[i]);
     to.finish.insert(to.finish.begin(), after.begin(), after.end());
     drop_unused(scratch_, to.finish, needed_);
   }

@@ -35,16 +35,16 @@ class Analysis {
     for (const auto& column : columns_) producer_[column.output] = &column;
     for (std::size_t i = 0; i < columns_.size(); ++i) found_.kinds.push_back(kind(columns_[i]));
   }
-  Kind kind(const Column& column) {
+  ColumnKind kind(const Column& column) {
     const auto& kept = scratch_.at(column.output).wires;
     const bool keeps = std::ranges::find(kept, wire_) != kept.end();
     const bool folds = std::ranges::find(column.over, wire_) != column.over.end();
     const auto depends = algebra_.dependence(column.value) | carried_dependence(column);
-    if (folds) return states_of_.insert(column.output), Kind::reduction;
-    if (keeps && depends.state) return mixed_.insert(column.output), Kind::mixed;
-    if (keeps || depends.piece) return pieces_.insert(column.output), Kind::piece;
-    if (depends.state) return states_of_.insert(column.output), Kind::finish;
-    return Kind::free;
+    if (folds) return states_of_.insert(column.output), ColumnKind::reduction;
+    if (keeps && depends.state) return mixed_.insert(column.output), ColumnKind::mixed;
+    if (keeps || depends.piece) return pieces_.insert(column.output), ColumnKind::piece;
+    if (depends.state) return states_of_.insert(column.output), ColumnKind::finish;
+    return ColumnKind::free;
   }
   Dependence carried_dependence(const Column& column) const {
     Dependence all;
@@ -100,8 +100,8 @@ class Analysis {
   // ---- one column at a time ----
   void derive(std::size_t i) {
     const auto& column = columns_[i];
-    if (found_.kinds[i] == Kind::reduction) reduce(column);
-    if (found_.kinds[i] == Kind::finish && !column.fold && !column.carried)
+    if (found_.kinds[i] == ColumnKind::reduction) reduce(column);
+    if (found_.kinds[i] == ColumnKind::finish && !column.fold && !column.carried)
       if (const auto sum = defined(column)) found_.finished[column.output] = *sum;
   }
   void reduce(const Column& column) {
@@ -356,7 +356,7 @@ class Analysis {
   }
   void check_needed() {
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (found_.kinds[i] == Kind::mixed && needed_.contains(columns_[i].output)) return refuse_kept(columns_[i]);
+      if (found_.kinds[i] == ColumnKind::mixed && needed_.contains(columns_[i].output)) return refuse_kept(columns_[i]);
   }
   void refuse_kept(const Column& column) {
     const auto& name = scratch_.at(column.output).name;

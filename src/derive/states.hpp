@@ -17,7 +17,7 @@
 
 namespace napkin {
 
-enum class Kind { free, piece, reduction, finish, mixed };
+enum class ColumnKind { free, piece, reduction, finish, mixed };
 
 // A maximum that a sum of exponentials is kept relative to: `ratio` times that state.
 struct Reference {
@@ -35,7 +35,7 @@ struct State {
 };
 
 struct States {
-  std::vector<Kind> kinds;  // of the columns
+  std::vector<ColumnKind> kinds;  // of the columns
   std::vector<State> all;
   std::set<ArrayId> arrays;                           // of the states
   std::map<ArrayId, Sum> finished;                    // reductions and what follows them, after the last piece
