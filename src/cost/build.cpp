@@ -134,13 +134,24 @@ class CostModelBuilder {
     for (const auto& step : block.steps)
       match(
           step.node, [&](const Load& load) { transfer(load.to, false); },
-          [&](const Save& save) { transfer(save.from, true); }, [&](const Compute& compute) { operate(compute); },
+          [&](const Save& save) { transfer(save.from, true); },
+          [&](const Compute& compute) { sweep(compute), operate(compute); },
           [&](const For& loop) {
             loops_.push_back(loop.split);
             count_steps(loop.split);
             walk(loop.body);
             loops_.pop_back();
           });
+  }
+  // Carried state that an inner loop sweeps over is no streamed tile: the whole of it stays.
+  void sweep(const Compute& compute) {
+    std::vector<BufferId> used = {compute.to};
+    for (const auto& [access, buffer] : compute.reads) used.push_back(buffer);
+    for (const auto id : used) {
+      const auto& wires = diagram_.at(nest_.at(id).array).wires;
+      for (auto loop = home_.at(id).size(); loop < loops_.size(); ++loop)
+        if (std::find(wires.begin(), wires.end(), loops_[loop].wire) != wires.end()) swept_.insert(id);
+    }
   }
   void transfer(BufferId id, bool saved) {
     const auto& buffer = nest_.at(id);
@@ -166,7 +177,8 @@ class CostModelBuilder {
       const auto is = [&](const std::vector<ArrayId>& arrays) {
         return std::find(arrays.begin(), arrays.end(), buffer.array) != arrays.end();
       };
-      if (is(nest_.inputs) || is(nest_.outputs)) model_.ideal_[buffer.level].push_back(model_.holdings_.size());
+      if (is(nest_.inputs) || is(nest_.outputs) || swept_.contains(BufferId{i}))
+        model_.ideal_[buffer.level].push_back(model_.holdings_.size());
       model_.holdings_.push_back(std::move(held));
     }
     for (const auto& held : held_buffers()) {
@@ -222,6 +234,7 @@ class CostModelBuilder {
   std::size_t leaf_;
   std::vector<Split> loops_;
   std::map<BufferId, std::vector<Split>> home_;
+  std::set<BufferId> swept_;
 };
 
 namespace {

@@ -64,14 +64,15 @@ std::int64_t CostModel::product(const Product& product, Figures& figures) const 
   for (const auto cut : product.lengths) all.times(figures.lengths[cut]);
   for (const auto footprint : product.footprints) all.times(figures.reaches[footprint]);
   figures.overflow = figures.overflow || all.overflow;
-  return all.overflow ? 0 : all.value;
+  return all.overflow || all.value > INT64_MAX / 8 ? (figures.overflow = true, 0) : all.value;
 }
 
 // Over all pieces: the sum, over the combinations of pieces, of the product of the clipped footprints.
 std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
   Intervals at(wire_sizes_.size());
   for (std::size_t w = 0; w < at.size(); ++w) at[w] = {0, wire_sizes_[w]};
-  std::int64_t all = 0, largest = 0;
+  Checked all{0};
+  std::int64_t largest = 0;
   const auto visit = [&](const auto& self, std::size_t depth) -> void {
     if (depth < footprint.cuts.size()) {
       const auto& cut = cuts_[footprint.cuts[depth]];
@@ -81,13 +82,13 @@ std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::i
       });
       return;
     }
-    std::int64_t values = 1;
-    for (const auto& [index, size] : footprint.indices) values *= napkin::footprint(index, at, size).length();
-    all += values;
-    largest = std::max(largest, values);
+    Checked values{1};
+    for (const auto& [index, size] : footprint.indices) values.times(napkin::footprint(index, at, size).length());
+    all.plus(values.overflow ? INT64_MAX : values.value);
+    largest = std::max(largest, values.value);
   };
   visit(visit, 0);
-  return footprint.all_pieces ? all : largest;
+  return footprint.all_pieces ? (all.overflow ? INT64_MAX : all.value) : largest;
 }
 
 void CostModel::levels(Figures& figures) const {
@@ -115,28 +116,34 @@ void CostModel::levels(Figures& figures) const {
 }
 
 void CostModel::memory(Figures& figures) const {
+  struct Sum {
+    Checked values{0}, bytes{0};
+  };
+  const auto add = [&](Sum& sum, std::int64_t size, int bytes) {
+    Checked more{size};
+    more.times(bytes);
+    sum.values.plus(size);
+    sum.bytes.plus(more.value);
+    figures.overflow = figures.overflow || more.overflow || sum.values.overflow || sum.bytes.overflow;
+  };
   for (const auto& column : columns_) {
-    std::int64_t values = 0, bytes = 0;
-    for (const auto held : column.held) {
-      const auto size = product(holdings_[held].values, figures);
-      values += size;
-      bytes += size * holdings_[held].bytes;
-    }
+    Sum sum;
+    for (const auto held : column.held) add(sum, product(holdings_[held].values, figures), holdings_[held].bytes);
     for (const auto& [a, b] : column.shared) {
       const auto x = product(holdings_[a].values, figures), y = product(holdings_[b].values, figures);
-      values -= std::min(x, y);
-      bytes -= std::min(x * holdings_[a].bytes, y * holdings_[b].bytes);
+      sum.values.plus(-std::min(x, y));
+      sum.bytes.plus(-std::min(x * holdings_[a].bytes, y * holdings_[b].bytes));
     }
     auto& at = figures.levels[column.level];
-    at.memory_values = std::max(at.memory_values, values);
-    at.memory_bytes = std::max(at.memory_bytes, bytes);
+    at.memory_values = std::max(at.memory_values, sum.values.value);
+    at.memory_bytes = std::max(at.memory_bytes, sum.bytes.value);
   }
-  for (std::size_t level = 1; level < ideal_.size(); ++level)
-    for (const auto held : ideal_[level]) {
-      const auto size = product(holdings_[held].values, figures);
-      figures.levels[level].ideal_memory_values += size;
-      figures.levels[level].ideal_memory_bytes += size * holdings_[held].bytes;
-    }
+  for (std::size_t level = 1; level < ideal_.size(); ++level) {
+    Sum sum;
+    for (const auto held : ideal_[level]) add(sum, product(holdings_[held].values, figures), holdings_[held].bytes);
+    figures.levels[level].ideal_memory_values = sum.values.value;
+    figures.levels[level].ideal_memory_bytes = sum.bytes.value;
+  }
 }
 
 }  // namespace napkin
