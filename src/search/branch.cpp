@@ -1,9 +1,17 @@
-// Sizes are chosen split by split, largest first. Before going deeper, the figures with all free sizes at their largest
-// (least moved) and at their smallest (least held) bound what can still come.
+// A beginning fixes the sizes of the outer splits. What can come of it is bounded by the figures with all free sizes at
+// their largest (least moved) and at their smallest (least held). The beginning with the least bound is continued
+// first, by every size of its next split and then by every shape of the next level. When the least bound is beyond the
+// best partitions found, nothing better is left.
+//
+// Above the innermost level a beginning belongs to a shape that stops there. What continues it moves no less at the
+// levels that it splits, since loads at a level stand where loops down to that level put them; and its deeper levels
+// hold something, which the bound takes for nothing.
 #include "search/branch.hpp"
 
 #include <algorithm>
 #include <set>
+
+#include "search/climb.hpp"
 
 namespace napkin {
 namespace {
@@ -19,121 +27,260 @@ std::set<WireId> awkward_wires(const CostModel& model) {
 
 }  // namespace
 
-Branch::Branch(const Space& space, const Kernel& shape, const CostModel& model, const Scoring& scoring,
-               Leaders& leaders, Tally& tally)
-    : space_(space), shape_(shape.partition), model_(model), scoring_(scoring), leaders_(leaders), tally_(tally) {
-  const auto& diagram = space.derivation->scratch;
-  const auto awkward = awkward_wires(model);
-  for (std::size_t i = 0; i < shape_.splits.size(); ++i) {
-    const auto& split = shape_.splits[i];
-    sizes_.push_back(split.size);
-    if (split.level < space.first) continue;
-    const auto extent = diagram.size(split.wire).value_or(1);
-    const auto divisor = space.divisors[split.wire.index];
-    free_.push_back({i, divisor, extent < divisor ? 1 : divisor, extent});
+Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tally& tally, std::int64_t most_evaluated)
+    : space_(space),
+      scoring_(scoring),
+      leaders_(leaders),
+      tally_(tally),
+      most_evaluated_(most_evaluated),
+      shapes_(space) {}
+
+// Equal bounds: the younger one, which is deeper.
+bool Search::Beginning::operator<(const Beginning& other) const {
+  if (const auto order = bound <=> other.bound; order != 0) return order > 0;
+  return number < other.number;
+}
+
+void Search::run() {
+  start();
+  for (const auto root : shapes_.roots()) {
+    Beginning beginning;
+    beginning.shape = root;
+    for (const auto& split : space_.fixed.splits) beginning.least.push_back(split.size);
+    beginning.most = beginning.least;
+    push(std::move(beginning), order(root));
   }
-  const auto is_awkward = [&](const Free& one) { return awkward.contains(shape_.splits[one.split].wire); };
-  awkward_ = static_cast<std::size_t>(std::ranges::count_if(free_, is_awkward));
-  std::ranges::stable_sort(free_, [&](const Free& a, const Free& b) { return is_awkward(a) && !is_awkward(b); });
-  const auto core = space.hardware->core.value_or(1);
-  for (std::size_t i = 0; i < free_.size(); ++i) {
-    const auto& split = shape_.splits[free_[i].split];
-    if (split.kind == SplitKind::group && split.level <= core) settled_ = i + 1;
+  while (!open_.empty()) {
+    if (leaders_.beyond(open_.top().bound)) return;
+    if (tally_.evaluated >= most_evaluated_) {
+      tally_.finished = false;
+      return dive();
+    }
+    auto next = open_.top();
+    open_.pop();
+    expand(std::move(next));
   }
-  large_ = small_ = sizes_;
-  for (const auto& one : free_) large_[one.split] = one.most, small_[one.split] = one.least;
 }
 
-void Branch::run() {
-  if (hopeless(0)) return;
-  if (awkward_ == 0)
-    for (std::size_t i = 0; i < free_.size(); ++i) narrow(i);
-  descend(0);
-}
-
-void Branch::run_all() {
-  bounded_ = false;
-  descend(0);
-}
-
-void Branch::descend(std::size_t depth) {
-  if (depth == free_.size()) return offer();
-  auto& one = free_[depth];
-  const auto before = one.most;
-  if (bounded_ && depth >= awkward_) narrow(depth);
-  for (const auto size : choices(one)) {
-    if (bounded_ && --tally_.budget < 0) break;
-    choose(depth, size);
-    if (!bounded_ || !hopeless(depth + 1)) descend(depth + 1);
+// Something to beat: the shape whose outermost level promises most, continued.
+void Search::start() {
+  auto shapes = shapes_.roots();
+  while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
+    std::optional<Score> best;
+    std::size_t chosen = shapes.front();
+    for (const auto shape : shapes)
+      if (const auto top = climb(space_, scoring_, shapes_.at(shape)); top && (!best || top->score < *best))
+        best = top->score, chosen = shape;
+    shapes = shapes_.next(chosen);
   }
-  one.most = before;
-  large_[one.split] = one.most, small_[one.split] = one.least;
+  climb_all(shapes);
 }
 
-void Branch::choose(std::size_t depth, std::int64_t size) {
-  const auto split = free_[depth].split;
-  sizes_[split] = large_[split] = small_[split] = size;
+void Search::climb_all(const std::vector<std::size_t>& shapes) {
+  for (const auto index : shapes) {
+    const auto& shape = shapes_.at(index);
+    climbed_.resize(std::max(climbed_.size(), index + 1));
+    if (!shape.whole || climbed_[index]) continue;
+    climbed_[index] = true;
+    if (const auto top = climb(space_, scoring_, shape)) offer(shape, top->sizes);
+  }
 }
 
-// Largest first. A stream is cut into more than one piece; a group may leave its wire whole.
-std::vector<std::int64_t> Branch::choices(const Free& one) const {
-  const auto extent = extent_before(space_.derivation->scratch, shape_.splits, sizes_, one.split);
-  auto sizes = piece_sizes(extent, one.divisor);
-  if (shape_.splits[one.split].kind == SplitKind::stream) std::erase(sizes, extent);
-  std::erase_if(sizes, [&](std::int64_t size) { return size > one.most; });
+// Out of patience: the deepest beginnings first, until there is something to show.
+void Search::dive() {
+  std::vector<Beginning> stack;
+  for (; !open_.empty(); open_.pop()) stack.push_back(open_.top());
+  std::ranges::reverse(stack);
+  while (leaders_.best().empty() && !stack.empty()) {
+    expand(std::move(stack.back()));
+    stack.pop_back();
+    std::vector<Beginning> made;
+    for (; !open_.empty(); open_.pop()) made.push_back(open_.top());
+    std::move(made.rbegin(), made.rend(), std::back_inserter(stack));
+  }
+}
+
+const Search::Order& Search::order(std::size_t index) {
+  if (index < orders_.size() && !orders_[index].splits.empty()) return orders_[index];
+  const auto& shape = shapes_.at(index);
+  const auto& splits = shape.kernel.partition.splits;
+  const auto awkward = awkward_wires(shape.model);
+  Order order;
+  for (std::size_t i = 0; i < splits.size(); ++i) order.splits.push_back(i);
+  const auto chosen = [&](std::size_t i) { return splits[i].level < shape.level || splits[i].level < space_.first; };
+  const auto rank = [&](std::size_t i) { return chosen(i) ? 0 : awkward.contains(splits[i].wire) ? 1 : 2; };
+  std::ranges::stable_sort(order.splits, {}, rank);
+  for (std::size_t i = 0; i < order.splits.size(); ++i) {
+    const auto split = order.splits[i];
+    if (rank(split) == 0) order.inherited = i + 1;
+    if (rank(split) == 1) order.awkward = i + 1;
+    const auto core = space_.hardware->core.value_or(1);
+    if (splits[split].kind == SplitKind::group && splits[split].level <= core) order.settled = i + 1;
+  }
+  if (shape.level < space_.hardware->core.value_or(1)) order.settled = splits.size() + 1;
+  orders_.resize(std::max(orders_.size(), index + 1));
+  return orders_[index] = std::move(order);
+}
+
+void Search::expand(Beginning beginning) {
+  const auto& order = this->order(beginning.shape);
+  if (beginning.depth < order.splits.size()) {
+    if (beginning.depth < order.awkward || narrow(beginning, order)) choose(beginning, order);
+  } else if (!shapes_.at(beginning.shape).whole) {
+    continue_with(beginning);
+  } else {
+    offer(shapes_.at(beginning.shape), beginning.most);
+  }
+}
+
+void Search::choose(const Beginning& beginning, const Order& order) {
+  const auto split = order.splits[beginning.depth];
+  for (const auto size : choices(beginning, split)) {
+    auto next = beginning;
+    next.least[split] = next.most[split] = size;
+    ++next.depth;
+    push(std::move(next), order);
+  }
+}
+
+void Search::continue_with(const Beginning& beginning) {
+  climb_all(shapes_.next(beginning.shape));
+  for (const auto shape : shapes_.next(beginning.shape)) {
+    auto next = beginning;
+    next.shape = shape;
+    push(std::move(next), order(shape));
+  }
+}
+
+void Search::push(Beginning beginning, const Order& order) {
+  free_splits(beginning);
+  beginning.depth = std::max(beginning.depth, order.inherited);
+  if (beginning.depth >= order.awkward) {
+    if (!promises(beginning, order)) return;
+    beginning.bound = score_;
+  }
+  beginning.number = number_++;
+  open_.push(std::move(beginning));
+}
+
+// Splits that the beginning does not know yet: at most the whole piece.
+void Search::free_splits(Beginning& beginning) const {
+  const auto& splits = shapes_.at(beginning.shape).kernel.partition.splits;
+  for (auto i = beginning.least.size(); i < splits.size(); ++i) {
+    auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
+    const auto divisor = space_.divisors[splits[i].wire.index];
+    beginning.least.push_back(extent < divisor ? 1 : divisor);
+    for (std::size_t j = 0; j < i; ++j)
+      if (splits[j].wire == splits[i].wire) extent = std::min(extent, beginning.most[j]);
+    beginning.most.push_back(extent);
+  }
+}
+
+// A stream is cut into more than one piece; a group may leave its wire whole.
+std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_t split) const {
+  const auto& splits = shapes_.at(beginning.shape).kernel.partition.splits;
+  const auto wire = splits[split].wire;
+  auto extent = space_.derivation->scratch.size(wire).value_or(1);
+  for (std::size_t i = 0; i < split; ++i)
+    if (splits[i].wire == wire) extent = std::min(extent, beginning.most[i]);
+  auto sizes = piece_sizes(extent, space_.divisors[wire.index]);
+  if (splits[split].kind == SplitKind::stream) std::erase(sizes, extent);
+  std::erase_if(sizes, [&](auto size) { return size < beginning.least[split] || size > beginning.most[split]; });
   return sizes;
 }
 
-Figures Branch::bound(std::size_t depth) {
-  model_.figures(large_, most_);
-  model_.figures(small_, least_);
-  return scoring_.optimistic(most_, least_, depth >= settled_);
-}
-
-bool Branch::hopeless(std::size_t depth) {
-  if (depth < awkward_) return false;
-  const auto figures = bound(depth);
-  return !scoring_.fits(model_, figures) || leaders_.beyond(scoring_.score(model_, figures, 0));
-}
-
-bool Branch::fits_at(std::size_t depth, std::int64_t size) {
-  const auto split = free_[depth].split;
-  small_[split] = size;
-  const bool fits = scoring_.fits(model_, bound(0));
-  small_[split] = free_[depth].least;
-  return fits;
-}
-
-// The largest size that fits while everything free is at its smallest.
-void Branch::narrow(std::size_t depth) {
-  auto& one = free_[depth];
-  auto low = one.least, high = one.most;
-  if (!fits_at(depth, high)) {
-    while (high - low > 1) {
-      const auto middle = low + (high - low) / 2;
-      (fits_at(depth, middle) ? low : high) = middle;
-    }
-    one.most = low;
-  }
-  large_[one.split] = one.most;
-}
-
-std::size_t Branch::labels() const {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < sizes_.size(); ++i)
-    count += sizes_[i] < extent_before(space_.derivation->scratch, shape_.splits, sizes_, i);
-  return count;
-}
-
-void Branch::offer() {
+// Whether something may come of it; then `score_` is how good at best.
+bool Search::promises(const Beginning& beginning, const Order& order) {
+  const auto& shape = shapes_.at(beginning.shape);
   ++tally_.evaluated;
-  model_.figures(sizes_, exact_);
-  if (!scoring_.fits(model_, exact_)) return;
-  const auto score = scoring_.score(model_, exact_, labels());
-  if (leaders_.beyond(score)) return;
-  auto partition = shape_;
-  for (std::size_t i = 0; i < sizes_.size(); ++i) partition.splits[i].size = sizes_[i];
-  leaders_.offer({score, without_idle_labels(space_.derivation->scratch, partition, space_.first)});
+  if (!holds_together(beginning)) return false;
+  shape.model.figures(beginning.least, least_);
+  shape.model.figures(beginning.most, most_);
+  scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
+                      bound_);
+  if (!scoring_.fits(shape.model, bound_)) return false;
+  score_ = scoring_.score(shape.model, bound_, labels(beginning));
+  return !leaders_.beyond(score_);
+}
+
+// Those that are sure to stay.
+std::size_t Search::labels(const Beginning& beginning) const {
+  const auto& splits = shapes_.at(beginning.shape).kernel.partition.splits;
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
+    for (std::size_t j = 0; j < i; ++j)
+      if (splits[j].wire == splits[i].wire) extent = std::min(extent, beginning.least[j]);
+    all += splits[i].kind == SplitKind::stream || splits[i].level < space_.first || beginning.most[i] < extent;
+  }
+  return all;
+}
+
+bool Search::holds(const Beginning& beginning) {
+  const auto& shape = shapes_.at(beginning.shape);
+  shape.model.figures(beginning.least, least_);
+  for (std::size_t level = 1; level <= shape.level; ++level)
+    if (!scoring_.holds(least_, level, false)) return false;
+  return holds_together(beginning);
+}
+
+// All groups of one parent together hold no less than one group that is not split: n groups of pieces p / n hold what
+// the whole p holds, or more.
+bool Search::holds_together(const Beginning& beginning) {
+  const auto& shape = shapes_.at(beginning.shape);
+  const auto& splits = shape.kernel.partition.splits;
+  for (std::size_t level = 1; level <= shape.level; ++level) {
+    const auto& memory = space_.hardware->levels[level];
+    if (!memory.shared || !memory.capacity) continue;
+    sizes_ = beginning.least;
+    for (std::size_t i = 0; i < splits.size(); ++i)
+      if (splits[i].level == level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
+        sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
+    shape.model.figures(sizes_, bound_);
+    if (!scoring_.holds(bound_, level, true)) return false;
+  }
+  return true;
+}
+
+// A size is too large where it does not fit with all others at their smallest, and too small where the score cannot
+// be among the best with all others at their largest. What one split loses tightens the others.
+bool Search::narrow(Beginning& beginning, const Order& order) {
+  for (int round = 0; round < 2; ++round)
+    for (auto i = beginning.depth; i < order.splits.size(); ++i)
+      if (!narrow(beginning, order, order.splits[i])) return false;
+  return true;
+}
+
+bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split) {
+  auto &least = beginning.least[split], &most = beginning.most[split];
+  const auto floor = least, ceiling = most;
+  // The last size from `good` towards `bad` that passes.
+  const auto bisect = [](auto good, auto bad, const auto& passes) {
+    while (std::abs(bad - good) > 1) {
+      const auto middle = good + (bad - good) / 2;
+      (passes(middle) ? good : bad) = middle;
+    }
+    return good;
+  };
+  const auto fits = [&](std::int64_t size) { return least = size, holds(beginning); };
+  if (!fits(ceiling)) most = bisect(floor, ceiling, fits);
+  least = floor;
+  const auto top = most;
+  const auto good = [&](std::int64_t size) { return most = size, promises(beginning, order); };
+  if (!good(top)) return false;
+  if (!good(floor)) least = bisect(top, floor, good);
+  most = top;
+  return true;
+}
+
+void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
+  shape.model.figures(sizes, bound_);
+  if (!scoring_.fits(shape.model, bound_)) return;
+  auto partition = shape.kernel.partition;
+  for (std::size_t i = 0; i < partition.splits.size(); ++i) partition.splits[i].size = sizes[i];
+  partition = without_idle_labels(space_.derivation->scratch, partition, space_.first);
+  const auto score = scoring_.score(shape.model, bound_, partition.splits.size());
+  if (!leaders_.beyond(score)) leaders_.offer({score, std::move(partition)});
 }
 
 }  // namespace napkin

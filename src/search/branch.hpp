@@ -1,57 +1,75 @@
-// The best sizes for the splits of one shape: branch and bound, outermost level first.
+// The best partitions of the space: branch and bound, the most promising beginning first.
 #pragma once
 
 #include <cstdint>
+#include <queue>
 #include <vector>
 
-#include "cost/model.hpp"
 #include "search/score.hpp"
-#include "search/space.hpp"
+#include "search/shapes.hpp"
 
 namespace napkin {
 
 struct Tally {
-  std::int64_t evaluated = 0;  // partitions whose figures were computed whole
-  std::int64_t budget = 0;     // of choices; spent when it falls below zero
+  std::int64_t evaluated = 0;  // partitions and beginnings of partitions whose figures were computed
+  bool finished = true;        // else given up before everything was ruled out
 };
 
-class Branch {
+class Search {
  public:
-  Branch(const Space&, const Kernel& shape, const CostModel&, const Scoring&, Leaders&, Tally&);
-  // Offers all partitions of the shape that may be among the best.
+  Search(const Space&, const Scoring&, Leaders&, Tally&, std::int64_t most_evaluated);
+  // Offers to the leaders whatever may be among the best.
   void run();
-  // The same without a bound: every partition of the shape.
-  void run_all();
 
  private:
-  struct Free {
-    std::size_t split;
-    std::int64_t divisor;
-    std::int64_t least, most;  // sizes that any choice of the others leaves
+  // Splits of one shape in the order in which their sizes are chosen: awkward ones first, else outermost level first.
+  struct Order {
+    std::vector<std::size_t> splits;
+    std::size_t awkward = 0;  // so many must be chosen before a bound holds
+    std::size_t settled = 0;  // after so many the number of blocks is known
+    std::size_t inherited = 0;
   };
-  void descend(std::size_t depth);
-  void choose(std::size_t depth, std::int64_t size);
-  std::vector<std::int64_t> choices(const Free&) const;
-  bool hopeless(std::size_t depth);
-  bool fits_at(std::size_t depth, std::int64_t size);
-  void narrow(std::size_t depth);
-  Figures bound(std::size_t depth);
-  void offer();
-  std::size_t labels() const;
+  // A beginning: sizes of some splits of a shape, and bounds of those still free.
+  struct Beginning {
+    Score bound;
+    std::size_t shape = 0;
+    std::size_t depth = 0;  // in the shape's order
+    std::int64_t number = 0;
+    std::vector<std::int64_t> least{}, most{};     // by split; equal where chosen
+    bool operator<(const Beginning& other) const;  // less promising
+  };
+
+  void start();
+  void climb_all(const std::vector<std::size_t>& shapes);
+  const Order& order(std::size_t shape);
+  void expand(Beginning);
+  void choose(const Beginning&, const Order&);
+  void continue_with(const Beginning&);
+  void push(Beginning, const Order&);
+  void dive();
+  void free_splits(Beginning&) const;
+  bool promises(const Beginning&, const Order&);
+  bool narrow(Beginning&, const Order&);
+  bool narrow(Beginning&, const Order&, std::size_t split);
+  bool holds(const Beginning&);
+  bool holds_together(const Beginning&);
+  std::size_t labels(const Beginning&) const;
+  void offer(const Shape&, const std::vector<std::int64_t>& sizes);
+  std::vector<std::int64_t> choices(const Beginning&, std::size_t split) const;
 
   const Space& space_;
-  const Partition& shape_;
-  const CostModel& model_;
   const Scoring& scoring_;
   Leaders& leaders_;
   Tally& tally_;
-  bool bounded_ = true;
-  std::vector<Free> free_;                   // in the order of their choice
-  std::size_t awkward_ = 0;                  // so many first ones must be chosen before a bound holds
-  std::size_t settled_ = 0;                  // after so many ones the number of blocks is known
-  std::vector<std::int64_t> sizes_;          // chosen; by split
-  std::vector<std::int64_t> large_, small_;  // chosen, or the largest and the smallest that may be
-  Figures exact_, most_, least_;
+  std::int64_t most_evaluated_;
+  Shapes shapes_;
+  std::vector<Order> orders_;  // by shape
+  std::vector<bool> climbed_;  // by shape
+  std::priority_queue<Beginning> open_;
+  std::int64_t number_ = 0;
+  std::vector<std::int64_t> sizes_;
+  Figures most_, least_, bound_;
+  Score score_;  // of the last beginning asked about
 };
 
 }  // namespace napkin

@@ -8,12 +8,12 @@ namespace napkin {
 struct Ranking {
   Leaders leaders;
   Tally tally;
-  std::int64_t candidates = 0;
 };
-// `nearest`: what comes closest to fitting. `all`: looks at every partition.
-Ranking rank(const Space&, const Goal&, Leaders, bool nearest, bool all);
+// `nearest`: what comes closest to fitting.
+Ranking rank(const Space&, const Goal&, Leaders, bool nearest);
+Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest);
 
-// With costs; `nearest` where nothing fits.
-Found found(const Space&, const Goal&, bool all);
+// With costs, and what comes closest where nothing fits.
+Found found(const Space&, const Goal&, decltype(rank)& ranked);
 
 }  // namespace napkin

@@ -16,17 +16,8 @@ struct Price {
   double objective = 0, transfers = 0;
   auto operator<=>(const Price&) const = default;
   Price operator+(const Price& more) const { return {objective + more.objective, transfers + more.transfers}; }
+  Price operator-(const Price& less) const { return {objective - less.objective, transfers - less.transfers}; }
 };
-
-Price price(const Candidate& candidate, const Goal& goal) {
-  const auto& cost = candidate.cost;
-  Price all;
-  if (!cost.levels.empty()) all.transfers = static_cast<double>(cost.levels.front().transfer_bytes);
-  if (goal.objective == Objective::time)
-    all.objective = (goal.model == Model::ideal ? cost.ideal_time_s : cost.time_s).value_or(0);
-  if (goal.objective == Objective::energy) all.objective = cost.energy_j.value_or(0);
-  return all;
-}
 
 class Cuts {
  public:
@@ -39,50 +30,57 @@ class Cuts {
     ends_[0] = End{};
     for (std::size_t end = 1; end <= count; ++end)
       for (std::size_t begin = end; begin-- > 0;) consider(begin, end);
-    if (!ends_[count]) return whole();
-    std::vector<Found> kernels;
-    for (auto end = count; end > 0; end = ends_[end]->begin) kernels.push_back(std::move(ends_[end]->kernel));
-    std::ranges::reverse(kernels);
-    return plan(std::move(kernels));
+    std::vector<std::size_t> cuts{count};
+    while (ends_[cuts.back()] && cuts.back() > 0) cuts.push_back(ends_[cuts.back()]->begin);
+    if (cuts.back() > 0) cuts = {count, 0};  // nothing fits: all in one, to say by how much
+    std::ranges::reverse(cuts);
+    return plan(cuts);
   }
 
  private:
   struct End {
     Price price{};
     std::size_t begin = 0;
-    Found kernel{};
   };
 
-  Found kernel(std::size_t begin, std::size_t end) {
+  Space segment(std::size_t begin, std::size_t end) const {
     std::vector<StatementId> statements;
     for (auto i = begin; i < end; ++i) statements.push_back({static_cast<std::uint32_t>(i)});
-    auto found = search(std::make_shared<const Derivation>(derive(diagram_, statements)), hardware_, goal_);
-    if (__builtin_add_overflow(candidates_, found.candidates, &candidates_)) candidates_ = INT64_MAX;
-    evaluated_ += found.evaluated;
-    optimal_ = optimal_ && found.optimal;
-    return found;
+    return make_space(std::make_shared<const Derivation>(derive(diagram_, statements)), hardware_, goal_.fixed);
   }
+  // A segment that costs more than what is left by the best plan so far need not be searched to its end.
   void consider(std::size_t begin, std::size_t end) {
     if (!ends_[begin]) return;
-    auto found = kernel(begin, end);
-    if (found.best.empty()) return;
-    const auto together = ends_[begin]->price + price(found.best.front(), goal_);
-    if (!ends_[end] || together < ends_[end]->price) ends_[end] = End{together, begin, std::move(found)};
+    const auto space = segment(begin, end);
+    Leaders leaders(1, space.first);
+    if (ends_[end]) leaders.limit(at_most(ends_[end]->price - ends_[begin]->price));
+    const auto ranking = rank(space, goal_, std::move(leaders), false);
+    candidates_ = plus(candidates_, count_partitions(space));
+    evaluated_ += ranking.tally.evaluated;
+    optimal_ = optimal_ && ranking.tally.finished;
+    if (ranking.leaders.best().empty()) return;
+    const auto& score = ranking.leaders.best().front().score;
+    const auto together = ends_[begin]->price + Price{score.parts[0], score.parts[1]};
+    if (!ends_[end] || together < ends_[end]->price) ends_[end] = End{together, begin};
   }
-  FoundPlan whole() {
-    std::vector<Found> kernels;
-    kernels.push_back(kernel(0, diagram_.statements.size()));
-    return plan(std::move(kernels));
+  static Score at_most(const Price& price) {
+    auto score = Score::greatest();
+    score.parts[0] = price.objective;
+    score.parts[1] = price.transfers;
+    return score;
   }
-  FoundPlan plan(std::vector<Found> kernels) const {
+  static std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
+
+  FoundPlan plan(const std::vector<std::size_t>& cuts) {
     FoundPlan all;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+      all.kernels.push_back(found(segment(cuts[i], cuts[i + 1]), goal_, rank));
+    for (const auto& found : all.kernels)
+      if (!found.best.empty()) all.plan.kernels.push_back(found.best.front().kernel);
+    if (all.plan.kernels.size() == all.kernels.size()) all.cost = estimate(all.plan, hardware_, goal_.model);
     all.candidates = candidates_;
     all.evaluated = evaluated_;
     all.optimal = optimal_;
-    for (const auto& found : kernels)
-      if (!found.best.empty()) all.plan.kernels.push_back(found.best.front().kernel);
-    if (all.plan.kernels.size() == kernels.size()) all.cost = estimate(all.plan, hardware_, goal_.model);
-    all.kernels = std::move(kernels);
     return all;
   }
 

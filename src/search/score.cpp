@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace napkin {
 namespace {
@@ -22,7 +23,6 @@ std::int64_t held(const Level& level, const Figures::At& at, Model model) {
 
 }  // namespace
 
-// As parts of what there is, so that different levels compare.
 double Scoring::excess(const Figures& figures) const {
   double all = 0;
   for (std::size_t i = 1; i < hardware_.levels.size(); ++i) {
@@ -53,23 +53,33 @@ Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t
   const auto levels = std::min(hardware_.levels.size(), Score::most_levels + 1);
   for (std::size_t i = 1; i < levels; ++i)
     score.parts[at++] = static_cast<double>(moved(hardware_.levels[i], figures.levels[i]));
+  score.parts[at++] = static_cast<double>(labels);
   for (std::size_t i = 1; i < levels; ++i)
     score.parts[at++] = static_cast<double>(held(hardware_.levels[i], figures.levels[i], goal_.model));
-  score.parts[at] = static_cast<double>(labels);
   return score;
 }
 
-Figures Scoring::optimistic(const Figures& most, const Figures& least, bool settled) const {
-  Figures bound = most;
+bool Scoring::holds(const Figures& figures, std::size_t level, bool together) const {
+  if (nearest_) return true;
+  const auto& memory = hardware_.levels[level];
+  const auto one = static_cast<double>(held(memory, figures.levels[level], goal_.model));
+  if (!together) return one <= memory.room();
+  return one * static_cast<double>(figures.levels[level].groups_per_parent) <= memory.capacity->value;
+}
+
+void Scoring::optimistic(const Figures& most, const Figures& least, Known known, Figures& bound) const {
+  bound = most;
   for (std::size_t i = 1; i < bound.levels.size(); ++i) {
     auto& at = bound.levels[i];
-    at.memory_values = least.levels[i].memory_values;
-    at.memory_bytes = least.levels[i].memory_bytes;
-    at.ideal_memory_values = least.levels[i].ideal_memory_values;
-    at.ideal_memory_bytes = least.levels[i].ideal_memory_bytes;
+    const auto& held = i <= known.level ? least.levels[i] : Figures::At{};
+    at.memory_values = held.memory_values;
+    at.memory_bytes = held.memory_bytes;
+    at.ideal_memory_values = held.ideal_memory_values;
+    at.ideal_memory_bytes = held.ideal_memory_bytes;
   }
+  if (!known.operations) std::ranges::fill(bound.operations, 0);
   bound.overflow = false;
-  if (settled) return bound;
+  if (known.settled) return;
   const auto core = hardware_.core.value_or(1);
   auto& at = bound.levels[core];
   const auto cores = hardware_.total(core);
@@ -77,7 +87,12 @@ Figures Scoring::optimistic(const Figures& most, const Figures& least, bool sett
       static_cast<std::int64_t>(static_cast<double>(at.ideal_memory_bytes) / static_cast<double>(cores) *
                                 static_cast<double>(std::min(cores, at.groups)));
   at.groups = cores;
-  return bound;
+}
+
+Score Score::greatest() {
+  Score score;
+  score.parts.fill(std::numeric_limits<double>::infinity());
+  return score;
 }
 
 bool Leaders::alike(const Partition& a, const Partition& b) const {

@@ -11,11 +11,12 @@
 
 namespace napkin {
 
-// The objective, transfers from the outermost level inwards, memory likewise, and the number of labels.
+// The objective, transfers from the outermost level inwards, the number of labels, and memory level by level.
 struct Score {
   static constexpr std::size_t most_levels = 8;
   std::array<double, 2 + 2 * most_levels> parts{};
   auto operator<=>(const Score&) const = default;
+  static Score greatest();
 };
 
 class Scoring {
@@ -27,14 +28,22 @@ class Scoring {
     return nearest_ ? !figures.overflow : model.fits(figures, goal_.model);
   }
   Score score(const CostModel&, const Figures&, std::size_t labels) const;
-  // A score that no choice of the free sizes beats. `most` are the figures with every free size at its largest, where
-  // least is moved; `least` with every free size at its smallest, where least is held. Unless `settled`, groups are
-  // still free.
-  Figures optimistic(const Figures& most, const Figures& least, bool settled) const;
+  // By how much figures do not fit, in parts of what there is.
+  double excess(const Figures&) const;
+  // Whether one group at a level, or with `together` all groups of a parent, hold what they must.
+  bool holds(const Figures&, std::size_t level, bool together) const;
+  // How far a beginning goes that is to be bounded.
+  struct Known {
+    bool settled;       // the number of blocks
+    std::size_t level;  // memory below it is unknown
+    bool operations;    // what follows computes no less
+  };
+  // Figures that no choice of the free sizes beats. `most` are those with every free size at its largest, where least
+  // is moved; `least` with every free size at its smallest, where least is held.
+  void optimistic(const Figures& most, const Figures& least, Known, Figures& bound) const;
 
  private:
   double objective(const CostModel&, const Figures&) const;
-  double excess(const Figures&) const;
 
   const Hardware& hardware_;
   const Goal& goal_;
@@ -53,7 +62,11 @@ class Leaders {
   Leaders(std::size_t most, std::size_t level) : most_(most), level_(level) {}
   // Whether nothing with this score or a greater one can still be among the best. Equal scores are settled by the
   // partitions themselves, so an equal one must be looked at.
-  bool beyond(const Score& score) const { return best_.size() == most_ && score > best_.back().score; }
+  bool beyond(const Score& score) const {
+    return score > limit_ || (best_.size() == most_ && score > best_.back().score);
+  }
+  // Nothing with a greater score is wanted.
+  void limit(const Score& limit) { limit_ = limit; }
   void offer(Ranked);
   const std::vector<Ranked>& best() const { return best_; }
 
@@ -61,6 +74,7 @@ class Leaders {
   bool alike(const Partition&, const Partition&) const;
 
   std::size_t most_, level_;
+  Score limit_ = Score::greatest();
   std::vector<Ranked> best_;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -90,56 +91,108 @@ void divide_contraction(const Derivation& derivation, const Hardware& hardware, 
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
 
-class Shapes {
+// As many as keep the shapes to some hundred.
+std::size_t most_streams(const Space& space) {
+  constexpr double most_shapes = 300;
+  const auto levels = static_cast<int>(space.hardware->levels.size()) - static_cast<int>(space.first);
+  const auto wires = static_cast<double>(space.streamed.size());
+  for (std::size_t most = levels > 1 ? 2 : 3; most > 1; --most) {
+    double orders = 1, here = 1;
+    for (std::size_t i = 0; i < most; ++i) orders += here *= std::max(0.0, wires - static_cast<double>(i));
+    if (std::pow(orders, levels) <= most_shapes) return most;
+  }
+  return 1;
+}
+
+class Continuations {
  public:
-  Shapes(const Space& space, const std::function<void(const Kernel&)>& visit) : space_(space), visit_(visit) {
-    for (const auto& split : space.fixed.splits)
+  using Visit = std::function<void(const Partition&, const Program&)>;
+  Continuations(const Space& space, Partition shape, std::size_t level, const Visit& visit)
+      : space_(space), partition_(std::move(shape)), level_(level), visit_(visit) {
+    for (const auto& split : partition_.splits)
       if (split.kind == SplitKind::stream) wires_.push_back(split.wire);
-    splits_ = space.fixed.splits;
   }
   void run() {
-    auto program = stream(*space_.derivation, wires_);
-    if (const auto* made = std::get_if<Program>(&program)) level(space_.first, *made);
+    const auto program = stream(*space_.derivation, wires_);
+    if (!std::holds_alternative<Program>(program)) return;
+    for (const auto wire : space_.grouped)
+      if (!has(wires_, wire)) partition_.splits.push_back({SplitKind::group, wire, 1, level_});
+    streams(0, std::get<Program>(program));
   }
 
  private:
-  void level(std::size_t at, const Program& program) {
-    if (at >= space_.hardware->levels.size()) {
-      visit_({space_.derivation, {splits_}, program});
-      return;
-    }
-    const auto before = splits_.size();
-    for (const auto wire : space_.grouped)
-      if (size_of(space_.derivation->scratch, wire) > 1 && !has(wires_, wire))
-        splits_.push_back({SplitKind::group, wire, 1, at});
-    streams(at, 0, program);
-    splits_.resize(before);
-  }
-  void streams(std::size_t at, std::size_t count, const Program& program) {
-    level(at + 1, program);
+  void streams(std::size_t count, const Program& program) {
+    visit_(partition_, program);
     if (count == space_.most_streams) return;
     for (const auto wire : space_.streamed) {
-      if (size_of(space_.derivation->scratch, wire) == 1 || streamed_at(wire, at)) continue;
+      if (streamed_here(wire)) continue;
       wires_.push_back(wire);
-      auto longer = stream(*space_.derivation, wires_);
+      const auto longer = stream(*space_.derivation, wires_);
       if (const auto* made = std::get_if<Program>(&longer)) {
-        splits_.push_back({SplitKind::stream, wire, 1, at});
-        streams(at, count + 1, *made);
-        splits_.pop_back();
+        partition_.splits.push_back({SplitKind::stream, wire, 1, level_});
+        streams(count + 1, *made);
+        partition_.splits.pop_back();
       }
       wires_.pop_back();
     }
   }
-  bool streamed_at(WireId wire, std::size_t at) const {
-    return std::ranges::any_of(splits_, [&](const Split& split) {
-      return split.kind == SplitKind::stream && split.wire == wire && split.level == at;
+  bool streamed_here(WireId wire) const {
+    return std::ranges::any_of(partition_.splits, [&](const Split& split) {
+      return split.kind == SplitKind::stream && split.wire == wire && split.level == level_;
     });
   }
 
   const Space& space_;
-  const std::function<void(const Kernel&)>& visit_;
+  Partition partition_;
+  std::size_t level_;
+  const Visit& visit_;
   std::vector<WireId> wires_;  // streamed so far
-  std::vector<Split> splits_;
+};
+
+std::int64_t times(std::int64_t a, std::int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX : a; }
+std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
+
+// Wires are split independently of each other once it is known which are streamed at which level; the order of a
+// level's streams is free.
+class Counter {
+ public:
+  explicit Counter(const Space& space) : space_(space) {
+    for (const auto& verdict : space.derivation->verdicts) wires_.push_back(verdict.wire);
+    streams_.resize(wires_.size());
+  }
+  std::int64_t count(std::size_t level, std::size_t wire, std::size_t here) {
+    if (level >= space_.hardware->levels.size()) return sizes();
+    if (wire == wires_.size()) return times(orders(here), count(level + 1, 0, 0));
+    auto all = count(level, wire + 1, here);
+    if (here < space_.most_streams && has(space_.streamed, wires_[wire])) {
+      streams_[wire].push_back(level);
+      all = plus(all, count(level, wire + 1, here + 1));
+      streams_[wire].pop_back();
+    }
+    return all;
+  }
+
+ private:
+  static std::int64_t orders(std::size_t streams) {
+    std::int64_t all = 1;
+    for (std::size_t i = 2; i <= streams; ++i) all *= static_cast<std::int64_t>(i);
+    return all;
+  }
+  std::int64_t sizes() {
+    std::int64_t all = 1;
+    for (std::size_t i = 0; i < wires_.size() && all > 0; ++i) {
+      const auto [known, fresh] = known_.try_emplace({wires_[i], streams_[i]}, 0);
+      if (fresh) known->second = chains(wires_[i], streams_[i]);
+      all = times(all, known->second);
+    }
+    return all;
+  }
+  std::int64_t chains(WireId wire, const std::vector<std::size_t>& streams);
+
+  const Space& space_;
+  std::vector<WireId> wires_;
+  std::vector<std::vector<std::size_t>> streams_;  // by wire, the levels that stream it
+  std::map<std::pair<WireId, std::vector<std::size_t>>, std::int64_t> known_;
 };
 
 // Chains of sizes along one wire: each within the piece before it.
@@ -156,8 +209,7 @@ class Chains {
       all = count(std::min(extent, split.size), at + 1);
     } else {
       for (const auto size : piece_sizes(extent, space_.divisors[split.wire.index]))
-        if (split.kind == SplitKind::group || size < extent)
-          if (__builtin_add_overflow(all, count(size, at + 1), &all)) all = INT64_MAX;
+        if (split.kind == SplitKind::group || size < extent) all = plus(all, count(size, at + 1));
     }
     return known_[{extent, at}] = all;
   }
@@ -168,6 +220,21 @@ class Chains {
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known_;
 };
 
+// The splits along one wire, outermost first; groups stand outside all streams.
+std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& streams) {
+  std::vector<Split> groups, loops;
+  for (const auto& split : space_.fixed.splits)
+    if (split.wire == wire) (split.kind == SplitKind::group ? groups : loops).push_back(split);
+  const bool fixed = !loops.empty();
+  for (auto level = space_.first; level < space_.hardware->levels.size(); ++level) {
+    const bool above = fixed || std::ranges::any_of(streams, [&](std::size_t s) { return s < level; });
+    if (has(space_.grouped, wire) && !above) groups.push_back({SplitKind::group, wire, 1, level});
+    if (has(streams, level)) loops.push_back({SplitKind::stream, wire, 1, level});
+  }
+  groups.insert(groups.end(), loops.begin(), loops.end());
+  return Chains(space_, groups).count(size_of(space_.derivation->scratch, wire));
+}
+
 }  // namespace
 
 Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Partition& fixed) {
@@ -177,12 +244,14 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   space.fixed = fixed;
   for (const auto& split : fixed.splits) space.first = std::max(space.first, split.level + 1);
   for (const auto& verdict : space.derivation->verdicts) {
+    if (size_of(space.derivation->scratch, verdict.wire) == 1) continue;
     if (is_woven(verdict)) space.grouped.push_back(verdict.wire);
     if (pays_to_stream(*space.derivation, verdict)) space.streamed.push_back(verdict.wire);
   }
   space.divisors.assign(space.derivation->scratch.wires.size(), 1);
   for (const auto& column : space.derivation->columns)
     divide_contraction(*space.derivation, hardware, column, space.divisors);
+  space.most_streams = most_streams(space);
   return space;
 }
 
@@ -221,30 +290,12 @@ std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor)
   return sizes;
 }
 
-void each_shape(const Space& space, const std::function<void(const Kernel& shape)>& visit) {
-  Shapes(space, visit).run();
+void each_continuation(const Space& space, const Partition& shape, std::size_t level,
+                       const std::function<void(const Partition&, const Program&)>& visit) {
+  Continuations(space, shape, level, visit).run();
 }
 
-std::int64_t count_partitions(const Space& space, const Partition& shape) {
-  std::map<WireId, std::vector<Split>> by_wire;
-  for (const auto& split : shape.splits) by_wire[split.wire].push_back(split);
-  std::int64_t all = 1;
-  for (auto& [wire, splits] : by_wire) {
-    // Groups stand outside all streams.
-    std::ranges::stable_sort(splits, [](const Split& a, const Split& b) { return a.kind < b.kind; });
-    const auto chains = Chains(space, splits).count(size_of(space.derivation->scratch, wire));
-    if (__builtin_mul_overflow(all, chains, &all)) all = INT64_MAX;
-  }
-  return all;
-}
-
-std::int64_t extent_before(const Diagram& diagram, const std::vector<Split>& splits,
-                           std::span<const std::int64_t> sizes, std::size_t at) {
-  auto extent = size_of(diagram, splits[at].wire);
-  for (std::size_t i = 0; i < at; ++i)
-    if (splits[i].wire == splits[at].wire) extent = std::min(extent, sizes[i]);
-  return extent;
-}
+std::int64_t count_partitions(const Space& space) { return Counter(space).count(space.first, 0, 0); }
 
 Partition without_idle_labels(const Diagram& diagram, const Partition& partition, std::size_t first) {
   Partition kept;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -30,19 +29,17 @@ std::string to_text(const Space&);
 // gives this number, and the whole. Other sizes give the same number of pieces and hold more.
 std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor);
 
-// Shapes: every choice and order of streams that the derivation allows, with all groups; sizes of free splits are 1.
-// A partition belongs to exactly one shape: there its streams are cut into more than one piece, its groups perhaps
-// not.
-void each_shape(const Space&, const std::function<void(const Kernel& shape)>& visit);
+// What may follow a shape at one level: all groups, and every choice and order of streams that the derivation allows.
+// Sizes of free splits are 1. A partition belongs to exactly one shape: there its streams are cut into more than one
+// piece, its groups perhaps not.
+void each_continuation(const Space&, const Partition& shape, std::size_t level,
+                       const std::function<void(const Partition&, const Program&)>& visit);
 
-// How many partitions a shape has; the greatest number where it overflows.
-std::int64_t count_partitions(const Space&, const Partition& shape);
+// The number of partitions, also of those whose order of streams the derivation refuses; the greatest number where it
+// overflows.
+std::int64_t count_partitions(const Space&);
 
 // Without the labels from level `first` on that do nothing: one piece.
 Partition without_idle_labels(const Diagram&, const Partition&, std::size_t first);
-
-// The piece that the splits before `at` leave of its wire.
-std::int64_t extent_before(const Diagram&, const std::vector<Split>&, std::span<const std::int64_t> sizes,
-                           std::size_t at);
 
 }  // namespace napkin

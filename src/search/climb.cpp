@@ -1,0 +1,130 @@
+// Ascent in turns over the sizes of one shape.
+#include "search/climb.hpp"
+
+#include <algorithm>
+
+namespace napkin {
+namespace {
+
+class Climber {
+ public:
+  Climber(const Space& space, const Scoring& scoring, const Shape& shape)
+      : space_(space), scoring_(scoring), shape_(shape), splits_(shape.kernel.partition.splits) {}
+
+  std::optional<Climbed> run() {
+    for (const auto& split : splits_) sizes_.push_back(split.level < space_.first ? split.size : 0);
+    if (!begin()) return std::nullopt;
+    best_ = height();
+    for (const std::ptrdiff_t step : {8, 4, 2, 1})
+      for (int round = 0; round < most_rounds && turn(step); ++round) {
+      }
+    if (best_.excess > 0) return std::nullopt;
+    return Climbed{best_.score, sizes_};
+  }
+
+ private:
+  static constexpr int most_rounds = 40;
+  // First it must fit, then it shall be good.
+  struct Height {
+    double excess = 0;
+    Score score;
+    auto operator<=>(const Height&) const = default;
+  };
+
+  std::int64_t extent(std::size_t split) const {
+    auto extent = space_.derivation->scratch.size(splits_[split].wire).value_or(1);
+    for (std::size_t i = 0; i < split; ++i)
+      if (splits_[i].wire == splits_[split].wire) extent = std::min(extent, sizes_[i]);
+    return extent;
+  }
+  std::vector<std::int64_t> choices(std::size_t split) const {
+    const auto whole = extent(split);
+    auto sizes = piece_sizes(whole, space_.divisors[splits_[split].wire.index]);
+    if (splits_[split].kind == SplitKind::stream) std::erase(sizes, whole);
+    return sizes;
+  }
+  // The smallest pieces that leave something to cut to the streams inside them.
+  bool begin() {
+    for (std::size_t i = 0; i < splits_.size(); ++i) {
+      if (splits_[i].level < space_.first) continue;
+      const auto sizes = choices(i);
+      const auto inside =
+          std::count_if(splits_.begin() + static_cast<std::ptrdiff_t>(i) + 1, splits_.end(),
+                        [&](const Split& s) { return s.wire == splits_[i].wire && s.kind == SplitKind::stream; });
+      if (sizes.empty()) return false;
+      sizes_[i] = sizes[static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, std::ssize(sizes) - 1 - inside))];
+    }
+    return true;
+  }
+  // Every size one of those the space has, near what it was; false where a stream has nothing left to cut.
+  bool settle() {
+    for (std::size_t i = 0; i < splits_.size(); ++i) {
+      if (splits_[i].level < space_.first) continue;
+      const auto sizes = choices(i);
+      if (sizes.empty()) return false;
+      const auto fitting = std::ranges::find_if(sizes, [&](std::int64_t size) { return size <= sizes_[i]; });
+      sizes_[i] = fitting == sizes.end() ? sizes.back() : *fitting;
+    }
+    return true;
+  }
+  // Every split once; whether any became better. Turns keep the pieces in proportion.
+  bool turn(std::ptrdiff_t step) {
+    bool moved = false;
+    for (std::size_t i = 0; i < splits_.size(); ++i) moved = move(i, -step) || move(i, step) || moved;
+    if (moved || step > 1) return moved;
+    for (std::size_t i = 0; i < splits_.size(); ++i)
+      for (std::size_t j = 0; j < splits_.size(); ++j)
+        if (i != j) moved = trade(i, j) || moved;
+    return moved;
+  }
+  bool shift(std::size_t split, std::ptrdiff_t step) {
+    if (splits_[split].level < space_.first) return false;
+    const auto all = choices(split);
+    const auto at = std::ranges::find(all, sizes_[split]) - all.begin() + step;
+    if (at < 0 || at >= std::ssize(all)) return false;
+    sizes_[split] = all[static_cast<std::size_t>(at)];
+    return settle();
+  }
+  bool keep_if_better(bool legal, const std::vector<std::int64_t>& before) {
+    if (legal) {
+      if (const auto now = height(); now < best_) return best_ = now, true;
+    }
+    sizes_ = before;
+    return false;
+  }
+  bool move(std::size_t split, std::ptrdiff_t step) {
+    const auto before = sizes_;
+    return keep_if_better(shift(split, step), before);
+  }
+  bool trade(std::size_t grows, std::size_t shrinks) {
+    const auto before = sizes_;
+    return keep_if_better(shift(shrinks, 1) && shift(grows, -1), before);
+  }
+  std::size_t labels() const {
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < splits_.size(); ++i) all += splits_[i].level < space_.first || sizes_[i] < extent(i);
+    return all;
+  }
+  Height height() {
+    shape_.model.figures(sizes_, figures_);
+    scoring_.optimistic(figures_, figures_, {true, shape_.level, shape_.whole || shape_.operations}, bound_);
+    const auto excess = scoring_.fits(shape_.model, bound_) ? 0 : scoring_.excess(bound_) + 1e-9;
+    return {figures_.overflow ? 1e300 : excess, scoring_.score(shape_.model, bound_, labels())};
+  }
+
+  const Space& space_;
+  const Scoring& scoring_;
+  const Shape& shape_;
+  const std::vector<Split>& splits_;
+  std::vector<std::int64_t> sizes_;
+  Height best_;
+  Figures figures_, bound_;
+};
+
+}  // namespace
+
+std::optional<Climbed> climb(const Space& space, const Scoring& scoring, const Shape& shape) {
+  return Climber(space, scoring, shape).run();
+}
+
+}  // namespace napkin

@@ -1,0 +1,21 @@
+// A good partition of a shape, soon: what the search then has to beat.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "search/score.hpp"
+#include "search/shapes.hpp"
+
+namespace napkin {
+
+struct Climbed {
+  Score score;
+  std::vector<std::int64_t> sizes;  // by split of the shape
+};
+// From the smallest pieces, all splits in turn are made a step larger or smaller for as long as that is better. None if
+// nothing fits on the way. For a shape that stops above the innermost level, what it does not split does not count.
+std::optional<Climbed> climb(const Space&, const Scoring&, const Shape&);
+
+}  // namespace napkin

@@ -1,0 +1,69 @@
+// The slow twin of search: every shape of the space, every size of every split.
+#include <algorithm>
+
+#include "search/kernels.hpp"
+
+namespace napkin {
+namespace {
+
+class Everything {
+ public:
+  Everything(const Space& space, const Scoring& scoring, Ranking& ranking)
+      : space_(space), scoring_(scoring), ranking_(ranking) {}
+
+  void shapes(const Partition& shape, std::size_t level) {
+    if (level >= space_.hardware->levels.size()) return sizes(shape);
+    each_continuation(space_, shape, level,
+                      [&](const Partition& longer, const Program&) { shapes(longer, level + 1); });
+  }
+
+ private:
+  void sizes(const Partition& shape) {
+    const auto kernel = make_kernel(space_.derivation, shape);
+    const CostModel model(kernel, *space_.hardware);
+    auto partition = shape;
+    sizes(model, partition, 0);
+  }
+  void sizes(const CostModel& model, Partition& partition, std::size_t at) {
+    if (at == partition.splits.size()) return offer(model, partition);
+    auto& split = partition.splits[at];
+    if (split.level < space_.first) return sizes(model, partition, at + 1);
+    auto extent = space_.derivation->scratch.size(split.wire).value_or(1);
+    for (std::size_t i = 0; i < at; ++i)
+      if (partition.splits[i].wire == split.wire) extent = std::min(extent, partition.splits[i].size);
+    for (const auto size : piece_sizes(extent, space_.divisors[split.wire.index])) {
+      if (split.kind == SplitKind::stream && size == extent) continue;
+      split.size = size;
+      sizes(model, partition, at + 1);
+    }
+  }
+  void offer(const CostModel& model, const Partition& partition) {
+    ++ranking_.tally.evaluated;
+    std::vector<std::int64_t> sizes;
+    for (const auto& split : partition.splits) sizes.push_back(split.size);
+    model.figures(sizes, figures_);
+    if (!scoring_.fits(model, figures_)) return;
+    const auto kept = without_idle_labels(space_.derivation->scratch, partition, space_.first);
+    ranking_.leaders.offer({scoring_.score(model, figures_, kept.splits.size()), kept});
+  }
+
+  const Space& space_;
+  const Scoring& scoring_;
+  Ranking& ranking_;
+  Figures figures_;
+};
+
+}  // namespace
+
+Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest) {
+  Ranking ranking{std::move(leaders), {}};
+  const Scoring scoring(*space.hardware, goal, nearest);
+  Everything(space, scoring, ranking).shapes(space.fixed, space.first);
+  return ranking;
+}
+
+Found search_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
+  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank_exhaustively);
+}
+
+}  // namespace napkin

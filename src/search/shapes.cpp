@@ -1,0 +1,67 @@
+// A shape is continued by the groups of the next level and every order of streams that the derivation allows.
+#include "search/shapes.hpp"
+
+#include <algorithm>
+
+namespace napkin {
+namespace {
+
+std::vector<WireId> streamed(const Partition& partition) {
+  std::vector<WireId> wires;
+  for (const auto& split : partition.splits)
+    if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+  return wires;
+}
+
+// Streaming along some wires changes what is computed: a factor moves behind the sum, a state is repaired. Along the
+// others a program only comes apart into pieces.
+bool rewrites(const Derivation& derivation, WireId wire) {
+  const auto* programs = std::get_if<Streamable>(&derivation.find(wire)->stream);
+  return programs != nullptr && std::ranges::any_of(programs->rules, [](Rule rule) {
+           return rule == Rule::cascade || rule == Rule::invariant || rule == Rule::cast;
+         });
+}
+
+}  // namespace
+
+void Shapes::add(const Partition& partition, Program program, std::size_t level, std::vector<std::size_t>& to) {
+  Kernel kernel{space_.derivation, partition, std::move(program)};
+  CostModel model(kernel, *space_.hardware);
+  const auto wires = streamed(partition);
+  const bool operations = std::ranges::none_of(space_.streamed, [&](WireId wire) {
+    return std::ranges::find(wires, wire) == wires.end() && rewrites(*space_.derivation, wire);
+  });
+  to.push_back(all_.size());
+  all_.push_back({.kernel = std::move(kernel),
+                  .level = level,
+                  .model = std::move(model),
+                  .whole = level + 1 >= space_.hardware->levels.size(),
+                  .operations = operations});
+}
+
+std::vector<std::size_t> Shapes::continued(const Partition& partition, std::size_t level) {
+  std::vector<std::size_t> made;
+  each_continuation(space_, partition, level,
+                    [&](const Partition& longer, const Program& program) { add(longer, program, level, made); });
+  return made;
+}
+
+const std::vector<std::size_t>& Shapes::roots() {
+  if (!roots_.empty()) return roots_;
+  if (space_.first < space_.hardware->levels.size()) return roots_ = continued(space_.fixed, space_.first);
+  auto program = stream(*space_.derivation, streamed(space_.fixed));
+  if (auto* one = std::get_if<Program>(&program))
+    add(space_.fixed, std::move(*one), space_.hardware->levels.size() - 1, roots_);
+  return roots_;
+}
+
+const std::vector<std::size_t>& Shapes::next(std::size_t shape) {
+  if (!all_[shape].continued) {
+    auto made = continued(all_[shape].kernel.partition, all_[shape].level + 1);
+    all_[shape].next = std::move(made);
+    all_[shape].continued = true;
+  }
+  return all_[shape].next;
+}
+
+}  // namespace napkin

@@ -1,0 +1,40 @@
+// Shapes level by level: which wires are streamed, in which order, with all groups. A shape that stops above the
+// innermost level stands for all that continue it.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "cost/model.hpp"
+#include "search/space.hpp"
+
+namespace napkin {
+
+struct Shape {
+  Kernel kernel;      // sizes of free splits are 1
+  std::size_t level;  // the innermost that it splits
+  CostModel model;
+  bool whole = false;       // down to the innermost level
+  bool operations = false;  // what continues it computes no less
+  bool continued = false;
+  std::vector<std::size_t> next{};  // shapes that continue it by one level
+};
+
+// Built where they are asked for.
+class Shapes {
+ public:
+  explicit Shapes(const Space& space) : space_(space) {}
+  const std::vector<std::size_t>& roots();
+  const std::vector<std::size_t>& next(std::size_t shape);
+  const Shape& at(std::size_t shape) const { return all_[shape]; }
+
+ private:
+  void add(const Partition&, Program, std::size_t level, std::vector<std::size_t>& to);
+  std::vector<std::size_t> continued(const Partition&, std::size_t level);
+
+  const Space& space_;
+  std::deque<Shape> all_;
+  std::vector<std::size_t> roots_;
+};
+
+}  // namespace napkin
