@@ -54,13 +54,13 @@ struct Label {
 };
 
 struct Diagnostic {
-  std::string_view code;  // a row of the table in src/text/codes.cpp, such as "E0204"
-  std::string message;    // what is wrong, lower case, no full stop, names in backquotes
-  Span span;              // the smallest span that shows it
-  std::string label;      // text beside the caret; may be empty
-  std::vector<Label> others;
-  std::vector<std::string> notes;  // context
-  std::string help;                // what to change; may be empty
+  std::string_view code;   // a row of the table in src/text/codes.cpp, such as "E0204"
+  std::string message;     // what is wrong, lower case, no full stop, names in backquotes
+  Span span = nowhere;     // the smallest span that shows it
+  std::string label = {};  // text beside the caret; may be empty
+  std::vector<Label> others = {};
+  std::vector<std::string> notes = {};  // context
+  std::string help = {};                // what to change; may be empty
 };
 
 // The table of codes: one row each, with a section in docs/diagnostics.md that `napkin explain` prints.

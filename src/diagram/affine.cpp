@@ -167,18 +167,15 @@ std::optional<Index> AffineReader::scale(const ast::Expr& expr, const Index& ind
 }
 
 std::nullopt_t AffineReader::refuse(const ast::Expr& expr, std::string why) {
-  diagnostics_.add({"E0211",
-                    "the index is not affine: " + why,
-                    expr.span,
-                    "",
-                    {},
-                    {},
-                    "an index is made of axes and whole numbers, as in `x`, `2*u + i`, `q - 3` or `q / 64`"});
+  diagnostics_.add({.code = "E0211",
+                    .message = "the index is not affine: " + why,
+                    .span = expr.span,
+                    .help = "an index is made of axes and whole numbers, as in `x`, `2*u + i`, `q - 3` or `q / 64`"});
   return std::nullopt;
 }
 
 std::nullopt_t AffineReader::overflow(const ast::Expr& expr) {
-  diagnostics_.add({"E0104", "the index does not fit in 63 bits", expr.span, "", {}, {}, ""});
+  diagnostics_.add({.code = "E0104", .message = "the index does not fit in 63 bits", .span = expr.span});
   return std::nullopt;
 }
 
@@ -202,13 +199,13 @@ void check_bounds(const Diagram& diagram, const Array& array, std::size_t dimens
   auto extent = axis.size
                     ? fmt::format("axis `{}` of `{}` has positions 0 to {}", axis.name, array.name, *axis.size - 1)
                     : fmt::format("positions begin at 0");
-  diagnostics.add({"E0212",
-                   fmt::format("the index leaves array `{}`", array.name),
-                   written.span,
-                   std::move(reach),
-                   {{array.span, std::move(extent)}},
-                   {"every index must stay inside; a `where` around it does not keep it there"},
-                   below ? "give the array a wider axis and shift the index" : "give the array a longer axis"});
+  diagnostics.add({.code = "E0212",
+                   .message = fmt::format("the index leaves array `{}`", array.name),
+                   .span = written.span,
+                   .label = std::move(reach),
+                   .others = {{array.span, std::move(extent)}},
+                   .notes = {"every index must stay inside; a `where` around it does not keep it there"},
+                   .help = below ? "give the array a wider axis and shift the index" : "give the array a longer axis"});
 }
 
 }  // namespace napkin

@@ -58,26 +58,28 @@ std::optional<ExprId> Expander::statement(const ast::Statement& statement, Array
 Expander::Result Expander::expand(const ast::Expr& expr, const Scope& scope) {
   if (!within_limits(expr, scope)) return std::nullopt;
   ++depth_;
-  auto result = [&]() -> Result {
-    switch (expr.kind) {
-      case ExprKind::number:
-      case ExprKind::infinity:
-        return number(expr, scope);
-      case ExprKind::name:
-        return name(expr, scope);
-      case ExprKind::access:
-        return access(expr, scope);
-      case ExprKind::call:
-        return call(expr, scope);
-      case ExprKind::unary:
-        return expr.name.text == "-" ? negate(expr, scope) : apply(expr, scope, *find_pointwise(expr.name.text));
-      case ExprKind::binary:
-        return apply(expr, scope, *find_pointwise(expr.name.text));
-    }
-    return std::nullopt;
-  }();
+  auto result = expand_kind(expr, scope);
   --depth_;
   return result;
+}
+
+Expander::Result Expander::expand_kind(const ast::Expr& expr, const Scope& scope) {
+  switch (expr.kind) {
+    case ExprKind::number:
+    case ExprKind::infinity:
+      return number(expr, scope);
+    case ExprKind::name:
+      return name(expr, scope);
+    case ExprKind::access:
+      return access(expr, scope);
+    case ExprKind::call:
+      return call(expr, scope);
+    case ExprKind::unary:
+      return expr.name.text == "-" ? negate(expr, scope) : apply(expr, scope, *find_pointwise(expr.name.text));
+    case ExprKind::binary:
+      return apply(expr, scope, *find_pointwise(expr.name.text));
+  }
+  return std::nullopt;
 }
 
 bool Expander::within_limits(const ast::Expr& expr, const Scope& scope) {
@@ -86,53 +88,41 @@ bool Expander::within_limits(const ast::Expr& expr, const Scope& scope) {
   if (!large && !deep) return true;
   exhausted_ = true;
   if (large)
-    fail({"E0607",
-          fmt::format("the expressions of the diagram have more than {} terms", limits::expanded_terms),
-          {},
-          "",
-          {},
-          {"defs are expanded first; a def that uses a parameter several times multiplies what is passed to it"},
-          "name a part of it by a statement of its own"},
+    fail({.code = "E0607",
+          .message = fmt::format("the expressions of the diagram have more than {} terms", limits::expanded_terms),
+          .notes =
+              {"defs are expanded first; a def that uses a parameter several times multiplies what is passed to it"},
+          .help = "name a part of it by a statement of its own"},
          expr, scope);
   else
-    fail({"E0604",
-          fmt::format("expression nested deeper than {} levels, its defs expanded", limits::expanded_nesting),
-          {},
-          "",
-          {},
-          {},
-          "name a part of it by a statement of its own"},
-         expr, scope);
+    fail(
+        {.code = "E0604",
+         .message = fmt::format("expression nested deeper than {} levels, its defs expanded", limits::expanded_nesting),
+         .help = "name a part of it by a statement of its own"},
+        expr, scope);
   return false;
 }
 
 // In a called def the error is the call's: it is shown there, and the line of the def beside it.
 void Expander::fail(Diagnostic diagnostic, const ast::Expr& expr, const Scope& scope) {
-  const bool called = scope.frame != nullptr && scope.frame->call != nullptr;
-  if (!called) diagnostic.span = expr.span;
-  if (called) {
-    diagnostic.span = scope.frame->origin;
+  diagnostic.span = scope.in_call() ? scope.frame->origin : expr.span;
+  if (scope.in_call()) {
     diagnostic.others.push_back({expr.span, fmt::format("here, in `{}`", scope.frame->entry->def->name.text)});
   }
   diagnostics_.add(std::move(diagnostic));
 }
 
 Expander::Result Expander::add(ExprNode node, Kind kind, const ast::Expr& expr, const Scope& scope) {
-  const bool called = scope.frame != nullptr && scope.frame->call != nullptr;
-  draft_.diagram.exprs.push_back({std::move(node), called ? scope.frame->origin : expr.span});
+  draft_.diagram.exprs.push_back({std::move(node), scope.in_call() ? scope.frame->origin : expr.span});
   return Value{{static_cast<std::uint32_t>(draft_.diagram.exprs.size() - 1)}, kind};
 }
 
 bool Expander::wants(const Value& value, Kind kind, const ast::Expr& expr, const Scope& scope) {
   if (value.kind == kind || value.kind == Kind::any || kind == Kind::any) return true;
-  fail({"E0215",
-        fmt::format("expected {}, found {}", words(kind), words(value.kind)),
-        {},
-        "",
-        {},
-        {},
-        kind == Kind::number ? "write `where(condition, 1, 0)`, or give the array the type `bool`"
-                             : "compare it with something, as in `e > 0`"},
+  fail({.code = "E0215",
+        .message = fmt::format("expected {}, found {}", words(kind), words(value.kind)),
+        .help = kind == Kind::number ? "write `where(condition, 1, 0)`, or give the array the type `bool`"
+                                     : "compare it with something, as in `e > 0`"},
        expr, scope);
   return false;
 }
@@ -176,7 +166,7 @@ Expander::Result Expander::call(const ast::Expr& expr, const Scope& scope) {
 Expander::Result Expander::size(const ast::Expr& expr, const Scope& scope) {
   const bool name = expr.axes.empty() && expr.arguments.size() == 1 && expr.arguments[0].kind == ExprKind::name;
   if (!name) {
-    fail({"E0208", "`size` takes the name of one axis", {}, "", {}, {}, "write `size(d)`"}, expr, scope);
+    fail({.code = "E0208", .message = "`size` takes the name of one axis", .help = "write `size(d)`"}, expr, scope);
     return std::nullopt;
   }
   const auto id = axis(expr.arguments[0].name, scope);
@@ -205,13 +195,9 @@ Expander::Result Expander::reduce(const ast::Expr& expr, const Scope& scope, con
     if (!draft_.bound.empty()) draft_.bound.back().push_back(over.back());
   }
   if (expr.axes.empty()) {
-    fail({"E0209",
-          fmt::format("`{}` reduces no axis", reduction.name),
-          {},
-          "",
-          {},
-          {},
-          fmt::format("name the axes to reduce: `{}[x](..)`", reduction.name)},
+    fail({.code = "E0209",
+          .message = fmt::format("`{}` reduces no axis", reduction.name),
+          .help = fmt::format("name the axes to reduce: `{}[x](..)`", reduction.name)},
          expr, scope);
     return std::nullopt;
   }
@@ -232,7 +218,9 @@ Expander::Result Expander::apply(const ast::Expr& expr, const Scope& scope, cons
   if (function.role != Role::power) return add(std::move(apply), given(function), expr, scope);
   const auto exponent = constant_value(draft_.diagram, apply.arguments[1]);
   if (!exponent && values->back().kind != Kind::any) {
-    fail({"E0216", "the exponent is not constant", {}, "", {}, {}, "write `exp(b * log(a))` for a varying exponent"},
+    fail({.code = "E0216",
+          .message = "the exponent is not constant",
+          .help = "write `exp(b * log(a))` for a varying exponent"},
          expr.arguments[1], scope);
     return std::nullopt;
   }
@@ -255,14 +243,9 @@ std::optional<std::vector<Expander::Value>> Expander::arguments(const ast::Expr&
   for (const auto& argument : expr.arguments)
     if (const auto value = expand(argument, scope)) values.push_back(*value);
   if (expr.arguments.size() == count) return values.size() == count ? std::optional(values) : std::nullopt;
-  fail({"E0208",
-        fmt::format("`{}` takes {} argument{}, found {}", expr.name.text, count, count == 1 ? "" : "s",
-                    expr.arguments.size()),
-        {},
-        "",
-        {},
-        {},
-        ""},
+  fail({.code = "E0208",
+        .message = fmt::format("`{}` takes {} argument{}, found {}", expr.name.text, count, count == 1 ? "" : "s",
+                               expr.arguments.size())},
        expr, scope);
   return std::nullopt;
 }
@@ -272,100 +255,11 @@ bool Expander::no_axes(const ast::Expr& expr) {
   if (expr.axes.empty()) return true;
   Span span = expr.axes.front().span;
   span.end = expr.axes.back().span.end;
-  diagnostics_.add({"E0209",
-                    fmt::format("`{}` takes no axes: it is no reduction", expr.name.text),
-                    span,
-                    "",
-                    {},
-                    {},
-                    fmt::format("write `{}(..)`", expr.name.text)});
+  diagnostics_.add({.code = "E0209",
+                    .message = fmt::format("`{}` takes no axes: it is no reduction", expr.name.text),
+                    .span = span,
+                    .help = fmt::format("write `{}(..)`", expr.name.text)});
   return false;
-}
-
-Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope, DefEntry& entry) {
-  const auto& def = *entry.def;
-  std::vector<AxisId> axes;
-  check_distinct(expr.axes, diagnostics_);
-  for (const auto& name : expr.axes)
-    if (const auto id = axis(name, scope)) axes.push_back(*id);
-  const bool known = axes.size() == expr.axes.size();
-  if (expr.axes.size() != def.axes.size()) {
-    fail({"E0209",
-          fmt::format("`{}` takes {} ax{}s, found {}", def.name.text, def.axes.size(), def.axes.size() == 1 ? "i" : "e",
-                      expr.axes.size()),
-          {},
-          "",
-          {{def.name.span, "defined here"}},
-          {},
-          ""},
-         expr, scope);
-    return std::nullopt;
-  }
-  const bool checking = scope.frame != nullptr && scope.frame->call == nullptr;
-  if (!check(entry) || !known) return std::nullopt;
-  if (expr.arguments.size() != def.parameters.size() || checking) {
-    const auto values = arguments(expr, scope, def.parameters.size());
-    return values ? add(Constant{0}, entry.kind, expr, scope) : std::nullopt;
-  }
-  return body(expr, scope, entry, std::move(axes));
-}
-
-Expander::Result Expander::body(const ast::Expr& expr, const Scope& scope, const DefEntry& entry,
-                                std::vector<AxisId> axes) {
-  const Frame frame{&entry, std::move(axes), &expr, &scope, scope.frame != nullptr ? scope.frame->origin : expr.span};
-  Scope inner;
-  inner.frame = &frame;
-  for (std::size_t i = 0; i < expr.axes.size(); ++i)
-    if (const auto* outer = scope.find(expr.axes[i].text)) inner.axes[entry.def->axes[i].text] = *outer;
-  auto result = expand(entry.def->value, inner);
-  if (result && scope.frame == nullptr) draft_.diagram.calls.push_back({entry.def->name.text, expr.span, result->id});
-  return result;
-}
-
-bool Expander::check(DefEntry& entry) {
-  if (entry.state != DefState::unchecked) {
-    if (entry.state != DefState::checking) return entry.state == DefState::good;
-    const auto& name = entry.def->name;
-    diagnostics_.add({"E0217",
-                      fmt::format("def `{}` calls itself", name.text),
-                      name.span,
-                      "",
-                      {},
-                      {"defs are expanded where they are called, so they cannot recurse"},
-                      ""});
-    return false;
-  }
-  if (checks_ == limits::def_depth) {
-    diagnostics_.add({"E0604",
-                      fmt::format("defs call each other more than {} levels deep", limits::def_depth),
-                      entry.def->name.span,
-                      "",
-                      {},
-                      {},
-                      ""});
-    entry.state = DefState::bad;
-    return false;
-  }
-  entry.state = DefState::checking;
-  const auto errors = diagnostics_.size();
-  Draft scratch;
-  Expander expander(scratch, names_, diagnostics_);
-  expander.checks_ = checks_ + 1;
-  Frame frame{&entry, {}, nullptr, nullptr, {}};
-  Scope scope;
-  scope.frame = &frame;
-  check_distinct(entry.def->axes, diagnostics_);
-  check_distinct(entry.def->parameters, diagnostics_);
-  for (const auto& name : entry.def->axes) {
-    const AxisId id{static_cast<std::uint32_t>(scratch.diagram.axes.size())};
-    scratch.diagram.axes.push_back({name.text, std::nullopt, name.span});
-    frame.axes.push_back(id);
-    scope.axes[name.text] = {scratch.new_use(id), id};
-  }
-  const auto value = expander.expand(entry.def->value, scope);
-  if (value) entry.kind = value->kind;
-  entry.state = value && diagnostics_.size() == errors ? DefState::good : DefState::bad;
-  return entry.state == DefState::good;
 }
 
 }  // namespace napkin

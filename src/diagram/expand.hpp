@@ -30,6 +30,7 @@ class Expander {
   using Result = std::optional<Value>;
 
   Result expand(const ast::Expr&, const Scope&);
+  Result expand_kind(const ast::Expr&, const Scope&);
   Result number(const ast::Expr&, const Scope&);
   Result name(const ast::Expr&, const Scope&);
   Result parameter(const ast::Expr&, const Scope&);
@@ -42,6 +43,7 @@ class Expander {
   Result apply(const ast::Expr&, const Scope&, const Pointwise&);
   Result negate(const ast::Expr&, const Scope&);
   Result expand_def(const ast::Expr&, const Scope&, DefEntry&);
+  bool check_body(DefEntry&);
   Result body(const ast::Expr&, const Scope&, const DefEntry&, std::vector<AxisId>);
 
   std::optional<AxisId> axis(const ast::Name&, const Scope&);
@@ -54,7 +56,7 @@ class Expander {
   Result fail_unknown_call(const ast::Expr&, const Scope&);
   void fail(Diagnostic, const ast::Expr&, const Scope&);
   void fail_not_given(const ast::Name&, const Scope&, std::string_view what);
-  void fail_loose(const ast::Name&, const Scope&);
+  void fail_loose(const ast::Name&, const Frame* through);
   bool within_limits(const ast::Expr&, const Scope&);
 
   Draft& draft_;

@@ -48,13 +48,26 @@ std::string left_side(const ast::Statement& statement, const ast::Name* replaced
   return text + "]";
 }
 
+// Which of a def's axes has that name.
+std::optional<std::size_t> formal_place(const Frame& frame, std::string_view name) {
+  const auto& formal = frame.entry->def->axes;
+  const auto found = std::find_if(formal.begin(), formal.end(), [=](const auto& f) { return f.text == name; });
+  if (found == formal.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - formal.begin());
+}
+
+// The axis of the user's own statement that a def got at that place, maybe through other defs.
+const ast::Name& passed_axis(const Frame& frame, std::size_t place) {
+  const auto& passed = frame.call->axes[place];
+  const Frame* outer = frame.caller->frame;
+  return outer == nullptr ? passed : passed_axis(*outer, *formal_place(*outer, passed.text));
+}
+
 }  // namespace
 
 std::optional<AxisId> Expander::axis(const ast::Name& name, const Scope& scope) {
   if (scope.frame != nullptr) {
-    const auto& formal = scope.frame->entry->def->axes;
-    for (std::size_t i = 0; i < formal.size(); ++i)
-      if (formal[i].text == name.text) return scope.frame->axes[i];
+    if (const auto place = formal_place(*scope.frame, name.text)) return scope.frame->axes[*place];
     return fail_not_given(name, scope, "axis"), std::nullopt;
   }
   if (const auto found = names_.axes.find(name.text); found != names_.axes.end()) return found->second;
@@ -65,19 +78,15 @@ std::optional<AxisId> Expander::axis(const ast::Name& name, const Scope& scope) 
 std::optional<Bound> Expander::bound(const ast::Expr& expr, const Scope& scope) {
   const auto& name = expr.name;
   if (const auto* found = scope.find(name.text)) return *found;
-  if (scope.frame == nullptr) {
-    if (names_.axes.contains(name.text))
-      fail_loose(name, scope);
-    else
-      fail_unknown(expr, scope);
-    return std::nullopt;
-  }
-  const auto& formal = scope.frame->entry->def->axes;
-  const auto at = std::find_if(formal.begin(), formal.end(), [&](const auto& f) { return f.text == name.text; });
-  if (at == formal.end())
+  const auto place = scope.frame != nullptr ? formal_place(*scope.frame, name.text) : std::nullopt;
+  if (scope.frame != nullptr && !place)
     fail_not_given(name, scope, "name");
-  else if (scope.frame->call != nullptr)
-    fail({"E0204", fmt::format("axis `{}` is neither kept nor reduced", name.text), {}, "", {}, {}, ""}, expr, scope);
+  else if (scope.in_call())
+    fail_loose(passed_axis(*scope.frame, *place), scope.frame);
+  else if (names_.axes.contains(name.text))
+    fail_loose(name, scope.through);
+  else
+    fail_unknown(expr, scope);
   return std::nullopt;
 }
 
@@ -95,20 +104,20 @@ void Expander::fail_not_given(const ast::Name& name, const Scope& scope, std::st
     help = is_axis ? fmt::format("add it to the axes of the def: `{}[{}{}](..)`", def.name.text,
                                  def.axes.empty() ? "" : ".., ", name.text)
                    : "add a parameter for it to the def, and pass it in the call";
-  diagnostics_.add({"E0219",
-                    fmt::format("def `{}` is not given `{}`", def.name.text, name.text),
-                    name.span,
-                    "",
-                    {},
-                    {"a def sees only its own axes and parameters"},
-                    std::move(help)});
+  diagnostics_.add({.code = "E0219",
+                    .message = fmt::format("def `{}` is not given `{}`", def.name.text, name.text),
+                    .span = name.span,
+                    .notes = {"a def sees only its own axes and parameters"},
+                    .help = std::move(help)});
 }
 
-void Expander::fail_loose(const ast::Name& name, const Scope& scope) {
+void Expander::fail_loose(const ast::Name& name, const Frame* through) {
   const auto& statement = *statement_;
   const auto* unused = unused_axis(statement);
-  Diagnostic diagnostic{
-      "E0204", fmt::format("axis `{}` is neither kept nor reduced", name.text), name.span, "read here", {}, {}, ""};
+  Diagnostic diagnostic{.code = "E0204",
+                        .message = fmt::format("axis `{}` is neither kept nor reduced", name.text),
+                        .span = name.span,
+                        .label = "read here"};
   const auto kept = left_side(statement, unused, name.text);
   if (unused != nullptr) {
     diagnostic.others.push_back(
@@ -120,9 +129,9 @@ void Expander::fail_loose(const ast::Name& name, const Scope& scope) {
     diagnostic.others.push_back({left, statement.axes.empty() ? "nothing is kept" : "kept: " + listed(statement.axes)});
     diagnostic.help = fmt::format("keep it: `{}`, or reduce it: `sum[{}](..)`", kept, name.text);
   }
-  if (scope.through != nullptr)
-    diagnostic.notes.push_back(fmt::format("`{}` keeps the axes of its argument where it does not reduce them",
-                                           scope.through->entry->def->name.text));
+  if (through != nullptr)
+    diagnostic.notes.push_back(fmt::format("`{}` keeps what it does not reduce: it has a value for each `{}`",
+                                           through->entry->def->name.text, name.text));
   diagnostics_.add(std::move(diagnostic));
 }
 
@@ -130,16 +139,12 @@ Expander::Result Expander::fail_unknown(const ast::Expr& expr, const Scope& scop
   const auto& name = expr.name.text;
   if (names_.broken.contains(name)) return std::nullopt;
   if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
-    fail({"E0207",
-          fmt::format("array `{}` is read without indices", name),
-          {},
-          "",
-          {},
-          {},
-          fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)))},
+    fail({.code = "E0207",
+          .message = fmt::format("array `{}` is read without indices", name),
+          .help = fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)))},
          expr, scope);
   } else if (is_built_in(name) || names_.find_def(name, false) != nullptr) {
-    fail({"E0208", fmt::format("`{}` is a function and lacks its arguments", name), {}, "", {}, {}, ""}, expr, scope);
+    fail({.code = "E0208", .message = fmt::format("`{}` is a function and lacks its arguments", name)}, expr, scope);
   } else {
     auto diagnostic = unknown_axis(expr.name, names_.axis_names());
     diagnostic.message = fmt::format("unknown name `{}`", name);
@@ -152,8 +157,10 @@ Expander::Result Expander::fail_unknown(const ast::Expr& expr, const Scope& scop
 Expander::Result Expander::fail_unknown_call(const ast::Expr& expr, const Scope& scope) {
   const auto& name = expr.name.text;
   if (names_.broken.contains(name)) return std::nullopt;
-  Diagnostic diagnostic{"E0206", fmt::format("unknown function `{}`", name), expr.name.span, "", {},
-                        {},      did_you_mean(name, names_.function_names())};
+  Diagnostic diagnostic{.code = "E0206",
+                        .message = fmt::format("unknown function `{}`", name),
+                        .span = expr.name.span,
+                        .help = did_you_mean(name, names_.function_names())};
   if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
     diagnostic.message = fmt::format("array `{}` is called like a function", name);
     diagnostic.help = fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)));
@@ -171,13 +178,10 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
     const bool parameter =
         std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.text == name; });
     if (parameter)
-      fail({"E0207",
-            fmt::format("parameter `{}` takes no indices", name),
-            {},
-            "",
-            {},
-            {"a parameter stands for a whole expression, its axes and all"},
-            fmt::format("write `{}`", name)},
+      fail({.code = "E0207",
+            .message = fmt::format("parameter `{}` takes no indices", name),
+            .notes = {"a parameter stands for a whole expression, its axes and all"},
+            .help = fmt::format("write `{}`", name)},
            expr, scope);
     else
       fail_not_given(expr.name, scope, "name");
@@ -187,22 +191,15 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
   if (const auto array = names_.arrays.find(name); array != names_.arrays.end())
     return read(expr, scope, array->second);
   if (is_built_in(name) || names_.find_def(name, false) != nullptr)
-    fail({"E0208",
-          fmt::format("`{}` is a function and lacks its arguments", name),
-          {},
-          "",
-          {},
-          {},
-          fmt::format("write `{}[..](..)`", name)},
+    fail({.code = "E0208",
+          .message = fmt::format("`{}` is a function and lacks its arguments", name),
+          .help = fmt::format("write `{}[..](..)`", name)},
          expr, scope);
   else
-    diagnostics_.add({"E0203",
-                      fmt::format("unknown array `{}`", name),
-                      expr.name.span,
-                      "",
-                      {},
-                      {},
-                      suggestion(name, names_.array_names(), "arrays")});
+    diagnostics_.add({.code = "E0203",
+                      .message = fmt::format("unknown array `{}`", name),
+                      .span = expr.name.span,
+                      .help = suggestion(name, names_.array_names(), "arrays")});
   return std::nullopt;
 }
 
@@ -210,25 +207,20 @@ Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const
   const auto& array = draft_.diagram.at(entry.id);
   if (!entry.ready) {
     const bool itself = array.name == statement_->name.text;
-    diagnostics_.add({"E0213",
-                      fmt::format("array `{}` is read {}", array.name,
-                                  itself ? "by the statement that produces it" : "before it is produced"),
-                      expr.name.span,
-                      "",
-                      {{array.span, "produced here"}},
-                      {},
-                      itself ? "give the result a name of its own" : "move its statement up"});
+    diagnostics_.add({.code = "E0213",
+                      .message = fmt::format("array `{}` is read {}", array.name,
+                                             itself ? "by the statement that produces it" : "before it is produced"),
+                      .span = expr.name.span,
+                      .others = {{array.span, "produced here"}},
+                      .help = itself ? "give the result a name of its own" : "move its statement up"});
   }
   if (entry.bad) return std::nullopt;
   if (expr.arguments.size() != array.wires.size()) {
-    diagnostics_.add({"E0207",
-                      fmt::format("array `{}` has {} ax{}s, found {}", array.name, array.wires.size(),
-                                  array.wires.size() == 1 ? "i" : "e", expr.arguments.size()),
-                      expr.span,
-                      "",
-                      {{array.span, fmt::format("declared as `{}`", text_of(draft_.diagram, array))}},
-                      {},
-                      ""});
+    diagnostics_.add({.code = "E0207",
+                      .message = fmt::format("array `{}` has {} ax{}s, found {}", array.name, array.wires.size(),
+                                             array.wires.size() == 1 ? "i" : "e", expr.arguments.size()),
+                      .span = expr.span,
+                      .others = {{array.span, fmt::format("declared as `{}`", text_of(draft_.diagram, array))}}});
     return std::nullopt;
   }
   AffineReader reader(

@@ -59,25 +59,21 @@ void check_doubled(const ast::File& file, Names& names, Diagnostics& diagnostics
     const auto* name = partition != nullptr ? &partition->name : declared_name(declaration.node);
     if (name == nullptr) continue;
     if (partition == nullptr && is_built_in(name->text)) {
-      diagnostics.add({"E0202",
-                       fmt::format("`{}` is built into the language", name->text),
-                       name->span,
-                       "",
-                       {},
-                       {},
-                       "choose another name"});
+      diagnostics.add({.code = "E0202",
+                       .message = fmt::format("`{}` is built into the language", name->text),
+                       .span = name->span,
+                       .help = "choose another name"});
       continue;
     }
     const auto [first, fresh] = (partition != nullptr ? partitions : seen).emplace(name->text, name->span);
     if (fresh) continue;
     names.broken.insert(name->text);
-    diagnostics.add({"E0202",
-                     fmt::format("`{}` is declared twice", name->text),
-                     name->span,
-                     "declared again",
-                     {{first->second, "first declared here"}},
-                     {},
-                     "choose another name"});
+    diagnostics.add({.code = "E0202",
+                     .message = fmt::format("`{}` is declared twice", name->text),
+                     .span = name->span,
+                     .label = "declared again",
+                     .others = {{first->second, "first declared here"}},
+                     .help = "choose another name"});
   }
 }
 
@@ -103,13 +99,10 @@ class ArrayDeclarer {
   std::optional<Datatype> read_type(const ast::Name& name) {
     if (const auto* row = find_datatype(name.text)) return row->type;
     const auto meant = meant_type(name.text);
-    diagnostics_.add({"E0205",
-                      fmt::format("unknown type `{}`", name.text),
-                      name.span,
-                      "",
-                      {},
-                      {},
-                      meant.empty() ? fmt::format("the types are {}", joined(type_names())) : meant});
+    diagnostics_.add({.code = "E0205",
+                      .message = fmt::format("unknown type `{}`", name.text),
+                      .span = name.span,
+                      .help = meant.empty() ? fmt::format("the types are {}", joined(type_names())) : meant});
     return std::nullopt;
   }
 
@@ -128,13 +121,9 @@ class ArrayDeclarer {
   bool wires(const std::vector<ast::Name>& axes, Array& array) {
     check_distinct(axes, diagnostics_);
     if (axes.size() > limits::array_axes)
-      diagnostics_.add({"E0605",
-                        fmt::format("array `{}` has more than {} axes", array.name, limits::array_axes),
-                        array.span,
-                        "",
-                        {},
-                        {},
-                        ""});
+      diagnostics_.add({.code = "E0605",
+                        .message = fmt::format("array `{}` has more than {} axes", array.name, limits::array_axes),
+                        .span = array.span});
     bool good = axes.size() <= limits::array_axes;
     for (const auto& axis : axes) {
       const auto found = names_.axes.find(axis.text);
@@ -160,17 +149,15 @@ class ArrayDeclarer {
   std::optional<double> density(const ast::Input& input) {
     const auto& expr = *input.density;
     if (input.type.text != "bool") {
-      diagnostics_.add({"E0218",
-                        fmt::format("`{}` has a density but is no mask", input.name.text),
-                        expr.span,
-                        "",
-                        {{input.type.span, "not `bool`"}},
-                        {},
-                        "density is the share of true entries of a bool input"});
+      diagnostics_.add({.code = "E0218",
+                        .message = fmt::format("`{}` has a density but is no mask", input.name.text),
+                        .span = expr.span,
+                        .others = {{input.type.span, "not `bool`"}},
+                        .help = "density is the share of true entries of a bool input"});
       return std::nullopt;
     }
     if (expr.kind == ast::ExprKind::number && expr.number >= 0 && expr.number <= 1) return expr.number;
-    diagnostics_.add({"E0218", "a density is a number from 0 to 1", expr.span, "", {}, {}, ""});
+    diagnostics_.add({.code = "E0218", .message = "a density is a number from 0 to 1", .span = expr.span});
     return std::nullopt;
   }
 
@@ -187,13 +174,9 @@ void check_type_overrides(const Overrides& overrides, const Diagram& diagram, co
   for (const auto& [name, type] : overrides.types) {
     if (name.empty() || names.broken.contains(name)) continue;
     if (std::find(inputs.begin(), inputs.end(), name) != inputs.end()) continue;
-    diagnostics.add({"E0502",
-                     fmt::format("`--dtype {}={}` names no input of the diagram", name, row(type).name),
-                     nowhere,
-                     "",
-                     {},
-                     {},
-                     suggestion(name, inputs, "inputs")});
+    diagnostics.add({.code = "E0502",
+                     .message = fmt::format("`--dtype {}={}` names no input of the diagram", name, row(type).name),
+                     .help = suggestion(name, inputs, "inputs")});
   }
 }
 
@@ -236,8 +219,10 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
 }
 
 Diagnostic unknown_axis(const ast::Name& name, const std::vector<std::string>& known) {
-  return {"E0201", fmt::format("unknown axis `{}`", name.text), name.span, "", {},
-          {},      suggestion(name.text, known, "axes")};
+  return {.code = "E0201",
+          .message = fmt::format("unknown axis `{}`", name.text),
+          .span = name.span,
+          .help = suggestion(name.text, known, "axes")};
 }
 
 std::string text_of(const Diagram& diagram, const Array& array) {
@@ -251,13 +236,11 @@ void check_distinct(const std::vector<ast::Name>& axes, Diagnostics& diagnostics
   for (const auto& axis : axes) {
     const auto [first, fresh] = seen.emplace(axis.text, axis.span);
     if (!fresh)
-      diagnostics.add({"E0220",
-                       fmt::format("`{}` stands twice in one list", axis.text),
-                       axis.span,
-                       "again",
-                       {{first->second, "first here"}},
-                       {},
-                       ""});
+      diagnostics.add({.code = "E0220",
+                       .message = fmt::format("`{}` stands twice in one list", axis.text),
+                       .span = axis.span,
+                       .label = "again",
+                       .others = {{first->second, "first here"}}});
   }
 }
 

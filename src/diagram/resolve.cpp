@@ -34,13 +34,9 @@ class Resolver {
   void statements(Expander& expander) {
     for (const auto* statement : all<ast::Statement>(file_)) {
       if (draft_.diagram.statements.size() == limits::statements) {
-        diagnostics_.add({"E0606",
-                          fmt::format("more than {} statements", limits::statements),
-                          statement->name.span,
-                          "",
-                          {},
-                          {},
-                          ""});
+        diagnostics_.add({.code = "E0606",
+                          .message = fmt::format("more than {} statements", limits::statements),
+                          .span = statement->name.span});
         return;
       }
       auto& entry = names_.arrays.at(statement->name.text);
@@ -99,10 +95,13 @@ class Resolver {
   }
 
   void fail(std::string_view code, std::string message, Span span, std::string help) {
-    diagnostics_.add({code, std::move(message), span, "", {}, {}, std::move(help)});
+    diagnostics_.add({.code = code, .message = std::move(message), .span = span, .help = std::move(help)});
   }
 
   void warn_of_unused() {
+    for (const auto* def : all<ast::Def>(file_))
+      for (const auto& parameter : def->parameters)
+        if (!mentions(def->value, parameter.text)) unused(parameter.text, parameter.span, "parameter");
     const auto& diagram = draft_.diagram;
     std::set<ArrayId> used(diagram.outputs.begin(), diagram.outputs.end());
     for (const auto& expr : diagram.exprs)
@@ -143,13 +142,10 @@ class Resolver {
 
 Diagram resolve(const ast::File& file, const ast::File& prelude, const Overrides& overrides, Diagnostics& diagnostics) {
   if (file.diagram.text.empty() && !diagnostics.has_errors())
-    diagnostics.add({"E0109",
-                     "the file holds no diagram",
-                     {file.file, 0, 0},
-                     "",
-                     {},
-                     {},
-                     "begin the file with a line such as `diagram attention`"});
+    diagnostics.add({.code = "E0109",
+                     .message = "the file holds no diagram",
+                     .span = {file.file, 0, 0},
+                     .help = "begin the file with a line such as `diagram attention`"});
   return Resolver(file, diagnostics).run(prelude, overrides);
 }
 

@@ -28,6 +28,7 @@ struct Scope {
     const auto found = axes.find(name);
     return found == axes.end() ? nullptr : &found->second;
   }
+  bool in_call() const;  // of a def; else in a statement, or in a def that is checked by itself
 };
 
 // One call of a def. A frame without a call is the check of the def itself, apart from any call.
@@ -38,6 +39,8 @@ struct Frame {
   const Scope* caller = nullptr;
   Span origin;  // the call in the user's own statement that led here
 };
+
+inline bool Scope::in_call() const { return frame != nullptr && frame->call != nullptr; }
 
 // The scope in which an argument is read at a place inside the def.
 inline Scope argument_scope(const Scope& inside) {

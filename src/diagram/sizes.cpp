@@ -78,7 +78,7 @@ class SizeReader {
   }
 
   SizeValue fail(Span span, std::string message, std::string help = "") {
-    diagnostics_.add({"E0210", std::move(message), span, "", {}, {}, std::move(help)});
+    diagnostics_.add({.code = "E0210", .message = std::move(message), .span = span, .help = std::move(help)});
     return Failed{};
   }
   SizeValue refuse(const ast::Expr& expr) {
@@ -88,7 +88,7 @@ class SizeReader {
     return fail(span, fmt::format("`{}` does not make a size", sign), "sizes are made with `+`, `-`, `*` and `/`");
   }
   SizeValue overflow(Span span) {
-    diagnostics_.add({"E0104", "the size does not fit in 63 bits", span, "", {}, {}, ""});
+    diagnostics_.add({.code = "E0104", .message = "the size does not fit in 63 bits", .span = span});
     return Failed{};
   }
 
@@ -109,21 +109,13 @@ void check_overrides(const Overrides& overrides, const Names& names, Diagnostics
   for (const auto& [axis, value] : overrides.sizes) {
     if (names.broken.contains(axis)) continue;
     if (!names.axes.contains(axis))
-      diagnostics.add({"E0501",
-                       fmt::format("`--set {}={}` names no axis of the diagram", axis, value),
-                       nowhere,
-                       "",
-                       {},
-                       {},
-                       suggestion(axis, names.axis_names(), "axes")});
+      diagnostics.add({.code = "E0501",
+                       .message = fmt::format("`--set {}={}` names no axis of the diagram", axis, value),
+                       .help = suggestion(axis, names.axis_names(), "axes")});
     else if (value < 1)
-      diagnostics.add({"E0501",
-                       fmt::format("`--set {}={}` is no size", axis, value),
-                       nowhere,
-                       "",
-                       {},
-                       {},
-                       "a size is a whole number from 1 on"});
+      diagnostics.add({.code = "E0501",
+                       .message = fmt::format("`--set {}={}` is no size", axis, value),
+                       .help = "a size is a whole number from 1 on"});
   }
 }
 
@@ -133,13 +125,10 @@ std::optional<std::int64_t> size_of(const ast::Axis& axis, SizeReader reader, Di
   const auto* size = std::get_if<std::int64_t>(&value);
   if (size == nullptr) return std::nullopt;
   if (*size >= 1) return *size;
-  diagnostics.add({"E0210",
-                   fmt::format("axis `{}` would have size {}", axis.name.text, *size),
-                   axis.size->span,
-                   "",
-                   {},
-                   {},
-                   "a size is a positive integer"});
+  diagnostics.add({.code = "E0210",
+                   .message = fmt::format("axis `{}` would have size {}", axis.name.text, *size),
+                   .span = axis.size->span,
+                   .help = "a size is a positive integer"});
   return std::nullopt;
 }
 
@@ -149,7 +138,8 @@ void declare_axes(const ast::File& file, const Overrides& overrides, Diagram& di
                   Diagnostics& diagnostics) {
   for (const auto* axis : all<ast::Axis>(file)) {
     if (diagram.axes.size() == limits::axes) {
-      diagnostics.add({"E0606", fmt::format("more than {} axes", limits::axes), axis->name.span, "", {}, {}, ""});
+      diagnostics.add(
+          {.code = "E0606", .message = fmt::format("more than {} axes", limits::axes), .span = axis->name.span});
       return;
     }
     auto size = size_of(*axis, SizeReader(diagram, names, file, diagnostics), diagnostics);
@@ -169,13 +159,10 @@ void check_array_size(const Diagram& diagram, const Array& array, Diagnostics& d
       values = *product;
       continue;
     }
-    diagnostics.add({"E0608",
-                     fmt::format("array `{}` would have more than 2^60 values", array.name),
-                     array.span,
-                     "",
-                     {},
-                     {},
-                     "give its axes smaller sizes"});
+    diagnostics.add({.code = "E0608",
+                     .message = fmt::format("array `{}` would have more than 2^60 values", array.name),
+                     .span = array.span,
+                     .help = "give its axes smaller sizes"});
     return;
   }
 }

@@ -83,21 +83,16 @@ ast::Name Cursor::expect_name(std::string_view what) {
   if (token.kind != TokenKind::name)
     fail_expected(what);
   else if (is_reserved(text))
-    fail({"E0110",
-          fmt::format("`{}` is a word of the language and cannot be a name", text),
-          token.span,
-          fmt::format("expected {}", what),
-          {},
-          {},
-          ""});
+    fail({.code = "E0110",
+          .message = fmt::format("`{}` is a word of the language and cannot be a name", text),
+          .span = token.span,
+          .label = fmt::format("expected {}", what)});
   else if (text.back() == '\'')
-    fail({"E0111",
-          fmt::format("`{}` ends in a prime", text),
-          token.span,
-          "",
-          {},
-          {"primes are napkin's own: `d'` is the second wire of axis `d`"},
-          "choose a name without a prime"});
+    fail({.code = "E0111",
+          .message = fmt::format("`{}` ends in a prime", text),
+          .span = token.span,
+          .notes = {"primes are napkin's own: `d'` is the second wire of axis `d`"},
+          .help = "choose a name without a prime"});
   next();
   return {text, token.span};
 }
@@ -132,13 +127,10 @@ void Cursor::fail_expected(std::string_view what) {
   const bool wrong_bracket = bracket_sign && !brackets_.empty() && found.text != closing(brackets_.back().sign);
   const bool past_end = !brackets_.empty() && brackets_.back().sign != "{" && ends_declaration();
   if (wrong_bracket || past_end || (!brackets_.empty() && found.kind == TokenKind::end)) return fail_bracket();
-  fail({"E0105",
-        fmt::format("expected {}, found {}", what, quoted(found)),
-        found.span,
-        "",
-        {},
-        {},
-        !brackets_.empty() && at("=") ? "equality is `==`" : ""});
+  fail({.code = "E0105",
+        .message = fmt::format("expected {}, found {}", what, quoted(found)),
+        .span = found.span,
+        .help = !brackets_.empty() && at("=") ? "equality is `==`" : ""});
 }
 
 void Cursor::fail_bracket() {
@@ -150,7 +142,11 @@ void Cursor::fail_bracket() {
   std::vector<Label> others;
   if (found.kind != TokenKind::end)
     others.push_back({found.span, fmt::format("expected `{}` before this", closing(bracket.sign))});
-  fail({"E0106", std::move(message), bracket.span, "opened here", std::move(others), {}, ""});
+  fail({.code = "E0106",
+        .message = std::move(message),
+        .span = bracket.span,
+        .label = "opened here",
+        .others = std::move(others)});
 }
 
 void Cursor::begin_declaration() {

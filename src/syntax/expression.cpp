@@ -25,23 +25,17 @@ ast::Expr make(ExprKind kind, Span span) {
 }
 
 Diagnostic too_deep(Span span) {
-  return {"E0604",
-          fmt::format("expression nested deeper than {} levels", limits::nesting),
-          span,
-          "",
-          {},
-          {},
-          "name a part of it by a statement of its own"};
+  return {.code = "E0604",
+          .message = fmt::format("expression nested deeper than {} levels", limits::nesting),
+          .span = span,
+          .help = "name a part of it by a statement of its own"};
 }
 
 Diagnostic chained(const Token& sign) {
-  return {"E0108",
-          fmt::format("comparisons do not chain: a second `{}`", sign.text),
-          sign.span,
-          "",
-          {},
-          {},
-          "write `a < b and b < c`"};
+  return {.code = "E0108",
+          .message = fmt::format("comparisons do not chain: a second `{}`", sign.text),
+          .span = sign.span,
+          .help = "write `a < b and b < c`"};
 }
 
 struct Depth {
@@ -114,13 +108,10 @@ ast::Expr ExpressionParser::number() {
   expr.number_text = token.text;
   const auto read = std::from_chars(token.text.data(), token.text.data() + token.text.size(), expr.number);
   if (read.ec != std::errc())
-    cursor_.fail({"E0104",
-                  fmt::format("`{}` does not fit in a 64-bit float", token.text.substr(0, limits::name_bytes)),
-                  token.span,
-                  "",
-                  {},
-                  {},
-                  ""});
+    cursor_.fail(
+        {.code = "E0104",
+         .message = fmt::format("`{}` does not fit in a 64-bit float", token.text.substr(0, limits::name_bytes)),
+         .span = token.span});
   return expr;
 }
 
@@ -164,7 +155,9 @@ std::vector<ast::Expr> ExpressionParser::list(std::string_view bracket) {
   if (!cursor_.at(bracket == "(" ? ")" : "]")) {
     do {
       if (items.size() == limits::list_items)
-        cursor_.fail({"E0605", fmt::format("a list of more than {} items", limits::list_items), begin, "", {}, {}, ""});
+        cursor_.fail({.code = "E0605",
+                      .message = fmt::format("a list of more than {} items", limits::list_items),
+                      .span = begin});
       items.push_back(parse());
     } while (cursor_.accept(","));
   }
@@ -176,13 +169,10 @@ std::vector<ast::Name> ExpressionParser::as_axes(const std::vector<ast::Expr>& i
   std::vector<ast::Name> axes;
   for (const auto& item : items) {
     if (item.kind != ExprKind::name)
-      cursor_.fail({"E0105",
-                    "expected the name of an axis, found an expression",
-                    item.span,
-                    "",
-                    {},
-                    {"`NAME[axes](..)` is a reduction or a call over axes; `NAME[indices]` reads an array"},
-                    ""});
+      cursor_.fail({.code = "E0105",
+                    .message = "expected the name of an axis, found an expression",
+                    .span = item.span,
+                    .notes = {"`NAME[axes](..)` is a reduction or a call over axes; `NAME[indices]` reads an array"}});
     axes.push_back(item.name);
   }
   return axes;
@@ -195,7 +185,9 @@ std::vector<ast::Name> ExpressionParser::names(std::string_view bracket, std::st
   if (!cursor_.at(bracket == "(" ? ")" : "]")) {
     do {
       if (names.size() == limits::list_items)
-        cursor_.fail({"E0605", fmt::format("a list of more than {} items", limits::list_items), begin, "", {}, {}, ""});
+        cursor_.fail({.code = "E0605",
+                      .message = fmt::format("a list of more than {} items", limits::list_items),
+                      .span = begin});
       names.push_back(cursor_.expect_name(what));
     } while (cursor_.accept(","));
   }

@@ -49,7 +49,7 @@ class Lexer {
     return {file_, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
   }
   void error(std::string_view code, std::string message, Span where, std::string help = "") {
-    diagnostics_.add({code, std::move(message), where, "", {}, {}, std::move(help)});
+    diagnostics_.add({.code = code, .message = std::move(message), .span = where, .help = std::move(help)});
   }
 
   bool readable() {

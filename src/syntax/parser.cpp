@@ -50,8 +50,9 @@ class Parser {
 
   bool room() {
     if (file_.declarations.size() < limits::declarations) return true;
-    cursor_.fail(
-        {"E0606", fmt::format("more than {} declarations", limits::declarations), cursor_.peek().span, "", {}, {}, ""});
+    cursor_.fail({.code = "E0606",
+                  .message = fmt::format("more than {} declarations", limits::declarations),
+                  .span = cursor_.peek().span});
     return false;
   }
 
@@ -89,21 +90,16 @@ class Parser {
     const auto name = cursor_.expect_name("the name of the diagram");
     if (cursor_.failed()) return;
     if (!file_.diagram.text.empty())
-      cursor_.fail({"E0109",
-                    "a second diagram line",
-                    name.span,
-                    "",
-                    {{file_.diagram.span, "the first one"}},
-                    {"a file holds one diagram"},
-                    ""});
+      cursor_.fail({.code = "E0109",
+                    .message = "a second diagram line",
+                    .span = name.span,
+                    .others = {{file_.diagram.span, "the first one"}},
+                    .notes = {"a file holds one diagram"}});
     else if (!file_.declarations.empty())
-      cursor_.fail({"E0109",
-                    "the diagram line does not come first",
-                    name.span,
-                    "",
-                    {},
-                    {},
-                    fmt::format("move `diagram {}` to the top of the file", name.text)});
+      cursor_.fail({.code = "E0109",
+                    .message = "the diagram line does not come first",
+                    .span = name.span,
+                    .help = fmt::format("move `diagram {}` to the top of the file", name.text)});
     if (file_.diagram.text.empty()) file_.diagram = name;
   }
 
@@ -113,13 +109,11 @@ class Parser {
     for (const auto& declaration : file_.declarations) {
       if (std::holds_alternative<ast::Def>(declaration.node) || std::holds_alternative<ast::Broken>(declaration.node))
         continue;
-      cursor_.fail({"E0109",
-                    "the diagram has no name",
-                    declaration.span,
-                    "the first declaration",
-                    {},
-                    {},
-                    "begin the file with a line such as `diagram attention`"});
+      cursor_.fail({.code = "E0109",
+                    .message = "the diagram has no name",
+                    .span = declaration.span,
+                    .label = "the first declaration",
+                    .help = "begin the file with a line such as `diagram attention`"});
       return;
     }
   }
@@ -181,25 +175,21 @@ class Parser {
     if (first.kind != TokenKind::name) return cursor_.fail_expected("a declaration");
     if (second.text == "=") {
       declared_ = ast::Name{std::string(first.text), first.span};
-      return cursor_.fail({"E0107",
-                           fmt::format("`{}` has no axes", first.text),
-                           first.span,
-                           "",
-                           {},
-                           {},
-                           fmt::format("name the axes that it keeps, as in `{}[q, x] = ..`, or none: `{}[] = ..`",
-                                       first.text, first.text)});
+      return cursor_.fail(
+          {.code = "E0107",
+           .message = fmt::format("`{}` has no axes", first.text),
+           .span = first.span,
+           .help = fmt::format("name the axes that it keeps, as in `{}[q, x] = ..`, or none: `{}[] = ..`", first.text,
+                               first.text)});
     }
     if (second.kind == TokenKind::name) declared_ = ast::Name{std::string(second.text), second.span};
     const auto meant = did_you_mean(first.text, {keywords.begin(), keywords.end()});
-    cursor_.fail({"E0107",
-                  fmt::format("`{}` begins no declaration", first.text),
-                  first.span,
-                  "",
-                  {},
-                  {},
-                  meant.empty() ? "a declaration is `axis`, `input`, `output`, `def`, `partition` or `NAME[axes] = ..`"
-                                : meant});
+    cursor_.fail({.code = "E0107",
+                  .message = fmt::format("`{}` begins no declaration", first.text),
+                  .span = first.span,
+                  .help = meant.empty()
+                              ? "a declaration is `axis`, `input`, `output`, `def`, `partition` or `NAME[axes] = ..`"
+                              : meant});
   }
 
   ast::DeclarationNode partition() {
@@ -234,13 +224,9 @@ class Parser {
     std::optional<bool> stream;
     do {
       if (partition.splits.size() - first == limits::list_items)
-        cursor_.fail({"E0605",
-                      fmt::format("a list of more than {} items", limits::list_items),
-                      cursor_.peek().span,
-                      "",
-                      {},
-                      {},
-                      ""});
+        cursor_.fail({.code = "E0605",
+                      .message = fmt::format("a list of more than {} items", limits::list_items),
+                      .span = cursor_.peek().span});
       const bool axis = cursor_.after_next().kind == TokenKind::number;  // one may be named `group`
       if (!axis && (cursor_.at("group") || cursor_.at("stream"))) stream = cursor_.next().text == "stream";
       if (!stream) return fail_split_kind();
@@ -255,8 +241,10 @@ class Parser {
     const Token found = cursor_.peek();
     const auto meant = found.kind == TokenKind::name ? did_you_mean(found.text, {"group", "stream"}) : "";
     if (meant.empty()) return cursor_.fail_expected("`group` or `stream`");
-    cursor_.fail(
-        {"E0105", fmt::format("expected `group` or `stream`, found `{}`", found.text), found.span, "", {}, {}, meant});
+    cursor_.fail({.code = "E0105",
+                  .message = fmt::format("expected `group` or `stream`, found `{}`", found.text),
+                  .span = found.span,
+                  .help = meant});
   }
 
   ast::Split split(bool stream) {
@@ -272,13 +260,11 @@ class Parser {
     const auto end = size.text.data() + size.text.size();
     const auto read = std::from_chars(size.text.data(), end, split.size);
     if (read.ec != std::errc() || read.ptr != end || split.size < 1)
-      cursor_.fail({"E0104",
-                    fmt::format("`{}` cannot be the size of a piece", size.text.substr(0, limits::name_bytes)),
-                    size.span,
-                    "",
-                    {},
-                    {},
-                    "write a whole number from 1 on"});
+      cursor_.fail(
+          {.code = "E0104",
+           .message = fmt::format("`{}` cannot be the size of a piece", size.text.substr(0, limits::name_bytes)),
+           .span = size.span,
+           .help = "write a whole number from 1 on"});
     split.size_span = size.span;
     split.span = cursor_.from(axis.span);
     return split;

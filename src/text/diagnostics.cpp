@@ -19,7 +19,7 @@ bool is_error(const Diagnostic& diagnostic) {
 auto place(const Diagnostic& d) { return std::tie(d.span.file, d.span.begin, d.span.end, d.code, d.message); }
 
 Diagnostic too_many() {
-  return {"E0601", fmt::format("more than {} errors; the rest is left out", limits::errors), nowhere, "", {}, {}, ""};
+  return {.code = "E0601", .message = fmt::format("more than {} errors; the rest is left out", limits::errors)};
 }
 
 }  // namespace
