@@ -39,6 +39,22 @@ struct Checked {
 }  // namespace
 
 void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) const {
+  measure(sizes, figures);
+  levels(figures);
+  memory(figures);
+}
+
+void CostModel::held(std::span<const std::int64_t> sizes, Figures& figures) const {
+  measure(sizes, figures);
+  memory(figures);
+}
+
+void CostModel::moved(std::span<const std::int64_t> sizes, Figures& figures) const {
+  measure(sizes, figures);
+  levels(figures);
+}
+
+void CostModel::measure(std::span<const std::int64_t> sizes, Figures& figures) const {
   figures.overflow = false;
   figures.counts.resize(cuts_.size());
   figures.lengths.resize(cuts_.size());
@@ -50,11 +66,16 @@ void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) c
     for (const auto split : cuts_[i].splits) figures.lengths[i] = std::min(figures.lengths[i], sizes[split]);
   }
   for (std::size_t i = 0; i < footprints_.size(); ++i) figures.reaches[i] = reach(footprints_[i], sizes);
-  levels(figures);
-  memory(figures);
-  figures.operations.assign(work_.size(), 0);
-  for (const auto& [work, each, positions] : operations_)
-    figures.operations[work] += each * static_cast<double>(product(positions, figures));
+  figures.levels.assign(hardware_->levels.size(), {});
+  for (const auto& grouping : groupings_) {
+    auto& at = figures.levels[grouping.level];
+    Checked groups{at.groups};
+    groups.times(figures.counts[grouping.cut]);
+    figures.overflow = figures.overflow || groups.overflow;
+    at.groups = groups.value;
+    const auto outer = figures.lengths[grouping.above], inner = figures.lengths[grouping.cut];
+    if (inner > 0) at.groups_per_parent *= (outer + inner - 1) / inner;
+  }
 }
 
 std::int64_t CostModel::product(const Product& product, Figures& figures) const {
@@ -92,7 +113,6 @@ std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::i
 }
 
 void CostModel::levels(Figures& figures) const {
-  figures.levels.assign(hardware_->levels.size(), {});
   for (const auto& transfer : transfers_) {
     auto& at = figures.levels[transfer.level];
     const auto values = product(transfer.values, figures);
@@ -104,15 +124,9 @@ void CostModel::levels(Figures& figures) const {
     at.transfer_values = total.value;
     at.transfer_bytes = bytes.value;
   }
-  for (const auto& grouping : groupings_) {
-    auto& at = figures.levels[grouping.level];
-    Checked groups{at.groups};
-    groups.times(figures.counts[grouping.cut]);
-    figures.overflow = figures.overflow || groups.overflow;
-    at.groups = groups.value;
-    const auto outer = figures.lengths[grouping.above], inner = figures.lengths[grouping.cut];
-    if (inner > 0) at.groups_per_parent *= (outer + inner - 1) / inner;
-  }
+  figures.operations.assign(work_.size(), 0);
+  for (const auto& [work, each, positions] : operations_)
+    figures.operations[work] += each * static_cast<double>(product(positions, figures));
 }
 
 void CostModel::memory(Figures& figures) const {
@@ -126,11 +140,13 @@ void CostModel::memory(Figures& figures) const {
     sum.bytes.plus(more.value);
     figures.overflow = figures.overflow || more.overflow || sum.values.overflow || sum.bytes.overflow;
   };
+  figures.holdings.resize(holdings_.size());
+  for (std::size_t i = 0; i < holdings_.size(); ++i) figures.holdings[i] = product(holdings_[i].values, figures);
   for (const auto& column : columns_) {
     Sum sum;
-    for (const auto held : column.held) add(sum, product(holdings_[held].values, figures), holdings_[held].bytes);
+    for (const auto held : column.held) add(sum, figures.holdings[held], holdings_[held].bytes);
     for (const auto& [a, b] : column.shared) {
-      const auto x = product(holdings_[a].values, figures), y = product(holdings_[b].values, figures);
+      const auto x = figures.holdings[a], y = figures.holdings[b];
       sum.values.plus(-std::min(x, y));
       sum.bytes.plus(-std::min(x * holdings_[a].bytes, y * holdings_[b].bytes));
     }
@@ -140,7 +156,7 @@ void CostModel::memory(Figures& figures) const {
   }
   for (std::size_t level = 1; level < ideal_.size(); ++level) {
     Sum sum;
-    for (const auto held : ideal_[level]) add(sum, product(holdings_[held].values, figures), holdings_[held].bytes);
+    for (const auto held : ideal_[level]) add(sum, figures.holdings[held], holdings_[held].bytes);
     figures.levels[level].ideal_memory_values = sum.values.value;
     figures.levels[level].ideal_memory_bytes = sum.bytes.value;
   }

@@ -35,7 +35,7 @@ struct Figures {
   std::vector<At> levels;          // by level of the machine; the outermost stays empty
   std::vector<double> operations;  // by CostModel::work()
   bool overflow = false;
-  std::vector<std::int64_t> counts, lengths, reaches;  // of the model's cuts and footprints
+  std::vector<std::int64_t> counts, lengths, reaches, holdings;  // of the model's cuts, footprints and holdings
 };
 
 // Seconds and joules; absent where the profile lacks a rate. docs/theory.md, times.
@@ -55,6 +55,9 @@ class CostModel {
   CostModel(const Kernel& shape, const Hardware&);
   // `sizes` by split of the shape's partition. `figures` is reused between calls, so that nothing is allocated.
   void figures(std::span<const std::int64_t> sizes, Figures& figures) const;
+  // Only memory, or only transfers and operations; and groups.
+  void held(std::span<const std::int64_t> sizes, Figures& figures) const;
+  void moved(std::span<const std::int64_t> sizes, Figures& figures) const;
   const std::vector<Work>& work() const { return work_; }
   Times times(const Figures&) const;
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
@@ -123,6 +126,7 @@ class CostModel {
   std::vector<ArrayCost> array_costs(const Figures&, std::size_t level) const;
   void name_units(KernelCost&, const Figures&, const Times&) const;
   void name_bound(KernelCost&, Model) const;
+  void measure(std::span<const std::int64_t> sizes, Figures&) const;
   void levels(Figures&) const;
   std::optional<double> sustained(std::size_t level, const Figures&) const;
   double exposed(const Figures&, const Times&) const;

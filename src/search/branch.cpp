@@ -69,7 +69,7 @@ void Search::start() {
     std::optional<Score> best;
     std::size_t chosen = shapes.front();
     for (const auto shape : shapes)
-      if (const auto top = climb(space_, scoring_, shapes_.at(shape)); top && (!best || top->score < *best))
+      if (const auto top = climb(space_, scoring_, shapes_.at(shape), pieces_); top && (!best || top->score < *best))
         best = top->score, chosen = shape;
     shapes = shapes_.next(chosen);
   }
@@ -82,7 +82,7 @@ void Search::climb_all(const std::vector<std::size_t>& shapes) {
     climbed_.resize(std::max(climbed_.size(), index + 1));
     if (!shape.whole || climbed_[index]) continue;
     climbed_[index] = true;
-    if (const auto top = climb(space_, scoring_, shape)) offer(shape, top->sizes);
+    if (const auto top = climb(space_, scoring_, shape, pieces_)) offer(shape, top->sizes);
   }
 }
 
@@ -177,13 +177,13 @@ void Search::free_splits(Beginning& beginning) const {
 }
 
 // A stream is cut into more than one piece; a group may leave its wire whole.
-std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_t split) const {
+std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_t split) {
   const auto& splits = shapes_.at(beginning.shape).kernel.partition.splits;
   const auto wire = splits[split].wire;
   auto extent = space_.derivation->scratch.size(wire).value_or(1);
   for (std::size_t i = 0; i < split; ++i)
     if (splits[i].wire == wire) extent = std::min(extent, beginning.most[i]);
-  auto sizes = piece_sizes(extent, space_.divisors[wire.index]);
+  auto sizes = pieces_.of(extent, space_.divisors[wire.index]);
   if (splits[split].kind == SplitKind::stream) std::erase(sizes, extent);
   std::erase_if(sizes, [&](auto size) { return size < beginning.least[split] || size > beginning.most[split]; });
   return sizes;
@@ -194,8 +194,8 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   const auto& shape = shapes_.at(beginning.shape);
   ++tally_.evaluated;
   if (!holds_together(beginning)) return false;
-  shape.model.figures(beginning.least, least_);
-  shape.model.figures(beginning.most, most_);
+  shape.model.held(beginning.least, least_);
+  shape.model.moved(beginning.most, most_);
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
@@ -218,7 +218,7 @@ std::size_t Search::labels(const Beginning& beginning) const {
 
 bool Search::holds(const Beginning& beginning) {
   const auto& shape = shapes_.at(beginning.shape);
-  shape.model.figures(beginning.least, least_);
+  shape.model.held(beginning.least, least_);
   for (std::size_t level = 1; level <= shape.level; ++level)
     if (!scoring_.holds(least_, level, false)) return false;
   return holds_together(beginning);
@@ -236,7 +236,7 @@ bool Search::holds_together(const Beginning& beginning) {
     for (std::size_t i = 0; i < splits.size(); ++i)
       if (splits[i].level == level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
         sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
-    shape.model.figures(sizes_, bound_);
+    shape.model.held(sizes_, bound_);
     if (!scoring_.holds(bound_, level, true)) return false;
   }
   return true;
@@ -254,21 +254,22 @@ bool Search::narrow(Beginning& beginning, const Order& order) {
 bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split) {
   auto &least = beginning.least[split], &most = beginning.most[split];
   const auto floor = least, ceiling = most;
-  // The last size from `good` towards `bad` that passes.
-  const auto bisect = [](auto good, auto bad, const auto& passes) {
-    while (std::abs(bad - good) > 1) {
+  // Short of the first size from `good` towards `bad` that fails; no nearer than pieces can lie to each other.
+  const auto grain = space_.divisors[shapes_.at(beginning.shape).kernel.partition.splits[split].wire.index];
+  const auto bisect = [grain](auto good, auto bad, const auto& passes) {
+    while (std::abs(bad - good) > grain) {
       const auto middle = good + (bad - good) / 2;
       (passes(middle) ? good : bad) = middle;
     }
-    return good;
+    return bad > good ? bad - 1 : bad + 1;
   };
   const auto fits = [&](std::int64_t size) { return least = size, holds(beginning); };
-  if (!fits(ceiling)) most = bisect(floor, ceiling, fits);
+  if (!fits(ceiling)) most = std::max(floor, bisect(floor, ceiling, fits));
   least = floor;
   const auto top = most;
   const auto good = [&](std::int64_t size) { return most = size, promises(beginning, order); };
   if (!good(top)) return false;
-  if (!good(floor)) least = bisect(top, floor, good);
+  if (!good(floor)) least = std::min(top, bisect(top, floor, good));
   most = top;
   return true;
 }

@@ -55,7 +55,7 @@ class Search {
   bool holds_together(const Beginning&);
   std::size_t labels(const Beginning&) const;
   void offer(const Shape&, const std::vector<std::int64_t>& sizes);
-  std::vector<std::int64_t> choices(const Beginning&, std::size_t split) const;
+  std::vector<std::int64_t> choices(const Beginning&, std::size_t split);
 
   const Space& space_;
   const Scoring& scoring_;
@@ -63,6 +63,7 @@ class Search {
   Tally& tally_;
   std::int64_t most_evaluated_;
   Shapes shapes_;
+  PieceSizes pieces_;
   std::vector<Order> orders_;  // by shape
   std::vector<bool> climbed_;  // by shape
   std::priority_queue<Beginning> open_;

@@ -8,8 +8,8 @@ namespace {
 
 class Climber {
  public:
-  Climber(const Space& space, const Scoring& scoring, const Shape& shape)
-      : space_(space), scoring_(scoring), shape_(shape), splits_(shape.kernel.partition.splits) {}
+  Climber(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces)
+      : space_(space), scoring_(scoring), shape_(shape), pieces_(pieces), splits_(shape.kernel.partition.splits) {}
 
   std::optional<Climbed> run() {
     for (const auto& split : splits_) sizes_.push_back(split.level < space_.first ? split.size : 0);
@@ -37,11 +37,10 @@ class Climber {
       if (splits_[i].wire == splits_[split].wire) extent = std::min(extent, sizes_[i]);
     return extent;
   }
-  std::vector<std::int64_t> choices(std::size_t split) const {
-    const auto whole = extent(split);
-    auto sizes = piece_sizes(whole, space_.divisors[splits_[split].wire.index]);
-    if (splits_[split].kind == SplitKind::stream) std::erase(sizes, whole);
-    return sizes;
+  // Largest first; a stream leaves out the whole.
+  std::span<const std::int64_t> choices(std::size_t split) const {
+    const std::span<const std::int64_t> sizes = pieces_.of(extent(split), space_.divisors[splits_[split].wire.index]);
+    return splits_[split].kind == SplitKind::stream ? sizes.subspan(1) : sizes;
   }
   // The smallest pieces that leave something to cut to the streams inside them.
   bool begin() {
@@ -115,6 +114,7 @@ class Climber {
   const Space& space_;
   const Scoring& scoring_;
   const Shape& shape_;
+  PieceSizes& pieces_;
   const std::vector<Split>& splits_;
   std::vector<std::int64_t> sizes_;
   Height best_;
@@ -123,8 +123,8 @@ class Climber {
 
 }  // namespace
 
-std::optional<Climbed> climb(const Space& space, const Scoring& scoring, const Shape& shape) {
-  return Climber(space, scoring, shape).run();
+std::optional<Climbed> climb(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces) {
+  return Climber(space, scoring, shape, pieces).run();
 }
 
 }  // namespace napkin

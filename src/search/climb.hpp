@@ -16,6 +16,6 @@ struct Climbed {
 };
 // From the smallest pieces, all splits in turn are made a step larger or smaller for as long as that is better. None if
 // nothing fits on the way. For a shape that stops above the innermost level, what it does not split does not count.
-std::optional<Climbed> climb(const Space&, const Scoring&, const Shape&);
+std::optional<Climbed> climb(const Space&, const Scoring&, const Shape&, PieceSizes&);
 
 }  // namespace napkin

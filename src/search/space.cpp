@@ -290,6 +290,12 @@ std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor)
   return sizes;
 }
 
+const std::vector<std::int64_t>& PieceSizes::of(std::int64_t extent, std::int64_t divisor) {
+  const auto [at, fresh] = known_.try_emplace({extent, divisor});
+  if (fresh) at->second = piece_sizes(extent, divisor);
+  return at->second;
+}
+
 void each_continuation(const Space& space, const Partition& shape, std::size_t level,
                        const std::function<void(const Partition&, const Program&)>& visit) {
   Continuations(space, shape, level, visit).run();

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "napkin/search.hpp"
@@ -28,6 +30,15 @@ std::string to_text(const Space&);
 // Sizes of the pieces of `extent`, largest first: for every number of pieces the least multiple of the divisor that
 // gives this number, and the whole. Other sizes give the same number of pieces and hold more.
 std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor);
+
+// The same, remembered.
+class PieceSizes {
+ public:
+  const std::vector<std::int64_t>& of(std::int64_t extent, std::int64_t divisor);
+
+ private:
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> known_;
+};
 
 // What may follow a shape at one level: all groups, and every choice and order of streams that the derivation allows.
 // Sizes of free splits are 1. A partition belongs to exactly one shape: there its streams are cut into more than one
