@@ -86,12 +86,13 @@ void Search::climb_all(const std::vector<std::size_t>& shapes) {
   }
 }
 
-// Out of patience: the deepest beginnings first, until there is something to show.
+// Out of patience: the deepest beginnings first, until there is something to show, and not for long.
 void Search::dive() {
   std::vector<Beginning> stack;
   for (; !open_.empty(); open_.pop()) stack.push_back(open_.top());
   std::ranges::reverse(stack);
-  while (leaders_.best().empty() && !stack.empty()) {
+  const auto end = most_evaluated_ + most_evaluated_ / 4;
+  while (leaders_.best().empty() && !stack.empty() && tally_.evaluated < end) {
     expand(std::move(stack.back()));
     stack.pop_back();
     std::vector<Beginning> made;

@@ -55,7 +55,7 @@ class Everything {
 
 }  // namespace
 
-Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest) {
+Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, std::int64_t) {
   Ranking ranking{std::move(leaders), {}};
   const Scoring scoring(*space.hardware, goal, nearest);
   Everything(space, scoring, ranking).shapes(space.fixed, space.first);
@@ -63,7 +63,7 @@ Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders,
 }
 
 Found search_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank_exhaustively);
+  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank_exhaustively, 0);
 }
 
 }  // namespace napkin

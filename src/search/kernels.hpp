@@ -9,11 +9,15 @@ struct Ranking {
   Leaders leaders;
   Tally tally;
 };
-// `nearest`: what comes closest to fitting.
-Ranking rank(const Space&, const Goal&, Leaders, bool nearest);
-Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest);
+// `nearest`: what comes closest to fitting. Gives up after `most_evaluated`, and says so.
+Ranking rank(const Space&, const Goal&, Leaders, bool nearest, std::int64_t most_evaluated);
+// Looks at everything, however long it takes.
+Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest, std::int64_t most_evaluated);
 
-// With costs, and what comes closest where nothing fits.
-Found found(const Space&, const Goal&, decltype(rank)& ranked);
+// With costs.
+Found found(const Space&, const Goal&, const Ranking&);
+
+// Ranks, and where nothing fits finds what comes closest.
+Found found(const Space&, const Goal&, decltype(rank)& ranked, std::int64_t most_evaluated);
 
 }  // namespace napkin

@@ -22,7 +22,10 @@ struct Price {
 class Cuts {
  public:
   Cuts(const Diagram& diagram, const Hardware& hardware, const Goal& goal)
-      : diagram_(diagram), hardware_(hardware), goal_(goal) {}
+      : diagram_(diagram), hardware_(hardware), goal_(goal) {
+    const auto count = static_cast<std::int64_t>(diagram.statements.size());
+    most_evaluated_ = 2'000'000 / std::max<std::int64_t>(1, count * (count + 1) / 2);
+  }
 
   FoundPlan run() {
     const auto count = diagram_.statements.size();
@@ -41,6 +44,7 @@ class Cuts {
   struct End {
     Price price{};
     std::size_t begin = 0;
+    std::optional<Ranking> ranking{};
   };
 
   Space segment(std::size_t begin, std::size_t end) const {
@@ -54,14 +58,14 @@ class Cuts {
     const auto space = segment(begin, end);
     Leaders leaders(1, space.first);
     if (ends_[end]) leaders.limit(at_most(ends_[end]->price - ends_[begin]->price));
-    const auto ranking = rank(space, goal_, std::move(leaders), false);
+    const auto ranking = rank(space, goal_, std::move(leaders), false, most_evaluated_);
     candidates_ = plus(candidates_, count_partitions(space));
     evaluated_ += ranking.tally.evaluated;
     optimal_ = optimal_ && ranking.tally.finished;
     if (ranking.leaders.best().empty()) return;
     const auto& score = ranking.leaders.best().front().score;
     const auto together = ends_[begin]->price + Price{score.parts[0], score.parts[1]};
-    if (!ends_[end] || together < ends_[end]->price) ends_[end] = End{together, begin};
+    if (!ends_[end] || together < ends_[end]->price) ends_[end] = End{together, begin, ranking};
   }
   static Score at_most(const Price& price) {
     auto score = Score::greatest();
@@ -71,10 +75,15 @@ class Cuts {
   }
   static std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
 
+  Found kernel(std::size_t begin, std::size_t end) const {
+    const auto space = segment(begin, end);
+    const bool known = ends_[end] && ends_[end]->begin == begin && ends_[end]->ranking;
+    if (known && goal_.top <= 1) return found(space, goal_, *ends_[end]->ranking);
+    return found(space, goal_, rank, 4 * most_evaluated_);
+  }
   FoundPlan plan(const std::vector<std::size_t>& cuts) {
     FoundPlan all;
-    for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-      all.kernels.push_back(found(segment(cuts[i], cuts[i + 1]), goal_, rank));
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) all.kernels.push_back(kernel(cuts[i], cuts[i + 1]));
     for (const auto& found : all.kernels)
       if (!found.best.empty()) all.plan.kernels.push_back(found.best.front().kernel);
     if (all.plan.kernels.size() == all.kernels.size()) all.cost = estimate(all.plan, hardware_, goal_.model);
@@ -88,6 +97,7 @@ class Cuts {
   const Hardware& hardware_;
   const Goal& goal_;
   std::vector<std::optional<End>> ends_;  // by how many statements are done
+  std::int64_t most_evaluated_ = 0;       // for one segment: all together some seconds
   std::int64_t candidates_ = 0, evaluated_ = 0;
   bool optimal_ = true;
 };

@@ -8,7 +8,8 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t most_evaluated = 300'000;
+// Ends a search that would take seconds; most take less than a tenth of this.
+constexpr std::int64_t most_evaluated = 2'000'000;
 
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
   auto kernel = make_kernel(space.derivation, partition);
@@ -18,33 +19,37 @@ Candidate candidate(const Space& space, const Partition& partition, Model model)
 
 }  // namespace
 
-Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest) {
+Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, std::int64_t most_evaluated) {
   Ranking ranking{std::move(leaders), {}};
   const Scoring scoring(*space.hardware, goal, nearest);
   Search(space, scoring, ranking.leaders, ranking.tally, most_evaluated).run();
   return ranking;
 }
 
-Found found(const Space& space, const Goal& goal, decltype(rank)& ranked) {
-  const auto top = std::max<std::size_t>(goal.top, 1);
-  const auto ranking = ranked(space, goal, Leaders(top, space.first), false);
+Found found(const Space& space, const Goal& goal, const Ranking& ranking) {
   Found found;
   found.candidates = count_partitions(space);
   found.evaluated = ranking.tally.evaluated;
   found.optimal = ranking.tally.finished;
   found.space = to_text(space);
-  if (top > 1) found.space += "; the best that differ at the outermost level";
+  if (goal.top > 1) found.space += "; the best that differ at the outermost level";
   for (const auto& one : ranking.leaders.best()) found.best.push_back(candidate(space, one.partition, goal.model));
-  if (!found.best.empty()) return found;
-  const auto closest = ranked(space, goal, Leaders(1, space.first), true);
-  found.evaluated += closest.tally.evaluated;
-  if (!closest.leaders.best().empty())
-    found.nearest = candidate(space, closest.leaders.best().front().partition, goal.model);
   return found;
 }
 
+Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, std::int64_t most_evaluated) {
+  const auto top = std::max<std::size_t>(goal.top, 1);
+  auto all = found(space, goal, ranked(space, goal, Leaders(top, space.first), false, most_evaluated));
+  if (!all.best.empty()) return all;
+  const auto closest = ranked(space, goal, Leaders(1, space.first), true, most_evaluated);
+  all.evaluated += closest.tally.evaluated;
+  if (!closest.leaders.best().empty())
+    all.nearest = candidate(space, closest.leaders.best().front().partition, goal.model);
+  return all;
+}
+
 Found search(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank);
+  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank, most_evaluated);
 }
 
 }  // namespace napkin

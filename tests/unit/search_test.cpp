@@ -1,0 +1,165 @@
+// What the search finds where the answer is known.
+#include "napkin/search.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "search/space.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+
+using namespace napkin;
+
+namespace {
+
+std::shared_ptr<const Derivation> fused(const Diagram& diagram) {
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  return std::make_shared<const Derivation>(derive(diagram, all));
+}
+
+Goal least(Objective objective) {
+  Goal goal;
+  goal.objective = objective;
+  return goal;
+}
+
+std::string best_text(const Found& found, const Hardware& hardware) {
+  REQUIRE_FALSE(found.best.empty());
+  const auto& kernel = found.best.front().kernel;
+  return to_text(kernel.partition, kernel.derivation->scratch, hardware);
+}
+
+std::int64_t size_of(const Partition& partition, SplitKind kind, const Diagram& diagram, const std::string& wire) {
+  for (const auto& split : partition.splits)
+    if (split.kind == kind && diagram.at(split.wire).name == wire) return split.size;
+  return 0;
+}
+
+constexpr auto small_matmul = R"(diagram small
+axis a = 8; axis b = 8; axis c = 8
+input A: f32[a, b]
+input B: f32[b, c]
+C[a, c] = sum[b](A[a, b] * B[b, c])
+output C
+)";
+
+}  // namespace
+
+TEST_CASE("pieces are the least of their number") {
+  CHECK(piece_sizes(10, 1) == std::vector<std::int64_t>{10, 5, 4, 3, 2, 1});
+  CHECK(piece_sizes(100, 16) == std::vector<std::int64_t>{100, 64, 48, 32, 16});
+  CHECK(piece_sizes(16, 16) == std::vector<std::int64_t>{16});
+  CHECK(piece_sizes(9, 16) == std::vector<std::int64_t>{9, 1});
+  CHECK(piece_sizes(1, 1) == std::vector<std::int64_t>{1});
+  CHECK(piece_sizes(4096, 1).size() == 127);
+}
+
+TEST_CASE("a matmul is cut into near squares") {
+  const auto diagram = read_example("matmul.nap");
+  const auto derivation = fused(diagram);
+  const auto moved = [&](const std::string& values) {
+    const auto found = search(derivation, read_machine("two-level", {{"M", values}}), least(Objective::transfers));
+    CHECK(found.optimal);
+    REQUIRE_FALSE(found.best.empty());
+    CHECK(found.best.front().cost.overruns.empty());
+    return found.best.front().cost.levels.front().transfer_values;
+  };
+  CHECK(moved("65536") <= 570'500'000);
+  CHECK(moved("98304") <= 469'800'000);
+  CHECK(moved("116736") <= 436'300'000);
+  // 99 by 99 would move 2 * 42 * 4096 * 4096 + 4096 * 4096 values.
+  CHECK(moved("10000") <= 85LL * 4096 * 4096);
+}
+
+TEST_CASE("attention streams its keys past groups of queries") {
+  const auto diagram = read_example("attention.nap");
+  const auto hardware = read_machine("two-level", {{"M", "65536"}});
+  const auto found = search(fused(diagram), hardware, least(Objective::transfers));
+  CHECK(found.optimal);
+  REQUIRE_FALSE(found.best.empty());
+  const auto& best = found.best.front();
+  const auto group = size_of(best.kernel.partition, SplitKind::group, diagram, "q");
+  REQUIRE(group > 0);
+  CHECK(size_of(best.kernel.partition, SplitKind::stream, diagram, "x") > 0);
+  const std::int64_t q = 4096, x = 4096, d = 128;
+  CHECK(best.cost.levels.front().transfer_values == 2 * q * d + 2 * x * d * ((q + group - 1) / group));
+}
+
+TEST_CASE("labels that do nothing are left out") {
+  const auto hardware = read_machine("two-level", {{"M", "100000"}});
+  CHECK(best_text(search(fused(read_text(small_matmul)), hardware, {}), hardware).empty());
+}
+
+TEST_CASE("what is written by hand stays") {
+  const auto diagram = read_text(small_matmul);
+  const auto hardware = read_machine("toy");
+  Goal goal;
+  goal.fixed.splits = {{SplitKind::group, *find_wire(diagram, "a"), 3, 1},
+                       {SplitKind::stream, *find_wire(diagram, "b"), 8, 1}};
+  const auto found = search(fused(diagram), hardware, goal);
+  CHECK(best_text(found, hardware).starts_with("group a 3, stream b 8 at smem"));
+  for (const auto& split : found.best.front().kernel.partition.splits)
+    if (split.level == 1) CHECK(std::ranges::count(goal.fixed.splits, split) == 1);
+}
+
+TEST_CASE("the best few differ at the outermost level, best first") {
+  const auto hardware = read_machine("toy");
+  Goal goal;
+  goal.top = 4;
+  const auto found = search(fused(read_text(small_matmul)), hardware, goal);
+  REQUIRE(found.best.size() == 4);
+  std::set<std::vector<Split>> outer;
+  for (std::size_t i = 0; i < found.best.size(); ++i) {
+    std::vector<Split> splits;
+    for (const auto& split : found.best[i].kernel.partition.splits)
+      if (split.level == 1) splits.push_back(split);
+    CHECK(outer.insert(splits).second);
+    if (i > 0) CHECK(*found.best[i - 1].cost.time_s <= *found.best[i].cost.time_s);
+  }
+}
+
+TEST_CASE("where nothing fits the nearest says by how much") {
+  const auto found =
+      search(fused(read_text(small_matmul)), read_machine("two-level", {{"M", "2"}}), least(Objective::transfers));
+  CHECK(found.best.empty());
+  REQUIRE(found.nearest);
+  REQUIRE_FALSE(found.nearest->cost.overruns.empty());
+  CHECK(found.nearest->cost.overruns.front().over > 0);
+}
+
+TEST_CASE("more memory never costs more") {
+  const auto derivation = fused(read_text(small_matmul));
+  std::int64_t before = INT64_MAX;
+  for (const auto* values : {"4", "8", "16", "32", "64", "128", "256"}) {
+    const auto found = search(derivation, read_machine("two-level", {{"M", values}}), least(Objective::transfers));
+    REQUIRE_FALSE(found.best.empty());
+    const auto moved = found.best.front().cost.levels.front().transfer_values;
+    CHECK(moved <= before);
+    before = moved;
+  }
+}
+
+TEST_CASE("attention is one kernel") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto attention = search(read_example("attention.nap"), hardware, least(Objective::transfers));
+  CHECK(attention.plan.kernels.size() == 1);
+  CHECK(attention.kernels.size() == 1);
+}
+
+TEST_CASE("cutting is never worse than fusing everything or nothing") {
+  const auto diagram = read_example("gated_mlp.nap", {{{"t", 256}, {"c", 128}, {"f", 256}, {"o", 128}}, {}});
+  const auto hardware = read_machine("toy");
+  const auto found = search(diagram, hardware, {});
+  REQUIRE(found.cost.time_s);
+  double apart = 0;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) {
+    const std::vector<StatementId> one{{i}};
+    const auto kernel = search(std::make_shared<const Derivation>(derive(diagram, one)), hardware, {});
+    REQUIRE_FALSE(kernel.best.empty());
+    apart += *kernel.best.front().cost.time_s;
+  }
+  CHECK(*found.cost.time_s <= apart);
+  const auto whole = search(fused(diagram), hardware, {});
+  if (!whole.best.empty()) CHECK(*found.cost.time_s <= *whole.best.front().cost.time_s);
+}
