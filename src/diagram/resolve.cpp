@@ -27,7 +27,9 @@ class Resolver {
     outputs();
     if (diagnostics_.has_errors()) return {};
     warn_of_unused();
-    return join(draft_);
+    auto diagram = join(draft_);
+    warn_of_idle_reductions(diagram);
+    return diagram;
   }
 
  private:
@@ -126,6 +128,21 @@ class Resolver {
   static bool mentions(const ast::Expr& expr, const std::string& name) {
     return expr.name.text == name || std::any_of(expr.arguments.begin(), expr.arguments.end(),
                                                  [&](const ast::Expr& e) { return mentions(e, name); });
+  }
+
+  void warn_of_idle_reductions(const Diagram& diagram) {
+    for (const auto& expr : diagram.exprs) {
+      const auto* reduce = std::get_if<Reduce>(&expr.node);
+      if (reduce == nullptr) continue;
+      const auto read = free_wires(diagram, reduce->body);
+      for (const auto wire : reduce->over)
+        if (std::find(read.begin(), read.end(), wire) == read.end())
+          diagnostics_.add({.code = "W0222",
+                            .message = fmt::format("`{}` over `{}` of what does not depend on it",
+                                                   reduce->reduction->name, diagram.at(diagram.at(wire).axis).name),
+                            .span = expr.span,
+                            .help = "a count or a size is `size(axis)`"});
+    }
   }
 
   void unused(const std::string& name, Span span, std::string_view what) {

@@ -22,6 +22,12 @@ std::string quoted(const Token& token) {
   return fmt::format("`{}`", token.text);
 }
 
+// A word that could stand in the middle of a declaration and was misspelt.
+std::string meant_word(const Token& found) {
+  if (found.kind != TokenKind::name) return {};
+  return did_you_mean(found.text, {"and", "or", "not", "density", "on", "at"});
+}
+
 }  // namespace
 
 const Token& Cursor::token(std::size_t i) const { return tokens_.tokens[std::min(i, tokens_.tokens.size() - 1)]; }
@@ -130,7 +136,7 @@ void Cursor::fail_expected(std::string_view what) {
   fail({.code = "E0105",
         .message = fmt::format("expected {}, found {}", what, quoted(found)),
         .span = found.span,
-        .help = !brackets_.empty() && at("=") ? "equality is `==`" : ""});
+        .help = !brackets_.empty() && at("=") ? "equality is `==`" : meant_word(found)});
 }
 
 void Cursor::fail_bracket() {

@@ -42,6 +42,7 @@ const std::vector<Code>& codes() {
       {"E0219", error, "def that reads what it is not given"},
       {"E0220", error, "axis named twice in one list"},
       {"W0221", warning, "declared and never used"},
+      {"W0222", warning, "reduction over an axis that its body does not read"},
       {"E0301", error, "unknown axis in a partition"},
       {"E0302", error, "unknown level"},
       {"E0303", error, "label that is not legal"},
