@@ -1,4 +1,6 @@
 // `napkin pseudocode` and `napkin emit ...`: the loop nests of a plan, as text and as files.
+#include "napkin/emit.hpp"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -10,7 +12,6 @@
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/plans.hpp"
-#include "napkin/emit.hpp"
 
 namespace napkin::cli {
 namespace {

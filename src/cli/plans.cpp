@@ -46,7 +46,8 @@ std::string complaint(const Analysis& analysis, const Candidate& candidate) {
   const auto names = fmt::format("{}", fmt::join(report::statement_names(*candidate.kernel.derivation), ", "));
   const auto what = analysis.by_hand ? "the partition does not fit" : fmt::format("nothing fits for {}", names);
   const auto& overruns = candidate.cost.overruns;
-  return overruns.empty() ? what : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
+  return overruns.empty() ? what
+                          : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
 }
 
 void complain_of_overruns(Session& session, const Analysis& analysis) {

@@ -2,12 +2,13 @@
 //
 // A kernel's sections stand in the order in which one asks: what may be split, how it is split, what moves and stays,
 // what is computed, what that means for the time, what the other choices were.
+#include "emit/report_analysis.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "emit/report_analysis.hpp"
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
 
@@ -77,8 +78,8 @@ Table level_table(const Analysis& analysis, const KernelCost& cost) {
                           moved(static_cast<double>(level.transfer_bytes)),
                           counted(static_cast<double>(level.transfer_values)), memory.words(memory.exact),
                           memory.words(memory.ideal), level.capacity ? memory.words(room) : "-",
-                          level.capacity ? bar(used, room) + " " + share(used, room) : "-",
-                          lasting(level.ideal_time_s), lasting(level.time_s)});
+                          level.capacity ? bar(used, room) + " " + share(used, room) : "-", lasting(level.ideal_time_s),
+                          lasting(level.time_s)});
   }
   return table;
 }
@@ -88,10 +89,9 @@ Table array_table(const Analysis& analysis, const KernelCost& cost) {
   for (const auto& level : cost.levels) {
     const auto& name = analysis.hardware.levels[level.level].name;
     for (const auto& array : level.arrays) {
-      table.rows.push_back({array.array, array.saved ? "from " + name : name,
-                            moved(static_cast<double>(array.transfer_bytes)),
-                            counted(static_cast<double>(array.transfer_values)), ratio(array.times),
-                            array.saved ? "written" : "read"});
+      table.rows.push_back(
+          {array.array, array.saved ? "from " + name : name, moved(static_cast<double>(array.transfer_bytes)),
+           counted(static_cast<double>(array.transfer_values)), ratio(array.times), array.saved ? "written" : "read"});
     }
   }
   return table;
@@ -103,8 +103,9 @@ Rows held_rows(const Analysis& analysis, const KernelCost& cost) {
     std::vector<std::string> words;
     const bool in_values = analysis.hardware.levels[level.level].in_values;
     for (const auto& array : level.held) {
-      words.push_back(array.array + " " + (in_values ? counted(static_cast<double>(array.values))
-                                                     : held(static_cast<double>(array.bytes))));
+      words.push_back(
+          array.array + " " +
+          (in_values ? counted(static_cast<double>(array.values)) : held(static_cast<double>(array.bytes))));
     }
     if (!words.empty()) rows.push_back({analysis.hardware.levels[level.level].name + " holds", join(words)});
   }
@@ -151,15 +152,16 @@ std::string time_text(const KernelCost& cost) {
 }
 
 Table ranking(const Analysis& analysis, const std::vector<Candidate>& best) {
-  Table table{{{"#", true}, {"time", true}, {"moved", true}, {"memory", true}, {"bound by"}, {"partition", false, true}},
-              {}};
+  Table table{
+      {{"#", true}, {"time", true}, {"moved", true}, {"memory", true}, {"bound by"}, {"partition", false, true}}, {}};
   for (std::size_t i = 0; i < best.size(); ++i) {
     const auto& [kernel, cost] = best[i];
     const auto* level = cost.levels.empty() ? nullptr : &cost.levels.front();
     const auto memory = level ? memory_of(analysis.hardware, *level) : Memory{0, 0, held};
     table.rows.push_back({std::to_string(i + 1), lasting(cost.time_s),
                           level ? moved(static_cast<double>(level->transfer_bytes)) : "-", memory.words(memory.exact),
-                          cost.bound_by, napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware)});
+                          cost.bound_by,
+                          napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware)});
   }
   return table;
 }
@@ -176,9 +178,7 @@ void add(Document& made, const std::string& title, Table table) {
   made.blocks.push_back(std::move(table));
 }
 
-Table words(Rows rows) {
-  return {{{""}, {"", false, true}}, std::move(rows)};
-}
+Table words(Rows rows) { return {{{""}, {"", false, true}}, std::move(rows)}; }
 
 void add_candidate(Document& made, const Analysis& analysis, const Candidate& candidate) {
   const auto& [kernel, cost] = candidate;
@@ -232,9 +232,10 @@ Document document(const Analysis& analysis) {
   Document made;
   const auto& [diagram, hardware] = std::tie(analysis.diagram, analysis.hardware);
   made.blocks.push_back(Heading{1, fmt::format("{} on {}", diagram.name, hardware.name), hardware.description});
-  Rows rows{{"sizes", sizes_text(diagram)},
-            {"model", analysis.goal.model == Model::ideal ? "ideal: levels with capacity and bandwidth alone" : "machine"},
-            {"objective", objective_words[static_cast<std::size_t>(analysis.goal.objective)]}};
+  Rows rows{
+      {"sizes", sizes_text(diagram)},
+      {"model", analysis.goal.model == Model::ideal ? "ideal: levels with capacity and bandwidth alone" : "machine"},
+      {"objective", objective_words[static_cast<std::size_t>(analysis.goal.objective)]}};
   if (analysis.by_hand) rows.push_back({"partition", *analysis.by_hand});
   made.blocks.push_back(words(std::move(rows)));
   for (const auto& found : analysis.kernels) add_kernel(made, analysis, found);

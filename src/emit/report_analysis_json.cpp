@@ -113,7 +113,9 @@ Json overruns_json(const Hardware& hardware, const KernelCost& cost) {
     all.push_back({{"level", level.name},
                    {"what", overrun.what},
                    {"over", whole(overrun.over)},
-                   {"unit", overrun.what != "memory" ? overrun.what : level.in_values ? "values" : "bytes"},
+                   {"unit", overrun.what != "memory" ? overrun.what
+                            : level.in_values        ? "values"
+                                                     : "bytes"},
                    {"array", overrun.array}});
   }
   return all;
@@ -208,10 +210,7 @@ Json search_json(const Analysis& analysis) {
     evaluated += found.evaluated;
     optimal = optimal && found.optimal;
   }
-  return {{"candidates", candidates},
-          {"evaluated", evaluated},
-          {"optimal", optimal},
-          {"seconds", analysis.seconds}};
+  return {{"candidates", candidates}, {"evaluated", evaluated}, {"optimal", optimal}, {"seconds", analysis.seconds}};
 }
 
 }  // namespace

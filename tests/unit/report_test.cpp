@@ -1,7 +1,8 @@
 // Documents, quantities and baselines: the parts of a report that need no kernel.
+#include "napkin/report.hpp"
+
 #include "emit/report_document.hpp"
 #include "emit/report_quantity.hpp"
-#include "napkin/report.hpp"
 #include "support/catch.hpp"
 
 using namespace napkin;
@@ -45,16 +46,15 @@ TEST_CASE("ratios and shares", "[report]") {
 TEST_CASE("a document is the same content as text and as markdown", "[report]") {
   const Document document{{Heading{1, "matmul on toy", "a toy"},
                            Table{{{"level"}, {"moved", true}}, {{"smem", "12 B"}, {"reg", "1.20 kB"}}},
-                           Heading{3, "Notes", ""},
-                           Paragraph{"a | b"}}};
-  CHECK(to_text(document, false) ==
-        "matmul on toy" + std::string(82, ' ') + "a toy\n"
-        "  level    moved\n"
-        "  smem      12 B\n"
-        "  reg    1.20 kB\n"
-        "\n"
-        "  Notes\n"
-        "    a | b\n");
+                           Heading{3, "Notes", ""}, Paragraph{"a | b"}}};
+  CHECK(to_text(document, false) == "matmul on toy" + std::string(82, ' ') +
+                                        "a toy\n"
+                                        "  level    moved\n"
+                                        "  smem      12 B\n"
+                                        "  reg    1.20 kB\n"
+                                        "\n"
+                                        "  Notes\n"
+                                        "    a | b\n");
   CHECK(to_markdown(document) ==
         "# matmul on toy\n"
         "\n"
@@ -105,7 +105,10 @@ Baseline some_baseline() {
   Baseline baseline{"attention", {{"q", 4096}}, {}};
   baseline.row = {"flash2",
                   "h100-sxm5",
-                  {{"time", 25e-6}, {"ideal_time", 20e-6}, {"energy", std::nullopt}, {"gmem.transfer_bytes", 3e7},
+                  {{"time", 25e-6},
+                   {"ideal_time", 20e-6},
+                   {"energy", std::nullopt},
+                   {"gmem.transfer_bytes", 3e7},
                    {"smem.memory_bytes", 98304.0}},
                   {{"gmem.K", 2e7}, {"gmem.Q", 1e7}},
                   true,
@@ -131,10 +134,10 @@ TEST_CASE("a baseline is read as it was written", "[report]") {
 
 TEST_CASE("what is no baseline is refused with the reason", "[report]") {
   std::string why;
-  for (const std::string text : {"", "{", "[1]", "null", "{}", R"({"schema": "napkin.baseline/2"})", R"({"schema": 3})",
-                                 R"({"schema": "napkin.baseline/1"})",
-                                 R"({"schema": "napkin.baseline/1", "diagram": 1})",
-                                 R"({"schema": "napkin.baseline/1", "diagram": "a", "sizes": {"q": "x"}})"}) {
+  for (const std::string text :
+       {"", "{", "[1]", "null", "{}", R"({"schema": "napkin.baseline/2"})", R"({"schema": 3})",
+        R"({"schema": "napkin.baseline/1"})", R"({"schema": "napkin.baseline/1", "diagram": 1})",
+        R"({"schema": "napkin.baseline/1", "diagram": "a", "sizes": {"q": "x"}})"}) {
     CAPTURE(text);
     why.clear();
     CHECK(!parse_baseline(text, why));
