@@ -15,12 +15,14 @@ TEST_CASE("quantities have three digits and a unit", "[report]") {
   CHECK(moved(68'157'440) == "68.2 MB");
   CHECK(held(98304) == "96 KiB");
   CHECK(held(1000) == "1000 B");
+  CHECK(held(48.5 * 1024) == "48.5 KiB");
   CHECK(held(227 * 1024 + 512) == "228 KiB");
   CHECK(counted(4096) == "4.10 k");
   CHECK(counted(8.59e9) == "8.59 G");
   CHECK(counted(12) == "12");
   CHECK(lasting(25.13e-6) == "25.1 us");
   CHECK(lasting(0.0) == "0 s");
+  CHECK(lasting(2e-6) == "2.00 us");
   CHECK(lasting(1.5e-3) == "1.50 ms");
   CHECK(lasting(std::nullopt) == "-");
   CHECK(rate(3.42e14, "op/s") == "342 Top/s");
@@ -157,5 +159,5 @@ TEST_CASE("changes name the arrays behind them", "[report]") {
   CHECK(found[1].metric == "gmem.transfer_bytes");
   CHECK(found[1].before == 3e7);
   CHECK(found[1].after == 5e7);
-  CHECK(found[1].because == std::vector<std::string>{"gmem.K: 20 MB -> 40 MB"});
+  CHECK(found[1].because == std::vector<std::string>{"gmem.K: 20.0 MB -> 40.0 MB"});
 }
