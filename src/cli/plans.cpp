@@ -27,6 +27,24 @@ std::vector<std::size_t> completed(const Partition& fixed, const Found& found) {
   return levels;
 }
 
+void check_target(Session& session, const Hardware& hardware, const ast::Partition& labels) {
+  if (!labels.target || labels.target->text == hardware.name) return;
+  const auto what =
+      fmt::format("this partition was written for `{}`, not for `{}`", labels.target->text, hardware.name);
+  session.diagnostics.add({"W0305", what, labels.target->span, "", {}, {}, ""});
+}
+
+// None, with diagnostics at the labels, where they are not legal.
+std::optional<Partition> legal_partition(Session& session, const Derivation& derivation, const Hardware& hardware,
+                                         const ast::Partition& labels) {
+  auto partition = resolve_partition(labels, derivation.scratch, hardware, session.diagnostics);
+  if (session.diagnostics.has_errors()) return std::nullopt;
+  report_illegal(labels, derivation, hardware, partition, session.diagnostics);
+  if (session.diagnostics.has_errors()) return std::nullopt;
+  check_target(session, hardware, labels);
+  return partition;
+}
+
 // A plan by hand is one kernel of all statements.
 bool add_by_hand(Session& session, const Input& input, const Written& written, Analysis& analysis) {
   const auto statements = all_statements(input.diagram);
