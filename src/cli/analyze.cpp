@@ -5,7 +5,7 @@
 namespace napkin::cli {
 
 int run_analyze(Session& session) {
-  const auto started = start(session);
+  const auto started = start(session, Sizes::or_symbolic);
   if (!started.analysis) return started.finished;
   return deliver(session, print(*started.analysis, format(session.options), product_in_color(session)));
 }

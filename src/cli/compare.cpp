@@ -37,8 +37,7 @@ void add_rows(Session& session, const Input& input, const Hardware& hardware, Co
     if (!one && !session.options.partition.empty()) continue;
     const auto analysis = make_analysis(session, input, hardware, one);
     if (!analysis) continue;
-    comparison.rows.push_back(
-        compared_row(hardware, chosen(*analysis), one ? one->text : partition_words(*analysis)));
+    comparison.rows.push_back(compared_row(hardware, chosen(*analysis), one ? one->text : partition_words(*analysis)));
   }
 }
 

@@ -1,8 +1,8 @@
 // CLI11's tree -> completion scripts. All three shells get the same list: for every command its words and options, for
 // every option its choices.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <functional>
 
 #include "cli/commands.hpp"
@@ -10,35 +10,48 @@
 namespace napkin::cli {
 namespace {
 
-struct Choice {
-  std::string option;  // "--format"
-  std::string values;  // "text json markdown", or empty
+// What an option's value or a command's argument can be.
+struct Values {
+  std::string words;   // "text json markdown"
+  std::string lister;  // a shell command that prints them
+  bool files = false;
+};
+struct Flag {
+  std::string name, summary;  // "--format"
+  bool takes_value = false;
+  Values values;
 };
 struct Words {
-  std::string path;     // "emit cuda", empty for the program
-  std::string summary;
-  std::string words;    // commands and options
-  std::vector<Choice> options;
-  std::vector<std::pair<std::string, std::string>> commands, described;  // name, summary
-  std::string argument;                                                   // "FILE", "[NAME]", ...
+  std::string path;                                           // "emit cuda", empty for the program
+  std::vector<std::pair<std::string, std::string>> commands;  // name, summary
+  std::vector<Flag> flags;
+  Values argument;
 };
 
+// From how help names a value, "NAME|PATH", and from its choices.
+Values values_of(const std::string& type, std::string_view choices) {
+  Values values;
+  values.words = type == "bash|zsh|fish" ? "bash zsh fish" : std::string(choices);
+  if (type.find("NAME|PATH") != std::string::npos || type == "[NAME]") values.lister = "napkin targets --quiet";
+  if (type == "[CODE]") values.lister = "napkin explain --quiet";
+  for (const char* file : {"FILE", "DIR", "PATH"}) values.files |= type.find(file) != std::string::npos;
+  values.files &= type.find('=') == std::string::npos;
+  return values;
+}
+
 void collect(const CLI::App& app, const std::string& path, std::vector<Words>& all) {
-  Words words{path, app.get_description(), "", {}, {}, {}, ""};
-  const auto add = [&](const std::string& word) { words.words += (words.words.empty() ? "" : " ") + word; };
+  Words words{path, {}, {}, {}};
   for (const auto* command : app.get_subcommands({})) {
-    add(command->get_name());
     words.commands.emplace_back(command->get_name(), command->get_description());
   }
   for (const auto* option : app.get_options()) {
+    const auto values = values_of(option->get_type_name(), choices(*option));
     if (option->get_positional()) {
-      words.argument = option->get_type_name();
-      continue;
+      words.argument = values;
+    } else {
+      words.flags.push_back({"--" + option->get_lnames().front(), option->get_description(),
+                             option->get_items_expected_max() > 0, values});
     }
-    const auto name = "--" + option->get_lnames().front();
-    add(name);
-    words.described.emplace_back(name, option->get_description());
-    if (option->get_items_expected_max() > 0) words.options.push_back({name, std::string(choices(*option))});
   }
   all.push_back(words);
   for (const auto* command : app.get_subcommands({})) {
@@ -46,27 +59,38 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Words>& a
   }
 }
 
-// The shell command that lists what an option or argument can be; empty: files.
-std::string source(const std::string& name) {
-  if (name == "--target" || name == "[NAME]") return "napkin targets --quiet 2>/dev/null";
-  if (name == "[CODE]") return "napkin explain 2>/dev/null | cut -d' ' -f1";
-  if (name == "bash|zsh|fish") return "echo bash zsh fish";
-  return "";
-}
-
-std::string words_of(const Choice& choice) {
-  const auto list = source(choice.option);
-  return choice.values.empty() ? (list.empty() ? "" : "$(" + list + ")") : choice.values;
+// Words as a list that a shell expands.
+std::string expansion(const Values& values) {
+  return values.lister.empty() ? values.words : fmt::format("$({} 2>/dev/null)", values.lister);
 }
 
 constexpr std::string_view bash_head = R"(# bash completion of napkin
 _napkin() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} path= i words= first
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} path= i words=
   [[ $word == = ]] && word=
   [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD-2]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$path ${COMP_WORDS[i]}" in
 )";
+
+std::string bash_reply(const Values& values) {
+  std::string text = fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))", expansion(values));
+  if (values.files) text += "; COMPREPLY+=($(compgen -f -- \"$word\"))";
+  return text;
+}
+
+// A case of the script: the command's path and, where there is one, the word before the cursor.
+std::string bash_case(const Words& words, const std::string& before, const std::string& action) {
+  const auto path = words.path.empty() ? "" : " " + words.path;
+  return fmt::format("    '{}{}') {} ;;\n", path, before, action);
+}
+
+std::string bash_words(const Words& words) {
+  std::vector<std::string> all;
+  for (const auto& command : words.commands) all.push_back(command.first);
+  for (const auto& flag : words.flags) all.push_back(flag.name);
+  return fmt::format("words='{}'", fmt::join(all, " "));
+}
 
 std::string bash(const std::vector<Words>& all) {
   std::string text(bash_head);
@@ -75,25 +99,15 @@ std::string bash(const std::vector<Words>& all) {
   }
   text += "    esac\n  done\n  case \"$path $before\" in\n";
   for (const auto& words : all) {
-    for (const auto& option : words.options) {
-      const auto path = words.path.empty() ? "" : " " + words.path;
-      const auto list = words_of(option);
-      text += fmt::format("    '{} {}') {} ;;\n", path, option.option,
-                          list.empty() ? "COMPREPLY=($(compgen -f -- \"$word\")); return"
-                                       : fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return", list));
+    for (const auto& flag : words.flags) {
+      if (flag.takes_value) text += bash_case(words, " " + flag.name, bash_reply(flag.values) + "; return");
     }
   }
   text += "  esac\n  case \"$path\" in\n";
-  for (const auto& words : all) {
-    const auto path = words.path.empty() ? "" : " " + words.path;
-    const auto list = source(words.argument);
-    text += fmt::format("    '{}') words='{}'{} ;;\n", path, words.words,
-                        list.empty() ? "" : fmt::format("; first=\"$({})\"", list));
-  }
+  for (const auto& words : all) text += bash_case(words, "", bash_words(words) + "; " + bash_reply(words.argument));
   return text +
          "  esac\n"
-         "  COMPREPLY=($(compgen -W \"$words $first\" -- \"$word\"))\n"
-         "  [[ -n $path && -z $first && $word != -* ]] && COMPREPLY+=($(compgen -f -- \"$word\"))\n"
+         "  COMPREPLY+=($(compgen -W \"$words\" -- \"$word\"))\n"
          "}\n"
          "complete -o filenames -F _napkin napkin\n";
 }
@@ -112,30 +126,31 @@ std::string quoted(const std::string& text, std::string_view escaped = "") {
   return out;
 }
 
-std::string zsh_action(const std::string& name, const std::string& values) {
-  const auto list = source(name);
-  if (!values.empty()) return "(" + values + ")";
-  return list.empty() ? "_files" : "($(" + list + "))";
+std::string zsh_action(const Values& values) {
+  if (values.words.empty() && values.lister.empty()) return values.files ? "_files" : "";
+  const auto words = fmt::format("({})", expansion(values));
+  return values.files ? fmt::format("_alternative \"words\\:word\\:{}\" \"files\\:file\\:_files\"", words) : words;
+}
+
+std::string zsh_flag(const Flag& flag) {
+  auto text = fmt::format(" \\\n    '*{}{}[{}]", flag.name, flag.takes_value ? "=" : "", quoted(flag.summary, "[]:"));
+  if (flag.takes_value) text += ":value:" + quoted(zsh_action(flag.values));
+  return text + "'";
 }
 
 std::string zsh_function(const Words& words, const std::string& name) {
   std::string text = name + "() {\n  _arguments -C";
-  for (const auto& [option, summary] : words.described) {
-    const auto takes = std::find_if(words.options.begin(), words.options.end(),
-                                    [&, n = option](const Choice& choice) { return choice.option == n; });
-    text += fmt::format(" \\\n    '*{}{}[{}]", option, takes == words.options.end() ? "" : "=", quoted(summary, "[]:"));
-    if (takes != words.options.end()) text += ":value:" + quoted(zsh_action(option, takes->values), "");
-    text += "'";
-  }
+  for (const auto& flag : words.flags) text += zsh_flag(flag);
   if (words.commands.empty()) {
-    return text + fmt::format(" \\\n    '*:argument:{}'\n}}\n", quoted(zsh_action(words.argument, "")));
+    return text + fmt::format(" \\\n    '*:argument:{}'\n}}\n", quoted(zsh_action(words.argument)));
   }
   text += " \\\n    '1:command:((";
   for (const auto& [command, summary] : words.commands) {
     text += fmt::format("{}\\:\"{}\" ", command, quoted(summary, ":\"`"));
   }
-  return text + fmt::format("))' \\\n    '*::arguments:->next'\n  case $state in\n    next) {}_${{words[1]}} ;;\n  esac\n}}\n",
-                            name);
+  return text +
+         fmt::format("))' \\\n    '*::arguments:->next'\n  case $state in\n    next) {}_${{words[1]}} ;;\n  esac\n}}\n",
+                     name);
 }
 
 std::string zsh(const std::vector<Words>& all) {
@@ -160,6 +175,11 @@ std::string fish_condition(const Words& words) {
   return condition;
 }
 
+std::string fish_words(const Values& values) {
+  if (!values.lister.empty()) return fmt::format(" -a '({} 2>/dev/null)'", values.lister);
+  return values.words.empty() ? "" : fmt::format(" -a '{}'", values.words);
+}
+
 std::string fish(const std::vector<Words>& all) {
   std::string text = "# fish completion of napkin\n";
   for (const auto& words : all) {
@@ -167,18 +187,13 @@ std::string fish(const std::vector<Words>& all) {
     for (const auto& [command, summary] : words.commands) {
       text += fmt::format("{} -f -a {} -d '{}'\n", head, command, quoted(summary));
     }
-    for (const auto& [option, summary] : words.described) {
-      text += fmt::format("{} -l {} -d '{}'", head, option.substr(2), quoted(summary));
-      for (const auto& choice : words.options) {
-        if (choice.option != option) continue;
-        const auto list = choice.values.empty() ? source(option) : "";
-        const auto values = !choice.values.empty() ? choice.values : list.empty() ? "" : "(" + list + ")";
-        text += values.empty() ? " -r" : fmt::format(" -x -a '{}'", quoted(values));
-      }
+    for (const auto& flag : words.flags) {
+      text += fmt::format("{} -l {} -d '{}'", head, flag.name.substr(2), quoted(flag.summary));
+      if (flag.takes_value) text += (flag.values.files ? " -r" : " -x") + fish_words(flag.values);
       text += "\n";
     }
-    const auto list = source(words.argument);
-    if (!list.empty()) text += fmt::format("{} -f -a '({})'\n", head, quoted(list));
+    const auto list = fish_words(words.argument);
+    if (!list.empty()) text += fmt::format("{} -f{}\n", head, list);
   }
   return text;
 }

@@ -27,13 +27,20 @@ std::string usage(const CLI::App& app) {
   return full_name(app) + (argument ? " " + argument->get_type_name() : "") + " [options]";
 }
 
+// "-o, --output FILE"
+std::string names(const CLI::Option& option) {
+  std::string text;
+  for (const auto& name : option.get_snames()) text += "-" + name + ", ";
+  for (const auto& name : option.get_lnames()) text += "--" + name;
+  return option.get_items_expected_max() > 0 ? text + " " + option.get_type_name() : text;
+}
+
 std::string summary(const CLI::Option& option) {
   std::string text = option.get_description();
   std::istringstream names{std::string(choices(option))};
   std::string all;
   for (std::string name; names >> name;) all += (all.empty() ? "" : ", ") + name;
   if (!all.empty()) text += ": " + all;
-  const auto fallback = option.get_default_str();
   return text;
 }
 
@@ -62,10 +69,9 @@ std::string help(const CLI::App& app) {
 
   rows.clear();
   for (const auto* option : app.get_options()) {
-    if (option->get_positional()) continue;
-    const auto value = option->get_items_expected_max() > 0 ? " " + option->get_type_name() : "";
-    rows.push_back({option->get_name() + value, summary(*option)});
+    if (!option->get_positional()) rows.push_back({names(*option), summary(*option)});
   }
+  if (!rows.empty()) std::rotate(rows.begin(), rows.begin() + 1, rows.end());  // --help is CLI11's first
   add_section(document, "Options", std::move(rows));
   if (program) document.blocks.push_back(report::Verbatim{"\n`napkin COMMAND --help` says more of a command."});
   return report::to_text(document, false);

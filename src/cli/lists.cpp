@@ -16,10 +16,10 @@ std::optional<Hardware> profile(Session& session, const std::string& name) {
   return session.diagnostics.has_errors() ? std::nullopt : std::optional(std::move(machine));
 }
 
-std::string names_only() { return fmt::format("{}\n", fmt::join(profile_names(), "\n")); }
+std::string lines(const std::vector<std::string>& names) { return fmt::format("{}\n", fmt::join(names, "\n")); }
 
 int list_profiles(Session& session) {
-  if (session.options.quiet) return deliver(session, names_only());
+  if (session.options.quiet) return deliver(session, lines(profile_names()));
   std::vector<Hardware> machines;
   for (const auto& name : profile_names()) {
     if (auto machine = profile(session, name)) machines.push_back(std::move(*machine));
@@ -49,7 +49,9 @@ int run_targets(Session& session) {
 }
 
 int run_explain(Session& session) {
-  if (session.options.arguments.empty()) return deliver(session, code_list());
+  if (session.options.arguments.empty()) {
+    return deliver(session, session.options.quiet ? lines(code_names()) : code_list());
+  }
   auto name = session.options.arguments.front();
   for (auto& letter : name) letter = letter == 'e' ? 'E' : letter;
   const auto* code = find_code(name);

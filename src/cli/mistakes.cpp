@@ -23,13 +23,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-std::string words(std::string_view list) {
-  std::istringstream in{std::string(list)};
-  std::string text;
-  for (std::string word; in >> word;) text += (text.empty() ? "`" : ", `") + word + "`";
-  return text;
-}
-
 std::string full_name(const CLI::App& app) {
   return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
 }
@@ -43,19 +36,17 @@ void unexpected(Session& session, const CLI::App& app, const std::string& word) 
     const auto name = word.substr(0, word.find('='));
     complain(session, "E0521", fmt::format("`{}` has no option `{}`", full_name(app), name), word,
              or_see_help(did_you_mean(name, option_names(app)), app));
-  } else if (!app.get_subcommands({}).empty()) {
+  } else {
     complain(session, "E0520", fmt::format("`{}` has no command `{}`", full_name(app), word), word,
              or_see_help(did_you_mean(word, command_names(app)), app));
-  } else {
-    complain(session, "E0522", fmt::format("`{}` takes no further argument", full_name(app)), word,
-             fmt::format("usage: {} {}", full_name(app), app.get_option("arguments")->get_type_name()));
   }
 }
 
-// The option that CLI11's message begins with, as typed: "--top: ...".
+// The option that CLI11's message is about: "--top: 1 required", "Could not convert: --top = x".
 std::string culprit(const std::string& message) {
-  const auto name = message.substr(0, message.find_first_of(": "));
-  return name.starts_with("-") ? name : "";
+  const auto begin = message.find("--");
+  if (begin == std::string::npos) return "";
+  return message.substr(begin, message.find_first_of(": =", begin) - begin);
 }
 
 const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
@@ -79,16 +70,9 @@ void explain_value(Session& session, const CLI::App& app, const std::string& mes
   }
 }
 
-void missing(Session& session, const CLI::App& app) {
-  if (!app.get_subcommands({}).empty()) {
-    complain(session, "E0520", fmt::format("`{}` needs a command", full_name(app)), "",
-             fmt::format("one of {}; `{} --help` says more",
-                         fmt::format("{}", fmt::join(command_names(app), ", ")), full_name(app)));
-  } else {
-    const auto argument = app.get_option("arguments")->get_type_name();
-    complain(session, "E0522", fmt::format("`{}` needs {}", full_name(app), argument), app.get_name(),
-             fmt::format("usage: {} {}", full_name(app), argument));
-  }
+void missing_command(Session& session, const CLI::App& app) {
+  complain(session, "E0520", fmt::format("`{}` needs a command", full_name(app)), "",
+           fmt::format("one of {}; `{} --help` says more", fmt::join(command_names(app), ", "), full_name(app)));
 }
 
 }  // namespace
@@ -104,9 +88,21 @@ void explain_mistake(Session& session, const CLI::App& root, const CLI::ParseErr
   if (!extras.empty()) {
     unexpected(session, app, extras.front());
   } else if (error.get_name() == "RequiredError") {
-    missing(session, app);
+    missing_command(session, app);
   } else {
     explain_value(session, app, error.what());
+  }
+}
+
+void check_arguments(Session& session, const CLI::App& root) {
+  const auto& app = named_command(root);
+  const auto type = app.get_option("arguments")->get_type_name();
+  const auto& given = session.options.arguments;
+  const auto usage = fmt::format("usage: {} {}", full_name(app), type);
+  if (given.empty() && !type.starts_with("[")) {
+    complain(session, "E0522", fmt::format("`{}` needs {}", full_name(app), type), app.get_name(), usage);
+  } else if (given.size() > 1 && !type.ends_with("...")) {
+    complain(session, "E0522", fmt::format("`{}` takes one {}", full_name(app), type), given[1], usage);
   }
 }
 
@@ -120,7 +116,7 @@ void check_choices(Session& session, const CLI::App& root) {
     if (std::find(names.begin(), names.end(), value) != names.end()) continue;
     const auto help = did_you_mean(value, names);
     complain(session, "E0523", fmt::format("`{}` cannot be `{}`", option->get_name(), value), value,
-             help.empty() ? "one of " + words(allowed) : help);
+             help.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : help);
   }
 }
 

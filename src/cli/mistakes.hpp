@@ -12,7 +12,8 @@ const CLI::App& named_command(const CLI::App& root);
 
 void explain_mistake(Session&, const CLI::App& root, const CLI::ParseError&);
 
-// Values that an option does not have.
+// Too few arguments or too many; values that an option does not have.
+void check_arguments(Session&, const CLI::App& root);
 void check_choices(Session&, const CLI::App& root);
 
 }  // namespace napkin::cli

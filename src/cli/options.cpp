@@ -10,23 +10,25 @@
 namespace napkin::cli {
 namespace {
 
+constexpr int most_arguments = 1 << 20;  // as many as anybody types; check_arguments() counts them
+
 // Sets of options that a command takes.
 enum Set : unsigned {
   everywhere = 1,
-  product = 2,    // prints a product that may go to a file
-  formats = 4,    // in several formats
-  diagram = 8,    // of a diagram
-  machine = 16,   // on a target
-  plan = 32,      // with a partition
-  ranked = 64,    // and runners-up
+  product = 2,   // prints a product that may go to a file
+  formats = 4,   // in several formats
+  diagram = 8,   // of a diagram
+  machine = 16,  // on a target
+  plan = 32,     // with a partition
+  ranked = 64,   // and runners-up
   deriving = 128,
   comparing = 256,
   formatting = 512,
   emitting = 1024,
 };
 
-using Field = std::variant<bool Options::*, std::size_t Options::*, std::string Options::*,
-                           std::vector<std::string> Options::*>;
+using Field =
+    std::variant<bool Options::*, std::size_t Options::*, std::string Options::*, std::vector<std::string> Options::*>;
 struct Row {
   unsigned sets;
   std::string_view names;
@@ -66,7 +68,8 @@ const Row rows[] = {
     {product, "-o,--output", "FILE", "write there instead of to standard output", "", &Options::output},
     {emitting, "-o,--output", "DIR", "the folder to write to", "", &Options::output},
     {everywhere, "--color", "WHEN", "colours and bold text", "auto always never", &Options::color},
-    {everywhere, "-q,--quiet", "", "no progress and no notes; `targets` lists bare names", "", &Options::quiet},
+    {everywhere, "-q,--quiet", "", "no progress, no notes; `targets` and `explain` list bare names", "",
+     &Options::quiet},
 };
 
 const Command command_rows[] = {
@@ -82,11 +85,11 @@ const Command command_rows[] = {
      "napkin derive attention.nap --statements S,P",
      run_derive},
     {"pseudocode", "the looped pseudocode: variables, sizes, transfers and operations", "FILE",
-     product | formats | diagram | machine | plan,
-     "napkin pseudocode attention.nap --target h100-sxm5", run_pseudocode},
+     product | formats | diagram | machine | plan, "napkin pseudocode attention.nap --target h100-sxm5",
+     run_pseudocode},
     {"emit cuda", "a CUDA kernel, its launcher, and a harness that checks and times it", "FILE",
-     emitting | diagram | machine | plan,
-     "napkin emit cuda attention.nap --target h100-sxm5 -o attention_cuda", run_emit_cuda},
+     emitting | diagram | machine | plan, "napkin emit cuda attention.nap --target h100-sxm5 -o attention_cuda",
+     run_emit_cuda},
     {"compare", "several partitions or machines side by side, or a gate against a baseline", "FILE",
      product | formats | diagram | machine | plan | comparing,
      "napkin compare attention.nap --target h100-sxm5 --partition flash2 --partition 'group q 64 at smem'\n"
@@ -153,9 +156,7 @@ void add_command(CLI::App& root, const Command& command, Options& options, const
   auto& app = place(root, command.name);
   app.description(std::string(command.summary));
   app.footer(std::string(command.examples));
-  auto* argument = app.add_option("arguments", options.arguments)->type_name(std::string(command.argument));
-  const bool optional = command.argument.starts_with('[');
-  argument->expected(optional ? 0 : 1, command.argument.ends_with("...") ? 1 << 20 : 1)->required(!optional);
+  app.add_option("arguments", options.arguments)->type_name(std::string(command.argument))->expected(0, most_arguments);
   add_options(app, options, command.takes);
   app.callback([&command, &chosen] { chosen = &command; });
 }
@@ -175,7 +176,8 @@ void declare(CLI::App& root, Options& options, const Command*& chosen) {
   root.name("napkin");
   root.description("from the mathematics of a kernel to its best partition, its costs and its code");
   root.require_subcommand(1);
-  root.set_version_flag("--version", std::string("napkin ") + NAPKIN_VERSION);
+  root.set_version_flag("--version", std::string("napkin ") + NAPKIN_VERSION, "the version of napkin");
+  root.set_help_flag("-h,--help", "this help");
   root.formatter_fn([](const CLI::App* app, const std::string&, CLI::AppFormatMode) { return help(*app); });
   for (const auto& command : command_rows) add_command(root, command, options, chosen);
 }

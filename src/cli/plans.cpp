@@ -8,6 +8,7 @@
 
 #include "cli/print_stages.hpp"
 #include "cli/progress.hpp"
+#include "emit/report_analysis.hpp"
 #include "emit/report_words.hpp"
 #include "napkin/loops.hpp"
 
@@ -26,6 +27,24 @@ std::vector<std::size_t> completed(const Partition& fixed, const Found& found) {
   return levels;
 }
 
+void check_target(Session& session, const Hardware& hardware, const ast::Partition& labels) {
+  if (!labels.target || labels.target->text == hardware.name) return;
+  const auto what =
+      fmt::format("this partition was written for `{}`, not for `{}`", labels.target->text, hardware.name);
+  session.diagnostics.add({"W0305", what, labels.target->span, "", {}, {}, ""});
+}
+
+// None, with diagnostics at the labels, where they are not legal.
+std::optional<Partition> legal_partition(Session& session, const Derivation& derivation, const Hardware& hardware,
+                                         const ast::Partition& labels) {
+  auto partition = resolve_partition(labels, derivation.scratch, hardware, session.diagnostics);
+  if (session.diagnostics.has_errors()) return std::nullopt;
+  report_illegal(labels, derivation, hardware, partition, session.diagnostics);
+  if (session.diagnostics.has_errors()) return std::nullopt;
+  check_target(session, hardware, labels);
+  return partition;
+}
+
 // A plan by hand is one kernel of all statements.
 bool add_by_hand(Session& session, const Input& input, const Written& written, Analysis& analysis) {
   const auto statements = all_statements(input.diagram);
@@ -40,13 +59,12 @@ bool add_by_hand(Session& session, const Input& input, const Written& written, A
   return true;
 }
 
-Candidate shown(const Found& found) { return found.best.empty() ? *found.nearest : found.best.front(); }
-
 std::string complaint(const Analysis& analysis, const Candidate& candidate) {
   const auto names = fmt::format("{}", fmt::join(report::statement_names(*candidate.kernel.derivation), ", "));
   const auto what = analysis.by_hand ? "the partition does not fit" : fmt::format("nothing fits for {}", names);
   const auto& overruns = candidate.cost.overruns;
-  return overruns.empty() ? what : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
+  return overruns.empty() ? what
+                          : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
 }
 
 void complain_of_overruns(Session& session, const Analysis& analysis) {
@@ -58,6 +76,39 @@ void complain_of_overruns(Session& session, const Analysis& analysis) {
 
 std::optional<std::string> derivation_text(const Input& input) {
   return print(input.diagram, {napkin::derive(input.diagram, all_statements(input.diagram))}, Format::text, false);
+}
+
+std::optional<Written> read_one_partition(Session& session, const Input& input) {
+  const auto& asked = session.options.partition;
+  if (asked.size() > 1) {
+    complain(session, "E0522", "one partition at a time", asked.back(), "`napkin compare` puts several side by side");
+  }
+  return asked.empty() ? std::nullopt : read_partition(session, input, asked.front());
+}
+
+// Closed forms do not depend on sizes, but which axes a good partition splits does: axes without a size are given one
+// for the search, and of what it finds only the forms are kept.
+std::optional<Analysis> make_symbolic(Session& session, const Input& input, const Hardware& hardware,
+                                      const std::optional<Written>& written) {
+  constexpr std::int64_t stand_in = 4096;
+  Input sized = input;
+  for (auto& axis : sized.diagram.axes) axis.size = axis.size.value_or(stand_in);
+  auto analysis = make_analysis(session, sized, hardware, written);
+  if (!analysis) return std::nullopt;
+  analysis->diagram = input.diagram;
+  analysis->symbolic = true;
+  for (auto& found : analysis->kernels) {
+    const auto* best = report::reported(found);
+    if (!best) continue;
+    auto candidate = *best;
+    auto form = candidate.cost.closed_form;
+    for (auto& term : form.terms) term.alpha_value = 0;
+    form.bound_values.reset();
+    candidate.cost = {};
+    candidate.cost.closed_form = std::move(form);
+    found = Found{{std::move(candidate)}, std::nullopt, 0, 0, false, ""};
+  }
+  return analysis;
 }
 
 template <class Text>
@@ -87,7 +138,7 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
 std::vector<Candidate> chosen(const Analysis& analysis) {
   std::vector<Candidate> all;
   for (const auto& found : analysis.kernels) {
-    if (!found.best.empty() || found.nearest) all.push_back(shown(found));
+    if (const auto* shown = report::reported(found)) all.push_back(*shown);
   }
   return all;
 }
@@ -112,23 +163,18 @@ std::string partition_words(const Analysis& analysis) {
   return fmt::format("{}", fmt::join(words, " | "));
 }
 
-Started start(Session& session) {
+Started start(Session& session, Sizes sizes) {
   const auto input = read_input(session);
   if (input) {
     if (const auto text = print_early(session, *input)) return {std::nullopt, deliver(session, *text)};
   }
   const auto hardware = read_machine(session);
-  if (session.options.partition.size() > 1) {
-    complain(session, "E0522", "one partition at a time", session.options.partition.back(),
-             "`napkin compare` puts several side by side");
-  }
-  if (!input || !hardware || !has_sizes(session, input->diagram)) return {std::nullopt, finish(session)};
-  std::optional<Written> written;
-  if (!session.options.partition.empty()) {
-    written = read_partition(session, *input, session.options.partition.front());
-  }
+  const auto written = input ? read_one_partition(session, *input) : std::nullopt;
   if (session.diagnostics.has_errors()) return {std::nullopt, finish(session)};
-  auto analysis = make_analysis(session, *input, *hardware, written);
+  const bool sized = has_sizes(session, input->diagram);
+  if (!sized && sizes == Sizes::needed) return {std::nullopt, finish(session)};
+  const auto make = sized ? make_analysis : make_symbolic;
+  auto analysis = make(session, *input, *hardware, written);
   if (!analysis) return {std::nullopt, finish(session)};
   complain_of_overruns(session, *analysis);
   if (const auto text = print_late(session, *analysis)) return {std::nullopt, deliver(session, *text)};

@@ -24,7 +24,8 @@ struct Started {
   std::optional<Analysis> analysis;
   int finished = 0;
 };
-Started start(Session&);
+enum class Sizes { needed, or_symbolic };  // symbolic: closed forms alone, with an error that asks for sizes
+Started start(Session&, Sizes = Sizes::needed);
 
 // The text of an early stage that `--print` asks for: syntax, diagram, derivation.
 std::optional<std::string> print_early(const Session&, const Input&);

@@ -37,7 +37,8 @@ std::string diagram_text(const Diagram& diagram) {
   }
   for (const auto id : diagram.inputs) text += fmt::format("input {}\n", declared(diagram, diagram.at(id)));
   for (const auto& statement : diagram.statements) {
-    text += fmt::format("{} = {}\n", declared(diagram, diagram.at(statement.output)), to_text(diagram, statement.value));
+    text +=
+        fmt::format("{} = {}\n", declared(diagram, diagram.at(statement.output)), to_text(diagram, statement.value));
   }
   for (const auto id : diagram.outputs) text += fmt::format("output {}\n", diagram.at(id).name);
   return text;

@@ -35,6 +35,7 @@ int parse_and_run(cli::Session& session, std::span<const std::string> args) {
     cli::explain_mistake(session, root, error);
     return cli::finish(session);
   }
+  cli::check_arguments(session, root);
   cli::check_choices(session, root);
   return session.diagnostics.has_errors() ? cli::finish(session) : command->run(session);
 }

@@ -82,8 +82,8 @@ bool write_product(Session& session, const std::string& text) {
   errno = 0;
   session.out << text << std::flush;
   if (session.out || errno == EPIPE) return true;
-  session.diagnostics.add({"E0527", std::string("cannot write to standard output: ") + std::strerror(errno), nowhere,
-                           "", {}, {}, ""});
+  session.diagnostics.add(
+      {"E0527", std::string("cannot write to standard output: ") + std::strerror(errno), nowhere, "", {}, {}, ""});
   return false;
 }
 

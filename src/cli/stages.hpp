@@ -33,9 +33,6 @@ struct Written {
 };
 std::optional<Written> read_partition(Session&, const Input&, const std::string& text);
 
-// The labels on the kernel's wires; none, with diagnostics at the labels, where they are not legal.
-std::optional<Partition> legal_partition(Session&, const Derivation&, const Hardware&, const ast::Partition&);
-
 std::vector<StatementId> all_statements(const Diagram&);
 
 }  // namespace napkin::cli

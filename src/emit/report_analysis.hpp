@@ -9,4 +9,15 @@ namespace napkin::report {
 Document document(const Analysis&);
 std::string json_text(const Analysis&);  // napkin.analysis/1
 
+// The candidate that is shown: the best, or where nothing fits the nearest; null where there is none.
+const Candidate* reported(const Found&);
+
+// Sums over the reported kernels; unknown where they are unknown of one.
+struct Totals {
+  double operations = 0;
+  std::vector<std::pair<std::string, std::int64_t>> transfer_bytes;  // by the level above, outermost first
+  std::optional<double> ideal_time_s, time_s, energy_j;
+};
+Totals totals(const Analysis&);
+
 }  // namespace napkin::report

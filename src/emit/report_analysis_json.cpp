@@ -1,9 +1,9 @@
 // Analysis -> `napkin.analysis/1`, and print() of an analysis. Keys in the order of docs/json.md.
 #include <algorithm>
-#include <map>
 
 #include "emit/report_analysis.hpp"
 #include "emit/report_json.hpp"
+#include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
 
 namespace napkin {
@@ -24,10 +24,15 @@ Json partition_json(const Analysis& analysis, const Kernel& kernel) {
   for (const auto& split : kernel.partition.splits) {
     splits.push_back({{"kind", split.kind == SplitKind::group ? "group" : "stream"},
                       {"axis", wire_name(*kernel.derivation, split.wire)},
-                      {"size", split.size},
+                      {"size", analysis.symbolic ? Json(nullptr) : Json(split.size)},
                       {"level", analysis.hardware.levels[split.level].name}});
   }
   return splits;
+}
+
+std::string partition_text(const Analysis& analysis, const Kernel& kernel) {
+  return analysis.symbolic ? shape_text(analysis, kernel)
+                           : napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware);
 }
 
 Json array_json(const ArrayCost& array) {
@@ -78,7 +83,9 @@ Json unit_json(const UnitCost& unit) {
 }
 
 Json term_json(const ClosedTerm& term) {
-  return {{"alpha", term.alpha}, {"beta", term.beta}, {"alpha_value", number(term.alpha_value)}};
+  return {{"alpha", term.alpha},
+          {"beta", term.beta},
+          {"alpha_value", term.alpha_value > 0 ? number(term.alpha_value) : Json(nullptr)}};
 }
 
 Json closed_form_json(const ClosedForm& form) {
@@ -92,15 +99,14 @@ Json closed_form_json(const ClosedForm& form) {
 // What no partition can go below: the bound in values, each at least as wide as the narrowest array; and everything
 // read and written once.
 Json lower_bound_json(const KernelCost& cost) {
+  if (cost.levels.empty()) return {{"transfer_bytes", nullptr}, {"transfer_values", nullptr}};
   const auto& form = cost.closed_form;
   auto bytes = static_cast<double>(cost.compulsory_bytes);
   double narrowest = 0;
-  if (!cost.levels.empty()) {
-    for (const auto& array : cost.levels.front().arrays) {
-      if (array.transfer_values == 0) continue;
-      const auto width = static_cast<double>(array.transfer_bytes) / static_cast<double>(array.transfer_values);
-      narrowest = narrowest == 0 ? width : std::min(narrowest, width);
-    }
+  for (const auto& array : cost.levels.front().arrays) {
+    if (array.transfer_values == 0) continue;
+    const auto width = static_cast<double>(array.transfer_bytes) / static_cast<double>(array.transfer_values);
+    narrowest = narrowest == 0 ? width : std::min(narrowest, width);
   }
   if (form.bound_values) bytes = std::max(bytes, *form.bound_values * narrowest);
   return {{"transfer_bytes", whole(bytes)}, {"transfer_values", number(form.bound_values)}};
@@ -113,7 +119,9 @@ Json overruns_json(const Hardware& hardware, const KernelCost& cost) {
     all.push_back({{"level", level.name},
                    {"what", overrun.what},
                    {"over", whole(overrun.over)},
-                   {"unit", overrun.what != "memory" ? overrun.what : level.in_values ? "values" : "bytes"},
+                   {"unit", overrun.what != "memory" ? overrun.what
+                            : level.in_values        ? "values"
+                                                     : "bytes"},
                    {"array", overrun.array}});
   }
   return all;
@@ -137,7 +145,7 @@ Json kernel_json(const Analysis& analysis, const Found& found, const Candidate& 
   for (std::size_t i = 1; i < found.best.size(); ++i) runners_up.push_back(runner_up_json(analysis, found.best[i]));
   return {{"statements", statement_names(*kernel.derivation)},
           {"partition", partition_json(analysis, kernel)},
-          {"partition_text", napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware)},
+          {"partition_text", partition_text(analysis, kernel)},
           {"groupable", groupable_json(*kernel.derivation)},
           {"streamable", streamable_json(*kernel.derivation)},
           {"refused", refused_json(*kernel.derivation)},
@@ -154,44 +162,15 @@ Json kernel_json(const Analysis& analysis, const Found& found, const Candidate& 
           {"runners_up", runners_up}};
 }
 
-std::vector<const Candidate*> shown_candidates(const Analysis& analysis) {
-  std::vector<const Candidate*> all;
-  for (const auto& found : analysis.kernels) {
-    if (!found.best.empty()) {
-      all.push_back(&found.best.front());
-    } else if (found.nearest) {
-      all.push_back(&*found.nearest);
-    }
-  }
-  return all;
-}
-
-// The sum over kernels, or unknown where it is unknown of one.
-std::optional<double> sum(const std::vector<const Candidate*>& all, std::optional<double> KernelCost::*part) {
-  double total = 0;
-  for (const auto* candidate : all) {
-    if (!(candidate->cost.*part)) return std::nullopt;
-    total += *(candidate->cost.*part);
-  }
-  return total;
-}
-
 Json totals_json(const Analysis& analysis) {
-  const auto all = shown_candidates(analysis);
-  double operations = 0;
+  const auto all = totals(analysis);
   auto transfers = Json::object();
-  for (const auto* candidate : all) {
-    for (const auto& unit : candidate->cost.units) operations += unit.operations;
-    for (const auto& level : candidate->cost.levels) {
-      auto& total = transfers[analysis.hardware.levels[level.level - 1].name];
-      total = (total.is_null() ? 0 : total.get<std::int64_t>()) + level.transfer_bytes;
-    }
-  }
-  return {{"operations", whole(operations)},
+  for (const auto& [level, bytes] : all.transfer_bytes) transfers[level] = bytes;
+  return {{"operations", analysis.symbolic ? Json(nullptr) : whole(all.operations)},
           {"transfer_bytes", transfers},
-          {"ideal_time_s", number(sum(all, &KernelCost::ideal_time_s))},
-          {"time_s", number(sum(all, &KernelCost::time_s))},
-          {"energy_j", number(sum(all, &KernelCost::energy_j))}};
+          {"ideal_time_s", number(all.ideal_time_s)},
+          {"time_s", number(all.time_s)},
+          {"energy_j", number(all.energy_j)}};
 }
 
 Json completed_json(const Analysis& analysis) {
@@ -208,10 +187,7 @@ Json search_json(const Analysis& analysis) {
     evaluated += found.evaluated;
     optimal = optimal && found.optimal;
   }
-  return {{"candidates", candidates},
-          {"evaluated", evaluated},
-          {"optimal", optimal},
-          {"seconds", analysis.seconds}};
+  return {{"candidates", candidates}, {"evaluated", evaluated}, {"optimal", optimal}, {"seconds", analysis.seconds}};
 }
 
 }  // namespace
@@ -219,11 +195,7 @@ Json search_json(const Analysis& analysis) {
 std::string json_text(const Analysis& analysis) {
   auto kernels = Json::array();
   for (const auto& found : analysis.kernels) {
-    if (!found.best.empty()) {
-      kernels.push_back(kernel_json(analysis, found, found.best.front()));
-    } else if (found.nearest) {
-      kernels.push_back(kernel_json(analysis, found, *found.nearest));
-    }
+    if (const auto* shown = reported(found)) kernels.push_back(kernel_json(analysis, found, *shown));
   }
   const Json json{{"schema", "napkin.analysis/1"},
                   {"napkin", NAPKIN_VERSION},

@@ -15,7 +15,8 @@ using report::Json;
 
 // Adds up over kernels; unknown of one kernel is unknown of all.
 void add(Metrics& metrics, const std::string& name, std::optional<double> value) {
-  const auto at = std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == name; });
+  const auto at =
+      std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == name; });
   if (at == metrics.end()) {
     metrics.emplace_back(name, value);
   } else {
@@ -90,7 +91,8 @@ Baseline baseline_of(const Json& json) {
 }  // namespace
 
 std::optional<double> find(const Metrics& metrics, const std::string& name) {
-  const auto at = std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == name; });
+  const auto at =
+      std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == name; });
   return at == metrics.end() ? std::nullopt : at->second;
 }
 

@@ -8,7 +8,7 @@
 namespace napkin::report {
 
 struct Heading {
-  int depth = 1;      // 1: the report, 2: a kernel, 3: a section
+  int depth = 1;  // 1: the report, 2: a kernel, 3: a section
   std::string text;
   std::string aside;  // at the right margin
 };

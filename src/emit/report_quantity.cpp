@@ -23,20 +23,23 @@ constexpr Scale plain[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "
 constexpr Scale seconds_scale[] = {{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}};
 constexpr Scale joules_scale[] = {{1e-12, "pJ"}, {1e-9, "nJ"}, {1e-6, "uJ"}, {1e-3, "mJ"}, {1, "J"}, {1e3, "kJ"}};
 
-// Three significant digits; whole numbers below a thousand stay whole.
+// Three significant digits.
 std::string digits(double number) {
   const double size = std::abs(number);
-  if (number == std::floor(number) && size < 1e4) return fmt::format("{:.0f}", number);
-  return fmt::format("{:.{}f}", number, size < 10 ? 2 : size < 100 ? 1 : 0);
+  return fmt::format("{:.{}f}", number, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
 }
 
-// The largest unit of which there is at least one, once rounded to three digits.
+// The largest unit of which there is at least one, once rounded to three digits. Whole numbers of the first unit, and
+// of binary units, stay whole.
 std::string scaled(double number, std::span<const Scale> scales) {
   const Scale* chosen = &scales.front();
   for (const auto& scale : scales) {
     if (std::abs(number) >= scale.factor * 0.9995) chosen = &scale;
   }
-  const auto text = digits(number / chosen->factor);
+  const double scaled_number = number / chosen->factor;
+  const bool exact = chosen->factor == 1 || std::fmod(chosen->factor, 1024) == 0;
+  const bool whole = exact && scaled_number == std::floor(scaled_number);
+  const auto text = whole ? fmt::format("{:.0f}", scaled_number) : digits(scaled_number);
   return chosen->name.empty() ? text : fmt::format("{} {}", text, chosen->name);
 }
 

@@ -23,7 +23,8 @@ std::string weave(const Derivation& derivation, const Verdict& verdict, const Gr
   std::vector<std::string> woven;
   for (const auto id : derivation.statements) {
     const auto& array = derivation.scratch.at(derivation.scratch.at(id).output);
-    if (std::find(array.wires.begin(), array.wires.end(), verdict.wire) != array.wires.end()) woven.push_back(array.name);
+    if (std::find(array.wires.begin(), array.wires.end(), verdict.wire) != array.wires.end())
+      woven.push_back(array.name);
   }
   std::string text = woven.empty() ? "woven" : "woven through " + join_and(woven);
   if (!group.recomputed.empty()) {
@@ -34,12 +35,9 @@ std::string weave(const Derivation& derivation, const Verdict& verdict, const Gr
 }
 
 void add_programs(Table& table, const Streamable& stream) {
-  const std::pair<std::string, const std::vector<Column>&> programs[] = {{"before", stream.before},
-                                                                         {"init", stream.init},
-                                                                         {"piece", stream.piece},
-                                                                         {"absorb", stream.absorb},
-                                                                         {"merge", stream.merge},
-                                                                         {"finish", stream.finish}};
+  const std::pair<std::string, const std::vector<Column>&> programs[] = {
+      {"before", stream.before}, {"init", stream.init},   {"piece", stream.piece},
+      {"absorb", stream.absorb}, {"merge", stream.merge}, {"finish", stream.finish}};
   for (const auto& [name, columns] : programs) {
     const auto lines = program_lines(stream.scratch, columns);
     if (!lines.empty()) table.rows.push_back({"", name, join(lines, "\n"), ""});
@@ -68,9 +66,8 @@ void add_verdict(Table& table, const Derivation& derivation, const Verdict& verd
     table.rows.push_back({"", stateless ? "group, stream" : "group", weave(derivation, verdict, *group), "S1"});
   }
   if (stream && !stateless) {
-    table.rows.push_back({"", "stream",
-                          "carried " + state(*stream) + (merges ? "; group too, by merge" : ""),
-                          rules(*stream)});
+    table.rows.push_back(
+        {"", "stream", "carried " + state(*stream) + (merges ? "; group too, by merge" : ""), rules(*stream)});
     if (with_programs) add_programs(table, *stream);
   }
   add_refusals(table, verdict);

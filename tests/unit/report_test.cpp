@@ -1,7 +1,8 @@
 // Documents, quantities and baselines: the parts of a report that need no kernel.
+#include "napkin/report.hpp"
+
 #include "emit/report_document.hpp"
 #include "emit/report_quantity.hpp"
-#include "napkin/report.hpp"
 #include "support/catch.hpp"
 
 using namespace napkin;
@@ -14,12 +15,14 @@ TEST_CASE("quantities have three digits and a unit", "[report]") {
   CHECK(moved(68'157'440) == "68.2 MB");
   CHECK(held(98304) == "96 KiB");
   CHECK(held(1000) == "1000 B");
+  CHECK(held(48.5 * 1024) == "48.5 KiB");
   CHECK(held(227 * 1024 + 512) == "228 KiB");
   CHECK(counted(4096) == "4.10 k");
   CHECK(counted(8.59e9) == "8.59 G");
   CHECK(counted(12) == "12");
   CHECK(lasting(25.13e-6) == "25.1 us");
   CHECK(lasting(0.0) == "0 s");
+  CHECK(lasting(2e-6) == "2.00 us");
   CHECK(lasting(1.5e-3) == "1.50 ms");
   CHECK(lasting(std::nullopt) == "-");
   CHECK(rate(3.42e14, "op/s") == "342 Top/s");
@@ -45,16 +48,15 @@ TEST_CASE("ratios and shares", "[report]") {
 TEST_CASE("a document is the same content as text and as markdown", "[report]") {
   const Document document{{Heading{1, "matmul on toy", "a toy"},
                            Table{{{"level"}, {"moved", true}}, {{"smem", "12 B"}, {"reg", "1.20 kB"}}},
-                           Heading{3, "Notes", ""},
-                           Paragraph{"a | b"}}};
-  CHECK(to_text(document, false) ==
-        "matmul on toy" + std::string(82, ' ') + "a toy\n"
-        "  level    moved\n"
-        "  smem      12 B\n"
-        "  reg    1.20 kB\n"
-        "\n"
-        "  Notes\n"
-        "    a | b\n");
+                           Heading{3, "Notes", ""}, Paragraph{"a | b"}}};
+  CHECK(to_text(document, false) == "matmul on toy" + std::string(82, ' ') +
+                                        "a toy\n"
+                                        "  level    moved\n"
+                                        "  smem      12 B\n"
+                                        "  reg    1.20 kB\n"
+                                        "\n"
+                                        "  Notes\n"
+                                        "    a | b\n");
   CHECK(to_markdown(document) ==
         "# matmul on toy\n"
         "\n"
@@ -105,7 +107,10 @@ Baseline some_baseline() {
   Baseline baseline{"attention", {{"q", 4096}}, {}};
   baseline.row = {"flash2",
                   "h100-sxm5",
-                  {{"time", 25e-6}, {"ideal_time", 20e-6}, {"energy", std::nullopt}, {"gmem.transfer_bytes", 3e7},
+                  {{"time", 25e-6},
+                   {"ideal_time", 20e-6},
+                   {"energy", std::nullopt},
+                   {"gmem.transfer_bytes", 3e7},
                    {"smem.memory_bytes", 98304.0}},
                   {{"gmem.K", 2e7}, {"gmem.Q", 1e7}},
                   true,
@@ -131,10 +136,10 @@ TEST_CASE("a baseline is read as it was written", "[report]") {
 
 TEST_CASE("what is no baseline is refused with the reason", "[report]") {
   std::string why;
-  for (const std::string text : {"", "{", "[1]", "null", "{}", R"({"schema": "napkin.baseline/2"})", R"({"schema": 3})",
-                                 R"({"schema": "napkin.baseline/1"})",
-                                 R"({"schema": "napkin.baseline/1", "diagram": 1})",
-                                 R"({"schema": "napkin.baseline/1", "diagram": "a", "sizes": {"q": "x"}})"}) {
+  for (const std::string text :
+       {"", "{", "[1]", "null", "{}", R"({"schema": "napkin.baseline/2"})", R"({"schema": 3})",
+        R"({"schema": "napkin.baseline/1"})", R"({"schema": "napkin.baseline/1", "diagram": 1})",
+        R"({"schema": "napkin.baseline/1", "diagram": "a", "sizes": {"q": "x"}})"}) {
     CAPTURE(text);
     why.clear();
     CHECK(!parse_baseline(text, why));
@@ -154,5 +159,5 @@ TEST_CASE("changes name the arrays behind them", "[report]") {
   CHECK(found[1].metric == "gmem.transfer_bytes");
   CHECK(found[1].before == 3e7);
   CHECK(found[1].after == 5e7);
-  CHECK(found[1].because == std::vector<std::string>{"gmem.K: 20 MB -> 40 MB"});
+  CHECK(found[1].because == std::vector<std::string>{"gmem.K: 20.0 MB -> 40.0 MB"});
 }

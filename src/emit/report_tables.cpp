@@ -1,0 +1,176 @@
+// Costs -> rows of words.
+#include "emit/report_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/report_quantity.hpp"
+#include "emit/report_words.hpp"
+
+namespace napkin::report {
+namespace {
+
+const std::string& level_name(const Analysis& analysis, std::size_t level) {
+  return analysis.hardware.levels[level].name;
+}
+
+std::string plural(std::int64_t count, const std::string& unit) {
+  return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
+}
+
+// "32 blocks", "8 warps in each, 256 in all".
+std::string groups_text(const Analysis& analysis, const LevelCost& cost) {
+  const auto& unit = analysis.hardware.levels[cost.level].unit;
+  if (cost.groups == cost.groups_per_parent) return plural(cost.groups, unit);
+  return fmt::format("{} in each, {} in all", plural(cost.groups_per_parent, unit), cost.groups);
+}
+
+std::string splits_text(const Kernel& kernel, std::size_t level) {
+  std::vector<std::string> words;
+  for (const auto& split : kernel.partition.splits) {
+    if (split.level != level) continue;
+    words.push_back(fmt::format("{} {} {}", split.kind == SplitKind::group ? "group" : "stream",
+                                wire_name(*kernel.derivation, split.wire), split.size));
+  }
+  return words.empty() ? "whole" : join(words);
+}
+
+// A level's memory in the unit that its capacity is given in.
+struct Memory {
+  double exact, ideal;
+  std::string (*words)(double);
+};
+Memory memory_of(const Hardware& hardware, const LevelCost& cost) {
+  if (hardware.levels[cost.level].in_values) {
+    return {static_cast<double>(cost.memory_values), static_cast<double>(cost.ideal_memory_values), counted};
+  }
+  return {static_cast<double>(cost.memory_bytes), static_cast<double>(cost.ideal_memory_bytes), held};
+}
+
+bool counts_values(const Analysis& analysis) {
+  const auto& levels = analysis.hardware.levels;
+  return std::any_of(levels.begin(), levels.end(), [](const Level& level) { return level.in_values; });
+}
+
+std::string times_text(const ArrayCost& array) {
+  const auto* how = array.saved ? "written" : "read";
+  return array.times == 1 ? fmt::format("{} once", how) : fmt::format("{} {} times", how, ratio(array.times));
+}
+
+}  // namespace
+
+Table partition_table(const Analysis& analysis, const Candidate& candidate) {
+  Table table{{{""}, {"", false, true}, {""}, {""}}, {}};
+  for (const auto& cost : candidate.cost.levels) {
+    const auto& completed = analysis.completed_levels;
+    const bool searched = std::find(completed.begin(), completed.end(), cost.level) != completed.end();
+    table.rows.push_back({level_name(analysis, cost.level), splits_text(candidate.kernel, cost.level),
+                          groups_text(analysis, cost), searched ? "by the search" : ""});
+  }
+  return table;
+}
+
+Table level_table(const Analysis& analysis, const KernelCost& cost) {
+  Table table{{{"level"},
+               {"from"},
+               {"moved", true},
+               {"values", true},
+               {counts_values(analysis) ? "values held" : "memory", true},
+               {"ideal", true},
+               {"capacity", true},
+               {"used"},
+               {"ideal time", true},
+               {"time", true}},
+              {}};
+  for (const auto& level : cost.levels) {
+    const auto memory = memory_of(analysis.hardware, level);
+    const double used = analysis.goal.model == Model::ideal ? memory.ideal : memory.exact;
+    const double room = level.capacity.value_or(0);
+    table.rows.push_back({level_name(analysis, level.level), level_name(analysis, level.level - 1),
+                          moved(static_cast<double>(level.transfer_bytes)),
+                          counted(static_cast<double>(level.transfer_values)), memory.words(memory.exact),
+                          memory.words(memory.ideal), level.capacity ? memory.words(room) : "-",
+                          level.capacity ? bar(used, room) + " " + share(used, room) : "-", lasting(level.ideal_time_s),
+                          lasting(level.time_s)});
+  }
+  return table;
+}
+
+Table held_table(const Analysis& analysis, const KernelCost& cost) {
+  Table table{{{""}, {"", false, true}}, {}};
+  for (const auto& level : cost.levels) {
+    std::vector<std::string> words;
+    const bool in_values = analysis.hardware.levels[level.level].in_values;
+    for (const auto& array : level.held) {
+      const auto size = in_values ? counted(static_cast<double>(array.values)) : held(static_cast<double>(array.bytes));
+      words.push_back(array.array + " " + size);
+    }
+    if (!words.empty()) table.rows.push_back({level_name(analysis, level.level), join(words)});
+  }
+  return table;
+}
+
+Table array_table(const Analysis& analysis, const KernelCost& cost) {
+  Table table{{{"between"}, {"array"}, {"moved", true}, {"values", true}, {""}}, {}};
+  for (const auto& level : cost.levels) {
+    auto between = level_name(analysis, level.level - 1) + ", " + level_name(analysis, level.level);
+    for (const auto& array : level.arrays) {
+      table.rows.push_back({std::exchange(between, ""), array.array, moved(static_cast<double>(array.transfer_bytes)),
+                            counted(static_cast<double>(array.transfer_values)), times_text(array)});
+    }
+  }
+  return table;
+}
+
+Table unit_table(const KernelCost& cost) {
+  Table table{{{"unit"}, {"operations", true}, {"ideal time", true}, {"time", true}, {"of the time", true}}, {}};
+  for (const auto& unit : cost.units) {
+    const bool both = unit.time_s && cost.time_s;
+    table.rows.push_back({std::string(name(unit.unit)), counted(unit.operations), lasting(unit.ideal_time_s),
+                          lasting(unit.time_s), both ? share(*unit.time_s, *cost.time_s) : "-"});
+  }
+  return table;
+}
+
+Table ranking_table(const Analysis& analysis, const std::vector<Candidate>& best) {
+  Table table{
+      {{"#", true}, {"time", true}, {"moved", true}, {"memory", true}, {"bound by"}, {"partition", false, true}}, {}};
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const auto& [kernel, cost] = best[i];
+    const auto* level = cost.levels.empty() ? nullptr : &cost.levels.front();
+    const auto memory = level ? memory_of(analysis.hardware, *level) : Memory{0, 0, held};
+    table.rows.push_back({std::to_string(i + 1), lasting(cost.time_s),
+                          level ? moved(static_cast<double>(level->transfer_bytes)) : "-", memory.words(memory.exact),
+                          cost.bound_by,
+                          napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware)});
+  }
+  return table;
+}
+
+Table totals_table(const Analysis& analysis) {
+  const auto all = totals(analysis);
+  Table table{{{""}, {""}}, {{"operations", counted(all.operations)}}};
+  for (const auto& [level, bytes] : all.transfer_bytes) {
+    table.rows.push_back({"moved at " + level, moved(static_cast<double>(bytes))});
+  }
+  if (all.time_s) table.rows.push_back({"time", lasting(all.time_s)});
+  if (all.ideal_time_s) table.rows.push_back({"ideal time", lasting(all.ideal_time_s)});
+  if (all.energy_j) table.rows.push_back({"energy", energy(*all.energy_j)});
+  return table;
+}
+
+std::string shape_text(const Analysis& analysis, const Kernel& kernel) {
+  std::vector<std::string> words;
+  const auto& splits = kernel.partition.splits;
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    const bool group = splits[i].kind == SplitKind::group;
+    const auto wire = wire_name(*kernel.derivation, splits[i].wire);
+    const bool last = i + 1 == splits.size() || splits[i + 1].level != splits[i].level;
+    words.push_back(fmt::format("{} {} {}_{}{}", group ? "group" : "stream", wire, group ? "g" : "s", wire,
+                                last ? " at " + level_name(analysis, splits[i].level) : ""));
+  }
+  return words.empty() ? "everything whole" : join(words);
+}
+
+}  // namespace napkin::report

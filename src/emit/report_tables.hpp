@@ -1,0 +1,24 @@
+// The tables of an analysis.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/report_analysis.hpp"
+
+namespace napkin::report {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+Table partition_table(const Analysis&, const Candidate&);  // the splits of every level, and how many pieces they make
+Table level_table(const Analysis&, const KernelCost&);     // what moves into a level, what it holds, how long it takes
+Table held_table(const Analysis&, const KernelCost&);      // what the largest column of a level holds
+Table array_table(const Analysis&, const KernelCost&);     // what moves of every array, and how often
+Table unit_table(const KernelCost&);
+Table ranking_table(const Analysis&, const std::vector<Candidate>& best);
+Table totals_table(const Analysis&);
+
+// A partition without sizes: "group q g_q, stream x s_x at smem".
+std::string shape_text(const Analysis&, const Kernel&);
+
+}  // namespace napkin::report

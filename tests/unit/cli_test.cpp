@@ -1,0 +1,267 @@
+// The command line: what it takes, how it fails, where products go. Reports have tests of their own.
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "napkin/text.hpp"
+#include "support/catch.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+using namespace napkin::test;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+const std::string attention = example("attention");
+
+struct Mistake {
+  std::vector<std::string> args;
+  std::string code, words;
+};
+
+}  // namespace
+
+TEST_CASE("a wrong command line exits 2, points at the word and says what was meant", "[cli]") {
+  const std::vector<Mistake> mistakes = {
+      {{}, "E0520", "`napkin` needs a command"},
+      {{"analyse", "a.nap"}, "E0520", "did you mean `analyze`?"},
+      {{"emit"}, "E0520", "`napkin emit` needs a command"},
+      {{"emit", "cda", "a.nap"}, "E0520", "did you mean `cuda`?"},
+      {{"--targt", "h100"}, "E0521", "`--targt`"},
+      {{"analyze", attention, "--targt", "h100-sxm5"}, "E0521", "did you mean `--target`?"},
+      {{"analyze", attention, "--targt=h100-sxm5"}, "E0521", "did you mean `--target`?"},
+      {{"derive", attention, "-x"}, "E0521", "`-x`"},
+      {{"analyze"}, "E0522", "`napkin analyze` needs FILE"},
+      {{"derive", attention, attention}, "E0522", "takes one FILE"},
+      {{"derive", attention, "--format"}, "E0522", "`--format` needs a value"},
+      {{"analyze", attention}, "E0522", "a target is needed"},
+      {{"analyze", attention, "--target", "toy", "--target", "two-level"}, "E0522", "one target at a time"},
+      {{"emit", "cuda", attention, "--target", "toy"}, "E0522", "needs a folder"},
+      {{"fmt", attention, attention, "-o", "x"}, "E0522", "the text of one file"},
+      {{"derive", attention, "--format", "jsn"}, "E0523", "did you mean `json`?"},
+      {{"analyze", attention, "--target", "toy", "--model", "exact"}, "E0523", "one of machine, ideal"},
+      {{"analyze", attention, "--target", "toy", "--top", "x"}, "E0523", "`--top` cannot be `x`"},
+      {{"derive", attention, "--set", "q"}, "E0523", "write `--set NAME=VALUE`"},
+      {{"derive", attention, "--set", "q=0"}, "E0523", "`0` is not a size"},
+      {{"derive", attention, "--set", "q=4k"}, "E0523", "`4k` is not a size"},
+      {{"derive", attention, "--set", "q=9223372036854775808"}, "E0523", "is not a size"},
+      {{"derive", attention, "--dtype", "Q=f17"}, "E0523", "`f17` is not a type"},
+      {{"completion", "tcsh"}, "E0523", "one of bash, zsh, fish"},
+      {{"explain", "E0000"}, "E0525", "no diagnostic has the code `E0000`"},
+      {{"derive", attention, "--statements", "S,K"}, "E0526", "no statement `K`"},
+      {{"derive", attention, "-o", "/nonexistent/x"}, "E0527", "cannot write"},
+      {{"analyze", attention, "--target", "h100-sxm6"}, "E0418", "h100-sxm5"},
+      {{"derive", attention, "--set", "z=3"}, "E0501", "z=3"},
+  };
+  for (const auto& mistake : mistakes) {
+    const auto ran = run_cli(mistake.args);
+    CAPTURE(mistake.args, ran.err);
+    CHECK(ran.code == exit_command_line);
+    CHECK(ran.out.empty());
+    CHECK(has(ran.err, "error[" + mistake.code + "]"));
+    CHECK(has(ran.err, mistake.words));
+  }
+}
+
+TEST_CASE("a caret stands under the word of the command line", "[cli]") {
+  const auto ran = run_cli({"derive", "a b.nap", "--fromat=json"});
+  CHECK(ran.err ==
+        "error[E0521]: `napkin derive` has no option `--fromat`\n"
+        " --> <command line>:1:25\n"
+        "  |\n"
+        "1 | napkin derive 'a b.nap' --fromat=json\n"
+        "  |                         ^^^^^^^^^^^^^\n"
+        "  = help: did you mean `--format`?\n");
+}
+
+TEST_CASE("input that cannot be read exits 1", "[cli]") {
+  const Folder folder;
+  for (const auto& path : {folder / "missing.nap", folder / "."}) {
+    const auto ran = run_cli({"derive", path});
+    CAPTURE(path, ran.err);
+    CHECK(ran.code == exit_input);
+    CHECK(has(ran.err, "error[E0530]: cannot read"));
+  }
+  CHECK(run_cli({"derive", folder.write("bad.nap", "diagram")}).code == exit_input);
+  CHECK(run_cli({"derive", "-"}, "diagram x\noutput y\n").code == exit_input);
+}
+
+TEST_CASE("errors are a product where JSON is asked for", "[cli]") {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"derive", "missing.nap", "--format", "json"},
+                                               {"derive", "missing.nap", "--format=json"}}) {
+    const auto ran = run_cli(args);
+    CHECK(ran.code == exit_input);
+    CHECK(ran.err.empty());
+    const auto json = nlohmann::json::parse(ran.out);
+    CHECK(json["schema"] == "napkin.diagnostics/1");
+    REQUIRE(json["diagnostics"].size() == 1);
+    const auto& first = json["diagnostics"][0];
+    CHECK(first["code"] == "E0530");
+    CHECK(first["severity"] == "error");
+    CHECK(first["file"] == "<command line>");
+    CHECK(first["line"] == 1);
+    CHECK(first["column"] == 15);
+    CHECK(first["end_column"] == 26);
+  }
+  const auto mistyped = run_cli({"derive", attention, "--fromat", "--format", "json"});
+  CHECK(mistyped.code == exit_command_line);
+  CHECK(nlohmann::json::parse(mistyped.out)["diagnostics"][0]["code"] == "E0521");
+}
+
+TEST_CASE("help leads with examples, for the program and for every command", "[cli]") {
+  const auto program = run_cli({"--help"});
+  CHECK(program.code == exit_done);
+  CHECK(program.out.find("Examples") < program.out.find("Commands"));
+  for (const std::string command :
+       {"analyze", "derive", "pseudocode", "emit cuda", "compare", "fmt", "targets", "explain", "completion"}) {
+    std::vector<std::string> args{command.substr(0, command.find(' '))};
+    if (has(command, " ")) args.push_back("cuda");
+    args.push_back("--help");
+    const auto ran = run_cli(args);
+    CAPTURE(command, ran.out);
+    CHECK(ran.code == exit_done);
+    CHECK(ran.err.empty());
+    CHECK(has(program.out, args[0]));
+    CHECK(ran.out.find("Examples\n  napkin " + command) < ran.out.find("Options"));
+  }
+}
+
+TEST_CASE("what does not work yet is not offered", "[cli]") {
+  for (const std::string word : {"draw", "verify", "html", " cpp"}) CHECK(!has(run_cli({"--help"}).out, word));
+  CHECK(run_cli({"draw", attention}).code == exit_command_line);
+}
+
+TEST_CASE("the version", "[cli]") {
+  const auto ran = run_cli({"--version"});
+  CHECK(ran.code == exit_done);
+  CHECK(ran.out.substr(0, 7) == "napkin ");
+}
+
+TEST_CASE("a product goes to -o, whole or not at all", "[cli]") {
+  const Folder folder;
+  const auto path = folder.write("out.txt", "old");
+  REQUIRE(chmod(path.c_str(), 0640) == 0);
+  const auto shown = run_cli({"derive", attention});
+  const auto written = run_cli({"derive", attention, "-o", path});
+  CHECK(written.code == exit_done);
+  CHECK(written.out.empty());
+  CHECK(text_of(path) == shown.out);
+  CHECK(folder.files() == 1);
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0640);
+
+  CHECK(run_cli({"derive", attention, "-o", folder / "."}).code == exit_command_line);
+  CHECK(run_cli({"derive", folder / "missing.nap", "-o", path}).code == exit_input);
+  CHECK(text_of(path) == shown.out);
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a link is written through, not replaced", "[cli]") {
+  const Folder folder;
+  const auto real = folder.write("real.txt", "");
+  std::filesystem::create_symlink(real, folder / "link.txt");
+  CHECK(run_cli({"explain", "-o", folder / "link.txt"}).code == exit_done);
+  CHECK(std::filesystem::is_symlink(folder / "link.txt"));
+  CHECK(has(text_of(real), "E0101"));
+}
+
+TEST_CASE("a full disk or a closed pipe is no crash", "[cli]") {
+  std::istringstream in;
+  std::ostringstream err;
+  std::ostream broken(nullptr);
+  const std::vector<std::string> args{"explain"};
+  CHECK(run(args, in, broken, err) == exit_command_line);
+  CHECK(has(err.str(), "E0527"));
+}
+
+TEST_CASE("fmt rewrites in place and only what differs", "[cli]") {
+  const Folder folder;
+  const std::string tidy = text_of(attention);
+  const auto untidy = folder.write("untidy.nap", "\n" + tidy + "\n\n");
+  const auto other = folder.write("tidy.nap", tidy);
+
+  const auto checked = run_cli({"fmt", "--check", untidy, other});
+  CHECK(checked.code == exit_gate);
+  CHECK(checked.out == untidy + "\n");
+  CHECK(text_of(untidy) != tidy);
+
+  CHECK(run_cli({"fmt", "-", "-o", folder / "copy.nap"}, text_of(untidy)).code == exit_done);
+  CHECK(text_of(folder / "copy.nap") == tidy);
+  CHECK(run_cli({"fmt", "-"}, text_of(untidy)).out == tidy);
+
+  const auto ran = run_cli({"fmt", untidy, other});
+  CHECK(ran.code == exit_done);
+  CHECK(ran.out.empty());
+  CHECK(text_of(untidy) == tidy);
+  CHECK(run_cli({"fmt", "--check", untidy, other}).code == exit_done);
+
+  const auto broken = folder.write("broken.nap", "diagram x\naxis = 3\n");
+  CHECK(run_cli({"fmt", broken}).code == exit_input);
+  CHECK(text_of(broken) == "diagram x\naxis = 3\n");
+}
+
+TEST_CASE("explain prints the section of every code", "[cli]") {
+  const auto list = run_cli({"explain"});
+  for (const auto& code : codes()) {
+    CAPTURE(code.code);
+    CHECK(has(list.out, std::string(code.code)));
+    const auto ran = run_cli({"explain", std::string(code.code)});
+    CHECK(ran.code == exit_done);
+    CHECK(has(ran.out, std::string(code.title)));
+    CHECK(has(ran.out, "```"));
+  }
+  CHECK(run_cli({"explain", "e0303"}).out == run_cli({"explain", "E0303"}).out);
+}
+
+TEST_CASE("targets lists the profiles and shows one", "[cli]") {
+  const auto names = run_cli({"targets", "--quiet"});
+  CHECK(has(names.out, "h100-sxm5\n"));
+  CHECK(has(run_cli({"targets"}).out, "NVIDIA H100 SXM5"));
+  CHECK(has(run_cli({"targets", "h100-sxm5"}).out, "227 KiB"));
+  const auto json = nlohmann::json::parse(run_cli({"targets", "toy", "--format", "json"}).out);
+  CHECK(json["schema"] == "napkin.target/1");
+}
+
+TEST_CASE("derive fuses everything, or the statements that are named", "[cli]") {
+  CHECK(has(run_cli({"derive", attention}).out, "kernel S, P, O\n"));
+  CHECK(has(run_cli({"derive", attention, "--statements", "P,S"}).out, "kernel S, P\n"));
+  CHECK(has(run_cli({"derive", attention, "--print", "diagram"}).out, "wire d' = 128 of d\n"));
+  CHECK(run_cli({"derive", attention, "--print", "syntax"}).out == text_of(attention));
+  const auto fused = nlohmann::json::parse(run_cli({"derive", attention, "--format", "json"}).out);
+  CHECK(fused["schema"] == "napkin.derivation/1");
+  const auto& kernel = fused["kernels"][0];
+  CHECK(kernel["statements"] == nlohmann::json({"S", "P", "O"}));
+  CHECK(kernel["passes"]["x"] == 1);
+  for (const auto& stream : kernel["streamable"]) {
+    if (stream["axis"] != "x") continue;
+    CHECK(stream["state"].dump() ==
+          R"([{"combine":"max","name":"m"},{"combine":"sum","name":"l"},{"combine":"sum","name":"O"}])");
+    CHECK(!stream["absorb"].empty());
+  }
+  const auto alone = nlohmann::json::parse(run_cli({"derive", example("softmax"), "--format", "json"}).out);
+  CHECK(alone["kernels"][0]["passes"]["x"] == 2);
+  CHECK(alone["kernels"][0]["refused"][0]["axis"] == "x");
+}
+
+TEST_CASE("completion scripts are sound where their shells are at hand", "[cli]") {
+  const Folder folder;
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const auto ran = run_cli({"completion", shell});
+    CAPTURE(shell);
+    CHECK(ran.code == exit_done);
+    for (const std::string word : {"analyze", "cuda", "target", "markdown"}) CHECK(has(ran.out, word));
+    const auto path = folder.write(shell, ran.out);
+    const auto present = "command -v " + shell + " >/dev/null 2>&1";
+    if (std::system(present.c_str()) == 0) CHECK(std::system((shell + " -n " + path).c_str()) == 0);
+  }
+}
+
+TEST_CASE("colour only where it is asked for or seen", "[cli]") {
+  CHECK(!has(run_cli({"derive", attention}).out, "\033["));
+  CHECK(has(run_cli({"derive", attention, "--color", "always"}).out, "\033[1m"));
+  CHECK(has(run_cli({"derive", "missing.nap", "--color", "always"}).err, "\033["));
+}
