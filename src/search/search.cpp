@@ -9,7 +9,7 @@ namespace napkin {
 namespace {
 
 // Ends a search that would take seconds; most take less than a tenth of this.
-constexpr std::int64_t most_evaluated = 2'000'000;
+constexpr std::int64_t most_evaluated = 1'000'000;
 
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
   auto kernel = make_kernel(space.derivation, partition);

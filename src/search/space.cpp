@@ -67,6 +67,9 @@ const InstructionShape* least_instruction(const Hardware& hardware, Datatype typ
   return least;
 }
 
+// Rows of an instruction that one warp holds: from 64 rows on, four warps issue it together.
+std::int64_t rows(const InstructionShape& shape) { return shape.m >= 64 ? shape.m / 4 : shape.m; }
+
 // A sum of products of two arrays: the wires that it contracts take multiples of the instruction's k, those of one
 // operand only multiples of m and n, whichever way round the operands are put.
 void divide_contraction(const Derivation& derivation, const Hardware& hardware, const Column& column,
@@ -86,7 +89,7 @@ void divide_contraction(const Derivation& derivation, const Hardware& hardware, 
   for (const auto wire : column.over) divisors[wire.index] = std::lcm(divisors[wire.index], shape->k);
   for (const auto wire : scratch.at(column.output).wires)
     if (moves(*reads[0], wire) != moves(*reads[1], wire))
-      divisors[wire.index] = std::lcm(divisors[wire.index], std::max(shape->m, shape->n));
+      divisors[wire.index] = std::lcm(divisors[wire.index], std::max(rows(*shape), shape->n));
 }
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
