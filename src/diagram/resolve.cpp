@@ -7,6 +7,7 @@
 #include "diagram/draft.hpp"
 #include "diagram/expand.hpp"
 #include "diagram/names.hpp"
+#include "diagram/warn.hpp"
 #include "text/limits.hpp"
 
 namespace napkin {
@@ -26,9 +27,8 @@ class Resolver {
     statements(expander);
     outputs();
     if (diagnostics_.has_errors()) return {};
-    warn_of_unused();
     auto diagram = join(draft_);
-    warn_of_idle_reductions(diagram);
+    warn(file_, diagram, diagnostics_);
     return diagram;
   }
 
@@ -100,55 +100,6 @@ class Resolver {
     diagnostics_.add({.code = code, .message = std::move(message), .span = span, .help = std::move(help)});
   }
 
-  void warn_of_unused() {
-    for (const auto* def : all<ast::Def>(file_))
-      for (const auto& parameter : def->parameters)
-        if (!mentions(def->value, parameter.text)) unused(parameter.text, parameter.span, "parameter");
-    const auto& diagram = draft_.diagram;
-    std::set<ArrayId> used(diagram.outputs.begin(), diagram.outputs.end());
-    for (const auto& expr : diagram.exprs)
-      if (const auto* access = std::get_if<Access>(&expr.node)) used.insert(access->array);
-    for (std::uint32_t i = 0; i < diagram.arrays.size(); ++i)
-      if (!used.contains({i})) unused(diagram.arrays[i].name, diagram.arrays[i].span, "array");
-    std::set<AxisId> axes;
-    for (const auto& wire : diagram.wires) axes.insert(wire.axis);
-    for (const auto& expr : diagram.exprs)
-      if (const auto* size = std::get_if<Size>(&expr.node)) axes.insert(size->axis);
-    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
-      if (!axes.contains({i}) && !names_size(diagram.axes[i].name))
-        unused(diagram.axes[i].name, diagram.axes[i].span, "axis");
-  }
-
-  // Whether another axis' size is made with this one.
-  bool names_size(const std::string& name) const {
-    for (const auto* axis : all<ast::Axis>(file_))
-      if (axis->size && mentions(*axis->size, name)) return true;
-    return false;
-  }
-  static bool mentions(const ast::Expr& expr, const std::string& name) {
-    return expr.name.text == name || std::any_of(expr.arguments.begin(), expr.arguments.end(),
-                                                 [&](const ast::Expr& e) { return mentions(e, name); });
-  }
-
-  void warn_of_idle_reductions(const Diagram& diagram) {
-    for (const auto& expr : diagram.exprs) {
-      const auto* reduce = std::get_if<Reduce>(&expr.node);
-      if (reduce == nullptr) continue;
-      const auto read = free_wires(diagram, reduce->body);
-      for (const auto wire : reduce->over)
-        if (std::find(read.begin(), read.end(), wire) == read.end())
-          diagnostics_.add({.code = "W0222",
-                            .message = fmt::format("`{}` over `{}` of what does not depend on it",
-                                                   reduce->reduction->name, diagram.at(diagram.at(wire).axis).name),
-                            .span = expr.span,
-                            .help = "a count or a size is `size(axis)`"});
-    }
-  }
-
-  void unused(const std::string& name, Span span, std::string_view what) {
-    fail("W0221", fmt::format("{} `{}` is declared and never used", what, name), span, "");
-  }
-
   const ast::File& file_;
   Diagnostics& diagnostics_;
   Draft draft_;
@@ -168,7 +119,8 @@ Diagram resolve(const ast::File& file, const ast::File& prelude, const Overrides
 
 Diagram read_diagram(Sources& sources, std::uint32_t file, const Overrides& overrides, Diagnostics& diagnostics) {
   const auto prelude = sources.add("<prelude>", std::string(prelude_text()));
-  return resolve(parse(sources, file, diagnostics), parse(sources, prelude, diagnostics), overrides, diagnostics);
+  const auto tree = parse(sources, file, diagnostics);
+  return resolve(tree, parse(sources, prelude, diagnostics), overrides, diagnostics);
 }
 
 std::optional<WireId> find_wire(const Diagram& diagram, std::string_view name) {

@@ -69,7 +69,7 @@ const std::vector<Code>& codes() {
       {"E0418", error, "unknown target"},
       {"E0419", error, "ambiguous target"},
       {"E0501", error, "setting of an unknown or impossible axis size"},
-      {"E0502", error, "type for an unknown input"},
+      {"E0502", error, "type that an input cannot get"},
       {"E0520", error, "unknown or missing command"},
       {"E0521", error, "unknown option"},
       {"E0522", error, "missing or superfluous argument"},
