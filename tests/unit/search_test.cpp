@@ -103,6 +103,21 @@ TEST_CASE("what is written by hand stays") {
     if (split.level == 1) CHECK(std::ranges::count(goal.fixed.splits, split) == 1);
 }
 
+TEST_CASE("what is written by hand down to the innermost level is all there is") {
+  const auto diagram = read_text(small_matmul);
+  Goal goal;
+  goal.fixed.splits = {{SplitKind::group, *find_wire(diagram, "c"), 4, 2}};
+  const auto fits = search(fused(diagram), read_machine("toy"), goal);
+  REQUIRE(fits.best.size() == 1);
+  CHECK(fits.best.front().kernel.partition == goal.fixed);
+  CHECK(fits.candidates == 1);
+  const auto tight = search(fused(diagram), read_machine("toy", {{"levels.reg.usable", "64 B"}}), goal);
+  CHECK(tight.best.empty());
+  REQUIRE(tight.nearest);
+  CHECK(tight.nearest->kernel.partition == goal.fixed);
+  CHECK_FALSE(tight.nearest->cost.overruns.empty());
+}
+
 TEST_CASE("the best few differ at the outermost level, best first") {
   const auto hardware = read_machine("toy");
   Goal goal;
