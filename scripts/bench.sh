@@ -3,6 +3,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 need_packages "${build_packages[@]}"
-build_preset release
-cmake --build --preset release --target napkin_bench
+configure_preset release
+build_preset release --target napkin_bench
 build/release/napkin_bench "$@"

@@ -29,14 +29,14 @@ need_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# Configures and builds a preset of CMakePresets.json in build/PRESET; further arguments go to the first step.
-build_preset() {
-  local preset=$1
-  shift
+# Configures a preset of CMakePresets.json in build/PRESET; further arguments go to cmake.
+configure_preset() {
   if command -v ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   fi
-  say "building $preset in build/$preset"
-  cmake --preset "$preset" "$@" >"/dev/null"
-  cmake --build --preset "$preset" -j "$(nproc)"
+  say "building $1 in build/$1"
+  cmake --preset "$@" >/dev/null
 }
+
+# Builds a configured preset; further arguments go to cmake.
+build_preset() { cmake --build --preset "$@" -j "$(nproc)"; }

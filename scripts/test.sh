@@ -23,13 +23,16 @@ attribute() { sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head 
 need_packages "${build_packages[@]}" clang-format
 if [[ $ci ]]; then
   need_packages clang libclang-rt-dev
-  build_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=ON
-  run_tests release
+  configure_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=ON
+else
+  configure_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=OFF
+fi
+build_preset release
+run_tests release
+if [[ $ci ]]; then
+  configure_preset asan-clang
   build_preset asan-clang
   run_tests asan-clang
-else
-  build_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=OFF
-  run_tests release
 fi
 
 printf '\n%d passed, %d failed' "$passed" "$failed"
