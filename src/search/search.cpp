@@ -9,7 +9,7 @@ namespace napkin {
 namespace {
 
 // Ends a search that would take seconds; most take less than a tenth of this.
-constexpr std::int64_t most_evaluated = 1'000'000;
+constexpr std::int64_t patience = 1'000'000;
 
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
   auto kernel = make_kernel(space.derivation, partition);
@@ -49,7 +49,7 @@ Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, std::i
 }
 
 Found search(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank, most_evaluated);
+  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank, patience);
 }
 
 }  // namespace napkin
