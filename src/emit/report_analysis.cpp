@@ -40,9 +40,10 @@ Rows closed_form_rows(const KernelCost& cost) {
   if (!form.dropped.empty()) row("", "to leading order: of M it leaves out " + join(form.dropped));
   if (form.bound_values && !cost.levels.empty()) {
     const auto here = static_cast<double>(cost.levels.front().transfer_values);
-    row("bound",
-        fmt::format("no partition moves fewer than {} values, to leading order; this one moves {}, {} times as many",
-                    counted(*form.bound_values), counted(here), ratio(here / *form.bound_values)));
+    const auto times = ratio(here / *form.bound_values);
+    row("bound", fmt::format("no partition moves fewer than {} values, to leading order; this one moves {}{}",
+                             counted(*form.bound_values), counted(here),
+                             times == "1" ? "" : fmt::format(", {} times as many", times)));
   }
   return rows;
 }
@@ -64,7 +65,8 @@ std::string time_text(const KernelCost& cost) {
 std::string search_text(const Found& found, double seconds) {
   if (found.candidates == 0) return "";
   const auto* verdict = found.best.empty() ? "none fits" : found.optimal ? "proven best" : "best found, not proven";
-  auto text = fmt::format("{} candidates, {} evaluated; {}", found.candidates, found.evaluated, verdict);
+  auto text = fmt::format("{} candidates, {} evaluated; {}", counted(static_cast<double>(found.candidates)),
+                          counted(static_cast<double>(found.evaluated)), verdict);
   if (!found.space.empty()) text += " among " + found.space;
   if (seconds > 0) text += "; " + lasting(seconds);
   return text;
@@ -145,7 +147,7 @@ Document document(const Analysis& analysis) {
   made.blocks.push_back(header_table(analysis));
   for (const auto& found : analysis.kernels) add_kernel(made, analysis, found);
   if (analysis.kernels.size() > 1 && !analysis.symbolic) {
-    made.blocks.push_back(Heading{2, fmt::format("all {} kernels", analysis.kernels.size()), ""});
+    made.blocks.push_back(Heading{2, "the whole plan", ""});
     made.blocks.push_back(totals_table(analysis));
   }
   return made;
