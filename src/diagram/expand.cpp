@@ -243,9 +243,11 @@ std::optional<std::vector<Expander::Value>> Expander::arguments(const ast::Expr&
   for (const auto& argument : expr.arguments)
     if (const auto value = expand(argument, scope)) values.push_back(*value);
   if (expr.arguments.size() == count) return values.size() == count ? std::optional(values) : std::nullopt;
+  const bool meant_reduction = expr.axes.empty() && expr.arguments.size() == 1 && find_reduction(expr.name.text);
   fail({.code = "E0208",
         .message = fmt::format("`{}` takes {} argument{}, found {}", expr.name.text, count, count == 1 ? "" : "s",
-                               expr.arguments.size())},
+                               expr.arguments.size()),
+        .help = meant_reduction ? fmt::format("a reduction names its axes: `{}[x](..)`", expr.name.text) : ""},
        expr, scope);
   return std::nullopt;
 }

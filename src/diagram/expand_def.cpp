@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "diagram/expand.hpp"
+#include "syntax/print_expression.hpp"
 #include "text/limits.hpp"
 
 namespace napkin {
@@ -18,7 +19,9 @@ Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope,
     fail({.code = "E0209",
           .message = fmt::format("`{}` takes {} ax{}s, found {}", def.name.text, def.axes.size(),
                                  def.axes.size() == 1 ? "i" : "e", expr.axes.size()),
-          .others = {{def.name.span, "defined here"}}},
+          .others = {{def.name.span, "defined here"}},
+          .help =
+              fmt::format("write `{}(..)`", def.name.text + (def.axes.empty() ? "" : print_names(def.axes, '[', ']')))},
          expr, scope);
     return std::nullopt;
   }

@@ -195,6 +195,11 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
           .message = fmt::format("`{}` is a function and lacks its arguments", name),
           .help = fmt::format("write `{}[..](..)`", name)},
          expr, scope);
+  else if (names_.axes.contains(name))
+    fail({.code = "E0203",
+          .message = fmt::format("`{}` is an axis and takes no indices", name),
+          .help = fmt::format("the position along it is `{}`", name)},
+         expr, scope);
   else
     diagnostics_.add({.code = "E0203",
                       .message = fmt::format("unknown array `{}`", name),

@@ -158,6 +158,11 @@ class Parser {
     statement.name = declared_name("a declaration");
     if (cursor_.accept(":")) statement.type = cursor_.expect_name("a type");
     statement.axes = expressions_.names("[", "the name of an axis");
+    if (cursor_.at(":"))
+      cursor_.fail({.code = "E0105",
+                    .message = "expected `=`, found `:`",
+                    .span = cursor_.peek().span,
+                    .help = fmt::format("a type stands before the axes: `{}: f16[..]`", statement.name.text)});
     cursor_.expect("=", "and the value of the statement");
     statement.value = expressions_.parse();
     return statement;
