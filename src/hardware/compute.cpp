@@ -73,12 +73,10 @@ std::optional<Operation> read_operation(Reader& reader, const Entry& entry) {
   const std::size_t middle = entry.key.find(into);
   const Datatype* operands = datatype_named(reader, entry.key.substr(0, middle), entry.key_span);
   if (operands == nullptr) return std::nullopt;
-  Operation operation{*operands, {}};
-  if (middle == std::string::npos) return operation;
+  if (middle == std::string::npos) return Operation{*operands, std::nullopt};
   const Datatype* accumulator = datatype_named(reader, entry.key.substr(middle + into.size()), entry.key_span);
   if (accumulator == nullptr) return std::nullopt;
-  operation.second = *accumulator;
-  return operation;
+  return Operation{*operands, *accumulator};
 }
 
 // The tables of a unit, each a number per operation, before they become rates.
