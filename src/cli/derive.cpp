@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/plans.hpp"
 #include "cli/stages.hpp"
 
 namespace napkin::cli {
@@ -52,6 +53,7 @@ std::vector<StatementId> chosen_statements(Session& session, const Diagram& diag
 int run_derive(Session& session) {
   const auto input = read_input(session);
   if (!input) return finish(session);
+  if (const auto text = print_early(session, *input)) return deliver(session, *text);
   const auto statements = chosen_statements(session, input->diagram);
   if (session.diagnostics.has_errors()) return finish(session);
   const std::vector<Derivation> kernels{napkin::derive(input->diagram, statements)};

@@ -263,7 +263,8 @@ class Analysis {
     return add_reference(exponent, along, free, needed);
   }
   Sum written_out(const Sum& body) {
-    if (body.size() == 1 && body[0].factors.size() == 1 && body[0].factors[0].second == 1 && body[0].exponent.empty())
+    if (body.size() == 1 && body[0].coefficient == 1 && body[0].factors.size() == 1 && body[0].factors[0].second == 1 &&
+        body[0].exponent.empty() && !body[0].cast)
       return algebra_.normal(body[0].factors[0].first);
     return body;
   }

@@ -17,7 +17,7 @@ std::vector<fs::path> documents() {
 }
 
 std::string without_code(const std::string& text) {
-  static const std::regex code("```[^`]*```|`[^`\n]*`");
+  static const std::regex code("```[\\s\\S]*?```|`[^`\n]*`");
   return std::regex_replace(text, code, "");
 }
 
