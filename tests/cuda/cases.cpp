@@ -1,0 +1,196 @@
+// Plans whose kernels are compiled and run.
+#include "cuda/cases.hpp"
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "napkin/search.hpp"
+#include "support/machine.hpp"
+
+namespace cuda_cases {
+
+using namespace napkin;
+
+namespace {
+
+std::string example(const std::string& name) { return read_file(NAPKIN_SOURCE_DIR "/examples/" + name + ".nap"); }
+
+constexpr const char* attention_of = R"(
+axis q = 64; axis x = 70; axis d = 20
+input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x, d]
+S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))
+P: f16[q, x] = softmax[x](S[q, x])
+O: f16[q, d] = sum[x](P[q, x] * V[x, d])
+output O
+)";
+
+constexpr const char* convolution = R"(diagram convolution
+axis n = 3; axis c = 4; axis o = 6; axis u = 9; axis v = 11; axis i = 3; axis j = 2; axis h = u + i - 1; axis w = v + j - 1
+input X: bf16[n, c, h, w]; input W: bf16[o, c, i, j]
+Y[n, o, u, v] = sum[c, i, j](X[n, c, u + i, v + j] * W[o, c, i, j])
+output Y
+)";
+
+constexpr const char* strided = R"(diagram strided
+axis u = 20; axis i = 3; axis h = 2 * u + i
+input X: f32[h]; input W: f32[i]
+Y[u] = sum[i](X[2 * u + i + 1] * W[i])
+output Y
+)";
+
+constexpr const char* block_mask = R"(diagram block_mask
+axis q = 24; axis x = 40; axis d = 8; axis qb = 6; axis xb = 5
+input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x, d]
+input M: bool[qb, xb] density 0.4
+S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))
+P[q, x] = softmax[x](where(M[q / 4, x / 8], S[q, x], -inf))
+O: f16[q, d] = sum[x](P[q, x] * V[x, d])
+output O
+)";
+
+constexpr const char* types = R"(diagram types
+axis int = 13; axis x = 21; axis y = 9
+input A: i8[int, x]; input B: i8[x, y]; input D: f64[int]; input E: f8e4m3[int, x]; input F: f8e5m2[x, y]
+input G: tf32[int, x]; input H: tf32[x, y]
+C: i32[int, y] = sum[x](A[int, x] * B[x, y])
+R: f64[int] = D[int] / 3 + exp(D[int])
+T: bf16[int, y] = sum[x](E[int, x] * F[x, y]) + f16(G[int, 0])
+U[int, y] = sum[x](G[int, x] * H[x, y])
+output C; output R; output T; output U
+)";
+
+constexpr const char* pointwise = R"(diagram pointwise
+axis q = 5; axis x = 300
+input A: f32[q, x]
+B[q, x] = gelu(A[q, x]) + silu(A[q, x]) * tanh(A[q, x]) - A[q, x]^2 / (1 + abs(A[q, x]))
+C[q, x] = where(x == 2 * q or not (q * 3 + 1 > x), B[q, x], max(-A[q, x], min(0.25, -(-1))))
+L[q, x] = layernorm[x](C[q, x]) * rsqrt(2 + q)
+output L
+)";
+
+constexpr const char* reductions = R"(diagram reductions
+axis r = 37; axis x = 50
+input A: f32[r, x]
+M[r] = max[x](A[r, x])
+W[r] = min[x](A[r, x])
+Z[r] = prod[x](1 + A[r, x] / 100)
+T = sum[r, x](A[r, x])
+output M; output W; output Z; output T
+)";
+
+std::vector<Case> examples() {
+  const auto searched = [](const std::string& name, std::vector<std::string> sizes) {
+    return Case{name, example(name), {}, std::move(sizes)};
+  };
+  return {
+      searched("matmul", {"a=5 b=7 c=9", "a=130 b=70 c=140"}),
+      searched("matmul_bias_relu", {"a=5 b=7 c=9", "a=67 b=40 c=140"}),
+      searched("attention", {"q=7 x=9 d=5", "q=130 x=133 d=128"}),
+      searched("causal", {"q=7 x=9 d=5", "q=150 x=133 d=128"}),
+      searched("multi_head", {"b=2 h=3 q=17 x=9 d=5"}),
+      searched("grouped_query", {"k=2 r=3 q=7 x=19 d=5"}),
+      searched("sliding_window", {"q=7 x=9 d=5", "q=400 x=300 d=16"}),
+      searched("spherical", {"q=7 x=9 d=5", "q=130 x=133 d=128"}),
+      searched("rmsnorm_projection", {"t=7 c=9 o=5", "t=70 c=80 o=90"}),
+      searched("gated_mlp", {"t=7 c=9 f=11 o=5", "t=40 c=50 f=60 o=70"}),
+      searched("logsumexp", {"r=7 x=9", "r=70 x=333"}),
+      searched("softmax", {"r=7 x=9", "r=20 x=333"}),
+  };
+}
+
+std::vector<Case> by_hand() {
+  const std::string attention = std::string("diagram attention_by_hand") + attention_of;
+  return {
+      {"matmul_warps", example("matmul"), {"group a 128, c 128, stream b 32 at smem; group a 64, c 32 at reg"},
+       {"a=5 b=7 c=9", "a=70 b=33 c=130"}},
+      {"matmul_ragged", example("matmul"), {"group a 48, c 40, stream b 10 at smem; group a 20, c 12, stream b 4 at reg"},
+       {"a=95 b=33 c=83"}},
+      {"matmul_streams", example("matmul"), {"group a 32, stream b 8, c 16 at smem"}, {"a=20 b=30 c=40"}},
+      {"attention_inner", attention, {"group q 16, stream x 16 at smem; group q 8, stream x 8 at reg"},
+       {"q=64 x=70 d=20", "q=1 x=1 d=1"}},
+      {"attention_whole", attention, {""}, {"q=64 x=70 d=20", "q=9 x=3 d=4"}},
+      {"attention_three_kernels", attention, {"group q 16 at smem", "group q 16 at smem", "group q 8, d' 8, stream x 16 at smem"},
+       {"q=7 x=9 d=5", "q=64 x=70 d=20"}},
+      {"convolution", convolution, {"group n 1, u 4, v 8, stream c 2 at smem; group o 2 at reg"}, {"", "n=2 c=3 o=5 u=8 v=7 i=3 j=2 h=10 w=8"}},
+      {"strided", strided, {"group u 8 at smem; group u 4, stream i 2 at reg"}, {"", "u=17 i=3 h=40"}},
+      {"block_mask", block_mask, {"group q 10, stream x 12 at smem"}, {"", "q=21 x=17"}},
+      {"types", types, {"group int 4 at smem", "group int 6 at smem", "group y 4 at smem", "group int 8, stream x 5 at smem"}, {"", "int=11 x=5 y=2"}},
+      {"pointwise", pointwise, {"group q 2 at smem"}, {"", "q=3 x=17"}},
+      {"reductions", reductions, {"stream x 8 at smem", "group r 8 at smem", "group r 8, stream x 16 at smem", "stream r 4, x 4 at smem"}, {"", "r=5 x=3"}},
+  };
+}
+
+Partition partition(const std::string& labels, const Diagram& diagram, const Hardware& hardware) {
+  if (labels.empty()) return {};
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto file = sources.add("labels", labels);
+  const auto parsed = parse_partition(sources, file, diagnostics);
+  auto result = resolve_partition(parsed, diagram, hardware, diagnostics);
+  if (diagnostics.has_errors()) throw std::runtime_error(render_text(sources, diagnostics, false));
+  return result;
+}
+
+Kernel kernel(const Diagram& diagram, const std::vector<StatementId>& statements, const std::string& labels,
+              const Hardware& hardware) {
+  auto derivation = std::make_shared<const Derivation>(derive(diagram, statements));
+  auto split = partition(labels, diagram, hardware);
+  for (const auto& refused : illegal(*derivation, hardware, split)) throw std::runtime_error(refused.reason);
+  return make_kernel(std::move(derivation), std::move(split));
+}
+
+Plan plan_of(const Case& given, const Diagram& diagram, const Hardware& hardware) {
+  if (given.labels.empty()) return search(diagram, hardware, Goal{}).plan;
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  Plan plan;
+  if (given.labels.size() == 1) {
+    plan.kernels.push_back(kernel(diagram, all, given.labels[0], hardware));
+  } else {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      plan.kernels.push_back(kernel(diagram, {all[i]}, given.labels.at(i), hardware));
+  }
+  return plan;
+}
+
+}  // namespace
+
+const std::vector<Case>& cases() {
+  static const auto all = [] {
+    auto list = examples();
+    for (auto& each : by_hand()) list.push_back(std::move(each));
+    return list;
+  }();
+  return all;
+}
+
+Emitted emit(const Case& given) {
+  const auto hardware = read_machine("h100-sxm5");
+  auto diagram = read_text(given.text);
+  auto files = emit_cuda(diagram, plan_of(given, diagram, hardware), hardware);
+  return {std::move(diagram), std::move(files)};
+}
+
+std::string write(const std::string& name, const std::vector<EmittedFile>& files) {
+  const auto folder = std::filesystem::path(NAPKIN_BINARY_DIR) / "cuda_tests" / name;
+  std::filesystem::create_directories(folder);
+  for (const auto& file : files) std::ofstream(folder / file.name) << file.text;
+  return folder.string();
+}
+
+Ran run(const std::string& command) {
+  Ran ran;
+  auto* pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) throw std::runtime_error("cannot run " + command);
+  char buffer[4096];
+  for (std::size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) ran.output.append(buffer, n);
+  const int status = pclose(pipe);
+  ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  return ran;
+}
+
+}  // namespace cuda_cases

@@ -1,0 +1,38 @@
+// Every case's kernels compile for two architectures without a warning, and one harness links.
+#include <fmt/format.h>
+
+#include "cuda/cases.hpp"
+#include "support/catch.hpp"
+
+using namespace cuda_cases;
+
+namespace {
+
+std::string nvcc(const std::string& folder, const std::string& rest) {
+  return fmt::format("cd {} && {} -Xcompiler -Wall,-Wextra {}", folder, NAPKIN_NVCC, rest);
+}
+
+void check_silent(const std::string& command) {
+  const auto ran = run(command);
+  CAPTURE(command);
+  CHECK(ran.output == "");
+  CHECK(ran.status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("emitted kernels compile for sm_80 and sm_90 without a warning", "[nvcc]") {
+  const auto which = GENERATE(range(std::size_t{0}, cases().size()));
+  const auto& each = cases()[which];
+  const auto emitted = emit(each);
+  const auto folder = write(each.name + "_nvcc", emitted.files);
+  for (const auto* architecture : {"sm_80", "sm_90"})
+    check_silent(nvcc(folder, fmt::format("-arch={} -cubin {}.cu -o kernel.cubin", architecture, emitted.diagram.name)));
+}
+
+TEST_CASE("an emitted harness links", "[nvcc]") {
+  const auto emitted = emit(cases().front());
+  const auto folder = write("linked", emitted.files);
+  const auto& name = emitted.diagram.name;
+  check_silent(nvcc(folder, fmt::format("-arch=sm_90 {0}.cu {0}_harness.cu -o harness", name)));
+}
