@@ -13,14 +13,20 @@
 namespace napkin {
 namespace {
 
-// Copies of a loop's body up to which loops are unrolled: an array keeps to registers only if they are.
-constexpr std::int64_t most_unrolled = 1024;
+// An array keeps to registers only if all loops over it are unrolled: those of up to so many cells, and of up to so
+// many copies of a body.
+constexpr std::int64_t most_cells = 256, most_unrolled = 1024;
 
 bool has(const std::vector<WireId>& wires, WireId wire) {
   return std::find(wires.begin(), wires.end(), wire) != wires.end();
 }
 std::string sum(const std::string& begin, const std::string& counter) {
   return begin == "0" ? counter : fmt::format("{} + {}", begin, counter);
+}
+
+// Where one of all positions that are spread to the thread lies.
+std::string spread_place(const WirePiece& piece, const std::string& counter) {
+  return fmt::format("{1} / {3} * {2} + {0} * {3} + {1} % {3}", piece.number, counter, piece.step, piece.share);
 }
 
 }  // namespace
@@ -168,22 +174,25 @@ std::int64_t ColumnPrinter::cells(const std::vector<WireId>& of) const {
 }
 
 int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here& here) {
-  const bool unroll = cells(of) <= most_unrolled;
+  const bool unroll = cells(of) <= most_cells;
   int opened = 0;
   std::string guard;
   const auto add = [&](const std::string& condition) { guard += (guard.empty() ? "" : " && ") + condition; };
   for (const auto wire : of) {
     const auto& piece = page_.own[wire.index];
-    const auto& counter = here.counter[wire] = piece.extent == 1 ? "0" : page_.counters[wire.index];
-    const auto& position = here.position[wire] = piece.extent == 1 ? piece.position : page_.wires[wire.index];
+    const bool single = piece.extent == 1 && !piece.is_spread();
+    const auto& counter = here.counter[wire] = single ? "0" : page_.counters[wire.index];
+    const auto& position = here.position[wire] = single ? piece.position : page_.wires[wire.index];
     if (piece.is_whole()) page_.limit(wire);
-    if (piece.extent == 1 && piece.by_thread) add(fmt::format("{} < {}", piece.begin, piece.end));
-    if (piece.extent == 1) continue;
+    if (single && piece.by_thread) add(fmt::format("{} < {}", piece.begin, piece.end));
+    if (single) continue;
     if (unroll) out_.line("#pragma unroll");
     out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, piece.extent));
-    const auto place = sum(piece.begin, counter);
+    const auto place = sum(piece.begin, piece.is_spread() ? spread_place(piece, counter) : counter);
     out_.declare(position, past_end == Edge::guard ? place : fmt::format("min({}, {} - 1)", place, piece.end));
     add(fmt::format("{} < {}", position, piece.end));
+    if (piece.is_spread())
+      add(fmt::format("{} * {} + {} % {} < {}", piece.number, piece.share, counter, piece.share, piece.step));
     ++opened;
   }
   if (!page_.any_threads) add("threadIdx.x == 0");
@@ -234,17 +243,21 @@ bool ColumnPrinter::reads_own(const Compute& compute, WireId wire) const {
 
 // Where a cell of an array that the thread computes stands.
 std::string ColumnPrinter::slot(BufferId id, const std::vector<Index>& at, const Here& here) const {
-  const auto& buffer = page_.nest.at(id);
-  const auto& of = page_.diagram.at(buffer.array).wires;
+  const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   std::string text = page_.buffer(id);
-  for (std::size_t k = 0; k < of.size(); ++k) {
-    if (buffer.extent[k] == 1) continue;
-    const auto& begin = page_.scope.at(id)[of[k].index].begin;
-    const bool counts = is_along(at[k], of[k]) && begin == page_.own[of[k].index].begin && here.counter.contains(of[k]);
-    const auto place = cuda_index(at[k], [&](WireId wire) { return here.position.at(wire); });
-    text += fmt::format("[{}]", counts ? here.counter.at(of[k]) : begin == "0" ? place : place + " - " + begin);
-  }
+  for (std::size_t k = 0; k < wires.size(); ++k)
+    if (page_.scope.at(id)[wires[k].index].extent > 1)
+      text += fmt::format("[{}]", slot(page_.scope.at(id)[wires[k].index], wires[k], at[k], here));
   return text;
+}
+std::string ColumnPrinter::slot(const WirePiece& scope, WireId wire, const Index& at, const Here& here) const {
+  const auto& now = page_.own[wire.index];
+  if (is_along(at, wire) && here.counter.contains(wire)) {
+    if (scope.begin == now.begin) return here.counter.at(wire);
+    if (scope.is_spread()) return here.counter.at(wire) == "0" ? now.slot : now.slot + " + " + here.counter.at(wire);
+  }
+  const auto place = cuda_index(at, [&](WireId w) { return here.position.at(w); });
+  return scope.is_whole() ? place : fmt::format("{} - {}", place, scope.begin);
 }
 std::string ColumnPrinter::slot(const Compute& compute, const Here& here) const {
   return slot(compute.to, page_.nest.at(compute.to).at, here);
@@ -252,8 +265,10 @@ std::string ColumnPrinter::slot(const Compute& compute, const Here& here) const 
 
 // Cells past the end may repeat the last one, unless they would fall on its slot.
 ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {
-  for (const auto wire : page_.diagram.at(page_.nest.at(id).array).wires)
-    if (page_.scope.at(id)[wire.index].begin != page_.own[wire.index].begin) return Edge::guard;
+  for (const auto wire : page_.diagram.at(page_.nest.at(id).array).wires) {
+    const auto& scope = page_.scope.at(id)[wire.index];
+    if (scope.begin != page_.own[wire.index].begin && !scope.is_spread()) return Edge::guard;
+  }
   return Edge::repeat;
 }
 

@@ -45,6 +45,7 @@ class ColumnPrinter {
   void store(ArrayId, const std::string& text, const Here&);
 
   std::string slot(BufferId, const std::vector<Index>& at, const Here&) const;
+  std::string slot(const WirePiece& scope, WireId, const Index& at, const Here&) const;
   std::string slot(const Compute& compute, const Here&) const;
   Edge edge(BufferId) const;
   Typed read(const Compute&, ExprId access, const Here&) const;

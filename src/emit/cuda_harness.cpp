@@ -130,6 +130,7 @@ constexpr std::string_view opening =
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "@NAME@.h"
@@ -168,20 +169,17 @@ struct Both {
   ~Both() { cudaFree(device); }
   template <class Draw>
   void fill(Draw draw) {
-    std::vector<T> stored(host.size());
+    const std::unique_ptr<T[]> stored(new T[host.size()]);
     for (size_t i = 0; i < host.size(); ++i) draw(host[i], stored[i]);
-    send(stored);
-  }
-  void send(const std::vector<T>& stored) {
-    check(cudaMemcpy(device, stored.data(), stored.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaMemcpy(device, stored.get(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
   // Bytes that are no number in any format, so that what is not written is found.
   void poison() { check(cudaMemset(device, 0xff, host.size() * sizeof(T)), "cudaMemset"); }
   template <class Read>
   Array fetch(Read read) const {
-    std::vector<T> stored(host.size());
-    check(cudaMemcpy(stored.data(), device, stored.size() * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    Array all(stored.size());
+    const std::unique_ptr<T[]> stored(new T[host.size()]);
+    check(cudaMemcpy(stored.get(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    Array all(host.size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = read(stored[i]);
     return all;
   }

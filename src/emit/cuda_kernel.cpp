@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "diagram/match.hpp"
 #include "emit/cuda_columns.hpp"
@@ -134,24 +135,40 @@ class KernelPrinter {
 
   void threads() {
     const auto groups = enter_groups(false);
-    page_.any_threads = !groups.empty();
+    page_.any_threads = !groups.empty() || !page_.kernel.spread.empty();
     if (page_.any_threads) out_.line("const int thread = threadIdx.x;");
     std::int64_t faster = 1;
+    for (const auto& each : page_.kernel.spread) faster *= each.parts;
     for (const auto& each : groups) faster *= each.most();
+    bool slowest = true;
+    const auto next = [&](std::int64_t parts) {
+      faster /= parts;
+      auto number = faster == 1 ? std::string("thread") : fmt::format("thread / {}", faster);
+      if (!std::exchange(slowest, false)) number += fmt::format(" % {}", parts);
+      return number;
+    };
+    for (const auto& each : page_.kernel.spread) spread(each, next(each.parts));
     for (const auto& each : groups) {
       if (each.around.is_whole()) page_.limit(each.group->wire);
-      faster /= each.most();
-      auto number = faster == 1 ? std::string("thread") : fmt::format("thread / {}", faster);
-      if (&each != &groups.front()) number += fmt::format(" % {}", each.most());
+      const auto number = next(each.most());
       print(each, each.group->size == 1 || number == "thread" ? number : "(" + number + ")");
     }
     for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
     if (page_.any_threads) out_.line();
   }
+  void spread(const Spread& each, const std::string& number) {
+    auto& piece = page_.own[each.wire.index];
+    piece.number = page_.pool.fresh(page_.wires[each.wire.index] + "_share");
+    out_.declare(piece.number, number,
+                 fmt::format("{} of every {} of {}", each.share, each.step, page_.diagram.at(each.wire).name));
+    piece.extent = pieces_of(piece.extent, each.step) * each.share;
+    piece.step = each.step;
+    piece.share = each.share;
+  }
   // A wire with a single position in the piece; threads past the end repeat the last one.
   void only_position(std::uint32_t w) {
     auto& piece = page_.own[w];
-    if (piece.extent != 1 || piece.is_whole()) return;
+    if (piece.extent != 1 || piece.is_whole() || piece.is_spread()) return;
     out_.declare(page_.wires[w],
                  piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin);
     piece.position = page_.wires[w];
@@ -187,12 +204,31 @@ class KernelPrinter {
     const auto begin = begin_name(split.wire);
     out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, split.size));
     out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), words(split));
-    page_.own[split.wire.index] = {begin, begin + "_end", std::min(around.extent, split.size), begin};
-    if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = page_.own[split.wire.index];
+    auto& piece = page_.own[split.wire.index];
+    piece = {begin, begin + "_end", std::min(around.extent, split.size), begin};
+    if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = piece;
+    if (around.is_spread()) share(split.wire, around);
     print(loop.body, false);
     out_.close();
     page_.own = own;
     page_.shared = shared;
+  }
+
+  // The thread's own part of a piece that is shared out.
+  void share(WireId wire, const WirePiece& around) {
+    auto& piece = page_.own[wire.index];
+    const auto stream = piece;
+    piece.begin = begin_name(wire);
+    piece.end = piece.begin + "_end";
+    piece.extent = around.share;
+    piece.by_thread = true;
+    const auto distance = around.is_whole() ? stream.begin : fmt::format("({} - {})", stream.begin, around.begin);
+    piece.slot =
+        fmt::format("{} / {}{}", distance, around.step, around.share == 1 ? "" : fmt::format(" * {}", around.share));
+    const auto offset = around.share == 1 ? around.number : fmt::format("{} * {}", around.number, around.share);
+    out_.declare(piece.begin, fmt::format("{} + {}", stream.begin, offset));
+    out_.declare(piece.end, fmt::format("min({} + {}, {})", piece.begin, around.share, stream.end));
+    only_position(wire.index);
   }
 
   // The thread's own arrays, those of one type together.
@@ -204,8 +240,8 @@ class KernelPrinter {
       if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || !columns_.is_stored(id)) continue;
       auto text = page_.buffer(id);
       for (const auto& index : buffer.at) page_.limit(index, page_.own);
-      for (const auto extent : buffer.extent)
-        if (extent > 1) text += fmt::format("[{}]", extent);
+      for (const auto wire : page_.diagram.at(buffer.array).wires)
+        if (const auto extent = page_.own[wire.index].extent; extent > 1) text += fmt::format("[{}]", extent);
       by_type[cuda_type(buffer.type).own].push_back(text);
     }
     for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");

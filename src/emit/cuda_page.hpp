@@ -27,10 +27,15 @@ std::vector<std::string> cuda_sizes(const Diagram&, const CudaNames&, const std:
 struct WirePiece {
   std::string begin, end;
   std::int64_t extent = 1;
-  std::string position;  // of the only one, where the extent is 1
+  std::string position{};  // of the only one, where the extent is 1
   bool by_thread = false;
+  // Of a wire that is spread over threads, outside of its stream: `share` positions of every `step` are the thread's
+  // own, those of `number`. Inside: `slot`, where the piece's own begin among all of the thread's.
+  std::int64_t step = 0, share = 0;
+  std::string number{}, slot{};
 
   bool is_whole() const { return begin == "0"; }
+  bool is_spread() const { return step > 0; }
 };
 using WirePieces = std::vector<WirePiece>;  // by WireId
 

@@ -103,7 +103,7 @@ class Reference {
             },
         .wide = true};
     const auto typed = cuda_expression(diagram_, id, around);
-    return typed.kind == Kind::real ? without_brackets(typed.text) : fmt::format("double({})", typed.text);
+    return typed.kind == Kind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
   }
 
   void print(const Statement& statement) {
@@ -117,7 +117,7 @@ class Reference {
         std::find(diagram_.outputs.begin(), diagram_.outputs.end(), statement.output) != diagram_.outputs.end();
     if (!given) out_.line(fmt::format("Array {}({});", name(statement.output), count(array.wires)));
     open_loops(array.wires);
-    const auto text = value(statement.value);
+    const auto text = without_brackets(value(statement.value));
     out_.line(fmt::format("{} = {};", element(name(statement.output), array.wires, positions(array.wires)),
                           rounded(array.type, text)));
     close(array.wires.size());

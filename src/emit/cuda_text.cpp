@@ -12,9 +12,12 @@ namespace {
 constexpr std::size_t line_length = 120;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+// Comments and members do not count.
 bool mentions(std::string_view text, std::string_view name) {
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const bool begins = at == 0 || !is_word(text[at - 1]);
+    const auto line = text.substr(0, at).rfind('\n') + 1;
+    if (text.substr(line, at - line).find("//") != std::string_view::npos) continue;
+    const bool begins = at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.');
     const auto end = at + name.size();
     if (begins && (end == text.size() || !is_word(text[end]))) return true;
   }

@@ -1,8 +1,9 @@
 // A kernel's groups become blocks and threads: the theory's own group rule applied once more, to the piece of the
 // innermost group. Each thread computes its own cells of every output, alone; what lacks the wire is recomputed.
 //
-// Wires that all columns carry are split first, for that recomputes nothing; streams get a finer piece so that a
-// thread's temporaries stay small. Sizes here are those of whole pieces, so that the text holds for any size.
+// Wires that all columns carry are split first, for that recomputes nothing. Streams below the blocks, which stage
+// tiles in registers, are left out; those that remain get a finer piece so that a thread's temporaries stay small.
+// Sizes here are those of whole pieces, so that the text holds for any size.
 #include "emit/cuda_threads.hpp"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ struct Share {
   WireId wire;
   std::int64_t piece;  // of the innermost group
   bool recomputes;     // some column lacks the wire
+  bool streamed;       // each piece of a stream is shared out
   std::int64_t parts = 1;
 
   std::int64_t size() const { return pieces_of(piece, parts); }
@@ -53,9 +55,9 @@ class Threading {
     level.name = level.unit = "thread";
     result_.hardware.levels.push_back(level);
     result_.block_level = block_level(hardware);
+    leave_to_threads();
     collect(kernel_.program.steps, columns_);
     allow_whole_pieces();
-    drop_crowded_groups();
   }
 
   ThreadedKernel run() {
@@ -63,7 +65,7 @@ class Threading {
     share_out();
     result_.nest = lower(refined(), result_.hardware);
     while (own_bytes() > most_own_bytes && split_further()) result_.nest = lower(refined(), result_.hardware);
-    result_.added = added();
+    result_.spread = spread();
     std::int64_t used = groups_below();
     for (const auto& share : shares_) used *= pieces_of(share.piece, share.size());
     result_.threads = static_cast<int>(pieces_of(std::max<std::int64_t>(used, busy_threads), 32) * 32);
@@ -109,28 +111,45 @@ class Threading {
     }
     return groups;
   }
-  // More groups than a block has threads: the threads share out the block's piece themselves.
-  void drop_crowded_groups() {
-    if (groups_below() <= most_threads) return;
-    std::erase_if(kernel_.partition.splits, [&](const Split& split) {
-      return split.kind == SplitKind::group && split.level > result_.block_level;
-    });
+  // Below the blocks streams are left out, and groups where they are more than a block has threads.
+  void leave_to_threads() {
+    const auto below = [&](const Split& s) { return s.level > result_.block_level; };
+    const bool crowded = groups_below() > most_threads;
+    std::erase_if(kernel_.partition.splits,
+                  [&](const Split& s) { return below(s) && (crowded || s.kind == SplitKind::stream); });
+    if (auto program = streamed(kernel_.partition)) kernel_.program = std::move(*program);
+  }
+  std::optional<Program> streamed(const Partition& partition) const {
+    std::vector<WireId> wires;
+    for (const auto& split : partition.splits)
+      if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+    auto result = napkin::stream(*kernel_.derivation, wires);
+    if (auto* program = std::get_if<Program>(&result)) return std::move(*program);
+    return {};
   }
 
   // Shares
 
-  bool streams(WireId wire) const {
-    return std::any_of(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
-                       [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
+  std::ptrdiff_t streams(WireId wire) const {
+    return std::count_if(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
+                         [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
   }
-  // Kept by every output, folded by no column, and read at its own place by all.
+  // Kept by every output, folded by no column, and read at its own place by all; if streamed then once, around all
+  // columns that carry it.
   bool may_share(WireId wire) const {
     const auto& diagram = kernel_.program.scratch;
     const auto kept = [&](ArrayId output) { return has(diagram.at(output).wires, wire); };
-    if (streams(wire) || !std::all_of(kernel_.program.outputs.begin(), kernel_.program.outputs.end(), kept))
-      return false;
+    if (!std::all_of(kernel_.program.outputs.begin(), kernel_.program.outputs.end(), kept)) return false;
+    if (streams(wire) > 1 || (streams(wire) == 1 && !is_inside(kernel_.program.steps, wire))) return false;
     return std::none_of(columns_.begin(), columns_.end(),
                         [&](const Column* c) { return has(c->over, wire) || reads_elsewhere(*c, wire); });
+  }
+  // Whether loops over the wire enclose every column that carries it.
+  bool is_inside(const std::vector<Step>& steps, WireId wire) const {
+    return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
+      if (const auto* loop = std::get_if<Loop>(&step)) return loop->wire == wire || is_inside(loop->body, wire);
+      return !has(kernel_.program.scratch.at(std::get<Column>(step).output).wires, wire);
+    });
   }
   bool reads_elsewhere(const Column& column, WireId wire) const {
     const auto& diagram = kernel_.program.scratch;
@@ -158,7 +177,7 @@ class Threading {
       if (may_share(wire)) {
         const bool recomputes = std::any_of(columns_.begin(), columns_.end(),
                                             [&](const Column* c) { return !has(diagram.at(c->output).wires, wire); });
-        shares_.push_back({wire, leaf_piece(wire), recomputes});
+        shares_.push_back({wire, leaf_piece(wire), recomputes, streams(wire) > 0});
       }
   }
 
@@ -192,23 +211,31 @@ class Threading {
   std::vector<Split> added() const {
     std::vector<Split> splits;
     for (const auto& share : shares_)
-      if (share.parts > 1) splits.push_back({SplitKind::group, share.wire, share.size(), thread_level()});
+      if (share.parts > 1 && !share.streamed)
+        splits.push_back({SplitKind::group, share.wire, share.size(), thread_level()});
     splits.insert(splits.end(), finer_.begin(), finer_.end());
     return splits;
   }
+  std::vector<Spread> spread() const {
+    std::vector<Spread> all;
+    for (const auto& share : shares_)
+      if (share.streamed) all.push_back({share.wire, share.piece, share.size(), pieces_of(share.piece, share.size())});
+    return all;
+  }
   Kernel refined() {
     finer_ = finer_streams();
+    auto kernel = with(added());
+    if (auto program = streamed(kernel.partition)) {
+      program->scratch.axes = kernel_.program.scratch.axes;
+      kernel.program = std::move(*program);
+      return kernel;
+    }
+    finer_.clear();
+    return with(added());
+  }
+  Kernel with(const std::vector<Split>& more) const {
     auto kernel = kernel_;
-    const auto more = added();
     kernel.partition.splits.insert(kernel.partition.splits.end(), more.begin(), more.end());
-    if (finer_.empty()) return kernel;
-    std::vector<WireId> wires;
-    for (const auto& split : kernel.partition.splits)
-      if (split.kind == SplitKind::stream) wires.push_back(split.wire);
-    auto program = napkin::stream(*kernel.derivation, wires);
-    auto axes = kernel_.program.scratch.axes;
-    kernel.program = std::get<Program>(std::move(program));
-    kernel.program.scratch.axes = std::move(axes);
     return kernel;
   }
   // Streams whose piece some temporary holds, where it is long.
@@ -219,25 +246,43 @@ class Threading {
       const bool held = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
         return has(kernel_.program.scratch.at(c->output).wires, split.wire);
       });
-      if (split.kind == SplitKind::stream && !known && held && leaf_piece(split.wire) > longest_stream)
+      const bool shared =
+          std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return s.wire == split.wire; });
+      if (split.kind == SplitKind::stream && !known && !shared && held && leaf_piece(split.wire) > longest_stream &&
+          is_innermost(kernel_.program.steps, split.wire))
         finer.push_back({SplitKind::stream, split.wire, longest_stream, thread_level()});
     }
     return finer;
+  }
+  // No other stream stands inside one of the wire: a finer piece is absorbed by all of the same columns.
+  static bool is_innermost(const std::vector<Step>& steps, WireId wire, bool inside = false) {
+    return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
+      const auto* loop = std::get_if<Loop>(&step);
+      if (!loop) return true;
+      return (loop->wire == wire || !inside) && is_innermost(loop->body, wire, inside || loop->wire == wire);
+    });
   }
 
   // Memory
 
   std::int64_t own_bytes() const {
     std::int64_t bytes = 0;
-    std::set<BufferId> tiles;
     for (std::uint32_t id = 0; id < result_.nest.buffers.size(); ++id) {
       const auto& buffer = result_.nest.buffers[id];
       if (buffer.level != thread_level() || has_input(buffer.array)) continue;
       std::int64_t size = 4;
-      for (const auto extent : buffer.extent) size *= extent;
+      const auto& wires = result_.nest.scratch.at(buffer.array).wires;
+      for (std::size_t k = 0; k < wires.size(); ++k) size *= own_extent(wires[k], buffer.extent[k]);
       bytes += size;
     }
     return bytes;
+  }
+
+  // What one thread has of a piece that long.
+  std::int64_t own_extent(WireId wire, std::int64_t extent) const {
+    for (const auto& each : spread())
+      if (each.wire == wire) return pieces_of(extent, each.step) * each.share;
+    return extent;
   }
 
   // The smallest tiles first, while they fit.

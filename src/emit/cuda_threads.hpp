@@ -9,14 +9,21 @@
 
 namespace napkin {
 
+// A streamed wire whose every piece is shared out to threads: thread n of `parts` has the n-th `share` positions of
+// every `step`.
+struct Spread {
+  WireId wire;
+  std::int64_t step = 1, share = 1, parts = 1;
+};
+
 // A kernel with one more level, that of threads, at its end. Groups down to `block_level` are blocks of the grid,
 // groups below it threads; tiles at it stand in shared memory as far as there is room.
 struct ThreadedKernel {
   LoopNest nest;
   Hardware hardware;
   std::size_t block_level = 1;
-  int threads = 32;           // of one block
-  std::vector<Split> added;   // by this stage, at the level of threads
+  int threads = 32;  // of one block
+  std::vector<Spread> spread;
   std::set<BufferId> staged;  // tiles in shared memory; others are read where they are
   std::int64_t shared_bytes = 0;
 };

@@ -25,7 +25,7 @@ constexpr std::array types = {
              "napkin_integer({0}, -128, 127)", ""},
     CudaType{Datatype::i32, "double", "double({0})", "int(napkin_integer({0}, -2147483648.0, 2147483647.0))",
              "napkin_integer({0}, -2147483648.0, 2147483647.0)", ""},
-    CudaType{Datatype::boolean, "float", "{0}", "({0} != 0)", "float({0} != 0)", ""},
+    CudaType{Datatype::boolean, "float", "{0}", "bool({0})", "float(bool({0}))", ""},
 };
 
 struct Definition {

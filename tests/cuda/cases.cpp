@@ -64,7 +64,7 @@ output C; output R; output T; output U
 )";
 
 constexpr const char* pointwise = R"(diagram pointwise
-axis q = 5; axis x = 300
+axis q = 5; axis x = 60
 input A: f32[q, x]
 B[q, x] = gelu(A[q, x]) + silu(A[q, x]) * tanh(A[q, x]) - A[q, x]^2 / (1 + abs(A[q, x]))
 C[q, x] = where(x == 2 * q or not (q * 3 + 1 > x), B[q, x], max(-A[q, x], min(0.25, -(-1))))
@@ -78,7 +78,7 @@ input A: f32[r, x]
 M[r] = max[x](A[r, x])
 W[r] = min[x](A[r, x])
 Z[r] = prod[x](1 + A[r, x] / 100)
-T = sum[r, x](A[r, x])
+T[] = sum[r, x](A[r, x])
 output M; output W; output Z; output T
 )";
 
@@ -105,22 +105,39 @@ std::vector<Case> examples() {
 std::vector<Case> by_hand() {
   const std::string attention = std::string("diagram attention_by_hand") + attention_of;
   return {
-      {"matmul_warps", example("matmul"), {"group a 128, c 128, stream b 32 at smem; group a 64, c 32 at reg"},
+      {"matmul_warps",
+       example("matmul"),
+       {"group a 128, c 128, stream b 32 at smem; group a 64, c 32 at reg"},
        {"a=5 b=7 c=9", "a=70 b=33 c=130"}},
-      {"matmul_ragged", example("matmul"), {"group a 48, c 40, stream b 10 at smem; group a 20, c 12, stream b 4 at reg"},
+      {"matmul_ragged",
+       example("matmul"),
+       {"group a 48, c 40, stream b 10 at smem; group a 20, c 12, stream b 4 at reg"},
        {"a=95 b=33 c=83"}},
       {"matmul_streams", example("matmul"), {"group a 32, stream b 8, c 16 at smem"}, {"a=20 b=30 c=40"}},
-      {"attention_inner", attention, {"group q 16, stream x 16 at smem; group q 8, stream x 8 at reg"},
+      {"attention_inner",
+       attention,
+       {"group q 16, stream x 16 at smem; group q 8, stream x 8 at reg"},
        {"q=64 x=70 d=20", "q=1 x=1 d=1"}},
       {"attention_whole", attention, {""}, {"q=64 x=70 d=20", "q=9 x=3 d=4"}},
-      {"attention_three_kernels", attention, {"group q 16 at smem", "group q 16 at smem", "group q 8, d' 8, stream x 16 at smem"},
+      {"attention_three_kernels",
+       attention,
+       {"group q 16 at smem", "group q 16 at smem", "group q 8, d' 8, stream x 16 at smem"},
        {"q=7 x=9 d=5", "q=64 x=70 d=20"}},
-      {"convolution", convolution, {"group n 1, u 4, v 8, stream c 2 at smem; group o 2 at reg"}, {"", "n=2 c=3 o=5 u=8 v=7 i=3 j=2 h=10 w=8"}},
+      {"convolution",
+       convolution,
+       {"group n 1, u 4, v 8, stream c 2 at smem; group o 2 at reg"},
+       {"", "n=2 c=3 o=5 u=8 v=7 i=3 j=2 h=10 w=8"}},
       {"strided", strided, {"group u 8 at smem; group u 4, stream i 2 at reg"}, {"", "u=17 i=3 h=40"}},
       {"block_mask", block_mask, {"group q 10, stream x 12 at smem"}, {"", "q=21 x=17"}},
-      {"types", types, {"group int 4 at smem", "group int 6 at smem", "group y 4 at smem", "group int 8, stream x 5 at smem"}, {"", "int=11 x=5 y=2"}},
+      {"types",
+       types,
+       {"group int 4 at smem", "group int' 6 at smem", "group y' 4 at smem", "group int'' 8, stream x'' 5 at smem"},
+       {"", "int=11 x=5 y=2"}},
       {"pointwise", pointwise, {"group q 2 at smem"}, {"", "q=3 x=17"}},
-      {"reductions", reductions, {"stream x 8 at smem", "group r 8 at smem", "group r 8, stream x 16 at smem", "stream r 4, x 4 at smem"}, {"", "r=5 x=3"}},
+      {"reductions",
+       reductions,
+       {"stream x 8 at smem", "group r 8 at smem", "group r 8, stream x 16 at smem", "stream x 4 at smem"},
+       {"", "r=5 x=3"}},
   };
 }
 

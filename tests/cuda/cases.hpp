@@ -10,9 +10,9 @@
 namespace cuda_cases {
 
 struct Case {
-  std::string name;                  // of the folder that its files are written to
-  std::string text;                  // of the diagram
-  std::vector<std::string> labels;   // for every kernel; one: all statements in one kernel; none: what a search finds
+  std::string name;                    // of the folder that its files are written to
+  std::string text;                    // of the diagram
+  std::vector<std::string> labels;     // for every kernel; one: all statements in one kernel; none: what a search finds
   std::vector<std::string> run_sizes;  // "q=7 x=9", what the emulated kernels run with
 };
 const std::vector<Case>& cases();
