@@ -67,9 +67,18 @@ struct Overrun {
   std::string what;  // "memory", "groups"
 };
 
+// A loop that passes over pieces on which a mask lets nothing through.
+struct MaskCost {
+  std::size_t level;
+  std::string axis;                     // of the loop
+  std::vector<std::string> conditions;  // each must hold somewhere on a piece
+  std::int64_t run = 0, all = 0;        // pieces, of the wires in the conditions together
+};
+
 struct KernelCost {
   std::vector<LevelCost> levels;  // one per level below the outermost
   std::vector<UnitCost> units;
+  std::vector<MaskCost> masks;
   ClosedForm closed_form;             // at the first level below the outermost
   std::int64_t compulsory_bytes = 0;  // every input read once, every output written once
   std::optional<double> ideal_time_s, time_s, energy_j;

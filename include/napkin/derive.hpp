@@ -82,6 +82,20 @@ Derivation derive(const Diagram&, std::span<const StatementId> statements);
 // `l = r * l + sum[x](p)`; arrays read at their own place stand without indices.
 std::string to_text(const Diagram& scratch, const Column&);
 
+// A condition on positions, `x <= q`: a linear form of them compared with zero, asked of whole pieces. It holds where
+// the form is below, at or above zero, as the three say.
+struct Condition {
+  std::vector<std::pair<WireId, double>> terms;  // sorted, no zero coefficients
+  double offset = 0;                             // at the sizes of the axes
+  double constant = 0;                           // what of it no size makes
+  std::vector<std::pair<AxisId, double>> sizes;  // and what sizes make
+  bool below = false, at = false, above = false;
+  auto operator<=>(const Condition&) const = default;
+  bool spares_one() const { return below && above && !at; }  // `!=`: where it holds is no range
+  Condition negated() const { return {terms, offset, constant, sizes, !below, !at, !above}; }
+};
+std::string to_text(const Diagram&, const Condition&);  // `x <= q`
+
 // A kernel's body once its streamed axes are chosen: columns, and loops around them. Loops nest in the order of the
 // labels; a column stands at the depth where it must be redone.
 struct Loop;
@@ -90,6 +104,7 @@ struct Loop {
   std::size_t label;  // index into the stream labels that the program was made with
   WireId wire;
   std::vector<Step> body;
+  std::vector<Condition> needs{};  // a piece on which one of them holds nowhere leaves the state as it was
 };
 struct Program {
   Diagram scratch;

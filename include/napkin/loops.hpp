@@ -45,6 +45,8 @@ struct Compute {
   BufferId to;
   std::optional<BufferId> carried;                 // where the old value of column.carried stands
   std::vector<std::pair<ExprId, BufferId>> reads;  // for every access of the column, where it reads
+  std::vector<Condition> masks{};                  // where all of them hold at every position of the piece at hand,
+  ExprId unmasked{};                               // the value is this one
 };
 
 struct Nest;
@@ -52,10 +54,12 @@ struct Block {
   std::vector<BufferId> buffers;  // that live here and no further out
   std::vector<Nest> steps;
 };
-// A stream: its pieces one after another.
+// A stream: its pieces one after another. A piece on which one of `needs` holds nowhere is passed over: nothing is
+// loaded and nothing computed.
 struct For {
   Split split;
   Block body;
+  std::vector<Condition> needs{};
 };
 struct Nest {
   std::variant<Load, Compute, Save, For> node;

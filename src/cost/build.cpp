@@ -25,6 +25,9 @@ class CostModelBuilder {
     group();
     for (const auto array : nest_.inputs) model_.compulsory_bytes_ += bytes_of(array);
     for (const auto array : nest_.outputs) model_.compulsory_bytes_ += bytes_of(array);
+    constexpr std::int64_t grid = 256;
+    for (const auto& region : model_.regions_)
+      model_.least_positions_.push_back(region.part == Region::Part::run ? model_.positions(region, grid) : 0);
   }
 
  private:
@@ -138,8 +141,11 @@ class CostModelBuilder {
           [&](const Compute& compute) { sweep(compute), operate(compute); },
           [&](const For& loop) {
             loops_.push_back(loop.split);
+            if (!loop.needs.empty()) needs_.push_back({loop.needs, loop.split.level, loops_});
+            if (!loop.needs.empty()) mask(loop);
             count_steps(loop.split);
             walk(loop.body);
+            if (!loop.needs.empty()) needs_.pop_back();
             loops_.pop_back();
           });
   }
@@ -158,12 +164,14 @@ class CostModelBuilder {
     CostModel::Transfer all{buffer.level, buffer.array, saved, row(buffer.type).bytes, {}};
     reach(all.values, buffer.at, buffer.array, buffer.level, loops_, true);
     repeat(all.values, wires_in(buffer.at), buffer.level, loops_);
+    leave_out(all.values, buffer.level, Region::Part::run, {});
     model_.transfers_.push_back(std::move(all));
   }
   void count_steps(const Split& split) {
     if (split.level == leaf_) return;
     Product all;
     repeat(all, {}, split.level, loops_);
+    leave_out(all, split.level, Region::Part::run, {});
     model_.steps_.push_back(std::move(all));
   }
   void hold() {
@@ -211,14 +219,39 @@ class CostModelBuilder {
     std::set<WireId> wires(diagram_.at(column.output).wires.begin(), diagram_.at(column.output).wires.end());
     const std::set<WireId> kept = wires;
     wires.insert(column.over.begin(), column.over.end());
-    const Product all = positions(wires);
-    for (const auto& work : work_of(diagram_, column, hardware_))
-      add({work.unit, work.type}, work.operations, work.folded ? all : positions(kept));
+    const auto add_all = [&](const std::vector<ColumnWork>& list, Region::Part part) {
+      for (const auto& work : list)
+        add({work.unit, work.type}, work.operations, positions(work.folded ? wires : kept, part, compute.masks));
+    };
+    auto masked = work_of(diagram_, column, hardware_);
+    if (compute.masks.empty()) return add_all(masked, Region::Part::run);
+    auto free = column;
+    free.value = compute.unmasked;
+    auto open = work_of(diagram_, free, hardware_);
+    add_all(take_common(masked, open), Region::Part::run);
+    add_all(masked, Region::Part::masked);
+    add_all(open, Region::Part::open);
   }
-  Product positions(const std::set<WireId>& wires) {
+  // What both lists hold, taken out of both.
+  static std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b) {
+    std::vector<ColumnWork> common;
+    for (std::size_t i = 0; i < a.size();) {
+      const auto twin = std::find(b.begin(), b.end(), a[i]);
+      if (twin == b.end()) {
+        ++i;
+        continue;
+      }
+      common.push_back(a[i]);
+      b.erase(twin);
+      a.erase(a.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return common;
+  }
+  Product positions(const std::set<WireId>& wires, Region::Part part, const std::vector<Condition>& masks) {
     Product all;
     all.whole.assign(wires.begin(), wires.end());
     repeat(all, wires, leaf_, loops_);
+    leave_out(all, leaf_, part, masks);
     return all;
   }
   void add(Work work, double each, const Product& positions) {
@@ -227,12 +260,71 @@ class CostModelBuilder {
     model_.operations_.push_back({static_cast<std::size_t>(at - model_.work_.begin()), each, positions});
   }
 
+  // ---- masks ----
+  struct Needs {
+    std::vector<Condition> conditions;
+    std::size_t level;
+    std::vector<Split> loops;
+  };
+  static void add_wires(const std::vector<Condition>& conditions, std::set<WireId>& wires) {
+    for (const auto& condition : conditions)
+      for (const auto& term : condition.terms) wires.insert(term.first);
+  }
+  // Splits off the part of a product that masks cut: the wires of their conditions, and what shares wires with those.
+  void leave_out(Product& product, std::size_t level, Region::Part part, const std::vector<Condition>& masks) {
+    std::set<WireId> wires;
+    for (const auto& needs : needs_) add_wires(needs.conditions, wires);
+    if (part != Region::Part::run) add_wires(masks, wires);
+    if (wires.empty()) return;
+    Region region;
+    region.part = part;
+    take_footprints(product, wires, region);
+    for (const auto wire : wires) {
+      const auto cut = cut_at(wire, level, loops_);
+      region.wires.push_back(wire);
+      region.cuts.push_back(cut);
+      region.measured.push_back(std::erase(product.whole, wire) > 0);
+      std::erase(product.counts, cut);
+    }
+    for (const auto& needs : needs_) region.needs.push_back(test(needs, wires));
+    if (part != Region::Part::run) region.open = test({masks, level, loops_}, wires);
+    product.region = number(std::move(region));
+  }
+  void take_footprints(Product& product, std::set<WireId>& wires, Region& region) {
+    std::erase_if(product.footprints, [&](std::size_t footprint) {
+      const auto& cuts = model_.footprints_[footprint].cuts;
+      const auto meets = [&](std::size_t cut) { return wires.contains(model_.cuts_[cut].wire); };
+      if (std::none_of(cuts.begin(), cuts.end(), meets)) return false;
+      for (const auto cut : cuts) wires.insert(model_.cuts_[cut].wire);
+      region.footprints.push_back(footprint);
+      return true;
+    });
+  }
+  Region::Test test(const Needs& needs, const std::set<WireId>& wires) const {
+    Region::Test made{needs.conditions, {}};
+    for (const auto wire : wires) made.depths.push_back(splits(wire, needs.level, needs.loops).size());
+    return made;
+  }
+  std::size_t number(Region region) {
+    auto& all = model_.regions_;
+    const auto at = static_cast<std::size_t>(std::find(all.begin(), all.end(), region) - all.begin());
+    if (at == all.size()) all.push_back(std::move(region));
+    return at;
+  }
+  // The pieces of one loop that are run.
+  void mask(const For& loop) {
+    Product pieces;
+    leave_out(pieces, loop.split.level, Region::Part::run, {});
+    model_.masks_.push_back({loop.split, loop.needs, *pieces.region, model_.regions_[*pieces.region].cuts});
+  }
+
   CostModel& model_;
   const LoopNest& nest_;
   const Diagram& diagram_;
   const Hardware& hardware_;
   std::size_t leaf_;
   std::vector<Split> loops_;
+  std::vector<Needs> needs_;  // of the loops around
   std::map<BufferId, std::vector<Split>> home_;
   std::set<BufferId> swept_;
 };

@@ -127,6 +127,7 @@ KernelCost CostModel::cost(std::span<const std::int64_t> sizes, Model model) con
     cost.levels.push_back(std::move(level));
   }
   name_units(cost, figures, times);
+  cost.masks = masks(figures);
   name_bound(cost, model);
   cost.closed_form = closed_form(*this, shape_, *hardware_, model);
   cost.compulsory_bytes = compulsory_bytes_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "loops/pieces.hpp"
 
@@ -40,6 +41,7 @@ struct Checked {
 
 void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) const {
   measure(sizes, figures);
+  sum_regions(sizes, figures);
   levels(figures);
   memory(figures);
 }
@@ -49,9 +51,86 @@ void CostModel::held(std::span<const std::int64_t> sizes, Figures& figures) cons
   memory(figures);
 }
 
-void CostModel::moved(std::span<const std::int64_t> sizes, Figures& figures) const {
+void CostModel::least_moved(std::span<const std::int64_t> sizes, Figures& figures) const {
   measure(sizes, figures);
+  bound_regions(figures);
   levels(figures);
+}
+
+void CostModel::sum_regions(std::span<const std::int64_t> sizes, Figures& figures) const {
+  figures.regions.resize(regions_.size());
+  std::map<std::size_t, Pieces> pieces;
+  const auto pieces_of = [&](std::size_t index) {
+    const auto [at, fresh] = pieces.try_emplace(index);
+    std::vector<std::int64_t> nested;
+    for (const auto split : cuts_[index].splits) nested.push_back(sizes[split]);
+    if (fresh) at->second = cut_into_pieces(wire_sizes_[cuts_[index].wire.index], nested);
+    return &at->second;
+  };
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    std::vector<const Pieces*> all;
+    for (const auto cut : regions_[i].cuts) all.push_back(pieces_of(cut));
+    figures.regions[i] = sum(regions_[i], all, wire_sizes_.size(), [&](const Intervals& at) {
+      Checked values{1};
+      for (const auto footprint : regions_[i].footprints)
+        for (const auto& [index, size] : footprints_[footprint].indices)
+          values.times(napkin::footprint(index, at, size).length());
+      return values.value;
+    });
+  }
+}
+
+// Every piece that is run has a position that is run, and a piece that counts once has at most as many positions as a
+// whole one.
+void CostModel::bound_regions(Figures& figures) const {
+  figures.regions.resize(regions_.size());
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    auto& least = figures.regions[i] = least_positions_[i];
+    for (std::size_t w = 0; w < regions_[i].wires.size(); ++w)
+      if (!regions_[i].measured[w]) least /= std::max<std::int64_t>(1, figures.lengths[regions_[i].cuts[w]]);
+  }
+}
+
+// Positions that the conditions let through, counted in pieces of about the size of the wire over `grid`, each of which
+// they let through as a whole.
+std::int64_t CostModel::positions(const Region& region, std::int64_t grid) const {
+  Region open = region;
+  open.part = Region::Part::open;
+  open.footprints.clear();
+  open.measured.assign(region.wires.size(), true);
+  open.open = {{}, std::vector<std::size_t>(region.wires.size(), 0)};
+  for (const auto& test : region.needs)
+    open.open.conditions.insert(open.open.conditions.end(), test.conditions.begin(), test.conditions.end());
+  open.needs.clear();
+  std::vector<Pieces> pieces;
+  for (const auto wire : region.wires) {
+    const auto extent = wire_sizes_[wire.index];
+    pieces.push_back(equal_pieces(extent, std::max<std::int64_t>(1, extent / grid), 0));
+  }
+  std::vector<const Pieces*> all;
+  for (const auto& each : pieces) all.push_back(&each);
+  return sum(open, all, wire_sizes_.size(), {});
+}
+
+double CostModel::share(const Region& region) const {
+  double all = 1;
+  for (const auto wire : region.wires) {
+    if (!shape_.derivation->scratch.size(wire)) return 1;
+    all *= static_cast<double>(wire_sizes_[wire.index]);
+  }
+  return static_cast<double>(positions(region, INT64_MAX)) / all;
+}
+
+std::vector<MaskCost> CostModel::masks(const Figures& figures) const {
+  const auto& diagram = shape_.program.scratch;
+  std::vector<MaskCost> all;
+  for (const auto& mask : masks_) {
+    MaskCost cost{mask.loop.level, diagram.at(mask.loop.wire).name, {}, figures.regions[mask.run], 1};
+    for (const auto& condition : mask.needs) cost.conditions.push_back(to_text(diagram, condition));
+    for (const auto cut : mask.cuts) cost.all *= figures.counts[cut];
+    all.push_back(std::move(cost));
+  }
+  return all;
 }
 
 void CostModel::measure(std::span<const std::int64_t> sizes, Figures& figures) const {
@@ -84,6 +163,7 @@ std::int64_t CostModel::product(const Product& product, Figures& figures) const 
   for (const auto cut : product.counts) all.times(figures.counts[cut]);
   for (const auto cut : product.lengths) all.times(figures.lengths[cut]);
   for (const auto footprint : product.footprints) all.times(figures.reaches[footprint]);
+  if (product.region) all.times(figures.regions[*product.region]);
   figures.overflow = figures.overflow || all.overflow;
   return all.overflow || all.value > INT64_MAX / 8 ? (figures.overflow = true, 0) : all.value;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cost/region.hpp"
 #include "napkin/cost.hpp"
 
 namespace napkin {
@@ -36,6 +37,7 @@ struct Figures {
   std::vector<double> operations;  // by CostModel::work()
   bool overflow = false;
   std::vector<std::int64_t> counts, lengths, reaches, holdings;  // of the model's cuts, footprints and holdings
+  std::vector<std::int64_t> regions;                             // and regions
 };
 
 // Seconds and joules; absent where the profile lacks a rate. docs/theory.md, times.
@@ -55,9 +57,10 @@ class CostModel {
   CostModel(const Kernel& shape, const Hardware&);
   // `sizes` by split of the shape's partition. `figures` is reused between calls, so that nothing is allocated.
   void figures(std::span<const std::int64_t> sizes, Figures& figures) const;
-  // Only memory, or only transfers and operations; and groups.
+  // Only memory; and groups.
   void held(std::span<const std::int64_t> sizes, Figures& figures) const;
-  void moved(std::span<const std::int64_t> sizes, Figures& figures) const;
+  // Transfers and operations that no smaller sizes undercut; and groups.
+  void least_moved(std::span<const std::int64_t> sizes, Figures& figures) const;
   const std::vector<Work>& work() const { return work_; }
   Times times(const Figures&) const;
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
@@ -75,6 +78,7 @@ class CostModel {
     std::vector<WireId> whole;
     std::vector<std::size_t> counts, lengths;  // indices into cuts()
     std::vector<std::size_t> footprints;       // indices into footprints()
+    std::optional<std::size_t> region;         // index into regions(): of wires that masks leave pieces of out
   };
   // Values that indices which share wires reach together: over all pieces of their wires, or in one whole piece.
   struct Footprint {
@@ -101,7 +105,17 @@ class CostModel {
     std::vector<std::size_t> held;  // indices into holdings()
     std::vector<std::pair<std::size_t, std::size_t>> shared;
   };
+  // A loop that passes pieces over.
+  struct Mask {
+    Split loop;
+    std::vector<Condition> needs;
+    std::size_t run;                // a region: pieces of the wires of the conditions that are run
+    std::vector<std::size_t> cuts;  // of those wires
+  };
+  // Positions of a region's wires that its conditions let through, as a share of all; 1 where sizes are not known.
+  double share(const Region&) const;
   const std::vector<Cut>& cuts() const { return cuts_; }
+  const std::vector<Region>& regions() const { return regions_; }
   const std::vector<Footprint>& footprints() const { return footprints_; }
   const std::vector<Transfer>& transfers() const { return transfers_; }
   const std::vector<Holding>& holdings() const { return holdings_; }
@@ -122,12 +136,16 @@ class CostModel {
   };
   std::int64_t product(const Product&, Figures&) const;
   std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes) const;
+  std::int64_t positions(const Region&, std::int64_t grid) const;
+  void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
+  void bound_regions(Figures&) const;
+  std::vector<MaskCost> masks(const Figures&) const;
   std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;
   std::vector<ArrayCost> array_costs(const Figures&, std::size_t level) const;
   void name_units(KernelCost&, const Figures&, const Times&) const;
   void name_bound(KernelCost&, Model) const;
   void measure(std::span<const std::int64_t> sizes, Figures&) const;
-  void levels(Figures&) const;
+  void levels(Figures&) const;  // after measure() and the regions
   std::optional<double> sustained(std::size_t level, const Figures&) const;
   double exposed(const Figures&, const Times&) const;
   std::optional<double> energy(const Figures&, const Times&) const;
@@ -145,6 +163,9 @@ class CostModel {
   std::vector<Work> work_;
   std::vector<Operations> operations_;
   std::vector<Grouping> groupings_;
+  std::vector<Region> regions_;
+  std::vector<std::int64_t> least_positions_;  // by region: a lower bound of the positions it runs
+  std::vector<Mask> masks_;
   std::vector<Product> steps_;  // iterations of the loops of each level above the leaf, over all blocks
   std::int64_t compulsory_bytes_ = 0;
 };

@@ -18,6 +18,7 @@ class Reader {
     for (const auto wire : product.whole) all.times(axis(wire));
     for (const auto cut : product.counts) all = all * count(model_.cuts()[cut]);
     for (const auto cut : product.lengths) all.times(length(model_.cuts()[cut]));
+    if (product.region) all = all * run(model_.regions()[*product.region]);
     Posynomial result = {all};
     for (const auto footprint : product.footprints) result = result * reach(model_.footprints()[footprint]);
     return result;
@@ -29,6 +30,16 @@ class Reader {
   const Diagram& diagram() const { return shape_.derivation->scratch; }
 
  private:
+  // To leading order pieces are run as often as single positions are.
+  Monomial run(const Region& region) const {
+    Monomial all{model_.share(region), {}};
+    for (std::size_t w = 0; w < region.wires.size(); ++w)
+      if (region.measured[w])
+        all.times(axis(region.wires[w]));
+      else
+        all = all * count(model_.cuts()[region.cuts[w]]);
+    return all;
+  }
   Symbol length(const CostModel::Cut& cut) const {
     return cut.splits.empty() ? axis(cut.wire) : piece(shape_.partition.splits[cut.splits.back()]);
   }

@@ -8,6 +8,7 @@
 
 #include "derive/absorb.hpp"
 #include "derive/columns.hpp"
+#include "derive/masks.hpp"
 
 namespace napkin {
 namespace {
@@ -27,6 +28,7 @@ class Nester {
     std::vector<ArrayId> used;
     collect_outputs(program_.steps, used);
     settle_names(program_.scratch, file_arrays_, used);
+    find_needs(program_);
     return std::move(program_);
   }
 
@@ -74,7 +76,7 @@ class Nester {
     }
     const auto outside = together(needed, after);
     Steps steps = nest(before, label + 1, around, together(together(needed, body), after));
-    steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, together(outside, body))});
+    steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, together(outside, body)), {}});
     append(steps, nest(after, label + 1, around, needed));
     return steps;
   }
@@ -92,7 +94,7 @@ class Nester {
     Steps steps = nest(before, label + 1, around, together(carried, body));
     append(steps, nest(programs.init, label + 1, around, carried));
     around.insert(wires_[label]);
-    steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, carried)});
+    steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, carried), {}});
     around.erase(wires_[label]);
     append(steps, nest(programs.finish, label + 1, around, needed));
     return steps;

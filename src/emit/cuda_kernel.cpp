@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "diagram/match.hpp"
@@ -207,11 +208,39 @@ class KernelPrinter {
     auto& piece = page_.own[split.wire.index];
     piece = {begin, begin + "_end", std::min(around.extent, split.size), begin};
     if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = piece;
+    const auto& pieces = split.level <= page_.kernel.block_level ? page_.shared : page_.own;
+    for (const auto& needed : loop.needs)
+      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here", holds_somewhere(needed, pieces),
+                            to_text(page_.diagram, needed)));
     if (around.is_spread()) share(split.wire, around);
     print(loop.body, false);
     out_.close();
     page_.own = own;
     page_.shared = shared;
+  }
+
+  // Of the extremes of the condition's form on the piece at hand.
+  std::string holds_somewhere(const Condition& condition, const WirePieces& pieces) const {
+    const auto least = extreme(condition, pieces, true), greatest = extreme(condition, pieces, false);
+    const auto high = fmt::format("{} >{} 0", greatest, condition.at ? "=" : "");
+    const auto low = fmt::format("{} <{} 0", least, condition.at ? "=" : "");
+    if (condition.below == condition.above) return low + " && " + high;
+    return condition.below ? low : high;
+  }
+  std::string extreme(const Condition& condition, const WirePieces& pieces, bool least) const {
+    std::string text;
+    const auto add = [&](double factor, const std::string& what) {
+      const double size = std::abs(factor);
+      const auto term = what.empty() ? fmt::format("{}", size) : size == 1 ? what : fmt::format("{} * {}", size, what);
+      text += text.empty() ? (factor < 0 ? "-" : "") + term : (factor < 0 ? " - " : " + ") + term;
+    };
+    for (const auto& [wire, factor] : condition.terms) {
+      const auto& piece = pieces[wire.index];
+      add(factor, (factor > 0) == least ? piece.begin : fmt::format("({} - 1)", piece.end));
+    }
+    for (const auto& [axis, factor] : condition.sizes) add(factor, "n." + page_.names.axes[axis.index]);
+    if (condition.constant != 0) add(condition.constant, "");
+    return text;
   }
 
   // The thread's own part of a piece that is shared out.

@@ -92,6 +92,8 @@ class Writer {
   PseudoStep write(const For& loop) {
     const auto around = pieces_;
     auto step = split(loop.split);
+    for (const auto& condition : loop.needs) step.needs.push_back(to_text(nest_.scratch, condition));
+    if (!step.needs.empty()) step.text += fmt::format(", where {}", fmt::join(step.needs, " and "));
     step.body = write(loop.body);
     pieces_ = around;
     return step;

@@ -25,6 +25,7 @@ struct PseudoStep {
   std::string axis, level, variable, from;
   Datatype type = Datatype::f32;
   std::int64_t size = 0, pieces = 0, bytes = 0;
+  std::vector<std::string> needs{};  // of a stream: conditions; pieces on which one holds nowhere are passed over
   std::vector<std::int64_t> shape;
   std::map<Unit, double> operations;
   std::vector<PseudoStep> body;

@@ -75,6 +75,17 @@ Json level_json(const Hardware& hardware, const LevelCost& cost) {
           {"held", list(cost.held, held_json)}};
 }
 
+Json masks_json(const Hardware& hardware, const KernelCost& cost) {
+  auto all = Json::array();
+  for (const auto& mask : cost.masks)
+    all.push_back({{"level", hardware.levels[mask.level].name},
+                   {"axis", mask.axis},
+                   {"conditions", mask.conditions},
+                   {"pieces_run", mask.run},
+                   {"pieces", mask.all}});
+  return all;
+}
+
 Json unit_json(const UnitCost& unit) {
   return {{"unit", name(unit.unit)},
           {"operations", whole(unit.operations)},
@@ -150,6 +161,7 @@ Json kernel_json(const Analysis& analysis, const Found& found, const Candidate& 
           {"streamable", streamable_json(*kernel.derivation)},
           {"refused", refused_json(*kernel.derivation)},
           {"levels", levels},
+          {"masks", masks_json(analysis.hardware, cost)},
           {"units", list(cost.units, unit_json)},
           {"closed_form", closed_form_json(cost.closed_form)},
           {"lower_bound", lower_bound_json(cost)},

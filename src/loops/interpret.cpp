@@ -158,14 +158,33 @@ class Interpreter {
     for (const auto* frame : frames) around.push_back(frame->pieces);
     for (std::int64_t n = 0;; ++n) {
       Frames busy;
+      bool more = false;
       for (std::size_t i = 0; i < frames.size(); ++i) {
         frames[i]->pieces = around[i];
         if (!has_piece(*frames[i], loop.split, n)) continue;
+        more = true;
         enter(*frames[i], loop.split, n);
-        busy.push_back(frames[i]);
+        if (all_hold_somewhere(loop.needs, frames[i]->pieces[loop.split.level]))
+          busy.push_back(frames[i]);
+        else
+          reserve(loop.body, *frames[i]);
       }
-      if (busy.empty()) return;
-      run(loop.body, busy);
+      if (!more) return;
+      if (!busy.empty()) run(loop.body, busy);
+    }
+  }
+
+  // Memory is set aside for a piece that is passed over as for any other.
+  void reserve(const Block& block, Frame& frame) {
+    for (const auto id : block.buffers) allocate(id, {&frame});
+    for (const auto& step : block.steps) {
+      if (const auto* compute = std::get_if<Compute>(&step.node)) weigh(held_.at(compute), frame);
+      const auto* loop = std::get_if<For>(&step.node);
+      if (!loop) continue;
+      const auto around = frame.pieces;
+      enter(frame, loop->split, 0);
+      reserve(loop->body, frame);
+      frame.pieces = around;
     }
   }
 
@@ -232,10 +251,12 @@ class Interpreter {
     std::vector<Interval> cells;
     for (const auto wire : wires) cells.push_back(frame.pieces.back()[wire.index]);
     positions_.assign(nest_.scratch.wires.size(), 0);
+    const bool free = !compute.masks.empty() && all_hold_everywhere(compute.masks, frame.pieces.back());
+    const ExprId what = free ? compute.unmasked : column.value;
     // All results before the first store: the output may be an operand.
     for_each(cells, [&](const std::vector<std::int64_t>& at) {
       place(wires, at);
-      results.push_back(result(compute, frame));
+      results.push_back(result(compute, what, frame));
     });
     std::size_t next = 0;
     for_each(cells, [&](const std::vector<std::int64_t>& at) {
@@ -247,15 +268,15 @@ class Interpreter {
     for (std::size_t i = 0; i < wires.size(); ++i) positions_[wires[i].index] = at[i];
   }
 
-  double result(const Compute& compute, const Frame& frame) {
+  double result(const Compute& compute, ExprId what, const Frame& frame) {
     const auto& column = compute.column;
-    if (!column.fold) return value(column.value, compute, frame);
+    if (!column.fold) return value(what, compute, frame);
     double total = column.fold->identity;
     std::vector<Interval> over;
     for (const auto wire : column.over) over.push_back(frame.pieces.back()[wire.index]);
     for_each(over, [&](const std::vector<std::int64_t>& at) {
       place(column.over, at);
-      total = combine(*column.fold, total, value(column.value, compute, frame));
+      total = combine(*column.fold, total, value(what, compute, frame));
       operate(*column.fold->combine);
     });
     return column.carried ? combine(*column.fold, carried(compute, frame), total) : total;

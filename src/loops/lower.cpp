@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "derive/masks.hpp"
 #include "diagram/checked.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
@@ -258,7 +259,7 @@ class Lowering {
       match(
           step, [&](const Column& column) { result.steps.push_back({compute(column, body)}); },
           [&](const Loop& loop) {
-            result.steps.push_back({For{streams_.at(loop.label), block(body_of_.at(&loop))}});
+            result.steps.push_back({For{streams_.at(loop.label), block(body_of_.at(&loop)), loop.needs}});
           });
       for (const auto& [output, last] : saves_[body])
         if (contains(step, last)) save(output, body, result.steps);
@@ -273,8 +274,10 @@ class Lowering {
     return std::any_of(steps.begin(), steps.end(), [&](const Step& inner) { return contains(inner, column); });
   }
 
-  Compute compute(const Column& column, BodyId body) const {
-    Compute result{column, computed_.at(column.output), {}, {}};
+  Compute compute(const Column& column, BodyId body) {
+    Compute result{column, computed_.at(column.output), {}, {}, {}, column.value};
+    if (auto free = unmasked(nest_.scratch, column.value))
+      result.masks = std::move(free->conditions), result.unmasked = free->value;
     if (column.carried) result.carried = computed_.at(*column.carried);
     for (const auto id : reads(column)) {
       const auto& read = access(diagram_, id);

@@ -28,6 +28,27 @@ Interval footprint(const Index& index, const Intervals& wires, std::int64_t arra
   return {begin, end};
 }
 
+bool holds_somewhere(const Condition& condition, const Intervals& wires) {
+  double least = condition.offset, greatest = condition.offset;
+  for (const auto& [wire, coefficient] : condition.terms) {
+    const auto [begin, end] = wires.at(wire.index);
+    const double first = coefficient * static_cast<double>(begin), last = coefficient * static_cast<double>(end - 1);
+    least += std::min(first, last);
+    greatest += std::max(first, last);
+  }
+  return (condition.below && least < 0) || (condition.above && greatest > 0) ||
+         (condition.at && least <= 0 && greatest >= 0);
+}
+bool holds_everywhere(const Condition& condition, const Intervals& wires) {
+  return !holds_somewhere(condition.negated(), wires);
+}
+bool all_hold_somewhere(const std::vector<Condition>& conditions, const Intervals& wires) {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const auto& c) { return holds_somewhere(c, wires); });
+}
+bool all_hold_everywhere(const std::vector<Condition>& conditions, const Intervals& wires) {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const auto& c) { return holds_everywhere(c, wires); });
+}
+
 Index along(WireId wire) { return {.terms = {{wire, 1}}}; }
 bool is_along(const Index& index, WireId wire) { return index == along(wire); }
 

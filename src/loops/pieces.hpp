@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "napkin/diagram.hpp"
+#include "napkin/derive.hpp"
 
 namespace napkin {
 
@@ -25,6 +25,12 @@ Interval footprint(const Index&, const Intervals&, std::int64_t array_size);
 Index along(WireId);
 // The wire, if the index is one wire and nothing else.
 bool is_along(const Index&, WireId);
+
+// Whether a condition holds at some position, or at every position, of a piece that is not empty.
+bool holds_somewhere(const Condition&, const Intervals&);
+bool holds_everywhere(const Condition&, const Intervals&);
+bool all_hold_somewhere(const std::vector<Condition>&, const Intervals&);
+bool all_hold_everywhere(const std::vector<Condition>&, const Intervals&);
 
 // The accesses below an expression, in the order of their ids.
 std::vector<ExprId> accesses(const Diagram&, ExprId);

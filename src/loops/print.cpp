@@ -23,6 +23,12 @@ class Printer {
   std::string split(const Split& split) const {
     return fmt::format("{} {} at {}", nest_.scratch.at(split.wire).name, split.size, level(split.level));
   }
+  std::string needs(const For& loop) const {
+    std::string text;
+    for (const auto& condition : loop.needs)
+      text += (text.empty() ? ", where " : " and ") + to_text(nest_.scratch, condition);
+    return text;
+  }
   const std::string& name(BufferId id) const { return nest_.at(id).name; }
 
   void print(const Block& block) {
@@ -33,7 +39,7 @@ class Printer {
           [&](const Compute& compute) { line(to_text(nest_.scratch, compute.column)); },
           [&](const Save& save) { print(save); },
           [&](const For& loop) {
-            line("stream " + split(loop.split));
+            line("stream " + split(loop.split) + needs(loop));
             ++depth_;
             print(loop.body);
             --depth_;

@@ -13,6 +13,7 @@ struct ColumnWork {
   Datatype type = Datatype::f32;  // of the operands: it decides the rate
   double operations = 0;
   bool folded = false;  // at every position of the output and of what is folded, else of the output alone
+  bool operator==(const ColumnWork&) const = default;
 };
 // A sum of products of two arrays runs on the matrix unit, where the machine has a rate for the wider of the two.
 std::vector<ColumnWork> work_of(const Diagram&, const Column&, const Hardware&);

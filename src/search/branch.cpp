@@ -196,7 +196,7 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   ++tally_.evaluated;
   if (!holds_together(beginning)) return false;
   shape.model.held(beginning.least, least_);
-  shape.model.moved(beginning.most, most_);
+  shape.model.least_moved(beginning.most, most_);
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;

@@ -1,7 +1,8 @@
 // What napkin says of mistakes. Each file of errors/ is a case, with its answer beside it as .txt; a first line
-// `# --set q=0 --dtype K=f16` sets overrides. A case that ends in .labels is a diagram with partitions, read too. Texts
-// too large to keep are made here. Every code of the table must have a case that raises it, in some answer of the
-// folder, and a section in docs/diagnostics.md.
+// `# --set q=0 --dtype K=f16` sets overrides. A case that ends in .labels is a diagram with partitions, read too; one
+// that ends in .args is a line of words after `napkin`, run in the source tree. Texts too large to keep are made here.
+// Every code of the table must have a case that raises it, in some answer of the folder, and a section in
+// docs/diagnostics.md.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -12,6 +13,7 @@
 #include "support/golden.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
+#include "support/run_cli.hpp"
 
 using namespace napkin;
 namespace fs = std::filesystem;
@@ -90,10 +92,36 @@ std::string read_labels(const std::string& name, const std::string& text) {
   return render_text(sources, diagnostics, false);
 }
 
+// The words of a command line; '...' keeps spaces.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (const char c : line)
+    if (c == '\'')
+      quoted = !quoted;
+    else if (c == ' ' && !quoted)
+      words.emplace_back();
+    else if (c != '\n')
+      words.back() += c;
+  return words;
+}
+
+// A command line that says what is wrong with it or with what it names.
+std::string read_args(const std::string&, const std::string& text) {
+  const auto here = fs::current_path();
+  fs::current_path(NAPKIN_SOURCE_DIR);
+  const auto ran = test::run_cli(words_of(text));
+  fs::current_path(here);
+  return ran.err;
+}
+
 // How a case is read, by the extension of its file.
 using Reader = std::string (*)(const std::string& name, const std::string& text);
-const std::map<std::string, Reader> readers = {
-    {".nap", read_nap}, {".labels", read_labels}, {".yaml", read_yaml}, {".target", read_targets}};
+const std::map<std::string, Reader> readers = {{".nap", read_nap},
+                                               {".labels", read_labels},
+                                               {".yaml", read_yaml},
+                                               {".target", read_targets},
+                                               {".args", read_args}};
 
 std::string repeated(const std::string& text, std::size_t times) {
   std::string all;
@@ -151,7 +179,7 @@ TEST_CASE("each mistake is answered as its golden says") {
   }
 }
 
-TEST_CASE("every code has a case that raises it", "[!mayfail]") {
+TEST_CASE("every code has a case that raises it") {
   std::string answers;
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.path().extension() == ".txt") answers += read_file(entry.path().string());

@@ -1,0 +1,183 @@
+// Sums over the pieces of a region.
+//
+// Conditions are linear and pieces of a wire stand in order, so that for given pieces of the other wires those of the
+// last wire that pass a test are neighbours: found by bisection, not one by one.
+#include "cost/region.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace napkin {
+namespace {
+
+// Numbers begin .. end - 1 of pieces.
+struct Range {
+  std::size_t begin = 0, end = 0;
+  bool empty() const { return begin >= end; }
+  void meet(Range other) { begin = std::max(begin, other.begin), end = std::min(end, other.end); }
+};
+
+struct Extremes {
+  double least = 0, greatest = 0;
+  void add(double coefficient, const Interval& piece) {
+    const double first = coefficient * static_cast<double>(piece.begin);
+    const double last = coefficient * static_cast<double>(piece.end - 1);
+    least += std::min(first, last);
+    greatest += std::max(first, last);
+  }
+};
+
+// A condition that holds somewhere, or everywhere, on a piece, as at most two bounds on the extremes of its form.
+bool not_too_low(const Condition& c, bool everywhere, const Extremes& e) {
+  if (c.below) return true;
+  const double value = everywhere ? e.least : e.greatest;
+  return c.at ? value >= 0 : value > 0;
+}
+bool not_too_high(const Condition& c, bool everywhere, const Extremes& e) {
+  if (c.above) return true;
+  const double value = everywhere ? e.greatest : e.least;
+  return c.at ? value <= 0 : value < 0;
+}
+
+class Sum {
+ public:
+  Sum(const Region& region, const std::vector<const Pieces*>& pieces, std::size_t number_of_wires,
+      const Footprints& footprints)
+      : region_(region), pieces_(pieces), footprints_(footprints), at_(number_of_wires), chosen_(pieces.size()) {
+    order_.resize(region.wires.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::ranges::stable_sort(order_, [&](auto a, auto b) { return pieces[a]->count() < pieces[b]->count(); });
+  }
+
+  std::int64_t run() { return add(0); }
+
+ private:
+  std::int64_t add(std::size_t depth) {
+    if (depth + 1 == order_.size()) return add_last(order_[depth]);
+    const auto wire = order_[depth];
+    std::int64_t all = 0;
+    for (chosen_[wire] = 0; chosen_[wire] < pieces_[wire]->count(); ++chosen_[wire])
+      all = plus(all, times(weight(wire, pieces_[wire]->leaf(chosen_[wire])), add(depth + 1)));
+    return all;
+  }
+  std::int64_t weight(std::size_t wire, const Interval& piece) const {
+    return region_.measured[wire] ? piece.length() : 1;
+  }
+
+  std::int64_t add_last(std::size_t last) {
+    Range run{0, pieces_[last]->count()};
+    for (const auto& test : region_.needs) run.meet(passing(test, last, false));
+    if (region_.part == Region::Part::run) return weigh(last, run);
+    Range open = run;
+    open.meet(passing(region_.open, last, true));
+    const auto free = weigh(last, open);
+    return region_.part == Region::Part::open ? free : weigh(last, run) - free;
+  }
+  std::int64_t weigh(std::size_t last, Range range) {
+    if (range.empty()) return 0;
+    const auto& all = *pieces_[last];
+    if (!region_.footprints.empty()) return weigh_one_by_one(last, range);
+    return region_.measured[last] ? all.leaf(range.end - 1).end - all.leaf(range.begin).begin
+                                  : static_cast<std::int64_t>(range.end - range.begin);
+  }
+  std::int64_t weigh_one_by_one(std::size_t last, Range range) {
+    std::int64_t all = 0;
+    for (chosen_[last] = range.begin; chosen_[last] < range.end; ++chosen_[last]) {
+      for (std::size_t w = 0; w < region_.wires.size(); ++w) at_[region_.wires[w].index] = pieces_[w]->leaf(chosen_[w]);
+      all = plus(all, times(weight(last, pieces_[last]->leaf(chosen_[last])), footprints_(at_)));
+    }
+    return all;
+  }
+
+  // The pieces of the last wire on which all conditions hold.
+  Range passing(const Region::Test& test, std::size_t last, bool everywhere) const {
+    Range all{0, pieces_[last]->count()};
+    for (const auto& condition : test.conditions) all.meet(passing(condition, test, last, everywhere));
+    return all;
+  }
+  Range passing(const Condition& condition, const Region::Test& test, std::size_t last, bool everywhere) const {
+    Extremes others{condition.offset, condition.offset};
+    double slope = 0;
+    for (const auto& [wire, coefficient] : condition.terms) {
+      const auto w = number(wire);
+      if (w == last)
+        slope = coefficient;
+      else
+        others.add(coefficient, pieces_[w]->at(chosen_[w], test.depths[w]));
+    }
+    const auto at = [&](std::size_t piece) {
+      auto all = others;
+      all.add(slope, pieces_[last]->at(piece, test.depths[last]));
+      return all;
+    };
+    const auto low = [&](std::size_t piece) { return not_too_low(condition, everywhere, at(piece)); };
+    const auto high = [&](std::size_t piece) { return not_too_high(condition, everywhere, at(piece)); };
+    const auto count = pieces_[last]->count();
+    Range range = slope >= 0 ? Range{first(count, low), count} : Range{0, first(count, std::not_fn(low))};
+    range.meet(slope >= 0 ? Range{0, first(count, std::not_fn(high))} : Range{first(count, high), count});
+    return range;
+  }
+  // The first of `count` pieces that passes, where all after it pass too.
+  template <class Passes>
+  static std::size_t first(std::size_t count, const Passes& passes) {
+    std::size_t begin = 0;
+    while (begin < count) {
+      const auto middle = begin + (count - begin) / 2;
+      if (passes(middle))
+        count = middle;
+      else
+        begin = middle + 1;
+    }
+    return begin;
+  }
+  std::size_t number(WireId wire) const {
+    return static_cast<std::size_t>(std::ranges::find(region_.wires, wire) - region_.wires.begin());
+  }
+
+  static std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
+  static std::int64_t times(std::int64_t a, std::int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX : a; }
+
+  const Region& region_;
+  const std::vector<const Pieces*>& pieces_;
+  const Footprints& footprints_;
+  Intervals at_;
+  std::vector<std::size_t> chosen_;  // the piece at hand, by wire of the region
+  std::vector<std::size_t> order_;   // most pieces last
+};
+
+void cut(std::vector<Interval>& around, const std::vector<std::int64_t>& sizes, Pieces& pieces) {
+  if (around.size() == pieces.depth) {
+    pieces.intervals.insert(pieces.intervals.end(), around.begin(), around.end());
+    return;
+  }
+  const auto [begin, end] = around.back();
+  const auto size = std::max<std::int64_t>(1, sizes[around.size() - 1]);
+  for (auto at = begin; at < end; at += std::min(size, end - at)) {
+    around.push_back({at, at + std::min(size, end - at)});
+    cut(around, sizes, pieces);
+    around.pop_back();
+  }
+}
+
+}  // namespace
+
+Pieces cut_into_pieces(std::int64_t extent, const std::vector<std::int64_t>& sizes) {
+  Pieces pieces{sizes.size() + 1, {}};
+  std::vector<Interval> around = {{0, extent}};
+  cut(around, sizes, pieces);
+  return pieces;
+}
+
+Pieces equal_pieces(std::int64_t extent, std::int64_t size, std::size_t splits) {
+  Pieces pieces{splits + 1, {}};
+  for (std::int64_t at = 0; at < extent; at += size)
+    pieces.intervals.insert(pieces.intervals.end(), pieces.depth, {at, std::min(extent, at + size)});
+  return pieces;
+}
+
+std::int64_t sum(const Region& region, const std::vector<const Pieces*>& pieces, std::size_t number_of_wires,
+                 const Footprints& footprints) {
+  return Sum(region, pieces, number_of_wires, footprints).run();
+}
+
+}  // namespace napkin

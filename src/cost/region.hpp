@@ -1,0 +1,54 @@
+// Regions: where masks leave pieces out, what is moved and done is a sum over the pieces that are left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "loops/pieces.hpp"
+
+namespace napkin {
+
+// Pieces of some wires together, those that are passed over left out.
+struct Region {
+  // Asked of the pieces that the first `depths` splits of each wire leave, by wire of the region.
+  struct Test {
+    std::vector<Condition> conditions;
+    std::vector<std::size_t> depths;
+    bool operator==(const Test&) const = default;
+  };
+  // Pieces that are run; of those, pieces with a mask to test, or without one.
+  enum class Part { run, masked, open };
+
+  std::vector<WireId> wires;
+  std::vector<std::size_t> cuts;        // of each wire, all splits
+  std::vector<bool> measured;           // a piece counts with its length; else once
+  std::vector<std::size_t> footprints;  // each piece counts with these as well
+  std::vector<Test> needs;              // of the loops around: each must hold somewhere
+  Test open;                            // where all hold everywhere, no mask is tested
+  Part part = Part::run;
+  bool operator==(const Region&) const = default;
+};
+
+// The leaf pieces of a wire in order, each with what the splits around it leave: `depth` intervals a piece, the whole
+// wire first.
+struct Pieces {
+  std::size_t depth = 1;
+  std::vector<Interval> intervals;
+  std::size_t count() const { return intervals.size() / depth; }
+  const Interval& at(std::size_t piece, std::size_t split) const { return intervals[piece * depth + split]; }
+  const Interval& leaf(std::size_t piece) const { return at(piece, depth - 1); }
+};
+// Pieces of nested sizes; with no sizes, the whole wire.
+Pieces cut_into_pieces(std::int64_t extent, const std::vector<std::int64_t>& sizes);
+// Pieces of one size that stand for the pieces of every split.
+Pieces equal_pieces(std::int64_t extent, std::int64_t size, std::size_t splits);
+
+using Footprints = std::function<std::int64_t(const Intervals&)>;
+
+// The sum over all pieces that belong to the region; `pieces` by wire of the region. `footprints` is asked where the
+// region has some.
+std::int64_t sum(const Region&, const std::vector<const Pieces*>& pieces, std::size_t number_of_wires,
+                 const Footprints& footprints);
+
+}  // namespace napkin

@@ -1,0 +1,389 @@
+// Columns under the assumption that a condition fails everywhere on a piece: if every state that outlives the piece
+// comes out as it went in, pieces on which the condition holds nowhere can be passed over.
+//
+// Expressions are rewritten under the assumption: masked entries become constants, products with zero vanish, and what
+// a reduction of identities leaves behind is the old state itself. What remains unknown stays an opaque array.
+#include "derive/masks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "derive/columns.hpp"
+#include "diagram/match.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// ---- linear forms ----
+
+struct Form {
+  std::map<WireId, double> terms;
+  double offset = 0, constant = 0;
+  std::map<AxisId, double> sizes;
+  void add(const Form& other, double factor) {
+    for (const auto& [wire, coefficient] : other.terms) terms[wire] += factor * coefficient;
+    for (const auto& [axis, coefficient] : other.sizes) sizes[axis] += factor * coefficient;
+    offset += factor * other.offset;
+    constant += factor * other.constant;
+  }
+  bool is_constant() const { return terms.empty() && sizes.empty(); }
+};
+
+std::optional<Form> linear(const Diagram& diagram, ExprId id);
+
+std::optional<Form> linear(const Diagram& diagram, const Apply& apply) {
+  std::vector<Form> arguments;
+  for (const auto argument : apply.arguments) {
+    auto form = linear(diagram, argument);
+    if (!form) return std::nullopt;
+    arguments.push_back(std::move(*form));
+  }
+  Form result;
+  const auto scaled = [&](const Form& form, double factor) { return result.add(form, factor), result; };
+  const auto is_number = [&](std::size_t i) { return arguments[i].is_constant(); };
+  switch (apply.function->role) {
+    case Role::add:
+      return result.add(arguments[0], 1), scaled(arguments[1], 1);
+    case Role::subtract:
+      return result.add(arguments[0], 1), scaled(arguments[1], -1);
+    case Role::negate:
+      return scaled(arguments[0], -1);
+    case Role::multiply:
+      if (is_number(0)) return scaled(arguments[1], arguments[0].offset);
+      return is_number(1) ? std::optional(scaled(arguments[0], arguments[1].offset)) : std::nullopt;
+    case Role::divide:
+      if (!is_number(1) || arguments[1].offset == 0) return std::nullopt;
+      return scaled(arguments[0], 1 / arguments[1].offset);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Form> linear(const Diagram& diagram, ExprId id) {
+  const auto number = [](double value) {
+    return std::isfinite(value) ? std::optional(Form{{}, value, value, {}}) : std::nullopt;
+  };
+  return match(
+      diagram.at(id).node, [&](const Constant& c) { return number(c.value); },
+      [](const Position& p) {
+        return std::optional(Form{{{p.wire, 1}}, 0, 0, {}});
+      },
+      [&](const Size& s) {
+        const auto size = static_cast<double>(diagram.at(s.axis).size.value_or(1));
+        return std::optional(Form{{}, size, 0, {{s.axis, 1}}});
+      },
+      [](const Access&) { return std::optional<Form>(); }, [&](const Apply& a) { return linear(diagram, a); },
+      [](const Cast&) { return std::optional<Form>(); }, [](const Reduce&) { return std::optional<Form>(); });
+}
+
+// ---- one assumption ----
+
+class Assumption {
+ public:
+  Assumption(const Diagram& diagram, ExprId comparison, bool holds)
+      : diagram_(diagram), comparison_(comparison), holds_(holds) {}
+
+  void run(const std::vector<Step>& steps) {
+    for (const auto& step : steps)
+      match(
+          step, [&](const Column& column) { run(column); }, [&](const Loop& loop) { run(loop.body); });
+  }
+  // What the array held before is what it holds now.
+  bool unchanged(ArrayId array) const {
+    const auto found = known_.find(array);
+    return found == known_.end() || is_old(found->second, array);
+  }
+
+ private:
+  // Nothing: unknown.
+  using Known = std::optional<ExprId>;
+
+  bool is_old(const Known& known, ArrayId array) const {
+    const auto* access = known ? std::get_if<Access>(&diagram_.at(*known).node) : nullptr;
+    return access && access->array == array && at_own_place(*access);
+  }
+  bool at_own_place(const Access& access) const {
+    const auto& wires = diagram_.at(access.array).wires;
+    for (std::size_t i = 0; i < wires.size(); ++i)
+      if (access.at[i] != Index{.terms = {{wires[i], 1}}}) return false;
+    return true;
+  }
+  std::optional<double> number(ExprId id) const {
+    const auto* constant = std::get_if<Constant>(&diagram_.at(id).node);
+    return constant ? std::optional(constant->value) : std::nullopt;
+  }
+  bool is(ExprId id, double value) const { return number(id) == std::optional(value); }
+  ExprId constant(double value) { return diagram_.intern(Constant{value}); }
+
+  Known old(ArrayId array) {
+    const auto found = known_.find(array);
+    return found == known_.end() ? read_whole(diagram_, array) : found->second;
+  }
+
+  void run(const Column& column) {
+    const ExprId value = simplified(column.value);
+    if (!column.fold) {
+      known_[column.output] = worth_knowing(value) ? Known(value) : std::nullopt;
+      return;
+    }
+    const bool nothing_new = is(value, column.fold->identity);
+    const bool repaired = column.repair && !is(simplified(*column.repair), 1);
+    Known known;
+    if (nothing_new && !repaired) known = column.carried ? old(*column.carried) : constant(column.fold->identity);
+    known_[column.output] = known;
+  }
+  // Numbers, and states under another name.
+  bool worth_knowing(ExprId value) const {
+    const auto* access = std::get_if<Access>(&diagram_.at(value).node);
+    return number(value) || (access && at_own_place(*access) && !changed_.contains(access->array));
+  }
+
+  ExprId simplified(ExprId id) {
+    if (id == comparison_) return constant(holds_ ? 1 : 0);
+    const auto node = diagram_.at(id).node;
+    return match(
+        node, [&](const Constant&) { return id; }, [&](const Position&) { return id; }, [&](const Size&) { return id; },
+        [&](const Access& a) { return simplified(a, id); }, [&](const Apply& a) { return simplified(a); },
+        [&](const Cast& c) { return simplified(c); }, [&](const Reduce&) { return id; });
+  }
+  ExprId simplified(const Access& access, ExprId id) {
+    const auto found = known_.find(access.array);
+    if (found == known_.end()) return id;
+    if (!found->second) return opaque(access.array);
+    const ExprId known = *found->second;
+    if (number(known)) return known;
+    return at_own_place(access) ? known : opaque(access.array);
+  }
+  // What an array holds once it has changed: equal to nothing else, each time it is asked for.
+  ExprId opaque(ArrayId array) {
+    const auto fresh = new_array(diagram_, "changed", diagram_.at(array).type, {});
+    changed_.insert(fresh);
+    return read_whole(diagram_, fresh);
+  }
+  ExprId simplified(const Cast& cast) {
+    const ExprId value = simplified(cast.value);
+    const auto known = number(value);
+    return known ? constant(row(cast.type).round(*known)) : diagram_.intern(Cast{cast.type, value});
+  }
+  ExprId simplified(const Apply& apply) {
+    std::vector<ExprId> arguments;
+    for (const auto argument : apply.arguments) arguments.push_back(simplified(argument));
+    if (const auto known = by_role(*apply.function, arguments)) return *known;
+    if (const auto known = by_value(*apply.function, arguments)) return constant(*known);
+    return diagram_.intern(Apply{apply.function, std::move(arguments)});
+  }
+  // Masked entries count for nothing, whatever they would be multiplied with.
+  std::optional<ExprId> by_role(const Pointwise& function, const std::vector<ExprId>& arguments) {
+    const auto any_is = [&](double value) {
+      return std::ranges::any_of(arguments, [&](ExprId a) { return is(a, value); });
+    };
+    switch (function.role) {
+      case Role::choose:
+        if (const auto condition = number(arguments[0])) return *condition != 0 ? arguments[1] : arguments[2];
+        return std::nullopt;
+      case Role::multiply:
+        return any_is(0) ? std::optional(constant(0)) : std::nullopt;
+      case Role::divide:
+        return is(arguments[0], 0) ? std::optional(constant(0)) : std::nullopt;
+      case Role::add:
+      case Role::subtract:
+        return is(arguments[0], -infinity) ? std::optional(arguments[0]) : std::nullopt;
+      default:
+        break;
+    }
+    if (&function != find_pointwise("expdiff")) return std::nullopt;
+    if (is(arguments[0], -infinity)) return constant(0);
+    // A state that is still empty is zero, so that its factor does not matter.
+    return arguments[0] == arguments[1] ? std::optional(constant(1)) : std::nullopt;
+  }
+  // Of numbers alone; a logic function also where every answer for what is unknown is the same.
+  std::optional<double> by_value(const Pointwise& function, const std::vector<ExprId>& arguments) const {
+    std::vector<double> values;
+    std::vector<std::size_t> unknown;
+    for (const auto argument : arguments) {
+      const auto known = number(argument);
+      if (!known) unknown.push_back(values.size());
+      values.push_back(known.value_or(0));
+    }
+    if (!unknown.empty() && function.role != Role::logic) return std::nullopt;
+    std::set<double> answers;
+    for (unsigned choice = 0; choice < 1U << unknown.size(); ++choice) {
+      for (std::size_t i = 0; i < unknown.size(); ++i) values[unknown[i]] = choice >> i & 1U;
+      answers.insert(function.value(values.data()));
+    }
+    return answers.size() == 1 ? std::optional(*answers.begin()) : std::nullopt;
+  }
+
+  Diagram diagram_;
+  ExprId comparison_;
+  bool holds_;
+  std::map<ArrayId, Known> known_;
+  std::set<ArrayId> changed_;
+};
+
+// ---- programs ----
+
+void each_column(const std::vector<Step>& steps, const std::function<void(const Column&)>& visit) {
+  for (const auto& step : steps)
+    match(
+        step, [&](const Column& column) { visit(column); }, [&](const Loop& loop) { each_column(loop.body, visit); });
+}
+
+void comparisons(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+  if (const auto* cast = std::get_if<Cast>(&diagram.at(id).node)) comparisons(diagram, cast->value, found);
+  if (!apply) return;
+  if (apply->function->role == Role::compare && condition(diagram, id)) found.insert(id);
+  for (const auto argument : apply->arguments) comparisons(diagram, argument, found);
+}
+
+class Needs {
+ public:
+  explicit Needs(Program& program) : program_(program) {
+    each_column(program.steps, [&](const Column& column) {
+      std::set<ArrayId> touched{column.output};
+      for (const auto array : reads(program.scratch, column)) touched.insert(array);
+      for (const auto array : touched) ++uses_[array];
+    });
+    for (const auto output : program.outputs) ++uses_[output];
+  }
+  void run(std::vector<Step>& steps) {
+    for (auto& step : steps)
+      if (auto* loop = std::get_if<Loop>(&step)) {
+        find(*loop);
+        run(loop->body);
+      }
+  }
+
+ private:
+  // Arrays that the body writes and somebody outside of it uses.
+  std::set<ArrayId> outliving(const Loop& loop) const {
+    std::map<ArrayId, int> inside;
+    std::set<ArrayId> written;
+    each_column(loop.body, [&](const Column& column) {
+      std::set<ArrayId> touched{column.output};
+      for (const auto array : reads(program_.scratch, column)) touched.insert(array);
+      for (const auto array : touched) ++inside[array];
+      written.insert(column.output);
+    });
+    std::erase_if(written, [&](ArrayId array) { return inside.at(array) == uses_.at(array); });
+    return written;
+  }
+  void find(Loop& loop) const {
+    std::set<ExprId> found;
+    each_column(loop.body, [&](const Column& column) { comparisons(program_.scratch, column.value, found); });
+    const auto state = outliving(loop);
+    for (const auto comparison : found)
+      for (const bool holds : {false, true}) {
+        Assumption assumption(program_.scratch, comparison, holds);
+        assumption.run(loop.body);
+        if (!std::ranges::all_of(state, [&](ArrayId a) { return assumption.unchanged(a); })) continue;
+        const auto asked = *condition(program_.scratch, comparison);
+        const auto needed = holds ? asked.negated() : asked;
+        if (!needed.spares_one()) loop.needs.push_back(needed);
+      }
+  }
+
+  Program& program_;
+  std::map<ArrayId, int> uses_;  // columns, and being an output
+};
+
+// ---- what is left of a value where its masks hold ----
+
+// The comparisons that must all hold for the condition to hold; false where it is anything else.
+bool conjuncts(const Diagram& diagram, ExprId id, std::vector<Condition>& found) {
+  if (const auto one = condition(diagram, id)) return found.push_back(*one), !one->spares_one();
+  const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+  if (!apply || apply->function->role != Role::logic || apply->arguments.size() != 2) return false;
+  const double only_one[] = {1, 0};
+  if (apply->function->value(only_one) != 0) return false;
+  return std::ranges::all_of(apply->arguments, [&](ExprId a) { return conjuncts(diagram, a, found); });
+}
+
+ExprId without_masks(Diagram& diagram, ExprId id, std::vector<Condition>& found) {
+  const auto node = diagram.at(id).node;
+  if (const auto* cast = std::get_if<Cast>(&node))
+    return diagram.intern(Cast{cast->type, without_masks(diagram, cast->value, found)});
+  const auto* apply = std::get_if<Apply>(&node);
+  if (!apply) return id;
+  if (apply->function->role == Role::choose) {
+    std::vector<Condition> needed;
+    if (conjuncts(diagram, apply->arguments[0], needed)) {
+      found.insert(found.end(), needed.begin(), needed.end());
+      return without_masks(diagram, apply->arguments[1], found);
+    }
+  }
+  std::vector<ExprId> arguments;
+  for (const auto argument : apply->arguments) arguments.push_back(without_masks(diagram, argument, found));
+  return diagram.intern(Apply{apply->function, std::move(arguments)});
+}
+
+}  // namespace
+
+std::optional<Condition> condition(const Diagram& diagram, ExprId comparison) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(comparison).node);
+  if (!apply || apply->function->role != Role::compare) return std::nullopt;
+  const auto left = linear(diagram, apply->arguments[0]), right = linear(diagram, apply->arguments[1]);
+  if (!left || !right) return std::nullopt;
+  Form form = *left;
+  form.add(*right, -1);
+  const auto holds = [&](double a, double b) {
+    const double both[] = {a, b};
+    return apply->function->value(both) != 0;
+  };
+  Condition result{{}, form.offset, form.constant, {}, holds(0, 1), holds(0, 0), holds(1, 0)};
+  std::ranges::copy_if(form.terms, std::back_inserter(result.terms), [](const auto& term) { return term.second != 0; });
+  std::ranges::copy_if(form.sizes, std::back_inserter(result.sizes), [](const auto& term) { return term.second != 0; });
+  return result.terms.empty() ? std::nullopt : std::optional(std::move(result));
+}
+
+void find_needs(Program& program) { Needs(program).run(program.steps); }
+
+std::optional<Unmasked> unmasked(Diagram& diagram, ExprId value) {
+  Unmasked result;
+  result.value = without_masks(diagram, value, result.conditions);
+  if (result.conditions.empty()) return std::nullopt;
+  std::ranges::sort(result.conditions);
+  result.conditions.erase(std::unique(result.conditions.begin(), result.conditions.end()), result.conditions.end());
+  return result;
+}
+
+namespace {
+
+// One side of a comparison: `q - 256`.
+struct Side {
+  std::string text;
+  void add(double factor, const std::string& what) {
+    const double size = std::abs(factor);
+    const auto term = what.empty() ? fmt::format("{}", size) : size == 1 ? what : fmt::format("{} * {}", size, what);
+    text += text.empty() ? (factor < 0 ? "-" : "") + term : (factor < 0 ? " - " : " + ") + term;
+  }
+};
+
+}  // namespace
+
+std::string to_text(const Diagram& diagram, const Condition& condition) {
+  Side left, right;
+  for (const auto& [wire, factor] : condition.terms)
+    factor > 0 ? left.add(factor, diagram.at(wire).name) : right.add(-factor, diagram.at(wire).name);
+  auto& sizes = left.text.empty() ? left : right;
+  const double sign = left.text.empty() ? 1 : -1;
+  for (const auto& [axis, factor] : condition.sizes)
+    sizes.add(sign * factor, fmt::format("size({})", diagram.at(axis).name));
+  if (condition.constant != 0 || sizes.text.empty()) sizes.add(sign * condition.constant, "");
+  const auto [below, at, above] = std::tuple(condition.below, condition.at, condition.above);
+  const auto* compared = below && above ? "!=" : below ? (at ? "<=" : "<") : above ? (at ? ">=" : ">") : "==";
+  return fmt::format("{} {} {}", left.text, compared, right.text);
+}
+
+}  // namespace napkin

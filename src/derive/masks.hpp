@@ -1,0 +1,24 @@
+// Masks: which pieces of a loop change nothing, and what a column is where its mask lets everything through.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "napkin/derive.hpp"
+
+namespace napkin {
+
+// Fills Loop::needs of every loop of a program (rule S7 of docs/theory.md).
+void find_needs(Program&);
+
+// A comparison of linear forms of positions as a condition.
+std::optional<Condition> condition(const Diagram&, ExprId comparison);
+
+// The value where all of its masks hold at every position, and what must hold there. None without such masks.
+struct Unmasked {
+  std::vector<Condition> conditions;
+  ExprId value;
+};
+std::optional<Unmasked> unmasked(Diagram&, ExprId value);
+
+}  // namespace napkin
