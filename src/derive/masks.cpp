@@ -372,18 +372,23 @@ struct Side {
 
 }  // namespace
 
-std::string to_text(const Diagram& diagram, const Condition& condition) {
+std::string to_text(const Condition& condition, std::string_view sign, const ConditionWords& words) {
   Side left, right;
   for (const auto& [wire, factor] : condition.terms)
-    factor > 0 ? left.add(factor, diagram.at(wire).name) : right.add(-factor, diagram.at(wire).name);
-  auto& sizes = left.text.empty() ? left : right;
-  const double sign = left.text.empty() ? 1 : -1;
-  for (const auto& [axis, factor] : condition.sizes)
-    sizes.add(sign * factor, fmt::format("size({})", diagram.at(axis).name));
-  if (condition.constant != 0 || sizes.text.empty()) sizes.add(sign * condition.constant, "");
+    factor > 0 ? left.add(factor, words.wire(wire, true)) : right.add(-factor, words.wire(wire, false));
+  auto& rest = left.text.empty() ? left : right;
+  const double factor_here = left.text.empty() ? 1 : -1;
+  for (const auto& [axis, factor] : condition.sizes) rest.add(factor_here * factor, words.size(axis));
+  if (condition.constant != 0 || rest.text.empty()) rest.add(factor_here * condition.constant, "");
+  return fmt::format("{} {} {}", left.text, sign, right.text);
+}
+
+std::string to_text(const Diagram& diagram, const Condition& condition) {
   const auto [below, at, above] = std::tuple(condition.below, condition.at, condition.above);
-  const auto* compared = below && above ? "!=" : below ? (at ? "<=" : "<") : above ? (at ? ">=" : ">") : "==";
-  return fmt::format("{} {} {}", left.text, compared, right.text);
+  const auto* sign = below && above ? "!=" : below ? (at ? "<=" : "<") : above ? (at ? ">=" : ">") : "==";
+  return to_text(condition, sign,
+                 {[&](WireId wire, bool) { return diagram.at(wire).name; },
+                  [&](AxisId axis) { return fmt::format("size({})", diagram.at(axis).name); }});
 }
 
 }  // namespace napkin

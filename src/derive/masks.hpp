@@ -1,7 +1,10 @@
 // Masks: which pieces of a loop change nothing, and what a column is where its mask lets everything through.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "napkin/derive.hpp"
@@ -20,5 +23,13 @@ struct Unmasked {
   ExprId value;
 };
 std::optional<Unmasked> unmasked(Diagram&, ExprId value);
+
+// A condition as a comparison without minus signs where there need be none, in words of the caller's for a wire (that
+// stands on the left or the right) and for the size of an axis: `x <= q`.
+struct ConditionWords {
+  std::function<std::string(WireId, bool left)> wire;
+  std::function<std::string(AxisId)> size;
+};
+std::string to_text(const Condition&, std::string_view sign, const ConditionWords&);
 
 }  // namespace napkin

@@ -121,6 +121,7 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
 
 constexpr std::string_view opening =
     R"(// Checks the kernels of @NAME@ against its plain evaluation, and times them with --time.
+// Printed by napkin.
 //
 //   @NAME@_harness [axis=size ...] [--time]
 #include <cuda_runtime.h>
@@ -367,7 +368,7 @@ std::string cuda_harness(const CudaPlan& plan) {
 }
 
 std::string cuda_build_file(const CudaPlan& plan) {
-  return replaced(R"(# Builds the kernels of @NAME@ as a library, and the program that checks and times them:
+  return replaced(R"(# Printed by napkin. Builds the kernels of @NAME@ as a library, and the program that checks and times them:
 #   cmake -B build -DCMAKE_CUDA_ARCHITECTURES=90 && cmake --build build && build/@NAME@_harness --time
 cmake_minimum_required(VERSION 3.24)
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

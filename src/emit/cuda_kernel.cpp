@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "derive/masks.hpp"
 #include "diagram/match.hpp"
 #include "emit/cuda_columns.hpp"
 #include "emit/cuda_tiles.hpp"
@@ -219,28 +219,19 @@ class KernelPrinter {
     page_.shared = shared;
   }
 
-  // Of the extremes of the condition's form on the piece at hand.
+  // Of the least and the greatest value of the condition's form on the piece at hand.
   std::string holds_somewhere(const Condition& condition, const WirePieces& pieces) const {
-    const auto least = extreme(condition, pieces, true), greatest = extreme(condition, pieces, false);
-    const auto high = fmt::format("{} >{} 0", greatest, condition.at ? "=" : "");
-    const auto low = fmt::format("{} <{} 0", least, condition.at ? "=" : "");
+    const auto compared = [&](const char* sign, bool least) {
+      return to_text(condition, sign,
+                     {[&](WireId wire, bool left) {
+                        const auto& piece = pieces[wire.index];
+                        return left == least ? piece.begin : fmt::format("({} - 1)", piece.end);
+                      },
+                      [&](AxisId axis) { return "n." + page_.names.axes[axis.index]; }});
+    };
+    const auto low = compared(condition.at ? "<=" : "<", true), high = compared(condition.at ? ">=" : ">", false);
     if (condition.below == condition.above) return low + " && " + high;
     return condition.below ? low : high;
-  }
-  std::string extreme(const Condition& condition, const WirePieces& pieces, bool least) const {
-    std::string text;
-    const auto add = [&](double factor, const std::string& what) {
-      const double size = std::abs(factor);
-      const auto term = what.empty() ? fmt::format("{}", size) : size == 1 ? what : fmt::format("{} * {}", size, what);
-      text += text.empty() ? (factor < 0 ? "-" : "") + term : (factor < 0 ? " - " : " + ") + term;
-    };
-    for (const auto& [wire, factor] : condition.terms) {
-      const auto& piece = pieces[wire.index];
-      add(factor, (factor > 0) == least ? piece.begin : fmt::format("({} - 1)", piece.end));
-    }
-    for (const auto& [axis, factor] : condition.sizes) add(factor, "n." + page_.names.axes[axis.index]);
-    if (condition.constant != 0) add(condition.constant, "");
-    return text;
   }
 
   // The thread's own part of a piece that is shared out.

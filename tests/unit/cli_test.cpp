@@ -265,3 +265,17 @@ TEST_CASE("colour only where it is asked for or seen", "[cli]") {
   CHECK(has(run_cli({"derive", attention, "--color", "always"}).out, "\033[1m"));
   CHECK(has(run_cli({"derive", "missing.nap", "--color", "always"}).err, "\033["));
 }
+
+TEST_CASE("what was emitted before is overwritten, what a person wrote is not", "[cli]") {
+  const Folder folder;
+  const std::vector<std::string> emit = {
+      "emit",  "cuda", example("matmul"), "--target", "toy", "--set", "a=8",
+      "--set", "b=8",  "--set",           "c=8",      "-q",  "-o",    folder / "out"};
+  CHECK(run_cli(emit).code == exit_done);
+  CHECK(run_cli(emit).code == exit_done);
+  folder.write("out/matmul.cu", "int mine;\n");
+  const auto ran = run_cli(emit);
+  CHECK(ran.code == exit_input);
+  CHECK(has(ran.err, "error[E0531]"));
+  CHECK(text_of(folder / "out/matmul.cu") == "int mine;\n");
+}
