@@ -149,12 +149,15 @@ bool Algebra::positive(const Term& term) const {
   return term.coefficient > 0 && std::ranges::all_of(term.factors, fine) && std::ranges::all_of(term.rounded, fine);
 }
 
+// The exponential of a difference that the derivation itself writes.
+static bool is_difference(const Apply& apply) { return apply.function == find_pointwise("expdiff"); }
+
 bool Algebra::holds_exponential(ExprId e) const {
   return match(
       diagram_.at(e).node, [](const Constant&) { return false; }, [](const Size&) { return false; },
       [](const Position&) { return false; }, [](const Access&) { return false; },
       [&](const Apply& a) {
-        return a.function->role == Role::exponential ||
+        return a.function->role == Role::exponential || is_difference(a) ||
                std::ranges::any_of(a.arguments, [&](ExprId x) { return holds_exponential(x); });
       },
       [&](const Cast& c) { return holds_exponential(c.value); }, [](const Reduce&) { return false; });
@@ -224,6 +227,7 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
     case Role::other:
       break;
   }
+  if (is_difference(a)) return exponential(add(argument(0), scale(argument(1), -1)), 1);
   return opaque(e, a);
 }
 

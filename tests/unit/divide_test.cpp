@@ -1,0 +1,144 @@
+// A streamed wire divided into parts: the two kernels mean what the one did, and each derives as any other.
+#include "derive/divide.hpp"
+
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "support/random_diagram.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+using namespace napkin::testing;
+
+namespace {
+
+Diagram diagram_of(const std::string& text) {
+  Sources sources;
+  Diagnostics diagnostics;
+  auto diagram = read_diagram(sources, sources.add("divided.nap", text), {}, diagnostics);
+  INFO(render_text(sources, diagnostics, false));
+  REQUIRE(!diagnostics.has_errors());
+  return diagram;
+}
+
+std::vector<StatementId> all_statements(const Diagram& diagram) {
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  return all;
+}
+
+std::optional<Divided> divided(const Diagram& diagram, const std::string& wire, std::int64_t parts) {
+  return divide(diagram, derive(diagram, all_statements(diagram)), *find_wire(diagram, wire), parts);
+}
+
+std::string statements(const Diagram& diagram) {
+  std::string text;
+  for (const auto& s : diagram.statements)
+    text += diagram.at(s.output).name + " = " + to_text(diagram, s.value) + "\n";
+  return text;
+}
+
+// What is infinite or not a number on the way may come out either way.
+bool tame(const Values& plain) {
+  for (const auto& array : plain.arrays)
+    for (const double value : array)
+      if (!std::isfinite(value) || std::abs(value) > 1e4) return false;
+  return true;
+}
+
+void check_same_meaning(const Diagram& diagram, const Diagram& other, std::uint32_t seed) {
+  const auto inputs = random_inputs(diagram, seed);
+  auto plain = inputs, parted = inputs;
+  parted.arrays.resize(other.arrays.size());
+  evaluate(diagram, plain, false);
+  if (!tame(plain)) return;
+  evaluate(other, parted, false);
+  for (const auto output : diagram.outputs) {
+    const auto &expected = plain.arrays[output.index], &got = parted.arrays[output.index];
+    REQUIRE(expected.size() == got.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      CAPTURE(diagram.at(output).name, i);
+      const bool both_unknown = std::isnan(expected[i]) && std::isnan(got[i]);
+      REQUIRE((both_unknown || std::abs(expected[i] - got[i]) <= 1e-6 * (1 + std::abs(expected[i]))));
+    }
+  }
+}
+
+const std::string head =
+    "diagram parted\naxis q = 6; axis x = 24; axis d = 4\n"
+    "input Q: f32[q, d]\ninput K: f32[x, d]\ninput V: f32[x, d]\ninput T: f32[q, x]\n";
+
+}  // namespace
+
+TEST_CASE("the parts of a divided wire merge into what the whole gives") {
+  const std::vector<std::string> kernels = {
+      "Y[q] = sum[x](T[q, x])\noutput Y\n",
+      "Y[q] = max[x](T[q, x] * 2)\noutput Y\n",
+      "Y[q] = logsumexp[x](T[q, x])\noutput Y\n",
+      "S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))\nP[q, x] = softmax[x](S[q, x])\n"
+      "O[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
+      "S[q, x] = sum[d](Q[q, d] * K[x, d])\nP[q, x] = softmax[x](where(x <= q + 3, S[q, x], -inf))\n"
+      "O[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
+      "P[q, x] = l2norm[x](T[q, x])\nO[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
+      "Y[q, d] = sum[x](where(x == 3 * q, T[q, x] * V[x, d], 0))\noutput Y\n",
+  };
+  for (const auto& kernel : kernels)
+    for (const std::int64_t parts : {2, 3, 8, 24}) {
+      CAPTURE(kernel, parts);
+      const auto diagram = diagram_of(head + kernel);
+      const auto made = divided(diagram, "x", parts);
+      REQUIRE(made);
+      INFO(statements(made->diagram));
+      REQUIRE(verify(made->diagram).empty());
+      CHECK(!made->parts.empty());
+      CHECK(!made->merging.empty());
+      CHECK(made->parts.size() + made->merging.size() == made->diagram.statements.size());
+      check_same_meaning(diagram, made->diagram, 7);
+    }
+}
+
+TEST_CASE("a part is derived as the whole was, and so is the merge") {
+  const auto diagram = diagram_of(head +
+                                  "S[q, x] = sum[d](Q[q, d] * K[x, d])\nP[q, x] = softmax[x](S[q, x])\n"
+                                  "O[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n");
+  const auto made = divided(diagram, "x", 4);
+  REQUIRE(made);
+  const auto wire = [&](const std::string& name) { return *find_wire(made->diagram, name); };
+  const auto parts = derive(made->diagram, made->parts), merging = derive(made->diagram, made->merging);
+  CHECK(std::holds_alternative<Groupable>(parts.find(wire("x_part"))->group));
+  CHECK(std::holds_alternative<Groupable>(parts.find(wire("q"))->group));
+  const auto& inside = parts.find(wire("x_in_part"))->stream;
+  REQUIRE(std::holds_alternative<Streamable>(inside));
+  CHECK(std::get<Streamable>(inside).state.size() == 3);
+  const auto& over_parts = merging.find(wire("x_part"))->stream;
+  REQUIRE(std::holds_alternative<Streamable>(over_parts));
+  CHECK(std::get<Streamable>(over_parts).state.size() == 3);
+  CHECK(parts.outputs.size() == 3);
+}
+
+TEST_CASE("what cannot be divided is not") {
+  const auto diagram = diagram_of(head + "Y[q] = sum[x](T[q, x])\noutput Y\n");
+  CHECK(!divided(diagram, "x", 5));  // parts would not be equal
+  CHECK(!divided(diagram, "x", 1));  // nothing to merge
+  CHECK(!divided(diagram, "q", 2));  // woven: its groups never meet
+  CHECK(!divided(diagram_of(head + "P[q, x] = softmax[x](T[q, x])\noutput P\n"), "x", 2));
+}
+
+TEST_CASE("random diagrams mean the same with any wire divided") {
+  int checked = 0;
+  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+    const auto diagram = random_diagram(seed);
+    const auto derivation = derive(diagram, all_statements(diagram));
+    for (const auto& verdict : derivation.verdicts)
+      for (const std::int64_t parts : {2, 3}) {
+        const auto made = divide(diagram, derivation, verdict.wire, parts);
+        if (!made) continue;
+        INFO("seed " << seed << ", wire " << diagram.at(verdict.wire).name << " in " << parts);
+        INFO(statements(diagram) << "->\n" << statements(made->diagram));
+        REQUIRE(verify(made->diagram) == std::vector<std::string>{});
+        check_same_meaning(diagram, made->diagram, seed);
+        ++checked;
+      }
+  }
+  CHECK(checked > 40);
+}
