@@ -33,8 +33,7 @@ std::optional<Divided> divided(const Diagram& diagram, const std::string& wire, 
 
 std::string statements(const Diagram& diagram) {
   std::string text;
-  for (const auto& s : diagram.statements)
-    text += diagram.at(s.output).name + " = " + to_text(diagram, s.value) + "\n";
+  for (const auto& s : diagram.statements) text += diagram.at(s.output).name + " = " + to_text(diagram, s.value) + "\n";
   return text;
 }
 
