@@ -166,8 +166,21 @@ Sum Algebra::atom(ExprId e) {
   return {term};
 }
 
+// Pieces plus finished reductions, and nothing that mixes them.
+bool Algebra::is_shift(const Sum& sum) const {
+  if (!keeps_shifts_ || sum.size() < 2 || sum.size() > most_terms || !dependence(sum).mixed()) return false;
+  return std::ranges::none_of(sum,
+                              [&](const Term& t) { return dependence(t).mixed() || t.cast || !t.exponent.empty(); });
+}
+bool Algebra::is_shift(ExprId e) {
+  const auto* apply = std::get_if<Apply>(&diagram_.at(e).node);
+  const auto role = apply ? apply->function->role : Role::other;
+  return (role == Role::add || role == Role::subtract) && keeps_shifts_ && is_shift(normal(e));
+}
+
 // A sum of several terms as one factor, unless it mixes piece and state and so must be multiplied out.
 Sum Algebra::wrapped(const Sum& sum) {
+  if (is_shift(sum)) return atom(build(sum));
   if (sum.size() < 2 || (dependence(sum).mixed() && sum.size() <= most_terms)) return sum;
   return atom(build(sum));
 }
@@ -245,7 +258,7 @@ Sum Algebra::raised(const Sum& sum, double power) {
     term.exponent = scale(term.exponent, power);
     return {term};
   }
-  if (dependence(sum).mixed() && integer(power) && power > 0 && power <= 4) {
+  if (dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
     Sum all = sum;
     for (int i = 1; i < power; ++i) all = multiplied(all, sum);
     return all;
@@ -327,7 +340,8 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
   for (const auto& term : sum) {
     auto separated = separate(term);
     if (std::holds_alternative<ExprId>(separated)) return atom(choice(build(sum), zero));
-    auto& [piece, state] = std::get<Separated>(separated);
+    auto& [piece, state, shift] = std::get<Separated>(separated);
+    if (shift) return atom(choice(build(sum), zero));
     if (!piece.exponent.empty())
       piece.exponent = atom(choice(build(piece.exponent), never));
     else
@@ -347,7 +361,8 @@ Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   for (const auto& term : sum) {
     auto separated = separate(term);
     if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)));
-    auto& [piece, state] = std::get<Separated>(separated);
+    auto& [piece, state, shift] = std::get<Separated>(separated);
+    if (shift) piece.factors = combined(piece.factors, {{shift->base, shift->power}});
     if (!piece.factors.empty() || !piece.exponent.empty() || piece.cast) {
       piece.rounded = combined(piece.rounded, piece.factors);
       piece.factors.clear();
@@ -376,7 +391,12 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
   const auto sort = [&](const Factors& factors, Factors& piece, Factors& state) -> std::optional<ExprId> {
     for (const auto& factor : factors) {
       const auto depends = dependence(factor.first);
-      if (depends.mixed()) return factor.first;
+      if (depends.mixed()) {
+        const bool fits = integer(factor.second) && factor.second > 0 && factor.second <= 4;
+        if (parts.shift || !fits || !is_shift(factor.first)) return factor.first;
+        parts.shift = Shift{factor.first, factor.second, &factors == &term.rounded};
+        continue;
+      }
       auto& side = depends.piece ? piece : state;
       side = combined(side, {factor});
     }
@@ -390,7 +410,8 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
     if (depends.mixed()) return build(part);
     (piecewise && !depends.state ? parts.piece : parts.state).exponent.push_back(part);
   }
-  if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty()) parts.piece.cast = term.cast;
+  const bool rounds = parts.shift && parts.shift->rounded;
+  if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty() || rounds) parts.piece.cast = term.cast;
   return parts;
 }
 
