@@ -230,6 +230,8 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
       return exponential(argument(0), a.function->scale);
     case Role::logarithm:
       return logarithm(a, argument(0));
+    case Role::magnitude:
+      return magnitude(e, a, argument(0));
     case Role::choose:
       return chosen(e, a);
     case Role::compare:
@@ -308,6 +310,17 @@ Sum Algebra::logarithm(const Apply& log, const Sum& sum) {
   rest.exponent.clear();
   if (rest.factors.empty() && rest.coefficient == 1) return exponent;
   return add(exponent, atom(apply(log.function->name, {build(rest)})));
+}
+
+// |a * b| = |a| * |b|, where that takes pieces and finished reductions apart.
+Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
+  if (sum.size() != 1 || sum[0].cast || !dependence(sum).mixed()) return opaque(e, a);
+  Term term;
+  term.coefficient = std::abs(sum[0].coefficient);
+  term.exponent = sum[0].exponent;
+  for (const auto& [base, power] : sum[0].factors)
+    term.factors = combined(term.factors, {{positive(base) ? base : apply(a.function->name, {base}), power}});
+  return {term};
 }
 
 // where(c, a, b): what does not depend on the piece leaves the choice.

@@ -97,6 +97,7 @@ class Algebra {
   Sum rooted(const Apply&, const Sum&, double power);
   Sum exponential(const Sum&, double scale);
   Sum logarithm(const Apply&, const Sum&);
+  Sum magnitude(ExprId, const Apply&, const Sum&);
   Sum chosen(ExprId, const Apply&);
   Sum kept_where(ExprId condition, const Sum&, bool when);
   Sum cast(ExprId, Datatype, const Sum&);

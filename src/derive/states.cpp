@@ -75,8 +75,6 @@ class Analysis {
     if (column.carried) return refuse(column, "is carried along another streamed axis already");
     const auto role = column.fold->combine->role;
     const Sum body = algebra_.normal(column.value);
-    if (algebra_.dependence(body).state)
-      step(Rule::composition, column, algebra_.build(body), "what mixes pieces and finished reductions is written out");
     if (role == Role::add) return reduce_sum(column, takes_reference(column, body) ? body : as_written(column));
     role == Role::multiply ? reduce_product(column, body) : reduce_extreme(column, body);
   }
@@ -100,7 +98,10 @@ class Analysis {
   void reduce_sum(const Column& column, const Sum& body) {
     auto value = mean_of(column, body);
     if (!value) value = about_means(column);
-    if (!value) value = summed(column, body);
+    if (!value) {
+      show_written_out(column, body);
+      value = summed(column, body);
+    }
     if (value) found_.finished[column.output] = *value;
   }
 
@@ -228,6 +229,7 @@ class Analysis {
     if (!fine || shifts.empty()) return {};
     auto value = plain.empty() ? std::optional(Sum{}) : summed(column, plain, false);
     if (!value) return {};
+    show_written_out(column, body);
     for (const auto& shift : shifts) *value = add(*value, about_mean(column, shift));
     found_.rules.insert({Rule::moments, Rule::cascade});
     step(Rule::moments, column, body, *value, "about the running mean nothing large cancels");
@@ -312,6 +314,7 @@ class Analysis {
   // ---- max, min, prod ----
   // What does not depend on the piece is joined once, after the last piece.
   void reduce_extreme(const Column& column, const Sum& body) {
+    show_written_out(column, body);
     if (body.size() == 1 && (!body[0].exponent.empty() || algebra_.dependence(body[0]).mixed()))
       return reduce_scaled(column, body[0]);
     Sum piece, state;
@@ -334,6 +337,7 @@ class Analysis {
     if (!algebra_.dependence(body).state)
       return finish(column, carried(column, algebra_original(column), column.over, {}, true), {});
     if (body.size() != 1) return refuse_mixing(column, algebra_.build(body));
+    show_written_out(column, body);
     auto separated = algebra_.separate(body[0]);
     if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(column, *mixing);
     auto& [piece, state, shift] = std::get<Algebra::Separated>(separated);
@@ -530,9 +534,11 @@ class Analysis {
     const ExprId old = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(before)});
     note_step(rule, column, old, algebra_.build(after), std::move(why));
   }
-  void step(Rule rule, const Column& column, ExprId body, std::string why) {
-    const ExprId now = scratch_.intern(Reduce{column.fold, column.over, body});
-    note_step(rule, column, as_expression(scratch_, column), now, std::move(why));
+  void show_written_out(const Column& column, const Sum& body) {
+    if (!algebra_.dependence(body).state) return;
+    const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)});
+    note_step(Rule::composition, column, as_expression(scratch_, column), now,
+              "what mixes pieces and finished reductions is written out");
   }
   void note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why) {
     if (before != after) found_.trace.push_back({rule, column.output, before, after, std::move(why)});
