@@ -28,12 +28,21 @@ struct Column {
   std::optional<ExprId> repair;
 };
 
-enum class Rule { weave, reduction, composition, finish, cascade, invariant, cast };  // S1 to S6, and casts
-std::string_view code(Rule);                                                          // "S1" .. "S6", "cast"
+enum class Rule { weave, reduction, composition, finish, cascade, invariant, cast, moments };
+std::string_view code(Rule);  // "S1" .. "S6", "cast", "moments": as docs/theory.md names them
+
+// One step of the derivation: what stood for an array, and what the rule made of it.
+struct Rewriting {
+  Rule rule;
+  ArrayId array;
+  ExprId before, after;  // in the scratch of what holds the trace
+  std::string why;       // complete as a sentence without its full stop
+};
 
 struct Refused {
   std::string reason;  // in the words of the file, complete as a sentence without its full stop
   Span span;           // what in the file makes it so
+  std::string mend{};  // what would make it possible, where something would; as reason
 };
 
 struct Groupable {
@@ -44,7 +53,7 @@ struct Groupable {
 // A carried accumulator. Two states merge with the same repair that absorb uses.
 struct Carried {
   ArrayId array;             // in scratch
-  const Reduction* combine;  // how the old state and a piece's own reduction join
+  const Reduction* combine;  // how the old state and a piece's own reduction join; none for a running mean
 };
 
 // The four programs, over arrays of their own `scratch`. `piece` computes what the piece alone determines; `absorb`
@@ -57,6 +66,7 @@ struct Streamable {
   std::vector<ArrayId> other;
   std::vector<Rule> rules;
   std::vector<std::string> notes;  // such as a cast that rounds the piece
+  std::vector<Rewriting> trace;    // the steps that led here, in the order they were taken
 };
 
 struct Verdict {
@@ -71,6 +81,7 @@ struct Derivation {
   Diagram scratch;                      // the diagram, and the arrays and expressions that the derivation adds
   std::size_t file_arrays = 0;          // arrays of scratch from here on are the derivation's own
   std::vector<Column> columns;          // the plain meaning: statements with their reductions taken apart
+  std::vector<Rewriting> trace;         // the steps from the statements to the columns
   std::vector<ArrayId> inputs;          // read, produced by none of the statements
   std::vector<ArrayId> outputs;         // produced and needed outside
   std::vector<Verdict> verdicts;        // one per wire, in the order of first use

@@ -38,6 +38,7 @@ enum class Role : std::uint8_t {
   inverse_root,
   exponential,  // turns + into *; `scale` is ln(base)
   logarithm,    // turns * of positive factors into +
+  magnitude,    // of a product, the product of the magnitudes
   choose,       // where(c, a, b)
   compare,      // of two numbers, gives a condition
   logic,        // of conditions, gives a condition

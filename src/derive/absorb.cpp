@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "derive/states.hpp"
+#include "derive/trace.hpp"
 
 namespace napkin {
 namespace {
@@ -25,6 +26,7 @@ class Writer {
         algebra_(scratch, {WireId{}, [](const Access&) { return Dependence{}; },
                            [](ExprId) { return std::optional<Sum>{}; }, [](ArrayId) { return false; }}) {
     result_.programs.notes = found_.notes;
+    result_.programs.trace = found_.trace;
   }
 
   Absorbed run() {
@@ -33,13 +35,14 @@ class Writer {
     emit_states();
     emit_finish();
     std::set<ArrayId> read = needed_;
-    for (const auto* list : {&to.absorb, &to.finish})
-      for (const auto& column : *list)
-        for (const auto array : reads(scratch_, column)) read.insert(array);
-    drop_unused(scratch_, to.piece, read);
-    for (const auto& column : to.piece)
+    const auto reads_of = [&](const Column& column) {
       for (const auto array : reads(scratch_, column)) read.insert(array);
-    split_free(read);
+    };
+    for (const auto& column : to.absorb) reads_of(column);
+    for (const auto& [number, column] : finish_) reads_of(column);
+    drop_unused(scratch_, to.piece, read);
+    split_free();
+    write_finish();
     name_rules();
     return std::move(result_);
   }
@@ -53,31 +56,53 @@ class Writer {
     auto& to = result_.programs;
     std::map<std::size_t, ArrayId> newer;
     std::map<std::pair<std::size_t, double>, std::array<ArrayId, 3>> repairs;
+    MomentWriter moments(scratch_, algebra_, to);
+    for (const auto& centre : found_.centres) moments.carry(centre);
     for (std::size_t i = 0; i < found_.all.size(); ++i) {
       to.state.push_back({found_.all[i].array, found_.all[i].reduction});
       to.init.push_back(
           {found_.all[i].array, scratch_.intern(Constant{found_.all[i].reduction->identity}), nullptr, {}, {}, {}});
-      to.other.push_back(twin(found_.all[i].array, "'"));
+      to.other.push_back(twin(scratch_, found_.all[i].array, "'"));
     }
     for (const auto& state : found_.all)
       if (state.reference) newer.emplace(state.reference->state, ArrayId{});
     for (auto& [index, array] : newer) emit_maximum(index, array);
-    std::vector<Column> repaired;
+    emit_moments(moments);
     for (std::size_t i = 0; i < found_.all.size(); ++i)
-      if (!newer.contains(i)) emit_state(i, newer, repairs);
+      if (!newer.contains(i) && !found_.all[i].moment) emit_state(i, newer, repairs);
     for (const auto& [index, array] : newer) {
       const Column update{found_.all[index].array, read_whole(scratch_, array), nullptr, {}, {}, {}};
       to.absorb.push_back(update);
       to.merge.push_back(update);
     }
+    moments.settle();
+    for (const auto& column : to.absorb) note_update(column);
     to.absorb = tidy(scratch_, std::move(to.absorb));
+  }
+  // The higher powers first: they are repaired by the old lower ones.
+  void emit_moments(MomentWriter& writer) {
+    for (const auto& centre : found_.centres) writer.move(centre);
+    std::vector<const State*> all;
+    for (const auto& state : found_.all)
+      if (state.moment) all.push_back(&state);
+    std::ranges::stable_sort(all, [](const State* a, const State* b) { return a->moment->power > b->moment->power; });
+    for (const auto* state : all) writer.update(state->array, state->body[0], *state->moment, state->over);
+  }
+  // How a state takes a piece is the last step of what became of its reduction.
+  void note_update(const Column& column) {
+    if (!column.fold || !column.carried) return;
+    const Column plain{column.output, column.value, column.fold, column.over, {}, {}};
+    result_.programs.trace.push_back(
+        {column.repair ? Rule::cascade : Rule::reduction, column.output, as_expression(scratch_, plain),
+         as_expression(scratch_, column),
+         column.repair ? "what is carried is repaired, then a piece joins it" : "a piece joins what is carried"});
   }
   void emit_maximum(std::size_t index, ArrayId& array) {
     auto& to = result_.programs;
     const auto& state = found_.all[index];
     array = new_array(scratch_, "n", scratch_.at(state.array).type, scratch_.at(state.array).wires);
     to.absorb.push_back({array, algebra_.build(state.body), state.reduction, state.over, state.array, {}});
-    to.merge.push_back({array, join(state.reduction, state.array, to.other[index]), nullptr, {}, {}, {}});
+    to.merge.push_back({array, join(state.reduction, state.array, other(index)), nullptr, {}, {}, {}});
   }
   void emit_state(std::size_t i, const std::map<std::size_t, ArrayId>& newer,
                   std::map<std::pair<std::size_t, double>, std::array<ArrayId, 3>>& repairs) {
@@ -85,7 +110,7 @@ class Writer {
     const auto& state = found_.all[i];
     if (!state.reference) {
       to.absorb.push_back({state.array, algebra_.build(state.body), state.reduction, state.over, state.array, {}});
-      to.merge.push_back({state.array, join(state.reduction, state.array, to.other[i]), nullptr, {}, {}, {}});
+      to.merge.push_back({state.array, join(state.reduction, state.array, other(i)), nullptr, {}, {}, {}});
       return;
     }
     const auto key = std::pair{state.reference->state, state.reference->ratio};
@@ -97,9 +122,8 @@ class Writer {
     const auto scaled = [&](ExprId factor, ArrayId array) {
       return algebra_.apply("*", {factor, read_whole(scratch_, array)});
     };
-    const ExprId merged =
-        algebra_.apply(state.reduction->combine->name,
-                       {scaled(repair, state.array), scaled(read_whole(scratch_, theirs), to.other[i])});
+    const ExprId merged = algebra_.apply(state.reduction->combine->name,
+                                         {scaled(repair, state.array), scaled(read_whole(scratch_, theirs), other(i))});
     to.merge.push_back({state.array, merged, nullptr, {}, {}, {}});
   }
   // r = exp(old - new), for the state and, in merge, for the other one.
@@ -107,13 +131,13 @@ class Writer {
     auto& to = result_.programs;
     const auto array = found_.all[reference.state].array;
     const auto mine = new_array(scratch_, "r", scratch_.at(array).type, scratch_.at(array).wires);
-    const auto theirs = twin(mine, "'");
+    const auto theirs = twin(scratch_, mine, "'");
     const auto factor = [&](ArrayId old) {
       return algebra_.apply("expdiff", {level(old, reference.ratio), level(newer, reference.ratio)});
     };
     to.absorb.push_back({mine, factor(array), nullptr, {}, {}, {}});
     to.merge.push_back({mine, factor(array), nullptr, {}, {}, {}});
-    to.merge.push_back({theirs, factor(to.other[reference.state]), nullptr, {}, {}, {}});
+    to.merge.push_back({theirs, factor(other(reference.state)), nullptr, {}, {}, {}});
     return {mine, theirs, array};
   }
   ExprId level(ArrayId maximum, double ratio) {
@@ -133,52 +157,66 @@ class Writer {
   ExprId join(const Reduction* reduction, ArrayId a, ArrayId b) {
     return algebra_.apply(reduction->combine->name, {read_whole(scratch_, a), read_whole(scratch_, b)});
   }
-  ArrayId twin(ArrayId array, const char* mark) {
-    auto copy = scratch_.at(array);
-    copy.name += mark;
-    scratch_.arrays.push_back(std::move(copy));
-    return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
-  }
+  // The second state of a merge; counts and means stand in front.
+  ArrayId other(std::size_t state) const { return result_.programs.other.at(2 * found_.centres.size() + state); }
   void emit_finish() {
-    auto& finish = result_.programs.finish;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto& column = columns_[i];
       if (found_.kinds[i] != ColumnKind::reduction && found_.kinds[i] != ColumnKind::finish) continue;
       if (const auto late = found_.late_folds.find(column.output); late != found_.late_folds.end())
-        finish.insert(finish.end(), late->second.begin(), late->second.end());
+        for (const auto& fold : late->second) finish_.emplace_back(i, fold);
       const auto found = found_.finished.find(column.output);
       if (found == found_.finished.end()) {
-        finish.push_back(column);
+        finish_.emplace_back(i, column);
       } else if (!found_.arrays.contains(column.output)) {
-        finish.push_back({column.output, stored(column.output, algebra_.build(found->second)), nullptr, {}, {}, {}});
+        const ExprId value = stored(column.output, algebra_.build(found->second));
+        finish_.emplace_back(i, Column{column.output, value, nullptr, {}, {}, {}});
+        note_finish(column, value);
       }
     }
-    drop_unused(scratch_, finish, needed_);
-    finish = tidy(scratch_, std::move(finish));
+  }
+  // A copy shows nothing.
+  void note_finish(const Column& column, ExprId value) {
+    const auto copies = [&](ExprId e) { return std::holds_alternative<Access>(scratch_.at(e).node); };
+    if (value == column.value || copies(value) || (!column.fold && copies(column.value))) return;
+    result_.programs.trace.push_back({Rule::finish, column.output, as_expression(scratch_, column), value,
+                                      "after the last piece, in terms of what was carried"});
   }
   // Storing rounds already.
   ExprId stored(ArrayId output, ExprId value) const {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
     return cast && cast->type == scratch_.at(output).type ? cast->value : value;
   }
-  // Columns free of the wire: in front of the loop if a piece needs them, else after it.
-  void split_free(std::set<ArrayId> read_inside) {
+  // Columns free of the wire: in front of the loop if a later column inside needs them, else after it. An update
+  // that the columns before it must not see yet, `m = n`, so comes after.
+  void split_free() {
     auto& to = result_.programs;
-    read_inside.clear();
-    for (const auto* list : {&to.piece, &to.absorb})
-      for (const auto& column : *list)
-        for (const auto array : reads(scratch_, column)) read_inside.insert(array);
-    std::vector<Column> after;
+    std::set<ArrayId> kept, read;
+    for (const auto& column : to.piece) kept.insert(column.output);
     std::vector<bool> early(columns_.size());
     for (std::size_t i = columns_.size(); i-- > 0;) {
-      early[i] = found_.kinds[i] == ColumnKind::free && read_inside.contains(columns_[i].output);
-      if (early[i])
-        for (const auto array : reads(scratch_, columns_[i])) read_inside.insert(array);
+      const auto kind = found_.kinds[i];
+      early[i] = kind == ColumnKind::free && read.contains(columns_[i].output);
+      const bool inside = kind == ColumnKind::reduction || kind == ColumnKind::mixed ||
+                          (kind == ColumnKind::piece && kept.contains(columns_[i].output));
+      if (!early[i] && !inside) continue;
+      for (const auto array : reads(scratch_, columns_[i])) read.insert(array);
     }
-    for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (found_.kinds[i] == ColumnKind::free) (early[i] ? result_.before : after).push_back(columns_[i]);
-    to.finish.insert(to.finish.begin(), after.begin(), after.end());
-    drop_unused(scratch_, to.finish, needed_);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      if (found_.kinds[i] != ColumnKind::free) continue;
+      if (early[i])
+        result_.before.push_back(columns_[i]);
+      else
+        finish_.emplace_back(i, columns_[i]);
+    }
+  }
+  // What follows the last piece, in the order of the columns.
+  void write_finish() {
+    std::ranges::stable_sort(finish_, {}, [](const auto& numbered) { return numbered.first; });
+    auto& finish = result_.programs.finish;
+    for (auto& [number, column] : finish_) finish.push_back(std::move(column));
+    drop_unused(scratch_, finish, needed_);
+    finish = tidy(scratch_, std::move(finish));
   }
   void name_rules() {
     auto& to = result_.programs;
@@ -202,6 +240,7 @@ class Writer {
   States found_;
   Algebra algebra_;
   Absorbed result_;
+  std::vector<std::pair<std::size_t, Column>> finish_;  // with the number of the column that each stands for
 };
 
 // True where an expression holds the exponential of a maximum.
@@ -236,22 +275,53 @@ std::set<ArrayId> sources(const Diagram& diagram, const std::vector<Column>& col
   return all;
 }
 
+// True where there are centres that this attempt did not yet know of when it came to their sums.
+bool learn_centres(Diagram& scratch, const States& found, Learnt& learnt) {
+  Algebra algebra(scratch, {});
+  const auto known = learnt.centred.size();
+  for (const auto& centre : found.centres) {
+    const auto key = centre_key(scratch, algebra, centre.body, centre.over);
+    if (std::ranges::find(learnt.centred, key) == learnt.centred.end()) learnt.centred.push_back(key);
+  }
+  return learnt.centred.size() > known;
+}
+
+// A state of an outer stream that folds over this wire too: its piece is reduced by itself and then joins it.
+std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns, WireId wire) {
+  std::vector<Column> all;
+  for (const auto& column : columns) {
+    const bool folds = std::ranges::find(column.over, wire) != column.over.end();
+    const auto writers = std::ranges::count_if(columns, [&](const Column& c) { return c.output == column.output; });
+    if (!folds || !column.carried || writers > 1) {
+      all.push_back(column);
+      continue;
+    }
+    const auto& array = scratch.at(column.output);
+    const auto piece = new_array(scratch, array.name, accumulator(array.type), array.wires);
+    all.push_back({piece, column.value, column.fold, column.over, {}, {}});
+    all.push_back({column.output, joined(scratch, column, read_whole(scratch, piece)), nullptr, {}, {}, {}});
+  }
+  return all;
+}
+
 }  // namespace
 
-std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& columns, WireId wire,
+std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& all, WireId wire,
                                        const std::set<ArrayId>& needed) {
-  std::vector<std::string> useless;
+  const auto columns = parted(scratch, all, wire);
+  Learnt learnt;
   for (;;) {
     Diagram trial = scratch;
-    const States found = find_states(trial, columns, wire, needed, useless);
+    const States found = find_states(trial, columns, wire, needed, learnt);
     if (found.refused) return *found.refused;
+    if (learn_centres(trial, found, learnt)) continue;
     Absorbed written = Writer(trial, columns, needed, found).run();
     const auto more = useless_references(trial, found, written);
     if (more.empty()) {
       scratch = std::move(trial);
       return written;
     }
-    useless.insert(useless.end(), more.begin(), more.end());
+    learnt.unreferenced.insert(learnt.unreferenced.end(), more.begin(), more.end());
   }
 }
 

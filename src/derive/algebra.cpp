@@ -169,8 +169,21 @@ Sum Algebra::atom(ExprId e) {
   return {term};
 }
 
+// Pieces plus finished reductions, and nothing that mixes them.
+bool Algebra::is_shift(const Sum& sum) const {
+  if (!keeps_shifts_ || sum.size() < 2 || sum.size() > most_terms || !dependence(sum).mixed()) return false;
+  return std::ranges::none_of(sum,
+                              [&](const Term& t) { return dependence(t).mixed() || t.cast || !t.exponent.empty(); });
+}
+bool Algebra::is_shift(ExprId e) {
+  const auto* apply = std::get_if<Apply>(&diagram_.at(e).node);
+  const auto role = apply ? apply->function->role : Role::other;
+  return (role == Role::add || role == Role::subtract) && keeps_shifts_ && is_shift(normal(e));
+}
+
 // A sum of several terms as one factor, unless it mixes piece and state and so must be multiplied out.
 Sum Algebra::wrapped(const Sum& sum) {
+  if (is_shift(sum)) return atom(build(sum));
   if (sum.size() < 2 || (dependence(sum).mixed() && sum.size() <= most_terms)) return sum;
   return atom(build(sum));
 }
@@ -220,6 +233,8 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
       return exponential(argument(0), a.function->scale);
     case Role::logarithm:
       return logarithm(a, argument(0));
+    case Role::magnitude:
+      return magnitude(e, a, argument(0));
     case Role::choose:
       return chosen(e, a);
     case Role::compare:
@@ -249,7 +264,7 @@ Sum Algebra::raised(const Sum& sum, double power) {
     term.exponent = scale(term.exponent, power);
     return {term};
   }
-  if (dependence(sum).mixed() && integer(power) && power > 0 && power <= 4) {
+  if (dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
     Sum all = sum;
     for (int i = 1; i < power; ++i) all = multiplied(all, sum);
     return all;
@@ -301,6 +316,17 @@ Sum Algebra::logarithm(const Apply& log, const Sum& sum) {
   return add(exponent, atom(apply(log.function->name, {build(rest)})));
 }
 
+// |a * b| = |a| * |b|, where that takes pieces and finished reductions apart.
+Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
+  if (sum.size() != 1 || sum[0].cast || !dependence(sum).mixed()) return opaque(e, a);
+  Term term;
+  term.coefficient = std::abs(sum[0].coefficient);
+  term.exponent = sum[0].exponent;
+  for (const auto& [base, power] : sum[0].factors)
+    term.factors = combined(term.factors, {{positive(base) ? base : apply(a.function->name, {base}), power}});
+  return {term};
+}
+
 // where(c, a, b): what does not depend on the piece leaves the choice.
 Sum Algebra::chosen(ExprId e, const Apply& a) {
   const ExprId condition = a.arguments[0];
@@ -331,7 +357,8 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
   for (const auto& term : sum) {
     auto separated = separate(term);
     if (std::holds_alternative<ExprId>(separated)) return atom(choice(build(sum), zero));
-    auto& [piece, state] = std::get<Separated>(separated);
+    auto& [piece, state, shift] = std::get<Separated>(separated);
+    if (shift) return atom(choice(build(sum), zero));
     if (!piece.exponent.empty())
       piece.exponent = atom(choice(build(piece.exponent), never));
     else
@@ -351,7 +378,8 @@ Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   for (const auto& term : sum) {
     auto separated = separate(term);
     if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)));
-    auto& [piece, state] = std::get<Separated>(separated);
+    auto& [piece, state, shift] = std::get<Separated>(separated);
+    if (shift) piece.factors = combined(piece.factors, {{shift->base, shift->power}});
     if (!piece.factors.empty() || !piece.exponent.empty() || piece.cast) {
       piece.rounded = combined(piece.rounded, piece.factors);
       piece.factors.clear();
@@ -380,7 +408,12 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
   const auto sort = [&](const Factors& factors, Factors& piece, Factors& state) -> std::optional<ExprId> {
     for (const auto& factor : factors) {
       const auto depends = dependence(factor.first);
-      if (depends.mixed()) return factor.first;
+      if (depends.mixed()) {
+        const bool fits = integer(factor.second) && factor.second > 0 && factor.second <= 4;
+        if (parts.shift || !fits || !is_shift(factor.first)) return factor.first;
+        parts.shift = Shift{factor.first, factor.second, &factors == &term.rounded};
+        continue;
+      }
       auto& side = depends.piece ? piece : state;
       side = combined(side, {factor});
     }
@@ -394,7 +427,8 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
     if (depends.mixed()) return build(part);
     (piecewise && !depends.state ? parts.piece : parts.state).exponent.push_back(part);
   }
-  if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty()) parts.piece.cast = term.cast;
+  const bool rounds = parts.shift && parts.shift->rounded;
+  if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty() || rounds) parts.piece.cast = term.cast;
   return parts;
 }
 

@@ -71,9 +71,19 @@ class Algebra {
   Dependence dependence(const Sum&) const;
   bool positive(const Term&) const;
 
-  // u * v with u determined by the piece and v by finished reductions; the expression that mixes them if none.
+  // While shifts are kept, a power of a sum that adds a piece to finished reductions is one factor and is not
+  // multiplied out.
+  void keep_shifts(bool keep) { keeps_shifts_ = keep; }
+  struct Shift {
+    ExprId base;
+    double power;
+    bool rounded;  // inside the term's cast
+  };
+  // u * v with u determined by the piece and v by finished reductions; the expression that mixes them if none. One
+  // shift may stand beside them.
   struct Separated {
     Term piece, state;
+    std::optional<Shift> shift{};
   };
   std::variant<Separated, ExprId> separate(const Term&);
 
@@ -87,6 +97,7 @@ class Algebra {
   Sum rooted(const Apply&, const Sum&, double power);
   Sum exponential(const Sum&, double scale);
   Sum logarithm(const Apply&, const Sum&);
+  Sum magnitude(ExprId, const Apply&, const Sum&);
   Sum chosen(ExprId, const Apply&);
   Sum kept_where(ExprId condition, const Sum&, bool when);
   Sum cast(ExprId, Datatype, const Sum&);
@@ -94,9 +105,12 @@ class Algebra {
   ExprId powered(ExprId base, double power);
   bool positive(ExprId) const;
   bool holds_exponential(ExprId) const;
+  bool is_shift(const Sum&) const;
+  bool is_shift(ExprId);
 
   Diagram& diagram_;
   Meaning meaning_;
+  bool keeps_shifts_ = false;
 };
 
 }  // namespace napkin

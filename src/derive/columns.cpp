@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "derive/invariant.hpp"
 #include "diagram/match.hpp"
 
 namespace napkin {
@@ -32,21 +33,22 @@ ExprId replaced(Diagram& diagram, ExprId e, const std::map<ExprId, ExprId>& by) 
 
 class Flattener {
  public:
-  explicit Flattener(Diagram& scratch) : scratch_(scratch) {}
+  Flattener(Diagram& scratch, std::vector<Rewriting>& trace) : scratch_(scratch), trace_(trace) {}
 
   void add(const Statement& statement) {
     const auto output = statement.output;
+    const ExprId whole = invariants_outside(scratch_, statement.value, trace_, output);
     const auto& array = scratch_.at(output);
-    const auto* reduce = std::get_if<Reduce>(&scratch_.at(statement.value).node);
-    if (reduce && accumulator(array.type) == array.type && !folded_.contains(statement.value)) {
+    const auto* reduce = std::get_if<Reduce>(&scratch_.at(whole).node);
+    if (reduce && accumulator(array.type) == array.type && !folded_.contains(whole)) {
       fold(output, Reduce(*reduce));
-      folded_[statement.value] = read_whole(scratch_, output);
+      folded_[whole] = read_whole(scratch_, output);
       return;
     }
     name_ = array.name;
     type_ = array.type;
     order_ = array.wires;
-    const ExprId value = flat(statement.value);
+    const ExprId value = flat(whole);
     columns_.push_back({output, value, nullptr, {}, {}, {}});
   }
   std::vector<Column> take() { return std::move(columns_); }
@@ -93,6 +95,7 @@ class Flattener {
   }
 
   Diagram& scratch_;
+  std::vector<Rewriting>& trace_;
   std::vector<Column> columns_;
   std::map<ExprId, ExprId> folded_;
   std::string name_;
@@ -258,8 +261,9 @@ class Tidier {
 
 }  // namespace
 
-std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>& statements) {
-  Flattener flattener(scratch);
+std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>& statements,
+                               std::vector<Rewriting>& trace) {
+  Flattener flattener(scratch, trace);
   for (const auto statement : statements) flattener.add(Statement(scratch.at(statement)));
   return tidy(scratch, flattener.take());
 }
@@ -308,6 +312,13 @@ ArrayId new_array(Diagram& diagram, const std::string& name, Datatype type, std:
   std::string unique = name;
   for (int i = 2; taken(unique); ++i) unique = fmt::format("{}{}{}", name, numbering, i);
   diagram.arrays.push_back({unique, type, std::move(wires), {}, {}});
+  return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
+}
+
+ArrayId twin(Diagram& diagram, ArrayId array, const char* mark) {
+  auto copy = diagram.at(array);
+  copy.name += mark;
+  diagram.arrays.push_back(std::move(copy));
   return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
 }
 

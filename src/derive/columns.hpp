@@ -10,7 +10,8 @@
 namespace napkin {
 
 // One column per reduction and per pointwise function, equal subexpressions once. Appends arrays to `scratch`.
-std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>& statements);
+std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>& statements,
+                               std::vector<Rewriting>& trace);
 
 // Gives every fold at most two plain operands and computes every shared subexpression once, each in a column of its
 // own in front of its first use.
@@ -24,7 +25,8 @@ void drop_unused(const Diagram&, std::vector<Column>&, const std::set<ArrayId>& 
 
 // A new array; its name is made unique by a number.
 ArrayId new_array(Diagram&, const std::string& name, Datatype, std::vector<WireId> wires);
-ExprId read_whole(Diagram&, ArrayId);  // A[i, j] at its own wires
+ArrayId twin(Diagram&, ArrayId, const char* mark);  // the same under another name
+ExprId read_whole(Diagram&, ArrayId);               // A[i, j] at its own wires
 // Numbers the names of derived arrays anew, in order of `used`, so that arrays that were dropped leave no gaps.
 void settle_names(Diagram&, std::size_t from_file, const std::vector<ArrayId>& used);
 // The type sums and states are kept in: f32, unless the result is wider.

@@ -110,6 +110,9 @@ std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, W
   for (const auto* list :
        {&programs.before, &programs.init, &programs.piece, &programs.absorb, &programs.merge, &programs.finish})
     for (const auto& column : *list) used.push_back(column.output);
+  for (const auto& step : programs.trace)
+    for (const auto e : {step.before, step.after})
+      for (const auto array : arrays_read(scratch, e)) used.push_back(array);
   settle_names(scratch, derivation.file_arrays, first_uses(used));
   programs.scratch = std::move(scratch);
   return std::move(programs);
@@ -118,7 +121,7 @@ std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, W
 }  // namespace
 
 std::string_view code(Rule rule) {
-  constexpr std::array<std::string_view, 7> codes = {"S1", "S2", "S3", "S4", "S5", "S6", "cast"};
+  constexpr std::array<std::string_view, 8> codes = {"S1", "S2", "S3", "S4", "S5", "S6", "cast", "moments"};
   return codes[static_cast<std::size_t>(rule)];
 }
 
@@ -132,7 +135,7 @@ Derivation derive(const Diagram& diagram, std::span<const StatementId> statement
   derivation.statements.assign(statements.begin(), statements.end());
   derivation.scratch = diagram;
   derivation.file_arrays = diagram.arrays.size();
-  derivation.columns = columns_of(derivation.scratch, derivation.statements);
+  derivation.columns = columns_of(derivation.scratch, derivation.statements, derivation.trace);
   derivation.outputs = outputs_of(diagram, derivation.statements);
   const std::set<ArrayId> needed(derivation.outputs.begin(), derivation.outputs.end());
   drop_unused(derivation.scratch, derivation.columns, needed);

@@ -50,33 +50,52 @@ class Nester {
     const WireId wire = wires_[label];
     if (std::ranges::none_of(columns, [&](const Column& c) { return involves(program_.scratch, c, wire); }))
       return nest(columns, label + 1, around, needed);
-    if (around.contains(wire)) return finer(columns, label, around, needed);
+    if (around.contains(wire) || absorbs_already(columns, wire, needed)) return finer(columns, label, around, needed);
     return absorbed(columns, label, around, needed);
   }
 
-  // A finer loop over a wire that is streamed already repeats what varies along it, and what follows from that.
+  // A state that folds over this wire too takes pieces of it by the same columns (S2: a piece is any set of positions),
+  // if all that follows from such a state is another one, or pointwise and of no use outside.
+  bool absorbs_already(const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed) const {
+    const auto has = [&](const std::vector<WireId>& wires) { return std::ranges::find(wires, wire) != wires.end(); };
+    std::set<ArrayId> following;
+    for (const auto& column : columns) {
+      const auto sources = reads(program_.scratch, column);
+      const bool folds = has(column.over);
+      if (folds && !column.carried) return false;
+      if (!folds && std::ranges::none_of(sources, [&](ArrayId a) { return following.contains(a); })) continue;
+      const bool kept = has(program_.scratch.at(column.output).wires) && needed.contains(column.output);
+      if ((column.fold && !folds) || kept) return false;
+      following.insert(column.output);
+    }
+    return !following.empty();
+  }
+
+  // A finer loop over a wire that is streamed already, or that all states fold over, repeats what varies along it, and
+  // what follows from that.
   Steps finer(const std::vector<Column>& columns, std::size_t label, const std::set<WireId>& around,
               const std::set<ArrayId>& needed) {
     std::vector<Column> before, body, after;
+    std::vector<bool> varies;
     std::set<ArrayId> varying, read;
     for (const auto& column : columns) {
       const auto sources = reads(program_.scratch, column);
       const bool follows = std::ranges::any_of(sources, [&](ArrayId a) { return varying.contains(a); });
-      if (!follows && !involves(program_.scratch, column, wires_[label])) continue;
-      varying.insert(column.output);
-      read.insert(sources.begin(), sources.end());
-      body.push_back(column);
+      varies.push_back(follows || involves(program_.scratch, column, wires_[label]));
+      if (varies.back()) varying.insert(column.output);
     }
-    for (auto column = columns.rbegin(); column != columns.rend(); ++column) {
-      if (varying.contains(column->output)) continue;
-      const bool early = read.contains(column->output);
-      (early ? before : after).insert((early ? before : after).begin(), *column);
-      if (early)
-        for (const auto array : reads(program_.scratch, *column)) read.insert(array);
+    for (std::size_t i = columns.size(); i-- > 0;) {
+      const bool early = !varies[i] && read.contains(columns[i].output);
+      auto& to = varies[i] ? body : early ? before : after;
+      to.insert(to.begin(), columns[i]);
+      if (!varies[i] && !early) continue;
+      for (const auto array : reads(program_.scratch, columns[i])) read.insert(array);
     }
     const auto outside = together(needed, after);
     Steps steps = nest(before, label + 1, around, together(together(needed, body), after));
-    steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, together(outside, body)), {}});
+    auto inside = around;
+    inside.insert(wires_[label]);
+    steps.push_back(Loop{label, wires_[label], nest(body, label + 1, inside, together(outside, body)), {}});
     append(steps, nest(after, label + 1, around, needed));
     return steps;
   }

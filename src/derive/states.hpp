@@ -3,7 +3,8 @@
 // Columns fall into kinds: those the piece alone determines; reductions over the wire; those that only finished
 // reductions determine; and mixed ones, which are not computed at all but written out inside the reductions that
 // read them. Each reduction's body is separated into u(piece) * v(state): u is accumulated, v waits for finish.
-// Sums of exponentials are kept relative to the running maximum of their exponent.
+// Sums of exponentials are kept relative to the running maximum of their exponent, sums of powers of a difference
+// about a running mean.
 #pragma once
 
 #include <map>
@@ -12,17 +13,16 @@
 #include <string>
 #include <vector>
 
-#include "derive/algebra.hpp"
-#include "derive/columns.hpp"
+#include "derive/kinds.hpp"
+#include "derive/moments.hpp"
 
 namespace napkin {
-
-enum class ColumnKind { free, piece, reduction, finish, mixed };
 
 // A maximum that a sum of exponentials is kept relative to: `ratio` times that state.
 struct Reference {
   std::size_t state;
   double ratio = 1;
+  bool operator==(const Reference&) const = default;
 };
 
 struct State {
@@ -32,21 +32,31 @@ struct State {
   Sum body;  // what is folded; with a reference its exponent is taken relative to it
   std::optional<Reference> reference;
   bool added = false;  // a maximum that the file did not ask for and could do without
+  std::optional<Moment> moment{};
 };
 
 struct States {
   std::vector<ColumnKind> kinds;  // of the columns
+  std::vector<Centre> centres;
   std::vector<State> all;
   std::set<ArrayId> arrays;                           // of the states
   std::map<ArrayId, Sum> finished;                    // reductions and what follows them, after the last piece
   std::map<ArrayId, std::vector<Column>> late_folds;  // by reduction: its folds over other wires, which must wait
   std::set<Rule> rules;
   std::vector<std::string> notes;
+  std::vector<Rewriting> trace;
   std::optional<Refused> refused;
 };
 
-// `unreferenced` lists exponents (as text) that are not to get a maximum of their own.
+// What an earlier attempt has learnt; expressions are texts, since every attempt has a scratch of its own.
+struct Learnt {
+  std::vector<std::string> unreferenced;  // exponents that are not to get a maximum of their own
+  std::vector<std::string> centred;       // bodies that get a running mean, so that their sums are made of it
+};
+
 States find_states(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
-                   const std::vector<std::string>& unreferenced);
+                   const Learnt&);
+// How a centre is listed in Learnt::centred.
+std::string centre_key(Diagram& scratch, Algebra&, const Sum& body, const std::vector<WireId>& over);
 
 }  // namespace napkin

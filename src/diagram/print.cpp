@@ -94,7 +94,7 @@ Printed printed(const Diagram& diagram, ExprId id, Style style) {
       },
       [&](const Access& a) -> Printed {
         const auto indices = joined(a.at, [&](const Index& i) { return index_text(diagram, i); });
-        const bool bare = a.at.empty() || (style.brief && own_place(diagram, a));
+        const bool bare = style.brief && own_place(diagram, a);
         return {bare ? diagram.at(a.array).name : fmt::format("{}[{}]", diagram.at(a.array).name, indices), whole};
       },
       [&](const Apply& a) -> Printed { return printed_apply(diagram, a, style); },

@@ -1,4 +1,6 @@
 // Derivations -> text, markdown and `napkin.derivation/1`.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "emit/report_json.hpp"
@@ -8,13 +10,46 @@ namespace napkin {
 namespace report {
 namespace {
 
+// Step by step: what stood for an array, below it what a rule made of it, and why.
+void add_steps(Table& table, const Diagram& scratch, const std::vector<Rewriting>& trace) {
+  for (const auto& step : trace)
+    table.rows.push_back({std::string(code(step.rule)),
+                          fmt::format("{} = {}\n= {}", scratch.at(step.array).name, to_short_text(scratch, step.before),
+                                      to_short_text(scratch, step.after)),
+                          step.why});
+}
+
+void add_trace(Document& made, const std::string& title, const Diagram& scratch, const std::vector<Rewriting>& trace) {
+  if (trace.empty()) return;
+  Table table{{{"rule"}, {"step", false, true}, {"why", false, true}}, {}};
+  add_steps(table, scratch, trace);
+  made.blocks.push_back(Heading{3, title, ""});
+  made.blocks.push_back(std::move(table));
+}
+
 Document document(const std::vector<Derivation>& kernels) {
   Document made;
   for (const auto& kernel : kernels) {
     made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
     made.blocks.push_back(verdict_table(kernel, true));
+    add_trace(made, "Steps before any stream", kernel.scratch, kernel.trace);
+    for (const auto& verdict : kernel.verdicts)
+      if (const auto* stream = streams(verdict))
+        add_trace(made, fmt::format("Steps to the stream of {}", wire_name(kernel, verdict.wire)), stream->scratch,
+                  stream->trace);
   }
   return made;
+}
+
+Json trace_json(const Diagram& scratch, const std::vector<Rewriting>& trace) {
+  auto json = Json::array();
+  for (const auto& step : trace)
+    json.push_back({{"rule", code(step.rule)},
+                    {"array", scratch.at(step.array).name},
+                    {"before", to_short_text(scratch, step.before)},
+                    {"after", to_short_text(scratch, step.after)},
+                    {"why", step.why}});
+  return json;
 }
 
 Json stream_json(const Derivation& derivation, const Verdict& verdict, const Streamable& stream) {
@@ -26,6 +61,7 @@ Json stream_json(const Derivation& derivation, const Verdict& verdict, const Str
   json["merge"] = program_lines(stream.scratch, stream.merge);
   json["finish"] = program_lines(stream.scratch, stream.finish);
   json["notes"] = stream.notes;
+  json["trace"] = trace_json(stream.scratch, stream.trace);
   return json;
 }
 
@@ -40,7 +76,8 @@ Json kernel_json(const Derivation& derivation) {
           {"groupable", groupable_json(derivation)},
           {"streamable", streamable},
           {"refused", refused_json(derivation)},
-          {"passes", passes}};
+          {"passes", passes},
+          {"trace", trace_json(derivation.scratch, derivation.trace)}};
 }
 
 std::string json_text(const Diagram& diagram, const std::vector<Derivation>& kernels) {

@@ -27,7 +27,7 @@ Json streamable_json(const Derivation& derivation, const Verdict& verdict, const
   for (const auto rule : stream.rules) rule_names.push_back(code(rule));
   auto state = Json::array();
   for (const auto& carried : stream.state) {
-    state.push_back({{"name", stream.scratch.at(carried.array).name}, {"combine", carried.combine->name}});
+    state.push_back({{"name", stream.scratch.at(carried.array).name}, {"combine", combine_name(carried)}});
   }
   return {{"axis", wire_name(derivation, verdict.wire)}, {"rules", rule_names}, {"state", state}};
 }
@@ -44,7 +44,10 @@ Json refused_json(const Derivation& derivation) {
   auto all = Json::array();
   const auto add = [&](const Verdict& verdict, const char* kind, const Refused* refused) {
     if (!refused) return;
-    all.push_back({{"axis", wire_name(derivation, verdict.wire)}, {"kind", kind}, {"reason", refused->reason}});
+    all.push_back({{"axis", wire_name(derivation, verdict.wire)},
+                   {"kind", kind},
+                   {"reason", refused->reason},
+                   {"mend", refused->mend}});
   };
   for (const auto& verdict : derivation.verdicts) {
     add(verdict, "group", std::get_if<Refused>(&verdict.group));

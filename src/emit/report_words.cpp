@@ -50,9 +50,9 @@ void add_refusals(Table& table, const Verdict& verdict) {
   const auto* group = std::get_if<Refused>(&verdict.group);
   const auto* stream = std::get_if<Refused>(&verdict.stream);
   const bool same = group && stream && group->reason == stream->reason;
-  if (same) table.rows.push_back({"", "neither", group->reason, ""});
-  if (group && !same) table.rows.push_back({"", "no group", group->reason, ""});
-  if (stream && !same) table.rows.push_back({"", "no stream", stream->reason, ""});
+  if (same) table.rows.push_back({"", "neither", refusal(*group), ""});
+  if (group && !same) table.rows.push_back({"", "no group", refusal(*group), ""});
+  if (stream && !same) table.rows.push_back({"", "no stream", refusal(*stream), ""});
 }
 
 void add_verdict(Table& table, const Derivation& derivation, const Verdict& verdict, bool with_programs) {
@@ -118,10 +118,16 @@ bool groups(const Verdict& verdict) { return std::holds_alternative<Groupable>(v
 
 const Streamable* streams(const Verdict& verdict) { return std::get_if<Streamable>(&verdict.stream); }
 
+std::string_view combine_name(const Carried& carried) { return carried.combine ? carried.combine->name : "mean"; }
+
+std::string refusal(const Refused& refused) {
+  return refused.mend.empty() ? refused.reason : refused.reason + "; " + refused.mend;
+}
+
 std::string state(const Streamable& stream) {
   std::vector<std::string> names;
   for (const auto& carried_array : stream.state) {
-    names.push_back(fmt::format("{} ({})", stream.scratch.at(carried_array.array).name, carried_array.combine->name));
+    names.push_back(fmt::format("{} ({})", stream.scratch.at(carried_array.array).name, combine_name(carried_array)));
   }
   return join(names);
 }

@@ -18,8 +18,10 @@ std::string wire_name(const Derivation&, WireId);
 
 bool groups(const Verdict&);
 const Streamable* streams(const Verdict&);
-std::string state(const Streamable&);  // "m (max), l (sum)"
-std::string rules(const Streamable&);  // "S3 S5 S6"
+std::string refusal(const Refused&);            // the reason, and what would mend it
+std::string_view combine_name(const Carried&);  // "max", or "mean"
+std::string state(const Streamable&);           // "m (max), l (sum)"
+std::string rules(const Streamable&);           // "S3 S5 S6"
 
 // A program as assignments, `l = r * l + sum[x](p)`.
 std::vector<std::string> program_lines(const Diagram& scratch, const std::vector<Column>&);

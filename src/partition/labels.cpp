@@ -112,7 +112,7 @@ void report_illegal(const ast::Partition& labels, const Derivation& derivation, 
                     const Partition& partition, Diagnostics& diagnostics) {
   for (const auto& [split, why] : objections(derivation, hardware, partition)) {
     const auto span = span_of(labels, partition.splits[split], derivation.scratch, hardware);
-    Diagnostic diagnostic{"E0303", why.reason, span, "", {}, {}, ""};
+    Diagnostic diagnostic{"E0303", why.reason, span, "", {}, {}, why.mend};
     if (why.span.end > why.span.begin) diagnostic.others.push_back({why.span, "because of this"});
     diagnostics.add(std::move(diagnostic));
   }

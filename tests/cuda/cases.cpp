@@ -99,6 +99,23 @@ std::vector<Case> examples() {
       searched("gated_mlp", {"t=7 c=9 f=11 o=5", "t=40 c=50 f=60 o=70"}),
       searched("logsumexp", {"r=7 x=9", "r=70 x=333"}),
       searched("softmax", {"r=7 x=9", "r=20 x=333"}),
+      searched("alibi", {"h=2 q=17 x=9 d=5"}),
+      searched("attention_backward", {"q=7 x=9 d=5", "q=60 x=70 d=32"}),
+      searched("average_pooling", {"n=2 c=5 u=3 v=4"}),
+      searched("chained_matmul", {"a=7 b=9 c=5 d=11", "a=70 b=40 c=20 d=90"}),
+      searched("convolution", {"n=2 c=5 o=7 u=4 v=3"}),
+      searched("cross_entropy", {"t=7 c=9 v=11", "t=40 c=30 v=150"}),
+      searched("decode", {"k=2 r=3 x=19 d=5"}),
+      searched("depthwise_convolution", {"n=2 c=5 u=4 v=3"}),
+      searched("latent_attention", {"h=3 x=9 c=12 p=4"}),
+      searched("layernorm_projection", {"t=7 c=9 o=5", "t=70 c=80 o=90"}),
+      searched("linear_attention", {"h=2 q=7 x=9 e=5 d=3"}),
+      searched("low_rank_adapter", {"t=7 c=9 o=5 r=2", "t=70 c=80 o=90 r=16"}),
+      searched("max_pooling", {"n=2 c=5 u=3 v=4"}),
+      searched("rbf_attention", {"q=7 x=9 d=5", "q=60 x=70 d=32"}),
+      searched("softcap", {"h=2 q=17 x=9 d=5"}),
+      searched("swiglu_mlp", {"t=7 c=9 f=11"}),
+      searched("variance", {"r=7 x=9", "r=70 x=333"}),
   };
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
+
+#include "support/read.hpp"
 
 namespace napkin::testing {
 namespace {
@@ -17,6 +20,8 @@ class Generator {
     for (int i = 0; i < wires; ++i) add_wire(std::string(1, static_cast<char>('a' + i)), between(1, 6));
     const int inputs = between(1, 3);
     for (int i = 0; i < inputs; ++i) add_input(std::string(1, static_cast<char>('P' + i)));
+    if (chance(25)) add_halo();
+    if (chance(25)) add_mask();
     const int statements = between(1, 5);
     for (int i = 0; i < statements; ++i) add_statement(std::string(1, static_cast<char>('A' + i)));
     mark_outputs();
@@ -52,6 +57,21 @@ class Generator {
     diagram_.inputs.push_back(add_array(std::move(name), some_wires(1), chance(50) ? Datatype::f16 : Datatype::f32));
   }
 
+  // An input that is read at a + b.
+  void add_halo() {
+    const auto a = diagram_.axes[0].size.value(), b = diagram_.axes[1].size.value();
+    add_wire("h", a + b - 1);
+    halo_ = ArrayId{static_cast<std::uint32_t>(diagram_.arrays.size())};
+    diagram_.arrays.push_back(
+        {"H", Datatype::f32, {WireId{static_cast<std::uint32_t>(diagram_.wires.size() - 1)}}, {}, {}});
+    diagram_.inputs.push_back(*halo_);
+  }
+  void add_mask() {
+    mask_ = ArrayId{static_cast<std::uint32_t>(diagram_.arrays.size())};
+    diagram_.arrays.push_back({"M", Datatype::boolean, some_wires(1), {}, {}});
+    diagram_.inputs.push_back(*mask_);
+  }
+
   ExprId constant(double value) { return diagram_.intern(Constant{value}); }
   ExprId apply(const char* name, std::vector<ExprId> arguments) {
     return diagram_.intern(Apply{find_pointwise(name), std::move(arguments)});
@@ -61,7 +81,11 @@ class Generator {
   }
   ExprId read() {
     // The newest arrays are read most, so that statements form chains.
+    if (halo_ && chance(10)) return diagram_.intern(Access{*halo_, {Index{{{WireId{0}, 1}, {WireId{1}, 1}}, 0, 1}}});
     const auto array = chance(60) ? readable_.back() : one_of(readable_);
+    return whole(array);
+  }
+  ExprId whole(ArrayId array) {
     Access access{array, {}};
     for (const auto wire : diagram_.at(array).wires) access.at.push_back({{{wire, 1}}, 0, 1});
     return diagram_.intern(access);
@@ -69,20 +93,29 @@ class Generator {
   ExprId masked(ExprId e, double otherwise) {
     const auto free = free_wires(diagram_, e);
     if (free.empty()) return e;
-    const auto side = [&] { return chance(70) ? diagram_.intern(Position{one_of(free)}) : constant(between(0, 4)); };
+    if (mask_ && chance(40) && std::ranges::includes(free, diagram_.at(*mask_).wires))
+      return apply("where", {whole(*mask_), e, constant(otherwise)});
+    const auto position = [&] {
+      const ExprId at = diagram_.intern(Position{one_of(free)});
+      return chance(30) ? apply(chance(50) ? "+" : "-", {at, constant(between(1, 3))}) : at;
+    };
+    const auto side = [&] { return chance(70) ? position() : constant(between(0, 4)); };
     const char* sign = chance(50) ? "<=" : ">";
     const ExprId left = side(), right = side();
     return apply("where", {apply(sign, {left, right}), e, constant(otherwise)});
   }
   // A normalisation of `e` along one of its wires, written out by hand.
   ExprId normalised(ExprId e) {
-    const int kind = between(0, 5);
+    const int kind = between(0, 7);
     // Minus infinity is what masks an exponent; anywhere else even the plain meaning is not a number.
     if (kind < 3 && chance(30)) e = masked(e, -std::numeric_limits<double>::infinity());
     const auto free = free_wires(diagram_, e);
     if (free.empty()) return e;
-    const std::vector<WireId> over = {one_of(free)};
-    const ExprId size = diagram_.intern(Size{diagram_.at(over[0]).axis});
+    std::vector<WireId> over = {one_of(free)};
+    if (const auto also = one_of(free); chance(20) && also != over[0]) over.push_back(also);
+    std::ranges::sort(over);
+    ExprId size = diagram_.intern(Size{diagram_.at(over[0]).axis});
+    if (over.size() > 1) size = apply("*", {size, diagram_.intern(Size{diagram_.at(over[1]).axis})});
     switch (kind) {
       case 0: {
         const ExprId weight = apply("exp", {apply("-", {e, reduce("max", over, e)})});
@@ -94,6 +127,15 @@ class Generator {
         return apply("/", {e, apply("sqrt", {apply("+", {reduce("sum", over, apply("*", {e, e})), constant(0.5)})})});
       case 4:
         return apply("-", {e, apply("/", {reduce("sum", over, e), size})});
+      case 6: {
+        // The distance from the mean, and over the standard deviation.
+        const ExprId away = apply("-", {e, apply("/", {reduce("sum", over, e), size})});
+        const ExprId squares = reduce("sum", over, apply("^", {away, constant(between(2, 3))}));
+        return chance(50) ? squares
+                          : apply("*", {away, apply("rsqrt", {apply("+", {apply("abs", {squares}), constant(0.5)})})});
+      }
+      case 7:
+        return apply("/", {e, apply("+", {constant(1.5), reduce("prod", over, e)})});
       case 5:
         return apply("-", {e, reduce(chance(50) ? "max" : "min", over, e)});
       default:
@@ -126,14 +168,14 @@ class Generator {
       case 10:
         return normalised(read());
       default:
-        return diagram_.intern(Cast{Datatype::f16, expression(depth - 1)});
+        return diagram_.intern(Cast{chance(70) ? Datatype::f16 : Datatype::bf16, expression(depth - 1)});
     }
   }
   void add_statement(std::string name) {
     ExprId value = expression(between(0, 2));
     auto kept = free_wires(diagram_, value);
     std::vector<WireId> over;
-    while (!kept.empty() && chance(60) && over.size() < 2) {
+    while (!kept.empty() && chance(60) && over.size() < 3) {
       const auto at = static_cast<std::ptrdiff_t>(between(0, static_cast<int>(kept.size()) - 1));
       over.push_back(kept[static_cast<std::size_t>(at)]);
       kept.erase(kept.begin() + at);
@@ -141,7 +183,8 @@ class Generator {
     std::ranges::sort(over);
     // Extremes pass over what is not a number, sums show it.
     const bool masked_out = to_text(diagram_, value).find("inf") != std::string::npos;
-    if (!over.empty()) value = reduce(masked_out || chance(70) ? "sum" : chance(70) ? "max" : "min", over, value);
+    const char* extreme = chance(55) ? "max" : chance(60) ? "min" : "prod";
+    if (!over.empty()) value = reduce(masked_out || chance(70) ? "sum" : extreme, over, value);
     const auto output = add_array(std::move(name), kept, chance(30) ? Datatype::f16 : Datatype::f32);
     diagram_.statements.push_back({output, value, {}});
   }
@@ -156,11 +199,33 @@ class Generator {
   std::mt19937 random_;
   Diagram diagram_;
   std::vector<ArrayId> readable_;
+  std::optional<ArrayId> halo_, mask_;
 };
+
+std::string array_text(const Diagram& diagram, ArrayId id) {
+  const auto& array = diagram.at(id);
+  std::string text = array.name + ": " + std::string(row(array.type).name) + "[";
+  for (std::size_t i = 0; i < array.wires.size(); ++i) text += (i == 0 ? "" : ", ") + diagram.at(array.wires[i]).name;
+  return text + "]";
+}
 
 }  // namespace
 
-Diagram random_diagram(std::uint32_t seed) { return Generator(seed).make(); }
+Diagram drawn_diagram(std::uint32_t seed) { return Generator(seed).make(); }
+Diagram random_diagram(std::uint32_t seed) { return read_text(file_text(drawn_diagram(seed))); }
+
+std::string file_text(const Diagram& diagram) {
+  Diagram named = diagram;  // a file knows axes only
+  for (auto& wire : named.wires) wire.name = named.at(wire.axis).name;
+  std::string text = "diagram " + named.name + "\n";
+  for (const auto& axis : named.axes)
+    text += "axis " + axis.name + (axis.size ? " = " + std::to_string(*axis.size) : "") + "\n";
+  for (const auto input : named.inputs) text += "input " + array_text(named, input) + "\n";
+  for (const auto& statement : named.statements)
+    text += array_text(named, statement.output) + " = " + to_text(named, statement.value) + "\n";
+  for (const auto output : named.outputs) text += "output " + named.at(output).name + "\n";
+  return text;
+}
 
 Values random_inputs(const Diagram& diagram, std::uint32_t seed) {
   std::mt19937 random(seed);

@@ -1,6 +1,7 @@
 // The derivation of the streams people know, from diagrams written in several ways.
 #include "napkin/derive.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -47,7 +48,8 @@ std::string state(const Verdict& verdict) {
   const auto& s = std::get<Streamable>(verdict.stream);
   std::string text;
   for (const auto& carried : s.state)
-    text += (text.empty() ? "" : " ") + s.scratch.at(carried.array).name + ":" + std::string(carried.combine->name);
+    text += (text.empty() ? "" : " ") + s.scratch.at(carried.array).name + ":" +
+            std::string(carried.combine ? carried.combine->name : "mean");
   return text;
 }
 
@@ -144,7 +146,8 @@ TEST_CASE("norms before a contraction wait for finish") {
   CHECK(rules(verdict(rms, "c")) == "S5 S6");
   CHECK(std::get<Streamable>(verdict(rms, "c").stream).state.size() == 2);
   const auto layer = derived(head + "Y[t, o] = sum[c](layernorm[c](X[t, c]) * W[c, o])\noutput Y\n");
-  CHECK(std::get<Streamable>(verdict(layer, "c").stream).state.size() == 4);
+  CHECK(rules(verdict(layer, "c")) == "S4 S5 moments");
+  CHECK(state(verdict(layer, "c")) == "count:sum mean:mean l2:sum l:sum Y:sum");
 }
 
 TEST_CASE("what does not separate is refused in the words of the file") {
@@ -169,4 +172,146 @@ TEST_CASE("a sum of exponentials under a logarithm cannot overflow") {
   const auto& s = std::get<Streamable>(verdict(all, "x").stream);
   CHECK(state(verdict(all, "x")) == "m:max L:sum");
   CHECK(listed(s.scratch, s.finish) == "L = m + log(L)");
+}
+
+namespace {
+
+std::string refusal(const Derived& all, const std::string& wire) {
+  const auto& refused = std::get<Refused>(verdict(all, wire).stream);
+  return refused.mend.empty() ? refused.reason : refused.reason + " | " + refused.mend;
+}
+
+const std::string rows = "diagram t\naxis q = 8; axis x = 8; axis y = 4\ninput S: f32[q, x]\ninput T: f32[q, x, y]\n";
+
+// The trace as text: rule, before -> after.
+std::string traced(const Verdict& verdict) {
+  const auto& s = std::get<Streamable>(verdict.stream);
+  std::string text;
+  for (const auto& step : s.trace)
+    text += std::string(code(step.rule)) + " " + s.scratch.at(step.array).name + ": " +
+            to_short_text(s.scratch, step.before) + " -> " + to_short_text(s.scratch, step.after) + "\n";
+  return text;
+}
+
+std::vector<WireId> wires(const Derived& all, const std::vector<std::string>& names) {
+  std::vector<WireId> found;
+  for (const auto& name : names) found.push_back(*find_wire(all.diagram, name));
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a bare normalisation is told what would mend it") {
+  const auto all = derived(rows + "P[q, x] = softmax[x](S[q, x])\noutput P\n");
+  CHECK(refusal(all, "x") ==
+        "`P` keeps `x` but needs all of it first | fuse it with a statement that reduces `x`, or keep `x` whole");
+}
+
+TEST_CASE("what is chosen by a finished reduction is known too late") {
+  // The second greatest, and the sum of what reaches the greatest: both compare pieces with the maximum.
+  const auto second = derived(rows + "Y[q] = max[x](where(S[q, x] < max[x](S[q, x]), S[q, x], -inf))\noutput Y\n");
+  CHECK(refusal(second, "x").find("where `S[q, x] < m[q]` holds is known only after all of `x`") != std::string::npos);
+  CHECK(verdict(second, "x").passes == 2);
+  const auto top = derived(rows + "Y[q] = sum[x](where(S[q, x] >= max[x](S[q, x]) - 1, S[q, x], 0))\noutput Y\n");
+  CHECK(refusal(top, "x").find("is known only after all of `x`") != std::string::npos);
+  CHECK(verdict(top, "x").passes == 2);
+}
+
+TEST_CASE("a chain of choices needs a pass for each") {
+  const auto all = derived(rows +
+                           "A[q] = max[x](S[q, x])\nB[q] = max[x](where(S[q, x] < A[q], S[q, x], -inf))\n"
+                           "C[q] = max[x](where(S[q, x] < B[q], S[q, x], -inf))\noutput C\n");
+  CHECK(verdict(all, "x").passes == 3);
+}
+
+TEST_CASE("a value that another piece computes is not at hand") {
+  const auto all = derived(
+      "diagram t\naxis x = 8; axis z = 7\ninput A: f32[x]\nB[x] = exp(A[x])\nY[z] = B[z] + B[z + 1]\noutput Y\n");
+  CHECK(std::holds_alternative<Streamable>(verdict(all, "x").stream));
+  const auto summed = derived(
+      "diagram t\naxis x = 8\ninput A: f32[x]\nB[x] = exp(A[x])\n"
+      "Y[] = sum[x](B[x] * B[size(x) - 1 - x])\noutput Y\n");
+  CHECK(refusal(summed, "x") ==
+        "`Y` reduces over `x` and reads `B[-x + 7]`, which another piece may compute | write what `B` is there in "
+        "place of the read, or end the kernel behind `B`");
+}
+
+TEST_CASE("a rounding in the way is named") {
+  const auto all = derived(rows + "Y[q] = sum[x](f16(S[q, x] + sum[x](S[q, x])) * S[q, x])\noutput Y\n");
+  CHECK(std::holds_alternative<Streamable>(verdict(all, "x").stream));
+  const auto squared = derived(rows + "Y[q] = sum[x](f16(relu(S[q, x] + sum[x](S[q, x]))) * S[q, x])\noutput Y\n");
+  CHECK(refusal(squared, "x").find("cannot be taken apart") != std::string::npos);
+}
+
+TEST_CASE("an extreme of what may change sign is refused, and mended by abs") {
+  const std::string body = "Y[q] = max[x](S[q, x] * ";
+  const auto signs = derived(rows + body + "sum[x](S[q, x]))\noutput Y\n");
+  CHECK(refusal(signs, "x").find("which may be negative | where it never is, write `abs` around it") !=
+        std::string::npos);
+  const auto mended = derived(rows + body + "abs(sum[x](S[q, x])))\noutput Y\n");
+  CHECK(std::holds_alternative<Streamable>(verdict(mended, "x").stream));
+}
+
+TEST_CASE("products stream, and factors of all their terms wait") {
+  const auto plain = derived(rows + "Y[q] = prod[x](1 + S[q, x])\noutput Y\n");
+  CHECK(state(verdict(plain, "x")) == "Y:prod");
+  const auto scaled = derived(rows + "Y[q] = prod[x](S[q, x] / max[x](S[q, x]))\noutput Y\n");
+  CHECK(state(verdict(scaled, "x")) == "m:max Y:prod");
+  CHECK(listed(std::get<Streamable>(verdict(scaled, "x").stream).scratch,
+               std::get<Streamable>(verdict(scaled, "x").stream).finish) == "Y = Y / m^8");
+  const auto shifted = derived(rows + "Y[q] = prod[x](S[q, x] - max[x](S[q, x]))\noutput Y\n");
+  CHECK(refusal(shifted, "x").find("cannot be taken apart") != std::string::npos);
+}
+
+TEST_CASE("cascades of three and more reductions take one pass") {
+  const auto spread =
+      derived(attention("P[q, x] = softmax[x](S[q, x])\nO[q, d] = sum[x](P[q, x] * V[x, d])\n"
+                        "R[q, d] = sum[x](P[q, x] * (V[x, d] - O[q, d])^2)\noutput R\n"));
+  CHECK(verdict(spread, "x").passes == 1);
+  CHECK(std::get<Streamable>(verdict(spread, "x").stream).state.size() == 4);
+  const auto norms =
+      derived(rows +
+              "A[q, x] = S[q, x] / sum[x](abs(S[q, x]))\nB[q, x] = A[q, x] / sqrt(sum[x](A[q, x]^2))\n"
+              "C[q, x] = B[q, x] / max[x](abs(B[q, x]))\nY[q, y] = sum[x](C[q, x] * T[q, x, y])\noutput Y\n");
+  CHECK(verdict(norms, "x").passes == 1);
+  CHECK(std::get<Streamable>(verdict(norms, "x").stream).state.size() == 4);
+}
+
+TEST_CASE("one reduction streams along several of its axes at once") {
+  for (const std::string body : {"sum[x, y](T[q, x, y])", "log(sum[x, y](exp(T[q, x, y])))", "max[x, y](T[q, x, y])",
+                                 "sum[x, y](exp(T[q, x, y] - max[x, y](T[q, x, y])))"}) {
+    CAPTURE(body);
+    const auto all = derived(rows + "Y[q] = " + body + "\noutput Y\n");
+    const auto result = stream(all.derivation, wires(all, {"x", "y"}));
+    REQUIRE(std::holds_alternative<Program>(result));
+    // One state serves both: the loop over y stands inside that over x and nothing stands between them.
+    const auto& steps = std::get<Program>(result).steps;
+    const auto outer = std::ranges::find_if(steps, [](const Step& step) { return std::holds_alternative<Loop>(step); });
+    REQUIRE(outer != steps.end());
+    const auto& body_of_x = std::get<Loop>(*outer).body;
+    REQUIRE(body_of_x.size() == 1);
+    CHECK(std::holds_alternative<Loop>(body_of_x[0]));
+  }
+}
+
+TEST_CASE("constant factors leave a sum, so that a product of two arrays is left") {
+  const auto all = derived(axes + inputs + "S[q, x] = sum[d](Q[q, d] * K[x, d] / sqrt(size(d)))\noutput S\n");
+  CHECK(listed(all.derivation.scratch, all.derivation.columns) == "S = sum[d](Q * K); S = S / sqrt(size(d))");
+  REQUIRE(all.derivation.trace.size() == 1);
+  const auto& step = all.derivation.trace[0];
+  CHECK(to_short_text(all.derivation.scratch, step.before) == "sum[d](Q * K / sqrt(size(d)))");
+  CHECK(to_short_text(all.derivation.scratch, step.after) == "sum[d](Q * K) / sqrt(size(d))");
+  CHECK(step.rule == Rule::invariant);
+}
+
+TEST_CASE("the trace shows every step with what was before and after") {
+  const auto all = derived(attention("P[q, x] = softmax[x](S[q, x])\nO[q, d] = sum[x](P[q, x] * V[x, d])\n"));
+  const auto text = traced(verdict(all, "x"));
+  INFO(text);
+  for (const std::string step :
+       {"S3 O: sum[x](P * V) -> sum[x](exp(S - m) * V / l)\n",
+        "S5 O: sum[x](exp(S - m) * V / l) -> exp(-m) * sum[x](exp(S) * V) / l\n",
+        "S5 O: sum[x](exp(S) * V) -> exp(m) * sum[x](exp(S - m) * V)\n",
+        "S5 O: sum[x](V * exp(S - n)) -> r * O + sum[x](V * exp(S - n))\n", "S4 O: sum[x](P * V) -> O / l\n"})
+    CHECK(text.find(step) != std::string::npos);
 }

@@ -44,6 +44,10 @@ const std::map<Role, Law> laws = {
        return near(call(f, {a, b}) * b, a);
      }},
     {Role::negate, [](const Pointwise& f, double a, double) { return call(f, {a}) + a == 0; }},
+    {Role::magnitude,
+     [](const Pointwise& f, double a, double b) {
+       return near(call(f, {a * b}), call(f, {a}) * call(f, {b})) && call(f, {std::abs(a)}) == std::abs(a);
+     }},
     {Role::choose,
      [](const Pointwise& f, double a, double b) {
        return call(f, {1, a, b}) == a && call(f, {0, a, b}) == b;
