@@ -114,6 +114,10 @@ std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, W
     for (const auto e : {step.before, step.after})
       for (const auto array : arrays_read(scratch, e)) used.push_back(array);
   settle_names(scratch, derivation.file_arrays, first_uses(used));
+  // A state may have the name of the sum that it is: such a step shows nothing.
+  std::erase_if(programs.trace, [&](const Rewriting& step) {
+    return to_short_text(scratch, step.before) == to_short_text(scratch, step.after);
+  });
   programs.scratch = std::move(scratch);
   return std::move(programs);
 }

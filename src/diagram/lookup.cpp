@@ -212,11 +212,14 @@ Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const
   const auto& array = draft_.diagram.at(entry.id);
   if (!entry.ready) {
     const bool itself = array.name == statement_->name.text;
+    std::vector<std::string> notes;
+    if (itself) notes.emplace_back("a value made of earlier values of itself is a recurrence, which no statement is");
     diagnostics_.add({.code = "E0213",
                       .message = fmt::format("array `{}` is read {}", array.name,
                                              itself ? "by the statement that produces it" : "before it is produced"),
                       .span = expr.name.span,
                       .others = {{array.span, "produced here"}},
+                      .notes = std::move(notes),
                       .help = itself ? "give the result a name of its own" : "move its statement up"});
   }
   if (entry.bad) return std::nullopt;

@@ -1,0 +1,127 @@
+// The analysis behind find_states(): one pass over the columns that separates the bodies of reductions and names what
+// is carried. Its members stand in states.cpp (columns, sums), extremes.cpp, centring.cpp and carried.cpp.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "derive/states.hpp"
+
+namespace napkin {
+
+class Analysis {
+ public:
+  Analysis(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
+           const Learnt& learnt);
+  States run();
+
+ private:
+  Dependence depends(const Column& column) const;
+
+  // What stands in place of a read: the definition of a mixed column, the finished value of a reduction.
+  std::optional<Sum> definition(ExprId e);
+  // A piece that is an exponential is written out, so that its exponent is seen.
+  std::optional<Sum> exponential(const Column& column);
+  std::optional<Sum> defined(const Column& column);
+
+  // One column at a time; sums.
+  void derive(std::size_t i);
+  void reduce(const Column& column);
+  // Pieces that are exponentials are written out for the sake of their exponents. Where no maximum is kept they are
+  // read as they stand.
+  bool takes_reference(const Column& column, const Sum& body);
+  Sum as_written(const Column& column);
+  void reduce_sum(const Column& column, const Sum& body);
+  // Terms with the same v and the same exponential share one state each.
+  std::optional<Sum> summed(const Column& column, const Sum& body, bool alone = true);
+  // The fold of u * v over the column's wires: v waits, and so do the wires that v varies along.
+  Sum folded(const Column& column, const Sum& piece, Term state, bool single);
+  static bool trivial(const Term& term);
+  static bool trivial_piece(const Sum& piece) { return piece.size() == 1 && trivial(piece[0]) && !piece[0].cast; }
+  Sum times(const Sum& a, const Term& b);
+  // v varies along wires that the column folds too: the state keeps them, and finish folds.
+  Sum fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over);
+
+  // Sums of powers about a running mean.
+  // A sum that has a running mean, for the sake of another one: as many times the mean as there are terms.
+  std::optional<Sum> mean_of(const Column& column, const Sum& body);
+  // sum of u (w + v)^k, v of finished reductions: moments of w about its running mean, and in finish about -v.
+  std::optional<Sum> about_means(const Column& column);
+  // A plain sum of differences gains nothing, and what waits may not vary along the wires that are folded.
+  bool worth_centring(const Column& column, const Shifted& found);
+  static bool plain_weight(const Shifted& found) { return trivial(found.piece) && found.piece.rounded.empty(); }
+  Sum about_mean(const Column& column, const Shifted& found);
+  // The moment of the next power after `lower`: none where it is zero.
+  std::optional<ArrayId> moment_for(const Column& column, const Shifted& found, std::size_t centre,
+                                    const std::vector<WireId>& over, const std::vector<std::optional<ArrayId>>& lower);
+  std::size_t centre_for(const Sum& body, const std::vector<WireId>& over);
+  static std::vector<WireId> within(const std::vector<WireId>& wires, const std::set<WireId>& set);
+  Factors size_of(WireId wire) { return {{scratch_.intern(Size{scratch_.at(wire).axis}), 1}}; }
+
+  // max, min, prod.
+  // What does not depend on the piece is joined once, after the last piece.
+  void reduce_extreme(const Column& column, const Sum& body);
+  // prod of u * v: v once for every factor.
+  void reduce_product(const Column& column, const Sum& body);
+  static Term raised(Term term, double power);
+  // The wires that are folded with each piece, and those that must wait because what waits varies along them.
+  static std::pair<std::vector<WireId>, std::vector<WireId>> parted(const std::vector<WireId>& over,
+                                                                    const std::set<WireId>& waiting);
+  void finish(const Column& column, const Sum& value, const std::vector<WireId>& later);
+  // A body that is whole keeps the words of the file.
+  Sum algebra_original(const Column& column);
+  // max over u * v with v never negative: v waits.
+  void reduce_scaled(const Column& column, const Term& term);
+
+  // States, and the values at finish that are made of them.
+  void is_state(ArrayId array);
+  std::optional<Reference> referenced(const Column& column, const Sum& piece, const std::vector<WireId>& over,
+                                      bool needed);
+  std::optional<Reference> reference_for(const Sum& piece, const std::vector<WireId>& over, bool needed);
+  Sum written_out(const Sum& body);
+  // `needed`: the file subtracts something from the exponent, so that leaving the maximum out could overflow where the
+  // file does not.
+  Reference add_reference(const Sum& exponent, const std::vector<WireId>& over, const std::set<WireId>& free,
+                          bool needed);
+  // The value, at finish, of the fold of a piece-determined body: a state, new or shared, times its exponential.
+  Sum carried(const Column& column, const Sum& body, const std::vector<WireId>& over,
+              std::optional<Reference> reference, bool direct);
+  std::size_t state_for(const Column& column, const Sum& body, const std::vector<WireId>& over,
+                        std::optional<Reference> reference, bool direct, bool named = true);
+  // `named`: after the column, if no other state is.
+  ArrayId state_array(const Column& column, const Sum& body, const std::vector<WireId>& over, bool named);
+  Datatype type(const Column& column) const { return scratch_.at(column.output).type; }
+  std::set<WireId> free_of(const Sum& sum);
+  void note_rules(const Sum& piece, const Term& state);
+  void note_cast(Datatype cast);
+
+  // The trace.
+  // The fold of a part of a column's body, to be shown.
+  Sum reduction(const Column& column, const Sum& body);
+  void step(Rule rule, const Column& column, const Sum& before, const Sum& after, std::string why);
+  void show_written_out(const Column& column, const Sum& body);
+  void note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why);
+
+  // Refusals.
+  void refuse(const Column& column, const std::string& why, const std::string& mend = "");
+  void refuse_mixing(const Column& column, ExprId mixing);
+  void check_needed();
+
+  Diagram& scratch_;
+  const std::vector<Column>& columns_;
+  WireId wire_;
+  const std::set<ArrayId>& needed_;
+  const Learnt& learnt_;
+  Algebra algebra_;
+  Kinds kinds_;
+
+  std::map<ArrayId, const Column*> producer_;
+  std::set<ArrayId> positive_;
+  bool writes_exponentials_ = true;
+  States found_;
+};
+
+}  // namespace napkin

@@ -1,0 +1,155 @@
+// States by name and shape, the maxima they are kept relative to, and the steps that are shown.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "derive/analysis.hpp"
+#include "derive/trace.hpp"
+
+namespace napkin {
+
+void Analysis::is_state(ArrayId array) {
+  found_.arrays.insert(array);
+  kinds_.add_state(array);
+}
+
+std::optional<Reference> Analysis::referenced(const Column& column, const Sum& piece, const std::vector<WireId>& over,
+                                              bool needed) {
+  const auto found = reference_for(piece, over, needed);
+  if (found) {
+    Term relative = piece[0], greatest;
+    greatest.coefficient = found->ratio;
+    greatest.factors = {{read_whole(scratch_, found_.all[found->state].array), 1}};
+    relative.exponent = add(relative.exponent, scale({greatest}, -1));
+    Term after = reduction(column, {relative})[0];
+    after.exponent = {greatest};
+    note_step(Rule::cascade, column, algebra_.build(reduction(column, piece)), algebra_.build(after),
+              "kept relative to the running maximum of its exponent it cannot overflow");
+  }
+  return found;
+}
+
+std::optional<Reference> Analysis::reference_for(const Sum& piece, const std::vector<WireId>& over, bool needed) {
+  if (piece.size() != 1 || piece[0].exponent.empty()) return {};
+  const Sum& exponent = piece[0].exponent;
+  const auto free = free_of(exponent);
+  std::vector<WireId> along;
+  for (const auto wire : over)
+    if (free.contains(wire)) along.push_back(wire);
+  if (!free.contains(wire_) || std::ranges::find(over, wire_) == over.end()) return {};
+  for (std::size_t i = 0; i < found_.all.size(); ++i) {
+    if (found_.all[i].reduction->name != "max" || found_.all[i].reference || found_.all[i].over != along) continue;
+    if (const auto ratio = positive_ratio(written_out(found_.all[i].body), exponent)) return Reference{i, *ratio};
+  }
+  const auto text = to_text(scratch_, algebra_.build(exponent));
+  if (std::ranges::find(learnt_.unreferenced, text) != learnt_.unreferenced.end()) return {};
+  return add_reference(exponent, along, free, needed);
+}
+
+Sum Analysis::written_out(const Sum& body) {
+  if (body.size() == 1 && body[0].coefficient == 1 && body[0].factors.size() == 1 && body[0].factors[0].second == 1 &&
+      body[0].exponent.empty() && !body[0].cast)
+    return algebra_.normal(body[0].factors[0].first);
+  return body;
+}
+
+Reference Analysis::add_reference(const Sum& exponent, const std::vector<WireId>& over, const std::set<WireId>& free,
+                                  bool needed) {
+  std::vector<WireId> kept(free.begin(), free.end());
+  std::erase_if(kept, [&](WireId w) { return std::ranges::find(over, w) != over.end(); });
+  const auto* greatest = find_reduction("max");
+  const auto array = new_array(scratch_, std::string(greatest->state_name), Datatype::f32, std::move(kept));
+  is_state(array);
+  found_.all.push_back({array, greatest, over, exponent, {}, !needed});
+  return {found_.all.size() - 1, 1};
+}
+
+Sum Analysis::carried(const Column& column, const Sum& body, const std::vector<WireId>& over,
+                      std::optional<Reference> reference, bool direct) {
+  const auto index = state_for(column, body, over, reference, direct);
+  Term term;
+  term.factors = {{read_whole(scratch_, found_.all[index].array), 1}};
+  if (reference) {
+    found_.rules.insert(Rule::cascade);
+    Term maximum;
+    maximum.coefficient = reference->ratio;
+    maximum.factors = {{read_whole(scratch_, found_.all[reference->state].array), 1}};
+    term.exponent = {maximum};
+  }
+  return {term};
+}
+
+std::size_t Analysis::state_for(const Column& column, const Sum& body, const std::vector<WireId>& over,
+                                std::optional<Reference> reference, bool direct, bool named) {
+  for (std::size_t i = 0; i < found_.all.size(); ++i) {
+    const auto& s = found_.all[i];
+    const bool alike = s.reduction == column.fold && s.over == over && s.reference == reference && !s.moment;
+    if (alike && napkin::equal(s.body, body)) return i;
+  }
+  const auto array = direct ? column.output : state_array(column, body, over, named);
+  is_state(array);
+  if (column.fold->combine->role == Role::add &&
+      std::ranges::all_of(body, [&](const Term& t) { return algebra_.positive(t); }))
+    positive_.insert(array);
+  found_.all.push_back({array, column.fold, over, body, reference, false});
+  return found_.all.size() - 1;
+}
+
+ArrayId Analysis::state_array(const Column& column, const Sum& body, const std::vector<WireId>& over, bool named) {
+  auto wires = scratch_.at(column.output).wires;
+  const auto free = free_of(body);
+  std::erase_if(wires, [&](WireId w) { return !free.contains(w); });
+  for (const auto wire : free)
+    if (std::ranges::find(over, wire) == over.end() && std::ranges::find(wires, wire) == wires.end())
+      wires.push_back(wire);
+  const auto name = scratch_.at(column.output).name;
+  const bool taken = std::ranges::any_of(found_.all, [&](const State& s) { return scratch_.at(s.array).name == name; });
+  if (taken || !named)
+    return new_array(scratch_, std::string(column.fold->state_name), accumulator(type(column)), std::move(wires));
+  scratch_.arrays.push_back({name, accumulator(type(column)), std::move(wires), {}, {}});
+  return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
+}
+
+std::set<WireId> Analysis::free_of(const Sum& sum) {
+  const auto all = free_wires(scratch_, algebra_.build(sum));
+  return {all.begin(), all.end()};
+}
+
+void Analysis::note_rules(const Sum& piece, const Term& state) {
+  if (algebra_.dependence(state).state)
+    found_.rules.insert({Rule::cascade, Rule::invariant});
+  else if (!trivial(state))
+    found_.rules.insert(Rule::invariant);
+  for (const auto& term : piece)
+    if (term.cast && algebra_.dependence(term).piece) found_.rules.insert(Rule::cast), note_cast(*term.cast);
+}
+
+void Analysis::note_cast(Datatype cast) {
+  const auto text = fmt::format("rounds the piece to {}, not the finished value", row(cast).name);
+  auto& notes = found_.notes;
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+}
+
+Sum Analysis::reduction(const Column& column, const Sum& body) {
+  Term term;
+  term.factors = {{scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)}), 1}};
+  return {term};
+}
+
+void Analysis::step(Rule rule, const Column& column, const Sum& before, const Sum& after, std::string why) {
+  const ExprId old = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(before)});
+  note_step(rule, column, old, algebra_.build(after), std::move(why));
+}
+
+void Analysis::show_written_out(const Column& column, const Sum& body) {
+  if (!algebra_.dependence(body).state) return;
+  const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)});
+  note_step(Rule::composition, column, as_expression(scratch_, column), now,
+            "what mixes pieces and finished reductions is written out");
+}
+
+void Analysis::note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why) {
+  if (before != after) found_.trace.push_back({rule, column.output, before, after, std::move(why)});
+}
+
+}  // namespace napkin
