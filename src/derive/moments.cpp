@@ -57,9 +57,9 @@ void MomentWriter::move(const Centre& centre) {
   to_.absorb.push_back({moved.mean, apply("+", mean, apply("/", read(beyond), count)), nullptr, {}, {}, {}});
   const ExprId their_count = read(other(centre.count));
   to_.merge.push_back({moved.count, apply("+", read(centre.count), their_count), nullptr, {}, {}, {}});
-  // Two states that have seen nothing have no mean.
-  const ExprId share = apply("/", their_count, apply("max", count, one));
-  const ExprId joint = apply("+", mean, apply("*", apply("-", theirs, mean), share));
+  // Each with its share; two states that have seen nothing have no mean.
+  const auto part = [&](ExprId of, ExprId its) { return apply("*", of, apply("/", its, apply("max", count, one))); };
+  const ExprId joint = apply("+", part(mean, read(centre.count)), part(theirs, their_count));
   to_.merge.push_back({moved.mean, joint, nullptr, {}, {}, {}});
   const Column shift{moved.shift, apply("-", mean, read(moved.mean)), nullptr, {}, {}, {}};
   to_.absorb.push_back(shift);

@@ -80,6 +80,8 @@ TEST_CASE("the parts of a divided wire merge into what the whole gives") {
       "O[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
       "P[q, x] = l2norm[x](T[q, x])\nO[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
       "Y[q, d] = sum[x](where(x == 3 * q, T[q, x] * V[x, d], 0))\noutput Y\n",
+      "Y[q] = var[x](T[q, x])\noutput Y\n",
+      "N[q, x] = layernorm[x](T[q, x])\nO[q, d] = sum[x](N[q, x] * V[x, d])\noutput O\n",
   };
   for (const auto& kernel : kernels)
     for (const std::int64_t parts : {2, 3, 8, 24}) {
