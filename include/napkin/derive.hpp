@@ -89,6 +89,8 @@ struct Derivation {
 };
 // The statements must stand in the diagram's order. Total: it always answers, with a refusal where nothing holds.
 Derivation derive(const Diagram&, std::span<const StatementId> statements);
+// The same where others than the readers outside decide what must leave: a statement may be computed outside again.
+Derivation derive(const Diagram&, std::span<const StatementId> statements, std::vector<ArrayId> outputs);
 
 // `l = r * l + sum[x](p)`; arrays read at their own place stand without indices.
 std::string to_text(const Diagram& scratch, const Column&);

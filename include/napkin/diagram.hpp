@@ -6,7 +6,10 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,6 +97,41 @@ struct Expr {
   Span span;  // where the first of the equal ones stands
 };
 
+// The expressions of a diagram, in order. None ever changes, and copies share them: a diagram is cheap to copy.
+class Expressions {
+ public:
+  class Iterator {
+   public:
+    using value_type = Expr;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Expr*;
+    using reference = const Expr&;
+    using iterator_category = std::forward_iterator_tag;
+    Iterator() = default;
+    explicit Iterator(const std::shared_ptr<const Expr>* at) : at_(at) {}
+    reference operator*() const { return **at_; }
+    pointer operator->() const { return at_->get(); }
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const std::shared_ptr<const Expr>* at_ = nullptr;
+  };
+  Iterator begin() const { return Iterator(all_.data()); }
+  Iterator end() const { return Iterator(all_.data() + all_.size()); }
+  std::size_t size() const { return all_.size(); }
+  const Expr& operator[](std::size_t i) const { return *all_[i]; }
+  const Expr& at(std::size_t i) const { return *all_.at(i); }
+  void push_back(Expr);
+  std::size_t find(const ExprNode&) const;  // the first equal one; size() if there is none
+  void take_back(std::size_t size);         // all but the first so many
+
+ private:
+  std::vector<std::shared_ptr<const Expr>> all_;
+  std::vector<std::size_t> hashes_;
+};
+
 // `softmax[x](S[q, x])` as the user wrote it, for words only: no stage decides by it.
 struct Call {
   std::string def;
@@ -112,7 +150,7 @@ struct Diagram {
   std::vector<Axis> axes;
   std::vector<Wire> wires;
   std::vector<Array> arrays;
-  std::vector<Expr> exprs;
+  Expressions exprs;
   std::vector<Call> calls;
   std::vector<Statement> statements;
   std::vector<ArrayId> inputs, outputs;
@@ -124,8 +162,7 @@ struct Diagram {
   const Expr& at(ExprId id) const { return exprs.at(id.index); }
   const Statement& at(StatementId id) const { return statements.at(id.index); }
 
-  // The expression equal to `node` if there is one, else a new one. Linear in the number of expressions: diagrams
-  // are small. Constants compare by bits, so 0 and -0 stay apart.
+  // The expression equal to `node` if there is one, else a new one. Constants compare by bits, so 0 and -0 stay apart.
   ExprId intern(ExprNode node, Span span = {});
   // The size of the wire's axis, if it has one.
   std::optional<std::int64_t> size(WireId id) const { return axes.at(wires.at(id.index).axis.index).size; }

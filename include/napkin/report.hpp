@@ -26,6 +26,7 @@ struct Analysis {
   std::optional<std::string> by_hand;         // the partition that was asked for, as it was written or named
   std::vector<std::size_t> completed_levels;  // of a partition by hand: the levels that the search split
   double seconds = 0;                         // of the search; 0 unless `--timings`, so that output repeats
+  std::optional<FoundPlan> plan;              // how `kernels` were cut; none where the partition is by hand
   // Some axis has no size: of the kernels only the closed forms and which axes are split hold, no number does.
   bool symbolic = false;
 };

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "napkin/cost.hpp"
@@ -40,17 +41,38 @@ struct Found {
 };
 Found search(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
 
+// What fusing the statements of one kernel saved against a kernel for each of them. What a statement costs alone counts
+// for the first kernel that computes it.
+struct Saved {
+  struct Array {
+    std::string array;       // no longer goes through the outermost memory, or less often
+    std::int64_t bytes = 0;  // that it moved there
+  };
+  std::size_t kernel = 0;  // index into the plan
+  std::vector<Array> arrays;
+  std::int64_t bytes_apart = 0, bytes = 0;  // between the outermost memory and the next, of all arrays
+  std::optional<double> time_apart_s, time_s;
+};
+
 // A diagram cut into kernels.
 struct FoundPlan {
   Plan plan;
   Cost cost;
   std::vector<Found> kernels;  // in the order of plan.kernels
   std::int64_t candidates = 0, evaluated = 0;
-  bool optimal = false;
+  std::int64_t cuts = 0;      // different kernels that the legal cuts consist of
+  bool optimal = false;       // no legal cut of the stated space is better
+  std::string space;          // the legal cuts, in words
+  std::optional<double> gap;  // where it is not proven: the share of the objective that a better cut could save at most
+  std::optional<Cost> apart;  // of one kernel for each statement; none where one of them does not fit
+  std::vector<Saved> saved;   // of every kernel of several statements; empty without `apart`
 };
 FoundPlan search(const Diagram&, const Hardware&, const Goal&);
 
 // The slow twin: evaluates every partition of the same space.
 Found search_exhaustively(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
+// The slow twin of the cuts: the objective of the best of all of them and its transfers at the outermost level, each
+// kernel searched; none where none fits. For a few statements only.
+std::optional<std::pair<double, double>> search_all_cuts(const Diagram&, const Hardware&, const Goal&);
 
 }  // namespace napkin

@@ -97,6 +97,7 @@ std::optional<Analysis> make_symbolic(Session& session, const Input& input, cons
   if (!analysis) return std::nullopt;
   analysis->diagram = input.diagram;
   analysis->symbolic = true;
+  analysis->plan.reset();
   for (auto& found : analysis->kernels) {
     const auto* best = report::reported(found);
     if (!best) continue;
@@ -124,11 +125,12 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
                                       const std::optional<Written>& written) {
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
-  Analysis analysis{input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0};
+  Analysis analysis{input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt};
   if (written) {
     if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
   } else {
-    analysis.kernels = search(input.diagram, hardware, analysis.goal).kernels;
+    analysis.plan = search(input.diagram, hardware, analysis.goal);
+    analysis.kernels = std::move(analysis.plan->kernels);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   if (session.options.timings) analysis.seconds = passed.count();

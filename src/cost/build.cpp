@@ -3,8 +3,11 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "cost/model.hpp"
+#include "cost/reach.hpp"
+#include "diagram/checked.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
 #include "loops/work.hpp"
@@ -14,15 +17,24 @@ namespace napkin {
 // Fills a CostModel from the nest of its shape.
 class CostModelBuilder {
  public:
-  CostModelBuilder(CostModel& model, const LoopNest& nest, const Hardware& hardware)
-      : model_(model), nest_(nest), diagram_(nest.scratch), hardware_(hardware), leaf_(hardware.levels.size() - 1) {}
+  CostModelBuilder(CostModel& model, const Kernel& shape, const LoopNest& nest, const Hardware& hardware)
+      : model_(model),
+        shape_(shape),
+        nest_(nest),
+        diagram_(nest.scratch),
+        hardware_(hardware),
+        leaf_(hardware.levels.size() - 1) {}
 
   void run() {
-    for (std::uint32_t w = 0; w < diagram_.wires.size(); ++w)
+    for (std::uint32_t w = 0; w < diagram_.wires.size(); ++w) {
       model_.wire_sizes_.push_back(diagram_.size(WireId{w}).value_or(1));
+      model_.sized_.push_back(shape_.derivation->scratch.size(WireId{w}).has_value());
+    }
     walk(nest_.body);
     hold();
     group();
+    fix_products();
+    find_rates();
     for (const auto array : nest_.inputs) model_.compulsory_bytes_ += bytes_of(array);
     for (const auto array : nest_.outputs) model_.compulsory_bytes_ += bytes_of(array);
     constexpr std::int64_t grid = 256;
@@ -35,7 +47,7 @@ class CostModelBuilder {
 
   // ---- which splits shape a wire at a place ----
   std::size_t split_index(const Split& split) const {
-    const auto& all = model_.shape_.partition.splits;
+    const auto& all = shape_.partition.splits;
     const auto same = [&](const Split& s) {
       return s.kind == split.kind && s.wire == split.wire && s.level == split.level;
     };
@@ -111,8 +123,16 @@ class CostModelBuilder {
         if (std::any_of(wires.begin(), wires.end(), [&](WireId w) { return mentions(at[i], w); })) take(i), more = true;
     }
     for (const auto wire : wires) made.cuts.push_back(cut_at(wire, level, loops));
+    made.inside = made.indices.size() == 1 && stays_inside(made.indices[0].first, made.indices[0].second);
     model_.footprints_.push_back(std::move(made));
     return model_.footprints_.size() - 1;
+  }
+  bool stays_inside(const Index& index, std::int64_t size) const {
+    if (index.terms.empty()) return false;
+    std::int64_t least = index.offset, greatest = index.offset;
+    for (const auto& [wire, coefficient] : index.terms)
+      (coefficient < 0 ? least : greatest) += coefficient * (diagram_.size(wire).value_or(1) - 1);
+    return floor_divide(least, index.divisor) >= 0 && floor_divide(greatest, index.divisor) < size;
   }
   // Everything that surrounds a place but does not shape what is there repeats it.
   void repeat(Product& product, const std::set<WireId>& shaped, std::size_t level, const std::vector<Split>& loops) {
@@ -200,6 +220,43 @@ class CostModelBuilder {
         model_.columns_.push_back(std::move(column));
       }
     }
+    drop_lesser_columns();
+  }
+  // A column that holds nothing that another one does not hold too is never the largest.
+  void drop_lesser_columns() {
+    auto& all = model_.columns_;
+    std::vector<CostModel::Column> kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      bool lesser = false;
+      for (std::size_t j = 0; j < all.size() && !lesser; ++j)
+        lesser = j != i && is_within(all[i], all[j]) && (j < i || !is_within(all[j], all[i]));
+      if (!lesser) kept.push_back(all[i]);
+    }
+    all = std::move(kept);
+    share_common();
+  }
+  void share_common() {
+    model_.common_.resize(leaf_ + 1);
+    for (std::size_t level = 1; level <= leaf_; ++level) {
+      auto& common = model_.common_[level];
+      bool first = true;
+      for (const auto& column : model_.columns_) {
+        if (column.level != level) continue;
+        if (std::exchange(first, false)) common = column.held;
+        std::erase_if(common, [&](std::size_t i) { return !std::ranges::binary_search(column.held, i); });
+      }
+    }
+    std::vector<std::set<std::size_t>> held(leaf_ + 1);
+    for (std::size_t level = 1; level <= leaf_; ++level)
+      held[level].insert(model_.ideal_[level].begin(), model_.ideal_[level].end());
+    for (const auto& column : model_.columns_) held[column.level].insert(column.held.begin(), column.held.end());
+    for (const auto& level : held) model_.held_.emplace_back(level.begin(), level.end());
+    for (auto& column : model_.columns_)
+      std::ranges::set_difference(column.held, model_.common_[column.level], std::back_inserter(column.own));
+  }
+  static bool is_within(const CostModel::Column& a, const CostModel::Column& b) {
+    return a.level == b.level && (b.shared.empty() || a.shared == b.shared) &&
+           std::ranges::includes(b.held, a.held);  // both sorted
   }
   std::vector<Held> held_buffers() const { return held(nest_); }
   void group() {
@@ -211,6 +268,33 @@ class CostModelBuilder {
         model_.groupings_.push_back(
             {level, cut(wire, splits(wire, level, {})), cut(wire, splits(wire, level - 1, {}))});
     }
+  }
+
+  // ---- what sizes do not change ----
+  void fix_products() {
+    const auto fix = [&](Product& product) {
+      Checked fixed{1};
+      for (const auto wire : product.whole) fixed.times(model_.wire_sizes_[wire.index]);
+      product.fixed = fixed.overflow ? INT64_MAX : fixed.value;
+    };
+    for (auto& transfer : model_.transfers_) fix(transfer.values);
+    for (auto& holding : model_.holdings_) fix(holding.values);
+    for (auto& operations : model_.operations_) fix(operations.positions);
+    for (auto& step : model_.steps_) fix(step);
+  }
+  void find_rates() {
+    for (const auto& work : model_.work_) model_.rates_.push_back(rate_of(work));
+    model_.caches_.resize(leaf_ + 1);
+    for (std::size_t level = 1; level <= leaf_; ++level)
+      for (const auto& cache : hardware_.caches)
+        if (cache.below == hardware_.levels[level - 1].name && !model_.caches_[level]) model_.caches_[level] = &cache;
+  }
+  const Rate* rate_of(const Work& work) const {
+    const auto* unit = hardware_.find(work.unit);
+    if (!unit) return nullptr;
+    for (const auto type : {work.type, Datatype::f32})
+      if (const auto found = unit->rates.find(type); found != unit->rates.end()) return &found->second;
+    return nullptr;
   }
 
   // ---- operations ----
@@ -319,6 +403,7 @@ class CostModelBuilder {
   }
 
   CostModel& model_;
+  const Kernel& shape_;
   const LoopNest& nest_;
   const Diagram& diagram_;
   const Hardware& hardware_;
@@ -332,17 +417,20 @@ class CostModelBuilder {
 namespace {
 
 // Shapes do not depend on sizes: an axis without one stands in with any.
-Kernel sized(Kernel shape) {
-  for (auto& axis : shape.program.scratch.axes)
-    if (!axis.size) axis.size = 1;
-  return shape;
+std::optional<Kernel> sized(const Kernel& shape) {
+  const auto& axes = shape.program.scratch.axes;
+  if (std::ranges::all_of(axes, [](const Axis& axis) { return axis.size.has_value(); })) return std::nullopt;
+  auto copy = shape;
+  for (auto& axis : copy.program.scratch.axes) axis.size = axis.size.value_or(1);
+  return copy;
 }
 
 }  // namespace
 
-CostModel::CostModel(const Kernel& shape, const Hardware& hardware) : shape_(sized(shape)), hardware_(&hardware) {
-  const LoopNest nest = lower(shape_, hardware);
-  CostModelBuilder(*this, nest, hardware).run();
+CostModel::CostModel(const Kernel& shape, const Hardware& hardware) : hardware_(&hardware) {
+  const auto copy = sized(shape);
+  const LoopNest nest = lower(copy ? *copy : shape, hardware);
+  CostModelBuilder(*this, shape, nest, hardware).run();
 }
 
 }  // namespace napkin

@@ -68,29 +68,27 @@ std::vector<HeldArray> CostModel::held_at(std::span<const std::int64_t> sizes, s
     std::vector<HeldArray> held;
     std::int64_t bytes = 0;
     for (const auto h : column.held) {
-      const auto values = product(holdings_[h].values, figures);
+      const auto values = figures.holdings[h];
       held.push_back({holdings_[h].name, values, values * holdings_[h].bytes});
       bytes += held.back().bytes;
     }
     for (const auto& [a, b] : column.shared)
-      bytes -= std::min(product(holdings_[a].values, figures) * holdings_[a].bytes,
-                        product(holdings_[b].values, figures) * holdings_[b].bytes);
+      bytes -= std::min(figures.holdings[a] * holdings_[a].bytes, figures.holdings[b] * holdings_[b].bytes);
     if (bytes > most) most = bytes, best = std::move(held);
   }
   std::ranges::stable_sort(best, [](const HeldArray& a, const HeldArray& b) { return a.bytes > b.bytes; });
   return best;
 }
 
-std::vector<ArrayCost> CostModel::array_costs(const Figures& figures, std::size_t level) const {
-  Figures scratch = figures;
+std::vector<ArrayCost> CostModel::array_costs(const Diagram& diagram, const Figures& figures, std::size_t level) const {
+  bool unused = false;
   std::vector<ArrayCost> all;
   std::map<std::pair<ArrayId, bool>, std::size_t> index;
-  const auto& diagram = shape_.program.scratch;
   for (const auto& transfer : transfers_) {
     if (transfer.level != level) continue;
     const auto [at, fresh] = index.try_emplace({transfer.array, transfer.saved}, all.size());
     if (fresh) all.push_back({diagram.at(transfer.array).name, 0, 0, 0, transfer.saved});
-    const auto values = product(transfer.values, scratch);
+    const auto values = product(transfer.values, figures, unused);
     all[at->second].transfer_values += values;
     all[at->second].transfer_bytes += values * transfer.bytes;
   }
@@ -102,10 +100,11 @@ std::vector<ArrayCost> CostModel::array_costs(const Figures& figures, std::size_
   return all;
 }
 
-KernelCost CostModel::cost(std::span<const std::int64_t> sizes, Model model) const {
+KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> sizes, Model model) const {
   Figures figures;
   this->figures(sizes, figures);
-  const auto times = this->times(figures);
+  Times times;
+  this->times(figures, times);
   KernelCost cost;
   for (std::size_t i = 1; i < hardware_->levels.size(); ++i) {
     const auto& at = figures.levels[i];
@@ -121,19 +120,19 @@ KernelCost CostModel::cost(std::span<const std::int64_t> sizes, Model model) con
                     .groups_per_parent = at.groups_per_parent,
                     .ideal_time_s = times.ideal_levels[i],
                     .time_s = times.levels[i],
-                    .arrays = array_costs(figures, i),
+                    .arrays = array_costs(kernel.program.scratch, figures, i),
                     .held = held_at(sizes, i)};
     if (hardware_->levels[i].capacity || hardware_->levels[i].usable) level.capacity = hardware_->levels[i].room();
     cost.levels.push_back(std::move(level));
   }
   name_units(cost, figures, times);
-  cost.masks = masks(figures);
+  cost.masks = masks(kernel.program.scratch, figures);
   name_bound(cost, model);
-  cost.closed_form = closed_form(*this, shape_, *hardware_, model);
+  cost.closed_form = closed_form(*this, kernel, *hardware_, model);
   cost.compulsory_bytes = compulsory_bytes_;
   cost.ideal_time_s = times.ideal;
   cost.time_s = times.machine;
-  cost.energy_j = times.energy;
+  cost.energy_j = energy(figures, times);
   cost.overruns = overruns(sizes, figures, model);
   cost.overflow = figures.overflow;
   return cost;
@@ -167,7 +166,7 @@ void CostModel::name_bound(KernelCost& cost, Model model) const {
 KernelCost estimate(const Kernel& kernel, const Hardware& hardware, Model model) {
   std::vector<std::int64_t> sizes;
   for (const auto& split : kernel.partition.splits) sizes.push_back(split.size);
-  return CostModel(kernel, hardware).cost(sizes, model);
+  return CostModel(kernel, hardware).cost(kernel, sizes, model);
 }
 
 Cost estimate(const Plan& plan, const Hardware& hardware, Model model) {

@@ -35,6 +35,7 @@ struct Figures {
   };
   std::vector<At> levels;          // by level of the machine; the outermost stays empty
   std::vector<double> operations;  // by CostModel::work()
+  double steps = 0;                // iterations of the loops of each level above the leaf, over all blocks
   bool overflow = false;
   std::vector<std::int64_t> counts, lengths, reaches, holdings;  // of the model's cuts, footprints and holdings
   std::vector<std::int64_t> regions;                             // and regions
@@ -44,7 +45,7 @@ struct Figures {
 struct Times {
   std::vector<std::optional<double>> ideal_levels, levels;  // by level, seconds
   std::vector<std::optional<double>> ideal_work, work;      // by CostModel::work()
-  std::optional<double> ideal, machine, energy;
+  std::optional<double> ideal, machine;
   double rounds = 1;  // blocks that the busiest core runs one after another
   double busy = 1;    // share of the cores at work, over all rounds
 };
@@ -57,16 +58,21 @@ class CostModel {
   CostModel(const Kernel& shape, const Hardware&);
   // `sizes` by split of the shape's partition. `figures` is reused between calls, so that nothing is allocated.
   void figures(std::span<const std::int64_t> sizes, Figures& figures) const;
-  // Only memory; and groups.
+  // What a search compares: memory only in what its level counts, values or bytes. All of it, or only memory, or
+  // transfers, operations and steps that no smaller sizes undercut; and groups.
+  void compared(std::span<const std::int64_t> sizes, Figures& figures) const;
   void held(std::span<const std::int64_t> sizes, Figures& figures) const;
-  // Transfers and operations that no smaller sizes undercut; and groups.
+  void held_at_level(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const;
   void least_moved(std::span<const std::int64_t> sizes, Figures& figures) const;
   const std::vector<Work>& work() const { return work_; }
-  Times times(const Figures&) const;
+  // `times` is reused like `figures`.
+  void times(const Figures&, Times& times) const;
+  std::optional<double> energy(const Figures&, const Times&) const;
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
   std::vector<Overrun> overruns(std::span<const std::int64_t> sizes, const Figures&, Model) const;
   bool fits(const Figures&, Model) const;
-  KernelCost cost(std::span<const std::int64_t> sizes, Model) const;
+  // With names: `kernel` is what the model was made from.
+  KernelCost cost(const Kernel& kernel, std::span<const std::int64_t> sizes, Model) const;
 
   // Sizes along one wire under some of its splits: the number of pieces and the length of a whole one.
   struct Cut {
@@ -76,6 +82,7 @@ class CostModel {
   // A product: of the sizes of wires, of numbers of pieces, of lengths of pieces.
   struct Product {
     std::vector<WireId> whole;
+    std::int64_t fixed = 1;                    // the product of `whole`; the greatest number where it overflows
     std::vector<std::size_t> counts, lengths;  // indices into cuts()
     std::vector<std::size_t> footprints;       // indices into footprints()
     std::optional<std::size_t> region;         // index into regions(): of wires that masks leave pieces of out
@@ -85,6 +92,7 @@ class CostModel {
     std::vector<std::pair<Index, std::int64_t>> indices;  // with the size of their dimension
     std::vector<std::size_t> cuts;                        // of the wires in them
     bool all_pieces = true;
+    bool inside = false;  // one index that never leaves its dimension
   };
   struct Transfer {
     std::size_t level;
@@ -104,6 +112,7 @@ class CostModel {
     std::size_t level;
     std::vector<std::size_t> held;  // indices into holdings()
     std::vector<std::pair<std::size_t, std::size_t>> shared;
+    std::vector<std::size_t> own{};  // of `held`, those that not all columns of the level hold
   };
   // A loop that passes pieces over.
   struct Mask {
@@ -117,6 +126,8 @@ class CostModel {
   const std::vector<Cut>& cuts() const { return cuts_; }
   const std::vector<Region>& regions() const { return regions_; }
   const std::vector<Footprint>& footprints() const { return footprints_; }
+  std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes) const;
+  std::int64_t reach_by_pieces(const Footprint&, std::span<const std::int64_t> sizes) const;  // the same, one by one
   const std::vector<Transfer>& transfers() const { return transfers_; }
   const std::vector<Holding>& holdings() const { return holdings_; }
   const std::vector<Column>& columns() const { return columns_; }
@@ -134,39 +145,47 @@ class CostModel {
     std::size_t level;
     std::size_t cut, above;
   };
-  std::int64_t product(const Product&, Figures&) const;
-  std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes) const;
+  static std::int64_t product(const Product&, const Figures&, bool& overflow);
   std::int64_t positions(const Region&, std::int64_t grid) const;
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   void bound_regions(Figures&) const;
-  std::vector<MaskCost> masks(const Figures&) const;
+  std::vector<MaskCost> masks(const Diagram&, const Figures&) const;
   std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;
-  std::vector<ArrayCost> array_costs(const Figures&, std::size_t level) const;
+  std::vector<ArrayCost> array_costs(const Diagram&, const Figures&, std::size_t level) const;
   void name_units(KernelCost&, const Figures&, const Times&) const;
   void name_bound(KernelCost&, Model) const;
-  void measure(std::span<const std::int64_t> sizes, Figures&) const;
-  void levels(Figures&) const;  // after measure() and the regions
+  std::int64_t reach_of_sum(const Footprint&, std::span<const std::int64_t> sizes) const;
+  void lengths(std::span<const std::int64_t> sizes, Figures&) const;
+  void counts(std::span<const std::int64_t> sizes, Figures&) const;
+  void levels(Figures&) const;  // after counts() and the regions
   std::optional<double> sustained(std::size_t level, const Figures&) const;
   double exposed(const Figures&, const Times&) const;
-  std::optional<double> energy(const Figures&, const Times&) const;
-  void memory(Figures&) const;
+  void memory(Figures&, bool everything) const;
+  void memory(Figures&, bool everything, std::size_t level) const;
+  template <class Weight>
+  std::int64_t total(const std::vector<std::size_t>& held, Figures&, const Weight&) const;
+  template <class Weight>
+  std::int64_t largest(std::size_t level, Figures&, const Weight&) const;
 
-  Kernel shape_;
   const Hardware* hardware_;
   std::vector<std::int64_t> wire_sizes_;
+  std::vector<bool> sized_;  // by wire, whether its size is known
   std::vector<Cut> cuts_;
   std::vector<Footprint> footprints_;
   std::vector<Transfer> transfers_;
   std::vector<Holding> holdings_;
   std::vector<Column> columns_;
-  std::vector<std::vector<std::size_t>> ideal_;
+  std::vector<std::vector<std::size_t>> ideal_, common_;  // by level; what all of its columns hold
+  std::vector<std::vector<std::size_t>> held_;            // by level, what any column or the ideal holds
   std::vector<Work> work_;
+  std::vector<const Rate*> rates_;    // of the work; null where the profile has none
+  std::vector<const Cache*> caches_;  // in front of each level; null where there is none
   std::vector<Operations> operations_;
   std::vector<Grouping> groupings_;
   std::vector<Region> regions_;
   std::vector<std::int64_t> least_positions_;  // by region: a lower bound of the positions it runs
   std::vector<Mask> masks_;
-  std::vector<Product> steps_;  // iterations of the loops of each level above the leaf, over all blocks
+  std::vector<Product> steps_;
   std::int64_t compulsory_bytes_ = 0;
 };
 

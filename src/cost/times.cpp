@@ -22,14 +22,6 @@ Seconds over(double amount, const Rate* rate, double (Rate::*kind)() const) {
 }
 const Rate* rate_of(const std::optional<Rate>& rate) { return rate ? &*rate : nullptr; }
 
-const Rate* rate_of(const Hardware& hardware, const Work& work) {
-  const auto* unit = hardware.find(work.unit);
-  if (!unit) return nullptr;
-  for (const auto type : {work.type, Datatype::f32})
-    if (const auto found = unit->rates.find(type); found != unit->rates.end()) return &found->second;
-  return nullptr;
-}
-
 // The slowest level or unit; kinds of work on one unit wait for each other.
 Seconds slowest(const std::vector<Seconds>& levels, const std::vector<Work>& work, const std::vector<Seconds>& times) {
   std::array<double, 3> units{};
@@ -42,18 +34,12 @@ Seconds slowest(const std::vector<Seconds>& levels, const std::vector<Work>& wor
   return most;
 }
 
-const Cache* cache_below(const Hardware& hardware, const std::string& level) {
-  for (const auto& cache : hardware.caches)
-    if (cache.below == level) return &cache;
-  return nullptr;
-}
-
 }  // namespace
 
 // Bytes that are moved again come from the cache as far as what they belong to fits into it.
 std::optional<double> CostModel::sustained(std::size_t level, const Figures& figures) const {
   const auto* memory = rate_of(hardware_->levels[level].bandwidth);
-  const auto* cache = cache_below(*hardware_, hardware_->levels[level - 1].name);
+  const auto* cache = caches_[level];
   const auto bytes = static_cast<double>(figures.levels[level].transfer_bytes);
   const auto again = std::max(0.0, bytes - static_cast<double>(compulsory_bytes_));
   if (!cache || !cache->bandwidth || again == 0) return over(bytes, memory, &Rate::reached);
@@ -64,15 +50,15 @@ std::optional<double> CostModel::sustained(std::size_t level, const Figures& fig
   return from_memory && from_cache ? std::max(*from_memory, *from_cache) : from_memory;
 }
 
-Times CostModel::times(const Figures& figures) const {
-  Times all;
+void CostModel::times(const Figures& figures, Times& all) const {
   const auto core = hardware_->core.value_or(1);
   const auto cores = static_cast<double>(hardware_->total(core));
   const auto blocks = static_cast<double>(figures.levels[core].groups);
   all.rounds = std::ceil(blocks / cores);
   all.busy = blocks / (all.rounds * cores);
-  all.ideal_levels.resize(hardware_->levels.size());
-  all.levels.resize(hardware_->levels.size());
+  all.ideal_levels.assign(hardware_->levels.size(), {});
+  all.levels.assign(hardware_->levels.size(), {});
+  all.ideal_work.clear(), all.work.clear();
   for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
     const auto bytes = static_cast<double>(figures.levels[level].transfer_bytes);
     all.ideal_levels[level] = over(bytes, rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
@@ -81,15 +67,12 @@ Times CostModel::times(const Figures& figures) const {
     if (all.levels[level]) *all.levels[level] /= busy;
   }
   for (std::size_t i = 0; i < work_.size(); ++i) {
-    const auto* rate = rate_of(*hardware_, work_[i]);
-    all.ideal_work.push_back(over(figures.operations[i], rate, &Rate::peak));
-    all.work.push_back(over(figures.operations[i] / all.busy, rate, &Rate::reached));
+    all.ideal_work.push_back(over(figures.operations[i], rates_[i], &Rate::peak));
+    all.work.push_back(over(figures.operations[i] / all.busy, rates_[i], &Rate::reached));
   }
   all.ideal = slowest(all.ideal_levels, work_, all.ideal_work);
   all.machine = slowest(all.levels, work_, all.work);
   if (all.machine) *all.machine += exposed(figures, all);
-  all.energy = energy(figures, all);
-  return all;
 }
 
 // What nothing overlaps: launch, first tiles and last outputs, and the wait of every step.
@@ -103,10 +86,8 @@ double CostModel::exposed(const Figures& figures, const Times& times) const {
   const auto& latency = hardware_->levels.back().latency_clocks;
   const auto* fma = hardware_->find(Unit::fma);
   if (!latency || !fma || !fma->clock_hz) return seconds;
-  Figures scratch = figures;
-  double steps = 0;
-  for (const auto& step : steps_) steps += static_cast<double>(product(step, scratch));
-  return seconds + steps / static_cast<double>(at.groups) * times.rounds * latency->value / fma->clock_hz->value;
+  return seconds +
+         figures.steps / static_cast<double>(at.groups) * times.rounds * latency->value / fma->clock_hz->value;
 }
 
 // Every byte and operation at its own price, and the idle machine for as long as it takes.

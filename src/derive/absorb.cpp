@@ -304,28 +304,43 @@ std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns,
   return all;
 }
 
+// Appended arrays and expressions are taken back where nothing comes of them.
+class Trial {
+ public:
+  explicit Trial(Diagram& scratch) : scratch_(scratch), arrays_(scratch.arrays.size()), exprs_(scratch.exprs.size()) {}
+  void take_back() {
+    scratch_.arrays.resize(arrays_);
+    scratch_.exprs.take_back(exprs_);
+  }
+
+ private:
+  Diagram& scratch_;
+  std::size_t arrays_, exprs_;
+};
+
 }  // namespace
 
 std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& all, WireId wire,
                                        const std::set<ArrayId>& needed) {
-  const auto columns = parted(scratch, all, wire);
+  Trial trial(scratch);
   Learnt learnt;
   for (;;) {
-    Diagram trial = scratch;
-    const States found = find_states(trial, columns, wire, needed, learnt);
-    if (found.refused) return *found.refused;
-    if (learn_centres(trial, found, learnt)) continue;
-    Absorbed written = Writer(trial, columns, needed, found).run();
-    const auto more = useless_references(trial, found, written);
-    if (more.empty()) {
-      scratch = std::move(trial);
-      return written;
+    const auto columns = parted(scratch, all, wire);
+    const States found = find_states(scratch, columns, wire, needed, learnt);
+    if (found.refused) return trial.take_back(), *found.refused;
+    if (learn_centres(scratch, found, learnt)) {
+      trial.take_back();
+      continue;
     }
+    Absorbed written = Writer(scratch, columns, needed, found).run();
+    const auto more = useless_references(scratch, found, written);
+    if (more.empty()) return written;
+    trial.take_back();
     learnt.unreferenced.insert(learnt.unreferenced.end(), more.begin(), more.end());
   }
 }
 
-int passes(const Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed) {
+int passes(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed) {
   std::map<ArrayId, int> finished;  // the sweep after which a reduction over the wire is there
   int most = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -337,9 +352,10 @@ int passes(const Diagram& scratch, const std::vector<Column>& columns, WireId wi
     const bool folds = std::ranges::find(column.over, wire) != column.over.end();
     int sweep = before + 1;
     if (folds) {
-      Diagram copy = scratch;
+      Trial trial(scratch);
       const std::vector<Column> upto(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      if (std::holds_alternative<Absorbed>(absorb(copy, upto, wire, {column.output}))) sweep = 1;
+      if (std::holds_alternative<Absorbed>(absorb(scratch, upto, wire, {column.output}))) sweep = 1;
+      trial.take_back();
       finished[column.output] = sweep;
     }
     if (folds || needed.contains(column.output)) most = std::max(most, sweep);

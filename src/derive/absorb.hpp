@@ -15,11 +15,12 @@ struct Absorbed {
   std::set<Rule> rules;
 };
 
-// `needed` are the arrays that somebody reads after the list. Appends arrays and expressions to `scratch`.
+// `needed` are the arrays that somebody reads after the list. Appends arrays and expressions to `scratch`,
+// none where it refuses.
 std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& columns, WireId wire,
                                        const std::set<ArrayId>& needed);
 
-// Sweeps over the wire that the columns need.
-int passes(const Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed);
+// Sweeps over the wire that the columns need. `scratch` is left as it was.
+int passes(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed);
 
 }  // namespace napkin

@@ -135,12 +135,16 @@ const Verdict* Derivation::find(WireId wire) const {
 }
 
 Derivation derive(const Diagram& diagram, std::span<const StatementId> statements) {
+  return derive(diagram, statements, outputs_of(diagram, {statements.begin(), statements.end()}));
+}
+
+Derivation derive(const Diagram& diagram, std::span<const StatementId> statements, std::vector<ArrayId> outputs) {
   Derivation derivation;
   derivation.statements.assign(statements.begin(), statements.end());
   derivation.scratch = diagram;
   derivation.file_arrays = diagram.arrays.size();
   derivation.columns = columns_of(derivation.scratch, derivation.statements, derivation.trace);
-  derivation.outputs = outputs_of(diagram, derivation.statements);
+  derivation.outputs = std::move(outputs);
   const std::set<ArrayId> needed(derivation.outputs.begin(), derivation.outputs.end());
   drop_unused(derivation.scratch, derivation.columns, needed);
   std::vector<ArrayId> made;

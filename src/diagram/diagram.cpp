@@ -36,6 +36,40 @@ bool equal(const ExprNode& a, const ExprNode& b) {
       a);
 }
 
+// Equal nodes have equal hashes.
+class Hash {
+ public:
+  explicit Hash(const ExprNode& node) : value_(node.index()) {
+    match(
+        node, [&](const Constant& c) { add(std::bit_cast<std::uint64_t>(c.value)); },
+        [&](const Position& p) { add(p.wire.index); }, [&](const Size& s) { add(s.axis.index); },
+        [&](const Access& a) { add(a); },
+        [&](const Apply& a) {
+          add(a.function);
+          for (const auto argument : a.arguments) add(argument.index);
+        },
+        [&](const Cast& c) { add(static_cast<std::size_t>(c.type)), add(c.value.index); },
+        [&](const Reduce& r) {
+          add(r.reduction), add(r.body.index);
+          for (const auto wire : r.over) add(wire.index);
+        });
+  }
+  std::size_t value() const { return value_; }
+
+ private:
+  void add(std::size_t more) { value_ = (value_ ^ more) * 0x9e3779b97f4a7c15U, value_ ^= value_ >> 29U; }
+  void add(const void* row) { add(reinterpret_cast<std::size_t>(row)); }
+  void add(const Access& access) {
+    add(access.array.index);
+    for (const auto& index : access.at) {
+      for (const auto& [wire, coefficient] : index.terms) add(wire.index), add(static_cast<std::size_t>(coefficient));
+      add(static_cast<std::size_t>(index.offset)), add(static_cast<std::size_t>(index.divisor));
+    }
+  }
+
+  std::size_t value_;
+};
+
 void collect_free(const Diagram& diagram, ExprId id, std::set<WireId>& free) {
   match(
       diagram.at(id).node, [](const Constant&) {}, [](const Size&) {}, [&](const Position& p) { free.insert(p.wire); },
@@ -114,11 +148,27 @@ class Checker {
 
 }  // namespace
 
+void Expressions::push_back(Expr expr) {
+  hashes_.push_back(Hash(expr.node).value());
+  all_.push_back(std::make_shared<const Expr>(std::move(expr)));
+}
+
+std::size_t Expressions::find(const ExprNode& node) const {
+  const auto hash = Hash(node).value();
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    if (hashes_[i] == hash && equal(all_[i]->node, node)) return i;
+  return all_.size();
+}
+
+void Expressions::take_back(std::size_t size) {
+  all_.resize(size);
+  hashes_.resize(size);
+}
+
 ExprId Diagram::intern(ExprNode node, Span span) {
-  const auto found = std::find_if(exprs.begin(), exprs.end(), [&](const Expr& e) { return equal(e.node, node); });
-  if (found != exprs.end()) return {static_cast<std::uint32_t>(found - exprs.begin())};
-  exprs.push_back({std::move(node), span});
-  return {static_cast<std::uint32_t>(exprs.size() - 1)};
+  const auto at = exprs.find(node);
+  if (at == exprs.size()) exprs.push_back({std::move(node), span});
+  return {static_cast<std::uint32_t>(at)};
 }
 
 std::vector<WireId> free_wires(const Diagram& diagram, ExprId id) {

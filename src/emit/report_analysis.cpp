@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/report_plan.hpp"
 #include "emit/report_quantity.hpp"
 #include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
@@ -134,6 +135,15 @@ Table header_table(const Analysis& analysis) {
   return {{{""}, {"", false, true}}, std::move(rows)};
 }
 
+void add_plan(Document& made, const Analysis& analysis) {
+  const auto words = plan_text(analysis);
+  if (analysis.kernels.size() < 2 && words.empty()) return;
+  made.blocks.push_back(Heading{2, "the whole plan", ""});
+  if (analysis.kernels.size() > 1) made.blocks.push_back(totals_table(analysis));
+  add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
+  add(made, "Search", words);
+}
+
 }  // namespace
 
 const Candidate* reported(const Found& found) {
@@ -147,10 +157,7 @@ Document document(const Analysis& analysis) {
   made.blocks.push_back(Heading{1, title, analysis.hardware.description});
   made.blocks.push_back(header_table(analysis));
   for (const auto& found : analysis.kernels) add_kernel(made, analysis, found);
-  if (analysis.kernels.size() > 1 && !analysis.symbolic) {
-    made.blocks.push_back(Heading{2, "the whole plan", ""});
-    made.blocks.push_back(totals_table(analysis));
-  }
+  if (!analysis.symbolic) add_plan(made, analysis);
   return made;
 }
 

@@ -3,6 +3,7 @@
 
 #include "emit/report_analysis.hpp"
 #include "emit/report_json.hpp"
+#include "emit/report_plan.hpp"
 #include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
 
@@ -191,6 +192,7 @@ Json completed_json(const Analysis& analysis) {
   return names;
 }
 
+// Of the plan; by hand there is one kernel, whose search is all there was.
 Json search_json(const Analysis& analysis) {
   std::int64_t candidates = 0, evaluated = 0;
   bool optimal = !analysis.kernels.empty();
@@ -199,7 +201,15 @@ Json search_json(const Analysis& analysis) {
     evaluated += found.evaluated;
     optimal = optimal && found.optimal;
   }
-  return {{"candidates", candidates}, {"evaluated", evaluated}, {"optimal", optimal}, {"seconds", analysis.seconds}};
+  const bool cut = analysis.plan.has_value();
+  if (cut) candidates = analysis.plan->candidates, evaluated = analysis.plan->evaluated;
+  return {{"candidates", candidates},
+          {"evaluated", evaluated},
+          {"optimal", cut ? analysis.plan->optimal : optimal},
+          {"seconds", analysis.seconds},
+          {"cuts", cut ? Json(analysis.plan->cuts) : Json(nullptr)},
+          {"plan_space", cut ? Json(analysis.plan->space) : Json(nullptr)},
+          {"gap", cut && analysis.plan->gap ? number(*analysis.plan->gap) : Json(nullptr)}};
 }
 
 }  // namespace
@@ -219,7 +229,8 @@ std::string json_text(const Analysis& analysis) {
                   {"totals", totals_json(analysis)},
                   {"search", search_json(analysis)},
                   {"by_hand", analysis.by_hand ? Json(*analysis.by_hand) : Json(nullptr)},
-                  {"completed_levels", completed_json(analysis)}};
+                  {"completed_levels", completed_json(analysis)},
+                  {"saved", saved_json(analysis)}};
   return json.dump(2) + "\n";
 }
 

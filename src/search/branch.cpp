@@ -42,23 +42,22 @@ bool Search::Beginning::operator<(const Beginning& other) const {
 }
 
 void Search::run() {
-  start();
   for (const auto root : shapes_.roots()) {
     Beginning beginning;
     beginning.shape = root;
     for (const auto& split : space_.fixed.splits) beginning.least.push_back(split.size);
     beginning.most = beginning.least;
-    push(std::move(beginning), order(root));
+    open_shape(beginning);
   }
+  if (!open_.empty()) start();
   while (!open_.empty()) {
-    if (leaders_.beyond(open_.top().bound)) return;
+    if (leaders_.beyond(open_.front().bound)) return;
     if (tally_.evaluated >= most_evaluated_) {
       tally_.finished = false;
+      tally_.left = open_.front().bound;
       return dive();
     }
-    auto next = open_.top();
-    open_.pop();
-    expand(std::move(next));
+    expand(pop());
   }
 }
 
@@ -89,14 +88,14 @@ void Search::climb_all(const std::vector<std::size_t>& shapes) {
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.
 void Search::dive() {
   std::vector<Beginning> stack;
-  for (; !open_.empty(); open_.pop()) stack.push_back(open_.top());
+  while (!open_.empty()) stack.push_back(pop());
   std::ranges::reverse(stack);
   const auto end = most_evaluated_ + most_evaluated_ / 4;
   while (leaders_.best().empty() && !stack.empty() && tally_.evaluated < end) {
     expand(std::move(stack.back()));
     stack.pop_back();
     std::vector<Beginning> made;
-    for (; !open_.empty(); open_.pop()) made.push_back(open_.top());
+    while (!open_.empty()) made.push_back(pop());
     std::move(made.rbegin(), made.rend(), std::back_inserter(stack));
   }
 }
@@ -104,7 +103,7 @@ void Search::dive() {
 const Search::Order& Search::order(std::size_t index) {
   if (index < orders_.size() && !orders_[index].splits.empty()) return orders_[index];
   const auto& shape = shapes_.at(index);
-  const auto& splits = shape.kernel.partition.splits;
+  const auto& splits = shape.partition.splits;
   const auto awkward = awkward_wires(shape.model);
   Order order;
   for (std::size_t i = 0; i < splits.size(); ++i) order.splits.push_back(i);
@@ -136,11 +135,11 @@ void Search::expand(Beginning beginning) {
 
 void Search::choose(const Beginning& beginning, const Order& order) {
   const auto split = order.splits[beginning.depth];
+  auto next = beginning;
+  ++next.depth;
   for (const auto size : choices(beginning, split)) {
-    auto next = beginning;
     next.least[split] = next.most[split] = size;
-    ++next.depth;
-    push(std::move(next), order);
+    push(next, order);
   }
 }
 
@@ -149,24 +148,38 @@ void Search::continue_with(const Beginning& beginning) {
   for (const auto shape : shapes_.next(beginning.shape)) {
     auto next = beginning;
     next.shape = shape;
-    push(std::move(next), order(shape));
+    open_shape(next);
   }
 }
 
-void Search::push(Beginning beginning, const Order& order) {
+void Search::open_shape(Beginning& beginning) {
+  const auto& order = this->order(beginning.shape);
   free_splits(beginning);
   beginning.depth = std::max(beginning.depth, order.inherited);
+  push(beginning, order);
+}
+
+// Copied only where something may come of it.
+void Search::push(Beginning& beginning, const Order& order) {
   if (beginning.depth >= order.awkward) {
     if (!promises(beginning, order)) return;
     beginning.bound = score_;
   }
   beginning.number = number_++;
-  open_.push(std::move(beginning));
+  open_.push_back(beginning);
+  std::push_heap(open_.begin(), open_.end());
+}
+
+Search::Beginning Search::pop() {
+  std::pop_heap(open_.begin(), open_.end());
+  auto top = std::move(open_.back());
+  open_.pop_back();
+  return top;
 }
 
 // Splits that the beginning does not know yet: at most the whole piece.
 void Search::free_splits(Beginning& beginning) const {
-  const auto& splits = shapes_.at(beginning.shape).kernel.partition.splits;
+  const auto& splits = shapes_.at(beginning.shape).partition.splits;
   for (auto i = beginning.least.size(); i < splits.size(); ++i) {
     auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
     const auto divisor = space_.divisors[splits[i].wire.index];
@@ -179,7 +192,7 @@ void Search::free_splits(Beginning& beginning) const {
 
 // A stream is cut into more than one piece; a group may leave its wire whole.
 std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_t split) {
-  const auto& splits = shapes_.at(beginning.shape).kernel.partition.splits;
+  const auto& splits = shapes_.at(beginning.shape).partition.splits;
   const auto wire = splits[split].wire;
   auto extent = space_.derivation->scratch.size(wire).value_or(1);
   for (std::size_t i = 0; i < split; ++i)
@@ -192,10 +205,15 @@ std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_
 
 // Whether something may come of it; then `score_` is how good at best.
 bool Search::promises(const Beginning& beginning, const Order& order) {
+  if (!holds_together(beginning)) return ++tally_.evaluated, false;
+  shapes_.at(beginning.shape).model.held(beginning.least, least_);
+  return moves_little(beginning, order);
+}
+
+// The same where `least_` is known and holds.
+bool Search::moves_little(const Beginning& beginning, const Order& order) {
   const auto& shape = shapes_.at(beginning.shape);
   ++tally_.evaluated;
-  if (!holds_together(beginning)) return false;
-  shape.model.held(beginning.least, least_);
   shape.model.least_moved(beginning.most, most_);
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
@@ -206,7 +224,7 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
 
 // Those that are sure to stay.
 std::size_t Search::labels(const Beginning& beginning) const {
-  const auto& splits = shapes_.at(beginning.shape).kernel.partition.splits;
+  const auto& splits = shapes_.at(beginning.shape).partition.splits;
   std::size_t all = 0;
   for (std::size_t i = 0; i < splits.size(); ++i) {
     auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
@@ -229,7 +247,7 @@ bool Search::holds(const Beginning& beginning) {
 // the whole p holds, or more.
 bool Search::holds_together(const Beginning& beginning) {
   const auto& shape = shapes_.at(beginning.shape);
-  const auto& splits = shape.kernel.partition.splits;
+  const auto& splits = shape.partition.splits;
   for (std::size_t level = 1; level <= shape.level; ++level) {
     const auto& memory = space_.hardware->levels[level];
     if (!memory.shared || !memory.capacity) continue;
@@ -237,7 +255,7 @@ bool Search::holds_together(const Beginning& beginning) {
     for (std::size_t i = 0; i < splits.size(); ++i)
       if (splits[i].level == level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
         sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
-    shape.model.held(sizes_, bound_);
+    shape.model.held_at_level(sizes_, level, bound_);
     if (!scoring_.holds(bound_, level, true)) return false;
   }
   return true;
@@ -256,7 +274,7 @@ bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split)
   auto &least = beginning.least[split], &most = beginning.most[split];
   const auto floor = least, ceiling = most;
   // Short of the first size from `good` towards `bad` that fails; no nearer than pieces can lie to each other.
-  const auto grain = space_.divisors[shapes_.at(beginning.shape).kernel.partition.splits[split].wire.index];
+  const auto grain = space_.divisors[shapes_.at(beginning.shape).partition.splits[split].wire.index];
   const auto bisect = [grain](auto good, auto bad, const auto& passes) {
     while (std::abs(bad - good) > grain) {
       const auto middle = good + (bad - good) / 2;
@@ -270,15 +288,19 @@ bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split)
   const auto top = most;
   const auto good = [&](std::int64_t size) { return most = size, promises(beginning, order); };
   if (!good(top)) return false;
-  if (!good(floor)) least = std::min(top, bisect(top, floor, good));
+  if (!good(floor)) {
+    shapes_.at(beginning.shape).model.held(beginning.least, least_);
+    const auto still_good = [&](std::int64_t size) { return most = size, moves_little(beginning, order); };
+    least = std::min(top, bisect(top, floor, still_good));
+  }
   most = top;
   return true;
 }
 
 void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
-  shape.model.figures(sizes, bound_);
+  shape.model.compared(sizes, bound_);
   if (!scoring_.fits(shape.model, bound_)) return;
-  auto partition = shape.kernel.partition;
+  auto partition = shape.partition;
   for (std::size_t i = 0; i < partition.splits.size(); ++i) partition.splits[i].size = sizes[i];
   partition = without_idle_labels(space_.derivation->scratch, partition, space_.first);
   const auto score = scoring_.score(shape.model, bound_, partition.splits.size());

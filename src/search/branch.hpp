@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <queue>
 #include <vector>
 
 #include "search/score.hpp"
@@ -12,7 +11,8 @@ namespace napkin {
 
 struct Tally {
   std::int64_t evaluated = 0;  // partitions and beginnings of partitions whose figures were computed
-  bool finished = true;        // else given up before everything was ruled out
+  bool finished = true;        // else given up before everything was ruled out:
+  Score left{};                // nothing that was not looked at is better than this
 };
 
 class Search {
@@ -45,10 +45,13 @@ class Search {
   void expand(Beginning);
   void choose(const Beginning&, const Order&);
   void continue_with(const Beginning&);
-  void push(Beginning, const Order&);
+  void open_shape(Beginning&);
+  void push(Beginning&, const Order&);
+  Beginning pop();
   void dive();
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);
+  bool moves_little(const Beginning&, const Order&);
   bool narrow(Beginning&, const Order&);
   bool narrow(Beginning&, const Order&, std::size_t split);
   bool holds(const Beginning&);
@@ -64,9 +67,9 @@ class Search {
   std::int64_t most_evaluated_;
   Shapes shapes_;
   PieceSizes pieces_;
-  std::vector<Order> orders_;  // by shape
-  std::vector<bool> climbed_;  // by shape
-  std::priority_queue<Beginning> open_;
+  std::vector<Order> orders_;    // by shape
+  std::vector<bool> climbed_;    // by shape
+  std::vector<Beginning> open_;  // a heap, the most promising in front
   std::int64_t number_ = 0;
   std::vector<std::int64_t> sizes_;
   Figures most_, least_, bound_;

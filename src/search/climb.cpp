@@ -9,7 +9,7 @@ namespace {
 class Climber {
  public:
   Climber(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces)
-      : space_(space), scoring_(scoring), shape_(shape), pieces_(pieces), splits_(shape.kernel.partition.splits) {}
+      : space_(space), scoring_(scoring), shape_(shape), pieces_(pieces), splits_(shape.partition.splits) {}
 
   std::optional<Climbed> run() {
     for (const auto& split : splits_) sizes_.push_back(split.level < space_.first ? split.size : 0);
@@ -105,7 +105,7 @@ class Climber {
     return all;
   }
   Height height() {
-    shape_.model.figures(sizes_, figures_);
+    shape_.model.compared(sizes_, figures_);
     scoring_.optimistic(figures_, figures_, {true, shape_.level, shape_.whole || shape_.operations}, bound_);
     const auto excess = scoring_.fits(shape_.model, bound_) ? 0 : scoring_.excess(bound_) + 1e-9;
     return {figures_.overflow ? 1e300 : excess, scoring_.score(shape_.model, bound_, labels())};

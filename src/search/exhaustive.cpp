@@ -9,12 +9,12 @@ namespace {
 class Everything {
  public:
   Everything(const Space& space, const Scoring& scoring, Ranking& ranking)
-      : space_(space), scoring_(scoring), ranking_(ranking) {}
+      : space_(space), streamed_(space.derivation), scoring_(scoring), ranking_(ranking) {}
 
   void shapes(const Partition& shape, std::size_t level) {
     if (level >= space_.hardware->levels.size()) return sizes(shape);
-    each_continuation(space_, shape, level,
-                      [&](const Partition& longer, const Program&) { shapes(longer, level + 1); });
+    each_continuation(space_, streamed_, shape, level,
+                      [&](const Kernel& longer) { shapes(Partition(longer.partition), level + 1); });
   }
 
  private:
@@ -48,6 +48,7 @@ class Everything {
   }
 
   const Space& space_;
+  Streamed streamed_;
   const Scoring& scoring_;
   Ranking& ranking_;
   Figures figures_;

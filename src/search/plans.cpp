@@ -1,111 +1,250 @@
-// A diagram cut into kernels: the cheapest cut of the statements, in their order, into contiguous segments.
+// A diagram cut into kernels: the cheapest path through its cuts.
 //
-// best(i) is the least cost of the first i statements: the least over j < i of best(j) + cost of the kernel of
-// statements j to i - 1. Kernels meet only in arrays at the outermost level, so that costs add up, and what the rest
-// needs of a kernel (its outputs) does not depend on how the rest is cut.
+// At first every kernel is taken for what it costs at least. The cheapest path by these prices is looked at and its
+// kernels are searched, which makes them dearer, and so on until the cheapest path consists of searched kernels only:
+// then no other path is cheaper, since none is dearer than it was taken for. The search of a kernel ends as soon as it
+// cannot be part of a plan as good as the best one known. A search that gives up leaves a kernel between a bound and
+// the best it found; the next round takes it for its bound again and searches it with more patience.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "search/kernels.hpp"
+#include "search/prices.hpp"
+#include "search/saved.hpp"
 
 namespace napkin {
 namespace {
 
-// What a plan costs: the objective, then transfers at the outermost level.
-struct Price {
-  double objective = 0, transfers = 0;
-  auto operator<=>(const Price&) const = default;
-  Price operator+(const Price& more) const { return {objective + more.objective, transfers + more.transfers}; }
-  Price operator-(const Price& less) const { return {objective - less.objective, transfers - less.transfers}; }
+constexpr std::size_t most_statements = 16;  // beyond, only kernels that stand side by side in the file are searched
+constexpr std::size_t most_steps = 20'000;
+constexpr std::int64_t most_searched = 1000;  // kernels
+// Partitions of all kernels together, some seconds; of diagrams that are not searched to the end anyway, one.
+constexpr std::int64_t most_evaluated = 3'000'000, most_evaluated_in_order = 1'000'000;
+constexpr std::int64_t first_patience = 32'000;  // partitions of one kernel in the first round
+constexpr std::int64_t more_patience = 4;        // times as many in the next
+
+// What is known of one kernel's price.
+struct Priced {
+  Price least, most = Price::never();
+  Price taken = least;               // the least, or once it was searched in this round the most
+  std::optional<Ranking> ranking{};  // once it was searched
+  std::int64_t patience = 0;         // with which it was
+  bool settled() const { return ranking && ranking->tally.finished; }
 };
 
-class Cuts {
+Price price(const Score& score) { return {score.parts[0], score.parts[1]}; }
+
+Score at_most(const Price& price) {
+  auto score = Score::greatest();
+  score.parts[0] = price.objective;
+  score.parts[1] = price.transfers;
+  return score;
+}
+
+// Whether searching again found something better.
+bool beats(const Ranking& now, const Ranking& before) {
+  if (now.leaders.best().empty() || before.leaders.best().empty()) return before.leaders.best().empty();
+  return now.leaders.best().front() < before.leaders.best().front();
+}
+
+std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
+
+class Plans {
  public:
-  Cuts(const Diagram& diagram, const Hardware& hardware, const Goal& goal)
-      : diagram_(diagram), hardware_(hardware), goal_(goal) {
-    const auto count = static_cast<std::int64_t>(diagram.statements.size());
-    most_evaluated_ = 2'000'000 / std::max<std::int64_t>(1, count * (count + 1) / 2);
-  }
+  Plans(const Diagram& diagram, const Hardware& hardware, const Goal& goal)
+      : diagram_(diagram), hardware_(hardware), goal_(goal), least_(diagram, hardware, goal) {}
 
   FoundPlan run() {
-    const auto count = diagram_.statements.size();
-    ends_.resize(count + 1);
-    ends_[0] = End{};
-    for (std::size_t end = 1; end <= count; ++end)
-      for (std::size_t begin = end; begin-- > 0;) consider(begin, end);
-    std::vector<std::size_t> cuts{count};
-    while (ends_[cuts.back()] && cuts.back() > 0) cuts.push_back(ends_[cuts.back()]->begin);
-    if (cuts.back() > 0) cuts = {count, 0};  // nothing fits: all in one, to say by how much
-    std::ranges::reverse(cuts);
-    return plan(cuts);
+    draw();
+    for (const auto& step : cuts_.steps)
+      if (is_alone(step)) search_cut(step.cut, Price::never());
+    while (search_round()) {
+      patience_ *= more_patience;
+      for (auto& priced : prices_) priced.taken = priced.least;
+    }
+    return found(cheapest(&Priced::most));
   }
 
  private:
-  struct End {
-    Price price{};
-    std::size_t begin = 0;
-    std::optional<Ranking> ranking{};
-  };
+  void draw() {
+    auto every = every_cut(diagram_, most_steps);
+    every_ = every.has_value();
+    exact_ = every_ && diagram_.statements.size() <= most_statements;
+    cuts_ = every ? std::move(*every) : cuts_in_order(diagram_);
+    for (const auto& cut : cuts_.cuts) prices_.push_back({least_.of(cut)});
+  }
+  bool is_alone(const Cuts::Step& step) const { return step.in_order && cuts_.cuts[step.cut].computed.count() == 1; }
+  bool may_be_taken(const Cuts::Step& step) const { return exact_ || step.in_order; }
 
-  Space segment(std::size_t begin, std::size_t end) const {
+  // Whether more patience could tell more.
+  bool search_round() {
+    for (;;) {
+      const auto path = cheapest(&Priced::taken);
+      const auto next = std::ranges::find_if(
+          path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
+      if (next == path.end()) break;
+      const auto left = (exact_ ? most_evaluated : most_evaluated_in_order) - evaluated_;
+      if (searched_ >= most_searched || patience_ > left) return false;
+      search_cut(*next, allowance(*next));
+    }
+    return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
+  }
+
+  // ---- paths ----
+  using Which = Price Priced::*;
+  std::vector<Price> from_nothing(Which which, bool all_steps) const {
+    std::vector<Price> prices(cuts_.places, Price::never());
+    prices.front() = {};
+    for (const auto& step : cuts_.steps)
+      if (all_steps || may_be_taken(step))
+        prices[step.to] = std::min(prices[step.to], prices[step.from] + prices_[step.cut].*which);
+    return prices;
+  }
+  std::vector<Price> to_everything(Which which) const {
+    std::vector<Price> prices(cuts_.places, Price::never());
+    prices.back() = {};
+    for (auto step = cuts_.steps.rbegin(); step != cuts_.steps.rend(); ++step)
+      if (may_be_taken(*step))
+        prices[step->from] = std::min(prices[step->from], prices[step->to] + prices_[step->cut].*which);
+    return prices;
+  }
+  // The kernels of the cheapest path in launch order, the same of several every time; none where nothing fits.
+  std::vector<std::size_t> cheapest(Which which) const {
+    const auto prices = from_nothing(which, false);
+    std::vector<std::size_t> path;
+    auto place = cuts_.places - 1;
+    if (prices[place] == Price::never()) return path;
+    for (auto step = cuts_.steps.rbegin(); step != cuts_.steps.rend(); ++step) {
+      if (step->to != place || !may_be_taken(*step)) continue;
+      if (prices[step->from] + prices_[step->cut].*which != prices[place]) continue;
+      path.push_back(step->cut);
+      place = step->from;
+    }
+    std::ranges::reverse(path);
+    return path;
+  }
+  // What a kernel may cost to be part of a plan that is no worse than the best known.
+  Price allowance(std::size_t cut) const {
+    const auto best = from_nothing(&Priced::most, false).back();
+    if (best == Price::never()) return best;
+    const auto before = from_nothing(&Priced::least, false), after = to_everything(&Priced::least);
+    Price most{-1, -1};
+    for (const auto& step : cuts_.steps)
+      if (step.cut == cut && may_be_taken(step)) most = std::max(most, best - (before[step.from] + after[step.to]));
+    return most;
+  }
+
+  // ---- kernels ----
+  Space space(const Cut& cut) const {
     std::vector<StatementId> statements;
-    for (auto i = begin; i < end; ++i) statements.push_back({static_cast<std::uint32_t>(i)});
-    return make_space(std::make_shared<const Derivation>(derive(diagram_, statements)), hardware_, goal_.fixed);
+    std::vector<ArrayId> saved;
+    for (std::uint32_t i = 0; i < diagram_.statements.size(); ++i) {
+      if (cut.computed[i]) statements.push_back({i});
+      if (cut.saved[i]) saved.push_back(diagram_.statements[i].output);
+    }
+    auto derivation = std::make_shared<const Derivation>(derive(diagram_, statements, std::move(saved)));
+    return make_space(std::move(derivation), hardware_, goal_.fixed);
   }
-  // A segment that costs more than what is left by the best plan so far need not be searched to its end.
-  void consider(std::size_t begin, std::size_t end) {
-    if (!ends_[begin]) return;
-    const auto space = segment(begin, end);
+  void search_cut(std::size_t cut, const Price& allowed) {
+    const auto space = this->space(cuts_.cuts[cut]);
     Leaders leaders(1, space.first);
-    if (ends_[end]) leaders.limit(at_most(ends_[end]->price - ends_[begin]->price));
-    const auto ranking = rank(space, goal_, std::move(leaders), false, most_evaluated_);
-    candidates_ = plus(candidates_, count_partitions(space));
+    if (allowed != Price::never()) leaders.limit(at_most(allowed));
+    auto& priced = prices_[cut];
+    auto ranking = rank(space, goal_, std::move(leaders), false, patience_);
+    ++searched_;
     evaluated_ += ranking.tally.evaluated;
-    optimal_ = optimal_ && ranking.tally.finished;
-    if (ranking.leaders.best().empty()) return;
-    const auto& score = ranking.leaders.best().front().score;
-    const auto together = ends_[begin]->price + Price{score.parts[0], score.parts[1]};
-    if (!ends_[end] || together < ends_[end]->price) ends_[end] = End{together, begin, ranking};
+    priced.patience = patience_;
+    if (priced.ranking && !beats(ranking, *priced.ranking)) ranking.leaders = priced.ranking->leaders;
+    if (!ranking.leaders.best().empty()) priced.most = price(ranking.leaders.best().front().score);
+    const auto left = ranking.tally.finished ? priced.most : price(ranking.tally.left);
+    priced.least = std::min(priced.most, std::max(priced.least, left));
+    priced.taken = priced.most;
+    priced.ranking = std::move(ranking);
   }
-  static Score at_most(const Price& price) {
-    auto score = Score::greatest();
-    score.parts[0] = price.objective;
-    score.parts[1] = price.transfers;
-    return score;
-  }
-  static std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
 
-  Found kernel(std::size_t begin, std::size_t end) const {
-    const auto space = segment(begin, end);
-    const bool known = ends_[end] && ends_[end]->begin == begin && ends_[end]->ranking;
-    if (known && goal_.top <= 1) return found(space, goal_, *ends_[end]->ranking);
-    return found(space, goal_, rank, 4 * most_evaluated_);
-  }
-  FoundPlan plan(const std::vector<std::size_t>& cuts) {
+  // ---- the plan ----
+  FoundPlan found(const std::vector<std::size_t>& path) const {
     FoundPlan all;
-    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) all.kernels.push_back(kernel(cuts[i], cuts[i + 1]));
+    for (const auto cut : path) all.kernels.push_back(kernel(cut));
+    if (path.empty()) all.kernels.push_back(everything_in_one());
     for (const auto& found : all.kernels)
       if (!found.best.empty()) all.plan.kernels.push_back(found.best.front().kernel);
-    if (all.plan.kernels.size() == all.kernels.size()) all.cost = estimate(all.plan, hardware_, goal_.model);
-    all.candidates = candidates_;
+    all.cost = estimate(all.plan, hardware_, goal_.model);
+    for (const auto& found : all.kernels) all.candidates = plus(all.candidates, found.candidates);
     all.evaluated = evaluated_;
-    all.optimal = optimal_;
+    all.cuts = static_cast<std::int64_t>(cuts_.cuts.size());
+    all.space = words();
+    judge(all, path);
+    compare(all);
     return all;
+  }
+  Found kernel(std::size_t cut) const {
+    const auto space = this->space(cuts_.cuts[cut]);
+    return goal_.top > 1 ? napkin::found(space, goal_, rank, most_evaluated)
+                         : napkin::found(space, goal_, *prices_[cut].ranking);
+  }
+  // To say by how much it does not fit.
+  Found everything_in_one() const {
+    Cut all;
+    for (const auto& step : cuts_.steps)
+      if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
+    for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
+      all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
+    return napkin::found(space(all), goal_, rank, most_evaluated);
+  }
+  std::string words() const {
+    const std::string legal =
+        "every cut into kernels that do not wait for each other in a circle, cheap statements that "
+        "several others read recomputed or not";
+    return exact_ ? legal : "cuts into runs of statements in the order of the file";
+  }
+  // What no legal cut can cost less than, whether it was looked at or not.
+  Price least_of_all() const {
+    if (every_) return from_nothing(&Priced::least, true).back();
+    Cut all;
+    for (const auto& cut : cuts_.cuts) all.computed |= cut.computed;
+    return least_.of(all);
+  }
+  void judge(FoundPlan& all, const std::vector<std::size_t>& path) const {
+    if (path.empty()) return;
+    const auto found = from_nothing(&Priced::most, false).back(), least = least_of_all();
+    all.optimal = exact_ && !(least < found);
+    const auto part = goal_.objective == Objective::transfers ? &Price::transfers : &Price::objective;
+    if (!all.optimal && found.*part > 0) all.gap = std::max(0.0, 1 - least.*part / (found.*part));
+  }
+  void compare(FoundPlan& all) const {
+    std::vector<Alone> alone;
+    Plan apart;
+    for (const auto& step : cuts_.steps) {
+      if (!is_alone(step)) continue;
+      const auto& ranked = prices_[step.cut].ranking->leaders.best();
+      if (ranked.empty()) return;
+      const auto space = this->space(cuts_.cuts[step.cut]);
+      apart.kernels.push_back(make_kernel(space.derivation, ranked.front().partition));
+      alone.push_back({space.derivation->statements.front(), estimate(apart.kernels.back(), hardware_, goal_.model)});
+    }
+    if (alone.size() < 2 || all.plan.kernels.size() == alone.size()) return;
+    all.apart = estimate(apart, hardware_, goal_.model);
+    all.saved = saved(diagram_, all.plan, all.cost.kernels, alone);
   }
 
   const Diagram& diagram_;
   const Hardware& hardware_;
   const Goal& goal_;
-  std::vector<std::optional<End>> ends_;  // by how many statements are done
-  std::int64_t most_evaluated_ = 0;       // for one segment: all together some seconds
-  std::int64_t candidates_ = 0, evaluated_ = 0;
-  bool optimal_ = true;
+  LeastPrices least_;
+  Cuts cuts_;
+  bool every_ = false;          // legal step is in cuts_
+  bool exact_ = false;          // and may be taken
+  std::vector<Priced> prices_;  // by cut
+  std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
 };
 
 }  // namespace
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  return Cuts(diagram, hardware, goal).run();
+  return Plans(diagram, hardware, goal).run();
 }
 
 }  // namespace napkin

@@ -41,9 +41,9 @@ double Scoring::excess(const Figures& figures) const {
 double Scoring::objective(const CostModel& model, const Figures& figures) const {
   if (nearest_) return excess(figures);
   if (goal_.objective == Objective::transfers) return 0;
-  const auto times = model.times(figures);
-  if (goal_.objective == Objective::energy) return times.energy.value_or(0);
-  return (goal_.model == Model::ideal ? times.ideal : times.machine).value_or(0);
+  model.times(figures, times_);
+  if (goal_.objective == Objective::energy) return model.energy(figures, times_).value_or(0);
+  return (goal_.model == Model::ideal ? times_.ideal : times_.machine).value_or(0);
 }
 
 Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t labels) const {
@@ -68,7 +68,12 @@ bool Scoring::holds(const Figures& figures, std::size_t level, bool together) co
 }
 
 void Scoring::optimistic(const Figures& most, const Figures& least, Known known, Figures& bound) const {
-  bound = most;
+  bound.levels = most.levels;
+  bound.steps = most.steps;
+  if (known.operations)
+    bound.operations = most.operations;
+  else
+    bound.operations.assign(most.operations.size(), 0);
   for (std::size_t i = 1; i < bound.levels.size(); ++i) {
     auto& at = bound.levels[i];
     const auto& held = i <= known.level ? least.levels[i] : Figures::At{};
@@ -77,7 +82,6 @@ void Scoring::optimistic(const Figures& most, const Figures& least, Known known,
     at.ideal_memory_values = held.ideal_memory_values;
     at.ideal_memory_bytes = held.ideal_memory_bytes;
   }
-  if (!known.operations) std::ranges::fill(bound.operations, 0);
   bound.overflow = false;
   if (known.settled) return;
   const auto core = hardware_.core.value_or(1);

@@ -48,6 +48,7 @@ class Scoring {
   const Hardware& hardware_;
   const Goal& goal_;
   bool nearest_;
+  mutable Times times_;  // reused
 };
 
 struct Ranked {

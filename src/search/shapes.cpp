@@ -24,40 +24,38 @@ bool rewrites(const Derivation& derivation, WireId wire) {
 
 }  // namespace
 
-void Shapes::add(const Partition& partition, Program program, std::size_t level, std::vector<std::size_t>& to) {
-  Kernel kernel{space_.derivation, partition, std::move(program)};
-  CostModel model(kernel, *space_.hardware);
-  const auto wires = streamed(partition);
+void Shapes::add(const Kernel& kernel, std::size_t level, std::vector<std::size_t>& to) {
+  const auto wires = streamed(kernel.partition);
   const bool operations = std::ranges::none_of(space_.streamed, [&](WireId wire) {
     return std::ranges::find(wires, wire) == wires.end() && rewrites(*space_.derivation, wire);
   });
   to.push_back(all_.size());
-  all_.push_back({.kernel = std::move(kernel),
+  all_.push_back({.partition = kernel.partition,
                   .level = level,
-                  .model = std::move(model),
+                  .model = CostModel(kernel, *space_.hardware),
                   .whole = level + 1 >= space_.hardware->levels.size(),
                   .operations = operations});
 }
 
 std::vector<std::size_t> Shapes::continued(const Partition& partition, std::size_t level) {
   std::vector<std::size_t> made;
-  each_continuation(space_, partition, level,
-                    [&](const Partition& longer, const Program& program) { add(longer, program, level, made); });
+  each_continuation(space_, streamed_, partition, level, [&](const Kernel& longer) { add(longer, level, made); });
   return made;
 }
 
 const std::vector<std::size_t>& Shapes::roots() {
   if (!roots_.empty()) return roots_;
   if (space_.first < space_.hardware->levels.size()) return roots_ = continued(space_.fixed, space_.first);
-  auto program = stream(*space_.derivation, streamed(space_.fixed));
-  if (auto* one = std::get_if<Program>(&program))
-    add(space_.fixed, std::move(*one), space_.hardware->levels.size() - 1, roots_);
+  if (auto* kernel = streamed_.along(streamed(space_.fixed))) {
+    kernel->partition = space_.fixed;
+    add(*kernel, space_.hardware->levels.size() - 1, roots_);
+  }
   return roots_;
 }
 
 const std::vector<std::size_t>& Shapes::next(std::size_t shape) {
   if (!all_[shape].continued) {
-    auto made = continued(all_[shape].kernel.partition, all_[shape].level + 1);
+    auto made = continued(all_[shape].partition, all_[shape].level + 1);
     all_[shape].next = std::move(made);
     all_[shape].continued = true;
   }

@@ -11,8 +11,8 @@
 namespace napkin {
 
 struct Shape {
-  Kernel kernel;      // sizes of free splits are 1
-  std::size_t level;  // the innermost that it splits
+  Partition partition;  // sizes of free splits are 1
+  std::size_t level;    // the innermost that it splits
   CostModel model;
   bool whole = false;       // down to the innermost level
   bool operations = false;  // what continues it computes no less
@@ -23,16 +23,17 @@ struct Shape {
 // Built where they are asked for.
 class Shapes {
  public:
-  explicit Shapes(const Space& space) : space_(space) {}
+  explicit Shapes(const Space& space) : space_(space), streamed_(space.derivation) {}
   const std::vector<std::size_t>& roots();
   const std::vector<std::size_t>& next(std::size_t shape);
   const Shape& at(std::size_t shape) const { return all_[shape]; }
 
  private:
-  void add(const Partition&, Program, std::size_t level, std::vector<std::size_t>& to);
+  void add(const Kernel&, std::size_t level, std::vector<std::size_t>& to);
   std::vector<std::size_t> continued(const Partition&, std::size_t level);
 
   const Space& space_;
+  Streamed streamed_;
   std::deque<Shape> all_;
   std::vector<std::size_t> roots_;
 };

@@ -109,33 +109,31 @@ std::size_t most_streams(const Space& space) {
 
 class Continuations {
  public:
-  using Visit = std::function<void(const Partition&, const Program&)>;
-  Continuations(const Space& space, Partition shape, std::size_t level, const Visit& visit)
-      : space_(space), partition_(std::move(shape)), level_(level), visit_(visit) {
+  using Visit = std::function<void(const Kernel&)>;
+  Continuations(const Space& space, Streamed& streamed, Partition shape, std::size_t level, const Visit& visit)
+      : space_(space), streamed_(streamed), partition_(std::move(shape)), level_(level), visit_(visit) {
     for (const auto& split : partition_.splits)
       if (split.kind == SplitKind::stream) wires_.push_back(split.wire);
   }
   void run() {
-    const auto program = stream(*space_.derivation, wires_);
-    if (!std::holds_alternative<Program>(program)) return;
     for (const auto wire : space_.grouped)
       if (!has(wires_, wire)) partition_.splits.push_back({SplitKind::group, wire, 1, level_});
-    streams(0, std::get<Program>(program));
+    streams(0);
   }
 
  private:
-  void streams(std::size_t count, const Program& program) {
-    visit_(partition_, program);
+  void streams(std::size_t count) {
+    auto* kernel = streamed_.along(wires_);
+    if (kernel == nullptr) return;
+    kernel->partition = partition_;
+    visit_(*kernel);
     if (count == space_.most_streams) return;
     for (const auto wire : space_.streamed) {
       if (streamed_here(wire)) continue;
       wires_.push_back(wire);
-      const auto longer = stream(*space_.derivation, wires_);
-      if (const auto* made = std::get_if<Program>(&longer)) {
-        partition_.splits.push_back({SplitKind::stream, wire, 1, level_});
-        streams(count + 1, *made);
-        partition_.splits.pop_back();
-      }
+      partition_.splits.push_back({SplitKind::stream, wire, 1, level_});
+      streams(count + 1);
+      partition_.splits.pop_back();
       wires_.pop_back();
     }
   }
@@ -146,6 +144,7 @@ class Continuations {
   }
 
   const Space& space_;
+  Streamed& streamed_;
   Partition partition_;
   std::size_t level_;
   const Visit& visit_;
@@ -299,9 +298,18 @@ const std::vector<std::int64_t>& PieceSizes::of(std::int64_t extent, std::int64_
   return at->second;
 }
 
-void each_continuation(const Space& space, const Partition& shape, std::size_t level,
-                       const std::function<void(const Partition&, const Program&)>& visit) {
-  Continuations(space, shape, level, visit).run();
+Kernel* Streamed::along(const std::vector<WireId>& wires) {
+  const auto [known, fresh] = known_.try_emplace(wires);
+  if (fresh) {
+    auto program = stream(*derivation_, wires);
+    if (auto* made = std::get_if<Program>(&program)) known->second = Kernel{derivation_, {}, std::move(*made)};
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
+void each_continuation(const Space& space, Streamed& streamed, const Partition& shape, std::size_t level,
+                       const std::function<void(const Kernel&)>& visit) {
+  Continuations(space, streamed, shape, level, visit).run();
 }
 
 std::int64_t count_partitions(const Space& space) { return Counter(space).count(space.first, 0, 0); }

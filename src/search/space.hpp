@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,11 +41,23 @@ class PieceSizes {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> known_;
 };
 
+// Kernels by the wires that they stream along, outermost first, each made once.
+class Streamed {
+ public:
+  explicit Streamed(std::shared_ptr<const Derivation> derivation) : derivation_(std::move(derivation)) {}
+  // With an empty partition, which the caller fills in; null where the derivation refuses these streams.
+  Kernel* along(const std::vector<WireId>& wires);
+
+ private:
+  std::shared_ptr<const Derivation> derivation_;
+  std::map<std::vector<WireId>, std::optional<Kernel>> known_;
+};
+
 // What may follow a shape at one level: all groups, and every choice and order of streams that the derivation allows.
 // Sizes of free splits are 1. A partition belongs to exactly one shape: there its streams are cut into more than one
 // piece, its groups perhaps not.
-void each_continuation(const Space&, const Partition& shape, std::size_t level,
-                       const std::function<void(const Partition&, const Program&)>& visit);
+void each_continuation(const Space&, Streamed&, const Partition& shape, std::size_t level,
+                       const std::function<void(const Kernel&)>& visit);
 
 // The number of partitions, also of those whose order of streams the derivation refuses; the greatest number where it
 // overflows.

@@ -116,6 +116,7 @@ std::vector<Case> examples() {
       searched("softcap", {"h=2 q=17 x=9 d=5"}),
       searched("swiglu_mlp", {"t=7 c=9 f=11"}),
       searched("variance", {"r=7 x=9", "r=70 x=333"}),
+      searched("transformer_block", {"t=9 x=9 c=10 h=2 d=5 f=7", "t=70 x=70 c=64 h=2 d=32 f=80"}),
   };
 }
 

@@ -108,7 +108,8 @@ void write_doubles(const std::string& path, const Values& values, const std::vec
               static_cast<std::streamsize>(values.arrays[id.index].size() * sizeof(double)));
 }
 
-// The coarsest format on the way decides how far sums in another order may end up apart.
+// The coarsest format on the way decides how far sums in another order may end up apart; along many statements that
+// adds up.
 double tolerance(const Diagram& diagram) {
   double all = 1e-4;
   for (const auto& array : diagram.arrays) {
@@ -116,7 +117,7 @@ double tolerance(const Diagram& diagram) {
     if (array.type != Datatype::boolean && array.type != Datatype::i8 && array.type != Datatype::i32)
       all = std::max(all, 4 * (format.round(1 + 1.0 / 3) - 4.0 / 3) * (format.round(4.0 / 3) > 4.0 / 3 ? 1 : -1));
   }
-  return all;
+  return all * std::sqrt(std::max(1.0, static_cast<double>(diagram.statements.size()) / 4));
 }
 
 double relative_error(const std::vector<double>& got, const std::vector<double>& meant) {

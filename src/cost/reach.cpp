@@ -1,0 +1,140 @@
+// How much of an array affine indices reach: over all pieces of their wires together, or in the largest piece.
+//
+// One index that stays inside its dimension is a sum over its wires, and so is its sum over all pieces: the number of
+// combinations of pieces, and for each wire what its pieces span, less one each. With a divisor, pieces repeat once
+// they begin at the same place of a step. Everything else is walked piece by piece.
+#include "cost/reach.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cost/model.hpp"
+#include "diagram/checked.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+struct Reached {
+  std::int64_t sum = 0, largest = 0;
+  void add(const Reached& more, std::int64_t times) {
+    sum += more.sum * times;
+    largest = std::max(largest, more.largest);
+  }
+};
+
+// One wire, under nested sizes.
+class Steps {
+ public:
+  Steps(const Index& index, const std::vector<std::size_t>& splits, std::span<const std::int64_t> sizes)
+      : index_(index), coefficient_(index.terms[0].second), splits_(splits), sizes_(sizes) {}
+
+  Reached reach(Interval extent, std::size_t at = 0) const {
+    if (at == splits_.size()) return touched(extent);
+    Reached all;
+    const auto piece = std::min(extent.length(), sizes_[splits_[at]]);
+    if (piece <= 0) return all;
+    const auto whole = extent.length() / piece;
+    const auto period = index_.divisor / std::gcd(std::abs(coefficient_) * piece, index_.divisor);
+    for (std::int64_t i = 0; i < std::min(period, whole); ++i) {
+      const auto begin = extent.begin + i * piece;
+      all.add(reach({begin, begin + piece}, at + 1), (whole - i + period - 1) / period);
+    }
+    const auto rest = extent.begin + whole * piece;
+    if (rest < extent.end) all.add(reach({rest, extent.end}, at + 1), 1);
+    return all;
+  }
+
+ private:
+  Reached touched(Interval extent) const {
+    const auto first = coefficient_ * extent.begin + index_.offset,
+               last = coefficient_ * (extent.end - 1) + index_.offset;
+    const auto from = floor_divide(std::min(first, last), index_.divisor);
+    const auto values = floor_divide(std::max(first, last), index_.divisor) - from + 1;
+    return {values, values};
+  }
+
+  const Index& index_;
+  std::int64_t coefficient_;
+  const std::vector<std::size_t>& splits_;
+  std::span<const std::int64_t> sizes_;
+};
+
+// Calls `visit` with every interval of a wire under nested sizes.
+template <class Visit>
+void each_piece(Interval extent, const std::vector<std::size_t>& splits, std::size_t at,
+                std::span<const std::int64_t> sizes, const Visit& visit) {
+  if (at == splits.size()) return visit(extent);
+  const auto piece = std::min(extent.length(), sizes[splits[at]]);
+  for (auto begin = extent.begin; begin < extent.end; begin += piece)
+    each_piece({begin, std::min(extent.end, begin + piece)}, splits, at + 1, sizes, visit);
+}
+
+}  // namespace
+
+std::int64_t count_pieces(std::int64_t extent, std::span<const std::size_t> splits,
+                          std::span<const std::int64_t> sizes) {
+  if (splits.empty()) return 1;
+  const auto piece = std::min(extent, sizes[splits[0]]);
+  if (piece <= 0) return 0;
+  const auto inner = splits.subspan(1);
+  const auto whole = extent / piece * count_pieces(piece, inner, sizes);
+  return extent % piece == 0 ? whole : whole + count_pieces(extent % piece, inner, sizes);
+}
+
+std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
+  if (!footprint.inside) return reach_by_pieces(footprint, sizes);
+  const auto& index = footprint.indices[0].first;
+  if (index.divisor == 1) return reach_of_sum(footprint, sizes);
+  if (index.terms.size() != 1) return reach_by_pieces(footprint, sizes);
+  const auto& cut = cuts_[footprint.cuts[0]];
+  const auto all = Steps(index, cut.splits, sizes).reach({0, wire_sizes_[cut.wire.index]});
+  return footprint.all_pieces ? all.sum : all.largest;
+}
+
+// A piece of length n adds |c| (n - 1) to the one value that there is in any case.
+std::int64_t CostModel::reach_of_sum(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
+  Checked combinations{1}, reached{1};
+  for (std::size_t i = 0; i < footprint.cuts.size(); ++i) {
+    const auto& [wire, splits] = cuts_[footprint.cuts[i]];
+    const auto extent = wire_sizes_[wire.index];
+    auto length = extent;
+    for (const auto split : splits) length = std::min(length, sizes[split]);
+    const auto count = footprint.all_pieces ? count_pieces(extent, splits, sizes) : 1;
+    Checked more{std::abs(footprint.indices[0].first.terms[i].second)};
+    more.times(footprint.all_pieces ? extent - count : length - 1);
+    more.times(combinations.value);
+    reached.times(count);
+    reached.plus(more.value);
+    combinations.times(count);
+    reached.overflow = reached.overflow || more.overflow || combinations.overflow;
+  }
+  return reached.overflow ? INT64_MAX : reached.value;
+}
+
+// Over all pieces: the sum, over the combinations of pieces, of the product of the clipped footprints.
+std::int64_t CostModel::reach_by_pieces(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
+  Intervals at(wire_sizes_.size());
+  for (std::size_t w = 0; w < at.size(); ++w) at[w] = {0, wire_sizes_[w]};
+  Checked all{0};
+  std::int64_t largest = 0;
+  const auto visit = [&](const auto& self, std::size_t depth) -> void {
+    if (depth < footprint.cuts.size()) {
+      const auto& cut = cuts_[footprint.cuts[depth]];
+      each_piece({0, wire_sizes_[cut.wire.index]}, cut.splits, 0, sizes, [&](Interval piece) {
+        at[cut.wire.index] = piece;
+        self(self, depth + 1);
+      });
+      return;
+    }
+    Checked values{1};
+    for (const auto& [index, size] : footprint.indices) values.times(napkin::footprint(index, at, size).length());
+    all.plus(values.overflow ? INT64_MAX : values.value);
+    largest = std::max(largest, values.value);
+  };
+  visit(visit, 0);
+  return footprint.all_pieces ? (all.overflow ? INT64_MAX : all.value) : largest;
+}
+
+}  // namespace napkin

@@ -1,0 +1,93 @@
+// Saved -> rows, and a sentence about the cut.
+#include "emit/report_plan.hpp"
+
+#include <fmt/format.h>
+
+#include "emit/report_analysis.hpp"
+#include "emit/report_quantity.hpp"
+#include "emit/report_words.hpp"
+
+namespace napkin::report {
+namespace {
+
+const Kernel& kernel_of(const Analysis& analysis, const Saved& saved) {
+  return reported(analysis.kernels[saved.kernel])->kernel;
+}
+
+std::string from_to(std::int64_t before, std::int64_t after) {
+  return fmt::format("{} to {}", moved(static_cast<double>(before)), moved(static_cast<double>(after)));
+}
+std::string from_to(const std::optional<double>& before, const std::optional<double>& after) {
+  return before && after ? fmt::format("{} to {}", lasting(before), lasting(after)) : "-";
+}
+
+std::int64_t moved_by(const Cost& cost) {
+  std::int64_t bytes = 0;
+  for (const auto& kernel : cost.kernels)
+    if (!kernel.levels.empty()) bytes += kernel.levels.front().transfer_bytes;
+  return bytes;
+}
+
+Json difference(const std::optional<double>& before, const std::optional<double>& after) {
+  return before && after ? number(*before - *after) : Json(nullptr);
+}
+
+Json one_json(const Analysis& analysis, const Saved& saved) {
+  auto arrays = Json::array();
+  for (const auto& array : saved.arrays) arrays.push_back({{"array", array.array}, {"bytes", array.bytes}});
+  return {{"kernel", saved.kernel},
+          {"statements", statement_names(*kernel_of(analysis, saved).derivation)},
+          {"arrays", arrays},
+          {"apart_transfer_bytes", saved.bytes_apart},
+          {"transfer_bytes", saved.bytes},
+          {"saved_bytes", saved.bytes_apart - saved.bytes},
+          {"apart_time_s", number(saved.time_apart_s)},
+          {"time_s", number(saved.time_s)},
+          {"saved_time_s", difference(saved.time_apart_s, saved.time_s)}};
+}
+
+}  // namespace
+
+std::string plan_text(const Analysis& analysis) {
+  if (!analysis.plan || analysis.diagram.statements.size() < 2 || analysis.plan->plan.kernels.empty()) return "";
+  const auto& plan = *analysis.plan;
+  auto text =
+      fmt::format("{} different kernels in all cuts; {} among {}", counted(static_cast<double>(plan.cuts)),
+                  plan.optimal ? "this cut is proven best" : "this cut is the best found, not proven,", plan.space);
+  if (plan.gap) text += fmt::format("; no legal cut is better by more than {:.1f} %", 100 * *plan.gap);
+  return text;
+}
+
+Table saved_table(const Analysis& analysis) {
+  Table table{{{"kernel", false, true}, {"no longer moved", false, true}, {"moved", false}, {"time", false}}, {}};
+  if (!analysis.plan || !analysis.plan->apart) return table;
+  const auto& plan = *analysis.plan;
+  for (const auto& saved : plan.saved) {
+    std::vector<std::string> arrays;
+    for (const auto& array : saved.arrays)
+      arrays.push_back(array.array + " " + moved(static_cast<double>(array.bytes)));
+    table.rows.push_back({join(statement_names(*kernel_of(analysis, saved).derivation)),
+                          arrays.empty() ? "-" : join(arrays), from_to(saved.bytes_apart, saved.bytes),
+                          from_to(saved.time_apart_s, saved.time_s)});
+  }
+  if (plan.cost.kernels.size() < 2) return table;
+  table.rows.push_back({"the whole plan", "", from_to(moved_by(*plan.apart), moved_by(plan.cost)),
+                        from_to(plan.apart->time_s, plan.cost.time_s)});
+  return table;
+}
+
+Json saved_json(const Analysis& analysis) {
+  if (!analysis.plan || !analysis.plan->apart) return nullptr;
+  const auto& plan = *analysis.plan;
+  auto kernels = Json::array();
+  for (const auto& saved : plan.saved) kernels.push_back(one_json(analysis, saved));
+  return {{"kernels", kernels},
+          {"apart_transfer_bytes", moved_by(*plan.apart)},
+          {"transfer_bytes", moved_by(plan.cost)},
+          {"saved_bytes", moved_by(*plan.apart) - moved_by(plan.cost)},
+          {"apart_time_s", number(plan.apart->time_s)},
+          {"time_s", number(plan.cost.time_s)},
+          {"saved_time_s", difference(plan.apart->time_s, plan.cost.time_s)}};
+}
+
+}  // namespace napkin::report

@@ -1,0 +1,16 @@
+// The cut of a diagram into kernels: how good it is, and what it saved.
+#pragma once
+
+#include <string>
+
+#include "emit/report_document.hpp"
+#include "emit/report_json.hpp"
+#include "napkin/report.hpp"
+
+namespace napkin::report {
+
+std::string plan_text(const Analysis&);  // how the cut was found; empty for one statement or one by hand
+Table saved_table(const Analysis&);      // what every fused kernel saved, and all of them
+Json saved_json(const Analysis&);
+
+}  // namespace napkin::report

@@ -1,0 +1,45 @@
+// The ways to cut a diagram into kernels, as a graph: places say what is done, a step runs one more kernel, and every
+// path from nothing to everything is a plan.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+#include "text/limits.hpp"
+
+namespace napkin {
+
+using Statements = std::bitset<limits::statements>;
+
+// What one kernel computes, and which of that is saved for others.
+struct Cut {
+  Statements computed, saved;
+  bool operator==(const Cut&) const = default;
+};
+
+struct Cuts {
+  struct Step {
+    std::size_t from = 0, to = 0;  // places, from < to
+    std::size_t cut = 0;           // index into cuts
+    bool in_order = false;         // a run of statements that stand side by side in the file, nothing recomputed
+  };
+  std::vector<Cut> cuts;    // each once
+  std::vector<Step> steps;  // by place they start from; the first place is nothing, the last everything
+  std::size_t places = 0;
+};
+
+// Every partition of the statements into kernels that do not wait for each other in a circle; a cheap statement that
+// several others read may instead be computed again by each kernel that needs it. What nothing needs is left out. None
+// where there are more than `most` steps.
+std::optional<Cuts> every_cut(const Diagram&, std::size_t most);
+// Only the steps in order, of few enough statements each that there are at most some thousand.
+Cuts cuts_in_order(const Diagram&);
+
+// A statement that contracts nothing: whatever it works through, one of the arrays it reads or its own result has as
+// many positions. Only such a statement is recomputed.
+bool is_cheap(const Diagram&, const Statement&);
+
+}  // namespace napkin
