@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "cost/columns.hpp"
 #include "cost/model.hpp"
 #include "cost/reach.hpp"
 #include "diagram/checked.hpp"
@@ -220,43 +221,21 @@ class CostModelBuilder {
         model_.columns_.push_back(std::move(column));
       }
     }
-    drop_lesser_columns();
+    keep_largest(model_.columns_);
+    share();
   }
-  // A column that holds nothing that another one does not hold too is never the largest.
-  void drop_lesser_columns() {
-    auto& all = model_.columns_;
-    std::vector<CostModel::Column> kept;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      bool lesser = false;
-      for (std::size_t j = 0; j < all.size() && !lesser; ++j)
-        lesser = j != i && is_within(all[i], all[j]) && (j < i || !is_within(all[j], all[i]));
-      if (!lesser) kept.push_back(all[i]);
-    }
-    all = std::move(kept);
-    share_common();
-  }
-  void share_common() {
+  // What all columns of a level hold is added up once, and only what some column holds is looked at.
+  void share() {
     model_.common_.resize(leaf_ + 1);
+    model_.held_ = model_.ideal_;
     for (std::size_t level = 1; level <= leaf_; ++level) {
-      auto& common = model_.common_[level];
-      bool first = true;
-      for (const auto& column : model_.columns_) {
-        if (column.level != level) continue;
-        if (std::exchange(first, false)) common = column.held;
-        std::erase_if(common, [&](std::size_t i) { return !std::ranges::binary_search(column.held, i); });
-      }
+      model_.common_[level] = share_common(model_.columns_, level);
+      auto& held = model_.held_[level];
+      for (const auto& column : model_.columns_)
+        if (column.level == level) held.insert(held.end(), column.held.begin(), column.held.end());
+      std::ranges::sort(held);
+      held.erase(std::unique(held.begin(), held.end()), held.end());
     }
-    std::vector<std::set<std::size_t>> held(leaf_ + 1);
-    for (std::size_t level = 1; level <= leaf_; ++level)
-      held[level].insert(model_.ideal_[level].begin(), model_.ideal_[level].end());
-    for (const auto& column : model_.columns_) held[column.level].insert(column.held.begin(), column.held.end());
-    for (const auto& level : held) model_.held_.emplace_back(level.begin(), level.end());
-    for (auto& column : model_.columns_)
-      std::ranges::set_difference(column.held, model_.common_[column.level], std::back_inserter(column.own));
-  }
-  static bool is_within(const CostModel::Column& a, const CostModel::Column& b) {
-    return a.level == b.level && (b.shared.empty() || a.shared == b.shared) &&
-           std::ranges::includes(b.held, a.held);  // both sorted
   }
   std::vector<Held> held_buffers() const { return held(nest_); }
   void group() {

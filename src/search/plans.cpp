@@ -5,8 +5,6 @@
 // then no other path is cheaper, since none is dearer than it was taken for. The search of a kernel ends as soon as it
 // cannot be part of a plan as good as the best one known. A search that gives up leaves a kernel between a bound and
 // the best it found; the next round takes it for its bound again and searches it with more patience.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 

@@ -52,7 +52,8 @@ LeastPrices::LeastPrices(const Diagram& diagram, const Hardware& hardware, const
       hardware_(hardware),
       goal_(goal),
       reads_(diagram.statements.size()),
-      contractions_(diagram.statements.size()) {
+      contractions_(diagram.statements.size()),
+      positions_(diagram.statements.size()) {
   for (std::size_t i = 0; i < diagram.statements.size(); ++i) {
     producer_[diagram.statements[i].output] = i;
     read(i, diagram.statements[i].value);
@@ -61,10 +62,12 @@ LeastPrices::LeastPrices(const Diagram& diagram, const Hardware& hardware, const
 
 void LeastPrices::read(std::size_t statement, ExprId id) {
   match(
-      diagram_.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
+      diagram_.at(id).node, [](const Constant&) {}, [&](const Position& p) { positions_[statement].insert(p.wire); },
+      [](const Size&) {},
       [&](const Access& a) {
-        auto& values = reads_[statement][a.array];
-        values = std::max(values, reached(a));
+        auto& reading = reads_[statement][a.array];
+        reading.values = std::max(reading.values, reached(a));
+        for (const auto wire : free_wires(diagram_, id)) reading.wires.push_back(wire);
       },
       [&](const Apply& a) {
         for (const auto argument : a.arguments) read(statement, argument);
@@ -79,9 +82,8 @@ void LeastPrices::read(std::size_t statement, ExprId id) {
         if (!a || !b) return;
         for (const auto factor : product->arguments)
           if (!includes(free_wires(diagram_, factor), r.over)) return;
-        Contraction made{id, a->array, b->array, 2};
-        for (const auto wire : free_wires(diagram_, r.body))
-          made.operations *= static_cast<double>(diagram_.size(wire).value_or(1));
+        Contraction made{a->array, b->array, free_wires(diagram_, r.body), 2};
+        for (const auto wire : made.wires) made.operations *= static_cast<double>(diagram_.size(wire).value_or(1));
         contractions_[statement].push_back(made);
       });
 }
@@ -125,13 +127,21 @@ std::optional<LeastPrices::Root> LeastPrices::root(ArrayId array, const Statemen
   return std::nullopt;
 }
 
+// Along wires whose positions a statement asks for, whole pieces may be passed over.
+bool LeastPrices::is_masked(const std::vector<WireId>& wires, const Statements& computed) const {
+  for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
+    if (std::ranges::any_of(wires, [&](WireId wire) { return positions_[i].contains(wire); })) return true;
+  return false;
+}
+
 // Equal ones are computed once.
 double LeastPrices::contracting(const Statements& computed) const {
   double all = 0;
   std::set<std::pair<Root, Root>> done;
   for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
     for (const auto& contraction : contractions_[i]) {
-      auto a = root(contraction.a, computed), b = root(contraction.b, computed);
+      if (is_masked(contraction.wires, computed)) continue;
+      const auto a = root(contraction.a, computed), b = root(contraction.b, computed);
       if (!a || !b || !done.insert(std::minmax(*a, *b)).second) continue;
       if (const double fastest = rate(std::min(a->bytes, b->bytes)); fastest > 0)
         all += contraction.operations / fastest;
@@ -156,9 +166,12 @@ Price LeastPrices::of(const Cut& cut) const {
   std::map<ArrayId, double> crossing;  // values
   for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
     const auto output = diagram_.statements[i].output;
-    for (const auto& [array, values] : reads_[i])
-      if (const auto made = producer_.find(array); made == producer_.end() || !cut.computed[made->second])
-        crossing[array] = std::max(crossing[array], values);
+    for (const auto& [array, reading] : reads_[i]) {
+      const auto made = producer_.find(array);
+      const bool outside = made == producer_.end() || !cut.computed[made->second];
+      if (outside && !is_masked(reading.wires, cut.computed))
+        crossing[array] = std::max(crossing[array], reading.values);
+    }
     if (!cut.saved[i]) continue;
     crossing[output] = 1;
     for (const auto wire : diagram_.at(output).wires)

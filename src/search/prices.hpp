@@ -23,7 +23,8 @@ struct Price {
 };
 
 // Whatever a kernel reads from outside crosses every level once, and so does whatever it saves; every contraction is
-// done once; there is one launch. No partition of it costs less than that (docs/theory.md, cuts).
+// done once; there is one launch. No partition of it costs less than that (docs/theory.md, cuts). What a mask could
+// leave out does not count.
 class LeastPrices {
  public:
   LeastPrices(const Diagram&, const Hardware&, const Goal&);
@@ -32,9 +33,13 @@ class LeastPrices {
  private:
   // A sum of products of two arrays that both vary along all that it sums over.
   struct Contraction {
-    ExprId sum;
     ArrayId a, b;
+    std::vector<WireId> wires;
     double operations = 0;
+  };
+  struct Reading {
+    double values = 0;
+    std::vector<WireId> wires;
   };
   // Where an array's values come from in a kernel: the loaded array or the reduction that no rewriting takes apart
   // along any wire of the array. `bytes` of the narrowest type on the way.
@@ -47,6 +52,7 @@ class LeastPrices {
   void read(std::size_t statement, ExprId);
   double reached(const Access&) const;
   std::optional<Root> root(ArrayId, const Statements& computed) const;
+  bool is_masked(const std::vector<WireId>&, const Statements& computed) const;
   double contracting(const Statements& computed) const;  // seconds
   double rate(int bytes) const;                          // operations per second at most, of types as wide or wider
   Price price(double values, double bytes, double seconds) const;
@@ -55,8 +61,10 @@ class LeastPrices {
   const Hardware& hardware_;
   const Goal& goal_;
   std::map<ArrayId, std::size_t> producer_;
-  std::vector<std::map<ArrayId, double>> reads_;        // by statement: how many values of each array
-  std::vector<std::vector<Contraction>> contractions_;  // by statement
+  // By statement: what it reads of each array, its contractions, and the wires whose positions it asks for.
+  std::vector<std::map<ArrayId, Reading>> reads_;
+  std::vector<std::vector<Contraction>> contractions_;
+  std::vector<std::set<WireId>> positions_;
 };
 
 }  // namespace napkin

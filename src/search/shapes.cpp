@@ -13,12 +13,18 @@ std::vector<WireId> streamed(const Partition& partition) {
   return wires;
 }
 
-// Streaming along some wires changes what is computed: a factor moves behind the sum, a state is repaired. Along the
-// others a program only comes apart into pieces.
+// Streaming along some wires changes what is computed: a factor moves behind the sum, a state is repaired, pieces that
+// a mask leaves empty are passed over. Along the others a program only comes apart into pieces.
 bool rewrites(const Derivation& derivation, WireId wire) {
   const auto* programs = std::get_if<Streamable>(&derivation.find(wire)->stream);
-  return programs != nullptr && std::ranges::any_of(programs->rules, [](Rule rule) {
-           return rule == Rule::cascade || rule == Rule::invariant || rule == Rule::cast;
+  const auto& exprs = derivation.scratch.exprs;
+  const auto asked_for = [&](const Expr& expr) {
+    const auto* position = std::get_if<Position>(&expr.node);
+    return position != nullptr && position->wire == wire;
+  };
+  if (programs == nullptr) return false;
+  return std::any_of(exprs.begin(), exprs.end(), asked_for) || std::ranges::any_of(programs->rules, [](Rule rule) {
+           return rule == Rule::cascade || rule == Rule::invariant || rule == Rule::cast || rule == Rule::moments;
          });
 }
 
