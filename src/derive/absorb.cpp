@@ -187,20 +187,24 @@ class Writer {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
     return cast && cast->type == scratch_.at(output).type ? cast->value : value;
   }
-  // Columns free of the wire: in front of the loop if a later column inside needs them, else after it. An update
-  // that the columns before it must not see yet, `m = n`, so comes after.
+  // Columns free of the wire: in front of the loop if a column inside needs them, else after it. An update that columns
+  // before it must not see yet, `m = n`, comes after unless a later one needs it.
   void split_free() {
     auto& to = result_.programs;
-    std::set<ArrayId> kept, read;
-    for (const auto& column : to.piece) kept.insert(column.output);
+    std::set<ArrayId> inside, later;
+    for (const auto* list : {&to.piece, &to.absorb})
+      for (const auto& column : *list)
+        for (const auto array : reads(scratch_, column)) inside.insert(array);
     std::vector<bool> early(columns_.size());
     for (std::size_t i = columns_.size(); i-- > 0;) {
       const auto kind = found_.kinds[i];
-      early[i] = kind == ColumnKind::free && read.contains(columns_[i].output);
-      const bool inside = kind == ColumnKind::reduction || kind == ColumnKind::mixed ||
-                          (kind == ColumnKind::piece && kept.contains(columns_[i].output));
-      if (!early[i] && !inside) continue;
-      for (const auto array : reads(scratch_, columns_[i])) read.insert(array);
+      if (kind == ColumnKind::finish) continue;
+      early[i] = kind == ColumnKind::free && (updates(i) ? later : inside).contains(columns_[i].output);
+      if (kind == ColumnKind::free && !early[i]) continue;
+      for (const auto array : reads(scratch_, columns_[i])) {
+        later.insert(array);
+        if (early[i]) inside.insert(array);
+      }
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (found_.kinds[i] != ColumnKind::free) continue;
@@ -209,6 +213,12 @@ class Writer {
       else
         finish_.emplace_back(i, columns_[i]);
     }
+  }
+  bool updates(std::size_t i) const {
+    return std::any_of(columns_.begin(), columns_.begin() + static_cast<std::ptrdiff_t>(i), [&](const Column& c) {
+      const auto all = reads(scratch_, c);
+      return std::ranges::find(all, columns_[i].output) != all.end();
+    });
   }
   // What follows the last piece, in the order of the columns.
   void write_finish() {
