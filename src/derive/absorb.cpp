@@ -12,6 +12,7 @@
 
 #include "derive/states.hpp"
 #include "derive/trace.hpp"
+#include "derive/trial.hpp"
 
 namespace napkin {
 namespace {
@@ -276,15 +277,6 @@ std::vector<std::string> useless_references(Diagram& scratch, const States& foun
   return all;
 }
 
-// The columns that a column's value comes from, itself included.
-std::set<ArrayId> sources(const Diagram& diagram, const std::vector<Column>& columns, const Column& of) {
-  std::set<ArrayId> all{of.output};
-  for (auto column = columns.rbegin(); column != columns.rend(); ++column)
-    if (all.contains(column->output))
-      for (const auto array : reads(diagram, *column)) all.insert(array);
-  return all;
-}
-
 // True where there are centres that this attempt did not yet know of when it came to their sums.
 bool learn_centres(Diagram& scratch, const States& found, Learnt& learnt) {
   Algebra algebra(scratch, {});
@@ -314,20 +306,6 @@ std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns,
   return all;
 }
 
-// Appended arrays and expressions are taken back where nothing comes of them.
-class Trial {
- public:
-  explicit Trial(Diagram& scratch) : scratch_(scratch), arrays_(scratch.arrays.size()), exprs_(scratch.exprs.size()) {}
-  void take_back() {
-    scratch_.arrays.resize(arrays_);
-    scratch_.exprs.take_back(exprs_);
-  }
-
- private:
-  Diagram& scratch_;
-  std::size_t arrays_, exprs_;
-};
-
 }  // namespace
 
 std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& all, WireId wire,
@@ -348,29 +326,6 @@ std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Colum
     trial.take_back();
     learnt.unreferenced.insert(learnt.unreferenced.end(), more.begin(), more.end());
   }
-}
-
-int passes(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed) {
-  std::map<ArrayId, int> finished;  // the sweep after which a reduction over the wire is there
-  int most = 0;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto& column = columns[i];
-    if (!involves(scratch, column, wire)) continue;
-    int before = 0;
-    for (const auto array : sources(scratch, columns, column))
-      if (const auto found = finished.find(array); found != finished.end()) before = std::max(before, found->second);
-    const bool folds = std::ranges::find(column.over, wire) != column.over.end();
-    int sweep = before + 1;
-    if (folds) {
-      Trial trial(scratch);
-      const std::vector<Column> upto(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      if (std::holds_alternative<Absorbed>(absorb(scratch, upto, wire, {column.output}))) sweep = 1;
-      trial.take_back();
-      finished[column.output] = sweep;
-    }
-    if (folds || needed.contains(column.output)) most = std::max(most, sweep);
-  }
-  return std::max(most, 1);
 }
 
 }  // namespace napkin
