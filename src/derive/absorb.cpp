@@ -12,6 +12,7 @@
 
 #include "derive/states.hpp"
 #include "derive/trace.hpp"
+#include "derive/trial.hpp"
 
 namespace napkin {
 namespace {
@@ -187,20 +188,24 @@ class Writer {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
     return cast && cast->type == scratch_.at(output).type ? cast->value : value;
   }
-  // Columns free of the wire: in front of the loop if a later column inside needs them, else after it. An update
-  // that the columns before it must not see yet, `m = n`, so comes after.
+  // Columns free of the wire: in front of the loop if a column inside needs them, else after it. An update that columns
+  // before it must not see yet, `m = n`, comes after unless a later one needs it.
   void split_free() {
     auto& to = result_.programs;
-    std::set<ArrayId> kept, read;
-    for (const auto& column : to.piece) kept.insert(column.output);
+    std::set<ArrayId> inside, later;
+    for (const auto* list : {&to.piece, &to.absorb})
+      for (const auto& column : *list)
+        for (const auto array : reads(scratch_, column)) inside.insert(array);
     std::vector<bool> early(columns_.size());
     for (std::size_t i = columns_.size(); i-- > 0;) {
       const auto kind = found_.kinds[i];
-      early[i] = kind == ColumnKind::free && read.contains(columns_[i].output);
-      const bool inside = kind == ColumnKind::reduction || kind == ColumnKind::mixed ||
-                          (kind == ColumnKind::piece && kept.contains(columns_[i].output));
-      if (!early[i] && !inside) continue;
-      for (const auto array : reads(scratch_, columns_[i])) read.insert(array);
+      if (kind == ColumnKind::finish) continue;
+      early[i] = kind == ColumnKind::free && (updates(i) ? later : inside).contains(columns_[i].output);
+      if (kind == ColumnKind::free && !early[i]) continue;
+      for (const auto array : reads(scratch_, columns_[i])) {
+        later.insert(array);
+        if (early[i]) inside.insert(array);
+      }
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (found_.kinds[i] != ColumnKind::free) continue;
@@ -209,6 +214,12 @@ class Writer {
       else
         finish_.emplace_back(i, columns_[i]);
     }
+  }
+  bool updates(std::size_t i) const {
+    return std::any_of(columns_.begin(), columns_.begin() + static_cast<std::ptrdiff_t>(i), [&](const Column& c) {
+      const auto all = reads(scratch_, c);
+      return std::ranges::find(all, columns_[i].output) != all.end();
+    });
   }
   // What follows the last piece, in the order of the columns.
   void write_finish() {
@@ -266,15 +277,6 @@ std::vector<std::string> useless_references(Diagram& scratch, const States& foun
   return all;
 }
 
-// The columns that a column's value comes from, itself included.
-std::set<ArrayId> sources(const Diagram& diagram, const std::vector<Column>& columns, const Column& of) {
-  std::set<ArrayId> all{of.output};
-  for (auto column = columns.rbegin(); column != columns.rend(); ++column)
-    if (all.contains(column->output))
-      for (const auto array : reads(diagram, *column)) all.insert(array);
-  return all;
-}
-
 // True where there are centres that this attempt did not yet know of when it came to their sums.
 bool learn_centres(Diagram& scratch, const States& found, Learnt& learnt) {
   Algebra algebra(scratch, {});
@@ -304,20 +306,6 @@ std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns,
   return all;
 }
 
-// Appended arrays and expressions are taken back where nothing comes of them.
-class Trial {
- public:
-  explicit Trial(Diagram& scratch) : scratch_(scratch), arrays_(scratch.arrays.size()), exprs_(scratch.exprs.size()) {}
-  void take_back() {
-    scratch_.arrays.resize(arrays_);
-    scratch_.exprs.take_back(exprs_);
-  }
-
- private:
-  Diagram& scratch_;
-  std::size_t arrays_, exprs_;
-};
-
 }  // namespace
 
 std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& all, WireId wire,
@@ -338,29 +326,6 @@ std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Colum
     trial.take_back();
     learnt.unreferenced.insert(learnt.unreferenced.end(), more.begin(), more.end());
   }
-}
-
-int passes(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed) {
-  std::map<ArrayId, int> finished;  // the sweep after which a reduction over the wire is there
-  int most = 0;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto& column = columns[i];
-    if (!involves(scratch, column, wire)) continue;
-    int before = 0;
-    for (const auto array : sources(scratch, columns, column))
-      if (const auto found = finished.find(array); found != finished.end()) before = std::max(before, found->second);
-    const bool folds = std::ranges::find(column.over, wire) != column.over.end();
-    int sweep = before + 1;
-    if (folds) {
-      Trial trial(scratch);
-      const std::vector<Column> upto(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      if (std::holds_alternative<Absorbed>(absorb(scratch, upto, wire, {column.output}))) sweep = 1;
-      trial.take_back();
-      finished[column.output] = sweep;
-    }
-    if (folds || needed.contains(column.output)) most = std::max(most, sweep);
-  }
-  return std::max(most, 1);
 }
 
 }  // namespace napkin

@@ -315,3 +315,13 @@ TEST_CASE("the trace shows every step with what was before and after") {
         "S5 O: sum[x](V * exp(S - n)) -> r * O + sum[x](V * exp(S - n))\n", "S4 O: sum[x](P * V) -> O / l\n"})
     CHECK(text.find(step) != std::string::npos);
 }
+
+TEST_CASE("what a written-out exponential reads stands in front of the loop") {
+  const auto all = derived(
+      "diagram t\naxis q = 8; axis x = 8\ninput S: f32[q]\ninput T: f32[x]\nA[] = sum[q](S[q])\n"
+      "B[x] = exp(T[x] * A[])\nC[] = min[x](B[x])\noutput C\n");
+  const auto& s = std::get<Streamable>(verdict(all, "x").stream);
+  CHECK(listed(s.scratch, s.before) == "A = sum[q](S)");
+  CHECK(listed(s.scratch, s.absorb) == "C = min(C, min[x](T * A))");
+  CHECK(listed(s.scratch, s.finish) == "C = exp(C)");
+}

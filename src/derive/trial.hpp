@@ -1,0 +1,22 @@
+// What an attempt adds to a diagram, and taking it back.
+#pragma once
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// Appended arrays and expressions are taken back where nothing comes of them.
+class Trial {
+ public:
+  explicit Trial(Diagram& scratch) : scratch_(scratch), arrays_(scratch.arrays.size()), exprs_(scratch.exprs.size()) {}
+  void take_back() {
+    scratch_.arrays.resize(arrays_);
+    scratch_.exprs.take_back(exprs_);
+  }
+
+ private:
+  Diagram& scratch_;
+  std::size_t arrays_, exprs_;
+};
+
+}  // namespace napkin
