@@ -10,6 +10,7 @@ int run_derive(Session&);
 int run_pseudocode(Session&);
 int run_emit_cuda(Session&);
 int run_compare(Session&);
+int run_verify(Session&);
 int run_fmt(Session&);
 int run_targets(Session&);
 int run_explain(Session&);

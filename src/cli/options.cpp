@@ -97,6 +97,11 @@ const Command command_rows[] = {
      "napkin compare attention.nap --target h100-sxm5 --save-baseline base.json\n"
      "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
      run_compare},
+    {"verify", "runs the plan at small sizes: its results against the meaning, its counts against the prediction",
+     "FILE", product | formats | diagram | machine | plan,
+     "napkin verify attention.nap --target h100-sxm5\n"
+     "napkin verify attention.nap --target toy --partition 'group q 4, stream x 4 at smem' --set q=13",
+     run_verify},
     {"fmt", "canonical text, in place (`-`: from standard input to standard output)", "FILE...", product | formatting,
      "napkin fmt *.nap\n"
      "napkin fmt --check *.nap",
