@@ -1,5 +1,5 @@
 // Indented lines of generated code, and identifiers that clash with nothing.
-#include "emit/cuda_text.hpp"
+#include "emit/code_text.hpp"
 
 #include <fmt/format.h>
 
