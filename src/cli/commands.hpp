@@ -9,6 +9,7 @@ int run_analyze(Session&);
 int run_derive(Session&);
 int run_pseudocode(Session&);
 int run_emit_cuda(Session&);
+int run_emit_cpp(Session&);
 int run_compare(Session&);
 int run_verify(Session&);
 int run_fmt(Session&);

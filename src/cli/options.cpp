@@ -90,6 +90,9 @@ const Command command_rows[] = {
     {"emit cuda", "a CUDA kernel, its launcher, and a harness that checks and times it", "FILE",
      emitting | diagram | machine | plan, "napkin emit cuda attention.nap --target h100-sxm5 -o attention_cuda",
      run_emit_cuda},
+    {"emit cpp", "the same loop nest in portable C++, with a harness that checks and times it", "FILE",
+     emitting | diagram | machine | plan, "napkin emit cpp attention.nap --target x86-64-avx2 -o attention_cpp",
+     run_emit_cpp},
     {"compare", "several partitions or machines side by side, or a gate against a baseline", "FILE",
      product | formats | diagram | machine | plan | comparing,
      "napkin compare attention.nap --target h100-sxm5 --partition flash2 --partition 'group q 64 at smem'\n"
