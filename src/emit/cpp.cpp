@@ -4,6 +4,7 @@
 
 #include "emit/cpp_files.hpp"
 #include "emit/cpp_numbers.hpp"
+#include "emit/cpp_tiles.hpp"
 #include "napkin/cost.hpp"
 #include "napkin/emit.hpp"
 
@@ -17,8 +18,8 @@ std::vector<EmittedFile> emit_cpp(const Diagram& diagram, const Plan& plan, cons
                   hardware.name};
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
-    printed.kernels.push_back(cpp_kernel(lower(plan.kernels[i], hardware), hardware, printed.names,
-                                         printed.names.diagram + "_kernel" + number));
+    const auto nest = lower(with_long_tiles(plan.kernels[i], hardware), hardware);
+    printed.kernels.push_back(cpp_kernel(nest, hardware, printed.names, printed.names.diagram + "_kernel" + number));
     add_limits(printed, printed.kernels.back().limits);
   }
   const auto& name = printed.names.diagram;

@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::int64_t most_cells = 256;  // of a fold's result that fit in vector registers, with some to spare
 
-bool has(const std::vector<WireId>& wires, WireId wire) {
-  return std::find(wires.begin(), wires.end(), wire) != wires.end();
-}
 bool has(const Index& index, WireId wire) {
   return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
 }
@@ -142,7 +139,7 @@ void CppColumns::fold(const Compute& compute) {
   const int rows = opened;
   opened += open_folded(compute, here);
   if (rows == 0) opened += open_rows(compute, here);
-  if (const auto lanes = page_.layout.lanes.at(&compute).wire) opened += open_kept(compute, *lanes, here);
+  opened += open_lanes(compute, here);
   absorb(compute, slot(compute, here), here);
   close(opened);
 }
@@ -213,11 +210,16 @@ int CppColumns::open_rows(const Compute& compute, Here& here) {
 }
 
 int CppColumns::open_cells(const Compute& compute, Here& here) {
-  int opened = open_rows(compute, here);
-  const auto& wires = page_.diagram.at(compute.column.output).wires;
-  const auto lanes = page_.layout.lanes.at(&compute).wire;
-  if (lanes && has(wires, *lanes)) opened += open_kept(compute, *lanes, here);
-  return opened;
+  const int rows = open_rows(compute, here);
+  return rows + open_lanes(compute, here);
+}
+
+// Without being told, compilers may unroll the lanes before they make vectors of them.
+int CppColumns::open_lanes(const Compute& compute, Here& here) {
+  const auto lanes = page_.layout.lanes.at(&compute);
+  if (!lanes.wire || lanes.folded) return 0;
+  out_.line("#pragma omp simd");
+  return open_kept(compute, *lanes.wire, here);
 }
 
 int CppColumns::open_folded(const Compute& compute, Here& here) {

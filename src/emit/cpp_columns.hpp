@@ -27,6 +27,7 @@ class CppColumns {
   // Loops over kept wires: to the piece's end, or to a constant where `steady` says so.
   int open(WireId, std::int64_t constant, Here&);
   int open_kept(const Compute&, WireId, Here&);
+  int open_lanes(const Compute&, Here&);  // of kept lanes
   int open_rows(const Compute&, Here&);   // all kept wires but the lanes
   int open_cells(const Compute&, Here&);  // all of them
   int open_folded(const Compute&, Here&);

@@ -184,7 +184,8 @@ std::string cpp_harness(const CppPlan& plan) {
 }
 
 std::string cpp_build_file(const CppPlan& plan) {
-  return replaced(R"(# Builds the kernels of @NAME@ as a library, and the program that checks and times them:
+  return replaced(
+      R"(# Printed by napkin. Builds the kernels of @NAME@ as a library, and the program that checks and times them:
 #   cmake -B build && cmake --build build && build/@NAME@_harness --time
 cmake_minimum_required(VERSION 3.20)
 if(NOT CMAKE_BUILD_TYPE)
@@ -203,7 +204,7 @@ endif()
 add_executable(@NAME@_harness @NAME@_harness.cpp)
 target_link_libraries(@NAME@_harness PRIVATE @NAME@)
 )",
-                  {{"@NAME@", plan.names.diagram}});
+      {{"@NAME@", plan.names.diagram}});
 }
 
 }  // namespace napkin
