@@ -52,6 +52,7 @@ constexpr std::array<std::string_view, cpp_types.size()> cpp_storage = {
 struct Definition {
   std::string_view name;
   std::string_view text;
+  bool of_cuda = false;  // what C++ has in napkin_numbers.hpp
 };
 constexpr std::array definitions = {
     Definition{"pieces(", R"(// How many pieces of a size cover a length.
@@ -65,7 +66,8 @@ template <class T>
 @ANYWHERE@ T napkin_expdiff(T a, T b) {
   return a == T(-INFINITY) ? T(0) : T(exp(a - b));
 }
-)"},
+)",
+               true},
     Definition{"napkin_power(", R"(template <class T, class E>
 @ANYWHERE@ T napkin_power(T base, E exponent) {
   return T(pow(base, T(exponent)));
@@ -117,7 +119,7 @@ std::string code_definitions(Language language, std::string_view used_in) {
   const std::string where = language == Language::cuda ? "__host__ __device__ " : "";
   std::string text;
   for (const auto& definition : definitions)
-    if (used_in.find(definition.name) != std::string_view::npos)
+    if (used_in.find(definition.name) != std::string_view::npos && (language == Language::cuda || !definition.of_cuda))
       text += replaced(std::string(definition.text), {{"@ANYWHERE@ ", where}}) + "\n";
   return text;
 }

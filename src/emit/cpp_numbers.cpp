@@ -16,26 +16,34 @@ const std::string_view cpp_numbers =
 #include <cstring>
 #include <new>
 
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"  // of loops too short for vectors
+#endif
+
 // A format with a sign, an exponent and a fraction: `greatest` is the code of its greatest number, `beyond` what larger
-// ones become, `no_number` a NaN. Codes above `beyond`, or above `greatest` where that saturates, are no numbers.
-template <class Stored, int exponent, int fraction, std::uint32_t greatest, std::uint32_t beyond, std::uint32_t no_number>
+// ones become, `no_number` a NaN.
+template <class Stored, int exponent, int fraction, std::uint32_t greatest, std::uint32_t beyond,
+          std::uint32_t no_number>
 struct napkin_small {
   Stored bits;
 
   static constexpr int shift = 23 - fraction, bias = (1 << (exponent - 1)) - 1;
   static constexpr std::uint32_t sign = 1u << (exponent + fraction);
-  static constexpr bool has_infinity = beyond > greatest || exponent == 5;
+  static constexpr bool has_infinity = exponent != 4;  // else all codes above the greatest are NaN
 
   // 2^power of a normal float.
-  static constexpr float two_to(int power) { return std::bit_cast<float>(static_cast<std::uint32_t>(power + 127) << 23); }
+  static constexpr float two_to(int power) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(power + 127) << 23);
+  }
 
   // To the nearest, ties to even.
   static std::uint32_t encode(float number) {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(number), size = all & 0x7fffffffu;
     const std::uint32_t normal = ((size + (1u << (shift - 1)) - 1 + (size >> shift & 1u)) >> shift) -
                                  (static_cast<std::uint32_t>(127 - bias) << fraction);
-    const float steps = std::bit_cast<float>(size) + two_to(24 - bias - fraction);
-    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(steps) - std::bit_cast<std::uint32_t>(two_to(24 - bias - fraction));
+    constexpr float least = two_to(24 - bias - fraction);  // its last bit is a subnormal number's
+    const std::uint32_t subnormal =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + least) - std::bit_cast<std::uint32_t>(least);
     std::uint32_t code = size < std::bit_cast<std::uint32_t>(two_to(1 - bias)) ? subnormal : normal;
     code = code > greatest ? beyond : code;
     code = size > 0x7f800000u ? no_number : code;
@@ -117,6 +125,7 @@ inline float napkin_expdiff(float a, float b) {
   const float e = napkin_exp(a - b);
   return a == -INFINITY ? 0.0f : e;
 }
+inline double napkin_expdiff(double a, double b) { return a == -INFINITY ? 0.0 : std::exp(a - b); }
 
 #endif
 )";

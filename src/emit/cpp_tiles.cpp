@@ -40,9 +40,16 @@ bool fits(const Kernel& kernel, const Hardware& hardware) {
   return estimate(kernel, hardware, Model::machine).overruns.empty();
 }
 
-}  // namespace
+// Pieces longer than the axis count whole: the text must hold for longer axes too.
+void allow_whole_pieces(Kernel& kernel) {
+  auto& diagram = kernel.program.scratch;
+  for (const auto& split : kernel.partition.splits) {
+    auto& size = diagram.axes[diagram.at(split.wire).axis.index].size;
+    size = std::max(size.value_or(1), split.size);
+  }
+}
 
-Kernel with_long_tiles(const Kernel& planned, const Hardware& hardware) {
+Kernel lengthened(const Kernel& planned, const Hardware& hardware) {
   auto kernel = planned;
   if (hardware.levels.size() <= 2 || !fits(planned, hardware)) return kernel;
   for (std::size_t i = 0; i < kernel.partition.splits.size(); ++i) {
@@ -58,6 +65,14 @@ Kernel with_long_tiles(const Kernel& planned, const Hardware& hardware) {
       break;
     }
   }
+  return kernel;
+}
+
+}  // namespace
+
+Kernel with_long_tiles(const Kernel& planned, const Hardware& hardware) {
+  auto kernel = lengthened(planned, hardware);
+  allow_whole_pieces(kernel);
   return kernel;
 }
 

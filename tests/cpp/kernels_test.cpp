@@ -1,5 +1,6 @@
 // Kernels printed in C++, compiled and run: every case at all its sizes against the plain meaning, by their own harness
-// and by evaluate(). All cases are one program, each in a namespace of its own, so that the compiler starts once.
+// and by evaluate(); once with sanitizers, once with vectors. All cases are one program, each in a namespace of its
+// own, so that the compiler starts once.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -118,64 +119,49 @@ std::string driver(const Diagram& diagram) {
 struct Built {
   Case given;
   Diagram diagram;
+  std::string text, dispatch;  // its part of a program, and of that program's main
 };
 
-// Everything in one program: `program NAME drive IN OUT SIZE...` or `program NAME harness axis=size...`.
-class AllCases {
- public:
-  void add(const Case& given, const std::string& target, const Overrides& sizes) {
-    auto planned = plan(given, target, sizes);
-    if (planned.plan.kernels.empty()) planned = plan(given, "h100-sxm5", sizes);  // rows too long for a processor
-    const auto files = emit_cpp(planned.diagram, planned.plan, planned.hardware);
-    for (const auto& file : files) files_.push_back({given.name + "/" + file.name, file.text});
-    const auto& name = planned.diagram.name;
-    text_ += fmt::format(
-        "namespace case_{0} {{\n#include \"{0}/{0}.cpp\"\nnamespace harness {{\n#include "
-        "\"{0}/{0}_harness.cpp\"\n}}\n{1}}}\n",
-        name, driver(planned.diagram));
-    dispatch_ += fmt::format(
-        "  if (name == \"{0}\") return drives ? case_{0}::drive(words + 3) : case_{0}::harness::main(count - 1, words "
-        "+ 1);\n",
-        name);
-    built.push_back({given, planned.diagram});
-    numbers_ = files[2];
-  }
+Built build(const Case& given, const std::string& target, const Overrides& sizes) {
+  auto planned = plan(given, target, sizes);
+  if (planned.plan.kernels.empty()) planned = plan(given, "h100-sxm5", sizes);  // rows too long for a processor
+  const auto& name = planned.diagram.name;
+  write("cpp_tests/" + name, emit_cpp(planned.diagram, planned.plan, planned.hardware));
+  auto text = fmt::format(
+      "namespace case_{0} {{\n#include \"{0}/{0}.cpp\"\nnamespace harness {{\n#include "
+      "\"{0}/{0}_harness.cpp\"\n}}\n{1}}}\n",
+      name, driver(planned.diagram));
+  auto dispatch = fmt::format(
+      "  if (name == \"{0}\") return drives ? case_{0}::drive(words + 3) : case_{0}::harness::main(count - 1, words + "
+      "1);\n",
+      name);
+  return {given, planned.diagram, std::move(text), std::move(dispatch)};
+}
 
-  void build() {
-    std::vector<EmittedFile> top = {
-        numbers_,
-        {"program.cpp",
-         fmt::format("{}\n{}int main(int count, char** words) {{\n  const std::string name = words[1];\n"
-                     "  const bool drives = count > 2 && std::string(words[2]) == \"drive\";\n{}  return 3;\n}}\n",
-                     common, text_, dispatch_)}};
-    folder = write("cpp_tests", top);
-    for (const auto& file : files_)
-      write("cpp_tests/" + file.name.substr(0, file.name.find('/')),
-            {{file.name.substr(file.name.find('/') + 1), file.text}});
-    const auto compiled =
-        run(fmt::format("cd {} && {} -std=c++20 -O1 -fopenmp-simd -Wall -Wextra -Werror -fsanitize=address,undefined "
-                        "-fno-sanitize-recover=all -I . program.cpp -o program",
-                        folder, NAPKIN_CXX_COMPILER));
-    INFO(compiled.output);
-    REQUIRE(compiled.status == 0);
-  }
+// All of them in one program: `program NAME drive IN OUT SIZE...` or `program NAME axis=size...`. Gives its folder.
+std::string compile(const std::vector<Built>& cases, const std::string& program, const std::string& options) {
+  std::string text, dispatch;
+  for (const auto& each : cases) text += each.text, dispatch += each.dispatch;
+  const auto whole = fmt::format(
+      "{}\n{}int main(int count, char** words) {{\n  const std::string name = words[1];\n"
+      "  const bool drives = count > 2 && std::string(words[2]) == \"drive\";\n{}  return 3;\n}}\n",
+      common, text, dispatch);
+  const auto folder = write("cpp_tests", {{program + ".cpp", whole}});
+  const auto compiled =
+      run(fmt::format("cd {} && {} -std=c++20 -fopenmp-simd -Wall -Wextra -Werror {} -I {} {}.cpp -o {}", folder,
+                      NAPKIN_CXX_COMPILER, options, cases.front().diagram.name, program, program));
+  INFO(compiled.output);
+  REQUIRE(compiled.status == 0);
+  return folder;
+}
 
-  std::vector<Built> built;
-  std::string folder;
-
- private:
-  std::vector<EmittedFile> files_;
-  EmittedFile numbers_;
-  std::string text_, dispatch_;
-};
-
-void compare(const Built& each, const std::string& folder, const std::string& words) {
+void compare(const Built& each, const std::string& folder, const std::string& program, const std::string& words) {
   const auto diagram = read_text(each.given.text, sizes_of(words));
   auto values = random_values(diagram, 7);
   write_doubles(folder + "/in", values, diagram.inputs);
   std::string sizes;
   for (const auto& axis : diagram.axes) sizes += fmt::format(" {}", *axis.size);
-  const auto ran = run(fmt::format("cd {} && ./program {} drive in out{}", folder, diagram.name, sizes));
+  const auto ran = run(fmt::format("cd {} && ./{} {} drive in out{}", folder, program, diagram.name, sizes));
   INFO(ran.output);
   REQUIRE(ran.status == 0);
   evaluate(diagram, values, true);
@@ -186,23 +172,42 @@ void compare(const Built& each, const std::string& folder, const std::string& wo
   }
 }
 
+void check(const std::vector<Built>& cases, const std::string& program, const std::string& options) {
+  const auto folder = compile(cases, program, options);
+  for (const auto& each : cases)
+    for (const auto& sizes : each.given.run_sizes) {
+      CAPTURE(each.given.name, sizes);
+      const auto harness = run(fmt::format("cd {} && ./{} {} {}", folder, program, each.given.name, sizes));
+      INFO(harness.output);
+      CHECK(harness.status == 0);
+      if (sizes == each.given.run_sizes.front()) compare(each, folder, program, sizes);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("kernels in C++ compute what the diagram means", "[cpp]") {
-  AllCases program;
-  for (const auto& each : cases()) program.add(renamed(each, ""), "h100-sxm5", {});
-  // As a processor's plan has them, for small sizes.
-  for (const auto& each : cases()) {
-    if (!each.labels.empty()) continue;
-    program.add(renamed(each, "_small"), "x86-64-avx2", sizes_of(each.run_sizes.back()));
-  }
-  program.build();
-  for (const auto& each : program.built)
-    for (const auto& sizes : each.given.run_sizes) {
-      CAPTURE(each.given.name, sizes);
-      const auto harness = run(fmt::format("cd {} && ./program {} {}", program.folder, each.given.name, sizes));
-      INFO(harness.output);
-      CHECK(harness.status == 0);
-      if (sizes == each.given.run_sizes.front()) compare(each, program.folder, sizes);
-    }
+  std::vector<Built> all;
+  for (const auto& each : cases()) all.push_back(build(renamed(each, ""), "h100-sxm5", {}));
+  check(all, "checked", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");
+}
+
+TEST_CASE("so do those of a processor's plans at small sizes, as vectors", "[cpp]") {
+  std::vector<Built> all;
+  for (const auto& each : cases())
+    if (each.labels.empty())
+      all.push_back(build(renamed(each, "_small"), "x86-64-avx2", sizes_of(each.run_sizes.back())));
+  check(all, "small_checked", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");
+  check(all, "small_fast", "-O3 -march=native");
+}
+
+TEST_CASE("kernels hold for longer axes than planned where the plan splits them", "[cpp]") {
+  auto matmul = cases().front();
+  matmul.name = "matmul_longer";
+  matmul.labels = {"group a 8, c 24, stream b 1 at l2; group a 3, c 8 at reg"};
+  matmul.run_sizes = {"a=70 b=300 c=90", "a=1 b=1 c=1"};
+  const std::vector<Built> all = {build(renamed(matmul, ""), "x86-64-avx2", sizes_of("a=5 b=6 c=7"))};
+  check(all, "longer_checked", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");
+  check(all, "longer_parallel", "-O2 -fopenmp");
+  check(all, "longer_plain", "-O2 -fno-openmp-simd -Wno-unknown-pragmas");
 }
