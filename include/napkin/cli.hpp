@@ -11,7 +11,7 @@ enum ExitCode : int {
   exit_done = 0,
   exit_input = 1,         // the input is wrong, or nothing fits
   exit_command_line = 2,  // the command line is wrong
-  exit_gate = 3,          // a gate failed: `compare` against a baseline, `fmt --check`
+  exit_gate = 3,          // a gate failed: `compare` against a baseline, `fmt --check`, `verify`
   exit_bug = 70,          // a bug in napkin
   exit_interrupted = 130,
 };

@@ -23,4 +23,9 @@ struct EmittedFile {
 // Every axis of the diagram needs a size: an axis that the plan leaves whole may later be that long at most.
 std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&);
 
+// The same in portable C++20: NAME.cpp and NAME.h with a C interface, napkin_numbers.hpp, NAME_harness.cpp and
+// CMakeLists.txt. Every axis of the diagram needs a size: one that the plan leaves whole may later be that long at
+// most.
+std::vector<EmittedFile> emit_cpp(const Diagram&, const Plan&, const Hardware&);
+
 }  // namespace napkin

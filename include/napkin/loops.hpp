@@ -97,6 +97,7 @@ std::vector<Held> held(const LoopNest&);
 struct Count {
   struct At {
     std::int64_t transfer_values = 0, transfer_bytes = 0, memory_values = 0, memory_bytes = 0;
+    bool operator==(const At&) const = default;
   };
   std::vector<At> levels;
   std::vector<double> operations;  // by Unit

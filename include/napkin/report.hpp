@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "napkin/search.hpp"
+#include "napkin/verify.hpp"
 
 namespace napkin {
 
@@ -79,5 +80,7 @@ struct Comparison {
   bool regressed = false;
 };
 std::string print(const Comparison&, Format, bool color);
+
+std::string print(const Verification&, Format, bool color);
 
 }  // namespace napkin

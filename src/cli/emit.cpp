@@ -47,19 +47,25 @@ void write_files(Session& session, const std::vector<EmittedFile>& files) {
   }
 }
 
-}  // namespace
+using Emitter = std::vector<EmittedFile>(const Diagram&, const Plan&, const Hardware&);
 
-int run_emit_cuda(Session& session) {
+int emit(Session& session, const char* language, Emitter& emitter) {
   if (session.options.output.empty()) {
-    complain(session, "E0522", "`napkin emit cuda` needs a folder to write to", "cuda", "add `-o DIR`");
+    complain(session, "E0522", fmt::format("`napkin emit {}` needs a folder to write to", language), language,
+             "add `-o DIR`");
     return finish(session);
   }
   const auto started = start(session);
   if (!started.analysis) return started.finished;
   if (session.diagnostics.has_errors()) return finish(session);
   const auto& analysis = *started.analysis;
-  write_files(session, emit_cuda(analysis.diagram, plan_of(analysis), analysis.hardware));
+  write_files(session, emitter(analysis.diagram, plan_of(analysis), analysis.hardware));
   return finish(session);
 }
+
+}  // namespace
+
+int run_emit_cuda(Session& session) { return emit(session, "cuda", emit_cuda); }
+int run_emit_cpp(Session& session) { return emit(session, "cpp", emit_cpp); }
 
 }  // namespace napkin::cli

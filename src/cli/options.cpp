@@ -90,6 +90,9 @@ const Command command_rows[] = {
     {"emit cuda", "a CUDA kernel, its launcher, and a harness that checks and times it", "FILE",
      emitting | diagram | machine | plan, "napkin emit cuda attention.nap --target h100-sxm5 -o attention_cuda",
      run_emit_cuda},
+    {"emit cpp", "the same loop nest in portable C++, with a harness that checks and times it", "FILE",
+     emitting | diagram | machine | plan, "napkin emit cpp attention.nap --target x86-64-avx2 -o attention_cpp",
+     run_emit_cpp},
     {"compare", "several partitions or machines side by side, or a gate against a baseline", "FILE",
      product | formats | diagram | machine | plan | comparing,
      "napkin compare attention.nap --target h100-sxm5 --partition flash2 --partition 'group q 64 at smem'\n"
@@ -97,6 +100,11 @@ const Command command_rows[] = {
      "napkin compare attention.nap --target h100-sxm5 --save-baseline base.json\n"
      "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
      run_compare},
+    {"verify", "runs the plan at small sizes: its results against the meaning, its counts against the prediction",
+     "FILE", product | formats | diagram | machine | plan,
+     "napkin verify attention.nap --target h100-sxm5\n"
+     "napkin verify attention.nap --target toy --partition 'group q 4, stream x 4 at smem' --set q=13",
+     run_verify},
     {"fmt", "canonical text, in place (`-`: from standard input to standard output)", "FILE...", product | formatting,
      "napkin fmt *.nap\n"
      "napkin fmt --check *.nap",

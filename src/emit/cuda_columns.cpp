@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "diagram/match.hpp"
+#include "emit/code_types.hpp"
 #include "emit/cuda_tiles.hpp"
-#include "emit/cuda_types.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -98,9 +98,9 @@ void ColumnPrinter::store(ArrayId id, const std::string& text, const Here& here)
   const auto& array = page_.diagram.at(id);
   std::vector<std::string> at;
   for (const auto wire : array.wires) at.push_back(here.position.at(wire));
-  const auto written = without_brackets(filled(cuda_type(array.type).write, without_brackets(text)));
+  const auto written = without_brackets(filled(code_type(Language::cuda, array.type).write, without_brackets(text)));
   out_.line(fmt::format("{}[{}] = {};", page_.array(id),
-                        cuda_offset(at, cuda_sizes(page_.diagram, page_.names, array.wires)), written));
+                        code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)), written));
 }
 
 void ColumnPrinter::pointwise(const Compute& compute) {
@@ -121,7 +121,7 @@ void ColumnPrinter::fold(const Compute& compute) {
   opened += open_cells(wires(compute), past_end, here);
   absorb(compute, here);
   close(opened);
-  if (cuda_type(page_.nest.at(compute.to).type).round != "{0}") round_fold(compute, past_end);
+  if (code_type(Language::cuda, page_.nest.at(compute.to).type).round != "{0}") round_fold(compute, past_end);
 }
 
 // The identity, or the old value repaired.
@@ -139,7 +139,7 @@ void ColumnPrinter::begin_fold(const Compute& compute, Edge past_end) {
     out_.line(column.repair ? fmt::format("{} = {} * {};", to, value(compute, *column.repair, here), old)
                             : fmt::format("{} = {};", to, old));
   } else {
-    out_.line(fmt::format("{} = {};", to, cuda_number(column.fold->identity, is_wide(compute))));
+    out_.line(fmt::format("{} = {};", to, code_number(column.fold->identity, is_wide(compute))));
   }
   close(opened);
 }
@@ -151,7 +151,7 @@ void ColumnPrinter::absorb(const Compute& compute, const Here& here) {
   if (combine.role == Role::add || combine.role == Role::multiply)
     out_.line(fmt::format("{} {}= {};", to, combine.name, text));
   else
-    out_.line(fmt::format("{} = {};", to, fmt::format(fmt::runtime(combine.cuda), to, text)));
+    out_.line(fmt::format("{} = {};", to, fmt::format(fmt::runtime(code_of(Language::cuda, combine)), to, text)));
 }
 
 void ColumnPrinter::round_fold(const Compute& compute, Edge past_end) {
@@ -256,7 +256,7 @@ std::string ColumnPrinter::slot(const WirePiece& scope, WireId wire, const Index
     if (scope.begin == now.begin) return here.counter.at(wire);
     if (scope.is_spread()) return here.counter.at(wire) == "0" ? now.slot : now.slot + " + " + here.counter.at(wire);
   }
-  const auto place = cuda_index(at, [&](WireId w) { return here.position.at(w); });
+  const auto place = code_index(at, [&](WireId w) { return here.position.at(w); });
   return scope.is_whole() ? place : fmt::format("{} - {}", place, scope.begin);
 }
 std::string ColumnPrinter::slot(const Compute& compute, const Here& here) const {
@@ -281,17 +281,19 @@ Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& 
   while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
   const auto& array = page_.diagram.at(from.array);
   std::vector<std::string> at;
-  for (const auto& index : from.at) at.push_back(cuda_index(index, [&](WireId w) { return here.position.at(w); }));
+  for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
   const auto element = page_.kernel.staged.contains(id)
                            ? tile_element(page_, id, at)
                            : fmt::format("{}[{}]", page_.array(from.array),
-                                         cuda_offset(at, cuda_sizes(page_.diagram, page_.names, array.wires)));
-  return {filled(cuda_type(array.type).read, element), array.type == Datatype::boolean ? Kind::boolean : Kind::real};
+                                         code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)));
+  return {filled(code_type(Language::cuda, array.type).read, element),
+          array.type == Datatype::boolean ? Kind::boolean : Kind::real};
 }
 
 std::string ColumnPrinter::value(const Compute& compute, ExprId id, const Here& here) {
   const bool wide = is_wide(compute);
-  const Surroundings around{.position = [&](WireId wire) { return here.position.at(wire); },
+  const Surroundings around{.language = Language::cuda,
+                            .position = [&](WireId wire) { return here.position.at(wire); },
                             .size = [&](AxisId axis) { return "n." + page_.names.axes[axis.index]; },
                             .read = [&](ExprId access) { return read(compute, access, here); },
                             .local =
@@ -301,12 +303,12 @@ std::string ColumnPrinter::value(const Compute& compute, ExprId id, const Here& 
                                   return name;
                                 },
                             .wide = wide};
-  const auto typed = cuda_expression(page_.diagram, id, around);
+  const auto typed = code_expression(page_.diagram, id, around);
   return typed.kind == Kind::real ? typed.text : fmt::format("float({})", without_brackets(typed.text));
 }
 
 std::string ColumnPrinter::rounded(BufferId id, const std::string& text) const {
-  return without_brackets(filled(cuda_type(page_.nest.at(id).type).round, without_brackets(text)));
+  return without_brackets(filled(code_type(Language::cuda, page_.nest.at(id).type).round, without_brackets(text)));
 }
 
 bool ColumnPrinter::is_wide(const Compute& compute) const {

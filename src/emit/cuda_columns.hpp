@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/cuda_expression.hpp"
+#include "emit/code_expression.hpp"
 #include "emit/cuda_page.hpp"
 
 namespace napkin {

@@ -10,7 +10,4 @@ namespace napkin {
 std::string cuda_harness(const CudaPlan&);
 std::string cuda_build_file(const CudaPlan&);  // CMakeLists.txt
 
-// Statements of a diagram as straight loops over host arrays, one function `reference`.
-std::string cuda_reference(const CudaPlan&);
-
 }  // namespace napkin

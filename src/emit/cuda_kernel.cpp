@@ -9,9 +9,9 @@
 
 #include "derive/masks.hpp"
 #include "diagram/match.hpp"
+#include "emit/code_types.hpp"
 #include "emit/cuda_columns.hpp"
 #include "emit/cuda_tiles.hpp"
-#include "emit/cuda_types.hpp"
 #include "emit/report_quantity.hpp"
 
 namespace napkin {
@@ -19,7 +19,7 @@ namespace {
 
 class KernelPrinter {
  public:
-  KernelPrinter(const ThreadedKernel& kernel, const CudaNames& names)
+  KernelPrinter(const ThreadedKernel& kernel, const CodeNames& names)
       : page_(kernel, names), out_(page_.out), nest_(page_.nest), columns_(page_) {}
 
   CudaKernel run(const std::string& name) {
@@ -262,7 +262,7 @@ class KernelPrinter {
       for (const auto& index : buffer.at) page_.limit(index, page_.own);
       for (const auto wire : page_.diagram.at(buffer.array).wires)
         if (const auto extent = page_.own[wire.index].extent; extent > 1) text += fmt::format("[{}]", extent);
-      by_type[cuda_type(buffer.type).own].push_back(text);
+      by_type[code_type(Language::cuda, buffer.type).own].push_back(text);
     }
     for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
   }
@@ -276,7 +276,7 @@ class KernelPrinter {
 
 }  // namespace
 
-CudaKernel cuda_kernel(const ThreadedKernel& kernel, const CudaNames& names, const std::string& name) {
+CudaKernel cuda_kernel(const ThreadedKernel& kernel, const CodeNames& names, const std::string& name) {
   return KernelPrinter(kernel, names).run(name);
 }
 

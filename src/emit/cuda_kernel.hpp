@@ -13,6 +13,6 @@ struct CudaKernel {
   std::string text;
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
 };
-CudaKernel cuda_kernel(const ThreadedKernel&, const CudaNames&, const std::string& name);
+CudaKernel cuda_kernel(const ThreadedKernel&, const CodeNames&, const std::string& name);
 
 }  // namespace napkin

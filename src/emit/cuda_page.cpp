@@ -5,28 +5,11 @@
 
 #include <algorithm>
 
+#include "emit/code_types.hpp"
+
 namespace napkin {
 
-CudaNames cuda_names(const Diagram& diagram) {
-  Identifiers pool;
-  CudaNames names;
-  names.diagram = pool.fresh(diagram.name);
-  for (const auto& axis : diagram.axes) names.axes.push_back(pool.fresh(axis.name));
-  for (const auto& array : diagram.arrays) names.arrays.push_back(pool.fresh(array.name));
-  return names;
-}
-
-std::string cuda_size(const Diagram& diagram, const CudaNames& names, WireId wire) {
-  return "n." + names.axes.at(diagram.at(wire).axis.index);
-}
-
-std::vector<std::string> cuda_sizes(const Diagram& diagram, const CudaNames& names, const std::vector<WireId>& wires) {
-  std::vector<std::string> all;
-  for (const auto wire : wires) all.push_back(cuda_size(diagram, names, wire));
-  return all;
-}
-
-Page::Page(const ThreadedKernel& threaded, const CudaNames& known)
+Page::Page(const ThreadedKernel& threaded, const CodeNames& known)
     : kernel(threaded), nest(threaded.nest), diagram(threaded.nest.scratch), names(known) {
   for (const auto id : nest.inputs) pool.fresh(array(id));
   for (const auto id : nest.outputs) pool.fresh(array(id));
@@ -42,7 +25,7 @@ bool Page::is_input(ArrayId id) const {
   return std::find(nest.inputs.begin(), nest.inputs.end(), id) != nest.inputs.end();
 }
 
-std::string_view Page::storage(ArrayId id) const { return row(diagram.at(id).type).cuda; }
+std::string_view Page::storage(ArrayId id) const { return code_storage(Language::cuda, diagram.at(id).type); }
 
 std::string Page::extents(const std::vector<WireId>& of, const WirePieces& pieces) const {
   std::string text;

@@ -6,22 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "emit/cuda_text.hpp"
+#include "emit/code_names.hpp"
+#include "emit/code_text.hpp"
 #include "emit/cuda_threads.hpp"
 
 namespace napkin {
-
-// Identifiers shared by kernels, launcher and harness.
-struct CudaNames {
-  std::string diagram;              // prefix of every public name
-  std::vector<std::string> axes;    // by AxisId
-  std::vector<std::string> arrays;  // by ArrayId of the diagram
-};
-CudaNames cuda_names(const Diagram&);
-
-// "n.q": the size of the wire's axis at run time.
-std::string cuda_size(const Diagram&, const CudaNames&, WireId);
-std::vector<std::string> cuda_sizes(const Diagram&, const CudaNames&, const std::vector<WireId>&);
 
 // A wire's piece where the text stands: it begins at 0 where nothing has split the wire yet.
 struct WirePiece {
@@ -40,12 +29,12 @@ struct WirePiece {
 using WirePieces = std::vector<WirePiece>;  // by WireId
 
 struct Page {
-  Page(const ThreadedKernel&, const CudaNames&);
+  Page(const ThreadedKernel&, const CodeNames&);
 
   const ThreadedKernel& kernel;
   const LoopNest& nest;
   const Diagram& diagram;
-  const CudaNames& names;
+  const CodeNames& names;
   Lines out;
   Identifiers pool;
   std::vector<std::string> wires, counters, buffers;     // identifiers by id: `q`, `i_q`, `Q_smem`
@@ -61,7 +50,7 @@ struct Page {
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string_view storage(ArrayId) const;  // "__half"
-  std::string size(WireId wire) const { return cuda_size(diagram, names, wire); }
+  std::string size(WireId wire) const { return code_size(diagram, names, wire); }
   // "q 1, x 8".
   std::string extents(const std::vector<WireId>&, const WirePieces&) const;
 

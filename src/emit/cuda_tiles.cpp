@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/cuda_expression.hpp"
+#include "emit/code_expression.hpp"
 #include "emit/report_quantity.hpp"
 #include "loops/pieces.hpp"
 
@@ -16,7 +16,7 @@ bool is_wire(const Index& index) { return index.terms.size() == 1 && is_along(in
 std::string corner(const Index& index, const WirePieces& pieces, bool past) {
   const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
   if (is_wire(index)) return past ? pieces[index.terms[0].first.index].end : pieces[index.terms[0].first.index].begin;
-  const auto text = cuda_index(index, [&](WireId wire) {
+  const auto text = code_index(index, [&](WireId wire) {
     const auto& piece = pieces[wire.index];
     return (sign.at(wire) > 0) == past ? piece.end + " - 1" : piece.begin;
   });
@@ -74,7 +74,7 @@ void load(Page& page, BufferId id) {
   }
   page.out.line(fmt::format("{}{}[i] = {}[{}];", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
                             page.array(buffer.array),
-                            cuda_offset(at, cuda_sizes(page.diagram, page.names, array.wires))));
+                            code_offset(at, code_sizes(page.diagram, page.names, array.wires))));
   page.out.close();
 }
 

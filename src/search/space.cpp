@@ -56,12 +56,13 @@ bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
   return false;
 }
 
-// The least matrix instruction for operands of one type.
+// The least matrix instruction for operands of one type; of vectors, where there is no matrix unit.
 const InstructionShape* least_instruction(const Hardware& hardware, Datatype type) {
-  const auto* tensor = hardware.find(Unit::tensor);
-  if (tensor == nullptr) return nullptr;
+  const auto* unit = hardware.find(Unit::tensor);
+  if (unit == nullptr) unit = hardware.find(Unit::fma);
+  if (unit == nullptr) return nullptr;
   const InstructionShape* least = nullptr;
-  for (const auto& shape : tensor->instructions)
+  for (const auto& shape : unit->instructions)
     if (shape.operands == type && (least == nullptr || shape.m * shape.n * shape.k < least->m * least->n * least->k))
       least = &shape;
   return least;
@@ -87,9 +88,12 @@ void divide_contraction(const Derivation& derivation, const Hardware& hardware, 
       least_instruction(hardware, row(types.first).bytes > row(types.second).bytes ? types.first : types.second);
   if (shape == nullptr) return;
   for (const auto wire : column.over) divisors[wire.index] = std::lcm(divisors[wire.index], shape->k);
-  for (const auto wire : scratch.at(column.output).wires)
-    if (moves(*reads[0], wire) != moves(*reads[1], wire))
-      divisors[wire.index] = std::lcm(divisors[wire.index], std::max(rows(*shape), shape->n));
+  const auto& kept = scratch.at(column.output).wires;
+  for (const auto wire : kept) {
+    // A vector takes several of what lies together, and one of the rest.
+    if (moves(*reads[0], wire) == moves(*reads[1], wire) || (shape->m == 1 && wire != kept.back())) continue;
+    divisors[wire.index] = std::lcm(divisors[wire.index], std::max(rows(*shape), shape->n));
+  }
 }
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }

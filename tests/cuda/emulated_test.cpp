@@ -2,17 +2,13 @@
 // harness, and at the first of its sizes by evaluate(), which is slow.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <fstream>
-#include <sstream>
-
-#include "cuda/cases.hpp"
 #include "support/catch.hpp"
+#include "support/kernel_cases.hpp"
 #include "support/read.hpp"
 #include "support/values.hpp"
 
 using namespace napkin;
-using namespace cuda_cases;
+using namespace kernel_cases;
 
 namespace {
 
@@ -29,12 +25,6 @@ std::string size_list(const Diagram& diagram) {
   for (const auto& axis : diagram.axes) text += fmt::format("{}{}", text.empty() ? "" : ", ", *axis.size);
   return text;
 }
-std::size_t count(const Diagram& diagram, ArrayId id) {
-  std::size_t all = 1;
-  for (const auto wire : diagram.at(id).wires) all *= static_cast<std::size_t>(*diagram.size(wire));
-  return all;
-}
-
 // A program that reads inputs in double from a file, launches and writes outputs in double to another.
 std::string driver(const Diagram& diagram) {
   std::string body, arguments, axes;
@@ -93,49 +83,13 @@ int main(int, char** words) {{
                      diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending);
 }
 
-Overrides sizes_of(const std::string& words) {
-  Overrides overrides;
-  std::istringstream in(words);
-  for (std::string word; in >> word;)
-    overrides.sizes.emplace_back(word.substr(0, word.find('=')), std::stoll(word.substr(word.find('=') + 1)));
-  return overrides;
-}
-
-void write_doubles(const std::string& path, const Values& values, const std::vector<ArrayId>& ids) {
-  std::ofstream out(path, std::ios::binary);
-  for (const auto id : ids)
-    out.write(reinterpret_cast<const char*>(values.arrays[id.index].data()),
-              static_cast<std::streamsize>(values.arrays[id.index].size() * sizeof(double)));
-}
-
-// The coarsest format on the way decides how far sums in another order may end up apart; along many statements that
-// adds up.
-double tolerance(const Diagram& diagram) {
-  double all = 1e-4;
-  for (const auto& array : diagram.arrays) {
-    const auto& format = row(array.type);
-    if (array.type != Datatype::boolean && array.type != Datatype::i8 && array.type != Datatype::i32)
-      all = std::max(all, 4 * (format.round(1 + 1.0 / 3) - 4.0 / 3) * (format.round(4.0 / 3) > 4.0 / 3 ? 1 : -1));
-  }
-  return all * std::sqrt(std::max(1.0, static_cast<double>(diagram.statements.size()) / 4));
-}
-
-double relative_error(const std::vector<double>& got, const std::vector<double>& meant) {
-  double difference = 0, norm = 0;
-  for (std::size_t i = 0; i < meant.size(); ++i) {
-    if (std::isnan(meant[i]) && std::isnan(got[i])) continue;
-    difference += std::pow(got[i] - meant[i], 2);
-    norm += meant[i] * meant[i];
-  }
-  return std::sqrt(difference / (norm > 0 ? norm : 1));
-}
-
 // Harness and driver of a case, in a folder of its own.
-std::string build(const std::string& folder_name, const Emitted& emitted) {
-  const auto& name = emitted.diagram.name;
-  auto files = emitted.files;
-  files.push_back({"driver.cpp", driver(emitted.diagram)});
-  const auto folder = write(folder_name, files);
+std::string build(const Case& each) {
+  const auto planned = plan(each);
+  const auto& name = planned.diagram.name;
+  auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware);
+  files.push_back({"driver.cpp", driver(planned.diagram)});
+  const auto folder = write("cuda_tests/" + each.name, files);
   for (const auto& file : {name + ".cu", name + "_harness.cu", std::string("driver.cpp")}) {
     const auto compiled = run(compile(folder, file));
     INFO(compiled.output);
@@ -160,12 +114,10 @@ void compare(const Case& each, const std::string& folder, const std::string& wor
   INFO(ran.output);
   REQUIRE(ran.status == 0);
   evaluate(diagram, values, true);
-  std::ifstream out(folder + "/out", std::ios::binary);
-  for (const auto id : diagram.outputs) {
-    std::vector<double> got(count(diagram, id));
-    REQUIRE(out.read(reinterpret_cast<char*>(got.data()), static_cast<std::streamsize>(got.size() * sizeof(double))));
-    CAPTURE(diagram.at(id).name);
-    CHECK(relative_error(got, values.arrays[id.index]) <= tolerance(diagram));
+  const auto outputs = read_outputs(folder + "/out", diagram);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    CAPTURE(diagram.at(diagram.outputs[i]).name);
+    CHECK(relative_error(outputs[i], values.arrays[diagram.outputs[i].index]) <= tolerance(diagram));
   }
 }
 
@@ -173,8 +125,7 @@ void compare(const Case& each, const std::string& folder, const std::string& wor
 
 TEST_CASE("emitted kernels, emulated, compute what the diagram means", "[emulated]") {
   for (const auto& each : cases()) DYNAMIC_SECTION(each.name) {
-      const auto emitted = emit(each);
-      const auto folder = build(each.name, emitted);
+      const auto folder = build(each);
       for (const auto& sizes : each.run_sizes) {
         CAPTURE(sizes);
         const auto harness = run(fmt::format("cd {} && ./harness {}", folder, sizes));

@@ -1,10 +1,10 @@
 // Every case's kernels compile for two architectures without a warning, and one harness links.
 #include <fmt/format.h>
 
-#include "cuda/cases.hpp"
 #include "support/catch.hpp"
+#include "support/kernel_cases.hpp"
 
-using namespace cuda_cases;
+using namespace kernel_cases;
 
 namespace {
 
@@ -23,17 +23,18 @@ void check_silent(const std::string& command) {
 
 TEST_CASE("emitted kernels compile for sm_80 and sm_90 without a warning", "[nvcc]") {
   for (const auto& each : cases()) DYNAMIC_SECTION(each.name) {
-      const auto emitted = emit(each);
-      const auto folder = write(each.name + "_nvcc", emitted.files);
+      const auto planned = plan(each);
+      const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware);
+      const auto folder = write("cuda_tests/" + each.name + "_nvcc", files);
       for (const auto* architecture : {"sm_80", "sm_90"})
         check_silent(
-            nvcc(folder, fmt::format("-arch={} -cubin {}.cu -o kernel.cubin", architecture, emitted.diagram.name)));
+            nvcc(folder, fmt::format("-arch={} -cubin {}.cu -o kernel.cubin", architecture, planned.diagram.name)));
     }
 }
 
 TEST_CASE("an emitted harness links", "[nvcc]") {
-  const auto emitted = emit(cases().front());
-  const auto folder = write("linked", emitted.files);
-  const auto& name = emitted.diagram.name;
+  const auto planned = plan(cases().front());
+  const auto folder = write("cuda_tests/linked", emit_cuda(planned.diagram, planned.plan, planned.hardware));
+  const auto& name = planned.diagram.name;
   check_silent(nvcc(folder, fmt::format("-arch=sm_90 {0}.cu {0}_harness.cu -o harness", name)));
 }

@@ -3,6 +3,7 @@
 
 #include "napkin/cost.hpp"
 #include "support/catch.hpp"
+#include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
 
 using namespace napkin;
@@ -54,8 +55,7 @@ TEST_CASE("what is predicted is what is counted") {
       const auto counted = count(kernel, hardware);
       ++checked;
       INFO("seed " << seed << "\n"
-                   << to_text(partition, diagram, hardware) << "\n"
-                   << to_text(lower(kernel, hardware), hardware));
+                   << nap_text(diagram, partition, hardware) << to_text(lower(kernel, hardware), hardware));
       for (const auto& level : cost.levels) {
         const auto& at = counted.levels.at(level.level - 1);
         CAPTURE(level.level);

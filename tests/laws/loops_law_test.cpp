@@ -5,6 +5,7 @@
 #include "napkin/cost.hpp"
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
+#include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
 
 using namespace napkin;
@@ -52,7 +53,7 @@ TEST_CASE("a nest computes what its statements mean", "[laws][loops]") {
       const auto partition = random_partition(*derivation, hardware.levels.size(), random);
       if (!illegal(*derivation, hardware, partition).empty()) continue;
       const auto nest = lower(make_kernel(derivation, partition), hardware);
-      INFO("seed " << seed << "\n" << to_text(partition, diagram, hardware) << "\n" << to_text(nest, hardware));
+      INFO("seed " << seed << "\n" << nap_text(diagram, partition, hardware) << to_text(nest, hardware));
       REQUIRE(verify(nest) == std::vector<std::string>{});
       Values values = inputs;
       interpret(nest, hardware, values);

@@ -29,8 +29,12 @@ const std::vector<Stage> stages = {
     {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
     {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops"}},
     {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
-    {"report", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search"}},
-    {"emit", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "report"}},
+    {"verify", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
+    {"report",
+     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "verify"}},
+    {"emit",
+     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "verify",
+      "report"}},
 };
 
 // include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.

@@ -8,17 +8,17 @@
 #include <set>
 
 #include "diagram/match.hpp"
-#include "emit/cuda_expression.hpp"
-#include "emit/cuda_harness.hpp"
-#include "emit/cuda_text.hpp"
-#include "emit/cuda_types.hpp"
+#include "emit/code_check.hpp"
+#include "emit/code_expression.hpp"
+#include "emit/code_text.hpp"
+#include "emit/code_types.hpp"
 
 namespace napkin {
 namespace {
 
 class Reference {
  public:
-  explicit Reference(const CudaPlan& plan) : plan_(plan), diagram_(plan.diagram) {
+  explicit Reference(const CodePlan& plan) : plan_(plan), diagram_(plan.diagram) {
     for (const auto& name : plan.names.arrays) pool_.fresh(name);
     for (const auto& wire : diagram_.wires) wires_.push_back(pool_.fresh(wire.name));
   }
@@ -37,7 +37,7 @@ class Reference {
 
  private:
   const std::string& name(ArrayId id) const { return plan_.names.arrays[id.index]; }
-  std::string size(WireId wire) const { return cuda_size(diagram_, plan_.names, wire); }
+  std::string size(WireId wire) const { return code_size(diagram_, plan_.names, wire); }
 
   std::string count(const std::vector<WireId>& wires) const {
     std::string text;
@@ -48,7 +48,7 @@ class Reference {
                       const std::vector<std::string>& at) const {
     std::vector<std::string> sizes;
     for (const auto wire : wires) sizes.push_back(size(wire));
-    return fmt::format("{}[{}]", array, cuda_offset(at, sizes));
+    return fmt::format("{}[{}]", array, code_offset(at, sizes));
   }
   std::vector<std::string> positions(const std::vector<WireId>& wires) const {
     std::vector<std::string> all;
@@ -80,6 +80,7 @@ class Reference {
 
   std::string value(ExprId id) {
     const Surroundings around{
+        .language = plan_.language,
         .position = [&](WireId wire) { return wires_[wire.index]; },
         .size = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; },
         .read =
@@ -87,7 +88,7 @@ class Reference {
               const auto& read = std::get<Access>(diagram_.at(access).node);
               std::vector<std::string> at;
               for (const auto& index : read.at)
-                at.push_back(cuda_index(index, [&](WireId w) { return wires_[w.index]; }));
+                at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
               return Typed{element(name(read.array), diagram_.at(read.array).wires, at), Kind::real};
             },
         .reduction =
@@ -102,7 +103,7 @@ class Reference {
               return local;
             },
         .wide = true};
-    const auto typed = cuda_expression(diagram_, id, around);
+    const auto typed = code_expression(diagram_, id, around);
     return typed.kind == Kind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
   }
 
@@ -122,10 +123,10 @@ class Reference {
                           rounded(array.type, text)));
     close(array.wires.size());
   }
-  static std::string rounded(Datatype type, const std::string& text) {
+  std::string rounded(Datatype type, const std::string& text) const {
     if (type == Datatype::f32) return fmt::format("float({})", text);
     const bool narrow = !is_wide(type) && type != Datatype::boolean;
-    return filled(cuda_type(type).round, narrow ? fmt::format("float({})", text) : "(" + text + ")");
+    return filled(code_type(plan_.language, type).round, narrow ? fmt::format("float({})", text) : "(" + text + ")");
   }
 
   void reduce(ExprId id) {
@@ -135,15 +136,16 @@ class Reference {
     reduced_[id] = array;
     const auto to = element(array, wires, positions(wires));
     const auto& combine = *node.reduction->combine;
-    out_.line(fmt::format("Array {}({}, {});", array, count(wires), cuda_number(node.reduction->identity, true)));
+    out_.line(fmt::format("Array {}({}, {});", array, count(wires), code_number(node.reduction->identity, true)));
     open_loops(wires);
     open_loops(node.over);
     const auto text = value(node.body);
-    out_.line(fmt::format("{} = {};", to, without_brackets(fmt::format(fmt::runtime(combine.cuda), to, text))));
+    out_.line(fmt::format("{} = {};", to,
+                          without_brackets(fmt::format(fmt::runtime(code_of(plan_.language, combine)), to, text))));
     close(wires.size() + node.over.size());
   }
 
-  const CudaPlan& plan_;
+  const CodePlan& plan_;
   const Diagram& diagram_;
   Lines out_;
   Identifiers pool_;
@@ -153,6 +155,6 @@ class Reference {
 
 }  // namespace
 
-std::string cuda_reference(const CudaPlan& plan) { return Reference(plan).run(); }
+std::string code_reference(const CodePlan& plan) { return Reference(plan).run(); }
 
 }  // namespace napkin

@@ -1,6 +1,6 @@
-// Expressions of a diagram in CUDA C++: the function table's own texts, with positions and sizes kept as integers
+// Expressions of a diagram as code: the function table's own texts, with positions and sizes kept as integers
 // while they meet only integers.
-#include "emit/cuda_expression.hpp"
+#include "emit/code_expression.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "diagram/match.hpp"
-#include "emit/cuda_text.hpp"
-#include "emit/cuda_types.hpp"
+#include "emit/code_text.hpp"
+#include "emit/code_types.hpp"
 
 namespace napkin {
 namespace {
@@ -57,7 +57,7 @@ class Printer {
     return match(
         diagram_.at(id).node,
         [&](const Constant& c) {
-          return Typed{cuda_number(c.value, around_.wide), Kind::real};
+          return Typed{code_number(c.value, around_.wide), Kind::real};
         },
         [&](const Position& p) {
           return Typed{around_.position(p.wire), Kind::integer};
@@ -74,7 +74,7 @@ class Printer {
 
   Typed cast(const Cast& c) {
     const auto text = without_brackets(real(printed(c.value)));
-    const auto rounded = filled(cuda_type(c.type).round, text);
+    const auto rounded = filled(code_type(around_.language, c.type).round, text);
     return {c.type == Datatype::f32 && around_.wide ? fmt::format("float({})", text) : rounded, Kind::real};
   }
 
@@ -95,11 +95,12 @@ class Printer {
       texts.push_back(integers || (f.role == Role::logic && argument.kind == Kind::boolean) ? argument.text
                                                                                             : real(argument));
     if (integers && f.role == Role::multiply) texts[0] = "(long long)" + texts[0];
+    const auto code = code_of(around_.language, f);
     // No `--` from a sign in front of a negative number.
-    if (f.cuda.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
+    if (code.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
     const auto kind = gives_condition(f) ? Kind::boolean : integers ? Kind::integer : Kind::real;
-    if (texts.size() == 1) return {filled(f.cuda, texts[0]), kind};
-    return {fmt::format(fmt::runtime(f.cuda), texts[0], texts[1]), kind};
+    if (texts.size() == 1) return {filled(code, texts[0]), kind};
+    return {fmt::format(fmt::runtime(code), texts[0], texts[1]), kind};
   }
 
   // Whether all arguments can be integers; whole constants beside integers become such.
@@ -134,11 +135,11 @@ bool is_simple(const std::string& text) { return text.find(' ') == std::string::
 
 }  // namespace
 
-Typed cuda_expression(const Diagram& diagram, ExprId id, const Surroundings& around) {
+Typed code_expression(const Diagram& diagram, ExprId id, const Surroundings& around) {
   return Printer(diagram, around).run(id);
 }
 
-std::string cuda_index(const Index& index, const std::function<std::string(WireId)>& position) {
+std::string code_index(const Index& index, const std::function<std::string(WireId)>& position) {
   std::string text;
   bool negative = index.offset < 0;
   const auto add = [&](std::int64_t number, const std::string& name) {
@@ -157,7 +158,7 @@ std::string cuda_index(const Index& index, const std::function<std::string(WireI
   return is_simple(text) ? fmt::format("{} / {}", text, index.divisor) : fmt::format("({}) / {}", text, index.divisor);
 }
 
-std::string cuda_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes) {
+std::string code_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes) {
   std::string text = "0";
   for (std::size_t i = 0; i < at.size(); ++i) {
     const auto place = is_simple(at[i]) ? at[i] : "(" + at[i] + ")";
@@ -169,7 +170,7 @@ std::string cuda_offset(const std::vector<std::string>& at, const std::vector<st
   return text;
 }
 
-std::string cuda_number(double value, bool wide) {
+std::string code_number(double value, bool wide) {
   if (std::isnan(value)) return "NAN";
   if (std::isinf(value) || (!wide && std::abs(value) > FLT_MAX)) return value < 0 ? "-INFINITY" : "INFINITY";
   auto text = fmt::format("{}", value);

@@ -1,6 +1,7 @@
-// How numbers of every format are stored, read, written and rounded in CUDA C++.
+// How numbers of every format are stored, read, written and rounded in the languages that kernels are printed in.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,15 +9,23 @@
 
 namespace napkin {
 
-struct CudaType {
+enum class Language : std::uint8_t { cuda, cpp };
+
+struct CodeType {
   Datatype type;
-  std::string_view own;     // what a thread computes with: "float"
+  std::string_view own;     // what is computed with: "float"
   std::string_view read;    // from storage to that
   std::string_view write;   // and back, rounding
   std::string_view round;   // to a value of the format, still as that
-  std::string_view header;  // that declares the storage type
+  std::string_view header;  // of CUDA, that declares the storage type
 };
-const CudaType& cuda_type(Datatype);
+const CodeType& code_type(Language, Datatype);
+
+// What the elements of an array are: "__half".
+std::string_view code_storage(Language, Datatype);
+
+// "expf({0})".
+std::string_view code_of(Language, const Pointwise&);
 
 // Whether computing with numbers of the format needs more than f32.
 bool is_wide(Datatype);
@@ -25,7 +34,7 @@ bool is_wide(Datatype);
 std::string filled(std::string_view row, std::string_view value);
 
 // The functions of this project's own that the text uses, as definitions to stand in front of it.
-std::string cuda_definitions(std::string_view used_in);
+std::string code_definitions(Language, std::string_view used_in);
 // The headers of CUDA that the text needs.
 std::string cuda_headers(std::string_view used_in);
 

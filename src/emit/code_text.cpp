@@ -1,5 +1,5 @@
 // Indented lines of generated code, and identifiers that clash with nothing.
-#include "emit/cuda_text.hpp"
+#include "emit/code_text.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t line_length = 120;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-// Comments and members do not count.
+}  // namespace
+
 bool mentions(std::string_view text, std::string_view name) {
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const auto line = text.substr(0, at).rfind('\n') + 1;
@@ -23,7 +24,6 @@ bool mentions(std::string_view text, std::string_view name) {
   }
   return false;
 }
-}  // namespace
 
 void Lines::line(std::string_view text) {
   if (!text.empty()) text_.append(depth_ * 2, ' ').append(text);
@@ -78,7 +78,7 @@ constexpr std::string_view reserved[] = {
     "expf", "exp2f", "logf", "log2f", "sqrtf", "rsqrtf", "tanhf", "erff", "fabsf", "fmaxf", "fminf", "main", "std",
     // the generated code's own
     "n", "i", "block", "thread", "threads", "shared_memory", "pieces", "workspace", "stream", "sizes", "blocks",
-    "device", "host", "time"};
+    "device", "host", "time", "full"};
 }
 
 Identifiers::Identifiers() : taken_(std::begin(reserved), std::end(reserved)) {}

@@ -1,4 +1,4 @@
-// Expressions of a diagram in CUDA C++.
+// Expressions of a diagram in CUDA C++ and in plain C++.
 #pragma once
 
 #include <functional>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/code_types.hpp"
 #include "napkin/diagram.hpp"
 
 namespace napkin {
@@ -19,6 +20,7 @@ struct Typed {
 
 // What names stand for where an expression is printed.
 struct Surroundings {
+  Language language;
   std::function<std::string(WireId)> position;
   std::function<std::string(AxisId)> size;
   std::function<Typed(ExprId)> read;                   // of an access
@@ -28,13 +30,13 @@ struct Surroundings {
 };
 
 // Values used more than once become locals, in front.
-Typed cuda_expression(const Diagram&, ExprId, const Surroundings&);
+Typed code_expression(const Diagram&, ExprId, const Surroundings&);
 
 // "2 * u + i", "(q - 3) / 64"; bare wires and numbers without brackets.
-std::string cuda_index(const Index&, const std::function<std::string(WireId)>& position);
+std::string code_index(const Index&, const std::function<std::string(WireId)>& position);
 // "((long long)h * n.q + q) * n.d + d" of an array's places and sizes, slowest first.
-std::string cuda_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes);
+std::string code_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes);
 // "3.0f", or "3.0" where computing in double.
-std::string cuda_number(double value, bool wide);
+std::string code_number(double value, bool wide);
 
 }  // namespace napkin

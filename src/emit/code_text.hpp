@@ -44,6 +44,9 @@ class Identifiers {
   std::set<std::string, std::less<>> taken_;
 };
 
+// Whether the text uses the name, as more than a comment or a member.
+bool mentions(std::string_view text, std::string_view name);
+
 // `(a + b)` without the brackets that enclose all of it.
 std::string without_brackets(std::string text);
 

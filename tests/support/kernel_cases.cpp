@@ -1,17 +1,19 @@
 // Plans whose kernels are compiled and run.
-#include "cuda/cases.hpp"
+#include "support/kernel_cases.hpp"
 
 #include <sys/wait.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "napkin/search.hpp"
 #include "support/machine.hpp"
 
-namespace cuda_cases {
+namespace kernel_cases {
 
 using namespace napkin;
 
@@ -178,6 +180,12 @@ Kernel kernel(const Diagram& diagram, const std::vector<StatementId>& statements
   return make_kernel(std::move(derivation), std::move(split));
 }
 
+std::size_t count(const Diagram& diagram, ArrayId id) {
+  std::size_t all = 1;
+  for (const auto wire : diagram.at(id).wires) all *= static_cast<std::size_t>(*diagram.size(wire));
+  return all;
+}
+
 Plan plan_of(const Case& given, const Diagram& diagram, const Hardware& hardware) {
   if (given.labels.empty()) return search(diagram, hardware, Goal{}).plan;
   std::vector<StatementId> all;
@@ -203,18 +211,65 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-Emitted emit(const Case& given) {
-  const auto hardware = read_machine("h100-sxm5");
-  auto diagram = read_text(given.text);
-  auto files = emit_cuda(diagram, plan_of(given, diagram, hardware), hardware);
-  return {std::move(diagram), std::move(files)};
+Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {
+  const auto hardware = read_machine(target);
+  auto diagram = read_text(given.text, sizes);
+  auto plan = plan_of(given, diagram, hardware);
+  return {std::move(diagram), hardware, std::move(plan)};
 }
 
 std::string write(const std::string& name, const std::vector<EmittedFile>& files) {
-  const auto folder = std::filesystem::path(NAPKIN_BINARY_DIR) / "cuda_tests" / name;
+  const auto folder = std::filesystem::path(NAPKIN_BINARY_DIR) / name;
   std::filesystem::create_directories(folder);
   for (const auto& file : files) std::ofstream(folder / file.name) << file.text;
   return folder.string();
+}
+
+Overrides sizes_of(const std::string& words) {
+  Overrides overrides;
+  std::istringstream in(words);
+  for (std::string word; in >> word;)
+    overrides.sizes.emplace_back(word.substr(0, word.find('=')), std::stoll(word.substr(word.find('=') + 1)));
+  return overrides;
+}
+
+void write_doubles(const std::string& path, const Values& values, const std::vector<ArrayId>& ids) {
+  std::ofstream out(path, std::ios::binary);
+  for (const auto id : ids)
+    out.write(reinterpret_cast<const char*>(values.arrays[id.index].data()),
+              static_cast<std::streamsize>(values.arrays[id.index].size() * sizeof(double)));
+}
+
+std::vector<std::vector<double>> read_outputs(const std::string& path, const Diagram& diagram) {
+  std::ifstream in(path, std::ios::binary);
+  std::vector<std::vector<double>> all;
+  for (const auto id : diagram.outputs) {
+    all.emplace_back(count(diagram, id));
+    if (!in.read(reinterpret_cast<char*>(all.back().data()),
+                 static_cast<std::streamsize>(all.back().size() * sizeof(double))))
+      throw std::runtime_error("too few values in " + path);
+  }
+  return all;
+}
+
+double tolerance(const Diagram& diagram) {
+  double all = 1e-4;
+  for (const auto& array : diagram.arrays) {
+    const auto& format = row(array.type);
+    if (array.type != Datatype::boolean && array.type != Datatype::i8 && array.type != Datatype::i32)
+      all = std::max(all, 4 * (format.round(1 + 1.0 / 3) - 4.0 / 3) * (format.round(4.0 / 3) > 4.0 / 3 ? 1 : -1));
+  }
+  return all * std::sqrt(std::max(1.0, static_cast<double>(diagram.statements.size()) / 4));
+}
+
+double relative_error(const std::vector<double>& got, const std::vector<double>& meant) {
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < meant.size(); ++i) {
+    if (std::isnan(meant[i]) && std::isnan(got[i])) continue;
+    difference += std::pow(got[i] - meant[i], 2);
+    norm += meant[i] * meant[i];
+  }
+  return std::sqrt(difference / (norm > 0 ? norm : 1));
 }
 
 Ran run(const std::string& command) {
@@ -228,4 +283,4 @@ Ran run(const std::string& command) {
   return ran;
 }
 
-}  // namespace cuda_cases
+}  // namespace kernel_cases

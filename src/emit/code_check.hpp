@@ -1,0 +1,33 @@
+// What the programs that check a plan's kernels share, in any language: the plain meaning as straight loops, random
+// inputs, how far rounding may carry, and sizes small enough for all of that.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emit/code_interface.hpp"
+
+namespace napkin {
+
+// Statements of a diagram as straight loops over host arrays, one function `reference`.
+std::string code_reference(const CodePlan&);
+
+// The functions random_unit and relative_error.
+extern const std::string_view random_text, error_text;
+
+// The share of an output's norm that rounding may explain, by the coarsest format on the way.
+double rounding_share(const Diagram&);
+
+// Statements that draw a value in double and give it its `host` and its `stored` form.
+std::string draw(const CodePlan&, ArrayId);
+
+// In C++: bytes of every input read and every output written once, and operations of the plain statements.
+std::string plain_bytes(const CodePlan&);
+std::string plain_operations(const CodePlan&);
+
+// For replaced(): @NAME@, @AXES@, @OPTIONS@ (lines that read `axis=size`), @CHECKED@ and @PLANNED@ (sizes).
+std::vector<std::pair<std::string, std::string>> check_words(const CodePlan&);
+
+}  // namespace napkin

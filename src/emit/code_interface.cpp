@@ -1,0 +1,185 @@
+// What the files of one plan say to their callers, in any language.
+#include "emit/code_interface.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "emit/code_expression.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+// Written by one kernel for another, and asked for by nobody outside.
+std::vector<ArrayId> arrays_between(const Diagram& diagram, const Plan& plan) {
+  std::vector<ArrayId> between;
+  for (const auto& kernel : plan.kernels)
+    for (const auto id : kernel.program.outputs)
+      if (std::find(diagram.outputs.begin(), diagram.outputs.end(), id) == diagram.outputs.end()) between.push_back(id);
+  return between;
+}
+
+std::string labels(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+  std::string text;
+  for (const auto& kernel : plan.kernels) {
+    const auto words = to_text(kernel.partition, diagram, hardware);
+    text += (text.empty() ? "" : " | ") + (words.empty() ? "one group" : words);
+  }
+  return fmt::format("{}, for {}", text, hardware.name);
+}
+
+// "f16[q, d]".
+std::string shape(const Diagram& diagram, ArrayId id) {
+  const auto& array = diagram.at(id);
+  std::string axes;
+  for (const auto wire : array.wires) axes += (axes.empty() ? "" : ", ") + diagram.at(diagram.at(wire).axis).name;
+  return fmt::format("{}[{}]", row(array.type).name, axes);
+}
+
+// The greatest or least value of an index: every position at its end or at 0.
+std::string extreme(const Diagram& diagram, const CodeNames& names, const Index& index, bool greatest) {
+  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
+  return code_index(index, [&](WireId wire) {
+    return (sign.at(wire) > 0) == greatest ? code_size(diagram, names, wire) + " - 1" : std::string("0");
+  });
+}
+
+// Conditions, in C++, under which every read stays inside its array.
+std::vector<std::string> conditions(const Diagram& diagram, const CodeNames& names) {
+  std::set<std::string> found;
+  for (const auto& expr : diagram.exprs) {
+    const auto* read = std::get_if<Access>(&expr.node);
+    if (!read) continue;
+    const auto& wires = diagram.at(read->array).wires;
+    for (std::size_t i = 0; i < wires.size(); ++i) {
+      const auto& index = read->at[i];
+      if (is_along(index, wires[i])) continue;
+      found.insert(fmt::format("{} < {}", extreme(diagram, names, index, true), code_size(diagram, names, wires[i])));
+      const bool negative = index.offset < 0 || std::any_of(index.terms.begin(), index.terms.end(),
+                                                            [](const auto& term) { return term.second < 0; });
+      if (negative) found.insert(fmt::format("{} >= 0", extreme(diagram, names, index, false)));
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::string bytes(const CodePlan& plan, ArrayId id) {
+  return fmt::format("({} * sizeof({}) + 255) / 256 * 256", value_count(plan, id), storage(plan, id));
+}
+
+}  // namespace
+
+CodePlan code_plan(Language language, const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+  return {language, diagram, code_names(diagram), arrays_between(diagram, plan), labels(diagram, plan, hardware), {}};
+}
+
+void add_limits(CodePlan& plan, const std::map<AxisId, std::int64_t>& limits) {
+  for (const auto& [axis, limit] : limits) {
+    auto& least = plan.limits.try_emplace(axis, limit).first->second;
+    least = std::min(least, limit);
+  }
+}
+
+bool is_between(const CodePlan& plan, ArrayId id) {
+  return std::find(plan.between.begin(), plan.between.end(), id) != plan.between.end();
+}
+
+std::string joined(const std::vector<std::string>& parts, const std::string& between) {
+  return fmt::format("{}", fmt::join(parts, between));
+}
+
+std::string size_parameters(const CodePlan& plan) {
+  std::vector<std::string> all;
+  for (const auto& axis : plan.names.axes) all.push_back("int " + axis);
+  return joined(all, ", ");
+}
+std::string array_parameters(const CodePlan& plan) {
+  std::string text;
+  for (const auto id : plan.diagram.inputs) text += ", const void* " + plan.names.arrays[id.index];
+  for (const auto id : plan.diagram.outputs) text += ", void* " + plan.names.arrays[id.index];
+  return text;
+}
+std::string workspace_head(const CodePlan& plan) {
+  return fmt::format("size_t {}_workspace_size({})", plan.names.diagram, size_parameters(plan));
+}
+
+std::string value_count(const CodePlan& plan, ArrayId id) {
+  std::string text = "(size_t)1";
+  for (const auto wire : plan.diagram.at(id).wires) text += " * " + code_size(plan.diagram, plan.names, wire);
+  return text;
+}
+
+std::string_view storage(const CodePlan& plan, ArrayId id) {
+  return code_storage(plan.language, plan.diagram.at(id).type);
+}
+
+std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
+  const auto& name = plan.names.arrays[id.index];
+  const auto type = fmt::format("{}{}*", reads ? "const " : "", storage(plan, id));
+  return is_between(plan, id) ? (reads ? fmt::format("({}){}", type, name) : name)
+                              : fmt::format("static_cast<{}>({})", type, name);
+}
+
+void describe_parameters(const CodePlan& plan, Lines& out) {
+  const auto& diagram = plan.diagram;
+  for (std::uint32_t a = 0; a < diagram.axes.size(); ++a) {
+    const auto limit = plan.limits.find(AxisId{a});
+    out.line(fmt::format(" *   {:<10} size of axis {}{}", plan.names.axes[a], diagram.axes[a].name,
+                         limit == plan.limits.end() ? "" : fmt::format(", at most {}", limit->second)));
+  }
+  for (const auto id : diagram.inputs)
+    out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
+  for (const auto id : diagram.outputs)
+    out.line(fmt::format(" *   {:<10} output {}", plan.names.arrays[id.index], shape(diagram, id)));
+}
+
+void define_sizes(const CodePlan& plan, Lines& out) {
+  out.open(fmt::format("struct {}_sizes", plan.names.diagram));
+  out.line(fmt::format("int {};", joined(plan.names.axes, ", ")));
+  out.close("};");
+  out.line();
+}
+
+void define_possible(const CodePlan& plan, Lines& out) {
+  out.line("// Whether the kernels hold for these sizes.");
+  out.open(fmt::format("static bool possible(const {}_sizes& n)", plan.names.diagram));
+  std::vector<std::string> positive;
+  for (const auto& axis : plan.names.axes) positive.push_back(fmt::format("n.{} >= 1", axis));
+  out.line(fmt::format("if (!({})) return false;", joined(positive, " && ")));
+  for (const auto& [axis, limit] : plan.limits)
+    out.line(
+        fmt::format("if (n.{} > {}) return false;  // left whole by the plan", plan.names.axes[axis.index], limit));
+  for (const auto& condition : conditions(plan.diagram, plan.names))
+    out.line(fmt::format("if (!({})) return false;", condition));
+  out.line("return true;");
+  out.close();
+  out.line();
+}
+
+void define_workspace_size(const CodePlan& plan, Lines& out) {
+  out.open(fmt::format("extern \"C\" {}", workspace_head(plan)));
+  if (!plan.between.empty())
+    out.line(fmt::format("const {}_sizes n = {{{}}};", plan.names.diagram, joined(plan.names.axes, ", ")));
+  for (const auto& axis : plan.names.axes)
+    if (plan.between.empty()) out.line(fmt::format("(void){};", axis));
+  std::vector<std::string> parts;
+  for (const auto id : plan.between) parts.push_back(bytes(plan, id));
+  out.line(fmt::format("return {};", parts.empty() ? "0" : joined(parts, " + ")));
+  out.close();
+  out.line();
+}
+
+void divide_workspace(const CodePlan& plan, Lines& out) {
+  if (plan.between.empty()) out.line("(void)workspace;");
+  for (std::size_t i = 0; i < plan.between.size(); ++i) {
+    const auto id = plan.between[i];
+    const auto type = storage(plan, id);
+    if (i == 0) out.line("char* space = static_cast<char*>(workspace);");
+    out.line(fmt::format("{}* const {} = reinterpret_cast<{}*>(space);", type, plan.names.arrays[id.index], type));
+    if (i + 1 < plan.between.size()) out.line(fmt::format("space += {};", bytes(plan, id)));
+  }
+}
+
+}  // namespace napkin

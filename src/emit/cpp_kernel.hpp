@@ -1,0 +1,19 @@
+// One kernel of a plan as functions in C++.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "emit/code_names.hpp"
+#include "napkin/loops.hpp"
+
+namespace napkin {
+
+struct CppKernel {
+  std::string name;
+  std::string text;
+  std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
+};
+CppKernel cpp_kernel(const LoopNest&, const Hardware&, const CodeNames&, const std::string& name);
+
+}  // namespace napkin

@@ -1,0 +1,28 @@
+// Which loop of every column is innermost, and how the tiles that it reads lie in memory for that.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "napkin/loops.hpp"
+
+namespace napkin {
+
+// The innermost loop of a column runs along one wire, its lanes: of the result, or of what is folded.
+struct Lanes {
+  std::optional<WireId> wire;  // none: the column is a single number
+  bool folded = false;
+};
+
+struct CppLayout {
+  std::map<const Compute*, Lanes> lanes;
+  std::map<BufferId, std::size_t> fastest;            // dimension of a tile that lies together; else the last
+  std::map<BufferId, std::optional<BufferId>> above;  // of tiles: where they are loaded from
+};
+CppLayout cpp_layout(const LoopNest&);
+
+// The tile at the first level below the outermost that a tile's values come through.
+BufferId outermost_tile(const CppLayout&, BufferId);
+
+}  // namespace napkin

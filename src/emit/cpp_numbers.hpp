@@ -1,0 +1,10 @@
+// The header that emitted C++ includes: number formats, buffers and the few functions that must vectorise.
+#pragma once
+
+#include <string_view>
+
+namespace napkin {
+
+extern const std::string_view cpp_numbers;  // of napkin_numbers.hpp
+
+}  // namespace napkin

@@ -1,0 +1,190 @@
+// A plan becomes a small one of the same shape: every wire's pieces shrink from the finest outwards, each to a few
+// pieces of the next and a ragged one, never more of them and never longer than planned, so that what fitted fits.
+#include <algorithm>
+#include <map>
+
+#include "cost/model.hpp"
+#include "diagram/match.hpp"
+#include "loops/pieces.hpp"
+#include "napkin/verify.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr double most_work = 3e5;  // operations and moved values: some tenths of a second
+
+// How many pieces there are of each split, and how long the finest is, both at most. The first measure whose work is
+// small enough is taken.
+struct Measure {
+  std::int64_t pieces, finest;
+};
+constexpr std::int64_t as_planned = INT64_MAX;
+constexpr Measure measures[] = {{as_planned, as_planned}, {3, 3}, {3, 2}, {2, 2}, {2, 1}};
+
+// The lengths of one wire in one kernel, outermost first: its axis, then its splits.
+struct Chain {
+  AxisId axis;
+  std::vector<std::int64_t> lengths;
+  std::vector<Split*> splits;
+};
+
+std::vector<Chain> chains(const Diagram& diagram, std::vector<Partition>& partitions) {
+  std::vector<Chain> all;
+  for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
+    for (auto& partition : partitions) {
+      Chain chain{diagram.at(WireId{w}).axis, {*diagram.size(WireId{w})}, {}};
+      for (auto& split : partition.splits) {
+        if (split.wire != WireId{w}) continue;
+        chain.lengths.push_back(split.size);
+        chain.splits.push_back(&split);
+      }
+      all.push_back(std::move(chain));
+    }
+  return all;
+}
+
+// What a piece shrinks to around one that shrank from `inner` to `small`.
+std::int64_t around(std::int64_t outer, std::int64_t inner, std::int64_t small, const Measure& measure) {
+  const auto pieces = std::min((outer + inner - 1) / inner, measure.pieces);
+  if (pieces <= 1) return std::min(small, outer);
+  const auto ragged = small - small / 2;
+  return std::min((pieces - 1) * small + ragged, outer);
+}
+
+// Lengths differ from axis to axis, so that one cannot stand for another.
+void shrink(Chain& chain, const Measure& measure) {
+  auto& lengths = chain.lengths;
+  const bool split = lengths.size() > 1;
+  const auto odd = chain.axis.index % 3;
+  const auto finest = measure.finest + (split ? (measure.finest > 1 ? odd % 2 : 0) : odd + 2);
+  auto inner = lengths.back();
+  lengths.back() = std::min(inner, finest);
+  for (auto i = lengths.size() - 1; i-- > 0;) {
+    const auto planned = lengths[i];
+    lengths[i] = around(planned, inner, lengths[i + 1], measure);
+    inner = planned;
+  }
+}
+
+// Of the lengths from `least` on, the first at which most wires of the axis end in a ragged piece.
+std::int64_t ragged(std::int64_t least, std::int64_t most, const std::vector<const Chain*>& of) {
+  const auto is_ragged = [](const Chain* chain, std::int64_t size) {
+    return chain->lengths.size() > 1 && chain->lengths[1] > 1 && size > chain->lengths[1] &&
+           size % chain->lengths[1] != 0;
+  };
+  const auto count = [&](std::int64_t size) {
+    return std::count_if(of.begin(), of.end(), [&](const Chain* chain) { return is_ragged(chain, size); });
+  };
+  auto best = least;
+  for (auto size = least; size <= std::min(most, least + 3); ++size)
+    if (count(size) > count(best)) best = size;
+  return best;
+}
+
+// Arrays that are read at sums of positions get as long as the largest. Less than planned, since positions are.
+void make_room(Diagram& diagram) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& expr : diagram.exprs) {
+      const auto* read = std::get_if<Access>(&expr.node);
+      if (!read) continue;
+      for (std::size_t i = 0; i < read->at.size(); ++i) {
+        std::vector<std::int64_t> last(diagram.wires.size());
+        for (const auto& [wire, coefficient] : read->at[i].terms)
+          last[wire.index] = coefficient > 0 ? *diagram.size(wire) - 1 : 0;
+        auto& size = diagram.axes[diagram.at(diagram.at(read->array).wires[i]).axis.index].size;
+        const auto needed = evaluate(read->at[i], last) + 1;
+        changed |= *size < needed;
+        size = std::max(*size, needed);
+      }
+    }
+  }
+}
+
+Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& kept) {
+  Shrunk result{diagram, {}};
+  std::vector<Partition> partitions;
+  for (const auto& kernel : plan.kernels) partitions.push_back(kernel.partition);
+  auto all = chains(diagram, partitions);
+  std::map<AxisId, std::vector<const Chain*>> of;
+  for (auto& chain : all) {
+    if (measure.pieces == as_planned || std::find(kept.begin(), kept.end(), chain.axis) != kept.end()) continue;
+    shrink(chain, measure);
+    of[chain.axis].push_back(&chain);
+    for (std::size_t i = 0; i < chain.splits.size(); ++i) chain.splits[i]->size = chain.lengths[i + 1];
+  }
+  for (const auto& [axis, group] : of) {
+    std::int64_t least = 1;
+    for (const auto* chain : group) least = std::max(least, chain->lengths[0]);
+    auto& size = result.diagram.axes[axis.index].size;
+    size = ragged(least, *size, group);
+  }
+  make_room(result.diagram);
+  for (std::size_t i = 0; i < partitions.size(); ++i) {
+    const auto& statements = plan.kernels[i].derivation->statements;
+    auto derivation = std::make_shared<const Derivation>(derive(result.diagram, statements));
+    result.plan.kernels.push_back(make_kernel(std::move(derivation), std::move(partitions[i])));
+  }
+  return result;
+}
+
+// Evaluations of one position of an expression by the plain meaning, which walks reductions again at every use.
+double plain_work(const Diagram& diagram, ExprId id, std::map<ExprId, double>& known) {
+  if (const auto found = known.find(id); found != known.end()) return found->second;
+  const auto work = match(
+      diagram.at(id).node, [](const Constant&) { return 1.0; }, [](const Position&) { return 1.0; },
+      [](const Size&) { return 1.0; }, [](const Access&) { return 1.0; },
+      [&](const Apply& apply) {
+        double sum = 1;
+        for (const auto argument : apply.arguments) sum += plain_work(diagram, argument, known);
+        return sum;
+      },
+      [&](const Cast& cast) { return 1 + plain_work(diagram, cast.value, known); },
+      [&](const Reduce& reduce) {
+        double product = 1 + plain_work(diagram, reduce.body, known);
+        for (const auto wire : reduce.over) product *= static_cast<double>(*diagram.size(wire));
+        return product;
+      });
+  return known[id] = work;
+}
+
+double values(const Diagram& diagram, ArrayId id) {
+  double product = 1;
+  for (const auto wire : diagram.at(id).wires) product *= static_cast<double>(*diagram.size(wire));
+  return product;
+}
+
+double work(const Shrunk& shrunk, const Hardware& hardware) {
+  double all = 0;
+  for (const auto id : shrunk.diagram.inputs) all += values(shrunk.diagram, id);
+  std::map<ExprId, double> known;
+  for (const auto& statement : shrunk.diagram.statements)
+    all += values(shrunk.diagram, statement.output) * plain_work(shrunk.diagram, statement.value, known);
+  for (const auto& kernel : shrunk.plan.kernels) {
+    std::vector<std::int64_t> sizes;
+    for (const auto& split : kernel.partition.splits) sizes.push_back(split.size);
+    Figures figures;
+    CostModel(kernel, hardware).figures(sizes, figures);
+    if (figures.overflow) return most_work * 2;
+    for (const auto operations : figures.operations) all += operations;
+    for (const auto& level : figures.levels) all += static_cast<double>(level.transfer_values);
+  }
+  return all;
+}
+
+}  // namespace
+
+Shrunk shrink(const Diagram& diagram, const Plan& plan, const Hardware& hardware, std::vector<AxisId> kept) {
+  const auto shorter = [&](AxisId a, AxisId b) { return *diagram.at(a).size < *diagram.at(b).size; };
+  while (true) {
+    Shrunk result;
+    for (const auto& measure : measures) {
+      result = measured(diagram, plan, measure, kept);
+      if (work(result, hardware) <= most_work) return result;
+    }
+    if (kept.empty()) return result;
+    kept.erase(std::max_element(kept.begin(), kept.end(), shorter));
+  }
+}
+
+}  // namespace napkin

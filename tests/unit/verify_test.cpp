@@ -1,0 +1,178 @@
+// Verification: the examples hold, and what is wrong is found.
+#include "napkin/verify.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "napkin/report.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+using namespace napkin::test;
+
+namespace {
+
+std::vector<std::string> examples() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_SOURCE_DIR "/examples"))
+    if (entry.path().extension() == ".nap") names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Attention in one kernel, small enough to run as it stands.
+struct Small {
+  Diagram diagram = read_example("attention.nap", {{{"q", 7}, {"x", 9}, {"d", 4}}, {}});
+  Hardware hardware = read_machine("toy");
+  Plan plan;
+  Cost cost;
+
+  Small() {
+    std::vector<StatementId> all;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+    auto derivation = std::make_shared<const Derivation>(derive(diagram, all));
+    const auto q = *find_wire(diagram, "q"), x = *find_wire(diagram, "x");
+    const Partition partition{{{SplitKind::group, q, 3, 1}, {SplitKind::stream, x, 2, 1}}};
+    plan.kernels.push_back(make_kernel(std::move(derivation), partition));
+    cost = estimate(plan, hardware, Model::machine);
+  }
+  Verification verify() const { return verify_plan(diagram, plan, cost, hardware); }
+};
+
+// Every number of a loop's column that repairs what it carries, gone.
+void forget_repairs(std::vector<Step>& steps) {
+  for (auto& step : steps)
+    if (auto* column = std::get_if<Column>(&step))
+      column->repair.reset();
+    else
+      forget_repairs(std::get<Loop>(step).body);
+}
+
+}  // namespace
+
+TEST_CASE("every example verifies on every kind of machine", "[verify]") {
+  const std::vector<std::vector<std::string>> targets = {
+      {"two-level", "--set-target", "M=700"}, {"toy"}, {"h100-sxm5"}, {"x86-64-avx2"}};
+  for (const auto& name : examples())
+    for (const auto& target : targets) {
+      std::vector<std::string> args = {"verify", example(name), "--target"};
+      args.insert(args.end(), target.begin(), target.end());
+      // Small enough that whole rows fit in the small machines.
+      if (target[0] != "h100-sxm5")
+        for (const auto& axis : read_example(name + ".nap").axes)
+          args.insert(args.end(), {"--set", axis.name + "=" + std::to_string(std::min<std::int64_t>(*axis.size, 45))});
+      const auto ran = run_cli(args);
+      CAPTURE(args, ran.out, ran.err);
+      CHECK(ran.code == exit_done);
+    }
+}
+
+TEST_CASE("a plan that is right verifies", "[verify]") {
+  const auto verification = Small().verify();
+  CHECK(verification.ok);
+  REQUIRE(verification.outputs.size() == 1);
+  CHECK(verification.outputs[0].error > 0);  // P is rounded before the division, not after
+  CHECK(has(print(verification, Format::text, false), "as predicted"));
+}
+
+TEST_CASE("a wrong prediction is reported", "[verify]") {
+  const auto changes = {
+      +[](KernelCost& cost) { cost.levels[0].transfer_bytes += 2; },
+      +[](KernelCost& cost) { cost.levels[1].memory_bytes -= 4; },
+      +[](KernelCost& cost) { cost.levels[1].memory_values += 1; },
+      +[](KernelCost& cost) { cost.units[0].operations += 1; },
+  };
+  for (const auto change : changes) {
+    Small small;
+    change(small.cost.kernels[0]);
+    const auto verification = small.verify();
+    const auto text = print(verification, Format::text, false);
+    CAPTURE(text);
+    CHECK_FALSE(verification.ok);
+    CHECK(has(text, "NOT VERIFIED"));
+    CHECK(has(text, "WRONG"));
+    CHECK(nlohmann::json::parse(print(verification, Format::json, false))["ok"] == false);
+  }
+}
+
+TEST_CASE("wrong numbers are reported", "[verify]") {
+  Small small;
+  forget_repairs(small.plan.kernels[0].program.steps);
+  small.cost = estimate(small.plan, small.hardware, Model::machine);
+  const auto verification = small.verify();
+  CHECK_FALSE(verification.ok);
+  CHECK(verification.outputs[0].error > 2 * verification.outputs[0].allowed);
+  for (const auto& level : verification.kernels[0].levels) CHECK(level.matches);
+}
+
+TEST_CASE("a level that holds too much is reported", "[verify]") {
+  Small small;
+  small.hardware.levels[1].usable = {20, Origin::given, "", ""};
+  const auto verification = small.verify();
+  CHECK_FALSE(verification.ok);
+  CHECK(verification.kernels[0].levels[0].matches);
+  CHECK_FALSE(verification.kernels[0].levels[0].fits);
+  CHECK(has(print(verification, Format::text, false), "DOES NOT FIT"));
+}
+
+TEST_CASE("coarser formats allow more, and are honoured", "[verify]") {
+  double before = 0;
+  for (const std::string type : {"f32", "f16", "bf16", "f8e4m3"}) {
+    const auto ran = run_cli({"verify", "-", "--target", "toy", "--format", "json"},
+                             "diagram two\naxis a = 9; axis b = 8; axis c = 7\ninput A: f32[a, b]; input B: f32[b, c]\n"
+                             "C: " +
+                                 type + "[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n");
+    CAPTURE(type, ran.out, ran.err);
+    REQUIRE(ran.code == exit_done);
+    const double allowed = nlohmann::json::parse(ran.out)["outputs"][0]["allowed"];
+    CHECK(allowed > before);
+    before = allowed;
+  }
+}
+
+TEST_CASE("pieces shrink to several and a ragged one, sizes that are set stay", "[verify]") {
+  const auto ran = run_cli({"verify", example("matmul"), "--target", "toy", "--set", "a=11", "--format", "json",
+                            "--partition", "group a 4, c 40, stream b 8 at smem; group c 20, stream b 4 at reg"});
+  CAPTURE(ran.out, ran.err);
+  REQUIRE(ran.code == exit_done);
+  const auto json = nlohmann::json::parse(ran.out);
+  CHECK(json["schema"] == "napkin.verification/1");
+  CHECK(json["sizes"]["a"] == 11);
+  CHECK(json["kernels"][0]["partition_text"] == "group a 4, c 5, stream b 6 at smem; group c 3, stream b 4 at reg");
+  const std::int64_t b = json["sizes"]["b"], c = json["sizes"]["c"];
+  CHECK(b > 2 * 6);
+  CHECK(b % 6 != 0);
+  CHECK(c > 2 * 5);
+  CHECK(c % 5 != 0);
+  CHECK(json["levels"].size() == 2);
+  CHECK(json["levels"][0]["predicted_bytes"] == json["levels"][0]["counted_bytes"]);
+  CHECK(json["ok"] == true);
+}
+
+TEST_CASE("indices keep inside their arrays when sizes shrink", "[verify]") {
+  const std::string files[] = {
+      "diagram convolution\naxis u = 500; axis i = 3; axis h = 2 * u + i\ninput X: f32[h]; input W: f32[i]\n"
+      "Y[u] = sum[i](X[2 * u + i + 1] * W[i])\noutput Y\n",
+      "diagram block_mask\naxis q = 640; axis x = 640; axis qb = 10; axis xb = 10\ninput S: f16[q, x]\n"
+      "input M: bool[qb, xb] density 0.4\nP: f32[q] = max[x](where(M[q / 64, x / 64], S[q, x], -inf))\noutput P\n",
+      "diagram reversed\naxis x = 300\ninput A: f32[x]\nB[x] = A[299 - x] - A[x]\noutput B\n",
+  };
+  for (const auto& text : files) {
+    const auto ran = run_cli({"verify", "-", "--target", "toy"}, text);
+    CAPTURE(text, ran.out, ran.err);
+    CHECK(ran.code == exit_done);
+  }
+}
+
+TEST_CASE("what does not fit is not run", "[verify]") {
+  const auto ran = run_cli({"verify", example("matmul"), "--target", "toy", "--partition", "group a 512 at smem"});
+  CHECK(ran.code == exit_input);
+  CHECK(ran.out.empty());
+  CHECK(has(ran.err, "E0304"));
+}
