@@ -54,8 +54,20 @@ struct Saved {
   std::optional<double> time_apart_s, time_s;
 };
 
+// A kernel with fewer blocks than there are cores, or neighbours one of which has, divided along an axis that it streams:
+// the parts leave their states, and the next kernel merges them.
+struct AxisDivision {
+  std::size_t kernel = 0;  // index into the plan; the merging kernel is the next
+  std::string axis;
+  std::int64_t parts = 1;
+  std::int64_t blocks = 0, cores = 0;  // undivided, of so many
+  double time_undivided_s = 0, time_s = 0;
+};
+
 // A diagram cut into kernels.
 struct FoundPlan {
+  Diagram diagram;  // what the kernels are of: the one asked about, or with kernels divided
+  std::vector<AxisDivision> divisions;
   Plan plan;
   Cost cost;
   std::vector<Found> kernels;  // in the order of plan.kernels

@@ -131,6 +131,7 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   } else {
     analysis.plan = search(input.diagram, hardware, analysis.goal);
     analysis.kernels = std::move(analysis.plan->kernels);
+    analysis.diagram = analysis.plan->diagram;
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   if (session.options.timings) analysis.seconds = passed.count();

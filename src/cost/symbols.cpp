@@ -63,12 +63,31 @@ class Reader {
   }
   Posynomial reach(const CostModel::Footprint& footprint, const Index& index) const {
     if (index.terms.empty()) return {Monomial{}};
+    if (is_divided_wire(index)) return {length_of_all(footprint, index)};
     Posynomial result;
     for (const auto& [wire, coefficient] : index.terms) {
       result.push_back({std::abs(static_cast<double>(coefficient)) / static_cast<double>(index.divisor), {}});
       result.back().times(length(cut_of(footprint, wire)));
     }
     return result;
+  }
+
+  // `n * x_part + x_in_part` with x_in_part of n positions: one wire in two, whose pieces reach as far as both
+  // together.
+  bool is_divided_wire(const Index& index) const {
+    auto terms = index.terms;
+    std::ranges::sort(terms, {}, [](const auto& term) { return term.second; });
+    std::int64_t inside = 1;
+    for (const auto& [wire, coefficient] : terms) {
+      if (coefficient != inside || index.divisor != 1) return false;
+      inside *= diagram().size(wire).value_or(1);
+    }
+    return terms.size() > 1;
+  }
+  Monomial length_of_all(const CostModel::Footprint& footprint, const Index& index) const {
+    Monomial all;
+    for (const auto& [wire, coefficient] : index.terms) all.times(length(cut_of(footprint, wire)));
+    return all;
   }
 
   const CostModel& model_;

@@ -135,7 +135,7 @@ class Divider {
     if (column.fold) value = reduced(column, value);
     if (old && !(is_number(*old) && std::get<Constant>(diagram().at(*old).node).value == column.fold->identity))
       value = diagram().intern(Apply{column.fold->combine, {*old, value}});
-    if (!leaves && (is_number(value) || is_alias(value, array.wires, of_part))) {
+    if (!leaves && (is_number(value) || is_alias(value, array, of_part))) {
       known_[column.output] = value;
       return;
     }
@@ -147,12 +147,12 @@ class Divider {
     std::ranges::sort(over);
     return diagram().intern(Reduce{column.fold, std::move(over), value});
   }
-  // `m = n`: another name for the same.
-  bool is_alias(ExprId value, const std::vector<WireId>& wires, bool of_part) const {
+  // `m = n`: another name for the same. What is stored in another type is rounded.
+  bool is_alias(ExprId value, const Array& as, bool of_part) const {
     const auto* access = std::get_if<Access>(&made_.diagram.at(value).node);
     if (!access || !made_by_us_.contains(access->array)) return false;
-    const auto& own = made_.diagram.at(access->array).wires;
-    return own.size() == wires.size() + (of_part ? 1 : 0);
+    const auto& own = made_.diagram.at(access->array);
+    return own.type == as.type && own.wires.size() == as.wires.size() + (of_part ? 1 : 0);
   }
   bool depends_on_part(ExprId value) {
     const auto free = free_wires(diagram(), value);

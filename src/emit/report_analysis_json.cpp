@@ -230,7 +230,8 @@ std::string json_text(const Analysis& analysis) {
                   {"search", search_json(analysis)},
                   {"by_hand", analysis.by_hand ? Json(*analysis.by_hand) : Json(nullptr)},
                   {"completed_levels", completed_json(analysis)},
-                  {"saved", saved_json(analysis)}};
+                  {"saved", saved_json(analysis)},
+                  {"divisions", divisions_json(analysis)}};
   return json.dump(2) + "\n";
 }
 

@@ -90,4 +90,31 @@ Json saved_json(const Analysis& analysis) {
           {"saved_time_s", difference(plan.apart->time_s, plan.cost.time_s)}};
 }
 
+Table division_table(const Analysis& analysis) {
+  Table table{{{"axis"}, {"why, and what it saves", false, true}}, {}};
+  if (!analysis.plan) return table;
+  for (const auto& division : analysis.plan->divisions)
+    table.rows.push_back(
+        {division.axis,
+         fmt::format("{} parts side by side, merged by a kernel of their own: {} of {} cores would stand idle with {} "
+                     "blocks; {} undivided, {} for both kernels",
+                     division.parts, division.cores - division.blocks, division.cores, division.blocks,
+                     lasting(division.time_undivided_s), lasting(division.time_s))});
+  return table;
+}
+
+Json divisions_json(const Analysis& analysis) {
+  auto all = Json::array();
+  if (!analysis.plan) return all;
+  for (const auto& division : analysis.plan->divisions)
+    all.push_back({{"kernel", division.kernel},
+                   {"axis", division.axis},
+                   {"parts", division.parts},
+                   {"undivided_blocks", division.blocks},
+                   {"cores", division.cores},
+                   {"undivided_time_s", division.time_undivided_s},
+                   {"time_s", division.time_s}});
+  return all;
+}
+
 }  // namespace napkin::report

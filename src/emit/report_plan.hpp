@@ -12,5 +12,7 @@ namespace napkin::report {
 std::string plan_text(const Analysis&);  // how the cut was found; empty for one statement or one by hand
 Table saved_table(const Analysis&);      // what every fused kernel saved, and all of them
 Json saved_json(const Analysis&);
+Table division_table(const Analysis&);  // axes that were divided to keep every core busy, and why
+Json divisions_json(const Analysis&);
 
 }  // namespace napkin::report

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "search/divided.hpp"
 #include "search/kernels.hpp"
 #include "search/prices.hpp"
 #include "search/saved.hpp"
@@ -242,7 +243,9 @@ class Plans {
 }  // namespace
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  return Plans(diagram, hardware, goal).run();
+  auto found = Plans(diagram, hardware, goal).run();
+  found.diagram = diagram;
+  return divided(std::move(found), hardware, goal);
 }
 
 }  // namespace napkin

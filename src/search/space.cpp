@@ -71,6 +71,21 @@ const InstructionShape* least_instruction(const Hardware& hardware, Datatype typ
 // Rows of an instruction that one warp holds: from 64 rows on, four warps issue it together.
 std::int64_t rows(const InstructionShape& shape) { return shape.m >= 64 ? shape.m / 4 : shape.m; }
 
+std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
+
+// Of the wires that one operand alone has, the innermost that is as long as the divisor, or else the innermost. The
+// others count instructions.
+std::optional<WireId> innermost_own(const Diagram& diagram, const std::vector<WireId>& kept, const Access& operand,
+                                    const Access& other, std::int64_t divisor) {
+  std::vector<WireId> own;
+  for (const auto wire : kept)
+    if (moves(operand, wire) && !moves(other, wire)) own.push_back(wire);
+  if (own.empty()) return std::nullopt;
+  const auto long_enough = [&](WireId wire) { return size_of(diagram, wire) >= divisor; };
+  const auto found = std::find_if(own.rbegin(), own.rend(), long_enough);
+  return found == own.rend() ? own.back() : *found;
+}
+
 // A sum of products of two arrays: the wires that it contracts take multiples of the instruction's k, those of one
 // operand only multiples of m and n, whichever way round the operands are put.
 void divide_contraction(const Derivation& derivation, const Hardware& hardware, const Column& column,
@@ -89,14 +104,15 @@ void divide_contraction(const Derivation& derivation, const Hardware& hardware, 
   if (shape == nullptr) return;
   for (const auto wire : column.over) divisors[wire.index] = std::lcm(divisors[wire.index], shape->k);
   const auto& kept = scratch.at(column.output).wires;
-  for (const auto wire : kept) {
+  const auto divisor = std::max(rows(*shape), shape->n);
+  for (const auto* operand : reads) {
+    const auto* other = operand == reads[0] ? reads[1] : reads[0];
+    const auto wire = innermost_own(scratch, kept, *operand, *other, divisor);
     // A vector takes several of what lies together, and one of the rest.
-    if (moves(*reads[0], wire) == moves(*reads[1], wire) || (shape->m == 1 && wire != kept.back())) continue;
-    divisors[wire.index] = std::lcm(divisors[wire.index], std::max(rows(*shape), shape->n));
+    if (!wire || (shape->m == 1 && *wire != kept.back())) continue;
+    divisors[wire->index] = std::lcm(divisors[wire->index], divisor);
   }
 }
-
-std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
 
 // As many as keep the shapes to some hundred.
 std::size_t most_streams(const Space& space) {
