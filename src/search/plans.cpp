@@ -20,7 +20,7 @@ constexpr std::size_t most_statements = 16;  // beyond, only kernels that stand 
 constexpr std::size_t most_steps = 20'000;
 constexpr std::int64_t most_searched = 1000;  // kernels
 // Partitions of all kernels together, some seconds; of diagrams that are not searched to the end anyway, one.
-constexpr std::int64_t most_evaluated = 3'000'000, most_evaluated_in_order = 1'000'000;
+constexpr std::int64_t most_evaluated = 5'000'000, most_evaluated_in_order = 1'000'000;
 constexpr std::int64_t first_patience = 32'000;  // partitions of one kernel in the first round
 constexpr std::int64_t more_patience = 4;        // times as many in the next
 

@@ -121,6 +121,13 @@ TEST_CASE("what fusing saved is told array by array") {
   CHECK(saved.time_apart_s == found.apart->time_s);
 }
 
+TEST_CASE("what a piece reads is computed before it, also where the piece is written out") {
+  const auto diagram = read_text(
+      "diagram d; axis a = 4; axis b = 3; axis c = 5; input H: f32[a, b]; input P: f32[a, c]\n"
+      "A[a] = sum[b](H[a, b]); B[a, c] = exp(P[a, c] * A[a]); C[] = max[a, c](B[a, c]); output C");
+  CHECK_FALSE(search(diagram, read_machine("toy"), {}).plan.kernels.empty());
+}
+
 TEST_CASE("one statement saves nothing") {
   const auto found = search(read_example("softmax.nap"), read_machine("two-level"), {});
   CHECK(found.saved.empty());
