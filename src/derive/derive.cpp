@@ -9,6 +9,7 @@
 
 #include "derive/absorb.hpp"
 #include "derive/columns.hpp"
+#include "diagram/match.hpp"
 
 namespace napkin {
 namespace {
@@ -63,6 +64,32 @@ bool merges(const std::variant<Streamable, Refused>& stream) {
   return std::ranges::none_of(programs->finish, [](const Column& c) { return c.fold != nullptr; });
 }
 
+// Below an expression, the first read of an array that these statements make at another place of the wire than its own.
+std::optional<ExprId> read_elsewhere(const Derivation& derivation, ExprId id, WireId wire) {
+  const auto& scratch = derivation.scratch;
+  const auto among = [&](const std::vector<ExprId>& all) {
+    std::optional<ExprId> found;
+    for (const auto each : all)
+      if (!found) found = read_elsewhere(derivation, each, wire);
+    return found;
+  };
+  const auto here = [&](const Access& read) {
+    const auto& wires = scratch.at(read.array).wires;
+    for (std::size_t i = 0; i < wires.size(); ++i)
+      if (wires[i] == wire && read.at[i] != Index{{{wire, 1}}, 0, 1}) return true;
+    return false;
+  };
+  return match(
+      scratch.at(id).node, [](const Constant&) { return std::optional<ExprId>(); },
+      [](const Position&) { return std::optional<ExprId>(); }, [](const Size&) { return std::optional<ExprId>(); },
+      [&](const Access& read) {
+        const bool made = std::ranges::find(derivation.inputs, read.array) == derivation.inputs.end();
+        return made && here(read) ? std::optional(id) : std::nullopt;
+      },
+      [&](const Apply& apply) { return among(apply.arguments); }, [&](const Cast& cast) { return among({cast.value}); },
+      [&](const Reduce& reduce) { return among({reduce.body}); });
+}
+
 std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, WireId wire,
                                                const std::variant<Streamable, Refused>& stream) {
   const auto& scratch = derivation.scratch;
@@ -86,6 +113,12 @@ std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, Wir
             fmt::format("output `{}` does not carry `{}`: every group would write it", scratch.at(output).name, name),
             scratch.at(output).span};
   }
+  for (const auto& column : derivation.columns)
+    if (const auto read = read_elsewhere(derivation, column.value, wire))
+      return Refused{
+          fmt::format("`{}` reads {} at other positions of `{}` than its own: groups would have to exchange them",
+                      scratch.at(column.output).name, to_text(scratch, *read), name),
+          scratch.at(*read).span};
   for (const auto& column : derivation.columns)
     if (!has(scratch.at(column.output).wires, wire) && !has(column.over, wire))
       verdict.recomputed.push_back(column.output);

@@ -8,6 +8,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "derive/masks.hpp"
 #include "diagram/match.hpp"
 #include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
@@ -168,6 +169,18 @@ std::string code_offset(const std::vector<std::string>& at, const std::vector<st
       text = fmt::format("{} * {} + {}", is_simple(text) || i == 1 ? text : "(" + text + ")", sizes[i], at[i]);
   }
   return text;
+}
+
+std::string code_possible(const Condition& condition, const CodeNames& names,
+                          const std::function<std::string(WireId, bool last)>& end) {
+  const auto compared = [&](const char* sign, bool least) {
+    return to_text(condition, sign,
+                   {[&](WireId wire, bool left) { return end(wire, left != least); },
+                    [&](AxisId axis) { return "n." + names.axes[axis.index]; }});
+  };
+  const auto low = compared(condition.at ? "<=" : "<", true), high = compared(condition.at ? ">=" : ">", false);
+  if (condition.below == condition.above) return low + " && " + high;
+  return condition.below ? low : high;
 }
 
 std::string code_number(double value, bool wide) {

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "emit/code_names.hpp"
 #include "emit/code_types.hpp"
-#include "napkin/diagram.hpp"
+#include "napkin/derive.hpp"
 
 namespace napkin {
 
@@ -36,6 +37,9 @@ Typed code_expression(const Diagram&, ExprId, const Surroundings&);
 std::string code_index(const Index&, const std::function<std::string(WireId)>& position);
 // "((long long)h * n.q + q) * n.d + d" of an array's places and sizes, slowest first.
 std::string code_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes);
+// Whether a condition holds somewhere on a piece, by the least and the greatest value of its form there; `end` is the
+// first or the last position of a wire.
+std::string code_possible(const Condition&, const CodeNames&, const std::function<std::string(WireId, bool last)>& end);
 // "3.0f", or "3.0" where computing in double.
 std::string code_number(double value, bool wide);
 

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "diagram/match.hpp"
+#include "emit/code_expression.hpp"
 #include "emit/cpp_columns.hpp"
 
 namespace napkin {
@@ -155,6 +156,14 @@ class KernelPrinter {
           [&](const For& loop) { stream(loop); });
   }
 
+  // The first or the last position of the piece at hand.
+  std::string end(WireId wire, bool last) const {
+    const auto& piece = page_.own[wire.index];
+    if (!last || piece.count == "1") return piece.begin;
+    return piece.is_whole() ? fmt::format("({} - 1)", piece.count)
+                            : fmt::format("({} + {} - 1)", piece.begin, piece.count);
+  }
+
   void stream(const For& loop) {
     const auto around = page_.own[loop.split.wire.index];
     const auto piece = split(loop.split, around);
@@ -162,6 +171,10 @@ class KernelPrinter {
                           loop.split.size));
     if (loop.split.size > 1) out_.declare(piece.count, counted(loop.split, around, piece), words(loop.split));
     page_.own[loop.split.wire.index] = piece;
+    for (const auto& needed : loop.needs)
+      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
+                            code_possible(needed, page_.names, [&](WireId wire, bool last) { return end(wire, last); }),
+                            to_text(page_.diagram, needed)));
     print(loop.body);
     page_.own[loop.split.wire.index] = around;
     out_.close();

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "derive/masks.hpp"
 #include "diagram/match.hpp"
+#include "emit/code_expression.hpp"
 #include "emit/code_types.hpp"
 #include "emit/cuda_columns.hpp"
 #include "emit/cuda_tiles.hpp"
@@ -210,28 +210,18 @@ class KernelPrinter {
     if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = piece;
     const auto& pieces = split.level <= page_.kernel.block_level ? page_.shared : page_.own;
     for (const auto& needed : loop.needs)
-      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here", holds_somewhere(needed, pieces),
+      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
+                            code_possible(needed, page_.names,
+                                          [&](WireId wire, bool last) {
+                                            const auto& part = pieces[wire.index];
+                                            return last ? fmt::format("({} - 1)", part.end) : part.begin;
+                                          }),
                             to_text(page_.diagram, needed)));
     if (around.is_spread()) share(split.wire, around);
     print(loop.body, false);
     out_.close();
     page_.own = own;
     page_.shared = shared;
-  }
-
-  // Of the least and the greatest value of the condition's form on the piece at hand.
-  std::string holds_somewhere(const Condition& condition, const WirePieces& pieces) const {
-    const auto compared = [&](const char* sign, bool least) {
-      return to_text(condition, sign,
-                     {[&](WireId wire, bool left) {
-                        const auto& piece = pieces[wire.index];
-                        return left == least ? piece.begin : fmt::format("({} - 1)", piece.end);
-                      },
-                      [&](AxisId axis) { return "n." + page_.names.axes[axis.index]; }});
-    };
-    const auto low = compared(condition.at ? "<=" : "<", true), high = compared(condition.at ? ">=" : ">", false);
-    if (condition.below == condition.above) return low + " && " + high;
-    return condition.below ? low : high;
   }
 
   // The thread's own part of a piece that is shared out.

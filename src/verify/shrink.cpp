@@ -121,8 +121,8 @@ Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure
   }
   make_room(result.diagram);
   for (std::size_t i = 0; i < partitions.size(); ++i) {
-    const auto& statements = plan.kernels[i].derivation->statements;
-    auto derivation = std::make_shared<const Derivation>(derive(result.diagram, statements));
+    const auto& planned = *plan.kernels[i].derivation;
+    auto derivation = std::make_shared<const Derivation>(derive(result.diagram, planned.statements, planned.outputs));
     result.plan.kernels.push_back(make_kernel(std::move(derivation), std::move(partitions[i])));
   }
   return result;

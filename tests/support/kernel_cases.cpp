@@ -143,7 +143,7 @@ std::vector<Case> by_hand() {
        attention,
        {"group q 16 at smem", "group q 16 at smem", "group q 8, d' 8, stream x 16 at smem"},
        {"q=7 x=9 d=5", "q=64 x=70 d=20"}},
-      {"convolution",
+      {"convolution_ragged",
        convolution,
        {"group n 1, u 4, v 8, stream c 2 at smem; group o 2 at reg"},
        {"", "n=2 c=3 o=5 u=8 v=7 i=3 j=2 h=10 w=8"}},

@@ -8,7 +8,6 @@
 
 #include "napkin/partition.hpp"
 
-// Of a diagram whose wires are its axes.
 inline std::string nap_text(const napkin::Diagram& diagram) {
   const auto declared = [&](napkin::ArrayId id) {
     const auto& array = diagram.at(id);
@@ -22,6 +21,7 @@ inline std::string nap_text(const napkin::Diagram& diagram) {
   for (const auto& statement : diagram.statements)
     text += fmt::format("{} = {}\n", declared(statement.output), to_text(diagram, statement.value));
   for (const auto id : diagram.outputs) text += fmt::format("output {}\n", diagram.at(id).name);
+  std::erase(text, '\'');  // which wires are which follows from where axes meet
   return text;
 }
 

