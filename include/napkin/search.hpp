@@ -18,6 +18,7 @@ struct Goal {
   Objective objective = Objective::time;
   Model model = Model::machine;
   std::size_t top = 1;  // how many of the best to keep
+  bool divide = true;   // streamed axes among cores that would stand idle
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
   // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
   Partition fixed;

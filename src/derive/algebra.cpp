@@ -242,7 +242,8 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
     case Role::other:
       break;
   }
-  if (is_difference(a)) return exponential(add(argument(0), scale(argument(1), -1)), 1);
+  // Taken apart only where it must be: it guards against minus infinity.
+  if (is_difference(a) && dependence(e).mixed()) return exponential(add(argument(0), scale(argument(1), -1)), 1);
   return opaque(e, a);
 }
 

@@ -146,7 +146,7 @@ class Division {
                                 .cores = hardware_.total(core_),
                                 .time_undivided_s = seconds(run),
                                 .time_s = trial.seconds()});
-    std::erase_if(found_.saved, [&](const Saved& s) { return run.begin <= s.kernel && s.kernel < run.end; });
+    settle_saved(run, trial);
     for (auto& saved : found_.saved) saved.kernel = shifted(saved.kernel);
     for (std::size_t other = 0; other < found_.kernels.size(); ++other)
       if (other < run.begin || other >= run.end) move(found_.kernels[other], trial.divided.diagram);
@@ -157,6 +157,15 @@ class Division {
     found_.plan.kernels.clear();
     for (const auto& found : found_.kernels) found_.plan.kernels.push_back(found.best.front().kernel);
     found_.cost = estimate(found_.plan, hardware_, goal_.model);
+  }
+  // Fusing saved what the two kernels of the division do not move; of kernels that were fused only now it is not told.
+  void settle_saved(Run run, const Trial& trial) {
+    if (run.end - run.begin > 1)
+      std::erase_if(found_.saved, [&](const Saved& s) { return run.begin <= s.kernel && s.kernel < run.end; });
+    const auto moved = [](const Found& found) { return found.best[0].cost.levels.at(0).transfer_bytes; };
+    for (auto& saved : found_.saved)
+      if (saved.kernel == run.begin && run.end - run.begin == 1)
+        saved.time_s = trial.seconds(), saved.bytes = moved(trial.partial) + moved(trial.merging);
   }
   void move(Found& found, const Diagram& diagram) const {
     for (auto& candidate : found.best) {
@@ -180,7 +189,7 @@ class Division {
 
 FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
   const bool complete = found.plan.kernels.size() == found.kernels.size();
-  if (goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() && complete)
+  if (goal.divide && goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() && complete)
     Division(found, hardware, goal).run();
   return found;
 }
