@@ -59,12 +59,13 @@ class Division {
     if (best) take(where, std::move(*best));
     return best.has_value();
   }
-  // Some kernel leaves cores idle; none is the work of a division, and no statement is computed anywhere else as well.
+  // Some kernel leaves a quarter of the cores idle; none is the work of a division, and no statement is computed
+  // anywhere else as well.
   bool is_worth_trying(Run run) const {
     bool idle = false;
     for (auto k = run.begin; k < run.end; ++k) {
       if (found_.kernels[k].best.empty() || !candidate(k).cost.time_s || is_divided(k)) return false;
-      idle = idle || blocks(k) < hardware_.total(core_);
+      idle = idle || 4 * blocks(k) < 3 * hardware_.total(core_);
     }
     return idle && !shares_statements(run);
   }
@@ -189,7 +190,8 @@ class Division {
 
 FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
   const bool complete = found.plan.kernels.size() == found.kernels.size();
-  if (goal.divide && goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() && complete)
+  if (goal.divide && goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() &&
+      complete)
     Division(found, hardware, goal).run();
   return found;
 }
