@@ -55,13 +55,14 @@ struct Saved {
   std::optional<double> time_apart_s, time_s;
 };
 
-// A kernel with fewer blocks than there are cores, or neighbours one of which has, divided along an axis that it streams:
-// the parts leave their states, and the next kernel merges them.
+// A kernel with fewer blocks than there are cores, or neighbours one of which has, divided along an axis that it
+// streams: the parts leave their states, and the next kernel merges them.
 struct AxisDivision {
   std::size_t kernel = 0;  // index into the plan; the merging kernel is the next
   std::string axis;
   std::int64_t parts = 1;
-  std::int64_t blocks = 0, cores = 0;  // undivided, of so many
+  std::int64_t blocks_divided = 0, blocks = 0, cores = 0;  // blocks of the parts, and undivided
+  double groups = 0;  // positions that could be grouped undivided, computing nothing twice
   double time_undivided_s = 0, time_s = 0;
 };
 

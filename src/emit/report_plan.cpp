@@ -96,10 +96,14 @@ Table division_table(const Analysis& analysis) {
   for (const auto& division : analysis.plan->divisions)
     table.rows.push_back(
         {division.axis,
-         fmt::format("{} parts side by side, merged by a kernel of their own: {} of {} cores would stand idle with {} "
-                     "blocks; {} undivided, {} for both kernels",
-                     division.parts, division.cores - division.blocks, division.cores, division.blocks,
-                     lasting(division.time_undivided_s), lasting(division.time_s))});
+         fmt::format(
+             "{} parts side by side, merged by a kernel of their own, give {} blocks to {} cores; undivided, {}: "
+             "{}, and {} for both kernels",
+             division.parts, division.blocks_divided, division.cores,
+             division.groups < static_cast<double>(division.cores)
+                 ? fmt::format("the grouped axes have {} positions", counted(division.groups))
+                 : fmt::format("{} blocks", division.blocks),
+             lasting(division.time_undivided_s), lasting(division.time_s))});
   return table;
 }
 
@@ -111,6 +115,8 @@ Json divisions_json(const Analysis& analysis) {
                    {"axis", division.axis},
                    {"parts", division.parts},
                    {"undivided_blocks", division.blocks},
+                   {"undivided_groups", division.groups},
+                   {"blocks", division.blocks_divided},
                    {"cores", division.cores},
                    {"undivided_time_s", division.time_undivided_s},
                    {"time_s", division.time_s}});

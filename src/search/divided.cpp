@@ -59,15 +59,22 @@ class Division {
     if (best) take(where, std::move(*best));
     return best.has_value();
   }
-  // Some kernel leaves a quarter of the cores idle; none is the work of a division, and no statement is computed
-  // anywhere else as well.
+  // A kernel that leaves a quarter of the cores idle, or kernels that would, fused, for want of axes to group. None is
+  // the work of a division, and no statement is computed anywhere else as well.
   bool is_worth_trying(Run run) const {
-    bool idle = false;
-    for (auto k = run.begin; k < run.end; ++k) {
+    for (auto k = run.begin; k < run.end; ++k)
       if (found_.kernels[k].best.empty() || !candidate(k).cost.time_s || is_divided(k)) return false;
-      idle = idle || 4 * blocks(k) < 3 * hardware_.total(core_);
-    }
-    return idle && !shares_statements(run);
+    const bool idle = run.end - run.begin == 1 && 4 * blocks(run.begin) < 3 * hardware_.total(core_);
+    return (idle || groups_at_most(run) < static_cast<double>(hardware_.total(core_))) && !shares_statements(run);
+  }
+  // Positions of the wires that groups share out without computing anything twice.
+  double groups_at_most(Run run) const {
+    double all = 1;
+    for (const auto& verdict : derive(found_.diagram, statements(run)).verdicts)
+      if (const auto* group = std::get_if<Groupable>(&verdict.group);
+          group && !group->by_merge && group->recomputed.empty())
+        all *= static_cast<double>(found_.diagram.size(verdict.wire).value_or(1));
+    return all;
   }
   bool is_divided(std::size_t k) const {
     return std::ranges::any_of(found_.divisions,
@@ -143,8 +150,10 @@ class Division {
     found_.divisions.push_back({.kernel = run.begin,
                                 .axis = found_.diagram.at(trial.wire).name,
                                 .parts = trial.parts,
+                                .blocks_divided = trial.partial.best[0].cost.levels.at(core_ - 1).groups,
                                 .blocks = least_blocks(run),
                                 .cores = hardware_.total(core_),
+                                .groups = groups_at_most(run),
                                 .time_undivided_s = seconds(run),
                                 .time_s = trial.seconds()});
     settle_saved(run, trial);

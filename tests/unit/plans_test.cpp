@@ -178,3 +178,15 @@ TEST_CASE("a transformer block is cut the best way there is") {
   const auto kernels = names(found);
   CHECK(std::ranges::count(kernels, std::vector<std::string>{"S", "P", "A"}) == 1);
 }
+
+TEST_CASE("a decoding step is divided so that every core has work, a prefill is not") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto decode = search(read_example("decode.nap"), hardware, {});
+  REQUIRE(decode.divisions.size() == 1);
+  CHECK(decode.divisions[0].axis == "x");
+  CHECK(decode.cost.kernels[0].levels[0].groups >= 132);
+  CHECK(decode.plan.kernels.size() == 2);
+  CHECK(*decode.cost.time_s < decode.divisions[0].time_undivided_s);
+  CHECK(search(read_example("grouped_query.nap"), hardware, {}).divisions.empty());
+  CHECK(search(read_example("multi_head.nap"), hardware, {}).divisions.empty());
+}
