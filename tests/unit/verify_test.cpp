@@ -194,7 +194,7 @@ TEST_CASE("numbers are drawn until there is something to compare", "[verify]") {
   const auto ran =
       run_cli({"verify", example("block_sparse"), "--target", "h100-sxm5", "--set", "q=1024", "--format", "json"});
   REQUIRE(ran.code == exit_done);
-  CHECK(nlohmann::json::parse(ran.out)["max_error"] > 0);
+  CHECK(nlohmann::json::parse(ran.out)["outputs"][0]["allowed"] > 1e-4);  // as f16 rounds numbers
 }
 
 TEST_CASE("what does not fit is not run", "[verify]") {
