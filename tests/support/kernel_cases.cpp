@@ -187,7 +187,9 @@ std::size_t count(const Diagram& diagram, ArrayId id) {
 }
 
 Plan plan_of(const Case& given, const Diagram& diagram, const Hardware& hardware) {
-  if (given.labels.empty()) return search(diagram, hardware, Goal{}).plan;
+  Goal goal;
+  goal.divide = false;  // divided axes would be sizes of their own
+  if (given.labels.empty()) return search(diagram, hardware, goal).plan;
   std::vector<StatementId> all;
   for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
   Plan plan;
