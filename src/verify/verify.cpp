@@ -157,7 +157,7 @@ namespace {
 
 // Inputs, and what the statements mean on them. Masks may leave nothing to compare: then the next ones.
 std::pair<Values, Values> inputs_with_meaning(const Diagram& diagram) {
-  constexpr std::uint64_t most_tries = 16;
+  constexpr std::uint64_t most_tries = 64;
   const auto is_number = [](double value) { return !std::isnan(value); };
   for (std::uint64_t seed = 1;; ++seed) {
     const auto inputs = random_values(diagram, seed);
