@@ -12,10 +12,10 @@
 
 namespace napkin {
 
-class Analysis {
+class StateAnalysis {
  public:
-  Analysis(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
-           const Learnt& learnt);
+  StateAnalysis(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
+                const Learnt& learnt);
   States run();
 
  private:

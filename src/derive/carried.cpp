@@ -8,13 +8,13 @@
 
 namespace napkin {
 
-void Analysis::is_state(ArrayId array) {
+void StateAnalysis::is_state(ArrayId array) {
   found_.arrays.insert(array);
   kinds_.add_state(array);
 }
 
-std::optional<Reference> Analysis::referenced(const Column& column, const Sum& piece, const std::vector<WireId>& over,
-                                              bool needed) {
+std::optional<Reference> StateAnalysis::referenced(const Column& column, const Sum& piece,
+                                                   const std::vector<WireId>& over, bool needed) {
   const auto found = reference_for(piece, over, needed);
   if (found) {
     Term relative = piece[0], greatest;
@@ -29,7 +29,7 @@ std::optional<Reference> Analysis::referenced(const Column& column, const Sum& p
   return found;
 }
 
-std::optional<Reference> Analysis::reference_for(const Sum& piece, const std::vector<WireId>& over, bool needed) {
+std::optional<Reference> StateAnalysis::reference_for(const Sum& piece, const std::vector<WireId>& over, bool needed) {
   if (piece.size() != 1 || piece[0].exponent.empty()) return {};
   const Sum& exponent = piece[0].exponent;
   const auto free = free_of(exponent);
@@ -46,15 +46,15 @@ std::optional<Reference> Analysis::reference_for(const Sum& piece, const std::ve
   return add_reference(exponent, along, free, needed);
 }
 
-Sum Analysis::written_out(const Sum& body) {
+Sum StateAnalysis::written_out(const Sum& body) {
   if (body.size() == 1 && body[0].coefficient == 1 && body[0].factors.size() == 1 && body[0].factors[0].second == 1 &&
       body[0].exponent.empty() && !body[0].cast)
     return algebra_.normal(body[0].factors[0].first);
   return body;
 }
 
-Reference Analysis::add_reference(const Sum& exponent, const std::vector<WireId>& over, const std::set<WireId>& free,
-                                  bool needed) {
+Reference StateAnalysis::add_reference(const Sum& exponent, const std::vector<WireId>& over,
+                                       const std::set<WireId>& free, bool needed) {
   std::vector<WireId> kept(free.begin(), free.end());
   std::erase_if(kept, [&](WireId w) { return std::ranges::find(over, w) != over.end(); });
   const auto* greatest = find_reduction("max");
@@ -64,8 +64,8 @@ Reference Analysis::add_reference(const Sum& exponent, const std::vector<WireId>
   return {found_.all.size() - 1, 1};
 }
 
-Sum Analysis::carried(const Column& column, const Sum& body, const std::vector<WireId>& over,
-                      std::optional<Reference> reference, bool direct) {
+Sum StateAnalysis::carried(const Column& column, const Sum& body, const std::vector<WireId>& over,
+                           std::optional<Reference> reference, bool direct) {
   const auto index = state_for(column, body, over, reference, direct);
   Term term;
   term.factors = {{read_whole(scratch_, found_.all[index].array), 1}};
@@ -79,8 +79,8 @@ Sum Analysis::carried(const Column& column, const Sum& body, const std::vector<W
   return {term};
 }
 
-std::size_t Analysis::state_for(const Column& column, const Sum& body, const std::vector<WireId>& over,
-                                std::optional<Reference> reference, bool direct, bool named) {
+std::size_t StateAnalysis::state_for(const Column& column, const Sum& body, const std::vector<WireId>& over,
+                                     std::optional<Reference> reference, bool direct, bool named) {
   for (std::size_t i = 0; i < found_.all.size(); ++i) {
     const auto& s = found_.all[i];
     const bool alike = s.reduction == column.fold && s.over == over && s.reference == reference && !s.moment;
@@ -95,7 +95,7 @@ std::size_t Analysis::state_for(const Column& column, const Sum& body, const std
   return found_.all.size() - 1;
 }
 
-ArrayId Analysis::state_array(const Column& column, const Sum& body, const std::vector<WireId>& over, bool named) {
+ArrayId StateAnalysis::state_array(const Column& column, const Sum& body, const std::vector<WireId>& over, bool named) {
   auto wires = scratch_.at(column.output).wires;
   const auto free = free_of(body);
   std::erase_if(wires, [&](WireId w) { return !free.contains(w); });
@@ -110,12 +110,12 @@ ArrayId Analysis::state_array(const Column& column, const Sum& body, const std::
   return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
 }
 
-std::set<WireId> Analysis::free_of(const Sum& sum) {
+std::set<WireId> StateAnalysis::free_of(const Sum& sum) {
   const auto all = free_wires(scratch_, algebra_.build(sum));
   return {all.begin(), all.end()};
 }
 
-void Analysis::note_rules(const Sum& piece, const Term& state) {
+void StateAnalysis::note_rules(const Sum& piece, const Term& state) {
   if (algebra_.dependence(state).state)
     found_.rules.insert({Rule::cascade, Rule::invariant});
   else if (!trivial(state))
@@ -124,31 +124,31 @@ void Analysis::note_rules(const Sum& piece, const Term& state) {
     if (term.cast && algebra_.dependence(term).piece) found_.rules.insert(Rule::cast), note_cast(*term.cast);
 }
 
-void Analysis::note_cast(Datatype cast) {
+void StateAnalysis::note_cast(Datatype cast) {
   const auto text = fmt::format("rounds the piece to {}, not the finished value", row(cast).name);
   auto& notes = found_.notes;
   if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
 }
 
-Sum Analysis::reduction(const Column& column, const Sum& body) {
+Sum StateAnalysis::reduction(const Column& column, const Sum& body) {
   Term term;
   term.factors = {{scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)}), 1}};
   return {term};
 }
 
-void Analysis::step(Rule rule, const Column& column, const Sum& before, const Sum& after, std::string why) {
+void StateAnalysis::step(Rule rule, const Column& column, const Sum& before, const Sum& after, std::string why) {
   const ExprId old = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(before)});
   note_step(rule, column, old, algebra_.build(after), std::move(why));
 }
 
-void Analysis::show_written_out(const Column& column, const Sum& body) {
+void StateAnalysis::show_written_out(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state) return;
   const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)});
   note_step(Rule::composition, column, as_expression(scratch_, column), now,
             "what mixes pieces and finished reductions is written out");
 }
 
-void Analysis::note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why) {
+void StateAnalysis::note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why) {
   if (before != after) found_.trace.push_back({rule, column.output, before, after, std::move(why)});
 }
 

@@ -5,7 +5,7 @@
 
 namespace napkin {
 
-std::optional<Sum> Analysis::mean_of(const Column& column, const Sum& body) {
+std::optional<Sum> StateAnalysis::mean_of(const Column& column, const Sum& body) {
   if (body.empty() || algebra_.dependence(body).state || !algebra_.dependence(body).piece) return {};
   const bool flips = body[0].coefficient < 0;
   const Sum upright = flips ? scale(body, -1) : body;
@@ -21,7 +21,7 @@ std::optional<Sum> Analysis::mean_of(const Column& column, const Sum& body) {
   return Sum{sum};
 }
 
-std::optional<Sum> Analysis::about_means(const Column& column) {
+std::optional<Sum> StateAnalysis::about_means(const Column& column) {
   algebra_.keep_shifts(true);
   const Sum body = algebra_.normal(column.value);
   Sum plain;
@@ -49,7 +49,7 @@ std::optional<Sum> Analysis::about_means(const Column& column) {
   return value;
 }
 
-bool Analysis::worth_centring(const Column& column, const Shifted& found) {
+bool StateAnalysis::worth_centring(const Column& column, const Shifted& found) {
   const auto over = within(column.over, free_of(found.body));
   if (std::ranges::find(over, wire_) == over.end()) return false;
   if (!within(column.over, free_of({found.state})).empty() || !within(column.over, free_of(found.offset)).empty())
@@ -57,7 +57,7 @@ bool Analysis::worth_centring(const Column& column, const Shifted& found) {
   return found.power > 1 || !plain_weight(found);
 }
 
-Sum Analysis::about_mean(const Column& column, const Shifted& found) {
+Sum StateAnalysis::about_mean(const Column& column, const Shifted& found) {
   const auto centre = centre_for(found.body, within(column.over, free_of(found.body)));
   auto along = free_of(found.body);
   along.merge(free_of({found.piece}));
@@ -84,9 +84,9 @@ Sum Analysis::about_mean(const Column& column, const Shifted& found) {
   return value;
 }
 
-std::optional<ArrayId> Analysis::moment_for(const Column& column, const Shifted& found, std::size_t centre,
-                                            const std::vector<WireId>& over,
-                                            const std::vector<std::optional<ArrayId>>& lower) {
+std::optional<ArrayId> StateAnalysis::moment_for(const Column& column, const Shifted& found, std::size_t centre,
+                                                 const std::vector<WireId>& over,
+                                                 const std::vector<std::optional<ArrayId>>& lower) {
   const auto power = static_cast<int>(lower.size());
   const bool plain = plain_weight(found) && !found.rounded;
   if (plain && power < 2) return power == 0 ? std::optional(found_.centres[centre].count) : std::nullopt;
@@ -108,7 +108,7 @@ std::optional<ArrayId> Analysis::moment_for(const Column& column, const Shifted&
   return array;
 }
 
-std::size_t Analysis::centre_for(const Sum& body, const std::vector<WireId>& over) {
+std::size_t StateAnalysis::centre_for(const Sum& body, const std::vector<WireId>& over) {
   for (std::size_t i = 0; i < found_.centres.size(); ++i)
     if (found_.centres[i].over == over && napkin::equal(found_.centres[i].body, body)) return i;
   std::vector<WireId> kept;
@@ -120,7 +120,7 @@ std::size_t Analysis::centre_for(const Sum& body, const std::vector<WireId>& ove
   return found_.centres.size() - 1;
 }
 
-std::vector<WireId> Analysis::within(const std::vector<WireId>& wires, const std::set<WireId>& set) {
+std::vector<WireId> StateAnalysis::within(const std::vector<WireId>& wires, const std::set<WireId>& set) {
   std::vector<WireId> all;
   for (const auto wire : wires)
     if (set.contains(wire)) all.push_back(wire);

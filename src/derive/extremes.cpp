@@ -7,7 +7,7 @@
 
 namespace napkin {
 
-void Analysis::reduce_extreme(const Column& column, const Sum& body) {
+void StateAnalysis::reduce_extreme(const Column& column, const Sum& body) {
   show_written_out(column, body);
   if (body.size() == 1 && (!body[0].exponent.empty() || algebra_.dependence(body[0]).mixed()))
     return reduce_scaled(column, body[0]);
@@ -27,7 +27,7 @@ void Analysis::reduce_extreme(const Column& column, const Sum& body) {
   finish(column, add(carried(column, body_now, now, {}, state.empty()), state), later);
 }
 
-void Analysis::reduce_product(const Column& column, const Sum& body) {
+void StateAnalysis::reduce_product(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state)
     return finish(column, carried(column, algebra_original(column), column.over, {}, true), {});
   if (body.size() != 1) return refuse_mixing(column, algebra_.build(body));
@@ -52,32 +52,32 @@ void Analysis::reduce_product(const Column& column, const Sum& body) {
   finish(column, times(carried(column, {piece}, now, {}, false), often[0]), later);
 }
 
-Term Analysis::raised(Term term, double power) {
+Term StateAnalysis::raised(Term term, double power) {
   term.coefficient = std::pow(term.coefficient, power);
   for (auto& factor : term.factors) factor.second *= power;
   term.exponent = scale(term.exponent, power);
   return term;
 }
 
-std::pair<std::vector<WireId>, std::vector<WireId>> Analysis::parted(const std::vector<WireId>& over,
-                                                                     const std::set<WireId>& waiting) {
+std::pair<std::vector<WireId>, std::vector<WireId>> StateAnalysis::parted(const std::vector<WireId>& over,
+                                                                          const std::set<WireId>& waiting) {
   std::pair<std::vector<WireId>, std::vector<WireId>> all;
   for (const auto wire : over) (waiting.contains(wire) ? all.second : all.first).push_back(wire);
   return all;
 }
 
-void Analysis::finish(const Column& column, const Sum& value, const std::vector<WireId>& later) {
+void StateAnalysis::finish(const Column& column, const Sum& value, const std::vector<WireId>& later) {
   found_.finished[column.output] = later.empty() ? value : fold_later(column, value, later);
 }
 
-Sum Analysis::algebra_original(const Column& column) {
+Sum StateAnalysis::algebra_original(const Column& column) {
   Term term;
   term.factors = {{column.value, 1}};
   const Sum normal = algebra_.normal(column.value);
   return algebra_.dependence(column.value).state ? normal : Sum{term};
 }
 
-void Analysis::reduce_scaled(const Column& column, const Term& term) {
+void StateAnalysis::reduce_scaled(const Column& column, const Term& term) {
   auto separated = algebra_.separate(term);
   if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(column, *mixing);
   auto& [piece, state, shift] = std::get<Algebra::Separated>(separated);

@@ -6,8 +6,8 @@
 
 namespace napkin {
 
-Analysis::Analysis(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
-                   const Learnt& learnt)
+StateAnalysis::StateAnalysis(Diagram& scratch, const std::vector<Column>& columns, WireId wire,
+                             const std::set<ArrayId>& needed, const Learnt& learnt)
     : scratch_(scratch),
       columns_(columns),
       wire_(wire),
@@ -18,7 +18,7 @@ Analysis::Analysis(Diagram& scratch, const std::vector<Column>& columns, WireId 
                 [this](ArrayId a) { return positive_.contains(a); }}),
       kinds_(scratch, wire) {}
 
-States Analysis::run() {
+States StateAnalysis::run() {
   for (const auto& column : columns_) producer_[column.output] = &column;
   for (const auto& column : columns_) found_.kinds.push_back(kinds_.classify(column, depends(column)));
   for (std::size_t i = 0; i < columns_.size() && !found_.refused; ++i) derive(i);
@@ -26,12 +26,12 @@ States Analysis::run() {
   return std::move(found_);
 }
 
-Dependence Analysis::depends(const Column& column) const {
+Dependence StateAnalysis::depends(const Column& column) const {
   const auto value = algebra_.dependence(column.value);
   return column.repair ? value | algebra_.dependence(*column.repair) : value;
 }
 
-std::optional<Sum> Analysis::definition(ExprId e) {
+std::optional<Sum> StateAnalysis::definition(ExprId e) {
   const auto access = std::get<Access>(scratch_.at(e).node);
   if (const auto found = found_.finished.find(access.array); found != found_.finished.end() && kinds_.whole(access))
     return found->second;
@@ -40,20 +40,20 @@ std::optional<Sum> Analysis::definition(ExprId e) {
   return kinds_.piece(access.array) && writes_exponentials_ ? exponential(*producer_.at(access.array)) : std::nullopt;
 }
 
-std::optional<Sum> Analysis::exponential(const Column& column) {
+std::optional<Sum> StateAnalysis::exponential(const Column& column) {
   auto sum = defined(column);
   if (!sum || std::ranges::none_of(*sum, [](const Term& t) { return !t.exponent.empty(); })) return {};
   return sum;
 }
 
-std::optional<Sum> Analysis::defined(const Column& column) {
+std::optional<Sum> StateAnalysis::defined(const Column& column) {
   if (column.fold || column.carried) return {};
   const auto type = scratch_.at(column.output).type;
   if (accumulator(type) == type) return algebra_.normal(column.value);
   return algebra_.normal(scratch_.intern(Cast{type, column.value}));
 }
 
-void Analysis::derive(std::size_t i) {
+void StateAnalysis::derive(std::size_t i) {
   const auto& column = columns_[i];
   if (found_.kinds[i] == ColumnKind::reduction) reduce(column);
   // What is written in two steps, as repaired moments are, stays in two.
@@ -62,7 +62,7 @@ void Analysis::derive(std::size_t i) {
     if (const auto sum = defined(column)) found_.finished[column.output] = *sum;
 }
 
-void Analysis::reduce(const Column& column) {
+void StateAnalysis::reduce(const Column& column) {
   if (column.carried) return refuse(column, "is carried along another streamed axis already");
   const auto role = column.fold->combine->role;
   const Sum body = algebra_.normal(column.value);
@@ -70,7 +70,7 @@ void Analysis::reduce(const Column& column) {
   role == Role::multiply ? reduce_product(column, body) : reduce_extreme(column, body);
 }
 
-bool Analysis::takes_reference(const Column& column, const Sum& body) {
+bool StateAnalysis::takes_reference(const Column& column, const Sum& body) {
   if (algebra_.dependence(body).state) return true;
   return std::ranges::any_of(body, [&](const Term& term) {
     const auto separated = algebra_.separate(term);
@@ -79,14 +79,14 @@ bool Analysis::takes_reference(const Column& column, const Sum& body) {
   });
 }
 
-Sum Analysis::as_written(const Column& column) {
+Sum StateAnalysis::as_written(const Column& column) {
   writes_exponentials_ = false;
   Sum body = algebra_.normal(column.value);
   writes_exponentials_ = true;
   return body;
 }
 
-void Analysis::reduce_sum(const Column& column, const Sum& body) {
+void StateAnalysis::reduce_sum(const Column& column, const Sum& body) {
   auto value = mean_of(column, body);
   if (!value) value = about_means(column);
   if (!value) {
@@ -96,7 +96,7 @@ void Analysis::reduce_sum(const Column& column, const Sum& body) {
   if (value) found_.finished[column.output] = *value;
 }
 
-std::optional<Sum> Analysis::summed(const Column& column, const Sum& body, bool alone) {
+std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, bool alone) {
   struct Share {
     Sum piece;
     Term state;
@@ -131,7 +131,7 @@ std::optional<Sum> Analysis::summed(const Column& column, const Sum& body, bool 
   return finished;
 }
 
-Sum Analysis::folded(const Column& column, const Sum& piece, Term state, bool single) {
+Sum StateAnalysis::folded(const Column& column, const Sum& piece, Term state, bool single) {
   const auto along = free_of(piece), waiting = free_of({state});
   std::vector<WireId> now, later;
   for (const auto wire : column.over) {
@@ -153,11 +153,11 @@ Sum Analysis::folded(const Column& column, const Sum& piece, Term state, bool si
   return later.empty() ? value : fold_later(column, value, later);
 }
 
-bool Analysis::trivial(const Term& term) {
+bool StateAnalysis::trivial(const Term& term) {
   return term.coefficient == 1 && term.factors.empty() && term.exponent.empty();
 }
 
-Sum Analysis::times(const Sum& a, const Term& b) {
+Sum StateAnalysis::times(const Sum& a, const Term& b) {
   Sum all;
   for (const auto& term : a) {
     Term product = term;
@@ -169,7 +169,7 @@ Sum Analysis::times(const Sum& a, const Term& b) {
   return all;
 }
 
-Sum Analysis::fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over) {
+Sum StateAnalysis::fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over) {
   const auto array =
       new_array(scratch_, scratch_.at(column.output).name, accumulator(type(column)), scratch_.at(column.output).wires);
   found_.late_folds[column.output].push_back({array, algebra_.build(value), column.fold, over, {}, {}});
@@ -179,15 +179,15 @@ Sum Analysis::fold_later(const Column& column, const Sum& value, const std::vect
   return {term};
 }
 
-void Analysis::refuse(const Column& column, const std::string& why, const std::string& mend) {
+void StateAnalysis::refuse(const Column& column, const std::string& why, const std::string& mend) {
   if (!found_.refused) found_.refused = refused_fold(scratch_, column, wire_, why, mend);
 }
 
-void Analysis::refuse_mixing(const Column& column, ExprId mixing) {
+void StateAnalysis::refuse_mixing(const Column& column, ExprId mixing) {
   if (!found_.refused) found_.refused = refused_mixing(scratch_, algebra_, column, wire_, kinds_, mixing);
 }
 
-void Analysis::check_needed() {
+void StateAnalysis::check_needed() {
   for (std::size_t i = 0; i < columns_.size() && !found_.refused; ++i)
     if (found_.kinds[i] == ColumnKind::mixed && needed_.contains(columns_[i].output))
       found_.refused = refused_kept(scratch_, columns_[i], wire_, kinds_);
@@ -195,7 +195,7 @@ void Analysis::check_needed() {
 
 States find_states(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
                    const Learnt& learnt) {
-  return Analysis(scratch, columns, wire, needed, learnt).run();
+  return StateAnalysis(scratch, columns, wire, needed, learnt).run();
 }
 
 std::string centre_key(Diagram& scratch, Algebra& algebra, const Sum& body, const std::vector<WireId>& over) {
