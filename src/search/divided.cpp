@@ -198,7 +198,9 @@ class Division {
 }  // namespace
 
 FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
-  const bool complete = found.plan.kernels.size() == found.kernels.size();
+  constexpr std::size_t most_statements = 16;  // beyond, cuts are not searched to the end either
+  const bool complete =
+      found.plan.kernels.size() == found.kernels.size() && found.diagram.statements.size() <= most_statements;
   if (goal.divide && goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() &&
       complete)
     Division(found, hardware, goal).run();
