@@ -38,6 +38,23 @@ static double relative_error(const Array& got, const Array& expected) {
 
 )";
 
+const std::string_view options_text = R"(
+static bool option(const char* text) {
+@OPTIONS@  return false;
+}
+
+int main(int count, char** words) {
+  bool times = false, given = false;
+  n = {@CHECKED@};
+  for (int i = 1; i < count; ++i)
+    if (std::strcmp(words[i], "--time") == 0)
+      times = true;
+    else if (option(words[i]))
+      given = true;
+    else
+      return std::fprintf(stderr, "usage: %s [axis=size ...] [--time], axes: @AXES@\n", words[0]), 2;
+)";
+
 namespace {
 
 constexpr double most_checked = 1e9;  // operations of the plain evaluation, unless sizes are given
@@ -117,6 +134,18 @@ std::string sizes(const CodePlan& plan, const auto& wires) {
   return text;
 }
 
+// Statements that draw a value in double and give it its `host` and its `stored` form.
+std::string draw(const CodePlan& plan, ArrayId id) {
+  const auto& array = plan.diagram.at(id);
+  const auto& type = code_type(plan.language, array.type);
+  std::string drawn = "2 * random_unit() - 1";
+  if (array.type == Datatype::boolean) drawn = fmt::format("random_unit() < {}", array.density.value_or(0.5));
+  if (array.type == Datatype::i8 || array.type == Datatype::i32) drawn = "std::floor(9 * random_unit()) - 4";
+  const auto own = array.type == Datatype::boolean ? "bool" : type.own;
+  return fmt::format("const {} drawn = {}({}); stored = {}; host = {};", own, own, drawn, filled(type.write, "drawn"),
+                     filled(type.read, "stored"));
+}
+
 }  // namespace
 
 double rounding_share(const Diagram& diagram) {
@@ -147,15 +176,31 @@ double rounding_share(const Diagram& diagram) {
   return all;
 }
 
-std::string draw(const CodePlan& plan, ArrayId id) {
-  const auto& array = plan.diagram.at(id);
-  const auto& type = code_type(plan.language, array.type);
-  std::string drawn = "2 * random_unit() - 1";
-  if (array.type == Datatype::boolean) drawn = fmt::format("random_unit() < {}", array.density.value_or(0.5));
-  if (array.type == Datatype::i8 || array.type == Datatype::i32) drawn = "std::floor(9 * random_unit()) - 4";
-  const auto own = array.type == Datatype::boolean ? "bool" : type.own;
-  return fmt::format("const {} drawn = {}({}); stored = {}; host = {};", own, own, drawn, filled(type.write, "drawn"),
-                     filled(type.read, "stored"));
+void declare_arrays(const CodePlan& plan, Lines& out) {
+  for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
+    for (const auto id : *list) {
+      const auto& name = plan.names.arrays[id.index];
+      out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name, value_count(plan, id)));
+      if (list == &plan.diagram.outputs)
+        out.line(fmt::format("{}.poison();", name));
+      else
+        out.line(
+            fmt::format("{}.fill([](double& host, {}& stored) {{ {} }});", name, storage(plan, id), draw(plan, id)));
+    }
+}
+
+void compare_output(const CodePlan& plan, ArrayId id, Lines& out) {
+  const auto& name = plan.names.arrays[id.index];
+  const auto read = filled(code_type(plan.language, plan.diagram.at(id).type).read, "stored");
+  const auto allowed = rounding_share(plan.diagram);
+  out.open("");
+  out.line(fmt::format("const auto got = {}.fetch([](const {}& stored) {{ return double({}); }});", name,
+                       storage(plan, id), read));
+  out.line(fmt::format("const double error = relative_error(got, {}.host);", name));
+  out.line(fmt::format("std::printf(\"{}: relative error %.2e, %s\\n\", error, error <= {} ? \"good\" : \"WRONG\");",
+                       name, allowed));
+  out.line(fmt::format("good = good && error <= {};", allowed));
+  out.close();
 }
 
 std::string plain_bytes(const CodePlan& plan) {

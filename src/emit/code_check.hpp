@@ -20,8 +20,12 @@ extern const std::string_view random_text, error_text;
 // The share of an output's norm that rounding may explain, by the coarsest format on the way.
 double rounding_share(const Diagram&);
 
-// Statements that draw a value in double and give it its `host` and its `stored` form.
-std::string draw(const CodePlan&, ArrayId);
+// Declares an array of type `Both` for every input, drawn, and every output, with no numbers in it yet.
+void declare_arrays(const CodePlan&, Lines&);
+// Compares what an output's array holds with its host's side.
+void compare_output(const CodePlan&, ArrayId, Lines&);
+// The beginning of `main`: reads `axis=size` and `--time` into `times` and `given`.
+extern const std::string_view options_text;
 
 // In C++: bytes of every input read and every output written once, and operations of the plain statements.
 std::string plain_bytes(const CodePlan&);

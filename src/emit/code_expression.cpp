@@ -8,7 +8,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "derive/masks.hpp"
+#include "derive/conditions.hpp"
 #include "diagram/match.hpp"
 #include "emit/code_text.hpp"
 #include "emit/code_types.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/code_expression.hpp"
+#include "emit/code_columns.hpp"
 #include "emit/cpp_page.hpp"
 
 namespace napkin {
@@ -50,7 +50,6 @@ class CppColumns {
   Typed read(const Compute&, ExprId access, const Here&) const;
   std::string value(const Compute&, ExprId, const Here&);
   std::string rounded(BufferId, const std::string& text) const;
-  bool is_wide(const Compute&) const;
   std::string extents(const Compute&) const;
 
   CppPage& page_;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view opening =
     R"(// Checks the kernels of @NAME@ against its plain evaluation, and times both with --time.
+// Printed by napkin.
 //
 //   @NAME@_harness [axis=size ...] [--time]
 #include <algorithm>
@@ -80,52 +81,10 @@ static void report(double plain, double kernels) {
 
 )";
 
-constexpr std::string_view main_text = R"(
-static bool option(const char* text) {
-@OPTIONS@  return false;
-}
-
-int main(int count, char** words) {
-  bool times = false, given = false;
-  n = {@CHECKED@};
-  for (int i = 1; i < count; ++i)
-    if (std::strcmp(words[i], "--time") == 0)
-      times = true;
-    else if (option(words[i]))
-      given = true;
-    else
-      return std::fprintf(stderr, "usage: %s [axis=size ...] [--time], axes: @AXES@\n", words[0]), 2;
-  if (times && !given) n = {@PLANNED@};
+constexpr std::string_view main_text = R"(  if (times && !given) n = {@PLANNED@};
   return run(times) ? 0 : 1;
 }
 )";
-
-void declare_arrays(const CppPlan& plan, Lines& out) {
-  for (const auto id : plan.diagram.inputs) {
-    const auto& name = plan.names.arrays[id.index];
-    out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name, value_count(plan, id)));
-    out.line(fmt::format("{}.fill([](double& host, {}& stored) {{ {} }});", name, storage(plan, id), draw(plan, id)));
-  }
-  for (const auto id : plan.diagram.outputs) {
-    const auto& name = plan.names.arrays[id.index];
-    out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name, value_count(plan, id)));
-    out.line(fmt::format("{}.poison();", name));
-  }
-}
-
-void compare(const CppPlan& plan, ArrayId id, Lines& out) {
-  const auto& name = plan.names.arrays[id.index];
-  const auto read = filled(code_type(Language::cpp, plan.diagram.at(id).type).read, "stored");
-  const auto allowed = rounding_share(plan.diagram);
-  out.open("");
-  out.line(fmt::format("const auto got = {}.fetch([](const {}& stored) {{ return double({}); }});", name,
-                       storage(plan, id), read));
-  out.line(fmt::format("const double error = relative_error(got, {}.host);", name));
-  out.line(fmt::format("std::printf(\"{}: relative error %.2e, %s\\n\", error, error <= {} ? \"good\" : \"WRONG\");",
-                       name, allowed));
-  out.line(fmt::format("good = good && error <= {};", allowed));
-  out.close();
-}
 
 void run_function(const CppPlan& plan, Lines& out) {
   std::vector<std::string> sizes, pointers, hosts;
@@ -149,7 +108,7 @@ void run_function(const CppPlan& plan, Lines& out) {
   out.line("if (failed) return std::printf(\"the kernels do not hold for these sizes\\n\"), false;");
   out.line("plain();");
   out.line("bool good = true;");
-  for (const auto id : plan.diagram.outputs) compare(plan, id, out);
+  for (const auto id : plan.diagram.outputs) compare_output(plan, id, out);
   out.line("if (times) report(median_time(plain), median_time(kernels));");
   out.line("return good;");
   out.close();
@@ -180,7 +139,8 @@ std::string cpp_harness(const CppPlan& plan) {
   run_function(plan, body);
   auto words = check_words(plan);
   words.emplace_back("@DEFINITIONS@", code_definitions(Language::cpp, body.text()));
-  return replaced(std::string(opening), words) + body.text() + replaced(std::string(main_text), words);
+  return replaced(std::string(opening), words) + body.text() +
+         replaced(std::string(options_text) + std::string(main_text), words);
 }
 
 std::string cpp_build_file(const CppPlan& plan) {

@@ -126,32 +126,20 @@ void ColumnPrinter::fold(const Compute& compute) {
 
 // The identity, or the old value repaired.
 void ColumnPrinter::begin_fold(const Compute& compute, Edge past_end) {
-  const auto& column = compute.column;
-  const bool in_place = column.carried && *compute.carried == compute.to;
-  if (in_place && !column.repair) return;
+  if (begins_in_place(compute)) return;
   Here here;
   const int opened = open_cells(wires(compute), past_end, here);
-  const auto to = slot(compute, here);
-  if (in_place) {
-    out_.line(fmt::format("{} *= {};", to, without_brackets(value(compute, *column.repair, here))));
-  } else if (column.carried) {
-    const auto old = slot(*compute.carried, page_.nest.at(*compute.carried).at, here);
-    out_.line(column.repair ? fmt::format("{} = {} * {};", to, value(compute, *column.repair, here), old)
-                            : fmt::format("{} = {};", to, old));
-  } else {
-    out_.line(fmt::format("{} = {};", to, code_number(column.fold->identity, is_wide(compute))));
-  }
+  FoldWords words{slot(compute, here), "", ""};
+  if (compute.carried) words.old = slot(*compute.carried, page_.nest.at(*compute.carried).at, here);
+  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
   close(opened);
 }
 
 void ColumnPrinter::absorb(const Compute& compute, const Here& here) {
-  const auto& combine = *compute.column.fold->combine;
   const auto to = slot(compute, here);
   const auto text = without_brackets(value(compute, compute.column.value, here));
-  if (combine.role == Role::add || combine.role == Role::multiply)
-    out_.line(fmt::format("{} {}= {};", to, combine.name, text));
-  else
-    out_.line(fmt::format("{} = {};", to, fmt::format(fmt::runtime(code_of(Language::cuda, combine)), to, text)));
+  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, text));
 }
 
 void ColumnPrinter::round_fold(const Compute& compute, Edge past_end) {
@@ -291,30 +279,16 @@ Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& 
 }
 
 std::string ColumnPrinter::value(const Compute& compute, ExprId id, const Here& here) {
-  const bool wide = is_wide(compute);
   const Surroundings around{.language = Language::cuda,
                             .position = [&](WireId wire) { return here.position.at(wire); },
-                            .size = [&](AxisId axis) { return "n." + page_.names.axes[axis.index]; },
+                            .size = {},
                             .read = [&](ExprId access) { return read(compute, access, here); },
-                            .local =
-                                [&, wide](const std::string& text) {
-                                  const auto name = page_.pool.fresh("t");
-                                  out_.line(fmt::format("const {} {} = {};", wide ? "double" : "float", name, text));
-                                  return name;
-                                },
-                            .wide = wide};
-  const auto typed = code_expression(page_.diagram, id, around);
-  return typed.kind == Kind::real ? typed.text : fmt::format("float({})", without_brackets(typed.text));
+                            .wide = is_wide(page_.nest, compute)};
+  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
 }
 
 std::string ColumnPrinter::rounded(BufferId id, const std::string& text) const {
-  return without_brackets(filled(code_type(Language::cuda, page_.nest.at(id).type).round, without_brackets(text)));
-}
-
-bool ColumnPrinter::is_wide(const Compute& compute) const {
-  const auto wide = [&](BufferId id) { return napkin::is_wide(page_.nest.at(id).type); };
-  return wide(compute.to) ||
-         std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) { return wide(read.second); });
+  return code_rounded(Language::cuda, page_.nest.at(id).type, text);
 }
 
 }  // namespace napkin

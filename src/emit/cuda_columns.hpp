@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/code_expression.hpp"
+#include "emit/code_columns.hpp"
 #include "emit/cuda_page.hpp"
 
 namespace napkin {
@@ -51,7 +51,6 @@ class ColumnPrinter {
   Typed read(const Compute&, ExprId access, const Here&) const;
   std::string value(const Compute&, ExprId, const Here&);
   std::string rounded(BufferId, const std::string& text) const;
-  bool is_wide(const Compute&) const;
   bool reads_own(const Compute&, WireId) const;
 
   Page& page_;

@@ -69,22 +69,7 @@ struct Both {
 };
 )";
 
-constexpr std::string_view main_text = R"(
-static bool option(const char* text) {
-@OPTIONS@  return false;
-}
-
-int main(int count, char** words) {
-  bool times = false, given = false;
-  n = {@CHECKED@};
-  for (int i = 1; i < count; ++i)
-    if (std::strcmp(words[i], "--time") == 0)
-      times = true;
-    else if (option(words[i]))
-      given = true;
-    else
-      return std::fprintf(stderr, "usage: %s [axis=size ...] [--time], axes: @AXES@\n", words[0]), 2;
-  const bool good = run(true, false);
+constexpr std::string_view main_text = R"(  const bool good = run(true, false);
   if (times) {
     if (!given) n = {@PLANNED@};
     run(false, true);
@@ -100,19 +85,12 @@ void run_function(const CudaPlan& plan, Lines& out) {
   for (const auto& axis : plan.names.axes) sizes.push_back("n." + axis);
   out.line("// Runs the kernels on random inputs; compares them with the reference, or times them.");
   out.open("static bool run(bool compares, bool times)");
-  for (const auto id : diagram.inputs) {
-    out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name(id), value_count(plan, id)));
-    out.line(
-        fmt::format("{}.fill([](double& host, {}& stored) {{ {} }});", name(id), storage(plan, id), draw(plan, id)));
-    pointers.push_back(name(id) + ".device");
-    hosts.push_back(name(id) + ".host");
-  }
-  for (const auto id : diagram.outputs) {
-    out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name(id), value_count(plan, id)));
-    out.line(fmt::format("{}.poison();", name(id)));
-    pointers.push_back(name(id) + ".device");
-    hosts.push_back(name(id) + ".host");
-  }
+  for (const auto* list : {&diagram.inputs, &diagram.outputs})
+    for (const auto id : *list) {
+      pointers.push_back(name(id) + ".device");
+      hosts.push_back(name(id) + ".host");
+    }
+  declare_arrays(plan, out);
   out.line(fmt::format("Both<unsigned char> workspace({}_workspace_size({}) + 16);", plan.names.diagram,
                        joined(sizes, ", ")));
   out.line("workspace.poison();");
@@ -125,17 +103,7 @@ void run_function(const CudaPlan& plan, Lines& out) {
   out.line("bool good = true;");
   out.open("if (compares)");
   out.line(fmt::format("reference({});", joined(hosts, ", ")));
-  for (const auto id : diagram.outputs) {
-    const auto read = filled(code_type(Language::cuda, diagram.at(id).type).read, "stored");
-    out.open("");
-    out.line(fmt::format("const auto got = {}.fetch([](const {}& stored) {{ return double({}); }});", name(id),
-                         storage(plan, id), read));
-    out.line(fmt::format("const double error = relative_error(got, {}.host);", name(id)));
-    out.line(fmt::format("std::printf(\"{}: relative error %.2e, %s\\n\", error, error <= {} ? \"good\" : \"WRONG\");",
-                         name(id), rounding_share(diagram)));
-    out.line(fmt::format("good = good && error <= {};", rounding_share(diagram)));
-    out.close();
-  }
+  for (const auto id : diagram.outputs) compare_output(plan, id, out);
   out.close();
   out.line("if (times) time_launches(launch);");
   out.line("return good;");
@@ -190,7 +158,8 @@ std::string cuda_harness(const CudaPlan& plan) {
   auto words = check_words(plan);
   words.emplace_back("@HEADERS@", cuda_headers(body.text()));
   words.emplace_back("@DEFINITIONS@", code_definitions(Language::cuda, body.text()));
-  return replaced(std::string(opening), words) + body.text() + replaced(std::string(main_text), words);
+  return replaced(std::string(opening), words) + body.text() +
+         replaced(std::string(options_text) + std::string(main_text), words);
 }
 
 std::string cuda_build_file(const CudaPlan& plan) {

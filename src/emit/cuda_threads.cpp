@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 
+#include "derive/columns.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -20,15 +21,6 @@ constexpr std::int64_t longest_stream = 8;     // pieces of a stream in one thre
 constexpr double shared_without_limit = 99 * 1024, most_shared = 227 * 1024;
 
 std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
-
-// The columns of a program, loops opened.
-void collect(const std::vector<Step>& steps, std::vector<const Column*>& columns) {
-  for (const auto& step : steps)
-    if (const auto* column = std::get_if<Column>(&step))
-      columns.push_back(column);
-    else
-      collect(std::get<Loop>(step).body, columns);
-}
 
 bool has(const std::vector<WireId>& wires, WireId wire) {
   return std::find(wires.begin(), wires.end(), wire) != wires.end();
@@ -56,7 +48,7 @@ class Threading {
     result_.hardware.levels.push_back(level);
     result_.block_level = block_level(hardware);
     leave_to_threads();
-    collect(kernel_.program.steps, columns_);
+    columns_ = columns_in(kernel_.program.steps);
     allow_whole_pieces();
   }
 
