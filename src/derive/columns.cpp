@@ -9,6 +9,7 @@
 
 #include "derive/invariant.hpp"
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -56,18 +57,8 @@ class Flattener {
  private:
   // The expression with its reductions replaced by arrays.
   ExprId flat(ExprId e) {
-    const Expr old = scratch_.at(e);
-    return match(
-        old.node,
-        [&](const Apply& a) {
-          Apply copy = a;
-          for (auto& argument : copy.arguments) argument = flat(argument);
-          return scratch_.intern(copy, old.span);
-        },
-        [&](const Cast& c) {
-          return scratch_.intern(Cast{c.type, flat(c.value)}, old.span);
-        },
-        [&](const Reduce& r) { return folded(e, r); }, [&](const auto&) { return e; });
+    if (const auto* reduce = std::get_if<Reduce>(&scratch_.at(e).node)) return folded(e, Reduce(*reduce));
+    return with_operands(scratch_, e, [&](ExprId operand) { return flat(operand); });
   }
   ExprId folded(ExprId e, const Reduce& reduce) {
     if (const auto found = folded_.find(e); found != folded_.end()) return found->second;
@@ -279,6 +270,18 @@ std::vector<ArrayId> reads(const Diagram& diagram, const Column& column) {
     for (const auto array : arrays_read(diagram, *column.repair)) all.insert(array);
   if (column.carried) all.insert(*column.carried);
   return {all.begin(), all.end()};
+}
+
+std::vector<const Column*> columns_in(const std::vector<Step>& steps) {
+  std::vector<const Column*> all;
+  for (const auto& step : steps)
+    if (const auto* column = std::get_if<Column>(&step)) {
+      all.push_back(column);
+    } else {
+      const auto inner = columns_in(std::get<Loop>(step).body);
+      all.insert(all.end(), inner.begin(), inner.end());
+    }
+  return all;
 }
 
 std::set<WireId> wires_of(const Diagram& diagram, const Column& column) {

@@ -17,6 +17,9 @@ std::vector<Column> columns_of(Diagram& scratch, const std::vector<StatementId>&
 // own in front of its first use.
 std::vector<Column> tidy(Diagram& scratch, std::vector<Column> columns);
 
+// The columns of a program's steps, loops opened.
+std::vector<const Column*> columns_in(const std::vector<Step>&);
+
 std::vector<ArrayId> reads(const Diagram&, const Column&);  // carried and repair included
 std::set<WireId> wires_of(const Diagram&, const Column&);   // of output, value and fold
 bool involves(const Diagram&, const Column&, WireId);

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "derive/columns.hpp"
-#include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -73,23 +73,9 @@ class Divider {
   }
   ExprId rewritten(ExprId id) {
     const auto node = diagram().at(id).node;
-    return match(
-        node, [&](const Constant&) { return id; }, [&](const Size&) { return id; },
-        [&](const Position& p) { return p.wire == wire_ ? position() : id; },
-        [&](const Access& a) { return rewritten(a); },
-        [&](const Apply& a) {
-          std::vector<ExprId> arguments;
-          for (const auto argument : a.arguments) arguments.push_back(rewritten(argument));
-          return diagram().intern(Apply{a.function, std::move(arguments)});
-        },
-        [&](const Cast& c) {
-          const ExprId value = rewritten(c.value);
-          return diagram().intern(Cast{c.type, value});
-        },
-        [&](const Reduce& r) {
-          const ExprId body = rewritten(r.body);
-          return diagram().intern(Reduce{r.reduction, r.over, body});
-        });
+    if (const auto* at = std::get_if<Position>(&node)) return at->wire == wire_ ? position() : id;
+    if (const auto* access = std::get_if<Access>(&node)) return rewritten(*access);
+    return with_operands(diagram(), id, [&](ExprId operand) { return rewritten(operand); });
   }
   ExprId position() {
     const ExprId part = diagram().intern(Position{part_}), inside = diagram().intern(Position{inside_});
@@ -131,6 +117,7 @@ class Divider {
     const auto& array = diagram().at(column.output);
     std::optional<ExprId> old;
     if (column.carried) old = rewritten(read_whole(diagram(), *column.carried));
+    if (old && column.repair && !is_number(*old)) old = apply("*", {rewritten(*column.repair), *old});
     ExprId value = rewritten(column.value);
     if (column.fold) value = reduced(column, value);
     if (old && !(is_number(*old) && std::get<Constant>(diagram().at(*old).node).value == column.fold->identity))
@@ -161,7 +148,6 @@ class Divider {
   // A statement; returns how its array is read at its own place.
   ExprId state(ArrayId array, ExprId value, bool of_part) {
     std::vector<WireId> wires;
-    const auto free = free_wires(diagram(), value);
     for (const auto wire : diagram().at(array).wires) wires.push_back(wire == wire_ ? inside_ : wire);
     if (of_part) wires.insert(wires.begin(), part_);
     const bool own = array.index < derivation_.file_arrays && wires == diagram().at(array).wires;
@@ -223,11 +209,7 @@ class Divider {
         return of_parts(inlined->second);
       return merged_.contains(access->array) ? merged_.at(access->array) : id;
     }
-    const auto* apply = std::get_if<Apply>(&node);
-    if (!apply) return id;
-    std::vector<ExprId> arguments;
-    for (const auto argument : apply->arguments) arguments.push_back(of_parts(argument));
-    return diagram().intern(Apply{apply->function, std::move(arguments)});
+    return with_operands(diagram(), id, [&](ExprId operand) { return of_parts(operand); });
   }
 
   // ---- the new diagram ----

@@ -5,7 +5,7 @@
 // until it is known which wire is streamed (rule S6).
 #include "derive/invariant.hpp"
 
-#include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -15,18 +15,10 @@ class Mover {
   Mover(Diagram& diagram, std::vector<Rewriting>& trace, ArrayId of) : diagram_(diagram), trace_(trace), of_(of) {}
 
   ExprId moved(ExprId e) {
-    const Expr old = diagram_.at(e);
-    return match(
-        old.node,
-        [&](const Apply& a) {
-          Apply copy = a;
-          for (auto& argument : copy.arguments) argument = moved(argument);
-          return diagram_.intern(copy, old.span);
-        },
-        [&](const Cast& c) {
-          return diagram_.intern(Cast{c.type, moved(c.value)}, old.span);
-        },
-        [&](const Reduce& r) { return reduced(r, old.span); }, [&](const auto&) { return e; });
+    const ExprId plain = with_operands(diagram_, e, [&](ExprId operand) { return moved(operand); });
+    const Expr made = diagram_.at(plain);
+    const auto* reduce = std::get_if<Reduce>(&made.node);
+    return reduce && reduce->reduction->combine->role == Role::add ? reduced(plain, *reduce, made.span) : plain;
   }
 
  private:
@@ -34,10 +26,8 @@ class Mover {
     std::vector<ExprId> varying_over, varying_under, constant_over, constant_under;
   };
 
-  ExprId reduced(const Reduce& reduce, Span span) {
-    const ExprId body = moved(reduce.body);
-    const ExprId plain = diagram_.intern(Reduce{reduce.reduction, reduce.over, body}, span);
-    if (reduce.reduction->combine->role != Role::add) return plain;
+  ExprId reduced(ExprId plain, const Reduce& reduce, Span span) {
+    const ExprId body = reduce.body;
     Factors factors;
     collect(body, true, factors);
     if (factors.varying_over.empty() || (factors.constant_over.empty() && factors.constant_under.empty())) return plain;

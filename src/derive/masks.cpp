@@ -5,93 +5,31 @@
 // a reduction of identities leaves behind is the old state itself. What remains unknown stays an opaque array.
 #include "derive/masks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "derive/columns.hpp"
+#include "derive/conditions.hpp"
+#include "derive/trial.hpp"
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// ---- linear forms ----
-
-struct Form {
-  std::map<WireId, double> terms;
-  double offset = 0, constant = 0;
-  std::map<AxisId, double> sizes;
-  void add(const Form& other, double factor) {
-    for (const auto& [wire, coefficient] : other.terms) terms[wire] += factor * coefficient;
-    for (const auto& [axis, coefficient] : other.sizes) sizes[axis] += factor * coefficient;
-    offset += factor * other.offset;
-    constant += factor * other.constant;
-  }
-  bool is_constant() const { return terms.empty() && sizes.empty(); }
-};
-
-std::optional<Form> linear(const Diagram& diagram, ExprId id);
-
-std::optional<Form> linear(const Diagram& diagram, const Apply& apply) {
-  std::vector<Form> arguments;
-  for (const auto argument : apply.arguments) {
-    auto form = linear(diagram, argument);
-    if (!form) return std::nullopt;
-    arguments.push_back(std::move(*form));
-  }
-  Form result;
-  const auto scaled = [&](const Form& form, double factor) { return result.add(form, factor), result; };
-  const auto is_number = [&](std::size_t i) { return arguments[i].is_constant(); };
-  switch (apply.function->role) {
-    case Role::add:
-      return result.add(arguments[0], 1), scaled(arguments[1], 1);
-    case Role::subtract:
-      return result.add(arguments[0], 1), scaled(arguments[1], -1);
-    case Role::negate:
-      return scaled(arguments[0], -1);
-    case Role::multiply:
-      if (is_number(0)) return scaled(arguments[1], arguments[0].offset);
-      return is_number(1) ? std::optional(scaled(arguments[0], arguments[1].offset)) : std::nullopt;
-    case Role::divide:
-      if (!is_number(1) || arguments[1].offset == 0) return std::nullopt;
-      return scaled(arguments[0], 1 / arguments[1].offset);
-    default:
-      return std::nullopt;
-  }
-}
-
-std::optional<Form> linear(const Diagram& diagram, ExprId id) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? std::optional(Form{{}, value, value, {}}) : std::nullopt;
-  };
-  return match(
-      diagram.at(id).node, [&](const Constant& c) { return number(c.value); },
-      [](const Position& p) {
-        return std::optional(Form{{{p.wire, 1}}, 0, 0, {}});
-      },
-      [&](const Size& s) {
-        const auto size = static_cast<double>(diagram.at(s.axis).size.value_or(1));
-        return std::optional(Form{{}, size, 0, {{s.axis, 1}}});
-      },
-      [](const Access&) { return std::optional<Form>(); }, [&](const Apply& a) { return linear(diagram, a); },
-      [](const Cast&) { return std::optional<Form>(); }, [](const Reduce&) { return std::optional<Form>(); });
-}
-
 // ---- one assumption ----
 
 class Assumption {
  public:
-  Assumption(const Diagram& diagram, ExprId comparison, bool holds)
-      : diagram_(diagram), comparison_(comparison), holds_(holds) {}
+  // What it adds to the diagram it takes back.
+  Assumption(Diagram& diagram, ExprId comparison, bool holds)
+      : diagram_(diagram), trial_(diagram), comparison_(comparison), holds_(holds) {}
+  Assumption(const Assumption&) = delete;
+  ~Assumption() { trial_.take_back(); }
 
   void run(const std::vector<Step>& steps) {
     for (const auto& step : steps)
@@ -196,8 +134,11 @@ class Assumption {
       case Role::divide:
         return is(arguments[0], 0) ? std::optional(constant(0)) : std::nullopt;
       case Role::add:
+        for (const double extreme : {-infinity, infinity})
+          if (any_is(extreme)) return constant(extreme);
+        return std::nullopt;
       case Role::subtract:
-        return is(arguments[0], -infinity) ? std::optional(arguments[0]) : std::nullopt;
+        return is(arguments[0], -infinity) || is(arguments[0], infinity) ? std::optional(arguments[0]) : std::nullopt;
       default:
         break;
     }
@@ -224,7 +165,8 @@ class Assumption {
     return answers.size() == 1 ? std::optional(*answers.begin()) : std::nullopt;
   }
 
-  Diagram diagram_;
+  Diagram& diagram_;
+  Trial trial_;
   ExprId comparison_;
   bool holds_;
   std::map<ArrayId, Known> known_;
@@ -232,12 +174,6 @@ class Assumption {
 };
 
 // ---- programs ----
-
-void each_column(const std::vector<Step>& steps, const std::function<void(const Column&)>& visit) {
-  for (const auto& step : steps)
-    match(
-        step, [&](const Column& column) { visit(column); }, [&](const Loop& loop) { each_column(loop.body, visit); });
-}
 
 void comparisons(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
   const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
@@ -250,11 +186,8 @@ void comparisons(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
 class Needs {
  public:
   explicit Needs(Program& program) : program_(program) {
-    each_column(program.steps, [&](const Column& column) {
-      std::set<ArrayId> touched{column.output};
-      for (const auto array : reads(program.scratch, column)) touched.insert(array);
-      for (const auto array : touched) ++uses_[array];
-    });
+    for (const auto* column : columns_in(program.steps))
+      for (const auto array : touched(*column)) ++uses_[array];
     for (const auto output : program.outputs) ++uses_[output];
   }
   void run(std::vector<Step>& steps) {
@@ -266,22 +199,26 @@ class Needs {
   }
 
  private:
+  std::set<ArrayId> touched(const Column& column) const {
+    std::set<ArrayId> all{column.output};
+    for (const auto array : reads(program_.scratch, column)) all.insert(array);
+    return all;
+  }
   // Arrays that the body writes and somebody outside of it uses.
   std::set<ArrayId> outliving(const Loop& loop) const {
     std::map<ArrayId, int> inside;
     std::set<ArrayId> written;
-    each_column(loop.body, [&](const Column& column) {
-      std::set<ArrayId> touched{column.output};
-      for (const auto array : reads(program_.scratch, column)) touched.insert(array);
-      for (const auto array : touched) ++inside[array];
-      written.insert(column.output);
-    });
+    for (const auto* column : columns_in(loop.body)) {
+      for (const auto array : touched(*column)) ++inside[array];
+      written.insert(column->output);
+    }
     std::erase_if(written, [&](ArrayId array) { return inside.at(array) == uses_.at(array); });
     return written;
   }
   void find(Loop& loop) const {
     std::set<ExprId> found;
-    each_column(loop.body, [&](const Column& column) { comparisons(program_.scratch, column.value, found); });
+    for (const auto* column : columns_in(loop.body)) comparisons(program_.scratch, column->value, found);
+    if (found.empty()) return;
     const auto state = outliving(loop);
     for (const auto comparison : found)
       for (const bool holds : {false, true}) {
@@ -311,41 +248,19 @@ bool conjuncts(const Diagram& diagram, ExprId id, std::vector<Condition>& found)
 }
 
 ExprId without_masks(Diagram& diagram, ExprId id, std::vector<Condition>& found) {
-  const auto node = diagram.at(id).node;
-  if (const auto* cast = std::get_if<Cast>(&node))
-    return diagram.intern(Cast{cast->type, without_masks(diagram, cast->value, found)});
-  const auto* apply = std::get_if<Apply>(&node);
-  if (!apply) return id;
-  if (apply->function->role == Role::choose) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+  if (apply && apply->function->role == Role::choose) {
     std::vector<Condition> needed;
+    const ExprId kept = apply->arguments[1];
     if (conjuncts(diagram, apply->arguments[0], needed)) {
       found.insert(found.end(), needed.begin(), needed.end());
-      return without_masks(diagram, apply->arguments[1], found);
+      return without_masks(diagram, kept, found);
     }
   }
-  std::vector<ExprId> arguments;
-  for (const auto argument : apply->arguments) arguments.push_back(without_masks(diagram, argument, found));
-  return diagram.intern(Apply{apply->function, std::move(arguments)});
+  return with_operands(diagram, id, [&](ExprId operand) { return without_masks(diagram, operand, found); });
 }
 
 }  // namespace
-
-std::optional<Condition> condition(const Diagram& diagram, ExprId comparison) {
-  const auto* apply = std::get_if<Apply>(&diagram.at(comparison).node);
-  if (!apply || apply->function->role != Role::compare) return std::nullopt;
-  const auto left = linear(diagram, apply->arguments[0]), right = linear(diagram, apply->arguments[1]);
-  if (!left || !right) return std::nullopt;
-  Form form = *left;
-  form.add(*right, -1);
-  const auto holds = [&](double a, double b) {
-    const double both[] = {a, b};
-    return apply->function->value(both) != 0;
-  };
-  Condition result{{}, form.offset, form.constant, {}, holds(0, 1), holds(0, 0), holds(1, 0)};
-  std::ranges::copy_if(form.terms, std::back_inserter(result.terms), [](const auto& term) { return term.second != 0; });
-  std::ranges::copy_if(form.sizes, std::back_inserter(result.sizes), [](const auto& term) { return term.second != 0; });
-  return result.terms.empty() ? std::nullopt : std::optional(std::move(result));
-}
 
 void find_needs(Program& program) { Needs(program).run(program.steps); }
 
@@ -356,39 +271,6 @@ std::optional<Unmasked> unmasked(Diagram& diagram, ExprId value) {
   std::ranges::sort(result.conditions);
   result.conditions.erase(std::unique(result.conditions.begin(), result.conditions.end()), result.conditions.end());
   return result;
-}
-
-namespace {
-
-// One side of a comparison: `q - 256`.
-struct Side {
-  std::string text;
-  void add(double factor, const std::string& what) {
-    const double size = std::abs(factor);
-    const auto term = what.empty() ? fmt::format("{}", size) : size == 1 ? what : fmt::format("{} * {}", size, what);
-    text += text.empty() ? (factor < 0 ? "-" : "") + term : (factor < 0 ? " - " : " + ") + term;
-  }
-};
-
-}  // namespace
-
-std::string to_text(const Condition& condition, std::string_view sign, const ConditionWords& words) {
-  Side left, right;
-  for (const auto& [wire, factor] : condition.terms)
-    factor > 0 ? left.add(factor, words.wire(wire, true)) : right.add(-factor, words.wire(wire, false));
-  auto& rest = left.text.empty() ? left : right;
-  const double factor_here = left.text.empty() ? 1 : -1;
-  for (const auto& [axis, factor] : condition.sizes) rest.add(factor_here * factor, words.size(axis));
-  if (condition.constant != 0 || rest.text.empty()) rest.add(factor_here * condition.constant, "");
-  return fmt::format("{} {} {}", left.text, sign, right.text);
-}
-
-std::string to_text(const Diagram& diagram, const Condition& condition) {
-  const auto [below, at, above] = std::tuple(condition.below, condition.at, condition.above);
-  const auto* sign = below && above ? "!=" : below ? (at ? "<=" : "<") : above ? (at ? ">=" : ">") : "==";
-  return to_text(condition, sign,
-                 {[&](WireId wire, bool) { return diagram.at(wire).name; },
-                  [&](AxisId axis) { return fmt::format("size({})", diagram.at(axis).name); }});
 }
 
 }  // namespace napkin
