@@ -9,6 +9,8 @@
 namespace napkin {
 namespace {
 
+std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
+
 // One kernel of the plan, divided.
 struct Trial {
   WireId wire;
@@ -18,9 +20,12 @@ struct Trial {
   double seconds() const { return *partial.best[0].cost.time_s + *merging.best[0].cost.time_s; }
 };
 
-// Kernels begin .. end - 1 of the plan.
+// Kernels begin .. end - 1 of the plan, and what holds of their statements as one.
 struct Run {
   std::size_t begin = 0, end = 0;
+  Derivation fused{};
+  std::size_t kernels() const { return end - begin; }
+  bool has(std::size_t k) const { return begin <= k && k < end; }
 };
 
 class Division {
@@ -37,7 +42,7 @@ class Division {
   const Candidate& candidate(std::size_t k) const { return found_.kernels[k].best.front(); }
   const Derivation& derivation(std::size_t k) const { return *candidate(k).kernel.derivation; }
   std::int64_t blocks(std::size_t k) const { return candidate(k).cost.levels.at(core_ - 1).groups; }
-  double seconds(Run run) const {
+  double seconds(const Run& run) const {
     double all = 0;
     for (auto k = run.begin; k < run.end; ++k) all += candidate(k).cost.time_s.value_or(0);
     return all;
@@ -50,27 +55,34 @@ class Division {
     Run where;
     for (std::size_t begin = 0; begin < found_.kernels.size(); ++begin)
       for (auto end = begin + 1; end <= std::min(begin + most_fused, found_.kernels.size()); ++end) {
-        if (!is_worth_trying({begin, end})) continue;
-        auto trial = best_trial({begin, end});
+        if (!may_be_divided(begin, end)) continue;
+        Run run{begin, end};
+        run.fused = derive(found_.diagram, statements(run));
+        if (!leaves_cores_idle(run)) continue;
+        auto trial = best_trial(run);
         if (!trial) continue;
-        const double saves = seconds({begin, end}) - trial->seconds();
-        if (saves > (best ? seconds(where) - best->seconds() : 0)) best = std::move(trial), where = {begin, end};
+        const double saves = seconds(run) - trial->seconds();
+        if (saves > (best ? seconds(where) - best->seconds() : 0)) best = std::move(trial), where = std::move(run);
       }
     if (best) take(where, std::move(*best));
     return best.has_value();
   }
-  // A kernel that leaves a quarter of the cores idle, or kernels that would, fused, for want of axes to group. None is
-  // the work of a division, and no statement is computed anywhere else as well.
-  bool is_worth_trying(Run run) const {
-    for (auto k = run.begin; k < run.end; ++k)
-      if (found_.kernels[k].best.empty() || !candidate(k).cost.time_s || is_divided(k)) return false;
-    const bool idle = run.end - run.begin == 1 && 4 * blocks(run.begin) < 3 * hardware_.total(core_);
-    return (idle || groups_at_most(run) < static_cast<double>(hardware_.total(core_))) && !shares_statements(run);
+  // None is the work of a division, and no statement is computed anywhere else as well.
+  bool may_be_divided(std::size_t begin, std::size_t end) const {
+    for (auto k = begin; k < end; ++k)
+      if (!candidate(k).cost.time_s || is_divided(k)) return false;
+    return !shares_statements({begin, end});
+  }
+  // A kernel that leaves a quarter of the cores idle, or kernels that would, fused, for want of axes to group.
+  bool leaves_cores_idle(const Run& run) const {
+    const auto cores = hardware_.total(core_);
+    return (run.kernels() == 1 && 4 * blocks(run.begin) < 3 * cores) ||
+           groups_at_most(run) < static_cast<double>(cores);
   }
   // Positions of the wires that groups share out without computing anything twice.
-  double groups_at_most(Run run) const {
+  double groups_at_most(const Run& run) const {
     double all = 1;
-    for (const auto& verdict : derive(found_.diagram, statements(run)).verdicts)
+    for (const auto& verdict : run.fused.verdicts)
       if (const auto* group = std::get_if<Groupable>(&verdict.group);
           group && !group->by_merge && group->recomputed.empty())
         all *= static_cast<double>(found_.diagram.size(verdict.wire).value_or(1));
@@ -80,16 +92,16 @@ class Division {
     return std::ranges::any_of(found_.divisions,
                                [&](const AxisDivision& one) { return one.kernel == k || one.kernel + 1 == k; });
   }
-  bool shares_statements(Run run) const {
+  bool shares_statements(const Run& run) const {
     const auto mine = statements(run);
     for (std::size_t other = 0; other < found_.kernels.size(); ++other) {
-      if ((run.begin <= other && other < run.end) || found_.kernels[other].best.empty()) continue;
+      if (run.has(other)) continue;
       for (const auto statement : derivation(other).statements)
         if (std::ranges::binary_search(mine, statement)) return true;
     }
     return false;
   }
-  std::vector<StatementId> statements(Run run) const {
+  std::vector<StatementId> statements(const Run& run) const {
     std::vector<StatementId> all;
     for (auto k = run.begin; k < run.end; ++k)
       all.insert(all.end(), derivation(k).statements.begin(), derivation(k).statements.end());
@@ -97,7 +109,7 @@ class Division {
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
   }
-  std::int64_t least_blocks(Run run) const {
+  std::int64_t least_blocks(const Run& run) const {
     auto least = blocks(run.begin);
     for (auto k = run.begin; k < run.end; ++k) least = std::min(least, blocks(k));
     return least;
@@ -112,15 +124,14 @@ class Division {
     return all;
   }
 
-  std::optional<Trial> best_trial(Run run) {
+  std::optional<Trial> best_trial(const Run& run) {
     std::optional<Trial> best;
-    const auto fused = derive(found_.diagram, statements(run));
-    for (const auto& verdict : fused.verdicts) {
+    for (const auto& verdict : run.fused.verdicts) {
       const auto extent = found_.diagram.size(verdict.wire);
       const auto* group = std::get_if<Groupable>(&verdict.group);
       if (!extent || !group || !group->by_merge) continue;
       for (const auto parts : numbers_of_parts(*extent)) {
-        auto trial = attempt(fused, verdict.wire, parts);
+        auto trial = attempt(run.fused, verdict.wire, parts);
         if (trial && trial->seconds() < (best ? best->seconds() : seconds(run))) best = std::move(trial);
       }
     }
@@ -138,14 +149,12 @@ class Division {
   Found search_half(const Diagram& diagram, const std::vector<StatementId>& statements) {
     auto found = search(std::make_shared<const Derivation>(derive(diagram, statements)), hardware_, goal_);
     found_.evaluated += found.evaluated;
-    found_.optimal = found_.optimal && found.optimal;
     return found;
   }
 
   // The two kernels in place of the run; the others become those of the new diagram.
-  void take(Run run, Trial trial) {
-    const auto added = static_cast<std::ptrdiff_t>(2) - static_cast<std::ptrdiff_t>(run.end - run.begin);
-    const auto shifted = [&](std::size_t k) { return k < run.end ? k : k + static_cast<std::size_t>(added); };
+  void take(const Run& run, Trial trial) {
+    const auto shifted = [&](std::size_t k) { return k < run.end ? k : k + 2 - run.kernels(); };
     for (auto& division : found_.divisions) division.kernel = shifted(division.kernel);
     found_.divisions.push_back({.kernel = run.begin,
                                 .axis = found_.diagram.at(trial.wire).name,
@@ -156,10 +165,12 @@ class Division {
                                 .groups = groups_at_most(run),
                                 .time_undivided_s = seconds(run),
                                 .time_s = trial.seconds()});
+    found_.optimal = found_.optimal && trial.partial.optimal && trial.merging.optimal;
+    found_.candidates = plus(found_.candidates, plus(trial.partial.candidates, trial.merging.candidates));
     settle_saved(run, trial);
     for (auto& saved : found_.saved) saved.kernel = shifted(saved.kernel);
     for (std::size_t other = 0; other < found_.kernels.size(); ++other)
-      if (other < run.begin || other >= run.end) move(found_.kernels[other], trial.divided.diagram);
+      if (!run.has(other)) move(found_.kernels[other], trial.divided.diagram);
     found_.diagram = std::move(trial.divided.diagram);
     const auto at = found_.kernels.begin() + static_cast<std::ptrdiff_t>(run.begin);
     const auto after = found_.kernels.erase(at, found_.kernels.begin() + static_cast<std::ptrdiff_t>(run.end));
@@ -169,12 +180,11 @@ class Division {
     found_.cost = estimate(found_.plan, hardware_, goal_.model);
   }
   // Fusing saved what the two kernels of the division do not move; of kernels that were fused only now it is not told.
-  void settle_saved(Run run, const Trial& trial) {
-    if (run.end - run.begin > 1)
-      std::erase_if(found_.saved, [&](const Saved& s) { return run.begin <= s.kernel && s.kernel < run.end; });
+  void settle_saved(const Run& run, const Trial& trial) {
+    if (run.kernels() > 1) std::erase_if(found_.saved, [&](const Saved& s) { return run.has(s.kernel); });
     const auto moved = [](const Found& found) { return found.best[0].cost.levels.at(0).transfer_bytes; };
     for (auto& saved : found_.saved)
-      if (saved.kernel == run.begin && run.end - run.begin == 1)
+      if (run.has(saved.kernel))
         saved.time_s = trial.seconds(), saved.bytes = moved(trial.partial) + moved(trial.merging);
   }
   void move(Found& found, const Diagram& diagram) const {
