@@ -38,9 +38,10 @@ class CostModelBuilder {
     find_rates();
     for (const auto array : nest_.inputs) model_.compulsory_bytes_ += bytes_of(array);
     for (const auto array : nest_.outputs) model_.compulsory_bytes_ += bytes_of(array);
-    constexpr std::int64_t grid = 256;
+    // Along more wires than two fewer pieces each, since all combinations are looked at.
+    const auto grid = [](const Region& region) -> std::int64_t { return region.wires.size() <= 2 ? 256 : 16; };
     for (const auto& region : model_.regions_)
-      model_.least_positions_.push_back(region.part == Region::Part::run ? model_.positions(region, grid) : 0);
+      model_.least_positions_.push_back(region.part == Region::Part::run ? model_.positions(region, grid(region)) : 0);
   }
 
  private:
