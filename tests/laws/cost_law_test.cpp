@@ -3,6 +3,7 @@
 
 #include "napkin/cost.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
 #include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
 
@@ -30,12 +31,6 @@ Partition random_partition(const Derivation& derivation, std::size_t levels, std
         if (random() % 3 == 0)
           partition.splits.push_back({kind, verdict.wire, 1 + static_cast<std::int64_t>(random() % 4), level});
   return partition;
-}
-
-std::shared_ptr<const Derivation> derived(const Diagram& diagram) {
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  return std::make_shared<const Derivation>(derive(diagram, all));
 }
 
 }  // namespace

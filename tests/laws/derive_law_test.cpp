@@ -7,6 +7,7 @@
 
 #include "napkin/derive.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
 #include "support/run_columns.hpp"
@@ -23,12 +24,6 @@ const std::uint32_t diagrams = [] {
   const char* asked = std::getenv("NAPKIN_LAW_DIAGRAMS");
   return asked ? static_cast<std::uint32_t>(std::stoul(asked)) : as_built;
 }();
-
-std::vector<StatementId> all_statements(const Diagram& diagram) {
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  return all;
-}
 
 bool near(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);

@@ -5,6 +5,7 @@
 #include "napkin/cost.hpp"
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
 #include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
 
@@ -12,12 +13,6 @@ using namespace napkin;
 using namespace napkin::testing;
 
 namespace {
-
-std::shared_ptr<const Derivation> derived(const Diagram& diagram) {
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  return std::make_shared<const Derivation>(derive(diagram, all));
-}
 
 Partition random_partition(const Derivation& derivation, std::size_t levels, std::mt19937& random) {
   Partition partition;

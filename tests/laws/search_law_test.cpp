@@ -3,6 +3,7 @@
 #include "napkin/search.hpp"
 #include "search/space.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
 #include "support/machine.hpp"
 #include "support/random_diagram.hpp"
 
@@ -10,12 +11,6 @@ using namespace napkin;
 using namespace napkin::testing;
 
 namespace {
-
-std::shared_ptr<const Derivation> derived(const Diagram& diagram) {
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  return std::make_shared<const Derivation>(derive(diagram, all));
-}
 
 std::string partition_text(const Candidate& candidate, const Hardware& hardware) {
   return to_text(candidate.kernel.partition, candidate.kernel.derivation->scratch, hardware);

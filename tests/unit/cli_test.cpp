@@ -269,14 +269,18 @@ TEST_CASE("colour only where it is asked for or seen", "[cli]") {
 
 TEST_CASE("what was emitted before is overwritten, what a person wrote is not", "[cli]") {
   const Folder folder;
-  const std::vector<std::string> emit = {
-      "emit",  "cuda", example("matmul"), "--target", "toy", "--set", "a=8",
-      "--set", "b=8",  "--set",           "c=8",      "-q",  "-o",    folder / "out"};
-  CHECK(run_cli(emit).code == exit_done);
-  CHECK(run_cli(emit).code == exit_done);
-  folder.write("out/matmul.cu", "int mine;\n");
-  const auto ran = run_cli(emit);
-  CHECK(ran.code == exit_input);
-  CHECK(has(ran.err, "error[E0531]"));
-  CHECK(text_of(folder / "out/matmul.cu") == "int mine;\n");
+  for (const std::string language : {"cuda", "cpp"}) {
+    const auto out = folder / language;
+    const std::vector<std::string> emit = {"emit",  language, example("matmul"), "--target", "toy", "--set", "a=8",
+                                           "--set", "b=8",    "--set",           "c=8",      "-q",  "-o",    out};
+    CHECK(run_cli(emit).code == exit_done);
+    for (const auto& file : std::filesystem::directory_iterator(out))
+      CHECK(has(text_of(file).substr(0, 300), "napkin"));
+    CHECK(run_cli(emit).code == exit_done);
+    const auto mine = folder.write(language + "/matmul.h", "int mine;\n");
+    const auto ran = run_cli(emit);
+    CHECK(ran.code == exit_input);
+    CHECK(has(ran.err, "error[E0531]"));
+    CHECK(text_of(mine) == "int mine;\n");
+  }
 }

@@ -4,26 +4,14 @@
 #include "cost/region.hpp"
 #include "napkin/cost.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
 #include "support/machine.hpp"
+#include "support/read.hpp"
 
 using namespace napkin;
+using namespace napkin::testing;
 
 namespace {
-
-Diagram diagram_of(const std::string& text) {
-  Sources sources;
-  Diagnostics diagnostics;
-  auto diagram = read_diagram(sources, sources.add("masked.nap", text), {}, diagnostics);
-  INFO(render_text(sources, diagnostics, false));
-  REQUIRE(!diagnostics.has_errors());
-  return diagram;
-}
-
-std::shared_ptr<const Derivation> derived(const Diagram& diagram) {
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  return std::make_shared<const Derivation>(derive(diagram, all));
-}
 
 Kernel kernel_of(const Diagram& diagram, std::vector<std::pair<std::string, std::int64_t>> groups,
                  std::vector<std::pair<std::string, std::int64_t>> streams) {
@@ -37,7 +25,7 @@ Kernel kernel_of(const Diagram& diagram, std::vector<std::pair<std::string, std:
 
 // The conditions of the outermost loop of a diagram streamed along x.
 std::vector<std::string> needs(const std::string& statements) {
-  const auto diagram = diagram_of("diagram masked\naxis q = 64; axis x = 64\ninput S: f32[q, x]\n" + statements);
+  const auto diagram = read_text("diagram masked\naxis q = 64; axis x = 64\ninput S: f32[q, x]\n" + statements);
   const auto kernel = kernel_of(diagram, {}, {{"x", 8}});
   std::vector<std::string> all;
   for (const auto& step : kernel.program.steps)
@@ -49,7 +37,7 @@ std::vector<std::string> needs(const std::string& statements) {
 using Texts = std::vector<std::string>;
 
 const KernelCost causal(std::int64_t pieces_q, std::int64_t pieces_x) {
-  const auto diagram = diagram_of(
+  const auto diagram = read_text(
       "diagram causal\naxis q = 4096; axis x = 4096; axis d = 128\n"
       "input Q: f16[q, d]\ninput K: f16[x, d]\ninput V: f16[x, d]\n"
       "S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))\n"
@@ -88,6 +76,8 @@ TEST_CASE("what a mask guards decides whether its pieces can be passed over") {
   CHECK(needs("Y[q] = sum[x](softmax[x](where(x <= q and x > q - 16, S[q, x], -inf)) * S[q, x])\noutput Y\n").size() ==
         2);
   CHECK(needs("Y[q] = sum[x](where(x > q, 0, S[q, x]))\noutput Y\n") == Texts{"x <= q"});
+  CHECK(needs("Y[q] = logsumexp[x](S[q, x] + where(x <= q, 0, -inf))\noutput Y\n") == Texts{"x <= q"});
+  CHECK(needs("Y[q] = min[x](where(x < 9, 0, inf) + S[q, x])\noutput Y\n") == Texts{"x < 9"});
   CHECK(needs("Y[q] = sum[x](where(x <= q + size(q) - size(x), S[q, x], 0))\noutput Y\n") ==
         Texts{"x <= q + size(q) - size(x)"});
   // Nothing to pass over: a masked entry counts, every entry leaves, or the condition is none of positions alone.
