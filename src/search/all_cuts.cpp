@@ -21,7 +21,7 @@ class Everything {
       recomputed_.clear();
       for (std::size_t i = 0; i < count_; ++i)
         if (choice >> i & 1U) recomputed_.insert(i);
-      if (!std::ranges::all_of(recomputed_, [&](std::size_t i) { return may_be_recomputed(i); })) continue;
+      if (!std::ranges::all_of(recomputed_, [&](std::size_t i) { return is_recomputable(i); })) continue;
       blocks_.clear();
       partition(0);
     }
@@ -42,7 +42,9 @@ class Everything {
       if (reads(reader, i) && is_needed(reader)) return true;
     return false;
   }
-  bool may_be_recomputed(std::size_t i) const { return is_cheap(diagram_, diagram_.statements[i]) && !is_output(i); }
+  bool is_recomputable(std::size_t i) const {
+    return may_be_recomputed(diagram_, diagram_.statements[i]) && !is_output(i);
+  }
 
   // Statement `next` goes to each block and to a new one.
   void partition(std::size_t next) {

@@ -23,7 +23,7 @@ void each(const Statements& all, const Visit& visit) {
 // Who reads whom. Statements whose results nobody needs are left out.
 struct Readers {
   std::vector<Statements> reads, readers;  // by statement
-  Statements needed, outputs, cheap;
+  Statements needed, outputs, recomputable;
 };
 
 Readers readers_of(const Diagram& diagram) {
@@ -36,7 +36,7 @@ Readers readers_of(const Diagram& diagram) {
   all.needed = all.outputs;
   for (std::size_t i = count; i-- > 0;) {
     if (!all.needed[i]) continue;
-    all.cheap[i] = is_cheap(diagram, diagram.statements[i]);
+    all.recomputable[i] = may_be_recomputed(diagram, diagram.statements[i]);
     for (const auto array : arrays_read(diagram, diagram.statements[i].value))
       if (const auto found = producer.find(array); found != producer.end()) {
         all.needed.set(found->second);
@@ -79,6 +79,16 @@ class Contracted {
       });
     }
     return all;
+  }
+  // Whether several statements that are kept need each of the recomputed ones; of one, saving nothing is the same.
+  bool is_worth_recomputing() const {
+    bool worth = true;
+    each(recomputed_, [&](std::size_t i) {
+      int needing = 0;
+      each(kept_, [&](std::size_t k) { needing += through_[k][i]; });
+      worth = worth && needing > 1;
+    });
+    return worth;
   }
   Cut cut(const Statements& block) const {
     Cut made{block, {}};
@@ -130,12 +140,14 @@ std::vector<Statements> subsets(const Statements& of) {
   return all;
 }
 
-// Cheap, and read by several statements: else it is at most one kernel that computes it anyway.
+// Read by several statements, at once or through others that are recomputed: else it is at most one kernel that
+// computes it anyway. Readers come after what they read.
 Statements recomputable(const Readers& all) {
   Statements some;
-  each(all.needed & all.cheap & ~all.outputs, [&](std::size_t i) {
-    if (all.readers[i].count() > 1) some.set(i);
-  });
+  for (auto i = all.reads.size(); i-- > 0;) {
+    if (!all.needed[i] || !all.recomputable[i] || all.outputs[i]) continue;
+    some[i] = all.readers[i].count() > 1 || (all.readers[i] & some).any();
+  }
   return some;
 }
 
@@ -168,8 +180,10 @@ std::optional<Cuts> every_cut(const Diagram& diagram, std::size_t most) {
   if (recomputed.count() > most_recomputed) return std::nullopt;
   Drawing drawing;
   drawing.cuts.places = 1;
-  for (const auto& some : subsets(recomputed))
-    if (!draw(Contracted(readers, some), some.any(), most, drawing)) return std::nullopt;
+  for (const auto& some : subsets(recomputed)) {
+    const Contracted kept(readers, some);
+    if (kept.is_worth_recomputing() && !draw(kept, some.any(), most, drawing)) return std::nullopt;
+  }
   const auto everything = drawing.cuts.places++;
   for (auto& step : drawing.cuts.steps) step.to = std::min(step.to, everything);
   return std::move(drawing.cuts);
@@ -196,9 +210,14 @@ Cuts cuts_in_order(const Diagram& diagram) {
 
 namespace {
 
-// What an access varies along, and every body that is reduced.
+struct Reduced {
+  std::vector<WireId> wires;                  // that the body works through
+  std::vector<std::vector<WireId>> accesses;  // in it
+};
+
+// What each access varies along, and every body that is reduced.
 void collect(const Diagram& diagram, ExprId id, std::vector<std::vector<WireId>>& accesses,
-             std::vector<std::vector<WireId>>& bodies) {
+             std::vector<Reduced>& bodies) {
   match(
       diagram.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
       [&](const Access&) { accesses.push_back(free_wires(diagram, id)); },
@@ -207,20 +226,47 @@ void collect(const Diagram& diagram, ExprId id, std::vector<std::vector<WireId>>
       },
       [&](const Cast& c) { collect(diagram, c.value, accesses, bodies); },
       [&](const Reduce& r) {
-        bodies.push_back(free_wires(diagram, r.body));
-        collect(diagram, r.body, accesses, bodies);
+        Reduced body{free_wires(diagram, r.body), {}};
+        collect(diagram, r.body, body.accesses, bodies);
+        accesses.insert(accesses.end(), body.accesses.begin(), body.accesses.end());
+        bodies.push_back(std::move(body));
       });
+}
+
+// None where a size is not known.
+std::optional<double> positions(const Diagram& diagram, const std::vector<WireId>& wires) {
+  double product = 1;
+  for (const auto wire : wires) {
+    const auto size = diagram.size(wire);
+    if (!size) return std::nullopt;
+    product *= static_cast<double>(*size);
+  }
+  return product;
+}
+
+bool gives_more_than_it_takes(const Diagram& diagram, const Reduced& body, const std::vector<WireId>& result) {
+  double taken = 0;
+  for (const auto& access : body.accesses) {
+    const auto some = positions(diagram, access);
+    if (!some) return false;
+    taken += *some;
+  }
+  const auto given = positions(diagram, result);
+  return given && taken < *given;
 }
 
 }  // namespace
 
-bool is_cheap(const Diagram& diagram, const Statement& statement) {
-  std::vector<std::vector<WireId>> covers, bodies;
+bool may_be_recomputed(const Diagram& diagram, const Statement& statement) {
+  const auto& result = diagram.at(statement.output).wires;
+  std::vector<std::vector<WireId>> covers;
+  std::vector<Reduced> bodies;
   collect(diagram, statement.value, covers, bodies);
-  covers.push_back(diagram.at(statement.output).wires);
+  covers.push_back(result);
   std::ranges::sort(covers.back());
-  return std::ranges::all_of(bodies, [&](const std::vector<WireId>& body) {
-    return std::ranges::any_of(covers, [&](const auto& wires) { return std::ranges::includes(wires, body); });
+  return std::ranges::all_of(bodies, [&](const Reduced& body) {
+    return std::ranges::any_of(covers, [&](const auto& wires) { return std::ranges::includes(wires, body.wires); }) ||
+           gives_more_than_it_takes(diagram, body, result);
   });
 }
 

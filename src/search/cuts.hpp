@@ -31,15 +31,16 @@ struct Cuts {
   std::size_t places = 0;
 };
 
-// Every partition of the statements into kernels that do not wait for each other in a circle; a cheap statement that
-// several others read may instead be computed again by each kernel that needs it. What nothing needs is left out. None
-// where there are more than `most` steps.
+// Every partition of the statements into kernels that do not wait for each other in a circle; a statement that may
+// be recomputed and that several others read may instead be computed again by each kernel that needs it. What nothing
+// needs is left out. None where there are more than `most` steps.
 std::optional<Cuts> every_cut(const Diagram&, std::size_t most);
 // Only the steps in order, of few enough statements each that there are at most some thousand.
 Cuts cuts_in_order(const Diagram&);
 
-// A statement that contracts nothing: whatever it works through, one of the arrays it reads or its own result has as
-// many positions. Only such a statement is recomputed.
-bool is_cheap(const Diagram&, const Statement&);
+// A statement each of whose reductions either contracts nothing (one of the arrays that it reads or its own result has
+// every position that it works through) or gives more than it takes (its accesses have fewer positions than the
+// result): computing such a result again may move less than saving and reading it.
+bool may_be_recomputed(const Diagram&, const Statement&);
 
 }  // namespace napkin

@@ -195,8 +195,8 @@ class Plans {
   }
   std::string words() const {
     const std::string legal =
-        "every cut into kernels that do not wait for each other in a circle, cheap statements that "
-        "several others read recomputed or not";
+        "every cut into kernels that do not wait for each other in a circle, what several kernels need and "
+        "what contracts nothing or gives more than it takes recomputed or not";
     return exact_ ? legal : "cuts into runs of statements in the order of the file";
   }
   // What no legal cut can cost less than, whether it was looked at or not.

@@ -24,7 +24,7 @@ const std::vector<Example>& known() {
   static const std::vector<Example> all = {
       {"alibi", "x", "m l O", {"h=2", "q=24", "x=40", "d=8"}},
       {"attention", "x", "m l O", {"q=24", "x=40", "d=8"}},
-      {"attention_backward", "x", "dQ", {"q=8", "x=12", "d=4"}},
+      {"attention_backward", "x", "dQ", {"h=2", "q=8", "x=12", "d=4"}},
       {"average_pooling", "i", "Y", {"n=2", "c=8", "u=6", "v=5"}},
       {"block_sparse", "x", "m l O", {"q=64", "x=128", "d=8"}},
       {"causal", "x", "m l O", {"q=24", "x=40", "d=8"}},
