@@ -73,6 +73,7 @@ struct MaskCost {
   std::string axis;                     // of the loop
   std::vector<std::string> conditions;  // each must hold somewhere on a piece
   std::int64_t run = 0, all = 0;        // pieces, of the wires in the conditions together
+  bool expected = false;                // of a random mask; else counted
 };
 
 struct KernelCost {

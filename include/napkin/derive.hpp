@@ -109,6 +109,13 @@ struct Condition {
 };
 std::string to_text(const Diagram&, const Condition&);  // `x <= q`
 
+// A mask that is an input, asked of whole pieces: somewhere on a piece its entry must be true, or false.
+struct Asked {
+  ExprId access;
+  bool wanted = true;
+  auto operator<=>(const Asked&) const = default;
+};
+
 // A kernel's body once its streamed axes are chosen: columns, and loops around them. Loops nest in the order of the
 // labels; a column stands at the depth where it must be redone.
 struct Loop;
@@ -117,7 +124,8 @@ struct Loop {
   std::size_t label;  // index into the stream labels that the program was made with
   WireId wire;
   std::vector<Step> body;
-  std::vector<Condition> needs{};  // a piece on which one of them holds nowhere leaves the state as it was
+  std::vector<Condition> needs{};  // a piece on which one of them holds nowhere leaves the state as it was,
+  std::vector<Asked> asks{};       // and so does one on which one of these masks has no such entry
 };
 struct Program {
   Diagram scratch;

@@ -49,6 +49,14 @@ struct Compute {
   ExprId unmasked{};                               // the value is this one
 };
 
+// Of a mask, in the body of a loop: unless the tile has such an entry, the rest of the body is passed over for the
+// piece at hand.
+struct Ask {
+  BufferId tile;
+  ExprId access;  // of the tile
+  bool wanted = true;
+};
+
 struct Nest;
 struct Block {
   std::vector<BufferId> buffers;  // that live here and no further out
@@ -62,7 +70,7 @@ struct For {
   std::vector<Condition> needs{};
 };
 struct Nest {
-  std::variant<Load, Compute, Save, For> node;
+  std::variant<Load, Ask, Compute, Save, For> node;
 };
 
 struct LoopNest {
@@ -105,7 +113,8 @@ struct Count {
 
 // Runs a nest: values live in per-level buffers, every load and save is counted, ragged pieces are clipped, numbers
 // are rounded to the type of the buffer they are stored in. What is read without having been loaded or computed is
-// NaN. The oracle for code emitters; its counts are the second slow twin of estimate().
-Count interpret(const LoopNest&, const Hardware&, Values& values);
+// NaN. The oracle for code emitters; its counts are the second slow twin of estimate(). With `all_asked` no piece is
+// passed over for what a mask holds, only for positions: then counts do not depend on the values.
+Count interpret(const LoopNest&, const Hardware&, Values& values, bool all_asked = false);
 
 }  // namespace napkin

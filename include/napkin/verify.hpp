@@ -15,7 +15,8 @@ namespace napkin {
 
 // A plan at sizes at which it can be run: smaller axes and smaller pieces, ragged at the end and several of each
 // where the plan has several. Axes of `kept`, and their pieces, stay as planned where they are small enough. Every
-// index stays inside its array.
+// index stays inside its array. Its kernels know no density of a mask: predicted is then what all pieces together move
+// and compute, as it is counted, since what is expected of random masks cannot be.
 struct Shrunk {
   Diagram diagram;
   Plan plan;

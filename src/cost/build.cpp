@@ -158,18 +158,27 @@ class CostModelBuilder {
     for (const auto id : block.buffers) home_[id] = loops_;
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { transfer(load.to, false); },
+          step.node, [&](const Load& load) { transfer(load.to, false); }, [&](const Ask& asked) { ask(asked); },
           [&](const Save& save) { transfer(save.from, true); },
-          [&](const Compute& compute) { sweep(compute), operate(compute); },
-          [&](const For& loop) {
-            loops_.push_back(loop.split);
-            if (!loop.needs.empty()) needs_.push_back({loop.needs, loop.split.level, loops_});
-            if (!loop.needs.empty()) mask(loop);
-            count_steps(loop.split);
-            walk(loop.body);
-            if (!loop.needs.empty()) needs_.pop_back();
-            loops_.pop_back();
-          });
+          [&](const Compute& compute) { sweep(compute), operate(compute); }, [&](const For& loop) { walk(loop); });
+  }
+  void walk(const For& loop) {
+    const auto around = asks_;
+    loops_.push_back(loop.split);
+    if (!loop.needs.empty()) needs_.push_back({loop.needs, loop.split.level, loops_});
+    count_steps(loop.split);
+    const auto at = model_.masks_.size();
+    if (passes_over(loop)) model_.masks_.push_back({loop.split, loop.needs, {}, {}, {}});
+    walk(loop.body);
+    if (passes_over(loop)) mask(loop, model_.masks_[at]);
+    if (!loop.needs.empty()) needs_.pop_back();
+    loops_.pop_back();
+    asks_ = around;
+  }
+  static bool passes_over(const For& loop) {
+    const auto& steps = loop.body.steps;
+    return !loop.needs.empty() || std::any_of(steps.begin(), steps.end(),
+                                              [](const Nest& step) { return std::holds_alternative<Ask>(step.node); });
   }
   // Carried state that an inner loop sweeps over is no streamed tile: the whole of it stays.
   void sweep(const Compute& compute) {
@@ -187,6 +196,7 @@ class CostModelBuilder {
     reach(all.values, buffer.at, buffer.array, buffer.level, loops_, true);
     repeat(all.values, wires_in(buffer.at), buffer.level, loops_);
     leave_out(all.values, buffer.level, Region::Part::run, {});
+    share_out(all.values);
     model_.transfers_.push_back(std::move(all));
   }
   void count_steps(const Split& split) {
@@ -194,6 +204,7 @@ class CostModelBuilder {
     Product all;
     repeat(all, {}, split.level, loops_);
     leave_out(all, split.level, Region::Part::run, {});
+    share_out(all);
     model_.steps_.push_back(std::move(all));
   }
   void hold() {
@@ -261,6 +272,8 @@ class CostModelBuilder {
     for (auto& holding : model_.holdings_) fix(holding.values);
     for (auto& operations : model_.operations_) fix(operations.positions);
     for (auto& step : model_.steps_) fix(step);
+    for (auto& share : model_.shares_) fix(share.entries);
+    for (auto& mask : model_.masks_) fix(mask.run), fix(mask.all);
   }
   void find_rates() {
     for (const auto& work : model_.work_) model_.rates_.push_back(rate_of(work));
@@ -316,6 +329,7 @@ class CostModelBuilder {
     all.whole.assign(wires.begin(), wires.end());
     repeat(all, wires, leaf_, loops_);
     leave_out(all, leaf_, part, masks);
+    share_out(all);
     return all;
   }
   void add(Work work, double each, const Product& positions) {
@@ -375,11 +389,33 @@ class CostModelBuilder {
     if (at == all.size()) all.push_back(std::move(region));
     return at;
   }
+  // A finer loop asks the same mask of smaller pieces: then only that counts. Of an unknown density all pieces are run.
+  void ask(const Ask& ask) {
+    const auto& tile = nest_.at(ask.tile);
+    const auto& density = diagram_.at(tile.array).density;
+    if (!density) return;
+    CostModel::Share share{ask.wanted ? *density : 1 - *density, {}};
+    reach(share.entries, tile.at, tile.array, tile.level, loops_, false);
+    asks_[{ask.access, ask.wanted}] = model_.shares_.size();
+    model_.shares_.push_back(std::move(share));
+  }
+  void share_out(Product& product) const {
+    for (const auto& [asked, share] : asks_) product.shares.push_back(share);
+  }
   // The pieces of one loop that are run.
-  void mask(const For& loop) {
-    Product pieces;
-    leave_out(pieces, loop.split.level, Region::Part::run, {});
-    model_.masks_.push_back({loop.split, loop.needs, *pieces.region, model_.regions_[*pieces.region].cuts});
+  void mask(const For& loop, CostModel::Mask& mask) {
+    std::set<WireId> wires;
+    add_wires(loop.needs, wires);
+    for (const auto& step : loop.body.steps)
+      if (const auto* ask = std::get_if<Ask>(&step.node)) {
+        const auto& tile = nest_.at(ask->tile);
+        wires.merge(wires_in(tile.at));
+        mask.asks.push_back((ask->wanted ? "" : "not ") + to_text(diagram_, ask->access));
+      }
+    for (const auto wire : wires) mask.all.counts.push_back(cut_at(wire, loop.split.level, loops_));
+    mask.run = mask.all;
+    leave_out(mask.run, loop.split.level, Region::Part::run, {});
+    share_out(mask.run);
   }
 
   CostModel& model_;
@@ -389,7 +425,8 @@ class CostModelBuilder {
   const Hardware& hardware_;
   std::size_t leaf_;
   std::vector<Split> loops_;
-  std::vector<Needs> needs_;  // of the loops around
+  std::vector<Needs> needs_;             // of the loops around
+  std::map<Asked, std::size_t> asks_{};  // of what stands before in their bodies: the shares
   std::map<BufferId, std::vector<Split>> home_;
   std::set<BufferId> swept_;
 };

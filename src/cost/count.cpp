@@ -12,7 +12,7 @@ Count count(const Kernel& kernel, const Hardware& hardware) {
     for (const auto wire : nest.scratch.at(input).wires) size *= nest.scratch.size(wire).value();
     values.arrays[input.index].assign(static_cast<std::size_t>(size), 0);
   }
-  return interpret(nest, hardware, values);
+  return interpret(nest, hardware, values, true);
 }
 
 }  // namespace napkin

@@ -2,6 +2,7 @@
 #include "cost/model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cost/reach.hpp"
@@ -12,6 +13,7 @@ void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) c
   lengths(sizes, figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
+  expect_shares(figures);
   levels(figures);
   memory(figures, true);
 }
@@ -20,6 +22,7 @@ void CostModel::compared(std::span<const std::int64_t> sizes, Figures& figures) 
   lengths(sizes, figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
+  expect_shares(figures);
   levels(figures);
   memory(figures, false);
 }
@@ -39,6 +42,7 @@ void CostModel::least_moved(std::span<const std::int64_t> sizes, Figures& figure
   lengths(sizes, figures);
   counts(sizes, figures);
   bound_regions(figures);
+  bound_shares(figures);
   levels(figures);
 }
 
@@ -64,6 +68,20 @@ void CostModel::sum_regions(std::span<const std::int64_t> sizes, Figures& figure
       return values.value;
     });
   }
+}
+
+void CostModel::expect_shares(Figures& figures) const {
+  figures.shares.resize(shares_.size());
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    const auto entries = product(shares_[i].entries, figures, figures.overflow);
+    figures.shares[i] = 1 - std::pow(1 - shares_[i].density, static_cast<double>(entries));
+  }
+}
+
+// A piece has an entry at least.
+void CostModel::bound_shares(Figures& figures) const {
+  figures.shares.resize(shares_.size());
+  for (std::size_t i = 0; i < shares_.size(); ++i) figures.shares[i] = shares_[i].density;
 }
 
 // Every piece that is run has a position that is run, and a piece that counts once has at most as many positions as a
@@ -112,9 +130,14 @@ double CostModel::share(const Region& region) const {
 std::vector<MaskCost> CostModel::masks(const Diagram& diagram, const Figures& figures) const {
   std::vector<MaskCost> all;
   for (const auto& mask : masks_) {
-    MaskCost cost{mask.loop.level, diagram.at(mask.loop.wire).name, {}, figures.regions[mask.run], 1};
+    bool overflow = false;
+    MaskCost cost{mask.loop.level,
+                  diagram.at(mask.loop.wire).name,
+                  mask.asks,
+                  product(mask.run, figures, overflow),
+                  product(mask.all, figures, overflow),
+                  !mask.asks.empty()};
     for (const auto& condition : mask.needs) cost.conditions.push_back(to_text(diagram, condition));
-    for (const auto cut : mask.cuts) cost.all *= figures.counts[cut];
     all.push_back(std::move(cost));
   }
   return all;
@@ -159,7 +182,11 @@ std::int64_t CostModel::product(const Product& product, const Figures& figures, 
   for (const auto footprint : product.footprints) all.times(figures.reaches[footprint]);
   if (product.region) all.times(figures.regions[*product.region]);
   overflow = overflow || all.overflow;
-  return all.overflow || all.value > INT64_MAX / 8 ? (overflow = true, 0) : all.value;
+  if (all.overflow || all.value > INT64_MAX / 8) return overflow = true, 0;
+  if (product.shares.empty()) return all.value;
+  double expected = static_cast<double>(all.value);
+  for (const auto share : product.shares) expected *= figures.shares[share];
+  return std::llround(expected);
 }
 
 void CostModel::levels(Figures& figures) const {

@@ -39,6 +39,7 @@ struct Figures {
   bool overflow = false;
   std::vector<std::int64_t> counts, lengths, reaches, holdings;  // of the model's cuts, footprints and holdings
   std::vector<std::int64_t> regions;                             // and regions
+  std::vector<double> shares;                                    // of the pieces that masks let run
 };
 
 // Seconds and joules; absent where the profile lacks a rate. docs/theory.md, times.
@@ -86,6 +87,13 @@ class CostModel {
     std::vector<std::size_t> counts, lengths;  // indices into cuts()
     std::vector<std::size_t> footprints;       // indices into footprints()
     std::optional<std::size_t> region;         // index into regions(): of wires that masks leave pieces of out
+    std::vector<std::size_t> shares;           // indices into shares(): it counts as often as masks let a piece run
+  };
+  // The pieces that have an entry of a random mask, as a share of all: 1 - (1 - density)^entries. Of a piece that is
+  // ragged as of a whole one.
+  struct Share {
+    double density;   // of the entries that are asked for
+    Product entries;  // of a whole piece
   };
   // Values that indices which share wires reach together: over all pieces of their wires, or in one whole piece.
   struct Footprint {
@@ -118,13 +126,14 @@ class CostModel {
   struct Mask {
     Split loop;
     std::vector<Condition> needs;
-    std::size_t run;                // a region: pieces of the wires of the conditions that are run
-    std::vector<std::size_t> cuts;  // of those wires
+    std::vector<std::string> asks;
+    Product run, all;  // pieces of the wires in the conditions: those that are run
   };
   // Positions of a region's wires that its conditions let through, as a share of all; 1 where sizes are not known.
   double share(const Region&) const;
   const std::vector<Cut>& cuts() const { return cuts_; }
   const std::vector<Region>& regions() const { return regions_; }
+  const std::vector<Share>& shares() const { return shares_; }
   const std::vector<Footprint>& footprints() const { return footprints_; }
   std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes) const;
   std::int64_t reach_by_pieces(const Footprint&, std::span<const std::int64_t> sizes) const;  // the same, one by one
@@ -149,6 +158,8 @@ class CostModel {
   std::int64_t positions(const Region&, std::int64_t grid) const;
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   void bound_regions(Figures&) const;
+  void expect_shares(Figures&) const;
+  void bound_shares(Figures&) const;
   std::vector<MaskCost> masks(const Diagram&, const Figures&) const;
   std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;
   std::vector<ArrayCost> array_costs(const Diagram&, const Figures&, std::size_t level) const;
@@ -185,6 +196,7 @@ class CostModel {
   std::vector<Region> regions_;
   std::vector<std::int64_t> least_positions_;  // by region: a lower bound of the positions it runs
   std::vector<Mask> masks_;
+  std::vector<Share> shares_;
   std::vector<Product> steps_;
   std::int64_t compulsory_bytes_ = 0;
 };

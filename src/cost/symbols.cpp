@@ -19,6 +19,8 @@ class Reader {
     for (const auto cut : product.counts) all = all * count(model_.cuts()[cut]);
     for (const auto cut : product.lengths) all.times(length(model_.cuts()[cut]));
     if (product.region) all = all * run(model_.regions()[*product.region]);
+    for (const auto share : product.shares)
+      if (const auto density = model_.shares()[share].density; density > 0) all.factor *= density;
     Posynomial result = {all};
     for (const auto footprint : product.footprints) result = result * reach(model_.footprints()[footprint]);
     return result;
@@ -30,7 +32,7 @@ class Reader {
   const Diagram& diagram() const { return shape_.derivation->scratch; }
 
  private:
-  // To leading order pieces are run as often as single positions are.
+  // To leading order pieces are run as often as single positions are, and have one entry of a mask.
   Monomial run(const Region& region) const {
     Monomial all{model_.share(region), {}};
     for (std::size_t w = 0; w < region.wires.size(); ++w)

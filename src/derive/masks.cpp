@@ -26,8 +26,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 class Assumption {
  public:
   // What it adds to the diagram it takes back.
-  Assumption(Diagram& diagram, ExprId comparison, bool holds)
-      : diagram_(diagram), trial_(diagram), comparison_(comparison), holds_(holds) {}
+  Assumption(Diagram& diagram, ExprId condition, bool holds)
+      : diagram_(diagram), trial_(diagram), condition_(condition), holds_(holds) {}
   Assumption(const Assumption&) = delete;
   ~Assumption() { trial_.take_back(); }
 
@@ -87,7 +87,7 @@ class Assumption {
   }
 
   ExprId simplified(ExprId id) {
-    if (id == comparison_) return constant(holds_ ? 1 : 0);
+    if (id == condition_) return constant(holds_ ? 1 : 0);
     const auto node = diagram_.at(id).node;
     return match(
         node, [&](const Constant&) { return id; }, [&](const Position&) { return id; }, [&](const Size&) { return id; },
@@ -167,7 +167,7 @@ class Assumption {
 
   Diagram& diagram_;
   Trial trial_;
-  ExprId comparison_;
+  ExprId condition_;
   bool holds_;
   std::map<ArrayId, Known> known_;
   std::set<ArrayId> changed_;
@@ -175,12 +175,16 @@ class Assumption {
 
 // ---- programs ----
 
-void comparisons(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
-  const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
-  if (const auto* cast = std::get_if<Cast>(&diagram.at(id).node)) comparisons(diagram, cast->value, found);
+// Comparisons of positions, and reads of masks.
+void collect_conditions(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* access = std::get_if<Access>(&node))
+    if (diagram.at(access->array).type == Datatype::boolean) found.insert(id);
+  if (const auto* cast = std::get_if<Cast>(&node)) collect_conditions(diagram, cast->value, found);
+  const auto* apply = std::get_if<Apply>(&node);
   if (!apply) return;
   if (apply->function->role == Role::compare && condition(diagram, id)) found.insert(id);
-  for (const auto argument : apply->arguments) comparisons(diagram, argument, found);
+  for (const auto argument : apply->arguments) collect_conditions(diagram, argument, found);
 }
 
 class Needs {
@@ -217,18 +221,31 @@ class Needs {
   }
   void find(Loop& loop) const {
     std::set<ExprId> found;
-    for (const auto* column : columns_in(loop.body)) comparisons(program_.scratch, column->value, found);
+    for (const auto* column : columns_in(loop.body)) collect_conditions(program_.scratch, column->value, found);
+    std::erase_if(found, [&](ExprId id) { return !may_be_asked(loop, id); });
     if (found.empty()) return;
     const auto state = outliving(loop);
-    for (const auto comparison : found)
+    for (const auto id : found)
       for (const bool holds : {false, true}) {
-        Assumption assumption(program_.scratch, comparison, holds);
+        Assumption assumption(program_.scratch, id, holds);
         assumption.run(loop.body);
-        if (!std::ranges::all_of(state, [&](ArrayId a) { return assumption.unchanged(a); })) continue;
-        const auto asked = *condition(program_.scratch, comparison);
-        const auto needed = holds ? asked.negated() : asked;
-        if (!needed.spares_one()) loop.needs.push_back(needed);
+        if (std::ranges::all_of(state, [&](ArrayId a) { return assumption.unchanged(a); })) ask(loop, id, !holds);
       }
+  }
+  // Positions are known everywhere; of a mask only an input's entries are there before anything is computed, and only a
+  // loop that moves over them has its own to ask.
+  bool may_be_asked(const Loop& loop, ExprId id) const {
+    const auto* access = std::get_if<Access>(&program_.scratch.at(id).node);
+    if (!access) return true;
+    const auto wires = free_wires(program_.scratch, id);
+    return std::ranges::find(program_.inputs, access->array) != program_.inputs.end() &&
+           std::ranges::find(wires, loop.wire) != wires.end();
+  }
+  void ask(Loop& loop, ExprId id, bool wanted) const {
+    const auto asked = condition(program_.scratch, id);
+    if (!asked) return loop.asks.push_back({id, wanted});
+    const auto needed = wanted ? *asked : asked->negated();
+    if (!needed.spares_one()) loop.needs.push_back(needed);
   }
 
   Program& program_;

@@ -72,6 +72,28 @@ void CppColumns::print(const Load& load) {
   close(opened);
 }
 
+// In the tile of the first level, which holds what those further in are parts of.
+void CppColumns::print(const Ask& ask) {
+  auto id = ask.tile;
+  while (const auto from = page_.layout.above.at(id)) id = *from;
+  const auto& buffer = page_.nest.at(ask.tile);
+  const auto& place = page_.places.at(id);
+  const auto any = page_.pool.fresh("any");
+  out_.line(
+      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  std::vector<std::string> at;
+  for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+    const auto name = fmt::format("at{}", k);
+    at.push_back(difference(name, place.corner[k]));
+    out_.open(fmt::format("for (int {0} = {1}; {0} <= {2}; ++{0})", name, corner(buffer.at[k], page_.own, false),
+                          corner(buffer.at[k], page_.own, true)));
+  }
+  const auto element = page_.element(id, at);
+  out_.line(fmt::format("{0} = {0} || {1} {2};", any, element, ask.wanted ? "!= 0" : "== 0"));
+  close(static_cast<int>(at.size()));
+  out_.line(fmt::format("if (!{}) continue;", any));
+}
+
 // Steps
 
 void CppColumns::print(const Compute& compute) {

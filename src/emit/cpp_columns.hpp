@@ -16,6 +16,7 @@ class CppColumns {
  public:
   explicit CppColumns(CppPage& page) : page_(page), out_(page.out) {}
   void print(const Load&);
+  void print(const Ask&);
   void print(const Compute&);
   void print(const Save&);
 

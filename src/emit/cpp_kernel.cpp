@@ -151,7 +151,7 @@ class KernelPrinter {
       if (nest_.at(id).level == hardware_.levels.size() - 1 && !page_.is_input(nest_.at(id).array)) page_.place(id);
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { columns_.print(load); },
+          step.node, [&](const Load& load) { columns_.print(load); }, [&](const Ask& ask) { columns_.print(ask); },
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }

@@ -42,7 +42,7 @@ class Chooser {
   void visit(const Block& block, const std::vector<std::int64_t>& extents) {
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { layout_.above[load.to] = load.from; },
+          step.node, [&](const Load& load) { layout_.above[load.to] = load.from; }, [](const Ask&) {},
           [&](const Compute& compute) { choose(compute, extents); }, [](const Save&) {},
           [&](const For& loop) {
             auto inner = extents;

@@ -44,7 +44,7 @@ void ColumnPrinter::study(const Block& block) {
   for (const auto& step : block.steps) {
     const auto* compute = std::get_if<Compute>(&step.node);
     match(
-        step.node, [&](const Load& load) { from_[load.to] = load.from; },
+        step.node, [&](const Load& load) { from_[load.to] = load.from; }, [](const Ask&) {},
         [&](const Compute& column) {
           if (column.column.fold) passing_.erase(column.to);
           if (column.carried) passing_.erase(*column.carried);
@@ -101,6 +101,22 @@ void ColumnPrinter::store(ArrayId id, const std::string& text, const Here& here)
   const auto written = without_brackets(filled(code_type(Language::cuda, array.type).write, without_brackets(text)));
   out_.line(fmt::format("{}[{}] = {};", page_.array(id),
                         code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)), written));
+}
+
+void ColumnPrinter::print(const Ask& ask, const WirePieces& pieces) {
+  const auto& buffer = page_.nest.at(ask.tile);
+  const auto any = page_.pool.fresh("any");
+  out_.line(
+      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  std::vector<std::string> at;
+  for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+    at.push_back(fmt::format("at{}", k));
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", at[k], corner(buffer.at[k], pieces, false),
+                          corner(buffer.at[k], pieces, true)));
+  }
+  out_.line(fmt::format("{0} = {0} || {1}{2};", any, ask.wanted ? "" : "!", input_element(ask.tile, at)));
+  close(static_cast<int>(at.size()));
+  out_.line(fmt::format("if (!{}) continue;", any));
 }
 
 void ColumnPrinter::pointwise(const Compute& compute) {
@@ -266,16 +282,20 @@ Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& 
               return r.first == access_id;
             })->second;
   if (!page_.is_input(from.array)) return {slot(id, from.at, here), Kind::real};
-  while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
-  const auto& array = page_.diagram.at(from.array);
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
+  return {input_element(id, at), page_.diagram.at(from.array).type == Datatype::boolean ? Kind::boolean : Kind::real};
+}
+
+// From shared memory where the tile of the block stands there.
+std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::string>& at) const {
+  while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
+  const auto array = page_.nest.at(id).array;
+  const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(array).wires);
   const auto element = page_.kernel.staged.contains(id)
                            ? tile_element(page_, id, at)
-                           : fmt::format("{}[{}]", page_.array(from.array),
-                                         code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)));
-  return {filled(code_type(Language::cuda, array.type).read, element),
-          array.type == Datatype::boolean ? Kind::boolean : Kind::real};
+                           : fmt::format("{}[{}]", page_.array(array), code_offset(at, sizes));
+  return filled(code_type(Language::cuda, page_.diagram.at(array).type).read, element);
 }
 
 std::string ColumnPrinter::value(const Compute& compute, ExprId id, const Here& here) {

@@ -18,6 +18,8 @@ class ColumnPrinter {
   explicit ColumnPrinter(Page&);
   void print(const Compute&);
   void print(const Save&);
+  // On the piece that threads of one piece share.
+  void print(const Ask&, const WirePieces&);
   // Whether the buffer needs a place: an output whose values go nowhere but out needs none.
   bool is_stored(BufferId id) const { return !passing_.contains(id); }
 
@@ -49,6 +51,7 @@ class ColumnPrinter {
   std::string slot(const Compute& compute, const Here&) const;
   Edge edge(BufferId) const;
   Typed read(const Compute&, ExprId access, const Here&) const;
+  std::string input_element(BufferId, const std::vector<std::string>& at) const;
   std::string value(const Compute&, ExprId, const Here&);
   std::string rounded(BufferId, const std::string& text) const;
   bool reads_own(const Compute&, WireId) const;

@@ -182,6 +182,7 @@ class KernelPrinter {
     for (std::size_t i = 0; i < block.steps.size(); ++i)
       match(
           block.steps[i].node, [&](const Load&) { i = loads(block, i, outermost); },
+          [&](const Ask& ask) { columns_.print(ask, asked_); },
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }
@@ -217,6 +218,7 @@ class KernelPrinter {
                                             return last ? fmt::format("({} - 1)", part.end) : part.begin;
                                           }),
                             to_text(page_.diagram, needed)));
+    asked_ = pieces;
     if (around.is_spread()) share(split.wire, around);
     print(loop.body, false);
     out_.close();
@@ -261,6 +263,7 @@ class KernelPrinter {
   Lines& out_;
   const LoopNest& nest_;
   ColumnPrinter columns_;
+  WirePieces asked_;  // of the innermost loop: what its masks are asked of
   std::map<WireId, int> splits_;
 };
 

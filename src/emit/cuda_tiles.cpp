@@ -12,17 +12,6 @@ namespace {
 
 bool is_wire(const Index& index) { return index.terms.size() == 1 && is_along(index, index.terms.front().first); }
 
-// The first place that an index reaches over the pieces, or the one past the last.
-std::string corner(const Index& index, const WirePieces& pieces, bool past) {
-  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
-  if (is_wire(index)) return past ? pieces[index.terms[0].first.index].end : pieces[index.terms[0].first.index].begin;
-  const auto text = code_index(index, [&](WireId wire) {
-    const auto& piece = pieces[wire.index];
-    return (sign.at(wire) > 0) == past ? piece.end + " - 1" : piece.begin;
-  });
-  return past ? text + " + 1" : text;
-}
-
 std::int64_t values(const Buffer& buffer) {
   std::int64_t all = 1;
   for (const auto extent : buffer.extent) all *= extent;
@@ -79,6 +68,16 @@ void load(Page& page, BufferId id) {
 }
 
 }  // namespace
+
+std::string corner(const Index& index, const WirePieces& pieces, bool past) {
+  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
+  if (is_wire(index)) return past ? pieces[index.terms[0].first.index].end : pieces[index.terms[0].first.index].begin;
+  const auto text = code_index(index, [&](WireId wire) {
+    const auto& piece = pieces[wire.index];
+    return (sign.at(wire) > 0) == past ? piece.end + " - 1" : piece.begin;
+  });
+  return past ? text + " + 1" : text;
+}
 
 void declare_tiles(Page& page) {
   if (page.kernel.staged.empty()) return;

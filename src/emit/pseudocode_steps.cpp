@@ -83,7 +83,7 @@ class Writer {
     std::vector<PseudoStep> steps;
     for (const auto& step : block.steps)
       steps.push_back(match(
-          step.node, [&](const Load& load) { return write(load); },
+          step.node, [&](const Load& load) { return write(load); }, [&](const Ask& ask) { return write(ask); },
           [&](const Compute& compute) { return write(compute); }, [&](const Save& save) { return write(save); },
           [&](const For& loop) { return write(loop); }));
     return steps;
@@ -102,6 +102,12 @@ class Writer {
     auto step = of("load", load.to, nest_.at(load.to).extent);
     step.from = load.from ? nest_.at(*load.from).name : nest_.scratch.at(nest_.at(load.to).array).name;
     step.text = fmt::format("load {} from {}", step.variable, step.from);
+    return step;
+  }
+  PseudoStep write(const Ask& ask) const {
+    auto step = of("ask", ask.tile, nest_.at(ask.tile).extent);
+    step.text = fmt::format("pass over unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
+                            step.variable);
     return step;
   }
   PseudoStep write(const Save& save) const {

@@ -20,7 +20,7 @@ struct PseudoVariable {
 // One line. A group or stream has an axis, the size of its pieces and how many a whole piece around them has; the
 // others a variable with shape and bytes of one whole piece; a compute its operations by unit.
 struct PseudoStep {
-  std::string kind;  // "group", "stream", "load", "compute", "save"
+  std::string kind;  // "group", "stream", "load", "ask", "compute", "save"
   std::string text;
   std::string axis, level, variable, from;
   Datatype type = Datatype::f32;

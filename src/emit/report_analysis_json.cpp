@@ -83,7 +83,8 @@ Json masks_json(const Hardware& hardware, const KernelCost& cost) {
                    {"axis", mask.axis},
                    {"conditions", mask.conditions},
                    {"pieces_run", mask.run},
-                   {"pieces", mask.all}});
+                   {"pieces", mask.all},
+                   {"expected", mask.expected}});
   return all;
 }
 

@@ -127,9 +127,10 @@ Table mask_table(const Analysis& analysis, const KernelCost& cost) {
   Table table{{{""}, {""}, {"", false, true}}, {}};
   for (const auto& mask : cost.masks) {
     const auto part = share(static_cast<double>(mask.run), static_cast<double>(mask.all));
-    table.rows.push_back({level_name(analysis, mask.level), "stream " + mask.axis,
-                          fmt::format("{} of {} pieces ({}) are loaded and computed: where {}", mask.run, mask.all,
-                                      part, fmt::join(mask.conditions, " and "))});
+    table.rows.push_back(
+        {level_name(analysis, mask.level), "stream " + mask.axis,
+         fmt::format("{} of {} pieces ({}) are loaded and computed{}: where {}", mask.run, mask.all, part,
+                     mask.expected ? ", as expected of random entries" : "", fmt::join(mask.conditions, " and "))});
   }
   return table;
 }

@@ -39,7 +39,7 @@ class Liveness {
             columns_.push_back(&compute);
             blocks_.push_back(&block);
           },
-          [](const Save&) {}, [&](const For& loop) { number(loop.body); });
+          [](const Ask&) {}, [](const Save&) {}, [&](const For& loop) { number(loop.body); });
   }
 
   // Visits the columns of a block in order and returns which buffers they and the saves use; `next_` counts columns.
@@ -72,6 +72,7 @@ class Liveness {
           tiles.insert(load.to);
           return std::set<BufferId>{};
         },
+        [](const Ask&) { return std::set<BufferId>{}; },
         [&](const Compute& compute) {
           ++next_;
           return uses(compute);

@@ -65,8 +65,8 @@ void for_each(const std::vector<Interval>& box, Visit visit) {
 
 class Interpreter {
  public:
-  Interpreter(const LoopNest& nest, const Hardware& hardware, Values& values)
-      : nest_(nest), levels_(hardware.levels.size()), values_(values) {
+  Interpreter(const LoopNest& nest, const Hardware& hardware, Values& values, bool all_asked)
+      : nest_(nest), levels_(hardware.levels.size()), values_(values), all_asked_(all_asked) {
     count_.levels.resize(levels_ - 1);
     count_.operations.resize(3);
     for (auto& held : held(nest)) held_.emplace(held.compute, std::move(held));
@@ -113,7 +113,7 @@ class Interpreter {
     }
     Frames together;
     for (auto& each : frames) together.push_back(&each);
-    run(nest_.body, together);
+    run(nest_.body, std::move(together));
   }
   std::vector<Frame> split(const Frame& frame, const Split& group) {
     std::vector<Frame> children;
@@ -139,11 +139,14 @@ class Interpreter {
 
   // Steps
 
-  void run(const Block& block, const Frames& frames) {
+  void run(const Block& block, Frames frames) {
     for (const auto id : block.buffers) allocate(id, frames);
     for (const auto& step : block.steps)
       match(
           step.node, [&](const Load& load) { run(load, frames); },
+          [&](const Ask& ask) {
+            if (!all_asked_) std::erase_if(frames, [&](Frame* frame) { return passes_over(ask, block, *frame); });
+          },
           [&](const Compute& compute) {
             for (auto* frame : frames) run(compute, *frame);
           },
@@ -172,6 +175,13 @@ class Interpreter {
       if (!more) return;
       if (!busy.empty()) run(loop.body, busy);
     }
+  }
+
+  bool passes_over(const Ask& ask, const Block& block, Frame& frame) {
+    const auto& values = frame.tiles[ask.tile.index]->values;
+    const bool any = std::any_of(values.begin(), values.end(), [&](double v) { return (v != 0) == ask.wanted; });
+    if (!any) reserve(block, frame);
+    return !any;
   }
 
   // Memory is set aside for a piece that is passed over as for any other.
@@ -208,8 +218,10 @@ class Interpreter {
   std::vector<Interval> box(const Buffer& buffer, const Frame& frame) const {
     std::vector<Interval> box;
     const auto& wires = nest_.scratch.at(buffer.array).wires;
-    for (std::size_t i = 0; i < wires.size(); ++i)
+    for (std::size_t i = 0; i < wires.size(); ++i) {
       box.push_back(footprint(buffer.at[i], frame.pieces[buffer.level], nest_.scratch.size(wires[i]).value_or(0)));
+      if (box.back().length() > buffer.extent[i]) throw std::logic_error("a piece is longer than its buffer");
+    }
     return box;
   }
 
@@ -353,6 +365,7 @@ class Interpreter {
   const LoopNest& nest_;
   std::size_t levels_;
   Values& values_;
+  bool all_asked_;
   Count count_;
   std::map<const Compute*, Held> held_;
   std::map<ExprId, bool> varies_;
@@ -363,8 +376,8 @@ class Interpreter {
 
 }  // namespace
 
-Count interpret(const LoopNest& nest, const Hardware& hardware, Values& values) {
-  return Interpreter(nest, hardware, values).run();
+Count interpret(const LoopNest& nest, const Hardware& hardware, Values& values, bool all_asked) {
+  return Interpreter(nest, hardware, values, all_asked).run();
 }
 
 }  // namespace napkin

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -57,7 +58,7 @@ class Lowering {
     find_bodies(whole);
     find_saves();
     make_computed();
-    nest_.body = block(whole);
+    nest_.body = block(whole, {});
     return std::move(nest_);
   }
 
@@ -91,13 +92,20 @@ class Lowering {
     if (const auto size = diagram_.size(wire)) return *size;
     throw std::logic_error(fmt::format("axis of wire `{}` has no size", diagram_.at(wire).name));
   }
-  // The piece of every wire that the loops down to `level` leave inside a body.
-  Intervals pieces(BodyId body, std::size_t level) const {
-    Intervals all(diagram_.wires.size());
-    for (std::uint32_t w = 0; w < all.size(); ++w) all[w] = {0, diagram_.size(WireId{w}).value_or(0)};
+  // The piece of a wire that the loops down to a level leave inside a body: how long, and a number of which the places
+  // where one begins are multiples.
+  struct Piece {
+    std::int64_t length = 0, begins = 0;
+  };
+  using Pieces = std::vector<Piece>;  // by WireId
+  Pieces pieces(BodyId body, std::size_t level) const {
+    Pieces all(diagram_.wires.size());
+    for (std::uint32_t w = 0; w < all.size(); ++w) all[w].length = diagram_.size(WireId{w}).value_or(0);
     const auto shrink = [&](const Split& split) {
-      auto& end = all[split.wire.index].end;
-      if (split.level <= level) end = std::min(end, split.size);
+      auto& piece = all[split.wire.index];
+      if (split.level > level) return;
+      piece.length = std::min(piece.length, split.size);
+      piece.begins = std::gcd(piece.begins, split.size);
     };
     for (const auto& group : nest_.groups) shrink(group);
     for (; body != whole; body = bodies_[body].parent) shrink(bodies_[body].split);
@@ -118,20 +126,21 @@ class Lowering {
     return id;
   }
   // The longest footprint of whole pieces, wherever they begin.
-  static std::int64_t extent(const Index& index, const Intervals& wires, std::int64_t array_size) {
+  static std::int64_t extent(const Index& index, const Pieces& wires, std::int64_t array_size) {
     std::int64_t span = 0;
-    for (const auto& [wire, coefficient] : index.terms)
-      span += std::abs(coefficient) * (wires[wire.index].length() - 1);
-    const auto longest =
-        index.divisor == 1 ? span + 1 : starts_aligned(index, wires) + floor_divide(span, index.divisor);
-    return std::clamp<std::int64_t>(longest, 1, array_size);
+    for (const auto& [wire, coefficient] : index.terms) span += std::abs(coefficient) * (wires[wire.index].length - 1);
+    const bool may_straddle = index.divisor > 1 && !lies_in_steps(index, wires);
+    return std::clamp<std::int64_t>(span / index.divisor + (may_straddle ? 2 : 1), 1, array_size);
   }
-  // With a divisor a piece that begins inside a step of the index touches one place more, unless all pieces begin at
-  // the same one.
-  static std::int64_t starts_aligned(const Index& index, const Intervals& wires) {
-    if (index.terms.size() != 1 || index.offset % index.divisor != 0) return 2;
-    const auto step = index.terms[0].second * wires[index.terms[0].first.index].length();
-    return step % index.divisor == 0 ? 1 : 2;
+  // Whether no piece touches more steps of a divided index than it must: each begins with a step, or a step holds
+  // several whole ones.
+  static bool lies_in_steps(const Index& index, const Pieces& wires) {
+    if (index.terms.empty()) return true;
+    if (index.terms.size() != 1 || index.offset % index.divisor != 0) return false;
+    const auto& [wire, coefficient] = index.terms[0];
+    const auto& [length, begins] = wires[wire.index];
+    if (coefficient * begins % index.divisor == 0) return true;
+    return length == begins && coefficient > 0 && index.divisor % (coefficient * length) == 0;
   }
 
   // Computed arrays and their saves
@@ -227,19 +236,40 @@ class Lowering {
 
   // The loads of one column that stand in `here` and are not there yet.
   void load(const Column& column, BodyId body, BodyId here, std::vector<Nest>& steps) {
-    for (const auto id : reads(column)) {
-      const auto& read = access(diagram_, id);
-      if (!is_input(read.array)) continue;
-      for (std::size_t level = 1; level <= leaf(); ++level) {
-        const auto key = tile_key(read, body, level);
-        if (key.body != here || tiles_.contains(key)) continue;
-        const auto name = fmt::format("{}_{}", diagram_.at(read.array).name, hardware_.levels[level].name);
-        tiles_[key] = make_buffer({.array = read.array, .level = level, .name = name, .at = read.at}, here);
-        std::optional<BufferId> from;
-        if (level > 1) from = tiles_.at(tile_key(read, body, level - 1));
-        steps.push_back({Load{tiles_[key], from}});
-      }
+    for (const auto id : reads(column))
+      if (const auto& read = access(diagram_, id); is_input(read.array)) load(read, body, here, leaf(), steps);
+  }
+  // Down to the level `last`.
+  void load(const Access& read, BodyId body, BodyId here, std::size_t last, std::vector<Nest>& steps) {
+    for (std::size_t level = 1; level <= last; ++level) {
+      const auto key = tile_key(read, body, level);
+      if (key.body != here || tiles_.contains(key)) continue;
+      const auto name = fmt::format("{}_{}", diagram_.at(read.array).name, hardware_.levels[level].name);
+      tiles_[key] = make_buffer({.array = read.array, .level = level, .name = name, .at = read.at}, here);
+      std::optional<BufferId> from;
+      if (level > 1) from = tiles_.at(tile_key(read, body, level - 1));
+      steps.push_back({Load{tiles_[key], from}});
     }
+  }
+  // A loop's masks come first, down to the loop's own level, each asked before anything else is loaded.
+  void ask(const Loop& loop, BodyId here, std::vector<Nest>& steps) {
+    const auto level = bodies_[here].split.level;
+    for (const auto& asked : loop.asks) {
+      const auto& read = access(diagram_, asked.access);
+      const auto reader = body_that_reads(asked.access, here);
+      const auto key = tile_key(read, reader, level);
+      if (key.body != here) continue;
+      load(read, reader, here, level, steps);
+      steps.push_back({Ask{tiles_.at(key), asked.access, asked.wanted}});
+    }
+  }
+  BodyId body_that_reads(ExprId id, BodyId within) const {
+    for (const auto& [column, body] : columns_) {
+      if (common(body, within) != within) continue;
+      const auto all = reads(*column);
+      if (std::find(all.begin(), all.end(), id) != all.end()) return body;
+    }
+    throw std::logic_error("a loop asks for a mask that nothing in it reads");
   }
   void load(const Step& step, BodyId body, BodyId here, std::vector<Nest>& steps) {
     if (const auto* column = std::get_if<Column>(&step)) return load(*column, body, here, steps);
@@ -249,8 +279,13 @@ class Lowering {
 
   // Blocks
 
-  Block block(BodyId body) {
+  Block block(const Loop& loop) {
+    const auto body = body_of_.at(&loop);
     Block result;
+    ask(loop, body, result.steps);
+    return block(body, std::move(result));
+  }
+  Block block(BodyId body, Block result) {
     const auto& steps = *bodies_[body].steps;
     if (body != whole)
       for (const auto& step : steps) load(step, body, body, result.steps);
@@ -259,7 +294,7 @@ class Lowering {
       match(
           step, [&](const Column& column) { result.steps.push_back({compute(column, body)}); },
           [&](const Loop& loop) {
-            result.steps.push_back({For{streams_.at(loop.label), block(body_of_.at(&loop)), loop.needs}});
+            result.steps.push_back({For{streams_.at(loop.label), block(loop), loop.needs}});
           });
       for (const auto& [output, last] : saves_[body])
         if (contains(step, last)) save(output, body, result.steps);

@@ -35,7 +35,7 @@ class Printer {
     for (const auto id : block.buffers) print(nest_.at(id));
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { print(load); },
+          step.node, [&](const Load& load) { print(load); }, [&](const Ask& ask) { print(ask); },
           [&](const Compute& compute) { line(to_text(nest_.scratch, compute.column)); },
           [&](const Save& save) { print(save); },
           [&](const For& loop) {
@@ -52,6 +52,10 @@ class Printer {
   void print(const Load& load) {
     const auto& array = nest_.scratch.at(nest_.at(load.to).array).name;
     line(fmt::format("load {} from {}", name(load.to), load.from ? name(*load.from) : array));
+  }
+  void print(const Ask& ask) {
+    line(fmt::format("pass over unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
+                     name(ask.tile)));
   }
   void print(const Save& save) {
     const auto& array = nest_.scratch.at(nest_.at(save.from).array).name;

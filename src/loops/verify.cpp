@@ -62,8 +62,8 @@ class Checker {
     }
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { check(load); }, [&](const Compute& compute) { check(compute); },
-          [&](const Save& save) { check(save); },
+          step.node, [&](const Load& load) { check(load); }, [&](const Ask& ask) { read(ask.tile); },
+          [&](const Compute& compute) { check(compute); }, [&](const Save& save) { check(save); },
           [&](const For& loop) {
             check(loop.split, SplitKind::stream);
             expect(loop.split.level >= outer_level, "loops stand out of the order of their levels");

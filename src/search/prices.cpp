@@ -68,6 +68,8 @@ void LeastPrices::read(std::size_t statement, ExprId id) {
         auto& reading = reads_[statement][a.array];
         reading.values = std::max(reading.values, reached(a));
         for (const auto wire : free_wires(diagram_, id)) reading.wires.push_back(wire);
+        if (diagram_.at(a.array).type == Datatype::boolean)
+          positions_[statement].insert(reading.wires.begin(), reading.wires.end());
       },
       [&](const Apply& a) {
         for (const auto argument : a.arguments) read(statement, argument);

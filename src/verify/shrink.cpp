@@ -101,6 +101,12 @@ void make_room(Diagram& diagram) {
   }
 }
 
+// Then every piece counts, whatever a mask holds, and counts can be compared.
+Diagram without_densities(Diagram diagram) {
+  for (auto& array : diagram.arrays) array.density.reset();
+  return diagram;
+}
+
 Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& kept) {
   Shrunk result{diagram, {}};
   std::vector<Partition> partitions;
@@ -120,9 +126,10 @@ Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure
     size = ragged(least, *size, group);
   }
   make_room(result.diagram);
+  const auto counted = without_densities(result.diagram);
   for (std::size_t i = 0; i < partitions.size(); ++i) {
     const auto& planned = *plan.kernels[i].derivation;
-    auto derivation = std::make_shared<const Derivation>(derive(result.diagram, planned.statements, planned.outputs));
+    auto derivation = std::make_shared<const Derivation>(derive(counted, planned.statements, planned.outputs));
     result.plan.kernels.push_back(make_kernel(std::move(derivation), std::move(partitions[i])));
   }
   return result;

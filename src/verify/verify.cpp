@@ -124,7 +124,10 @@ VerifiedKernel run(const Kernel& kernel, const KernelCost& predicted, const Hard
   const auto& diagram = kernel.derivation->scratch;
   for (const auto id : kernel.derivation->statements)
     verified.statements.push_back(diagram.at(diagram.at(id).output).name);
-  const auto count = interpret(lower(kernel, hardware), hardware, values);
+  const auto nest = lower(kernel, hardware);
+  auto again = values;
+  const auto count = interpret(nest, hardware, again, true);
+  interpret(nest, hardware, values);
   for (const auto& level : predicted.levels)
     verified.levels.push_back(compare(level, count, hardware.levels.at(level.level)));
   for (const auto& unit : predicted.units) verified.predicted_operations += unit.operations;

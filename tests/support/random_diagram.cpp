@@ -93,8 +93,10 @@ class Generator {
   ExprId masked(ExprId e, double otherwise) {
     const auto free = free_wires(diagram_, e);
     if (free.empty()) return e;
-    if (mask_ && chance(40) && std::ranges::includes(free, diagram_.at(*mask_).wires))
-      return apply("where", {whole(*mask_), e, constant(otherwise)});
+    if (mask_ && chance(40) && std::ranges::includes(free, diagram_.at(*mask_).wires)) {
+      const ExprId read = whole(*mask_);
+      return apply("where", {chance(30) ? apply("not", {read}) : read, e, constant(otherwise)});
+    }
     const auto position = [&] {
       const ExprId at = diagram_.intern(Position{one_of(free)});
       return chance(30) ? apply(chance(50) ? "+" : "-", {at, constant(between(1, 3))}) : at;
