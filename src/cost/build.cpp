@@ -126,8 +126,12 @@ class CostModelBuilder {
     }
     for (const auto wire : wires) made.cuts.push_back(cut_at(wire, level, loops));
     made.inside = made.indices.size() == 1 && stays_inside(made.indices[0].first, made.indices[0].second);
+    made.steps = made.inside && takes_steps(made.indices[0].first);
     model_.footprints_.push_back(std::move(made));
     return model_.footprints_.size() - 1;
+  }
+  static bool takes_steps(const Index& index) {
+    return index.terms.size() == 1 && index.terms[0].second > 0 && index.terms[0].second <= index.divisor;
   }
   bool stays_inside(const Index& index, std::int64_t size) const {
     if (index.terms.empty()) return false;

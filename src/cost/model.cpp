@@ -13,7 +13,7 @@ void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) c
   lengths(sizes, figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
-  expect_shares(figures);
+  shares(figures, figures);
   levels(figures);
   memory(figures, true);
 }
@@ -22,27 +22,27 @@ void CostModel::compared(std::span<const std::int64_t> sizes, Figures& figures) 
   lengths(sizes, figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
-  expect_shares(figures);
+  shares(figures, figures);
   levels(figures);
   memory(figures, false);
 }
 
-void CostModel::held(std::span<const std::int64_t> sizes, Figures& figures) const {
-  lengths(sizes, figures);
+void CostModel::least_held(std::span<const std::int64_t> sizes, Figures& figures) const {
+  lengths(sizes, figures, Reach::least);
   memory(figures, false);
 }
 
-void CostModel::held_at_level(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const {
-  lengths(sizes, figures);
+void CostModel::least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const {
+  lengths(sizes, figures, Reach::least);
   figures.holdings.resize(holdings_.size());
   memory(figures, false, level);
 }
 
-void CostModel::least_moved(std::span<const std::int64_t> sizes, Figures& figures) const {
-  lengths(sizes, figures);
-  counts(sizes, figures);
+void CostModel::least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures) const {
+  lengths(sizes, figures, Reach::least);
+  counts(sizes, figures, Reach::least);
   bound_regions(figures);
-  bound_shares(figures);
+  shares(held, figures);
   levels(figures);
 }
 
@@ -70,18 +70,13 @@ void CostModel::sum_regions(std::span<const std::int64_t> sizes, Figures& figure
   }
 }
 
-void CostModel::expect_shares(Figures& figures) const {
+// Smaller pieces have fewer entries, and are run less often.
+void CostModel::shares(const Figures& held, Figures& figures) const {
   figures.shares.resize(shares_.size());
   for (std::size_t i = 0; i < shares_.size(); ++i) {
-    const auto entries = product(shares_[i].entries, figures, figures.overflow);
+    const auto entries = product(shares_[i].entries, held, figures.overflow);
     figures.shares[i] = 1 - std::pow(1 - shares_[i].density, static_cast<double>(entries));
   }
-}
-
-// A piece has an entry at least.
-void CostModel::bound_shares(Figures& figures) const {
-  figures.shares.resize(shares_.size());
-  for (std::size_t i = 0; i < shares_.size(); ++i) figures.shares[i] = shares_[i].density;
 }
 
 // Every piece that is run has a position that is run, and a piece that counts once has at most as many positions as a
@@ -143,7 +138,7 @@ std::vector<MaskCost> CostModel::masks(const Diagram& diagram, const Figures& fi
   return all;
 }
 
-void CostModel::lengths(std::span<const std::int64_t> sizes, Figures& figures) const {
+void CostModel::lengths(std::span<const std::int64_t> sizes, Figures& figures, Reach kind) const {
   figures.overflow = false;
   figures.levels.assign(hardware_->levels.size(), {});
   figures.lengths.resize(cuts_.size());
@@ -153,19 +148,23 @@ void CostModel::lengths(std::span<const std::int64_t> sizes, Figures& figures) c
     for (const auto split : cuts_[i].splits) figures.lengths[i] = std::min(figures.lengths[i], sizes[split]);
   }
   for (std::size_t i = 0; i < footprints_.size(); ++i)
-    if (!footprints_[i].all_pieces) figures.reaches[i] = reach(footprints_[i], sizes);
+    if (!footprints_[i].all_pieces)
+      figures.reaches[i] =
+          kind == Reach::least ? least_reach(footprints_[i], sizes, figures) : reach(footprints_[i], sizes);
   for (const auto& grouping : groupings_) {
     const auto outer = figures.lengths[grouping.above], inner = figures.lengths[grouping.cut];
     if (inner > 0) figures.levels[grouping.level].groups_per_parent *= (outer + inner - 1) / inner;
   }
 }
 
-void CostModel::counts(std::span<const std::int64_t> sizes, Figures& figures) const {
+void CostModel::counts(std::span<const std::int64_t> sizes, Figures& figures, Reach kind) const {
   figures.counts.resize(cuts_.size());
   for (std::size_t i = 0; i < cuts_.size(); ++i)
     figures.counts[i] = count_pieces(wire_sizes_[cuts_[i].wire.index], cuts_[i].splits, sizes);
   for (std::size_t i = 0; i < footprints_.size(); ++i)
-    if (footprints_[i].all_pieces) figures.reaches[i] = reach(footprints_[i], sizes);
+    if (footprints_[i].all_pieces)
+      figures.reaches[i] =
+          kind == Reach::least ? least_reach(footprints_[i], sizes, figures) : reach(footprints_[i], sizes);
   for (const auto& grouping : groupings_) {
     auto& at = figures.levels[grouping.level];
     Checked groups{at.groups};

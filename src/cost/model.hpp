@@ -59,12 +59,13 @@ class CostModel {
   CostModel(const Kernel& shape, const Hardware&);
   // `sizes` by split of the shape's partition. `figures` is reused between calls, so that nothing is allocated.
   void figures(std::span<const std::int64_t> sizes, Figures& figures) const;
-  // What a search compares: memory only in what its level counts, values or bytes. All of it, or only memory, or
-  // transfers, operations and steps that no smaller sizes undercut; and groups.
+  // What a search compares: memory only in what its level counts, values or bytes. All of it; or only memory, that no
+  // larger sizes undercut; or transfers, operations and steps that no smaller sizes undercut, and groups.
   void compared(std::span<const std::int64_t> sizes, Figures& figures) const;
-  void held(std::span<const std::int64_t> sizes, Figures& figures) const;
-  void held_at_level(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const;
-  void least_moved(std::span<const std::int64_t> sizes, Figures& figures) const;
+  void least_held(std::span<const std::int64_t> sizes, Figures& figures) const;
+  void least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const;
+  // `held` is of the smallest sizes, of which masks let fewest pieces run.
+  void least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures) const;
   const std::vector<Work>& work() const { return work_; }
   // `times` is reused like `figures`.
   void times(const Figures&, Times& times) const;
@@ -101,6 +102,7 @@ class CostModel {
     std::vector<std::size_t> cuts;                        // of the wires in them
     bool all_pieces = true;
     bool inside = false;  // one index that never leaves its dimension
+    bool steps = false;   // one index, of one wire, that takes every place in turn: `x / 64`
   };
   struct Transfer {
     std::size_t level;
@@ -136,6 +138,8 @@ class CostModel {
   const std::vector<Share>& shares() const { return shares_; }
   const std::vector<Footprint>& footprints() const { return footprints_; }
   std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes) const;
+  // What no piece, or all of them together, reaches less than: it falls with smaller pieces, or grows.
+  std::int64_t least_reach(const Footprint&, std::span<const std::int64_t> sizes, const Figures&) const;
   std::int64_t reach_by_pieces(const Footprint&, std::span<const std::int64_t> sizes) const;  // the same, one by one
   const std::vector<Transfer>& transfers() const { return transfers_; }
   const std::vector<Holding>& holdings() const { return holdings_; }
@@ -158,16 +162,16 @@ class CostModel {
   std::int64_t positions(const Region&, std::int64_t grid) const;
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   void bound_regions(Figures&) const;
-  void expect_shares(Figures&) const;
-  void bound_shares(Figures&) const;
+  void shares(const Figures& held, Figures&) const;
   std::vector<MaskCost> masks(const Diagram&, const Figures&) const;
   std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;
   std::vector<ArrayCost> array_costs(const Diagram&, const Figures&, std::size_t level) const;
   void name_units(KernelCost&, const Figures&, const Times&) const;
   void name_bound(KernelCost&, Model) const;
   std::int64_t reach_of_sum(const Footprint&, std::span<const std::int64_t> sizes) const;
-  void lengths(std::span<const std::int64_t> sizes, Figures&) const;
-  void counts(std::span<const std::int64_t> sizes, Figures&) const;
+  enum class Reach { exact, least };
+  void lengths(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
+  void counts(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
   void levels(Figures&) const;  // after counts() and the regions
   std::optional<double> sustained(std::size_t level, const Figures&) const;
   double exposed(const Figures&, const Times&) const;

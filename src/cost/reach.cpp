@@ -93,6 +93,18 @@ std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::i
   return footprint.all_pieces ? all.sum : all.largest;
 }
 
+// Steps that a piece takes lie in as few places as if it began with the first; every piece reaches a place, and every
+// place is reached.
+std::int64_t CostModel::least_reach(const Footprint& footprint, std::span<const std::int64_t> sizes,
+                                    const Figures& figures) const {
+  if (!footprint.steps) return reach(footprint, sizes);
+  const auto cut = footprint.cuts[0];
+  const auto& index = footprint.indices[0].first;
+  const auto places = [&](std::int64_t length) { return index.terms[0].second * (length - 1) / index.divisor + 1; };
+  if (!footprint.all_pieces) return places(figures.lengths[cut]);
+  return std::max(places(wire_sizes_[cuts_[cut].wire.index]), figures.counts[cut]);
+}
+
 // A piece of length n adds |c| (n - 1) to the one value that there is in any case.
 std::int64_t CostModel::reach_of_sum(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
   Checked combinations{1}, reached{1};

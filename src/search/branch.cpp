@@ -16,12 +16,14 @@
 namespace napkin {
 namespace {
 
-// Wires in an index that is not one wire alone: halos, strides, blocks. What such an index reaches need not shrink with
-// a piece, nor its sum over the pieces grow, so that no bound holds until their pieces are chosen.
+// Wires in an index that is not one wire alone or in steps: halos, strides. What such an index reaches need not shrink
+// with a piece, nor its sum over the pieces grow, so that no bound holds until their pieces are chosen.
 std::set<WireId> awkward_wires(const CostModel& model) {
   std::set<WireId> wires;
-  for (const auto& footprint : model.footprints())
+  for (const auto& footprint : model.footprints()) {
+    if (footprint.steps) continue;
     for (const auto cut : footprint.cuts) wires.insert(model.cuts()[cut].wire);
+  }
   return wires;
 }
 
@@ -206,7 +208,7 @@ std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_
 // Whether something may come of it; then `score_` is how good at best.
 bool Search::promises(const Beginning& beginning, const Order& order) {
   if (!holds_together(beginning)) return ++tally_.evaluated, false;
-  shapes_.at(beginning.shape).model.held(beginning.least, least_);
+  shapes_.at(beginning.shape).model.least_held(beginning.least, least_);
   return moves_little(beginning, order);
 }
 
@@ -214,7 +216,7 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
 bool Search::moves_little(const Beginning& beginning, const Order& order) {
   const auto& shape = shapes_.at(beginning.shape);
   ++tally_.evaluated;
-  shape.model.least_moved(beginning.most, most_);
+  shape.model.least_moved(beginning.most, least_, most_);
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
@@ -237,7 +239,7 @@ std::size_t Search::labels(const Beginning& beginning) const {
 
 bool Search::holds(const Beginning& beginning) {
   const auto& shape = shapes_.at(beginning.shape);
-  shape.model.held(beginning.least, least_);
+  shape.model.least_held(beginning.least, least_);
   for (std::size_t level = 1; level <= shape.level; ++level)
     if (!scoring_.holds(least_, level, false)) return false;
   return holds_together(beginning);
@@ -255,7 +257,7 @@ bool Search::holds_together(const Beginning& beginning) {
     for (std::size_t i = 0; i < splits.size(); ++i)
       if (splits[i].level == level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
         sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
-    shape.model.held_at_level(sizes_, level, bound_);
+    shape.model.least_held(sizes_, level, bound_);
     if (!scoring_.holds(bound_, level, true)) return false;
   }
   return true;
@@ -289,7 +291,7 @@ bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split)
   const auto good = [&](std::int64_t size) { return most = size, promises(beginning, order); };
   if (!good(top)) return false;
   if (!good(floor)) {
-    shapes_.at(beginning.shape).model.held(beginning.least, least_);
+    shapes_.at(beginning.shape).model.least_held(beginning.least, least_);
     const auto still_good = [&](std::int64_t size) { return most = size, moves_little(beginning, order); };
     least = std::min(top, bisect(top, floor, still_good));
   }

@@ -1,16 +1,53 @@
 // The search against its slow twin, which looks at every partition of the same space: random diagrams, machines that
 // are small enough for something not to fit.
+#include <fmt/format.h>
+
+#include <random>
+
 #include "napkin/search.hpp"
 #include "search/space.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
 #include "support/machine.hpp"
 #include "support/random_diagram.hpp"
+#include "support/read.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
 
 namespace {
+
+std::vector<Hardware> all_machines() {
+  return {
+      read_machine("two-level", {{"M", "12"}}),
+      read_machine("two-level", {{"M", "40"}}),
+      read_machine("toy", {{"levels.smem.capacity", "96 B"}, {"levels.reg.usable", "64 B"}}),
+      read_machine("toy", {{"levels.smem.capacity", "256 B"}, {"levels.reg.usable", "160 B"}}),
+  };
+}
+
+std::vector<Goal> all_goals() {
+  return {
+      {.objective = Objective::time, .model = Model::machine, .top = 1, .fixed = {}},
+      {.objective = Objective::time, .model = Model::ideal, .top = 1, .fixed = {}},
+      {.objective = Objective::transfers, .model = Model::machine, .top = 3, .fixed = {}},
+      {.objective = Objective::energy, .model = Model::machine, .top = 1, .fixed = {}},
+  };
+}
+
+// A product over blocks of a mask.
+Diagram masked_blocks(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto between = [&](int low, int high) { return low + static_cast<int>(random() % (high - low + 1)); };
+  const int q = between(3, 7), x = between(3, 7), of_q = between(1, 3), of_x = between(2, 4);
+  const auto mask = fmt::format("where(M[q / {}, x / {}], S[q, x], ", of_q, of_x);
+  const auto weight = between(0, 1) == 0 ? mask + "0)" : "softmax[x](" + mask + "-inf))";
+  return read_text(
+      fmt::format("diagram blocks\naxis q = {}; axis x = {}; axis d = 2; axis qb = {}; axis xb = {}\n"
+                  "input S: f32[q, x]; input V: f32[x, d]; input M: bool[qb, xb] density 0.{}\n"
+                  "O[q, d] = sum[x]({} * V[x, d])\noutput O\n",
+                  q, x, (q - 1) / of_q + 1, (x - 1) / of_x + 1, between(1, 9), weight));
+}
 
 std::string partition_text(const Candidate& candidate, const Hardware& hardware) {
   return to_text(candidate.kernel.partition, candidate.kernel.derivation->scratch, hardware);
@@ -40,18 +77,8 @@ void compare(const Diagram& diagram, const Hardware& hardware, const Goal& goal,
 }  // namespace
 
 TEST_CASE("search finds what looking everywhere finds") {
-  const std::vector<Hardware> machines = {
-      read_machine("two-level", {{"M", "12"}}),
-      read_machine("two-level", {{"M", "40"}}),
-      read_machine("toy", {{"levels.smem.capacity", "96 B"}, {"levels.reg.usable", "64 B"}}),
-      read_machine("toy", {{"levels.smem.capacity", "256 B"}, {"levels.reg.usable", "160 B"}}),
-  };
-  const std::vector<Goal> goals = {
-      {.objective = Objective::time, .model = Model::machine, .top = 1, .fixed = {}},
-      {.objective = Objective::time, .model = Model::ideal, .top = 1, .fixed = {}},
-      {.objective = Objective::transfers, .model = Model::machine, .top = 3, .fixed = {}},
-      {.objective = Objective::energy, .model = Model::machine, .top = 1, .fixed = {}},
-  };
+  const auto machines = all_machines();
+  const auto goals = all_goals();
   int checked = 0, fitting = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto diagram = random_diagram(seed);
@@ -63,4 +90,17 @@ TEST_CASE("search finds what looking everywhere finds") {
   CHECK(checked > 30);
   CHECK(fitting > 10);
   CHECK(fitting < checked);
+}
+
+TEST_CASE("so it does where a mask is asked in blocks") {
+  const auto machines = all_machines();
+  const auto goals = all_goals();
+  int checked = 0, fitting = 0;
+  for (std::uint32_t seed = 0; seed < 40; ++seed) {
+    INFO("seed " << seed);
+    compare(masked_blocks(seed), machines[seed % machines.size()], goals[seed / machines.size() % goals.size()], 3000,
+            checked, fitting);
+  }
+  CHECK(checked > 15);
+  CHECK(fitting > 5);
 }

@@ -102,7 +102,7 @@ std::vector<Case> examples() {
       searched("logsumexp", {"r=7 x=9", "r=70 x=333"}),
       searched("softmax", {"r=7 x=9", "r=20 x=333"}),
       searched("alibi", {"h=2 q=17 x=9 d=5"}),
-      searched("attention_backward", {"h=2 q=7 x=9 d=5", "h=1 q=60 x=70 d=32"}),
+      searched("attention_backward", {"h=2 q=7 x=9 d=5", "h=2 q=60 x=70 d=32"}),
       searched("average_pooling", {"n=2 c=5 u=3 v=4"}),
       searched("chained_matmul", {"a=7 b=9 c=5 d=11", "a=70 b=40 c=20 d=90"}),
       searched("convolution", {"n=2 c=5 o=7 u=4 v=3"}),
