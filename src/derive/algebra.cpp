@@ -33,6 +33,7 @@ Term multiplied(const Term& a, const Term& b) {
   all.exponent = add(a.exponent, b.exponent);
   all.cast = a.cast ? a.cast : b.cast;
   all.rounded = combined(a.rounded, b.rounded);
+  all.unrounded = a.unrounded ? a.unrounded : b.unrounded;
   return all;
 }
 
@@ -369,19 +370,28 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
   return all;
 }
 
-// A cast rounds what the piece determines; what finished reductions determine is multiplied in afterwards.
+// A cast rounds what the piece determines; what finished reductions determine is multiplied in afterwards. The terms of
+// a sum are left as they are: rounded one by one they could lose more than the sum has.
 Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   const auto depends = dependence(sum);
   const bool exponential = std::ranges::any_of(sum, [](const Term& t) { return !t.exponent.empty(); });
   if (!depends.piece && depends.state) return atom(cast_to(type, build(sum)));
   if (!depends.mixed() && !exponential) return atom(e);
+  if (is_shift(sum)) {
+    Term term;
+    term.cast = type;
+    term.rounded = {{build(sum), 1}};
+    return {term};
+  }
   Sum all;
   for (const auto& term : sum) {
     auto separated = separate(term);
     if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)));
     auto& [piece, state, shift] = std::get<Separated>(separated);
     if (shift) piece.factors = combined(piece.factors, {{shift->base, shift->power}});
-    if (!piece.factors.empty() || !piece.exponent.empty() || piece.cast) {
+    if (sum.size() > 1) {
+      piece.unrounded = type;
+    } else if (!piece.factors.empty() || !piece.exponent.empty() || piece.cast) {
       piece.rounded = combined(piece.rounded, piece.factors);
       piece.factors.clear();
       piece.cast = type;
@@ -430,6 +440,7 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
   }
   const bool rounds = parts.shift && parts.shift->rounded;
   if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty() || rounds) parts.piece.cast = term.cast;
+  parts.piece.unrounded = term.unrounded;
   return parts;
 }
 

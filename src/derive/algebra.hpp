@@ -33,6 +33,7 @@ struct Term {
   Sum exponent;
   std::optional<Datatype> cast;
   Factors rounded;
+  std::optional<Datatype> unrounded{};  // a cast that is left out, since the term is one of several inside it
 };
 bool equal(const Term&, const Term&);
 bool equal(const Sum&, const Sum&);

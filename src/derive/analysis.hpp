@@ -96,7 +96,9 @@ class StateAnalysis {
   Datatype type(const Column& column) const { return scratch_.at(column.output).type; }
   std::set<WireId> free_of(const Sum& sum);
   void note_rules(const Sum& piece, const Term& state);
+  void note_casts(const Term&);
   void note_cast(Datatype cast);
+  void note(std::string);
 
   // The trace.
   // The fold of a part of a column's body, to be shown.

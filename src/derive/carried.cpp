@@ -121,13 +121,24 @@ void StateAnalysis::note_rules(const Sum& piece, const Term& state) {
   else if (!trivial(state))
     found_.rules.insert(Rule::invariant);
   for (const auto& term : piece)
-    if (term.cast && algebra_.dependence(term).piece) found_.rules.insert(Rule::cast), note_cast(*term.cast);
+    if (algebra_.dependence(term).piece) note_casts(term);
+}
+
+void StateAnalysis::note_casts(const Term& term) {
+  if (term.cast || term.unrounded) found_.rules.insert(Rule::cast);
+  if (term.cast) note_cast(*term.cast);
+  if (!term.unrounded) return;
+  note(fmt::format("leaves the cast to {0} out: terms rounded to {0} one by one could lose what their sum keeps",
+                   row(*term.unrounded).name));
 }
 
 void StateAnalysis::note_cast(Datatype cast) {
-  const auto text = fmt::format("rounds the piece to {}, not the finished value", row(cast).name);
+  note(fmt::format("rounds the piece to {}, not the finished value", row(cast).name));
+}
+
+void StateAnalysis::note(std::string text) {
   auto& notes = found_.notes;
-  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(text);
+  if (std::ranges::find(notes, text) == notes.end()) notes.push_back(std::move(text));
 }
 
 Sum StateAnalysis::reduction(const Column& column, const Sum& body) {

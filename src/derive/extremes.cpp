@@ -23,6 +23,8 @@ void StateAnalysis::reduce_extreme(const Column& column, const Sum& body) {
          "what does not vary with the piece moves every term alike");
   }
   const auto [now, later] = parted(column.over, free_of(state));
+  if (!state.empty())
+    for (const auto& term : piece) note_casts(term);
   const Sum body_now = state.empty() ? algebra_original(column) : piece;
   finish(column, add(carried(column, body_now, now, {}, state.empty()), state), later);
 }
@@ -46,6 +48,7 @@ void StateAnalysis::reduce_product(const Column& column, const Sum& body) {
     terms *= *scratch_.size(wire);
   }
   found_.rules.insert({Rule::cascade, Rule::invariant});
+  note_casts(piece);
   const Sum often = {raised(state, static_cast<double>(terms))};
   step(Rule::cascade, column, body, times(reduction(column, {piece}), often[0]),
        "what does not vary with the piece is a factor of every term");

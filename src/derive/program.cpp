@@ -3,6 +3,8 @@
 // The outermost wire is absorbed first; its body, what comes before and what finishes it are then nested along the
 // remaining wires in the same way. A wire that is being streamed already only gets a finer loop: a smaller piece is
 // absorbed by the same program.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -75,6 +77,7 @@ class Nester {
   // what follows from that.
   Steps finer(const std::vector<Column>& columns, std::size_t label, const std::set<WireId>& around,
               const std::set<ArrayId>& needed) {
+    if (const auto lost = left_outside(columns, wires_[label])) return refuse(*lost, wires_[label]), Steps{};
     std::vector<Column> before, body, after;
     std::vector<bool> varies;
     std::set<ArrayId> varying, read;
@@ -100,6 +103,46 @@ class Nester {
     return steps;
   }
 
+  // Columns that take a piece together take a finer one together: no loop over another wire may stand between them. So
+  // nothing that differs from piece to piece and is not kept for all of them is read from columns outside of the loop.
+  std::optional<ArrayId> left_outside(const std::vector<Column>& columns, WireId wire) const {
+    if (absorbing_.empty()) return std::nullopt;
+    const auto& all = *absorbing_.back();
+    const auto differing = differing_along(all, wire);
+    const auto makes = [](const std::vector<Column>& some, ArrayId array) {
+      return std::ranges::any_of(some, [&](const Column& c) { return c.output == array; });
+    };
+    for (const auto& column : columns)
+      for (const auto array : reads(program_.scratch, column)) {
+        const auto& kept = program_.scratch.at(array).wires;
+        if (differing.contains(array) && std::ranges::find(kept, wire) == kept.end() && makes(all, array) &&
+            !makes(columns, array))
+          return array;
+      }
+    return std::nullopt;
+  }
+  // What a piece of the wire determines, or a state that pieces change.
+  std::set<ArrayId> differing_along(const std::vector<Column>& columns, WireId wire) const {
+    std::set<ArrayId> all;
+    for (bool more = true; more;) {
+      more = false;
+      for (const auto& column : columns) {
+        const auto sources = reads(program_.scratch, column);
+        const bool differs = involves(program_.scratch, column, wire) ||
+                             std::ranges::any_of(sources, [&](ArrayId a) { return all.contains(a); });
+        if (differs && all.insert(column.output).second) more = true;
+      }
+    }
+    return all;
+  }
+  void refuse(ArrayId lost, WireId wire) {
+    const auto& name = program_.scratch.at(wire).name;
+    refused_ = {fmt::format("each piece of `{}` changes `{}`, and a stream between the two would take that apart", name,
+                            program_.scratch.at(lost).name),
+                {},
+                fmt::format("put `{}` before the streams that stand between its pieces", name)};
+  }
+
   Steps absorbed(const std::vector<Column>& columns, std::size_t label, std::set<WireId> around,
                  const std::set<ArrayId>& needed) {
     auto result = absorb(program_.scratch, columns, wires_[label], needed);
@@ -113,7 +156,9 @@ class Nester {
     Steps steps = nest(before, label + 1, around, together(carried, body));
     append(steps, nest(programs.init, label + 1, around, carried));
     around.insert(wires_[label]);
+    absorbing_.push_back(&body);
     steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, carried), {}});
+    absorbing_.pop_back();
     around.erase(wires_[label]);
     append(steps, nest(programs.finish, label + 1, around, needed));
     return steps;
@@ -129,6 +174,7 @@ class Nester {
   std::size_t file_arrays_;
   Program program_;
   std::optional<Refused> refused_;
+  std::vector<const std::vector<Column>*> absorbing_;  // what takes a piece, of the loops around
 };
 
 }  // namespace

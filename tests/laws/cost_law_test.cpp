@@ -4,6 +4,7 @@
 #include "napkin/cost.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
+#include "support/law_diagrams.hpp"
 #include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
 
@@ -36,8 +37,8 @@ Partition random_partition(const Derivation& derivation, std::size_t levels, std
 }  // namespace
 
 TEST_CASE("what is predicted is what is counted") {
-  int checked = 0;
-  for (std::uint32_t seed = 0; seed < 250; ++seed) {
+  std::uint32_t checked = 0;
+  for (std::uint32_t seed = 0; seed < law_diagrams(); ++seed) {
     const Diagram diagram = random_diagram(seed);
     const auto derivation = derived(diagram);
     std::mt19937 random(seed);
@@ -65,5 +66,5 @@ TEST_CASE("what is predicted is what is counted") {
       REQUIRE(predicted == total);
     }
   }
-  CHECK(checked > 300);
+  CHECK(checked > law_diagrams());
 }

@@ -8,22 +8,17 @@
 #include "napkin/derive.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
+#include "support/law_diagrams.hpp"
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
 #include "support/run_columns.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
 
 namespace {
 
-constexpr std::uint32_t as_built = test::sanitized ? 300 : 2000;
-// More of them by the environment, for a long run by hand.
-const std::uint32_t diagrams = [] {
-  const char* asked = std::getenv("NAPKIN_LAW_DIAGRAMS");
-  return asked ? static_cast<std::uint32_t>(std::stoul(asked)) : as_built;
-}();
+const std::uint32_t diagrams = law_diagrams();
 
 bool near(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);

@@ -6,6 +6,7 @@
 #include "napkin/verify.hpp"
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
+#include "support/law_diagrams.hpp"
 #include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
@@ -59,13 +60,15 @@ std::string plan_text(const Diagram& diagram, const Plan& plan, const Hardware& 
   return text;
 }
 
-// A row masked in full is nothing divided by nothing, which an extreme passes over in one order and not in another.
+// A row masked in full is nothing divided by nothing, which an extreme passes over in one order and not in another. An
+// exponential of large numbers is one in double, and none in f32.
 bool is_number_everywhere(const Diagram& diagram) {
+  constexpr double largest_exponent = 80;
   auto values = random_inputs(diagram, 1);
   evaluate(diagram, values, false);
   for (const auto& array : values.arrays)
     for (const double value : array)
-      if (std::isnan(value)) return false;
+      if (std::isnan(value) || (std::isfinite(value) && std::abs(value) > largest_exponent)) return false;
   return true;
 }
 
@@ -84,7 +87,7 @@ void check(const Verification& verification) {
 }  // namespace
 
 TEST_CASE("every legal plan verifies", "[laws][verify]") {
-  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+  for (std::uint32_t seed = 0; seed < law_diagrams(); ++seed) {
     std::mt19937 random(seed);
     const auto diagram = random_diagram(seed);
     if (!is_number_everywhere(diagram)) continue;
@@ -96,7 +99,7 @@ TEST_CASE("every legal plan verifies", "[laws][verify]") {
 }
 
 TEST_CASE("every legal plan shrinks to one that verifies", "[laws][verify]") {
-  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+  for (std::uint32_t seed = 0; seed < law_diagrams() / 4; ++seed) {
     std::mt19937 random(seed);
     auto diagram = random_diagram(seed);
     if (!is_number_everywhere(diagram)) continue;
@@ -110,6 +113,7 @@ TEST_CASE("every legal plan shrinks to one that verifies", "[laws][verify]") {
     const auto hardware = random_machine(random);
     const auto plan = random_plan(diagram, hardware, 80, random);
     const auto small = shrink(diagram, plan, hardware, {});
+    if (!is_number_everywhere(small.diagram)) continue;
     INFO("seed " << seed << "\n"
                  << plan_text(diagram, plan, hardware) << plan_text(small.diagram, small.plan, hardware));
     for (std::size_t i = 0; i < diagram.axes.size(); ++i) REQUIRE(*small.diagram.axes[i].size <= *diagram.axes[i].size);

@@ -1,4 +1,5 @@
 // Sums of powers of a difference are carried about a running mean: exact where raw moments cancel.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -116,4 +117,27 @@ TEST_CASE("two empty parts merge to an empty one") {
   std::string merge;
   for (const auto& column : stream.merge) merge += to_text(stream.scratch, column) + "; ";
   CHECK(merge.find("mean2 = mean * (count / max(count2, 1)) + mean' * (count' / max(count2, 1))") != std::string::npos);
+}
+
+TEST_CASE("a cast around a distance from the mean does not round its terms") {
+  // The mean is large beside what is left of it: an x rounded to bf16 would lose all of that.
+  const auto diagram = read_text(
+      "diagram d; axis x = 6; axis o = 2; input X: f32[x]; input W: f32[x, o]\n"
+      "Y[o] = sum[x](bf16(X[x] - sum[x](X[x]) / size(x)) * W[x, o])\n"
+      "Z[] = max[x](bf16(X[x] - sum[x](X[x]) / size(x)))\noutput Y; output Z\n");
+  const auto hardware = read_machine("two-level");
+  const auto kernel = streamed(diagram, "x", 2);
+  Values values;
+  values.arrays.resize(kernel.program.scratch.arrays.size());
+  values.arrays[0] = {1000, 1001, 1002, 1003, 1004, 1005};
+  values.arrays[1] = {1, 0, -1, 1, 0, 0.5, 2, 0, 1, -1, 0, 1};
+  auto meant = values;
+  evaluate(diagram, meant, true);
+  interpret(lower(kernel, hardware), hardware, values);
+  for (const auto output : diagram.outputs)
+    for (std::size_t i = 0; i < meant.arrays[output.index].size(); ++i)
+      CHECK(std::abs(values.arrays[output.index][i] - meant.arrays[output.index][i]) < 0.05);
+  const auto& verdict = *kernel.derivation->find(*find_wire(diagram, "x"));
+  const auto& notes = std::get<Streamable>(verdict.stream).notes;
+  CHECK(std::ranges::any_of(notes, [](const auto& note) { return note.find("leaves the cast to bf16 out") == 0; }));
 }

@@ -5,6 +5,8 @@
 
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
+#include "support/machine.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -142,4 +144,20 @@ TEST_CASE("a kernel of an illegal partition is a bug of the caller") {
                 "P[q, x] = softmax[x](S[q, x])\noutput P\n"));
   const auto shared = std::make_shared<const Derivation>(written.derivation);
   CHECK_THROWS_AS(make_kernel(shared, {{by_hand::stream(written.wire("x"), 2, 1)}}), std::logic_error);
+}
+
+TEST_CASE("no stream stands between the pieces that a state takes together") {
+  const auto diagram = read_example("attention.nap");
+  const auto derivation = testing::derived(diagram);
+  const auto hardware = read_machine("toy");
+  const auto wire = [&](const char* name) { return *find_wire(diagram, name); };
+  const auto split = [](WireId w, std::int64_t size, std::size_t level) {
+    return Split{SplitKind::stream, w, size, level};
+  };
+  const auto x = wire("x"), d = wire("d'");
+  const auto refused = illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 2), split(x, 16, 2)}});
+  REQUIRE(refused.size() == 1);
+  CHECK(refused[0].reason == "each piece of `x` changes `m`, and a stream between the two would take that apart");
+  CHECK_FALSE(illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 1), split(x, 16, 2)}}).empty());
+  CHECK(illegal(*derivation, hardware, {{split(x, 64, 1), split(x, 16, 2), split(d, 16, 2)}}).empty());
 }
