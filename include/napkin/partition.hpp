@@ -43,6 +43,21 @@ Partition resolve_partition(const ast::Partition&, const Diagram&, const Hardwar
 // resolved from.
 void report_illegal(const ast::Partition& labels, const Derivation&, const Hardware&, const Partition&,
                     Diagnostics& diagnostics);
+// One reason, at the label of a split.
+void report_refused(const ast::Partition& labels, const Derivation&, const Hardware&, const Split&, const Refused&,
+                    Diagnostics& diagnostics);
+
+// The first group of an axis that the kernel streams, whose parts have to be merged.
+std::optional<std::size_t> merged_group(const Derivation&, const Partition&);
+
+// A kernel with such a group as two: its parts, with what the partition becomes for them, and what merges them. Refused
+// where the parts would not be equal.
+struct DividedPartition {
+  Diagram diagram;
+  std::vector<StatementId> parts, merging;
+  Partition partition;
+};
+std::variant<DividedPartition, Refused> divide(const Diagram&, const Derivation&, const Partition&, std::size_t group);
 
 // One launch: fused statements, how they are split, and the loops that follow from it.
 struct Kernel {

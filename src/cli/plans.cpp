@@ -34,29 +34,55 @@ void check_target(Session& session, const Hardware& hardware, const ast::Partiti
   session.diagnostics.add({"W0305", what, labels.target->span, "", {}, {}, ""});
 }
 
-// None, with diagnostics at the labels, where they are not legal.
-std::optional<Partition> legal_partition(Session& session, const Derivation& derivation, const Hardware& hardware,
-                                         const ast::Partition& labels) {
-  auto partition = resolve_partition(labels, derivation.scratch, hardware, session.diagnostics);
-  if (session.diagnostics.has_errors()) return std::nullopt;
+// Where labels are not legal: none, with diagnostics at them.
+bool is_legal(Session& session, const Derivation& derivation, const Hardware& hardware, const ast::Partition& labels,
+              const Partition& partition) {
   report_illegal(labels, derivation, hardware, partition, session.diagnostics);
-  if (session.diagnostics.has_errors()) return std::nullopt;
+  if (session.diagnostics.has_errors()) return false;
   check_target(session, hardware, labels);
-  return partition;
+  return true;
 }
 
-// A plan by hand is one kernel of all statements.
-bool add_by_hand(Session& session, const Input& input, const Written& written, Analysis& analysis) {
-  const auto statements = all_statements(input.diagram);
-  const auto derivation = std::make_shared<const Derivation>(napkin::derive(input.diagram, statements));
-  const auto partition = legal_partition(session, *derivation, analysis.hardware, written.labels);
-  if (!partition) return false;
-  analysis.by_hand = written.text;
-  analysis.goal.fixed = *partition;
+using Shared = std::shared_ptr<const Derivation>;
+Shared derived(const Diagram& diagram, const std::vector<StatementId>& statements) {
+  return std::make_shared<const Derivation>(napkin::derive(diagram, statements));
+}
+
+// The kernel as it is written, completed below.
+bool add_kernel(Session& session, const Shared& derivation, const Partition& partition, const ast::Partition& labels,
+                Analysis& analysis) {
+  if (!is_legal(session, *derivation, analysis.hardware, labels, partition)) return false;
+  analysis.goal.fixed = partition;
   auto found = search(derivation, analysis.hardware, analysis.goal);
-  analysis.completed_levels = completed(*partition, found);
+  analysis.completed_levels = completed(partition, found);
   analysis.kernels.push_back(std::move(found));
   return true;
+}
+
+// Parts of a streamed axis side by side, and a kernel of its own that merges them.
+bool add_divided(Session& session, const DividedPartition& divided, const ast::Partition& labels, Analysis& analysis) {
+  if (!add_kernel(session, derived(divided.diagram, divided.parts), divided.partition, labels, analysis)) return false;
+  auto goal = analysis.goal;
+  goal.fixed = {};
+  analysis.kernels.push_back(search(derived(divided.diagram, divided.merging), analysis.hardware, goal));
+  analysis.diagram = divided.diagram;
+  return true;
+}
+
+// A plan by hand is one kernel of all statements, or two where it groups an axis whose parts have to be merged.
+bool add_by_hand(Session& session, const Input& input, const Written& written, Analysis& analysis) {
+  const auto& labels = written.labels;
+  const auto derivation = derived(input.diagram, all_statements(input.diagram));
+  const auto partition = resolve_partition(labels, derivation->scratch, analysis.hardware, session.diagnostics);
+  if (session.diagnostics.has_errors()) return false;
+  analysis.by_hand = written.text;
+  const auto group = merged_group(*derivation, partition);
+  if (!group) return add_kernel(session, derivation, partition, labels, analysis);
+  auto divided = divide(input.diagram, *derivation, partition, *group);
+  if (const auto* made = std::get_if<DividedPartition>(&divided)) return add_divided(session, *made, labels, analysis);
+  report_refused(labels, *derivation, analysis.hardware, partition.splits[*group], std::get<Refused>(divided),
+                 session.diagnostics);
+  return false;
 }
 
 std::string complaint(const Analysis& analysis, const Candidate& candidate) {

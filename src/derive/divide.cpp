@@ -26,6 +26,7 @@ class Divider {
     part_ = add_wire(diagram.at(wire).name + "_part", parts);
     inside_ = add_wire(diagram.at(wire).name + "_in_part", length);
     length_ = length;
+    made_.part = part_, made_.inside = inside_;
   }
 
   std::optional<Divided> run() {

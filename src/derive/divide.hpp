@@ -16,6 +16,7 @@ namespace napkin {
 struct Divided {
   Diagram diagram;
   std::vector<StatementId> parts, merging;
+  WireId part, inside;  // which of the parts, and where in it
 };
 std::optional<Divided> divide(const Diagram&, const Derivation&, WireId, std::int64_t parts);
 

@@ -110,12 +110,16 @@ Partition resolve_partition(const ast::Partition& labels, const Diagram& diagram
 
 void report_illegal(const ast::Partition& labels, const Derivation& derivation, const Hardware& hardware,
                     const Partition& partition, Diagnostics& diagnostics) {
-  for (const auto& [split, why] : objections(derivation, hardware, partition)) {
-    const auto span = span_of(labels, partition.splits[split], derivation.scratch, hardware);
-    Diagnostic diagnostic{"E0303", why.reason, span, "", {}, {}, why.mend};
-    if (why.span.end > why.span.begin) diagnostic.others.push_back({why.span, "because of this"});
-    diagnostics.add(std::move(diagnostic));
-  }
+  for (const auto& [split, why] : objections(derivation, hardware, partition))
+    report_refused(labels, derivation, hardware, partition.splits[split], why, diagnostics);
+}
+
+void report_refused(const ast::Partition& labels, const Derivation& derivation, const Hardware& hardware,
+                    const Split& split, const Refused& why, Diagnostics& diagnostics) {
+  const auto span = span_of(labels, split, derivation.scratch, hardware);
+  Diagnostic diagnostic{"E0303", why.reason, span, "", {}, {}, why.mend};
+  if (why.span.end > why.span.begin) diagnostic.others.push_back({why.span, "because of this"});
+  diagnostics.add(std::move(diagnostic));
 }
 
 }  // namespace napkin

@@ -284,3 +284,16 @@ TEST_CASE("what was emitted before is overwritten, what a person wrote is not", 
     CHECK(text_of(mine) == "int mine;\n");
   }
 }
+
+TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused") {
+  const auto with = [](const std::string& size, const std::string& command) {
+    return test::run_cli({command, test::example("decode"), "--target", "h100-sxm5", "--partition",
+                          "group k 1, x " + size + " at smem; stream x 64 at smem"});
+  };
+  const auto verified = with("2048", "verify");
+  CHECK(verified.code == 0);
+  CHECK(verified.out.find("group k 1, x_part 1") != std::string::npos);
+  const auto refused = with("1000", "analyze");
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("error[E0303]: the parts of `x` are merged and have to be equal") != std::string::npos);
+}

@@ -6,6 +6,7 @@
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
+#include "support/machine.hpp"
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
 
@@ -157,4 +158,25 @@ TEST_CASE("random diagrams mean the same with any wire divided") {
       }
   }
   CHECK(checked > 40);
+}
+
+TEST_CASE("a group of a streamed axis by hand is a kernel of parts and one that merges them") {
+  const auto diagram = read_example("decode.nap");
+  const auto hardware = read_machine("h100-sxm5");
+  const auto derivation = derived(diagram);
+  const auto k = *find_wire(diagram, "k"), x = *find_wire(diagram, "x");
+  const Partition written{{{SplitKind::group, k, 1, 1}, {SplitKind::group, x, 2048, 1}, {SplitKind::stream, x, 64, 1}}};
+  const auto group = merged_group(*derivation, written);
+  REQUIRE(group == 1);
+  const auto made = divide(diagram, *derivation, written, *group);
+  const auto& divided = std::get<DividedPartition>(made);
+  CHECK(to_text(divided.partition, divided.diagram, hardware) == "group k 1, x_part 1, stream x_in_part 64 at smem");
+  const auto parts = derive(divided.diagram, divided.parts);
+  CHECK(illegal(parts, hardware, divided.partition).empty());
+  CHECK_FALSE(merged_group(parts, divided.partition));
+  auto unequal = written;
+  unequal.splits[1].size = 1000;
+  const auto refused = divide(diagram, *derivation, unequal, *group);
+  CHECK(std::get<Refused>(refused).reason ==
+        "the parts of `x` are merged and have to be equal: 1000 does not divide 65536");
 }
