@@ -32,6 +32,7 @@ class Writer {
 
   Absorbed run() {
     auto& to = result_.programs;
+    result_.before = found_.extents;
     emit_pieces();
     emit_states();
     emit_finish();
@@ -309,9 +310,10 @@ std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns,
 }  // namespace
 
 std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& all, WireId wire,
-                                       const std::set<ArrayId>& needed) {
+                                       const std::set<ArrayId>& needed, const std::set<WireId>& around) {
   Trial trial(scratch);
   Learnt learnt;
+  learnt.around = around;
   for (;;) {
     const auto columns = parted(scratch, all, wire);
     const States found = find_states(scratch, columns, wire, needed, learnt);

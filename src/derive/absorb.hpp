@@ -15,10 +15,10 @@ struct Absorbed {
   std::set<Rule> rules;
 };
 
-// `needed` are the arrays that somebody reads after the list. Appends arrays and expressions to `scratch`,
-// none where it refuses.
+// `needed` are the arrays that somebody reads after the list; of the wires `around` a loop outside has taken a piece.
+// Appends arrays and expressions to `scratch`, none where it refuses.
 std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& columns, WireId wire,
-                                       const std::set<ArrayId>& needed);
+                                       const std::set<ArrayId>& needed, const std::set<WireId>& around = {});
 
 // Sweeps over the wire that the columns need. `scratch` is left as it was.
 int passes(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed);

@@ -252,8 +252,26 @@ Sum Algebra::multiplied(const Sum& a, const Sum& b) {
   const Sum left = wrapped(a), right = wrapped(b);
   Sum all;
   for (const auto& x : left)
-    for (const auto& y : right) all = add(all, {napkin::multiplied(x, y)});
+    for (const auto& y : right) all = add(all, {multiplied(x, y)});
   return all;
+}
+
+// A term has room for one cast. A product of two rounds each by itself, unless what is cast must be taken apart.
+Term Algebra::multiplied(const Term& a, const Term& b) {
+  if (!a.cast || !b.cast) return napkin::multiplied(a, b);
+  const Term left = with_cast_as_factor(a);
+  return napkin::multiplied(left, left.cast ? with_cast_as_factor(b) : b);
+}
+Term Algebra::with_cast_as_factor(const Term& term) {
+  Term inside, rest = term;
+  inside.factors = term.rounded;
+  inside.exponent = term.exponent;
+  if (dependence(inside).state) return term;
+  rest.cast.reset();
+  rest.rounded.clear();
+  rest.exponent.clear();
+  rest.factors = combined(rest.factors, {{cast_to(*term.cast, build(inside)), 1}});
+  return rest;
 }
 
 Sum Algebra::inverted(const Sum& sum) { return raised(sum, -1); }

@@ -93,6 +93,8 @@ class Algebra {
   Sum wrapped(const Sum&);
   Sum normal_apply(ExprId, const Apply&);
   Sum multiplied(const Sum&, const Sum&);
+  Term multiplied(const Term&, const Term&);
+  Term with_cast_as_factor(const Term&);
   Sum inverted(const Sum&);
   Sum raised(const Sum&, double power);
   Sum rooted(const Apply&, const Sum&, double power);

@@ -59,7 +59,8 @@ class StateAnalysis {
                                     const std::vector<WireId>& over, const std::vector<std::optional<ArrayId>>& lower);
   std::size_t centre_for(const Sum& body, const std::vector<WireId>& over);
   static std::vector<WireId> within(const std::vector<WireId>& wires, const std::set<WireId>& set);
-  Factors size_of(WireId wire) { return {{scratch_.intern(Size{scratch_.at(wire).axis}), 1}}; }
+  // Positions that a reduction over the wire takes: counted where only a piece is at hand.
+  Factors size_of(WireId wire);
 
   // max, min, prod.
   // What does not depend on the piece is joined once, after the last piece.

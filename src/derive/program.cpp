@@ -106,20 +106,35 @@ class Nester {
   // Columns that take a piece together take a finer one together: no loop over another wire may stand between them. So
   // nothing that differs from piece to piece and is not kept for all of them is read from columns outside of the loop.
   std::optional<ArrayId> left_outside(const std::vector<Column>& columns, WireId wire) const {
-    if (absorbing_.empty()) return std::nullopt;
-    const auto& all = *absorbing_.back();
+    const auto around = [&](const Together& t) { return t.taking == wire; };
+    const bool streamed = std::any_of(together_.begin(), together_.end(), around);
+    for (auto some = together_.rbegin(); some != together_.rend(); ++some) {
+      if (const auto lost = left_outside(columns, wire, *some->columns)) return lost;
+      if (!streamed || around(*some)) break;  // what is further out is finished before the first piece
+    }
+    return std::nullopt;
+  }
+  std::optional<ArrayId> left_outside(const std::vector<Column>& columns, WireId wire,
+                                      const std::vector<Column>& all) const {
     const auto differing = differing_along(all, wire);
     const auto makes = [](const std::vector<Column>& some, ArrayId array) {
       return std::ranges::any_of(some, [&](const Column& c) { return c.output == array; });
     };
+    const auto of_one_piece = [&](ArrayId array) {
+      const auto& kept = program_.scratch.at(array).wires;
+      return differing.contains(array) && std::ranges::find(kept, wire) == kept.end();
+    };
     for (const auto& column : columns)
-      for (const auto array : reads(program_.scratch, column)) {
-        const auto& kept = program_.scratch.at(array).wires;
-        if (differing.contains(array) && std::ranges::find(kept, wire) == kept.end() && makes(all, array) &&
-            !makes(columns, array))
-          return array;
-      }
+      for (const auto array : reads(program_.scratch, column))
+        if (of_one_piece(array) && makes(all, array) && !makes(columns, array)) return array;
+    // Nor does anything outside read what is of the last piece alone; what adds up is of all.
+    for (const auto& column : all)
+      for (const auto array : reads(program_.scratch, column))
+        if (of_one_piece(array) && !makes(columns, column.output) && is_of_last(columns, array)) return array;
     return std::nullopt;
+  }
+  static bool is_of_last(const std::vector<Column>& columns, ArrayId array) {
+    return std::ranges::any_of(columns, [&](const Column& c) { return c.output == array && c.carried != array; });
   }
   // What a piece of the wire determines, or a state that pieces change.
   std::set<ArrayId> differing_along(const std::vector<Column>& columns, WireId wire) const {
@@ -145,7 +160,7 @@ class Nester {
 
   Steps absorbed(const std::vector<Column>& columns, std::size_t label, std::set<WireId> around,
                  const std::set<ArrayId>& needed) {
-    auto result = absorb(program_.scratch, columns, wires_[label], needed);
+    auto result = absorb(program_.scratch, columns, wires_[label], needed, around);
     if (auto* refused = std::get_if<Refused>(&result)) return refused_ = *refused, Steps{};
     auto& [before, programs, rules] = std::get<Absorbed>(result);
     auto body = programs.piece;
@@ -153,14 +168,19 @@ class Nester {
     const auto read_later = together(needed, programs.finish);
     auto carried = read_later;
     for (const auto& state : programs.state) carried.insert(state.array);
+    std::vector<Column> all = before;
+    for (const auto* list : {&programs.init, &body, &programs.finish})
+      all.insert(all.end(), list->begin(), list->end());
+    together_.push_back({std::nullopt, &all});
     Steps steps = nest(before, label + 1, around, together(carried, body));
     append(steps, nest(programs.init, label + 1, around, carried));
     around.insert(wires_[label]);
-    absorbing_.push_back(&body);
+    together_.push_back({wires_[label], &body});
     steps.push_back(Loop{label, wires_[label], nest(body, label + 1, around, carried), {}});
-    absorbing_.pop_back();
+    together_.pop_back();
     around.erase(wires_[label]);
     append(steps, nest(programs.finish, label + 1, around, needed));
+    together_.pop_back();
     return steps;
   }
   std::set<ArrayId> together(std::set<ArrayId> all, const std::vector<Column>& columns) const {
@@ -174,7 +194,12 @@ class Nester {
   std::size_t file_arrays_;
   Program program_;
   std::optional<Refused> refused_;
-  std::vector<const std::vector<Column>*> absorbing_;  // what takes a piece, of the loops around
+  // Columns around the ones at hand, innermost last: a whole program, and the part of it that takes a piece.
+  struct Together {
+    std::optional<WireId> taking;
+    const std::vector<Column>* columns;
+  };
+  std::vector<Together> together_;
 };
 
 }  // namespace

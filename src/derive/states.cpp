@@ -131,6 +131,18 @@ std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, 
   return finished;
 }
 
+Factors StateAnalysis::size_of(WireId wire) {
+  if (!learnt_.around.contains(wire)) return {{scratch_.intern(Size{scratch_.at(wire).axis}), 1}};
+  auto& known = found_.extents;
+  auto found = std::ranges::find_if(known, [&](const Column& c) { return c.over.front() == wire; });
+  if (found == known.end()) {
+    const auto array = new_array(scratch_, "extent", Datatype::f32, {});
+    known.push_back({array, scratch_.intern(Constant{1}), find_reduction("sum"), {wire}, {}, {}});
+    found = known.end() - 1;
+  }
+  return {{read_whole(scratch_, found->output), 1}};
+}
+
 Sum StateAnalysis::folded(const Column& column, const Sum& piece, Term state, bool single) {
   const auto along = free_of(piece), waiting = free_of({state});
   std::vector<WireId> now, later;

@@ -39,6 +39,7 @@ struct States {
   std::vector<ColumnKind> kinds;  // of the columns
   std::vector<Centre> centres;
   std::vector<State> all;
+  std::vector<Column> extents;                        // of pieces that loops around take
   std::set<ArrayId> arrays;                           // of the states
   std::map<ArrayId, Sum> finished;                    // reductions and what follows them, after the last piece
   std::map<ArrayId, std::vector<Column>> late_folds;  // by reduction: its folds over other wires, which must wait
@@ -52,6 +53,7 @@ struct States {
 struct Learnt {
   std::vector<std::string> unreferenced;  // exponents that are not to get a maximum of their own
   std::vector<std::string> centred;       // bodies that get a running mean, so that their sums are made of it
+  std::set<WireId> around{};              // streamed by loops around: what is at hand of them is a piece
 };
 
 States find_states(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -71,10 +72,55 @@ double difference(const std::vector<double>& got, const std::vector<double>& mea
   return most;
 }
 
+// Terms of the longest reduction.
+double longest_sum(const Diagram& diagram, ExprId id) {
+  const auto among = [&](const auto& operands) {
+    double most = 1;
+    for (const auto operand : operands) most = std::max(most, longest_sum(diagram, operand));
+    return most;
+  };
+  return match(
+      diagram.at(id).node, [](const Constant&) { return 1.0; }, [](const Position&) { return 1.0; },
+      [](const Size&) { return 1.0; }, [](const Access&) { return 1.0; },
+      [&](const Apply& apply) { return among(apply.arguments); },
+      [&](const Cast& cast) { return longest_sum(diagram, cast.value); },
+      [&](const Reduce& reduce) {
+        double terms = 1;
+        for (const auto wire : reduce.over) terms *= static_cast<double>(diagram.size(wire).value_or(1));
+        return std::max(terms, longest_sum(diagram, reduce.body));
+      });
+}
+
+// Without its casts, which a derivation may leave out.
+ExprId uncast(Diagram& diagram, ExprId id) {
+  if (const auto* cast = std::get_if<Cast>(&diagram.at(id).node)) return uncast(diagram, cast->value);
+  return with_operands(diagram, id, [&](ExprId operand) { return uncast(diagram, operand); });
+}
+
+// The statement on what came before, with random shares of what its casts round and of what states in f32 lose, to the
+// next number of its type above or below: what moves less may be rounded away again.
+std::vector<double> moved_by_rounding(Diagram one, const Statement& statement, const Values& before, double unit,
+                                      double lost, Random& random) {
+  one.inputs.clear();
+  one.statements = {statement};
+  auto rounded = before, bare = before;
+  evaluate(one, rounded, true);
+  one.statements[0].value = uncast(one, statement.value);
+  evaluate(one, bare, true);
+  auto values = std::move(rounded.arrays[statement.output.index]);
+  const auto& without = bare.arrays[statement.output.index];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double left_out = without[i] - values[i];
+    if (std::isfinite(left_out)) values[i] += left_out * random.unit();
+    values[i] = values[i] * (random.unit() < 0.5 ? 1 - 2 * unit : 1 + 2 * unit) + lost * (2 * random.unit() - 1);
+  }
+  return values;
+}
+
 // What rounding may explain of every array: as far as the plain meaning itself moves when every number of a statement
 // is moved by what rounding moves it, and what is lost where numbers of the sizes on the way cancel.
 std::vector<double> allowances(const Diagram& diagram, const Values& inputs, const Values& meant) {
-  constexpr int factor = 8, trials = 3;
+  constexpr int factor = 4, trials = 3;
   std::vector<double> allowed(diagram.arrays.size());
   for (std::uint64_t trial = 1; trial <= trials; ++trial) {
     Random random(trial);
@@ -82,19 +128,17 @@ std::vector<double> allowances(const Diagram& diagram, const Values& inputs, con
     double magnitude = 0;  // of the largest number so far
     for (const auto id : diagram.inputs) magnitude = std::max(magnitude, largest(meant.arrays[id.index]));
     for (const auto& statement : diagram.statements) {
-      Diagram one = diagram;
-      one.statements = {statement};
-      one.inputs.clear();
-      evaluate(one, moved, true);
       const auto type = diagram.at(statement.output).type;
       const double inside = std::max(roundoff(Datatype::f32), cast_roundoff(diagram, statement.value));
       const double unit = std::max(inside, is_whole(type) ? 0 : roundoff(type));
-      auto& values = moved.arrays[statement.output.index];
-      for (auto& value : values) value *= 1 + unit * (2 * random.unit() - 1);
       const auto& plain = meant.arrays[statement.output.index];
       magnitude = std::max(magnitude, largest(plain));
+      const double digits = magnitude * std::sqrt(longest_sum(diagram, statement.value));
+      const double lost = is_whole(type) ? 0 : digits * roundoff(Datatype::f32);
+      auto values = moved_by_rounding(diagram, statement, moved, unit, lost, random);
       auto& most = allowed[statement.output.index];
-      most = std::max(most, factor * (difference(values, plain) + inside * magnitude));
+      most = std::max(most, factor * (difference(values, plain) + 2 * inside * digits));
+      moved.arrays[statement.output.index] = std::move(values);
       if (is_whole(type)) most = std::max(most, 1.0);
     }
   }

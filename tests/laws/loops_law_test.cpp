@@ -32,6 +32,13 @@ bool near(double got, double meant) {
   return got == meant || std::abs(got - meant) <= 1e-2 * std::max({1.0, std::abs(got), std::abs(meant)});
 }
 
+// A row masked in full is nothing divided by nothing, which an extreme passes over in one order and not in another.
+bool is_number_everywhere(const Values& values) {
+  return std::ranges::none_of(values.arrays, [](const std::vector<double>& array) {
+    return std::ranges::any_of(array, [](double value) { return std::isnan(value); });
+  });
+}
+
 }  // namespace
 
 TEST_CASE("a nest computes what its statements mean", "[laws][loops]") {
@@ -42,6 +49,7 @@ TEST_CASE("a nest computes what its statements mean", "[laws][loops]") {
     const Values inputs = random_inputs(diagram, seed);
     Values expected = inputs;
     evaluate(diagram, expected, true);
+    if (!is_number_everywhere(expected)) continue;
     std::mt19937 random(seed);
     for (int attempt = 0; attempt < 5; ++attempt) {
       const auto names = std::vector<std::string>{"a", "b", "c", "d"};

@@ -16,13 +16,13 @@ class Generator {
 
   Diagram make() {
     diagram_.name = "random";
-    const int wires = between(2, 4);
+    const int wires = between(2, 5);
     for (int i = 0; i < wires; ++i) add_wire(std::string(1, static_cast<char>('a' + i)), between(1, 6));
     const int inputs = between(1, 3);
     for (int i = 0; i < inputs; ++i) add_input(std::string(1, static_cast<char>('P' + i)));
     if (chance(25)) add_halo();
     if (chance(25)) add_mask();
-    const int statements = between(1, 5);
+    const int statements = between(1, 6);
     for (int i = 0; i < statements; ++i) add_statement(std::string(1, static_cast<char>('A' + i)));
     mark_outputs();
     return std::move(diagram_);
