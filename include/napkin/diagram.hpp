@@ -137,6 +137,7 @@ struct Call {
   std::string def;
   Span span;
   ExprId result;
+  std::vector<ExprId> arguments{};  // each as often as the body reads it, every time at its own wires
 };
 
 struct Statement {

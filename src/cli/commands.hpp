@@ -11,6 +11,7 @@ int run_pseudocode(Session&);
 int run_emit_cuda(Session&);
 int run_emit_cpp(Session&);
 int run_compare(Session&);
+int run_draw(Session&);
 int run_verify(Session&);
 int run_fmt(Session&);
 int run_targets(Session&);

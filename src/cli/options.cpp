@@ -100,6 +100,12 @@ const Command command_rows[] = {
      "napkin compare attention.nap --target h100-sxm5 --save-baseline base.json\n"
      "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
      run_compare},
+    {"draw", "the diagram as a picture: SVG, PDF, PNG or TikZ by the name of the file, else plain text", "FILE",
+     product | diagram | machine | plan,
+     "napkin draw attention.nap\n"
+     "napkin draw attention.nap -o attention.svg\n"
+     "napkin draw attention.nap --target h100-sxm5 --partition flash2 -o attention.svg",
+     run_draw},
     {"verify", "runs the plan at small sizes: its results against the meaning, its counts against the prediction",
      "FILE", product | formats | diagram | machine | plan,
      "napkin verify attention.nap --target h100-sxm5\n"

@@ -146,7 +146,10 @@ Expander::Result Expander::parameter(const ast::Expr& expr, const Scope& scope) 
   if (frame.call == nullptr) return add(Constant{0}, Kind::any, expr, scope);
   const auto& names = frame.entry->def->parameters;
   const auto at = std::find_if(names.begin(), names.end(), [&](const auto& n) { return n.text == expr.name.text; });
-  return expand(frame.call->arguments[static_cast<std::size_t>(at - names.begin())], argument_scope(scope));
+  const auto outside = argument_scope(scope);
+  const auto value = expand(frame.call->arguments[static_cast<std::size_t>(at - names.begin())], outside);
+  if (value && outside.frame == nullptr) arguments_.push_back(value->id);
+  return value;
 }
 
 Expander::Result Expander::call(const ast::Expr& expr, const Scope& scope) {

@@ -63,6 +63,7 @@ class Expander {
   Names& names_;
   Diagnostics& diagnostics_;
   const ast::Statement* statement_ = nullptr;
+  std::vector<ExprId> arguments_;  // read so far by the call at hand
   int depth_ = 0, checks_ = 0;
   std::size_t terms_ = 0;
   bool exhausted_ = false;

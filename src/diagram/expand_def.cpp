@@ -2,6 +2,8 @@
 // are reported in its own text and a call can only add those of what it passes.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "diagram/expand.hpp"
 #include "syntax/print_expression.hpp"
 #include "text/limits.hpp"
@@ -41,8 +43,11 @@ Expander::Result Expander::body(const ast::Expr& expr, const Scope& scope, const
   inner.frame = &frame;
   for (std::size_t i = 0; i < expr.axes.size(); ++i)
     if (const auto* outer = scope.find(expr.axes[i].text)) inner.axes[entry.def->axes[i].text] = *outer;
+  if (scope.frame != nullptr) return expand(entry.def->value, inner);
+  auto outer = std::exchange(arguments_, {});
   auto result = expand(entry.def->value, inner);
-  if (result && scope.frame == nullptr) draft_.diagram.calls.push_back({entry.def->name.text, expr.span, result->id});
+  outer.swap(arguments_);
+  if (result) draft_.diagram.calls.push_back({entry.def->name.text, expr.span, result->id, std::move(outer)});
   return result;
 }
 

@@ -25,7 +25,7 @@ class Joiner {
       to_.arrays.back().wires = wires(array.wires);
     }
     for (const auto& expr : from_.exprs) exprs_.push_back(to_.intern(rewritten(expr.node), expr.span));
-    for (const auto& call : from_.calls) to_.calls.push_back({call.def, call.span, exprs_[call.result.index]});
+    for (const auto& call : from_.calls) to_.calls.push_back(rewritten(call));
     for (const auto& statement : from_.statements)
       to_.statements.push_back({statement.output, exprs_[statement.value.index], statement.span});
     to_.inputs = from_.inputs;
@@ -34,6 +34,12 @@ class Joiner {
   }
 
  private:
+  Call rewritten(Call call) const {
+    call.result = exprs_[call.result.index];
+    for (auto& argument : call.arguments) argument = exprs_[argument.index];
+    return call;
+  }
+
   void number_wires() {
     for (std::size_t i = 0; i < from_.statements.size(); ++i) {
       for (const auto use : from_.at(from_.statements[i].output).wires) wire(use);

@@ -137,6 +137,16 @@ TEST_CASE("calls are remembered in the user's words") {
   REQUIRE(diagram.calls.size() == 1);
   CHECK(diagram.calls[0].def == "softmax");
   CHECK(diagram.calls[0].result == diagram.statements[1].value);
+  REQUIRE(!diagram.calls[0].arguments.empty());
+  for (const auto argument : diagram.calls[0].arguments) CHECK(to_text(diagram, argument) == "S[q, x]");
+}
+
+TEST_CASE("a call remembers its own arguments, not those of calls inside") {
+  const std::string head = "diagram d; axis x = 4; input S: f32[x]\n";
+  const auto diagram = read_text(head + "Y[x] = softmax[x](silu(S[x])); output Y");
+  for (const auto& call : diagram.calls)
+    for (const auto argument : call.arguments)
+      CHECK(to_text(diagram, argument) == (call.def == "silu" ? "S[x]" : "S[x] * sigmoid(S[x])"));
 }
 
 TEST_CASE("expressions keep their meaning") {

@@ -1,0 +1,94 @@
+// Scene: a diagram as a picture. Every mark has its place, its kind and its words; what prints a scene decides nothing.
+//
+// Lengths are in units of which a line of small print is 12 high and a letter of fixed width 8 wide; y grows
+// downwards. docs/drawing.md explains the notation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "napkin/cost.hpp"
+
+namespace napkin {
+
+struct Point {
+  double x = 0, y = 0;
+  bool operator==(const Point&) const = default;
+};
+
+// Where a line slopes it is drawn as a smooth bend that begins and ends level.
+struct Line {
+  std::vector<Point> points;
+  bool closed = false;  // an outline, filled
+};
+struct Area {
+  double x = 0, y = 0, width = 0, height = 0;
+};
+enum class Anchor : std::uint8_t { start, middle, end };
+struct Words {
+  Point at;  // of the anchor, at half the height
+  Anchor anchor = Anchor::start;
+  std::string text;
+  double width = 0;  // measured
+  bool barred = false;  // a bar above: the next function is woven over this wire
+};
+
+// What a mark stands for; its look is the theme's.
+enum class MarkKind : std::uint8_t {
+  title,
+  note,
+  separator,      // between the arrays of a tuple
+  wire,
+  cup,            // wires that are contracted meet
+  dot,            // a wire is read twice, or two wires are read as one
+  pointwise,      // a box over the wires that it works on
+  mask,           // a hexagon
+  normalisation,  // a triangle that widens: the axis stays
+  reduction,      // a triangle that narrows: the axis ends
+  reindexing,     // a slanted box: positions are read elsewhere
+  function_name,
+  array_name,
+  wire_name,
+  wire_size,
+  onward,         // the row is full: the wire goes on below
+  region,         // tinted: what is loaded or saved
+  figure,         // of the table above the columns
+};
+std::string_view name(MarkKind);
+
+struct Mark {
+  MarkKind kind = MarkKind::wire;
+  std::variant<Line, Area, Words> shape;
+  std::string id{};                   // unique in the scene, or empty
+  std::optional<std::size_t> level{}; // of memory, into Scene::levels; none: not asked
+  std::string about{};                // at length, where the mark has no room for it
+  std::string array{}, axis{};        // what it belongs to, as the file names it
+};
+
+struct Scene {
+  double width = 0, height = 0;
+  std::string title, description;
+  std::vector<std::string> levels;  // of memory, in the order of their colours; empty without a machine
+  std::vector<Mark> marks;          // drawn in this order
+};
+
+// A diagram on a plan, if there is one. Rows of the drawing are broken at `width`.
+struct Drawing {
+  double width = 1120;
+};
+Scene lay_out(const Diagram&, const Drawing& = {});
+
+// One line per mark: for goldens.
+std::string to_text(const Scene&);
+
+// The space that words take in the fonts that pictures are printed with; never less than they take.
+double text_width(std::string_view text);
+// The words, or their beginning and `…`, so that they take no more than `width`.
+std::string elided(std::string_view text, double width);
+
+}  // namespace napkin

@@ -1,0 +1,127 @@
+// A scene -> SVG: text as text, looks as classes of one style sheet that follows the reader's light or dark.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "diagram/match.hpp"
+#include "emit/picture_escape.hpp"
+#include "napkin/pictures.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::string_view sheet = R"(
+text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c; dominant-baseline: central }
+.title { font-size: 15px; font-weight: bold }
+.array { font-weight: bold }
+.size { fill: #5c5c5c; font-size: 11px }
+.function { font-style: italic }
+.barred { text-decoration: overline }
+.wire, .cup, .onward { fill: none; stroke: #1c1c1c; stroke-width: 1.6 }
+.separator { fill: none; stroke: #8a8a8a; stroke-dasharray: 5 4 }
+.dot { fill: #1c1c1c }
+.pointwise, .mask, .normalisation, .reduction, .reindexing { fill: #f4f1e8; stroke: #1c1c1c; stroke-width: 1.4; stroke-linejoin: round }
+)";
+
+constexpr double round_corner = 10;
+
+std::string coordinate(double value) { return fmt::format("{:g}", std::round(value * 100) / 100); }
+std::string at(Point p) { return coordinate(p.x) + " " + coordinate(p.y); }
+
+double distance(Point a, Point b) { return std::hypot(a.x - b.x, a.y - b.y); }
+Point towards(Point from, Point to, double by) {
+  const auto whole = distance(from, to);
+  return {from.x + (to.x - from.x) * by / whole, from.y + (to.y - from.y) * by / whole};
+}
+
+// Slopes become bends that begin and end level.
+std::string smooth_path(const std::vector<Point>& points) {
+  auto path = "M" + at(points.front());
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    const auto& a = points[i - 1];
+    const auto& b = points[i];
+    const double middle = (a.x + b.x) / 2;
+    path += a.y == b.y ? "H" + coordinate(b.x)
+                       : fmt::format("C{} {} {}", at({middle, a.y}), at({middle, b.y}), at(b));
+  }
+  return path;
+}
+
+std::string rounded_path(const std::vector<Point>& points) {
+  auto path = "M" + at(points.front());
+  for (std::size_t i = 1; i + 1 < points.size(); ++i) {
+    const auto& corner = points[i];
+    const double by = std::min({round_corner, distance(points[i - 1], corner) / 2, distance(corner, points[i + 1]) / 2});
+    path += fmt::format("L{}Q{} {}", at(towards(corner, points[i - 1], by)), at(corner),
+                        at(towards(corner, points[i + 1], by)));
+  }
+  return path + "L" + at(points.back());
+}
+
+std::string straight_path(const Line& line) {
+  std::string path;
+  for (const auto& point : line.points) path += (path.empty() ? "M" : "L") + at(point);
+  return line.closed ? path + "Z" : path;
+}
+
+std::string path(MarkKind kind, const Line& line) {
+  if (kind == MarkKind::wire) return smooth_path(line.points);
+  return kind == MarkKind::cup ? rounded_path(line.points) : straight_path(line);
+}
+
+// What is said of a mark, and which array and axis it belongs to.
+std::string attributes(const Mark& mark, bool barred) {
+  std::string text = mark.id.empty() ? "" : fmt::format(" id=\"{}\"", xml(mark.id));
+  text += fmt::format(" class=\"{}{}\"", name(mark.kind), barred ? " barred" : "");
+  if (!mark.array.empty()) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
+  if (!mark.axis.empty()) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
+  return text;
+}
+
+std::string closed(const std::string& tag, const std::string& inside) {
+  return inside.empty() ? "/>\n" : fmt::format(">{}</{}>\n", inside, tag);
+}
+
+std::string_view anchor(Anchor anchor) {
+  return anchor == Anchor::middle ? " text-anchor=\"middle\"" : anchor == Anchor::end ? " text-anchor=\"end\"" : "";
+}
+
+std::string print(const Mark& mark) {
+  const auto title = mark.about.empty() ? "" : fmt::format("<title>{}</title>", xml(mark.about));
+  return match(
+      mark.shape,
+      [&](const Line& line) {
+        if (line.points.size() == 1)
+          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"3\"", attributes(mark, false),
+                             coordinate(line.points[0].x), coordinate(line.points[0].y)) +
+                 closed("circle", title);
+        return fmt::format("<path{} d=\"{}\"", attributes(mark, false), path(mark.kind, line)) + closed("path", title);
+      },
+      [&](const Area& area) {
+        return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(mark, false),
+                           coordinate(area.x), coordinate(area.y), coordinate(area.width), coordinate(area.height)) +
+               closed("rect", title);
+      },
+      [&](const Words& words) {
+        return fmt::format("<text{} x=\"{}\" y=\"{}\"{}", attributes(mark, words.barred), coordinate(words.at.x),
+                           coordinate(words.at.y), anchor(words.anchor)) +
+               closed("text", title + xml(words.text));
+      });
+}
+
+}  // namespace
+
+std::string emit_svg(const Scene& scene) {
+  const auto width = coordinate(scene.width), height = coordinate(scene.height);
+  auto text = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+      "aria-labelledby=\"picture-title picture-description\">\n"
+      "<title id=\"picture-title\">{2}</title>\n<desc id=\"picture-description\">{3}</desc>\n<style>{4}</style>\n",
+      width, height, xml(scene.title), xml(scene.description), sheet);
+  text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n", width, height);
+  for (const auto& mark : scene.marks) text += print(mark);
+  return text + "</svg>\n";
+}
+
+}  // namespace napkin

@@ -1,0 +1,62 @@
+// Pens: points are added only where a wire turns, so that what is straight is one segment.
+#include "scene/pens.hpp"
+
+#include <algorithm>
+
+namespace napkin::scene {
+namespace {
+
+void add_point(std::vector<Point>& points, Point to) {
+  const auto count = points.size();
+  if (count > 0 && points.back() == to) return;
+  if (count > 1 && points[count - 1].y == to.y && points[count - 2].y == to.y)
+    points.back() = to;
+  else
+    points.push_back(to);
+}
+
+}  // namespace
+
+void Pens::level(const Lane& lane, double x) {
+  auto& points = lines_.at(key(lane));
+  add_point(points, {x, points.back().y});
+}
+
+void Pens::bend(const Lane& lane, double begin, double end, double y) {
+  auto& points = lines_.at(key(lane));
+  add_point(points, {begin, points.back().y});
+  if (points.back().y != y) add_point(points, {end, y});
+}
+
+void Pens::rename(const Lane& from, const Lane& to) {
+  auto node = lines_.extract(key(from));
+  node.key() = key(to);
+  lines_.insert(std::move(node));
+}
+
+Mark Pens::marked(MarkKind kind, const Lane& lane, Line line) const {
+  Mark mark{kind, std::move(line)};
+  const auto& value = inks_.circuit.values[lane.value];
+  mark.array = value.name;
+  if (lane.wire) mark.axis = inks_.diagram.at(*lane.wire).name;
+  return mark;
+}
+
+void Pens::lift(const Key& key, const std::vector<Point>& points) {
+  if (points.size() < 2) return;
+  marks_.push_back(marked(MarkKind::wire, {std::get<0>(key), std::get<1>(key), std::get<2>(key)}, {points}));
+}
+
+void Pens::lift(const Lane& lane) {
+  const auto found = lines_.find(key(lane));
+  if (found == lines_.end()) return;
+  lift(found->first, found->second);
+  lines_.erase(found);
+}
+
+void Pens::lift_all() {
+  for (const auto& [key, points] : lines_) lift(key, points);
+  lines_.clear();
+}
+
+}  // namespace napkin::scene

@@ -1,0 +1,42 @@
+// Wires being drawn from left to right: one pen each, lifted where the wire ends or is labelled.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "scene/rows.hpp"
+
+namespace napkin::scene {
+
+// What takes a value's wires to their looks and words.
+struct Inks {
+  const Diagram& diagram;
+  const Circuit& circuit;
+};
+
+class Pens {
+ public:
+  Pens(const Inks& inks, std::vector<Mark>& marks) : inks_(inks), marks_(marks) {}
+
+  void put(const Lane& lane, Point at) { lines_[key(lane)] = {at}; }
+  bool down(const Lane& lane) const { return lines_.contains(key(lane)); }
+  // Level to `x`, or bending on the way there from `bend` on.
+  void level(const Lane& lane, double x);
+  void bend(const Lane& lane, double begin, double end, double y);
+  // The wire goes on as another one.
+  void rename(const Lane& from, const Lane& to);
+  void lift(const Lane& lane);
+  void lift_all();
+  Mark marked(MarkKind kind, const Lane& lane, Line line) const;
+
+ private:
+  using Key = std::tuple<std::size_t, std::optional<WireId>, bool>;
+  static Key key(const Lane& lane) { return {lane.value, lane.wire, lane.copy}; }
+  void lift(const Key& key, const std::vector<Point>& points);
+
+  const Inks& inks_;
+  std::vector<Mark>& marks_;
+  std::map<Key, std::vector<Point>> lines_;
+};
+
+}  // namespace napkin::scene

@@ -1,0 +1,267 @@
+// Each function takes four strips: wires bend towards it; it; wires bend away from it; what it made is named.
+#include "scene/row_marks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "scene/shapes.hpp"
+
+namespace napkin::scene {
+namespace {
+
+constexpr double cell = 8, line = 12, most_bend = 16 * cell;
+
+// The strip in which wires bend; steep ones are not given more than `most_bend`.
+double bend_width(double furthest) {
+  return furthest == 0 ? 0 : std::min(most_bend, cell * std::ceil(furthest / line));
+}
+
+class RowDrawer {
+ public:
+  RowDrawer(const Inks& inks, const Row& row, Said& said) : inks_(inks), row_(row), said_(said), pens_(inks, drawn_.marks) {}
+
+  DrawnRow run() {
+    start();
+    for (std::size_t s = 0; s < row_.steps.size(); ++s) draw_step(s);
+    finish();
+    drawn_.width = x_;
+    return std::move(drawn_);
+  }
+
+ private:
+  const Value& value(const Lane& lane) const { return inks_.circuit.values[lane.value]; }
+
+  // ---- names
+
+  // The function of the circuit that reads the value next.
+  const Function* next_reader(std::size_t value, std::size_t from) const {
+    for (auto f = from; f < inks_.circuit.functions.size(); ++f) {
+      const auto& function = inks_.circuit.functions[f];
+      if (std::find(function.reads.begin(), function.reads.end(), value) != function.reads.end()) return &function;
+    }
+    return nullptr;
+  }
+
+  // Said where a row first shows the wire.
+  std::string size_words(const Lane& lane) {
+    if (!lane.wire) return "";
+    const auto size = inks_.diagram.size(*lane.wire);
+    return size && said_.sizes.insert(*lane.wire).second ? fmt::format("{}", *size) : "";
+  }
+
+  bool woven(const Lane& lane, std::size_t next) const {
+    const auto* reader = next_reader(lane.value, next);
+    return reader && lane.wire &&
+           std::find(reader->acts.begin(), reader->acts.end(), *lane.wire) == reader->acts.end();
+  }
+
+  std::string fresh_id(std::string id) {
+    for (auto& c : id)
+      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-')) c = '_';
+    auto made = id;
+    for (int i = 2; !said_.ids.insert(made).second; ++i) made = fmt::format("{}.{}", id, i);
+    return made;
+  }
+
+  // Gives where the words end.
+  double name_wire(const Lane& lane, double x, std::size_t next) {
+    const auto text = lane.wire ? elided(inks_.diagram.at(*lane.wire).name, most_name) : "1";
+    Mark mark{MarkKind::wire_name, Words{{x, lane.y}, Anchor::start, text, text_width(text), woven(lane, next)}};
+    mark.array = value(lane).name;
+    if (lane.wire) {
+      mark.axis = inks_.diagram.at(*lane.wire).name;
+      mark.about = fmt::format("{} of {}", mark.axis, mark.array.empty() ? "what the function makes" : mark.array);
+    }
+    if (!mark.array.empty()) mark.id = fresh_id(fmt::format("wire-{}-{}", mark.array, mark.axis));
+    drawn_.marks.push_back(std::move(mark));
+    const auto end = x + text_width(text);
+    const auto size = size_words(lane);
+    if (size.empty()) return end;
+    Mark number{MarkKind::wire_size, Words{{end + cell, lane.y}, Anchor::start, size, text_width(size)}};
+    drawn_.marks.push_back(std::move(number));
+    return end + cell + text_width(size);
+  }
+
+  // Above the first wire of the array.
+  double name_array(const Lane& first, double x, Anchor anchor) {
+    if (value(first).name.empty()) return 0;
+    const auto& array = inks_.diagram.at(*value(first).array);
+    const auto text = elided(array.name, most_name);
+    Mark mark{MarkKind::array_name, Words{{x, first.y - name_rise}, anchor, text, text_width(text)}};
+    mark.array = array.name;
+    mark.about = fmt::format("{}: {}", array.name, row(array.type).name);
+    mark.id = fresh_id("array-" + array.name);
+    drawn_.marks.push_back(std::move(mark));
+    return text_width(text);
+  }
+
+  static bool first_of_value(const Lanes& column, std::size_t i) {
+    return i == 0 || column[i].value != column[i - 1].value;
+  }
+
+  void separate(const Lanes& column, double from, double to) {
+    for (std::size_t i = 1; i < column.size(); ++i) {
+      if (!first_of_value(column, i)) continue;
+      const auto y = column[i].y - name_rise - line;
+      drawn_.marks.push_back({MarkKind::separator, Line{{{from, y}, {to, y}}}});
+    }
+  }
+
+  // Names the wires of some lanes at x_ and moves x_ behind them; all other wires pass.
+  template <class Named>
+  void name_lanes(const Lanes& column, std::size_t next, Named named) {
+    const auto from = x_;
+    double width = 0;
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      const auto& lane = column[i];
+      if (!named(lane)) continue;
+      if (first_of_value(column, i)) width = std::max(width, name_array(lane, from + cell, Anchor::start));
+      if (pens_.down(lane)) {
+        pens_.level(lane, from + cell - 2);
+        pens_.lift(lane);
+      }
+      const auto end = name_wire(lane, from + cell, next);
+      pens_.put(lane, {end + 2, lane.y});
+      width = std::max(width, end - from - cell);
+    }
+    x_ = from + width + 3 * cell;
+    for (const auto& lane : column)
+      if (pens_.down(lane)) pens_.level(lane, x_);
+    separate(column, from + cell, x_);
+  }
+
+  // ---- strips
+
+  void start() {
+    const auto first = row_.steps.empty() ? 0 : row_.steps.front().function;
+    name_lanes(row_.start, first, [](const Lane&) { return true; });
+  }
+
+  double furthest(const Lanes& from, const Lanes& to) const {
+    double most = 0;
+    for (const auto& a : from)
+      for (const auto& b : to)
+        if (a.same(b)) most = std::max(most, std::abs(a.y - b.y));
+    return most;
+  }
+
+  void bend_in(const Lanes& before, const Step& step) {
+    const bool copies = std::any_of(step.in.begin(), step.in.end(), [](const Lane& lane) { return lane.copy; });
+    const auto begin = x_ + (copies ? cell : 0), end = begin + bend_width(furthest(before, step.in));
+    leave(before, step.in);
+    for (const auto& lane : step.in) {
+      const auto from = std::find_if(before.begin(), before.end(), [&](const Lane& other) { return other.same(lane); });
+      if (lane.copy) {
+        pens_.put(lane, {x_, from->y});
+        drawn_.marks.push_back(pens_.marked(MarkKind::dot, lane, {{{x_, from->y}}}));
+      }
+      pens_.bend(lane, begin, end, lane.y);
+      pens_.level(lane, end + cell);
+    }
+    x_ = end + cell;
+  }
+
+  // What only later rows read ends where it is named.
+  void leave(const Lanes& before, const Lanes& in) {
+    for (const auto& lane : before) {
+      if (std::any_of(in.begin(), in.end(), [&](const Lane& other) { return other.same(lane); })) continue;
+      if (next_reader(lane.value, 0)) point_onward(lane, x_ - 5);
+      pens_.lift(lane);
+    }
+  }
+
+  void point_onward(const Lane& lane, double x) {
+    Line arrow{{{x, lane.y - 4}, {x + 5, lane.y}, {x, lane.y + 4}}};
+    drawn_.marks.push_back(pens_.marked(MarkKind::onward, lane, std::move(arrow)));
+  }
+
+  void draw_step(std::size_t s) {
+    const auto& step = row_.steps[s];
+    bend_in(row_.before(s), step);
+    const auto body = shape(inks_, step, x_);
+    pass(step, body);
+    x_ = body.end;
+    for (const auto& mark : body.marks) drawn_.marks.push_back(mark);
+    bend_out(step, body);
+    name_lanes(step.out, step.function + 1, [&](const Lane& lane) { return lane.value == step.makes; });
+    drawn_.ends.push_back(x_);
+  }
+
+  // Wires go past the function, or through it where it lets them.
+  void pass(const Step& step, const Body& body) {
+    for (std::size_t i = 0; i < step.in.size(); ++i) {
+      if (!step.reads(i) || body.passes[i - step.begin])
+        pens_.level(step.in[i], body.end);
+      else
+        pens_.lift(step.in[i]);
+    }
+  }
+
+  void bend_out(const Step& step, const Body& body) {
+    double most = 0;
+    for (std::size_t o = 0; o < step.out.size(); ++o)
+      for (std::size_t i = 0; i < step.in.size(); ++i)
+        if (step.continues(i, step.out[o]) && !(step.reads(i) && !body.passes[i - step.begin]))
+          most = std::max(most, std::abs(step.in[i].y - step.out[o].y));
+    for (const auto& [lane, from] : body.starts) most = std::max(most, std::abs(lane.y - from.y));
+    const auto begin = x_ + cell, end = begin + bend_width(most);
+    for (const auto& [lane, from] : body.starts) pens_.put(lane, from);
+    for (const auto& lane : step.out) bend_lane(step, body, lane, begin, end);
+    for (const auto& lane : step.in)
+      if (pens_.down(lane) && !std::any_of(step.out.begin(), step.out.end(), [&](const Lane& o) { return o.same(lane) && o.copy == lane.copy; }))
+        pens_.lift(lane);
+    x_ = end;
+  }
+
+  void bend_lane(const Step& step, const Body& body, const Lane& out, double begin, double end) {
+    for (std::size_t i = 0; i < step.in.size(); ++i) {
+      const auto& in = step.in[i];
+      if (!step.continues(i, out) || (step.reads(i) && !body.passes[i - step.begin])) continue;
+      if (step.reads(i)) take_over(in, out, begin, end);
+    }
+    if (!pens_.down(out)) return;
+    pens_.bend(out, begin, end, out.y);
+    pens_.level(out, end);
+  }
+
+  // The first operand's wire becomes the result's; those of the others join it.
+  void take_over(const Lane& in, const Lane& out, double begin, double end) {
+    if (!pens_.down(out)) return pens_.rename(in, out);
+    pens_.bend(in, begin, end, out.y);
+    drawn_.marks.push_back(pens_.marked(MarkKind::dot, out, {{{end, out.y}}}));
+    pens_.lift(in);
+  }
+
+  void finish() {
+    const auto& last = row_.last();
+    const auto next = row_.steps.empty() ? 0 : row_.steps.back().function + 1;
+    const auto made = row_.steps.empty() ? SIZE_MAX : row_.steps.back().makes;
+    double width = cell;
+    for (std::size_t i = 0; i < last.size(); ++i)
+      if (first_of_value(last, i) && last[i].value != made)
+        width = std::max(width, name_array(last[i], x_ + cell, Anchor::start));
+    x_ += width + cell;
+    for (const auto& lane : last) {
+      pens_.level(lane, x_);
+      if (next_reader(lane.value, next)) point_onward(lane, x_ - 5);
+    }
+    x_ += cell;
+    pens_.lift_all();
+  }
+
+  static constexpr double most_name = 160, name_rise = 16;
+  const Inks& inks_;
+  const Row& row_;
+  Said& said_;
+  DrawnRow drawn_;
+  Pens pens_;
+  double x_ = 0;
+};
+
+}  // namespace
+
+DrawnRow draw(const Inks& inks, const Row& row, Said& said) { return RowDrawer(inks, row, said).run(); }
+
+}  // namespace napkin::scene

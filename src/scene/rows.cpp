@@ -1,0 +1,173 @@
+// What a row does not read is left out of it: an array enters the row that reads it. What a function reads is gathered
+// where the fewest other wires are crossed.
+#include "scene/rows.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace napkin::scene {
+namespace {
+
+template <class T>
+bool contains(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+using Values = std::vector<std::size_t>;
+
+class Rows {
+ public:
+  explicit Rows(const Circuit& circuit) : circuit_(circuit) {
+    for (std::size_t f = 0; f < circuit.functions.size(); ++f) {
+      made_[circuit.functions[f].makes] = f;
+      for (const auto value : circuit.functions[f].reads) last_read_[value] = f;
+    }
+  }
+
+  Row row(std::size_t begin, std::size_t end) {
+    Row row;
+    end_ = end;
+    stack_ = start(begin, end);
+    row.start = column(stack_);
+    for (auto f = begin; f < end; ++f) row.steps.push_back(step(f));
+    return row;
+  }
+
+ private:
+  bool made_before(std::size_t value, std::size_t f) const {
+    const auto found = made_.find(value);
+    return found == made_.end() || found->second < f;
+  }
+  // An array that only a later row reads leaves this one, and enters that one by its name.
+  bool stays_from(std::size_t value, std::size_t f) const {
+    if (contains(circuit_.outputs, value)) return true;
+    const auto found = last_read_.find(value);
+    if (found == last_read_.end() || found->second < f) return false;
+    return circuit_.values[value].name.empty() || read_between(value, f, end_);
+  }
+  bool read_between(std::size_t value, std::size_t begin, std::size_t end) const {
+    for (auto f = begin; f < end; ++f)
+      if (contains(circuit_.functions[f].reads, value)) return true;
+    return false;
+  }
+
+  // In the order of their first use.
+  Values start(std::size_t begin, std::size_t end) const {
+    Values values;
+    for (auto f = begin; f < end; ++f)
+      for (const auto value : circuit_.functions[f].reads)
+        if (made_before(value, begin) && !contains(values, value)) values.push_back(value);
+    return values;
+  }
+
+  void add_lanes(Lanes& column, std::size_t value, bool copy, const std::vector<WireId>& wires) const {
+    if (wires.empty()) column.push_back({value, std::nullopt, copy});
+    for (const auto wire : wires) column.push_back({value, wire, copy});
+  }
+  Lanes column(const Values& values) const {
+    Lanes column;
+    for (const auto value : values) add_lanes(column, value, false, circuit_.values[value].wires);
+    return column;
+  }
+
+  // Woven wires first, the others after them, below; of what a cup joins the second operand is turned around, so that
+  // the wires that meet stand side by side.
+  std::vector<WireId> gathered(const Function& function, std::size_t value, std::size_t operand) const {
+    auto wires = circuit_.values[value].wires;
+    const auto acts = [&](WireId wire) { return contains(function.acts, wire); };
+    if (function.kind == MarkKind::reindexing) return wires;
+    const bool turned = function.kind == MarkKind::cup && operand == 1;
+    std::stable_partition(wires.begin(), wires.end(), [&](WireId wire) { return acts(wire) == turned; });
+    if (turned) std::reverse(wires.begin(), std::find_if_not(wires.begin(), wires.end(), acts));
+    return wires;
+  }
+
+  // Operands in the order of the stack; in that of the words, where words tell them apart by nothing else.
+  Values as_they_stand(const Function& function) const {
+    auto values = function.reads;
+    const auto nameless = [&](std::size_t value) { return circuit_.values[value].name.empty(); };
+    if (function.kind == MarkKind::cup || std::count_if(values.begin(), values.end(), nameless) < 2)
+      std::sort(values.begin(), values.end(),
+                [&](std::size_t a, std::size_t b) { return place_in_stack(a) < place_in_stack(b); });
+    return values;
+  }
+
+  // What stays of the stack, with the place in it where the operands are gathered.
+  std::size_t gathering_place(const Function& function, const Values& stays) const {
+    std::size_t best = stays.size();
+    double least = -1;
+    for (std::size_t at = 0; at <= stays.size(); ++at) {
+      const auto cost = crossings(function, stays, at);
+      if (least < 0 || cost < least) least = cost, best = at;
+    }
+    return best;
+  }
+
+  std::size_t place_in_stack(std::size_t value) const {
+    return static_cast<std::size_t>(std::find(stack_.begin(), stack_.end(), value) - stack_.begin());
+  }
+
+  // Wires that the operands cross on their way to `at`.
+  double crossings(const Function& function, const Values& stays, std::size_t at) const {
+    double count = 0;
+    for (const auto operand : function.reads) {
+      const auto from = place_in_stack(operand);
+      const auto weight = static_cast<double>(std::max<std::size_t>(1, circuit_.values[operand].wires.size()));
+      for (std::size_t i = 0; i < stays.size(); ++i) {
+        const auto other = place_in_stack(stays[i]);
+        const auto wires = static_cast<double>(std::max<std::size_t>(1, circuit_.values[stays[i]].wires.size()));
+        if (other == from) count += i < at ? 0 : 0.5;  // a copy stands below what it branches off
+        if ((other < from) != (i < at) && other != from) count += weight * wires;
+      }
+    }
+    return count;
+  }
+
+  Step step(std::size_t f) {
+    const auto& function = circuit_.functions[f];
+    Step step;
+    step.function = f;
+    step.makes = function.makes;
+    Values stays;
+    for (const auto value : stack_)
+      if (stays_from(value, f + 1)) stays.push_back(value);
+    const auto at = gathering_place(function, stays);
+    Values after;
+    for (std::size_t i = 0; i <= stays.size(); ++i) {
+      if (i == at) {
+        add_group(step, function, stays);
+        after.push_back(function.makes);
+      }
+      if (i == stays.size()) break;
+      add_lanes(step.in, stays[i], false, circuit_.values[stays[i]].wires);
+      after.push_back(stays[i]);
+    }
+    stack_ = after;
+    step.out = column(stack_);
+    return step;
+  }
+
+  void add_group(Step& step, const Function& function, const Values& stays) const {
+    step.begin = step.in.size();
+    std::size_t operand = 0;
+    for (const auto value : as_they_stand(function))
+      add_lanes(step.in, value, contains(stays, value), gathered(function, value, operand++));
+    step.end = step.in.size();
+  }
+
+  const Circuit& circuit_;
+  std::map<std::size_t, std::size_t> made_, last_read_;  // by value, the function
+  Values stack_;
+  std::size_t end_ = 0;  // of the row
+};
+
+}  // namespace
+
+std::vector<Row> rows(const Circuit& circuit, const std::vector<std::size_t>& breaks) {
+  std::vector<Row> all;
+  Rows rows(circuit);
+  for (std::size_t i = 0; i + 1 < breaks.size(); ++i) all.push_back(rows.row(breaks[i], breaks[i + 1]));
+  return all;
+}
+
+}  // namespace napkin::scene
