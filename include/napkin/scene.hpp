@@ -58,6 +58,7 @@ enum class MarkKind : std::uint8_t {
   onward,         // the row is full: the wire goes on below
   region,         // tinted: what is loaded or saved
   figure,         // of the table above the columns
+  span,           // what a figure measures
 };
 std::string_view name(MarkKind);
 
@@ -65,23 +66,30 @@ struct Mark {
   MarkKind kind = MarkKind::wire;
   std::variant<Line, Area, Words> shape;
   std::string id{};                   // unique in the scene, or empty
-  std::optional<std::size_t> level{}; // of memory, into Scene::levels; none: not asked
+  std::optional<std::size_t> level{};  // of memory, into Scene::levels; none: not asked
   std::string about{};                // at length, where the mark has no room for it
   std::string array{}, axis{};        // what it belongs to, as the file names it
+};
+
+// How a level's wires look, from what it is on the machine.
+enum class Ink : std::uint8_t { outermost, between, innermost_shared, registers, fragments };
+struct InkedLevel {
+  std::string name;
+  Ink ink = Ink::outermost;
 };
 
 struct Scene {
   double width = 0, height = 0;
   std::string title, description;
-  std::vector<std::string> levels;  // of memory, in the order of their colours; empty without a machine
+  std::vector<InkedLevel> levels;  // of memory, outermost first; empty without a machine
   std::vector<Mark> marks;          // drawn in this order
 };
 
-// A diagram on a plan, if there is one. Rows of the drawing are broken at `width`.
-struct Drawing {
-  double width = 1120;
-};
-Scene lay_out(const Diagram&, const Drawing& = {});
+// Rows of the drawing are broken at `width`.
+Scene lay_out(const Diagram&, double width = 1120);
+// Kernel by kernel: arrays at their levels, what is loaded and saved, pieces on the wires, and above the columns what
+// is moved (H) and held (M) at each level, as the cost says.
+Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1120);
 
 // One line per mark: for goldens.
 std::string to_text(const Scene&);

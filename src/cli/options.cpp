@@ -25,6 +25,7 @@ enum Set : unsigned {
   comparing = 256,
   formatting = 512,
   emitting = 1024,
+  drawing = 2048,
 };
 
 using Field =
@@ -65,6 +66,8 @@ const Row rows[] = {
     {diagram, "--print", "STAGE", "print what a stage made and stop", "syntax diagram derivation program plan nest",
      &Options::print},
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
+    {drawing, "--format", "PICTURE", "what to draw, where the ending of the file does not say", "text svg tikz pdf png",
+     &Options::picture},
     {product, "-o,--output", "FILE", "write there instead of to standard output", "", &Options::output},
     {emitting, "-o,--output", "DIR", "the folder to write to", "", &Options::output},
     {everywhere, "--color", "WHEN", "colours and bold text", "auto always never", &Options::color},
@@ -101,7 +104,7 @@ const Command command_rows[] = {
      "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
      run_compare},
     {"draw", "the diagram as a picture: SVG, PDF, PNG or TikZ by the name of the file, else plain text", "FILE",
-     product | diagram | machine | plan,
+     product | drawing | diagram | machine | plan,
      "napkin draw attention.nap\n"
      "napkin draw attention.nap -o attention.svg\n"
      "napkin draw attention.nap --target h100-sxm5 --partition flash2 -o attention.svg",
@@ -181,7 +184,8 @@ std::span<const Command> commands() { return command_rows; }
 
 std::string_view choices(const CLI::Option& option) {
   const auto* found = std::find_if(std::begin(rows), std::end(rows), [&](const Row& row) {
-    return !option.get_lnames().empty() && row.names.ends_with("--" + option.get_lnames().front());
+    return !option.get_lnames().empty() && row.names.ends_with("--" + option.get_lnames().front()) &&
+           row.value == option.get_type_name();
   });
   return found == std::end(rows) ? std::string_view() : found->choices;
 }

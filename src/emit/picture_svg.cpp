@@ -21,6 +21,16 @@ text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c; dominant-ba
 .wire, .cup, .onward { fill: none; stroke: #1c1c1c; stroke-width: 1.6 }
 .separator { fill: none; stroke: #8a8a8a; stroke-dasharray: 5 4 }
 .dot { fill: #1c1c1c }
+.span { fill: none; stroke: #8a8a8a }
+.region { fill: #fff0c2 }
+.outermost { stroke: #1c1c1c }
+.between { stroke: #7a3fa0; stroke-dasharray: 12 3 }
+.shared { stroke: #d2660a; stroke-width: 2.2; stroke-dasharray: 9 2.5 }
+.registers { stroke: #1a7f37; stroke-width: 2.2; stroke-dasharray: 3.5 2 }
+.fragments { stroke: #0b57d0; stroke-width: 3 }
+.dot.shared { fill: #d2660a } .dot.registers { fill: #1a7f37 } .dot.between { fill: #7a3fa0 } .dot { stroke: none }
+text.level { stroke: none; stroke-dasharray: none }
+text.outermost { fill: #1c1c1c } text.between { fill: #7a3fa0 } text.shared { fill: #b35205 } text.registers { fill: #1a7f37 }
 .pointwise, .mask, .normalisation, .reduction, .reindexing { fill: #f4f1e8; stroke: #1c1c1c; stroke-width: 1.4; stroke-linejoin: round }
 )";
 
@@ -70,10 +80,16 @@ std::string path(MarkKind kind, const Line& line) {
   return kind == MarkKind::cup ? rounded_path(line.points) : straight_path(line);
 }
 
+std::string_view ink_class(Ink ink) {
+  constexpr std::string_view names[] = {"outermost", "between", "shared", "registers", "fragments"};
+  return names[static_cast<std::size_t>(ink)];
+}
+
 // What is said of a mark, and which array and axis it belongs to.
-std::string attributes(const Mark& mark, bool barred) {
+std::string attributes(const Scene& scene, const Mark& mark, bool barred) {
   std::string text = mark.id.empty() ? "" : fmt::format(" id=\"{}\"", xml(mark.id));
-  text += fmt::format(" class=\"{}{}\"", name(mark.kind), barred ? " barred" : "");
+  text += fmt::format(" class=\"{}{}{}\"", name(mark.kind), barred ? " barred" : "",
+                      mark.level ? fmt::format(" level {}", ink_class(scene.levels.at(*mark.level).ink)) : "");
   if (!mark.array.empty()) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
   if (!mark.axis.empty()) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
   return text;
@@ -87,24 +103,24 @@ std::string_view anchor(Anchor anchor) {
   return anchor == Anchor::middle ? " text-anchor=\"middle\"" : anchor == Anchor::end ? " text-anchor=\"end\"" : "";
 }
 
-std::string print(const Mark& mark) {
+std::string print(const Scene& scene, const Mark& mark) {
   const auto title = mark.about.empty() ? "" : fmt::format("<title>{}</title>", xml(mark.about));
   return match(
       mark.shape,
       [&](const Line& line) {
         if (line.points.size() == 1)
-          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"3\"", attributes(mark, false),
+          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"3\"", attributes(scene, mark, false),
                              coordinate(line.points[0].x), coordinate(line.points[0].y)) +
                  closed("circle", title);
-        return fmt::format("<path{} d=\"{}\"", attributes(mark, false), path(mark.kind, line)) + closed("path", title);
+        return fmt::format("<path{} d=\"{}\"", attributes(scene, mark, false), path(mark.kind, line)) + closed("path", title);
       },
       [&](const Area& area) {
-        return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(mark, false),
+        return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(scene, mark, false),
                            coordinate(area.x), coordinate(area.y), coordinate(area.width), coordinate(area.height)) +
                closed("rect", title);
       },
       [&](const Words& words) {
-        return fmt::format("<text{} x=\"{}\" y=\"{}\"{}", attributes(mark, words.barred), coordinate(words.at.x),
+        return fmt::format("<text{} x=\"{}\" y=\"{}\"{}", attributes(scene, mark, words.barred), coordinate(words.at.x),
                            coordinate(words.at.y), anchor(words.anchor)) +
                closed("text", title + xml(words.text));
       });
@@ -120,7 +136,7 @@ std::string emit_svg(const Scene& scene) {
       "<title id=\"picture-title\">{2}</title>\n<desc id=\"picture-description\">{3}</desc>\n<style>{4}</style>\n",
       width, height, xml(scene.title), xml(scene.description), sheet);
   text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n", width, height);
-  for (const auto& mark : scene.marks) text += print(mark);
+  for (const auto& mark : scene.marks) text += print(scene, mark);
   return text + "</svg>\n";
 }
 

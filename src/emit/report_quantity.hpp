@@ -1,14 +1,15 @@
-// Numbers as people read them: three digits and a unit. Transfers in powers of ten, as bandwidths are; memory in powers
-// of two, as chips are.
+// Numbers of reports as people read them.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "text/quantity.hpp"
+
 namespace napkin::report {
 
-std::string moved(double bytes);                               // "68.2 MB"
-std::string held(double bytes);                                // "97.3 KiB"
+using napkin::held;
+using napkin::moved;
 std::string values(double number);                             // "10.0 k values"
 std::string counted(double number);                            // "8.59 G"
 std::string lasting(double seconds);                           // "25.1 us"

@@ -312,4 +312,17 @@ class Builder {
 
 Circuit circuit(const Diagram& diagram) { return Builder(diagram).run(); }
 
+Circuit part(const Circuit& whole, const Derivation& derivation) {
+  Circuit some{whole.values, {}, {}, {}};
+  for (const auto& function : whole.functions)
+    if (contains(derivation.statements, StatementId{static_cast<std::uint32_t>(function.statement)}))
+      some.functions.push_back(function);
+  for (std::size_t i = 0; i < whole.values.size(); ++i) {
+    if (!whole.values[i].array) continue;
+    if (contains(derivation.inputs, *whole.values[i].array)) some.inputs.push_back(i);
+    if (contains(derivation.outputs, *whole.values[i].array)) some.outputs.push_back(i);
+  }
+  return some;
+}
+
 }  // namespace napkin::scene

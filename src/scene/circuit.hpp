@@ -34,4 +34,7 @@ struct Circuit {
 };
 Circuit circuit(const Diagram&);
 
+// The functions of some statements alone, with the same values.
+Circuit part(const Circuit&, const Derivation&);
+
 }  // namespace napkin::scene

@@ -1,4 +1,6 @@
 // A diagram -> a scene: rows one below another, broken between statements where the width is full.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +11,7 @@ namespace {
 
 using namespace scene;
 
-constexpr double margin = 24, above_rows = 36, row_gap = 48;
+constexpr double margin = 24, above_rows = 36, row_gap = 36;
 
 // Functions before which a row may begin: the first of each statement, or any where one statement alone is too wide.
 std::vector<std::size_t> break_rows(const Circuit& circuit, const DrawnRow& one, double width) {
@@ -51,16 +53,6 @@ void move(Mark& mark, double dx, double dy) {
   }
 }
 
-std::vector<std::size_t> all_in_one(const Circuit& circuit) { return {0, circuit.functions.size()}; }
-
-void add_title(Scene& scene) {
-  const auto text = elided(scene.title, 600);
-  Mark mark{MarkKind::title, Words{{margin, margin}, Anchor::start, text, text_width(text) * 1.25}};
-  mark.id = "title";
-  if (text != scene.title) mark.about = scene.title;
-  scene.marks.push_back(std::move(mark));
-}
-
 std::string described(const Circuit& circuit) {
   std::string text;
   for (const auto& function : circuit.functions) {
@@ -70,36 +62,143 @@ std::string described(const Circuit& circuit) {
   return text;
 }
 
+std::string kernel_words(const Diagram& diagram, const Kernel& kernel, const Hardware& hardware) {
+  std::string names;
+  for (const auto id : kernel.derivation->statements)
+    names += (names.empty() ? "" : ", ") + diagram.at(diagram.at(id).output).name;
+  const auto labels = to_text(kernel.partition, kernel.derivation->scratch, hardware);
+  return fmt::format("kernel {}: {}", names, labels.empty() ? "everything whole" : labels);
+}
+
+class Page {
+ public:
+  explicit Page(double width) : width_(width) {}
+  Scene& scene() { return scene_; }
+
+  void begin(std::string title, std::string description) {
+    scene_.title = std::move(title);
+    scene_.description = std::move(description);
+    write(MarkKind::title, margin, margin, scene_.title, 1.25);
+    scene_.marks.back().id = "title";
+    y_ = margin + 20;
+  }
+
+  void add_heading(const std::string& words) {
+    y_ += 12;
+    write(MarkKind::note, margin, y_, words, 1);
+    y_ += 12;
+  }
+
+  void add(const Inks& inks, const std::vector<Figures>& figures) {
+    for (const auto& row : broken(inks)) {
+      y_ += above_rows + (figures.empty() ? 0 : figure_line * static_cast<double>(figures.size()) + 12);
+      const auto size = heights(row);
+      auto drawn = draw(inks, row, said_);
+      add_figures(drawn, figures);
+      for (auto& mark : drawn.marks) {
+        move(mark, margin, y_ - size.top);
+        scene_.marks.push_back(std::move(mark));
+      }
+      y_ += size.bottom - size.top + row_gap;
+      scene_.width = std::max(scene_.width, drawn.width + 2 * margin);
+    }
+  }
+
+  void add_legend() {
+    double x = margin;
+    y_ += 12;
+    for (std::size_t level = 0; level < scene_.levels.size(); ++level) {
+      if (!is_used(level)) continue;
+      scene_.marks.push_back({MarkKind::wire, Line{{{x, y_}, {x + 40, y_}}}});
+      scene_.marks.back().level = level;
+      write(MarkKind::note, x + 48, y_, scene_.levels[level].name, 1);
+      x += 72 + text_width(scene_.levels[level].name);
+    }
+    y_ += 12;
+  }
+
+  Scene end() {
+    scene_.height = y_ + margin;
+    return std::move(scene_);
+  }
+
+ private:
+  static constexpr double figure_line = 18;
+
+  std::vector<Row> broken(const Inks& inks) const {
+    auto one = rows(inks.circuit, {0, inks.circuit.functions.size()});
+    place(one);
+    Said first;
+    auto all = rows(inks.circuit, break_rows(inks.circuit, draw(inks, one.front(), first), width_));
+    place(all);
+    return all;
+  }
+
+  void write(MarkKind kind, double x, double y, const std::string& words, double size) {
+    const auto text = elided(words, width_ / size);
+    const auto taken = text_width(text) * size;
+    scene_.marks.push_back({kind, Words{{x, y}, Anchor::start, text, taken}});
+    if (text != words) scene_.marks.back().about = words;
+    scene_.width = std::max(scene_.width, x + taken + margin);
+  }
+
+  bool is_used(std::size_t level) const {
+    return std::any_of(scene_.marks.begin(), scene_.marks.end(), [&](const Mark& mark) { return mark.level == level; });
+  }
+
+  // The table above the columns: each figure over what it measures.
+  void add_figures(const DrawnRow& drawn, const std::vector<Figures>& figures) {
+    const auto to = drawn.load.second;
+    const auto end = drawn.save.second > 0 ? drawn.save.first : drawn.width;
+    double y = y_ - above_rows - 6 - figure_line * static_cast<double>(figures.size());
+    for (std::size_t i = 0; i < figures.size(); ++i, y += figure_line) {
+      const auto& at = figures[i];
+      write(MarkKind::figure, margin, y, at.level, 1);
+      const bool outermost = i == 0;
+      if (outermost && to > 0) add_figure(drawn.load.first, to, y, at.loads);
+      const auto inside = outermost ? at.holds : fmt::format("{} in, {} out, {}", at.loads, at.saves, at.holds);
+      add_figure(to, end, y, inside);
+      if (outermost && drawn.save.second > 0) add_figure(drawn.save.first, drawn.save.second, y, at.saves);
+    }
+  }
+
+  void add_figure(double from, double to, double y, const std::string& words) {
+    const auto x0 = margin + from + 2, x1 = margin + to - 2;
+    scene_.marks.push_back({MarkKind::span, Line{{{x0, y + 9}, {x1, y + 9}}}});
+    write(MarkKind::figure, x0 + 2, y, words, 1);
+  }
+
+  double width_;
+  Scene scene_;
+  Said said_;
+  double y_ = 0;
+};
+
 }  // namespace
 
-Scene lay_out(const Diagram& diagram, const Drawing& drawing) {
+Scene lay_out(const Diagram& diagram, double width) {
+  Page page(width);
   const auto all = circuit(diagram);
-  const Inks inks{diagram, all};
-  auto one = rows(all, all_in_one(all));
-  place(one);
-  Said first;
-  auto broken = rows(all, break_rows(all, draw(inks, one.front(), first), drawing.width));
-  place(broken);
+  page.begin(diagram.name, described(all));
+  page.add({diagram, all, nullptr}, {});
+  return page.end();
+}
 
-  Scene scene;
-  scene.title = diagram.name;
-  scene.description = described(all);
-  add_title(scene);
-  scene.width = std::get<Words>(scene.marks[0].shape).width + 2 * margin;
-  double y = margin + above_rows;
-  Said said;
-  for (const auto& row : broken) {
-    const auto size = heights(row);
-    auto drawn = draw(inks, row, said);
-    for (auto& mark : drawn.marks) {
-      move(mark, margin, y - size.top);
-      scene.marks.push_back(std::move(mark));
-    }
-    y += size.bottom - size.top + row_gap + array_gap;
-    scene.width = std::max(scene.width, drawn.width + 2 * margin);
+Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const Hardware& hardware, Model model,
+              double width) {
+  Page page(width);
+  const auto all = circuit(diagram);
+  page.begin(fmt::format("{} on {}", diagram.name, hardware.name), described(all));
+  page.scene().levels = inked(hardware);
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    const auto& kernel = plan.kernels[i];
+    const auto some = part(all, *kernel.derivation);
+    const auto at = levels(some, kernel, hardware);
+    page.add_heading(kernel_words(diagram, kernel, hardware));
+    page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
   }
-  scene.height = y - row_gap;
-  return scene;
+  page.add_legend();
+  return page.end();
 }
 
 }  // namespace napkin

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <tuple>
 #include <vector>
 
+#include "scene/levels.hpp"
 #include "scene/rows.hpp"
 
 namespace napkin::scene {
@@ -12,13 +15,20 @@ namespace napkin::scene {
 struct Inks {
   const Diagram& diagram;
   const Circuit& circuit;
+  const Levels* levels = nullptr;  // none without a machine
+
+  std::optional<std::size_t> home(const Lane& lane) const {
+    return levels ? std::optional(levels->home.at(lane.value)) : std::nullopt;
+  }
 };
 
 class Pens {
  public:
   Pens(const Inks& inks, std::vector<Mark>& marks) : inks_(inks), marks_(marks) {}
 
-  void put(const Lane& lane, Point at) { lines_[key(lane)] = {at}; }
+  void put(const Lane& lane, Point at) { lines_[key(lane)] = {{at}, inks_.home(lane)}; }
+  // From here on at another level of memory.
+  void move_to(const Lane& lane, std::optional<std::size_t> level);
   bool down(const Lane& lane) const { return lines_.contains(key(lane)); }
   // Level to `x`, or bending on the way there from `bend` on.
   void level(const Lane& lane, double x);
@@ -27,16 +37,20 @@ class Pens {
   void rename(const Lane& from, const Lane& to);
   void lift(const Lane& lane);
   void lift_all();
-  Mark marked(MarkKind kind, const Lane& lane, Line line) const;
+  Mark marked(MarkKind kind, const Lane& lane, Line line) const;  // at the value's own level
 
  private:
   using Key = std::tuple<std::size_t, std::optional<WireId>, bool>;
   static Key key(const Lane& lane) { return {lane.value, lane.wire, lane.copy}; }
-  void lift(const Key& key, const std::vector<Point>& points);
+  struct Stroke {
+    std::vector<Point> points;
+    std::optional<std::size_t> level;
+  };
+  void lift(const Key& key, const Stroke&);
 
   const Inks& inks_;
   std::vector<Mark>& marks_;
-  std::map<Key, std::vector<Point>> lines_;
+  std::map<Key, Stroke> lines_;
 };
 
 }  // namespace napkin::scene

@@ -27,7 +27,7 @@ std::string_view name(MarkKind kind) {
   constexpr std::string_view names[] = {"title",         "note",       "separator",     "wire",       "cup",
                                         "dot",           "pointwise",  "mask",          "normalisation", "reduction",
                                         "reindexing",    "function",   "array",         "wire-name",  "size",  "onward",
-                                        "region",        "figure"};
+                                        "region",        "figure", "span"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -36,7 +36,7 @@ std::string to_text(const Scene& scene) {
   for (const auto& mark : scene.marks) {
     text += fmt::format("{}{}", name(mark.kind), shape_text(mark));
     if (!mark.array.empty()) text += fmt::format(" [{} {}]", mark.array, mark.axis);
-    if (mark.level) text += " at " + scene.levels.at(*mark.level);
+    if (mark.level) text += " at " + scene.levels.at(*mark.level).name;
     text += "\n";
   }
   return text;

@@ -44,9 +44,11 @@ class RowDrawer {
     return nullptr;
   }
 
-  // Said where a row first shows the wire.
-  std::string size_words(const Lane& lane) {
+  // Said where the wire is first shown; on a machine, what of it is at hand.
+  std::string size_words(const Lane& lane, std::optional<std::size_t> level) {
     if (!lane.wire) return "";
+    const auto piece = level ? inks_.levels->piece(inks_.diagram, *lane.wire, *level) : "";
+    if (!piece.empty()) return piece;
     const auto size = inks_.diagram.size(*lane.wire);
     return size && said_.sizes.insert(*lane.wire).second ? fmt::format("{}", *size) : "";
   }
@@ -66,10 +68,11 @@ class RowDrawer {
   }
 
   // Gives where the words end.
-  double name_wire(const Lane& lane, double x, std::size_t next) {
+  double name_wire(const Lane& lane, double x, std::size_t next, std::optional<std::size_t> level) {
     const auto text = lane.wire ? elided(inks_.diagram.at(*lane.wire).name, most_name) : "1";
     Mark mark{MarkKind::wire_name, Words{{x, lane.y}, Anchor::start, text, text_width(text), woven(lane, next)}};
     mark.array = value(lane).name;
+    mark.level = level;
     if (lane.wire) {
       mark.axis = inks_.diagram.at(*lane.wire).name;
       mark.about = fmt::format("{} of {}", mark.axis, mark.array.empty() ? "what the function makes" : mark.array);
@@ -77,24 +80,35 @@ class RowDrawer {
     if (!mark.array.empty()) mark.id = fresh_id(fmt::format("wire-{}-{}", mark.array, mark.axis));
     drawn_.marks.push_back(std::move(mark));
     const auto end = x + text_width(text);
-    const auto size = size_words(lane);
-    if (size.empty()) return end;
-    Mark number{MarkKind::wire_size, Words{{end + cell, lane.y}, Anchor::start, size, text_width(size)}};
-    drawn_.marks.push_back(std::move(number));
-    return end + cell + text_width(size);
+    const auto size = size_words(lane, level);
+    return size.empty() ? end : write_size({end + cell, lane.y}, size, level);
+  }
+
+  double write_size(Point at, const std::string& size, std::optional<std::size_t> level) {
+    Mark mark{MarkKind::wire_size, Words{at, Anchor::start, size, text_width(size)}};
+    mark.level = level;
+    drawn_.marks.push_back(std::move(mark));
+    return at.x + text_width(size);
   }
 
   // Above the first wire of the array.
-  double name_array(const Lane& first, double x, Anchor anchor) {
+  double name_array(const Lane& first, double x, std::optional<std::size_t> level) {
     if (value(first).name.empty()) return 0;
     const auto& array = inks_.diagram.at(*value(first).array);
     const auto text = elided(array.name, most_name);
-    Mark mark{MarkKind::array_name, Words{{x, first.y - name_rise}, anchor, text, text_width(text)}};
+    Mark mark{MarkKind::array_name, Words{{x, first.y - name_rise}, Anchor::start, text, text_width(text)}};
     mark.array = array.name;
+    mark.level = level;
     mark.about = fmt::format("{}: {}", array.name, row(array.type).name);
     mark.id = fresh_id("array-" + array.name);
     drawn_.marks.push_back(std::move(mark));
     return text_width(text);
+  }
+
+  // In which memory the arrays of a column stand, until the first function.
+  std::optional<std::size_t> entering(const Lane& lane) const {
+    if (inks_.levels == nullptr) return std::nullopt;
+    return inks_.levels->loaded[lane.value] ? 0 : inks_.levels->home[lane.value];
   }
 
   static bool first_of_value(const Lanes& column, std::size_t i) {
@@ -110,20 +124,21 @@ class RowDrawer {
   }
 
   // Names the wires of some lanes at x_ and moves x_ behind them; all other wires pass.
-  template <class Named>
-  void name_lanes(const Lanes& column, std::size_t next, Named named) {
+  template <class Named, class Level>
+  void name_lanes(const Lanes& column, std::size_t next, Named named, Level level) {
     const auto from = x_;
     double width = 0;
     for (std::size_t i = 0; i < column.size(); ++i) {
       const auto& lane = column[i];
       if (!named(lane)) continue;
-      if (first_of_value(column, i)) width = std::max(width, name_array(lane, from + cell, Anchor::start));
+      if (first_of_value(column, i)) width = std::max(width, name_array(lane, from + cell, level(lane)));
       if (pens_.down(lane)) {
         pens_.level(lane, from + cell - 2);
         pens_.lift(lane);
       }
-      const auto end = name_wire(lane, from + cell, next);
+      const auto end = name_wire(lane, from + cell, next, level(lane));
       pens_.put(lane, {end + 2, lane.y});
+      pens_.move_to(lane, level(lane));
       width = std::max(width, end - from - cell);
     }
     x_ = from + width + 3 * cell;
@@ -136,7 +151,82 @@ class RowDrawer {
 
   void start() {
     const auto first = row_.steps.empty() ? 0 : row_.steps.front().function;
-    name_lanes(row_.start, first, [](const Lane&) { return true; });
+    name_lanes(row_.start, first, [](const Lane&) { return true; }, [&](const Lane& lane) { return entering(lane); });
+    if (inks_.levels) load();
+  }
+
+  // ---- what is loaded and saved
+
+  template <class Moved>
+  std::pair<double, double> cross(const Lanes& column, const std::string& word, Moved moved) {
+    std::optional<double> top, bottom;
+    for (const auto& lane : column)
+      if (moved(lane)) top = std::min(top.value_or(lane.y), lane.y), bottom = std::max(bottom.value_or(lane.y), lane.y);
+    if (!top) return {};
+    const auto from = x_, to = x_ + transfer_width;
+    drawn_.marks.push_back({MarkKind::region, Area{from, *top - region_head, to - from, *bottom - *top + region_head + region_foot}});
+    drawn_.marks.push_back({MarkKind::note, Words{{(from + to) / 2, *top - name_rise}, Anchor::middle, word, text_width(word)}});
+    x_ = to;
+    return {from, to};
+  }
+
+  void load() {
+    const auto loaded = [&](const Lane& lane) { return inks_.levels->loaded[lane.value]; };
+    drawn_.load = cross(row_.start, "load", loaded);
+    for (const auto& lane : row_.start) {
+      if (loaded(lane)) pens_.level(lane, x_ - transfer_width / 2), pens_.move_to(lane, inks_.home(lane));
+      pens_.level(lane, x_);
+    }
+    name_pieces(loaded);
+  }
+
+  // What of each wire is at hand once it is loaded.
+  template <class Loaded>
+  void name_pieces(Loaded loaded) {
+    double width = 0;
+    for (const auto& lane : row_.start) {
+      const auto piece = lane.wire && loaded(lane) ? inks_.levels->piece(inks_.diagram, *lane.wire, *inks_.home(lane)) : "";
+      if (piece.empty()) continue;
+      pens_.level(lane, x_ + cell - 2);
+      pens_.lift(lane);
+      pens_.put(lane, {write_size({x_ + cell, lane.y}, piece, inks_.home(lane)) + 2, lane.y});
+      width = std::max(width, text_width(piece) + 2 * cell);
+    }
+    x_ += width;
+    for (const auto& lane : row_.start) pens_.level(lane, x_);
+  }
+
+  void save(const Lanes& last) {
+    const auto saved = [&](const Lane& lane) { return inks_.levels->saved[lane.value]; };
+    drawn_.save = cross(last, "save", saved);
+    for (const auto& lane : last) {
+      if (saved(lane)) pens_.level(lane, x_ - transfer_width / 2), pens_.move_to(lane, 0);
+      pens_.level(lane, x_);
+    }
+  }
+
+  // A function reads what it can from deeper memory than where it stands.
+  void reach_down(const Step& step) {
+    if (inks_.levels == nullptr) return;
+    const auto& levels = *inks_.levels;
+    const bool fragments = levels.fragments[step.function];
+    const auto from = x_;
+    std::optional<double> top, bottom;
+    for (std::size_t i = step.begin; i < step.end; ++i) {
+      const auto& lane = step.in[i];
+      if (levels.read[lane.value] != levels.home[lane.value])
+        top = std::min(top.value_or(lane.y), lane.y), bottom = std::max(bottom.value_or(lane.y), lane.y);
+      if (fragments || levels.read[lane.value] != levels.home[lane.value]) x_ = from + 2 * cell;
+    }
+    if (top) drawn_.marks.push_back({MarkKind::region, Area{from, *top - region_foot, 2 * cell, *bottom - *top + 2 * region_foot}});
+    for (std::size_t i = 0; i < step.in.size(); ++i) {
+      const auto& lane = step.in[i];
+      if (step.reads(i) && x_ != from) {
+        pens_.level(lane, from + cell);
+        pens_.move_to(lane, fragments ? levels.fragment_level : levels.read[lane.value]);
+      }
+      pens_.level(lane, x_);
+    }
   }
 
   double furthest(const Lanes& from, const Lanes& to) const {
@@ -180,12 +270,14 @@ class RowDrawer {
   void draw_step(std::size_t s) {
     const auto& step = row_.steps[s];
     bend_in(row_.before(s), step);
+    reach_down(step);
     const auto body = shape(inks_, step, x_);
     pass(step, body);
     x_ = body.end;
     for (const auto& mark : body.marks) drawn_.marks.push_back(mark);
     bend_out(step, body);
-    name_lanes(step.out, step.function + 1, [&](const Lane& lane) { return lane.value == step.makes; });
+    name_lanes(step.out, step.function + 1, [&](const Lane& lane) { return lane.value == step.makes; },
+               [&](const Lane& lane) { return inks_.home(lane); });
     drawn_.ends.push_back(x_);
   }
 
@@ -241,8 +333,10 @@ class RowDrawer {
     double width = cell;
     for (std::size_t i = 0; i < last.size(); ++i)
       if (first_of_value(last, i) && last[i].value != made)
-        width = std::max(width, name_array(last[i], x_ + cell, Anchor::start));
+        width = std::max(width, name_array(last[i], x_ + cell, inks_.home(last[i])));
     x_ += width + cell;
+    for (const auto& lane : last) pens_.level(lane, x_);
+    if (inks_.levels) save(last);
     for (const auto& lane : last) {
       pens_.level(lane, x_);
       if (next_reader(lane.value, next)) point_onward(lane, x_ - 5);
@@ -251,7 +345,7 @@ class RowDrawer {
     pens_.lift_all();
   }
 
-  static constexpr double most_name = 160, name_rise = 16;
+  static constexpr double most_name = 160, name_rise = 16, transfer_width = 10 * cell;
   const Inks& inks_;
   const Row& row_;
   Said& said_;

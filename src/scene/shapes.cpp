@@ -13,7 +13,7 @@ constexpr double most_words = 30 * cell;
 class Shape {
  public:
   Shape(const Inks& inks, const Step& step, double x)
-      : function_(inks.circuit.functions[step.function]), step_(step), x_(x) {
+      : inks_(inks), function_(inks.circuit.functions[step.function]), step_(step), x_(x) {
     name_ = elided(function_.name, most_words);
     body_.passes.assign(step.end - step.begin, false);
   }
@@ -165,6 +165,7 @@ class Shape {
   void join(const Lane& upper, const Lane& lower, double reach) {
     Mark mark{MarkKind::cup, Line{{{x_, upper.y}, {reach, upper.y}, {reach, lower.y}, {x_, lower.y}}}};
     mark.about = function_.about;
+    mark.level = level(upper);
     body_.marks.push_back(std::move(mark));
   }
 
@@ -175,6 +176,13 @@ class Shape {
     body_.marks.push_back({MarkKind::dot, Line{{{x_, lane(i).y}}}});
   }
 
+  // Where it reads from.
+  std::optional<std::size_t> level(const Lane& lane) const {
+    if (inks_.levels == nullptr) return std::nullopt;
+    return inks_.levels->fragments[step_.function] ? inks_.levels->fragment_level : inks_.levels->read[lane.value];
+  }
+
+  const Inks& inks_;
   const Function& function_;
   const Step& step_;
   double x_;

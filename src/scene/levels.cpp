@@ -1,0 +1,119 @@
+// Everything is read off the loop nest and the cost; nothing is decided here.
+#include "scene/levels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "loops/work.hpp"
+#include "text/quantity.hpp"
+
+namespace napkin::scene {
+namespace {
+
+template <class T>
+bool contains(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::size_t deepest_computed(const LoopNest& nest, const Block& block) {
+  std::size_t deepest = 0;
+  for (const auto& step : block.steps)
+    match(
+        step.node, [](const Load&) {}, [](const Save&) {},
+        [&](const Compute& compute) { deepest = std::max(deepest, nest.at(compute.to).level); },
+        [&](const For& loop) { deepest = std::max(deepest, deepest_computed(nest, loop.body)); });
+  return deepest;
+}
+
+// The outermost and the deepest level at which a buffer holds a piece of the array.
+std::optional<std::pair<std::size_t, std::size_t>> held_at(const LoopNest& nest, ArrayId array) {
+  std::optional<std::pair<std::size_t, std::size_t>> found;
+  for (const auto& buffer : nest.buffers) {
+    if (buffer.array != array) continue;
+    if (!found) found.emplace(buffer.level, buffer.level);
+    found->first = std::min(found->first, buffer.level);
+    found->second = std::max(found->second, buffer.level);
+  }
+  return found;
+}
+
+// A sum of products of two that some column of the kernel computes on matrix units.
+bool on_matrix_unit(const Function& function, const Derivation& derivation, const Hardware& hardware) {
+  auto over = function.acts;
+  std::sort(over.begin(), over.end());
+  return function.kind == MarkKind::cup && function.reads.size() == 2 &&
+         std::any_of(derivation.columns.begin(), derivation.columns.end(), [&](const Column& column) {
+           if (column.over != over) return false;
+           const auto work = work_of(derivation.scratch, column, hardware);
+           return !work.empty() && work.front().unit == Unit::tensor;
+         });
+}
+
+std::string quantity(std::int64_t values, std::int64_t bytes, bool in_values, std::string (*words)(double)) {
+  return in_values ? fmt::format("{} values", values) : words(static_cast<double>(bytes));
+}
+
+std::string room(const Level& level, const LevelCost& cost) {
+  if (!cost.capacity) return "";
+  return " of " + (level.in_values ? fmt::format("{:.0f}", *cost.capacity) : held(*cost.capacity));
+}
+
+}  // namespace
+
+std::string Levels::piece(const Diagram& diagram, WireId wire, std::size_t level) const {
+  std::string text;
+  for (const auto& split : partition.splits)
+    if (split.wire == wire && split.level <= level)
+      text = fmt::format("{}_{} {}", split.kind == SplitKind::group ? "g" : "s", diagram.at(wire).name, split.size);
+  return text;
+}
+
+Levels levels(const Circuit& circuit, const Kernel& kernel, const Hardware& hardware) {
+  const auto nest = lower(kernel, hardware);
+  const auto computed = deepest_computed(nest, nest.body);
+  Levels all;
+  all.partition = kernel.partition;
+  all.fragment_level = hardware.levels.size();
+  for (std::size_t i = 0; i < circuit.values.size(); ++i) {
+    const auto& array = circuit.values[i].array;
+    const auto held = array ? held_at(nest, *array) : std::nullopt;
+    const bool loaded = contains(circuit.inputs, i);
+    all.loaded.push_back(loaded);
+    all.saved.push_back(contains(circuit.outputs, i));
+    all.home.push_back(loaded && held ? held->first : computed);
+    all.read.push_back(held ? std::max(held->second, all.home.back()) : all.home.back());
+  }
+  for (const auto& function : circuit.functions)
+    all.fragments.push_back(on_matrix_unit(function, *kernel.derivation, hardware));
+  return all;
+}
+
+std::vector<InkedLevel> inked(const Hardware& hardware) {
+  std::vector<InkedLevel> all;
+  for (const auto& level : hardware.levels) all.push_back({level.name, level.shared ? Ink::registers : Ink::between});
+  const auto last = std::find_if(all.rbegin(), all.rend(), [](const auto& l) { return l.ink == Ink::between; });
+  if (last != all.rend()) last->ink = Ink::innermost_shared;
+  all.front().ink = Ink::outermost;
+  all.push_back({"tensor fragments", Ink::fragments});
+  return all;
+}
+
+std::vector<Figures> figures(const KernelCost& cost, const Hardware& hardware, Model model) {
+  std::vector<Figures> all;
+  for (const auto& at : cost.levels) {
+    const auto& level = hardware.levels.at(at.level);
+    std::int64_t values[2] = {0, 0}, bytes[2] = {0, 0};
+    for (const auto& array : at.arrays)
+      values[array.saved] += array.transfer_values, bytes[array.saved] += array.transfer_bytes;
+    const bool ideal = model == Model::ideal;
+    const auto memory = quantity(ideal ? at.ideal_memory_values : at.memory_values,
+                                 ideal ? at.ideal_memory_bytes : at.memory_bytes, level.in_values, held);
+    all.push_back({level.name, "H " + quantity(values[0], bytes[0], level.in_values, moved),
+                   "M " + memory + room(level, at), "H " + quantity(values[1], bytes[1], level.in_values, moved)});
+  }
+  return all;
+}
+
+}  // namespace napkin::scene

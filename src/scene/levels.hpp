@@ -1,0 +1,35 @@
+// A kernel -> where what it works on stands: levels of memory by value and function, pieces by wire.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scene/circuit.hpp"
+
+namespace napkin::scene {
+
+struct Levels {
+  std::vector<std::size_t> home;   // by value: where it stands between functions
+  std::vector<std::size_t> read;   // by value: where functions read it
+  std::vector<bool> loaded;        // by value: comes from the outermost level
+  std::vector<bool> saved;         // by value: goes there
+  std::vector<bool> fragments;     // by function: on matrix units, which read from fragments
+  std::size_t fragment_level = 0;  // stands for those, after the machine's own
+  Partition partition;
+
+  // "g_q 96", "s_x 64": the innermost piece of a wire down to a level.
+  std::string piece(const Diagram&, WireId, std::size_t level) const;
+};
+Levels levels(const Circuit&, const Kernel&, const Hardware&);
+
+std::vector<InkedLevel> inked(const Hardware&);
+
+// What stands above the columns for one level: what is moved between it and the one above, and what it holds.
+struct Figures {
+  std::string level;
+  std::string loads, holds, saves;
+};
+std::vector<Figures> figures(const KernelCost&, const Hardware&, Model);
+
+}  // namespace napkin::scene
