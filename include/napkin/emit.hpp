@@ -1,10 +1,11 @@
-// Emitters: a loop nest in other words. They print what was decided and decide nothing about the plan.
+// Emitters: a loop nest or a scene in other words. They print what was decided and decide nothing about the plan.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "napkin/loops.hpp"
+#include "napkin/scene.hpp"
 
 namespace napkin {
 
@@ -27,5 +28,10 @@ std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&)
 // CMakeLists.txt. Every axis of the diagram needs a size: one that the plan leaves whole may later be that long at
 // most.
 std::vector<EmittedFile> emit_cpp(const Diagram&, const Plan&, const Hardware&);
+
+// A scene as SVG, as TikZ for papers, and as plain text for the terminal.
+std::string emit_svg(const Scene&);
+std::string emit_tikz(const Scene&);
+std::string emit_text_drawing(const Scene&);
 
 }  // namespace napkin

@@ -34,7 +34,7 @@ struct Words {
   Point at;  // of the anchor, at half the height
   Anchor anchor = Anchor::start;
   std::string text;
-  double width = 0;  // measured
+  double width = 0;     // measured
   bool barred = false;  // a bar above: the next function is woven over this wire
 };
 
@@ -42,7 +42,7 @@ struct Words {
 enum class MarkKind : std::uint8_t {
   title,
   note,
-  separator,      // between the arrays of a tuple
+  separator,  // between the arrays of a tuple
   wire,
   cup,            // wires that are contracted meet
   dot,            // a wire is read twice, or two wires are read as one
@@ -55,20 +55,20 @@ enum class MarkKind : std::uint8_t {
   array_name,
   wire_name,
   wire_size,
-  onward,         // the row is full: the wire goes on below
-  region,         // tinted: what is loaded or saved
-  figure,         // of the table above the columns
-  span,           // what a figure measures
+  onward,  // the row is full: the wire goes on below
+  region,  // tinted: what is loaded or saved
+  figure,  // of the table above the columns
+  span,    // what a figure measures
 };
 std::string_view name(MarkKind);
 
 struct Mark {
   MarkKind kind = MarkKind::wire;
   std::variant<Line, Area, Words> shape;
-  std::string id{};                   // unique in the scene, or empty
+  std::string id{};                    // unique in the scene, or empty
   std::optional<std::size_t> level{};  // of memory, into Scene::levels; none: not asked
-  std::string about{};                // at length, where the mark has no room for it
-  std::string array{}, axis{};        // what it belongs to, as the file names it
+  std::string about{};                 // at length, where the mark has no room for it
+  std::string array{}, axis{};         // what it belongs to, as the file names it
 };
 
 // How a level's wires look, from what it is on the machine.
@@ -82,7 +82,7 @@ struct Scene {
   double width = 0, height = 0;
   std::string title, description;
   std::vector<InkedLevel> levels;  // of memory, outermost first; empty without a machine
-  std::vector<Mark> marks;          // drawn in this order
+  std::vector<Mark> marks;         // drawn in this order
 };
 
 // Rows of the drawing are broken at `width`.

@@ -4,7 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/convert.hpp"
 #include "cli/plans.hpp"
-#include "napkin/pictures.hpp"
+#include "napkin/emit.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -12,11 +12,12 @@ namespace {
 struct PictureFormat {
   std::string_view name, ending;
   std::string (*print)(const Scene&);
-  bool converted;  // from what `print` gives
+  bool converted = false;  // from what `print` gives
+  double width = 1120;     // at which rows are broken
 };
-constexpr PictureFormat formats[] = {{"text", ".txt", emit_text_drawing, false},
-                                     {"svg", ".svg", emit_svg, false},
-                                     {"tikz", ".tex", emit_tikz, false},
+constexpr PictureFormat formats[] = {{"text", ".txt", emit_text_drawing, false, 100 * 8},
+                                     {"svg", ".svg", emit_svg},
+                                     {"tikz", ".tex", emit_tikz},
                                      {"pdf", ".pdf", emit_svg, true},
                                      {"png", ".png", emit_svg, true}};
 
@@ -34,12 +35,12 @@ const PictureFormat* asked(Session& session) {
 }
 
 // None, with the exit code, where there is nothing to draw.
-std::optional<Scene> make_scene(Session& session, int& finished) {
+std::optional<Scene> make_scene(Session& session, double width, int& finished) {
   const auto& options = session.options;
   if (options.target.empty() && options.partition.empty() && options.print.empty()) {
     const auto input = read_input(session);
     if (!input) finished = finish(session);
-    return input ? std::optional(lay_out(input->diagram)) : std::nullopt;
+    return input ? std::optional(lay_out(input->diagram, width)) : std::nullopt;
   }
   const auto started = start(session);
   finished = started.finished;
@@ -47,7 +48,7 @@ std::optional<Scene> make_scene(Session& session, int& finished) {
   const auto& analysis = *started.analysis;
   Cost cost;
   for (const auto& candidate : chosen(analysis)) cost.kernels.push_back(candidate.cost);
-  return lay_out(analysis.diagram, plan_of(analysis), cost, analysis.hardware, analysis.goal.model);
+  return lay_out(analysis.diagram, plan_of(analysis), cost, analysis.hardware, analysis.goal.model, width);
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ int run_draw(Session& session) {
   const auto* format = asked(session);
   if (!format) return finish(session);
   int finished = 0;
-  const auto scene = make_scene(session, finished);
+  const auto scene = make_scene(session, format->width, finished);
   if (!scene) return finished;
   auto picture = std::optional(format->print(*scene));
   if (format->converted) picture = convert(session, *picture, std::string(format->name));

@@ -6,7 +6,7 @@
 
 #include "diagram/match.hpp"
 #include "emit/picture_escape.hpp"
-#include "napkin/pictures.hpp"
+#include "napkin/emit.hpp"
 
 namespace napkin {
 namespace {
@@ -29,6 +29,7 @@ text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c; dominant-ba
 .registers { stroke: #1a7f37; stroke-width: 2.2; stroke-dasharray: 3.5 2 }
 .fragments { stroke: #0b57d0; stroke-width: 3 }
 .dot.shared { fill: #d2660a } .dot.registers { fill: #1a7f37 } .dot.between { fill: #7a3fa0 } .dot { stroke: none }
+.onward { stroke-dasharray: none }
 text.level { stroke: none; stroke-dasharray: none }
 text.outermost { fill: #1c1c1c } text.between { fill: #7a3fa0 } text.shared { fill: #b35205 } text.registers { fill: #1a7f37 }
 .pointwise, .mask, .normalisation, .reduction, .reindexing { fill: #f4f1e8; stroke: #1c1c1c; stroke-width: 1.4; stroke-linejoin: round }
@@ -52,8 +53,7 @@ std::string smooth_path(const std::vector<Point>& points) {
     const auto& a = points[i - 1];
     const auto& b = points[i];
     const double middle = (a.x + b.x) / 2;
-    path += a.y == b.y ? "H" + coordinate(b.x)
-                       : fmt::format("C{} {} {}", at({middle, a.y}), at({middle, b.y}), at(b));
+    path += a.y == b.y ? "H" + coordinate(b.x) : fmt::format("C{} {} {}", at({middle, a.y}), at({middle, b.y}), at(b));
   }
   return path;
 }
@@ -62,7 +62,8 @@ std::string rounded_path(const std::vector<Point>& points) {
   auto path = "M" + at(points.front());
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
     const auto& corner = points[i];
-    const double by = std::min({round_corner, distance(points[i - 1], corner) / 2, distance(corner, points[i + 1]) / 2});
+    const double by =
+        std::min({round_corner, distance(points[i - 1], corner) / 2, distance(corner, points[i + 1]) / 2});
     path += fmt::format("L{}Q{} {}", at(towards(corner, points[i - 1], by)), at(corner),
                         at(towards(corner, points[i + 1], by)));
   }
@@ -112,7 +113,8 @@ std::string print(const Scene& scene, const Mark& mark) {
           return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"3\"", attributes(scene, mark, false),
                              coordinate(line.points[0].x), coordinate(line.points[0].y)) +
                  closed("circle", title);
-        return fmt::format("<path{} d=\"{}\"", attributes(scene, mark, false), path(mark.kind, line)) + closed("path", title);
+        return fmt::format("<path{} d=\"{}\"", attributes(scene, mark, false), path(mark.kind, line)) +
+               closed("path", title);
       },
       [&](const Area& area) {
         return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(scene, mark, false),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "diagram/match.hpp"
-#include "napkin/pictures.hpp"
+#include "napkin/emit.hpp"
 #include "text/utf8.hpp"
 
 namespace napkin {
@@ -16,21 +16,27 @@ constexpr unsigned left = 1, right = 2, up = 4, down = 8;
 constexpr std::array<const char*, 16> signs = {" ", "─", "─", "─", "│", "╯", "╰", "┴",
                                                "│", "╮", "╭", "┬", "│", "┤", "├", "┼"};
 
+// Level wires by the ink of their memory; without a machine, and elsewhere, they are plain.
+constexpr std::array<const char*, 5> level_signs = {"━", "┅", "─", "╌", "═"};
+
 struct Letter {
   unsigned arms = 0;
+  const char* level_sign = nullptr;
   std::string text{};  // in place of arms
 };
 
 class Raster {
  public:
   Raster(double width, double height)
-      : columns_(static_cast<int>(std::ceil(width / 8)) + 1), rows_(static_cast<int>(std::ceil(height / 12)) + 1),
+      : columns_(static_cast<int>(std::ceil(width / 8)) + 1),
+        rows_(static_cast<int>(std::ceil(height / 12)) + 1),
         letters_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_)) {}
 
   static int column(double x) { return static_cast<int>(std::lround(x / 8)); }
   static int row(double y) { return static_cast<int>(std::lround(y / 12)); }
 
-  void draw(const Mark& mark) {
+  void draw(const Scene& scene, const Mark& mark) {
+    level_sign_ = mark.level ? level_signs[static_cast<std::size_t>(scene.levels.at(*mark.level).ink)] : nullptr;
     match(
         mark.shape, [&](const Line& line) { draw(mark.kind, line); }, [](const Area&) {},
         [&](const Words& words) { write(words); });
@@ -40,10 +46,7 @@ class Raster {
     std::string all;
     for (int r = 0; r < rows_; ++r) {
       std::string line;
-      for (int c = 0; c < columns_; ++c) {
-        const auto& letter = letters_[index(c, r)];
-        line += letter.text.empty() ? signs[letter.arms] : letter.text == covered ? "" : letter.text;
-      }
+      for (int c = 0; c < columns_; ++c) line += sign(letters_[index(c, r)]);
       line.erase(line.find_last_not_of(' ') + 1);
       all += line + "\n";
     }
@@ -55,14 +58,21 @@ class Raster {
  private:
   static constexpr const char* covered = "\x01";  // by the wide letter before it
 
+  static std::string sign(const Letter& letter) {
+    if (!letter.text.empty()) return letter.text == covered ? "" : letter.text;
+    const bool level = (letter.arms & (up | down)) == 0;
+    return level && letter.level_sign ? letter.level_sign : signs[letter.arms];
+  }
+
   std::size_t index(int c, int r) const {
     return static_cast<std::size_t>(r) * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c);
   }
-  Letter* at(int c, int r) {
-    return c >= 0 && r >= 0 && c < columns_ && r < rows_ ? &letters_[index(c, r)] : nullptr;
-  }
+  Letter* at(int c, int r) { return c >= 0 && r >= 0 && c < columns_ && r < rows_ ? &letters_[index(c, r)] : nullptr; }
   void arms(int c, int r, unsigned which) {
-    if (auto* letter = at(c, r)) letter->arms |= which;
+    auto* letter = at(c, r);
+    if (!letter) return;
+    letter->arms |= which;
+    if (level_sign_) letter->level_sign = level_sign_;
   }
   void put(int c, int r, std::string text) {
     if (auto* letter = at(c, r)) letter->text = std::move(text);
@@ -114,14 +124,14 @@ class Raster {
 
   void dashes(const Line& line) {
     const int r = row(line.points[0].y);
-    for (int c = column(line.points[0].x); c < column(line.points[1].x); ++c) put(c, r, c % 2 == 0 ? "╌" : " ");
+    for (int c = column(line.points[0].x); c < column(line.points[1].x); ++c) put(c, r, c % 2 == 0 ? "-" : " ");
   }
 
   void outline(MarkKind kind, const Line& line) {
-    const auto [x0, x1] = std::minmax_element(line.points.begin(), line.points.end(),
-                                              [](Point a, Point b) { return a.x < b.x; });
-    const auto [y0, y1] = std::minmax_element(line.points.begin(), line.points.end(),
-                                              [](Point a, Point b) { return a.y < b.y; });
+    const auto [x0, x1] =
+        std::minmax_element(line.points.begin(), line.points.end(), [](Point a, Point b) { return a.x < b.x; });
+    const auto [y0, y1] =
+        std::minmax_element(line.points.begin(), line.points.end(), [](Point a, Point b) { return a.y < b.y; });
     const int l = column(x0->x), r = column(x1->x), t = row(y0->y), b = row(y1->y);
     if (line.points.size() == 3) return triangle(kind, l, r, t, b);
     across(l, r, t), across(l, r, b), along(l, t, b), along(r, t, b);
@@ -169,6 +179,7 @@ class Raster {
   static bool turns(char32_t c) { return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069); }
 
   int columns_, rows_;
+  const char* level_sign_ = nullptr;  // of the mark at hand
   std::vector<Letter> letters_;
 };
 
@@ -176,7 +187,7 @@ class Raster {
 
 std::string emit_text_drawing(const Scene& scene) {
   Raster raster(scene.width, scene.height);
-  for (const auto& mark : scene.marks) raster.draw(mark);
+  for (const auto& mark : scene.marks) raster.draw(scene, mark);
   return raster.text();
 }
 

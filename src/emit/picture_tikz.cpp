@@ -7,12 +7,13 @@
 
 #include "diagram/match.hpp"
 #include "emit/picture_escape.hpp"
-#include "napkin/pictures.hpp"
+#include "napkin/emit.hpp"
 
 namespace napkin {
 namespace {
 
-constexpr std::string_view head = R"(% Drawn by napkin. Needs \usepackage{tikz}; styles may be changed after the first line.
+constexpr std::string_view head =
+    R"(% Drawn by napkin. Needs \usepackage{tikz}; styles may be changed after the first line.
 \begin{tikzpicture}[x=0.75pt, y=-0.75pt, line width=0.8pt, every node/.style={inner sep=0, font=\sffamily\scriptsize},
   outermost/.style={black}, between/.style={violet, dash pattern=on 6pt off 2pt},
   shared/.style={orange!85!black, dash pattern=on 8pt off 2pt}, registers/.style={green!45!black, dash pattern=on 3pt off 1.5pt},
@@ -56,7 +57,8 @@ std::string draw(const Scene& scene, const Mark& mark, const Line& line) {
   const auto looks = look(scene, mark);
   if (line.points.size() == 1) return fmt::format("\\fill[{}] {} circle[radius=2.2pt];\n", looks, at(line.points[0]));
   if (line.closed) return fmt::format("\\draw[shape] {};\n", path(mark.kind, line));
-  const auto rounded = mark.kind == MarkKind::cup ? (looks.empty() ? "rounded corners=6pt" : ", rounded corners=6pt") : "";
+  const auto rounded =
+      mark.kind == MarkKind::cup ? (looks.empty() ? "rounded corners=6pt" : ", rounded corners=6pt") : "";
   return fmt::format("\\draw[{}{}] {};\n", looks, rounded, path(mark.kind, line));
 }
 

@@ -8,10 +8,10 @@
 
 namespace napkin::report {
 
+using napkin::counted;
 using napkin::held;
 using napkin::moved;
 std::string values(double number);                             // "10.0 k values"
-std::string counted(double number);                            // "8.59 G"
 std::string lasting(double seconds);                           // "25.1 us"
 std::string lasting(std::optional<double> seconds);            // "-" where unknown
 std::string rate(double per_second, const std::string& unit);  // "342 TFLOP/s"

@@ -172,9 +172,9 @@ class Builder {
     for (const auto wire : own)
       for (const auto& [from, to] : become)
         if (from == wire) append_new(wires, to);
-    return add(MarkKind::reindexing, name, fmt::format("{} is read at {}", circuit_.values[value].name,
-                                                       to_text(diagram_, id)),
-               {value}, acts, wires);
+    return add(MarkKind::reindexing, name,
+               fmt::format("{} is read at {}", circuit_.values[value].name, to_text(diagram_, id)), {value}, acts,
+               wires);
   }
 
   // `y = 2*u + i`
@@ -272,12 +272,21 @@ class Builder {
     return to_short_text(shortened, shown);
   }
 
+  // What is only read elsewhere keeps its name.
+  std::string word_of(std::size_t value) const {
+    const auto& functions = circuit_.functions;
+    const auto made = std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.makes == value; });
+    const auto origin = made != functions.end() && made->kind == MarkKind::reindexing ? made->reads.front() : value;
+    const auto& name = circuit_.values[origin].name;
+    return name.empty() ? "·" : name;
+  }
+
   ExprId with_leaves(Diagram& shortened, ExprId id, std::vector<std::size_t>& reads, std::optional<ExprId> root) {
     if (!is_leaf(id, root))
       return with_operands(shortened, id, [&](ExprId part) { return with_leaves(shortened, part, reads, root); });
     reads.push_back(value_of(id));
     const auto& value = circuit_.values[reads.back()];
-    Array shown{value.name.empty() ? "·" : value.name, Datatype::f32, value.wires, std::nullopt, {}};
+    Array shown{word_of(reads.back()), Datatype::f32, value.wires, std::nullopt, {}};
     Access access{{static_cast<std::uint32_t>(shortened.arrays.size())}, {}};
     for (const auto wire : value.wires) access.at.push_back({{{wire, 1}}, 0, 1});
     shortened.arrays.push_back(std::move(shown));

@@ -90,11 +90,15 @@ class Page {
   }
 
   void add(const Inks& inks, const std::vector<Figures>& figures) {
+    said_.loaded.clear(), said_.saved.clear();
+    bool first = true;
     for (const auto& row : broken(inks)) {
-      y_ += above_rows + (figures.empty() ? 0 : figure_line * static_cast<double>(figures.size()) + 12);
+      const auto lines = static_cast<double>(first ? figures.size() : std::min<std::size_t>(1, figures.size()));
+      y_ += above_rows + (lines == 0 ? 0 : figure_line * lines + 12);
       const auto size = heights(row);
-      auto drawn = draw(inks, row, said_);
-      add_figures(drawn, figures);
+      auto drawn = draw(inks, row, said_, first ? least_work(figures) : 0);
+      if (!figures.empty()) add_figures(drawn, figures, first);
+      first = false;
       for (auto& mark : drawn.marks) {
         move(mark, margin, y_ - size.top);
         scene_.marks.push_back(std::move(mark));
@@ -109,8 +113,10 @@ class Page {
     y_ += 12;
     for (std::size_t level = 0; level < scene_.levels.size(); ++level) {
       if (!is_used(level)) continue;
-      scene_.marks.push_back({MarkKind::wire, Line{{{x, y_}, {x + 40, y_}}}});
-      scene_.marks.back().level = level;
+      const Line line{{{x, y_}, {x + 40, y_}}};
+      Mark sample{MarkKind::wire, line};
+      sample.level = level;
+      scene_.marks.push_back(sample);
       write(MarkKind::note, x + 48, y_, scene_.levels[level].name, 1);
       x += 72 + text_width(scene_.levels[level].name);
     }
@@ -123,7 +129,7 @@ class Page {
   }
 
  private:
-  static constexpr double figure_line = 18;
+  static constexpr double figure_line = 24, level_column = 72;
 
   std::vector<Row> broken(const Inks& inks) const {
     auto one = rows(inks.circuit, {0, inks.circuit.functions.size()});
@@ -146,25 +152,38 @@ class Page {
     return std::any_of(scene_.marks.begin(), scene_.marks.end(), [&](const Mark& mark) { return mark.level == level; });
   }
 
-  // The table above the columns: each figure over what it measures.
-  void add_figures(const DrawnRow& drawn, const std::vector<Figures>& figures) {
-    const auto to = drawn.load.second;
-    const auto end = drawn.save.second > 0 ? drawn.save.first : drawn.width;
-    double y = y_ - above_rows - 6 - figure_line * static_cast<double>(figures.size());
+  // The table above the columns: each figure over what it measures. What a kernel holds, and what it moves further
+  // down, is said above its first row.
+  void add_figures(const DrawnRow& drawn, const std::vector<Figures>& figures, bool first) {
+    const auto &load = drawn.load, &save = drawn.save;
+    const auto begin = std::max(load.to, level_column), end = save.arrays.empty() ? drawn.width : save.from;
+    double y = y_ - above_rows - 6 - figure_line * static_cast<double>(first ? figures.size() : 1);
     for (std::size_t i = 0; i < figures.size(); ++i, y += figure_line) {
       const auto& at = figures[i];
+      if (i > 0 && !first) break;
       write(MarkKind::figure, margin, y, at.level, 1);
-      const bool outermost = i == 0;
-      if (outermost && to > 0) add_figure(drawn.load.first, to, y, at.loads);
-      const auto inside = outermost ? at.holds : fmt::format("{} in, {} out, {}", at.loads, at.saves, at.holds);
-      add_figure(to, end, y, inside);
-      if (outermost && drawn.save.second > 0) add_figure(drawn.save.first, drawn.save.second, y, at.saves);
+      if (i == 0 && !load.arrays.empty()) add_figure(load.from, load.to, y, "H " + at.moves(load.arrays, false));
+      if (i == 0 && !save.arrays.empty()) add_figure(save.from, save.to, y, "H " + at.moves(save.arrays, true));
+      if (first) add_figure(begin, end, y, work_words(at, i == 0));
     }
+  }
+
+  // Of the first level that is said where it is loaded and saved; of deeper ones in one place.
+  static std::string work_words(const Figures& at, bool outermost) {
+    if (outermost) return at.holds;
+    return fmt::format("H {} in, {} out; {}", at.moves_all(false), at.moves_all(true), at.holds);
+  }
+
+  static double least_work(const std::vector<Figures>& figures) {
+    double most = 0;
+    for (std::size_t i = 0; i < figures.size(); ++i)
+      most = std::max(most, text_width(work_words(figures[i], i == 0)) + level_column);
+    return most;
   }
 
   void add_figure(double from, double to, double y, const std::string& words) {
     const auto x0 = margin + from + 2, x1 = margin + to - 2;
-    scene_.marks.push_back({MarkKind::span, Line{{{x0, y + 9}, {x1, y + 9}}}});
+    scene_.marks.push_back({MarkKind::span, Line{{{x0, y + 10}, {x1, y + 10}}}});
     write(MarkKind::figure, x0 + 2, y, words, 1);
   }
 

@@ -51,13 +51,13 @@ bool on_matrix_unit(const Function& function, const Derivation& derivation, cons
          });
 }
 
-std::string quantity(std::int64_t values, std::int64_t bytes, bool in_values, std::string (*words)(double)) {
-  return in_values ? fmt::format("{} values", values) : words(static_cast<double>(bytes));
+std::string quantity(std::int64_t number, bool in_values, std::string (*words)(double)) {
+  return in_values ? counted(static_cast<double>(number)) : words(static_cast<double>(number));
 }
 
 std::string room(const Level& level, const LevelCost& cost) {
   if (!cost.capacity) return "";
-  return " of " + (level.in_values ? fmt::format("{:.0f}", *cost.capacity) : held(*cost.capacity));
+  return " of " + (level.in_values ? counted(*cost.capacity) : held(*cost.capacity));
 }
 
 }  // namespace
@@ -100,18 +100,28 @@ std::vector<InkedLevel> inked(const Hardware& hardware) {
   return all;
 }
 
+std::string Figures::moves_all(bool saved) const {
+  std::vector<std::string> all;
+  for (const auto& array : arrays) all.push_back(array.array);
+  return moves(all, saved);
+}
+
+std::string Figures::moves(const std::vector<std::string>& some, bool saved) const {
+  std::int64_t sum = 0;
+  for (const auto& array : arrays)
+    if (array.saved == saved && contains(some, array.array))
+      sum += in_values ? array.transfer_values : array.transfer_bytes;
+  return quantity(sum, in_values, moved);
+}
+
 std::vector<Figures> figures(const KernelCost& cost, const Hardware& hardware, Model model) {
   std::vector<Figures> all;
   for (const auto& at : cost.levels) {
     const auto& level = hardware.levels.at(at.level);
-    std::int64_t values[2] = {0, 0}, bytes[2] = {0, 0};
-    for (const auto& array : at.arrays)
-      values[array.saved] += array.transfer_values, bytes[array.saved] += array.transfer_bytes;
-    const bool ideal = model == Model::ideal;
-    const auto memory = quantity(ideal ? at.ideal_memory_values : at.memory_values,
-                                 ideal ? at.ideal_memory_bytes : at.memory_bytes, level.in_values, held);
-    all.push_back({level.name, "H " + quantity(values[0], bytes[0], level.in_values, moved),
-                   "M " + memory + room(level, at), "H " + quantity(values[1], bytes[1], level.in_values, moved)});
+    const auto values = model == Model::ideal ? at.ideal_memory_values : at.memory_values;
+    const auto bytes = model == Model::ideal ? at.ideal_memory_bytes : at.memory_bytes;
+    const auto memory = quantity(level.in_values ? values : bytes, level.in_values, held);
+    all.push_back({level.name, level.in_values, at.arrays, "M " + memory + room(level, at)});
   }
   return all;
 }

@@ -28,7 +28,13 @@ std::vector<InkedLevel> inked(const Hardware&);
 // What stands above the columns for one level: what is moved between it and the one above, and what it holds.
 struct Figures {
   std::string level;
-  std::string loads, holds, saves;
+  bool in_values = false;  // else in bytes
+  std::vector<ArrayCost> arrays;
+  std::string holds;  // "M 46 KiB of 227 KiB"
+
+  // "H 184 MB": of some arrays, or of all.
+  std::string moves(const std::vector<std::string>& arrays, bool saved) const;
+  std::string moves_all(bool saved) const;
 };
 std::vector<Figures> figures(const KernelCost&, const Hardware&, Model);
 

@@ -13,8 +13,7 @@ namespace {
 std::vector<double> offsets(const Lanes& column) {
   std::vector<double> all;
   for (std::size_t i = 0; i < column.size(); ++i) {
-    const bool apart =
-        i > 0 && (column[i].value != column[i - 1].value || column[i].copy != column[i - 1].copy);
+    const bool apart = i > 0 && (column[i].value != column[i - 1].value || column[i].copy != column[i - 1].copy);
     all.push_back(i == 0 ? 0 : all.back() + (apart ? array_gap : pitch));
   }
   return all;
@@ -71,7 +70,8 @@ void sweep_forth(Row& row) {
   for (std::size_t s = 0; s < row.steps.size(); ++s) {
     auto& step = row.steps[s];
     const auto& before = row.before(s);
-    settle(step.in, followed(step.in, before, [&](std::size_t i, std::size_t j) { return step.in[i].same(before[j]); }));
+    settle(step.in,
+           followed(step.in, before, [&](std::size_t i, std::size_t j) { return step.in[i].same(before[j]); }));
     auto wanted =
         followed(step.out, step.in, [&](std::size_t i, std::size_t j) { return step.continues(j, step.out[i]); });
     draw_together(step, wanted);
@@ -83,8 +83,8 @@ void sweep_back(Row& row) {
   for (auto s = row.steps.size(); s-- > 0;) {
     auto& step = row.steps[s];
     auto& before = s == 0 ? row.start : row.steps[s - 1].out;
-    settle(step.in, followed(step.in, step.out,
-                             [&](std::size_t i, std::size_t j) { return step.continues(i, step.out[j]); }));
+    settle(step.in,
+           followed(step.in, step.out, [&](std::size_t i, std::size_t j) { return step.continues(i, step.out[j]); }));
     settle(before, followed(before, step.in, [&](std::size_t i, std::size_t j) { return before[i].same(step.in[j]); }));
   }
 }

@@ -24,10 +24,10 @@ std::string shape_text(const Mark& mark) {
 }  // namespace
 
 std::string_view name(MarkKind kind) {
-  constexpr std::string_view names[] = {"title",         "note",       "separator",     "wire",       "cup",
-                                        "dot",           "pointwise",  "mask",          "normalisation", "reduction",
-                                        "reindexing",    "function",   "array",         "wire-name",  "size",  "onward",
-                                        "region",        "figure", "span"};
+  constexpr std::string_view names[] = {"title",      "note",      "separator", "wire",          "cup",
+                                        "dot",        "pointwise", "mask",      "normalisation", "reduction",
+                                        "reindexing", "function",  "array",     "wire-name",     "size",
+                                        "onward",     "region",    "figure",    "span"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -20,7 +20,8 @@ double bend_width(double furthest) {
 
 class RowDrawer {
  public:
-  RowDrawer(const Inks& inks, const Row& row, Said& said) : inks_(inks), row_(row), said_(said), pens_(inks, drawn_.marks) {}
+  RowDrawer(const Inks& inks, const Row& row, Said& said, double least_work)
+      : inks_(inks), row_(row), said_(said), least_work_(least_work), pens_(inks, drawn_.marks) {}
 
   DrawnRow run() {
     start();
@@ -55,8 +56,7 @@ class RowDrawer {
 
   bool woven(const Lane& lane, std::size_t next) const {
     const auto* reader = next_reader(lane.value, next);
-    return reader && lane.wire &&
-           std::find(reader->acts.begin(), reader->acts.end(), *lane.wire) == reader->acts.end();
+    return reader && lane.wire && std::find(reader->acts.begin(), reader->acts.end(), *lane.wire) == reader->acts.end();
   }
 
   std::string fresh_id(std::string id) {
@@ -108,7 +108,7 @@ class RowDrawer {
   // In which memory the arrays of a column stand, until the first function.
   std::optional<std::size_t> entering(const Lane& lane) const {
     if (inks_.levels == nullptr) return std::nullopt;
-    return inks_.levels->loaded[lane.value] ? 0 : inks_.levels->home[lane.value];
+    return is_loaded(lane.value) ? 0 : inks_.levels->home[lane.value];
   }
 
   static bool first_of_value(const Lanes& column, std::size_t i) {
@@ -151,33 +151,57 @@ class RowDrawer {
 
   void start() {
     const auto first = row_.steps.empty() ? 0 : row_.steps.front().function;
-    name_lanes(row_.start, first, [](const Lane&) { return true; }, [&](const Lane& lane) { return entering(lane); });
-    if (inks_.levels) load();
+    name_lanes(
+        row_.start, first, [](const Lane&) { return true; }, [&](const Lane& lane) { return entering(lane); });
+    if (!inks_.levels) return;
+    x_ = std::max(x_, least_start);
+    for (const auto& lane : row_.start) pens_.level(lane, x_);
+    load();
   }
 
   // ---- what is loaded and saved
 
-  template <class Moved>
-  std::pair<double, double> cross(const Lanes& column, const std::string& word, Moved moved) {
-    std::optional<double> top, bottom;
-    for (const auto& lane : column)
-      if (moved(lane)) top = std::min(top.value_or(lane.y), lane.y), bottom = std::max(bottom.value_or(lane.y), lane.y);
-    if (!top) return {};
-    const auto from = x_, to = x_ + transfer_width;
-    drawn_.marks.push_back({MarkKind::region, Area{from, *top - region_head, to - from, *bottom - *top + region_head + region_foot}});
-    drawn_.marks.push_back({MarkKind::note, Words{{(from + to) / 2, *top - name_rise}, Anchor::middle, word, text_width(word)}});
-    x_ = to;
-    return {from, to};
+  bool is_loaded(std::size_t value) const { return inks_.levels->loaded[value] && !said_.loaded.contains(value); }
+  bool is_saved(std::size_t value) const { return inks_.levels->saved[value] && !said_.saved.contains(value); }
+
+  // The strip in which the lanes change to another level, and the level changes with them.
+  template <class Moves, class Level>
+  DrawnRow::Strip cross(const Lanes& column, const std::string& word, Moves moves, Level level) {
+    DrawnRow::Strip strip{x_, x_ + transfer_width, {}};
+    double top = 0, bottom = 0;
+    for (std::size_t i = 0; i < column.size(); ++i) {
+      if (!moves(column[i])) continue;
+      if (strip.arrays.empty()) top = column[i].y;
+      if (first_of_value(column, i)) strip.arrays.push_back(value(column[i]).name);
+      bottom = column[i].y;
+    }
+    if (strip.arrays.empty()) return {};
+    drawn_.marks.push_back({MarkKind::region, Area{strip.from, top - region_head, transfer_width,
+                                                   bottom - top + region_head + region_foot}});
+    drawn_.marks.push_back(
+        {MarkKind::note,
+         Words{{strip.from + transfer_width / 2, top - name_rise}, Anchor::middle, word, text_width(word)}});
+    x_ = strip.to;
+    for (const auto& lane : column) {
+      if (moves(lane)) pens_.level(lane, x_ - transfer_width / 2), pens_.move_to(lane, level(lane));
+      pens_.level(lane, x_);
+    }
+    return strip;
   }
 
   void load() {
-    const auto loaded = [&](const Lane& lane) { return inks_.levels->loaded[lane.value]; };
-    drawn_.load = cross(row_.start, "load", loaded);
-    for (const auto& lane : row_.start) {
-      if (loaded(lane)) pens_.level(lane, x_ - transfer_width / 2), pens_.move_to(lane, inks_.home(lane));
-      pens_.level(lane, x_);
-    }
+    const auto loaded = [&](const Lane& lane) { return is_loaded(lane.value); };
+    drawn_.load = cross(row_.start, "load", loaded, [&](const Lane& lane) { return inks_.home(lane); });
     name_pieces(loaded);
+    for (const auto& lane : row_.start) said_.loaded.insert(lane.value);
+  }
+
+  void save(const Lanes& last) {
+    drawn_.save = cross(
+        last, "save", [&](const Lane& lane) { return is_saved(lane.value); },
+        [](const Lane&) { return std::optional<std::size_t>(0); });
+    for (const auto& lane : last)
+      if (inks_.levels->saved[lane.value]) said_.saved.insert(lane.value);
   }
 
   // What of each wire is at hand once it is loaded.
@@ -185,7 +209,8 @@ class RowDrawer {
   void name_pieces(Loaded loaded) {
     double width = 0;
     for (const auto& lane : row_.start) {
-      const auto piece = lane.wire && loaded(lane) ? inks_.levels->piece(inks_.diagram, *lane.wire, *inks_.home(lane)) : "";
+      const auto piece =
+          lane.wire && loaded(lane) ? inks_.levels->piece(inks_.diagram, *lane.wire, *inks_.home(lane)) : "";
       if (piece.empty()) continue;
       pens_.level(lane, x_ + cell - 2);
       pens_.lift(lane);
@@ -194,15 +219,6 @@ class RowDrawer {
     }
     x_ += width;
     for (const auto& lane : row_.start) pens_.level(lane, x_);
-  }
-
-  void save(const Lanes& last) {
-    const auto saved = [&](const Lane& lane) { return inks_.levels->saved[lane.value]; };
-    drawn_.save = cross(last, "save", saved);
-    for (const auto& lane : last) {
-      if (saved(lane)) pens_.level(lane, x_ - transfer_width / 2), pens_.move_to(lane, 0);
-      pens_.level(lane, x_);
-    }
   }
 
   // A function reads what it can from deeper memory than where it stands.
@@ -218,7 +234,9 @@ class RowDrawer {
         top = std::min(top.value_or(lane.y), lane.y), bottom = std::max(bottom.value_or(lane.y), lane.y);
       if (fragments || levels.read[lane.value] != levels.home[lane.value]) x_ = from + 2 * cell;
     }
-    if (top) drawn_.marks.push_back({MarkKind::region, Area{from, *top - region_foot, 2 * cell, *bottom - *top + 2 * region_foot}});
+    if (top)
+      drawn_.marks.push_back(
+          {MarkKind::region, Area{from, *top - region_foot, 2 * cell, *bottom - *top + 2 * region_foot}});
     for (std::size_t i = 0; i < step.in.size(); ++i) {
       const auto& lane = step.in[i];
       if (step.reads(i) && x_ != from) {
@@ -276,8 +294,9 @@ class RowDrawer {
     x_ = body.end;
     for (const auto& mark : body.marks) drawn_.marks.push_back(mark);
     bend_out(step, body);
-    name_lanes(step.out, step.function + 1, [&](const Lane& lane) { return lane.value == step.makes; },
-               [&](const Lane& lane) { return inks_.home(lane); });
+    name_lanes(
+        step.out, step.function + 1, [&](const Lane& lane) { return lane.value == step.makes; },
+        [&](const Lane& lane) { return inks_.home(lane); });
     drawn_.ends.push_back(x_);
   }
 
@@ -302,7 +321,8 @@ class RowDrawer {
     for (const auto& [lane, from] : body.starts) pens_.put(lane, from);
     for (const auto& lane : step.out) bend_lane(step, body, lane, begin, end);
     for (const auto& lane : step.in)
-      if (pens_.down(lane) && !std::any_of(step.out.begin(), step.out.end(), [&](const Lane& o) { return o.same(lane) && o.copy == lane.copy; }))
+      if (pens_.down(lane) && !std::any_of(step.out.begin(), step.out.end(),
+                                           [&](const Lane& o) { return o.same(lane) && o.copy == lane.copy; }))
         pens_.lift(lane);
     x_ = end;
   }
@@ -334,7 +354,7 @@ class RowDrawer {
     for (std::size_t i = 0; i < last.size(); ++i)
       if (first_of_value(last, i) && last[i].value != made)
         width = std::max(width, name_array(last[i], x_ + cell, inks_.home(last[i])));
-    x_ += width + cell;
+    x_ = std::max(x_ + width + cell, std::max(drawn_.load.to, least_start) + least_work_);
     for (const auto& lane : last) pens_.level(lane, x_);
     if (inks_.levels) save(last);
     for (const auto& lane : last) {
@@ -345,10 +365,11 @@ class RowDrawer {
     pens_.lift_all();
   }
 
-  static constexpr double most_name = 160, name_rise = 16, transfer_width = 10 * cell;
+  static constexpr double most_name = 160, name_rise = 16, transfer_width = 10 * cell, least_start = 48;
   const Inks& inks_;
   const Row& row_;
   Said& said_;
+  double least_work_;
   DrawnRow drawn_;
   Pens pens_;
   double x_ = 0;
@@ -356,6 +377,8 @@ class RowDrawer {
 
 }  // namespace
 
-DrawnRow draw(const Inks& inks, const Row& row, Said& said) { return RowDrawer(inks, row, said).run(); }
+DrawnRow draw(const Inks& inks, const Row& row, Said& said, double least_work) {
+  return RowDrawer(inks, row, said, least_work).run();
+}
 
 }  // namespace napkin::scene

@@ -12,15 +12,21 @@ namespace napkin::scene {
 struct Said {
   std::set<WireId> sizes;
   std::set<std::string> ids;
+  std::set<std::size_t> loaded, saved;  // values of the kernel at hand
 };
 
 struct DrawnRow {
   std::vector<Mark> marks;
   double width = 0;
   std::vector<double> ends;  // of each function's column with the data after it
-  std::pair<double, double> load, save;  // the strips in which arrays change their level; empty where none does
+  struct Strip {             // in which arrays change their level
+    double from = 0, to = 0;
+    std::vector<std::string> arrays;  // none: there is no strip
+  };
+  Strip load, save;
 };
-DrawnRow draw(const Inks&, const Row&, Said&);
+// `least_work`: the room between loading and saving that figures need.
+DrawnRow draw(const Inks&, const Row&, Said&, double least_work = 0);
 
 // From the top of a tinted region to its first wire, and from its last to its foot.
 constexpr double region_head = 30, region_foot = 14;

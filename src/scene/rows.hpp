@@ -44,7 +44,7 @@ std::vector<Row> rows(const Circuit&, const std::vector<std::size_t>& breaks);
 // Heights: wires keep theirs where they can.
 void place(std::vector<Row>&);
 
-constexpr double pitch = 24;       // between the wires of an array
-constexpr double array_gap = 48;   // between the wires of neighbouring arrays
+constexpr double pitch = 24;      // between the wires of an array
+constexpr double array_gap = 48;  // between the wires of neighbouring arrays
 
 }  // namespace napkin::scene

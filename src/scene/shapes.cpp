@@ -38,7 +38,8 @@ class Shape {
     const bool kind = function_.kind == MarkKind::normalisation || function_.kind == MarkKind::reduction;
     return kind && function_.reads.size() == 1 &&
            std::any_of(step_.in.begin() + static_cast<std::ptrdiff_t>(step_.begin),
-                       step_.in.begin() + static_cast<std::ptrdiff_t>(step_.end), [&](const Lane& l) { return acts(l); });
+                       step_.in.begin() + static_cast<std::ptrdiff_t>(step_.end),
+                       [&](const Lane& l) { return acts(l); });
   }
   std::vector<Lane> made() const {
     std::vector<Lane> all;
@@ -78,7 +79,8 @@ class Shape {
   std::vector<Point> box_points(double top, double bottom, double slant) const {
     const double left = x_, right = body_.end, middle = (top + bottom) / 2;
     if (function_.kind == MarkKind::mask)
-      return {{left, middle}, {left + slant, top}, {right - slant, top}, {right, middle}, {right - slant, bottom}, {left + slant, bottom}};
+      return {{left, middle},  {left + slant, top},     {right - slant, top},
+              {right, middle}, {right - slant, bottom}, {left + slant, bottom}};
     if (function_.kind == MarkKind::reindexing)
       return {{left, top}, {right, top + slant}, {right, bottom - slant}, {left, bottom}};
     return {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
@@ -171,7 +173,8 @@ class Shape {
 
   // A factor's wire that no other factor has, and a factor without wires, end in a dot.
   void end_alone(std::size_t i, const std::vector<Pair>& all) {
-    const bool joined = std::any_of(all.begin(), all.end(), [&](const Pair& p) { return p.upper == i || p.lower == i; });
+    const bool joined =
+        std::any_of(all.begin(), all.end(), [&](const Pair& p) { return p.upper == i || p.lower == i; });
     if (body_.passes[i] || joined) return;
     body_.marks.push_back({MarkKind::dot, Line{{{x_, lane(i).y}}}});
   }

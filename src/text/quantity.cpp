@@ -10,6 +10,7 @@ namespace {
 
 constexpr Scale decimal_bytes[] = {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}, {1e15, "PB"}};
 constexpr Scale binary_bytes[] = {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}};
+constexpr Scale plain[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}};
 
 }  // namespace
 
@@ -32,5 +33,6 @@ std::string scaled(double number, std::span<const Scale> scales) {
 
 std::string moved(double bytes) { return scaled(bytes, decimal_bytes); }
 std::string held(double bytes) { return scaled(bytes, binary_bytes); }
+std::string counted(double number) { return scaled(number, plain); }
 
 }  // namespace napkin

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Draws the pictures of the documents, docs/pictures/*.svg. With --check only says which are not what the program draws.
+# usage: scripts/update_pictures.sh [--check] [PROGRAM]     PROGRAM is build/release/napkin if not given
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+check=
+[[ ${1:-} == --check ]] && { check=yes; shift; }
+program=$(realpath "${1:-build/release/napkin}")
+[[ -x $program ]] || fail "$program is not there: build it first, or name the program"
+
+# Each line: the picture, and what it is drawn from.
+pictures() {
+  cat <<'EOF'
+attention examples/attention.nap
+attention_h100 examples/attention.nap --target h100-sxm5 --partition flash2
+causal examples/causal.nap
+convolution examples/convolution.nap
+EOF
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+while read -r name arguments; do
+  # shellcheck disable=SC2086  # arguments are words
+  "$program" draw $arguments --quiet -o "$work/$name.svg"
+  if [[ ! $check ]]; then
+    cp "$work/$name.svg" "docs/pictures/$name.svg"
+  elif ! cmp -s "$work/$name.svg" "docs/pictures/$name.svg"; then
+    fail "docs/pictures/$name.svg is not what the program draws: run scripts/update_pictures.sh"
+  fi
+done < <(pictures)

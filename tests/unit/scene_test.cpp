@@ -1,0 +1,174 @@
+// Pictures: what is drawn as what, the emitters, hostile names, and the command.
+#include <algorithm>
+#include <cstdlib>
+
+#include "napkin/emit.hpp"
+#include "support/catch.hpp"
+#include "support/golden.hpp"
+#include "support/read.hpp"
+#include "support/run_cli.hpp"
+#include "support/xml.hpp"
+
+using namespace napkin;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The functions of a picture: "softmax as normalisation".
+std::vector<std::string> functions(const Scene& scene) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < scene.marks.size(); ++i) {
+    const auto& mark = scene.marks[i];
+    if (mark.kind != MarkKind::function_name) continue;
+    auto shape = i;
+    while (shape > 0 &&
+           !(std::holds_alternative<Line>(scene.marks[shape].shape) &&
+             (std::get<Line>(scene.marks[shape].shape).closed || scene.marks[shape].kind == MarkKind::cup)))
+      --shape;
+    all.push_back(std::get<Words>(mark.shape).text + " as " + std::string(name(scene.marks[shape].kind)));
+  }
+  return all;
+}
+
+std::vector<std::string> functions_of(const std::string& text) {
+  return functions(lay_out(read_text("diagram d\naxis q = 4\naxis x = 6\naxis y = q + x - 1\n" + text)));
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a function is drawn by what it does with its axes", "[scene]") {
+  const std::string head = "input A: f32[q, x]\ninput B: f32[x]\n";
+  CHECK(functions_of(head + "Y[q] = sum[x](A[q, x] * B[x]); output Y") == Names{"sum as cup"});
+  CHECK(functions_of(head + "Y[q] = max[x](A[q, x]); output Y") == Names{"max as reduction"});
+  CHECK(functions_of(head + "Y[q] = logsumexp[x](A[q, x]); output Y") == Names{"logsumexp as reduction"});
+  CHECK(functions_of(head + "Y[q, x] = softmax[x](A[q, x]); output Y") == Names{"softmax as normalisation"});
+  CHECK(functions_of(head + "Y[q, x] = gelu(A[q, x]); output Y") == Names{"gelu as pointwise"});
+  CHECK(functions_of(head + "Y[q, x] = A[q, x] + B[x]; output Y") == Names{"A + B as pointwise"});
+  CHECK(functions_of(head + "Y[q] = sum[x]((A[q, x] - B[x])^2); output Y") ==
+        Names{"(A - B)^2 as pointwise", "sum as reduction"});
+  CHECK(functions_of(head + "Y[q] = sum[x](A[q, x] * A[q, x]); output Y") ==
+        Names{"A * A as pointwise", "sum as reduction"});
+  CHECK(functions_of(head + "Y[q, x] = where(x <= q, A[q, x], 0); output Y") == Names{"x <= q as mask"});
+  CHECK(functions_of(head + "Y[q, x] = where(x <= q, 0, A[q, x]); output Y") == Names{"not (x <= q) as mask"});
+  CHECK(functions_of(head + "Y[q, x] = where(A[q, x] > 0, A[q, x], 0); output Y") ==
+        Names{"where(A > 0, A, 0) as pointwise"});
+  CHECK(functions_of("input C: f32[y]\nY[q, x] = C[q + x]; output Y") == Names{"y = q + x as reindexing"});
+  CHECK(functions_of("Y[q] = q; output Y") == Names{"q as pointwise"});
+  CHECK(functions_of(head + "Y[q, x] = B[x]; output Y") == Names{"repeat as pointwise"});
+}
+
+TEST_CASE("a normalisation is known by its shape, whatever it is called", "[scene]") {
+  CHECK(functions_of("def f[a](s) = s - max[a](s)\ninput A: f32[q, x]\nY[q, x] = f[x](A[q, x]); output Y") ==
+        Names{"f as normalisation"});
+  CHECK(functions_of("def softmax[a](s) = sum[a](s)\ninput A: f32[q, x]\nY[q] = softmax[x](A[q, x]); output Y") ==
+        Names{"softmax as reduction"});
+}
+
+TEST_CASE("a bar stands over the wires that the next function is woven over", "[scene]") {
+  const auto scene = lay_out(read_example("attention.nap"));
+  for (const auto& mark : scene.marks) {
+    if (mark.kind != MarkKind::wire_name) continue;
+    const auto key = mark.array + "." + mark.axis;
+    CAPTURE(key);
+    if (key == "Q.q" || key == "K.x" || key == "V.d'" || key == "P.q") CHECK(std::get<Words>(mark.shape).barred);
+    if (key == "Q.d" || key == "K.d" || key == "V.x" || key == "P.x" || key == "O.q")
+      CHECK(!std::get<Words>(mark.shape).barred);
+  }
+}
+
+TEST_CASE("scenes, text drawings and TikZ read as they did", "[scene][golden]") {
+  const std::string folder = NAPKIN_SOURCE_DIR "/tests/golden/scene/";
+  const auto scene = lay_out(read_example("attention.nap"));
+  check_golden(folder + "attention.scene", to_text(scene));
+  check_golden(folder + "attention.txt", emit_text_drawing(lay_out(read_example("attention.nap"), 800)));
+  check_golden(folder + "attention.tex", emit_tikz(scene));
+  check_golden(folder + "convolution.txt", emit_text_drawing(lay_out(read_example("convolution.nap"), 800)));
+  const auto ran =
+      test::run_cli({"draw", test::example("attention"), "--target", "h100-sxm5", "--partition", "flash2"});
+  check_golden(folder + "attention_h100.txt", ran.out);
+}
+
+TEST_CASE("hostile names come out escaped, elided and whole in their title", "[scene]") {
+  auto diagram = read_example("attention.nap");
+  const std::string longest(10'000, 'n');
+  diagram.name = "\"><script>alert('d')</script>";
+  diagram.arrays[0].name = "<script>alert(1)</script>&amp;";
+  diagram.arrays[1].name = longest;
+  diagram.arrays[2].name = "\u202Eright \u05D0\u05D1 to left\u202C";
+  diagram.wires[0].name = "'quoted' \"twice\" \x01\xFF";
+  diagram.wires[1].name = longest;
+  const auto scene = lay_out(diagram);
+  const auto svg = emit_svg(scene);
+  CHECK(test::malformed(svg) == "");
+  CHECK(!has(svg, "<script"));
+  CHECK(!has(svg, "\u202E"));
+  CHECK(has(svg, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;"));
+  CHECK(has(svg, longest));
+  CHECK(scene.width < 4000);
+  CHECK(has(svg, "n…</text>"));
+  const auto text = emit_text_drawing(scene);
+  CHECK(!has(text, longest));
+  CHECK(!has(text, "\u202E"));
+  CHECK(!has(text, "\x01"));
+  CHECK(has(emit_tikz(scene), "\\textless{}script\\textgreater{}"));
+}
+
+TEST_CASE("words take the width of their letters", "[scene]") {
+  CHECK(text_width("") == 0);
+  CHECK(text_width("iiii") == 32);
+  CHECK(text_width("WWWW") > 44);
+  CHECK(text_width("漢字") == 32);
+  CHECK(elided("attention", 1000) == "attention");
+  CHECK(elided("attention", 40) == "att…");
+  CHECK(text_width(elided(std::string(500, 'm'), 200)) <= 200);
+}
+
+TEST_CASE("draw chooses its format by the file or by name", "[cli][scene]") {
+  const test::Folder folder;
+  const auto attention = test::example("attention");
+  const auto begins = [&](const std::string& file, const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"draw", attention, "-o", folder / file};
+    args.insert(args.end(), more.begin(), more.end());
+    const auto ran = test::run_cli(args);
+    CAPTURE(ran.err);
+    CHECK(ran.code == exit_done);
+    return test::text_of(folder / file).substr(0, 4);
+  };
+  CHECK(begins("a.svg", {}) == "<svg");
+  CHECK(begins("a.tex", {}) == "% Dr");
+  CHECK(begins("a.txt", {}) == "   a");
+  CHECK(begins("a.any", {"--format", "svg"}) == "<svg");
+  CHECK(test::run_cli({"draw", attention, "--format", "tikz"}).out.starts_with("% Dr"));
+  const auto wrong = test::run_cli({"draw", attention, "-o", folder / "a.jpg"});
+  CHECK(wrong.code == exit_command_line);
+  CHECK(has(wrong.err, "error[E0523]"));
+  CHECK(has(test::run_cli({"draw", attention, "--format", "jpg"}).err, "one of text, svg, tikz, pdf, png"));
+  CHECK(has(test::run_cli({"draw", attention, "--partition", "flash2"}).err, "a target is needed"));
+  CHECK(has(test::run_cli({"draw", attention, "-o", "/nonexistent/a.svg"}).err, "error[E0527]"));
+}
+
+TEST_CASE("PDF and PNG come from rsvg-convert, or the error says what to install", "[cli][scene]") {
+  const test::Folder folder;
+  const auto attention = test::example("attention");
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const auto missing = test::run_cli({"draw", attention, "-o", folder / "a.png"});
+  setenv("PATH", path.c_str(), 1);
+  CHECK(missing.code == exit_command_line);
+  CHECK(has(missing.err, "error[E0527]"));
+  CHECK(has(missing.err, "install `rsvg-convert`"));
+  const auto there = test::run_cli({"draw", attention, "-o", folder / "a.pdf"});
+  if (there.code != exit_done) {
+    CHECK(has(there.err, "`rsvg-convert` is not installed"));
+    return;
+  }
+  const auto first = test::text_of(folder / "a.pdf");
+  CHECK(first.starts_with("%PDF"));
+  CHECK(test::run_cli({"draw", attention, "-o", folder / "a.pdf"}).code == exit_done);
+  CHECK(test::text_of(folder / "a.pdf") == first);
+  CHECK(test::run_cli({"draw", attention, "-o", folder / "a.png"}).code == exit_done);
+  CHECK(test::text_of(folder / "a.png").substr(1, 3) == "PNG");
+}
