@@ -29,9 +29,13 @@ std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&)
 // most.
 std::vector<EmittedFile> emit_cpp(const Diagram&, const Plan&, const Hardware&);
 
-// A scene as SVG, as TikZ for papers, and as plain text for the terminal.
-std::string emit_svg(const Scene&);
+// A scene as SVG, as TikZ for papers, and as plain text for the terminal. `id` begins the ids of the SVG, so that
+// several may stand in one page.
+std::string emit_svg(const Scene&, const std::string& id);
+inline std::string emit_svg(const Scene& scene) { return emit_svg(scene, ""); }
 std::string emit_tikz(const Scene&);
 std::string emit_text_drawing(const Scene&);
+// Scenes one after another in one HTML page, with a slider.
+std::string emit_page(const std::vector<Scene>&, const std::string& title);
 
 }  // namespace napkin

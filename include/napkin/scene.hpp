@@ -91,6 +91,11 @@ Scene lay_out(const Diagram&, double width = 1120);
 // is moved (H) and held (M) at each level, as the cost says.
 Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1120);
 
+// The derivation step by step, one scene each: the diagram, what every rule made of an array, and one step of the
+// stream along the wire, if there is one, with what it carries.
+std::vector<Scene> lay_out_derivation(const Diagram&, const Derivation&, std::optional<WireId> stream,
+                                      double width = 1120);
+
 // One line per mark: for goldens.
 std::string to_text(const Scene&);
 

@@ -1,13 +1,16 @@
-// `napkin draw`: a diagram as a picture, on a machine if one is named.
+// `napkin draw`: a diagram as a picture, on a machine if one is named, or its derivation as a row of pictures.
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "cli/convert.hpp"
+#include "cli/files.hpp"
 #include "cli/plans.hpp"
 #include "napkin/emit.hpp"
 
 namespace napkin::cli {
 namespace {
+
+std::string emit_one_page(const Scene& scene) { return emit_page({scene}, scene.title); }
 
 struct PictureFormat {
   std::string_view name, ending;
@@ -19,36 +22,98 @@ constexpr PictureFormat formats[] = {{"text", ".txt", emit_text_drawing, false, 
                                      {"svg", ".svg", emit_svg},
                                      {"tikz", ".tex", emit_tikz},
                                      {"pdf", ".pdf", emit_svg, true},
-                                     {"png", ".png", emit_svg, true}};
+                                     {"png", ".png", emit_svg, true},
+                                     {"html", ".html", emit_one_page}};
+
+bool to_file(const Options& options) { return !options.output.empty() && options.output != "-"; }
 
 // What was asked for by name, or else by the ending of the file; none, with a diagnostic, where there is no such.
 const PictureFormat* asked(Session& session) {
   const auto& options = session.options;
-  const bool to_file = !options.output.empty() && options.output != "-";
-  if (options.picture.empty() && !to_file) return &formats[0];
+  if (options.picture.empty() && !to_file(options)) return &formats[0];
   for (const auto& format : formats)
     if (options.picture.empty() ? options.output.ends_with(format.ending) : options.picture == format.name)
       return &format;
   complain(session, "E0523", fmt::format("`{}` has the ending of no picture", options.output), options.output,
-           "one of .svg, .pdf, .png, .tex and .txt; or name the format: `--format svg`");
+           "one of .svg, .pdf, .png, .tex, .html and .txt; or name the format: `--format svg`");
   return nullptr;
 }
 
+// The wire that the plan streams first, or without a plan the one whose stream carries most.
+std::optional<WireId> streamed(const Derivation& derivation, const std::optional<Analysis>& analysis) {
+  if (analysis)
+    for (const auto& kernel : plan_of(*analysis).kernels)
+      for (const auto& split : kernel.partition.splits)
+        if (split.kind == SplitKind::stream) return split.wire;
+  std::optional<WireId> best;
+  std::size_t most = 0;
+  for (const auto& verdict : derivation.verdicts)
+    if (const auto* stream = std::get_if<Streamable>(&verdict.stream))
+      if (stream->state.size() > most) best = verdict.wire, most = stream->state.size();
+  return best;
+}
+
+// The diagram or its derivation, and then the plan, if there is one.
+std::vector<Scene> lay_out_all(const Session& session, const Diagram& diagram, const std::optional<Analysis>& analysis,
+                               double width) {
+  std::vector<Scene> scenes;
+  if (session.options.derivation) {
+    const auto derivation = napkin::derive(diagram, all_statements(diagram));
+    scenes = lay_out_derivation(diagram, derivation, streamed(derivation, analysis), width);
+  }
+  if (!analysis && scenes.empty()) return {lay_out(diagram, width)};
+  if (!analysis) return scenes;
+  Cost cost;
+  for (const auto& candidate : chosen(*analysis)) cost.kernels.push_back(candidate.cost);
+  scenes.push_back(lay_out(diagram, plan_of(*analysis), cost, analysis->hardware, analysis->goal.model, width));
+  return scenes;
+}
+
 // None, with the exit code, where there is nothing to draw.
-std::optional<Scene> make_scene(Session& session, double width, int& finished) {
+std::optional<std::vector<Scene>> make_scenes(Session& session, double width, int& finished) {
   const auto& options = session.options;
   if (options.target.empty() && options.partition.empty() && options.print.empty()) {
     const auto input = read_input(session);
     if (!input) finished = finish(session);
-    return input ? std::optional(lay_out(input->diagram, width)) : std::nullopt;
+    return input ? std::optional(lay_out_all(session, input->diagram, std::nullopt, width)) : std::nullopt;
   }
   const auto started = start(session);
   finished = started.finished;
   if (!started.analysis) return std::nullopt;
-  const auto& analysis = *started.analysis;
-  Cost cost;
-  for (const auto& candidate : chosen(analysis)) cost.kernels.push_back(candidate.cost);
-  return lay_out(analysis.diagram, plan_of(analysis), cost, analysis.hardware, analysis.goal.model, width);
+  return lay_out_all(session, started.analysis->diagram, started.analysis, width);
+}
+
+std::optional<std::string> picture(Session& session, const PictureFormat& format, const Scene& scene) {
+  auto text = format.print(scene);
+  return format.converted ? convert(session, text, std::string(format.name)) : std::optional(std::move(text));
+}
+
+// `film.svg` -> `film-01.svg`, `film-02.svg`, ...
+std::string numbered(const std::string& path, std::size_t number) {
+  const auto dot = path.rfind('.'), slash = path.rfind('/');
+  const auto end = dot == std::string::npos || (slash != std::string::npos && dot < slash) ? path.size() : dot;
+  return fmt::format("{}-{:02}{}", path.substr(0, end), number, path.substr(end));
+}
+
+int deliver_files(Session& session, const PictureFormat& format, const std::vector<Scene>& scenes) {
+  for (std::size_t i = 0; i < scenes.size() && !session.diagnostics.has_errors(); ++i) {
+    const auto path = numbered(session.options.output, i + 1);
+    const auto made = picture(session, format, scenes[i]);
+    if (made && save(session, path, *made) && !session.options.quiet) session.err << "wrote " << path << "\n";
+  }
+  return finish(session);
+}
+
+int deliver_all(Session& session, const PictureFormat& format, const std::vector<Scene>& scenes) {
+  if (format.name == "html") return deliver(session, emit_page(scenes, scenes.front().title));
+  if (to_file(session.options) && format.name != "text") return deliver_files(session, format, scenes);
+  std::string all;
+  for (const auto& scene : scenes) {
+    const auto made = picture(session, format, scene);
+    if (!made) return finish(session);
+    all += (all.empty() ? "" : "\n") + *made;
+  }
+  return deliver(session, all);
 }
 
 }  // namespace
@@ -57,11 +122,11 @@ int run_draw(Session& session) {
   const auto* format = asked(session);
   if (!format) return finish(session);
   int finished = 0;
-  const auto scene = make_scene(session, format->width, finished);
-  if (!scene) return finished;
-  auto picture = std::optional(format->print(*scene));
-  if (format->converted) picture = convert(session, *picture, std::string(format->name));
-  return picture ? deliver(session, *picture) : finish(session);
+  const auto scenes = make_scenes(session, format->width, finished);
+  if (!scenes) return finished;
+  if (scenes->size() > 1) return deliver_all(session, *format, *scenes);
+  const auto made = picture(session, *format, scenes->front());
+  return made ? deliver(session, *made) : finish(session);
 }
 
 }  // namespace napkin::cli

@@ -66,8 +66,10 @@ const Row rows[] = {
     {diagram, "--print", "STAGE", "print what a stage made and stop", "syntax diagram derivation program plan nest",
      &Options::print},
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
-    {drawing, "--format", "PICTURE", "what to draw, where the ending of the file does not say", "text svg tikz pdf png",
-     &Options::picture},
+    {drawing, "--derivation", "", "one picture for each step of the derivation: numbered files, or a page (.html)", "",
+     &Options::derivation},
+    {drawing, "--format", "PICTURE", "what to draw, where the ending of the file does not say",
+     "text svg tikz pdf png html", &Options::picture},
     {product, "-o,--output", "FILE", "write there instead of to standard output", "", &Options::output},
     {emitting, "-o,--output", "DIR", "the folder to write to", "", &Options::output},
     {everywhere, "--color", "WHEN", "colours and bold text", "auto always never", &Options::color},
@@ -103,11 +105,12 @@ const Command command_rows[] = {
      "napkin compare attention.nap --target h100-sxm5 --save-baseline base.json\n"
      "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
      run_compare},
-    {"draw", "the diagram as a picture: SVG, PDF, PNG or TikZ by the name of the file, else plain text", "FILE",
+    {"draw", "the diagram as a picture: SVG, PDF, PNG, TikZ or HTML by the name of the file, else plain text", "FILE",
      product | drawing | diagram | machine | plan,
      "napkin draw attention.nap\n"
      "napkin draw attention.nap -o attention.svg\n"
-     "napkin draw attention.nap --target h100-sxm5 --partition flash2 -o attention.svg",
+     "napkin draw attention.nap --target h100-sxm5 --partition flash2 -o attention.svg\n"
+     "napkin draw attention.nap --derivation -o attention.html",
      run_draw},
     {"verify", "runs the plan at small sizes: its results against the meaning, its counts against the prediction",
      "FILE", product | formats | diagram | machine | plan,

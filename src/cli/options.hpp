@@ -20,7 +20,7 @@ struct Options {
   std::string model = "machine", objective = "time", format = "text", color = "auto";
   std::string print, picture, statements, output, metric = "time", baseline, save_baseline, max_regression = "0%";
   std::size_t top = 1;
-  bool check = false, force = false, quiet = false, timings = false;
+  bool check = false, force = false, derivation = false, quiet = false, timings = false;
 };
 
 struct Session;

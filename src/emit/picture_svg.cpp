@@ -87,10 +87,15 @@ std::string_view ink_class(Ink ink) {
 }
 
 // What is said of a mark, and which array and axis it belongs to.
-std::string attributes(const Scene& scene, const Mark& mark, bool barred) {
-  std::string text = mark.id.empty() ? "" : fmt::format(" id=\"{}\"", xml(mark.id));
+struct Printed {
+  const Scene& scene;
+  const std::string& id;  // before the ids of all marks
+};
+
+std::string attributes(const Printed& from, const Mark& mark, bool barred) {
+  std::string text = mark.id.empty() ? "" : fmt::format(" id=\"{}{}\"", from.id, xml(mark.id));
   text += fmt::format(" class=\"{}{}{}\"", name(mark.kind), barred ? " barred" : "",
-                      mark.level ? fmt::format(" level {}", ink_class(scene.levels.at(*mark.level).ink)) : "");
+                      mark.level ? fmt::format(" level {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
   if (!mark.array.empty()) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
   if (!mark.axis.empty()) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
   return text;
@@ -104,25 +109,25 @@ std::string_view anchor(Anchor anchor) {
   return anchor == Anchor::middle ? " text-anchor=\"middle\"" : anchor == Anchor::end ? " text-anchor=\"end\"" : "";
 }
 
-std::string print(const Scene& scene, const Mark& mark) {
+std::string print(const Printed& from, const Mark& mark) {
   const auto title = mark.about.empty() ? "" : fmt::format("<title>{}</title>", xml(mark.about));
   return match(
       mark.shape,
       [&](const Line& line) {
         if (line.points.size() == 1)
-          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"3\"", attributes(scene, mark, false),
+          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"3\"", attributes(from, mark, false),
                              coordinate(line.points[0].x), coordinate(line.points[0].y)) +
                  closed("circle", title);
-        return fmt::format("<path{} d=\"{}\"", attributes(scene, mark, false), path(mark.kind, line)) +
+        return fmt::format("<path{} d=\"{}\"", attributes(from, mark, false), path(mark.kind, line)) +
                closed("path", title);
       },
       [&](const Area& area) {
-        return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(scene, mark, false),
+        return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(from, mark, false),
                            coordinate(area.x), coordinate(area.y), coordinate(area.width), coordinate(area.height)) +
                closed("rect", title);
       },
       [&](const Words& words) {
-        return fmt::format("<text{} x=\"{}\" y=\"{}\"{}", attributes(scene, mark, words.barred), coordinate(words.at.x),
+        return fmt::format("<text{} x=\"{}\" y=\"{}\"{}", attributes(from, mark, words.barred), coordinate(words.at.x),
                            coordinate(words.at.y), anchor(words.anchor)) +
                closed("text", title + xml(words.text));
       });
@@ -130,15 +135,16 @@ std::string print(const Scene& scene, const Mark& mark) {
 
 }  // namespace
 
-std::string emit_svg(const Scene& scene) {
+std::string emit_svg(const Scene& scene, const std::string& id) {
   const auto width = coordinate(scene.width), height = coordinate(scene.height);
   auto text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
-      "aria-labelledby=\"picture-title picture-description\">\n"
-      "<title id=\"picture-title\">{2}</title>\n<desc id=\"picture-description\">{3}</desc>\n<style>{4}</style>\n",
-      width, height, xml(scene.title), xml(scene.description), sheet);
+      "aria-labelledby=\"{5}picture-title {5}picture-description\">\n"
+      "<title id=\"{5}picture-title\">{2}</title>\n<desc "
+      "id=\"{5}picture-description\">{3}</desc>\n<style>{4}</style>\n",
+      width, height, xml(scene.title), xml(scene.description), sheet, id);
   text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n", width, height);
-  for (const auto& mark : scene.marks) text += print(scene, mark);
+  for (const auto& mark : scene.marks) text += print({scene, id}, mark);
   return text + "</svg>\n";
 }
 

@@ -15,11 +15,11 @@ namespace {
 constexpr std::string_view head =
     R"(% Drawn by napkin. Needs \usepackage{tikz}; styles may be changed after the first line.
 \begin{tikzpicture}[x=0.75pt, y=-0.75pt, line width=0.8pt, every node/.style={inner sep=0, font=\sffamily\scriptsize},
-  outermost/.style={black}, between/.style={violet, dash pattern=on 6pt off 2pt},
-  shared/.style={orange!85!black, dash pattern=on 8pt off 2pt}, registers/.style={green!45!black, dash pattern=on 3pt off 1.5pt},
-  fragments/.style={blue!80!black, line width=1.2pt},
-  shape/.style={fill=black!4, line join=round}, separator/.style={gray, dash pattern=on 3pt off 3pt, line width=0.5pt},
-  region/.style={fill=yellow!25, draw=none}, span/.style={gray, line width=0.5pt}]
+  napkin outermost/.style={black}, napkin between/.style={violet, dash pattern=on 6pt off 2pt},
+  napkin shared/.style={orange!85!black, dash pattern=on 8pt off 2pt}, napkin registers/.style={green!45!black, dash pattern=on 3pt off 1.5pt},
+  napkin fragments/.style={blue!80!black, line width=1.2pt},
+  napkin shape/.style={fill=black!4, line join=round}, napkin separator/.style={gray, dash pattern=on 3pt off 3pt, line width=0.5pt},
+  napkin region/.style={fill=yellow!25, draw=none}, napkin span/.style={gray, line width=0.5pt}]
 )";
 
 std::string_view style(Ink ink) {
@@ -33,8 +33,8 @@ std::string at(Point p) {
 }
 
 std::string look(const Scene& scene, const Mark& mark) {
-  if (mark.level) return std::string(style(scene.levels.at(*mark.level).ink));
-  if (mark.kind == MarkKind::separator || mark.kind == MarkKind::span) return std::string(name(mark.kind));
+  if (mark.level) return "napkin " + std::string(style(scene.levels.at(*mark.level).ink));
+  if (mark.kind == MarkKind::separator || mark.kind == MarkKind::span) return "napkin " + std::string(name(mark.kind));
   return "";
 }
 
@@ -56,7 +56,7 @@ std::string path(MarkKind kind, const Line& line) {
 std::string draw(const Scene& scene, const Mark& mark, const Line& line) {
   const auto looks = look(scene, mark);
   if (line.points.size() == 1) return fmt::format("\\fill[{}] {} circle[radius=2.2pt];\n", looks, at(line.points[0]));
-  if (line.closed) return fmt::format("\\draw[shape] {};\n", path(mark.kind, line));
+  if (line.closed) return fmt::format("\\draw[napkin shape] {};\n", path(mark.kind, line));
   const auto rounded =
       mark.kind == MarkKind::cup ? (looks.empty() ? "rounded corners=6pt" : ", rounded corners=6pt") : "";
   return fmt::format("\\draw[{}{}] {};\n", looks, rounded, path(mark.kind, line));
@@ -80,7 +80,7 @@ std::string emit_tikz(const Scene& scene) {
     text += match(
         mark.shape, [&](const Line& line) { return draw(scene, mark, line); },
         [&](const Area& a) {
-          return fmt::format("\\fill[region] {} rectangle {};\n", at({a.x, a.y}), at({a.x + a.width, a.y + a.height}));
+          return fmt::format("\\fill[napkin region] {} rectangle {};\n", at({a.x, a.y}), at({a.x + a.width, a.y + a.height}));
         },
         [&](const Words& words) { return draw(mark, words); });
   return text + "\\end{tikzpicture}\n";

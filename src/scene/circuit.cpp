@@ -59,9 +59,19 @@ class Builder {
     const bool fresh = circuit_.functions.size() > before && circuit_.functions.back().makes == value;
     const bool whole = circuit_.values[value].wires.size() == array.wires.size() ||
                        (fresh && circuit_.functions.back().kind == MarkKind::pointwise);
-    if (!fresh || !whole) value = add(MarkKind::pointwise, "repeat", "is repeated", {value}, {}, array.wires);
+    if (!fresh || !whole) value = copy(value, array);
     circuit_.values[value] = {array.name, statement.output, array.wires};
     arrays_[statement.output] = value;
+  }
+
+  // Repeated along wires that it lacks, in another type, or as it is.
+  std::size_t copy(std::size_t value, const Array& to) {
+    const auto& from = circuit_.values[value];
+    const bool repeated = from.wires.size() < to.wires.size();
+    const bool cast = from.array && diagram_.at(*from.array).type != to.type;
+    const auto name = repeated ? "repeat" : cast ? row(to.type).name : "copy";
+    return add(MarkKind::pointwise, std::string(name), fmt::format("{} is copied", names({value})), {value}, {},
+               to.wires);
   }
 
   std::size_t add(MarkKind kind, std::string name, const std::string& about, std::vector<std::size_t> reads,
@@ -197,15 +207,23 @@ class Builder {
       for (const auto argument : apply->arguments) factors(argument, all);
   }
 
+  // Every wire that is summed over is one of at least two different factors, and every factor has wires.
+  bool meet(const std::vector<WireId>& over, const std::vector<ExprId>& product) const {
+    const std::set<ExprId> different(product.begin(), product.end());
+    const auto has_wires = [&](ExprId factor) {
+      return !arrays_read(diagram_, factor).empty() && !free_wires(diagram_, factor).empty();
+    };
+    return std::all_of(different.begin(), different.end(), has_wires) &&
+           std::all_of(over.begin(), over.end(), [&](WireId wire) {
+             return std::count_if(different.begin(), different.end(),
+                                  [&](ExprId factor) { return contains(free_wires(diagram_, factor), wire); }) > 1;
+           });
+  }
+
   std::size_t make_reduce(const Reduce& reduce) {
     std::vector<ExprId> product;
     if (reduce.reduction->combine->role == Role::add) factors(reduce.body, product);
-    const bool arrays = std::none_of(product.begin(), product.end(),
-                                     [&](ExprId factor) { return arrays_read(diagram_, factor).empty(); });
-    std::set<std::size_t> reads;
-    if (product.size() > 1 && arrays)
-      for (const auto factor : product) reads.insert(value_of(factor));
-    if (reads.size() > 1) return make_contraction(reduce, product);
+    if (product.size() > 1 && meet(reduce.over, product)) return make_contraction(reduce, product);
     const auto body = value_of(reduce.body);
     return add(MarkKind::reduction, std::string(reduce.reduction->name),
                fmt::format("{}{} of {}", reduce.reduction->name, over(reduce.over), names({body})), {body}, reduce.over,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "diagram/match.hpp"
 #include "loops/work.hpp"
@@ -17,14 +18,13 @@ bool contains(const std::vector<T>& all, const T& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-std::size_t deepest_computed(const LoopNest& nest, const Block& block) {
-  std::size_t deepest = 0;
+// Where columns leave what they compute, by array.
+void find_computed(const LoopNest& nest, const Block& block, std::map<ArrayId, std::size_t>& levels) {
   for (const auto& step : block.steps)
     match(
-        step.node, [](const Load&) {}, [](const Save&) {},
-        [&](const Compute& compute) { deepest = std::max(deepest, nest.at(compute.to).level); },
-        [&](const For& loop) { deepest = std::max(deepest, deepest_computed(nest, loop.body)); });
-  return deepest;
+        step.node, [](const Load&) {}, [](const Save&) {}, [](const Ask&) {},
+        [&](const Compute& compute) { levels[nest.at(compute.to).array] = nest.at(compute.to).level; },
+        [&](const For& loop) { find_computed(nest, loop.body, levels); });
 }
 
 // The outermost and the deepest level at which a buffer holds a piece of the array.
@@ -72,18 +72,21 @@ std::string Levels::piece(const Diagram& diagram, WireId wire, std::size_t level
 
 Levels levels(const Circuit& circuit, const Kernel& kernel, const Hardware& hardware) {
   const auto nest = lower(kernel, hardware);
-  const auto computed = deepest_computed(nest, nest.body);
+  std::map<ArrayId, std::size_t> computed;
+  find_computed(nest, nest.body, computed);
+  std::size_t deepest = 0;
+  for (const auto& [array, level] : computed) deepest = std::max(deepest, level);
   Levels all;
   all.partition = kernel.partition;
   all.fragment_level = hardware.levels.size();
   for (std::size_t i = 0; i < circuit.values.size(); ++i) {
     const auto& array = circuit.values[i].array;
     const auto held = array ? held_at(nest, *array) : std::nullopt;
-    const bool loaded = contains(circuit.inputs, i);
+    const bool loaded = contains(circuit.inputs, i), kept = array && computed.contains(*array);
     all.loaded.push_back(loaded);
     all.saved.push_back(contains(circuit.outputs, i));
-    all.home.push_back(loaded && held ? held->first : computed);
-    all.read.push_back(held ? std::max(held->second, all.home.back()) : all.home.back());
+    all.home.push_back(loaded && held ? held->first : kept ? computed.at(*array) : deepest);
+    all.read.push_back(loaded && held ? held->second : all.home.back());
   }
   for (const auto& function : circuit.functions)
     all.fragments.push_back(on_matrix_unit(function, *kernel.derivation, hardware));

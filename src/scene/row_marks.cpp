@@ -1,8 +1,6 @@
 // Each function takes four strips: wires bend towards it; it; wires bend away from it; what it made is named.
 #include "scene/row_marks.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +19,12 @@ double bend_width(double furthest) {
 class RowDrawer {
  public:
   RowDrawer(const Inks& inks, const Row& row, Said& said, double least_work)
-      : inks_(inks), row_(row), said_(said), least_work_(least_work), pens_(inks, drawn_.marks) {}
+      : inks_(inks),
+        row_(row),
+        said_(said),
+        least_work_(least_work),
+        names_(inks, said, drawn_.marks),
+        pens_(inks, drawn_.marks) {}
 
   DrawnRow run() {
     start();
@@ -33,77 +36,6 @@ class RowDrawer {
 
  private:
   const Value& value(const Lane& lane) const { return inks_.circuit.values[lane.value]; }
-
-  // ---- names
-
-  // The function of the circuit that reads the value next.
-  const Function* next_reader(std::size_t value, std::size_t from) const {
-    for (auto f = from; f < inks_.circuit.functions.size(); ++f) {
-      const auto& function = inks_.circuit.functions[f];
-      if (std::find(function.reads.begin(), function.reads.end(), value) != function.reads.end()) return &function;
-    }
-    return nullptr;
-  }
-
-  // Said where the wire is first shown; on a machine, what of it is at hand.
-  std::string size_words(const Lane& lane, std::optional<std::size_t> level) {
-    if (!lane.wire) return "";
-    const auto piece = level ? inks_.levels->piece(inks_.diagram, *lane.wire, *level) : "";
-    if (!piece.empty()) return piece;
-    const auto size = inks_.diagram.size(*lane.wire);
-    return size && said_.sizes.insert(*lane.wire).second ? fmt::format("{}", *size) : "";
-  }
-
-  bool woven(const Lane& lane, std::size_t next) const {
-    const auto* reader = next_reader(lane.value, next);
-    return reader && lane.wire && std::find(reader->acts.begin(), reader->acts.end(), *lane.wire) == reader->acts.end();
-  }
-
-  std::string fresh_id(std::string id) {
-    for (auto& c : id)
-      if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-')) c = '_';
-    auto made = id;
-    for (int i = 2; !said_.ids.insert(made).second; ++i) made = fmt::format("{}.{}", id, i);
-    return made;
-  }
-
-  // Gives where the words end.
-  double name_wire(const Lane& lane, double x, std::size_t next, std::optional<std::size_t> level) {
-    const auto text = lane.wire ? elided(inks_.diagram.at(*lane.wire).name, most_name) : "1";
-    Mark mark{MarkKind::wire_name, Words{{x, lane.y}, Anchor::start, text, text_width(text), woven(lane, next)}};
-    mark.array = value(lane).name;
-    mark.level = level;
-    if (lane.wire) {
-      mark.axis = inks_.diagram.at(*lane.wire).name;
-      mark.about = fmt::format("{} of {}", mark.axis, mark.array.empty() ? "what the function makes" : mark.array);
-    }
-    if (!mark.array.empty()) mark.id = fresh_id(fmt::format("wire-{}-{}", mark.array, mark.axis));
-    drawn_.marks.push_back(std::move(mark));
-    const auto end = x + text_width(text);
-    const auto size = size_words(lane, level);
-    return size.empty() ? end : write_size({end + cell, lane.y}, size, level);
-  }
-
-  double write_size(Point at, const std::string& size, std::optional<std::size_t> level) {
-    Mark mark{MarkKind::wire_size, Words{at, Anchor::start, size, text_width(size)}};
-    mark.level = level;
-    drawn_.marks.push_back(std::move(mark));
-    return at.x + text_width(size);
-  }
-
-  // Above the first wire of the array.
-  double name_array(const Lane& first, double x, std::optional<std::size_t> level) {
-    if (value(first).name.empty()) return 0;
-    const auto& array = inks_.diagram.at(*value(first).array);
-    const auto text = elided(array.name, most_name);
-    Mark mark{MarkKind::array_name, Words{{x, first.y - name_rise}, Anchor::start, text, text_width(text)}};
-    mark.array = array.name;
-    mark.level = level;
-    mark.about = fmt::format("{}: {}", array.name, row(array.type).name);
-    mark.id = fresh_id("array-" + array.name);
-    drawn_.marks.push_back(std::move(mark));
-    return text_width(text);
-  }
 
   // In which memory the arrays of a column stand, until the first function.
   std::optional<std::size_t> entering(const Lane& lane) const {
@@ -119,7 +51,9 @@ class RowDrawer {
     for (std::size_t i = 1; i < column.size(); ++i) {
       if (!first_of_value(column, i)) continue;
       const auto y = column[i].y - name_rise - line;
-      drawn_.marks.push_back({MarkKind::separator, Line{{{from, y}, {to, y}}}});
+      const Line dashes{{{from, y}, {to, y}}};
+      const Mark mark{MarkKind::separator, dashes};
+      drawn_.marks.push_back(mark);
     }
   }
 
@@ -131,12 +65,13 @@ class RowDrawer {
     for (std::size_t i = 0; i < column.size(); ++i) {
       const auto& lane = column[i];
       if (!named(lane)) continue;
-      if (first_of_value(column, i)) width = std::max(width, name_array(lane, from + cell, level(lane)));
+      if (first_of_value(column, i))
+        width = std::max(width, names_.array(lane, from + cell, level(lane)) - from - cell);
       if (pens_.down(lane)) {
         pens_.level(lane, from + cell - 2);
         pens_.lift(lane);
       }
-      const auto end = name_wire(lane, from + cell, next, level(lane));
+      const auto end = names_.wire(lane, from + cell, next, level(lane));
       pens_.put(lane, {end + 2, lane.y});
       pens_.move_to(lane, level(lane));
       width = std::max(width, end - from - cell);
@@ -214,7 +149,7 @@ class RowDrawer {
       if (piece.empty()) continue;
       pens_.level(lane, x_ + cell - 2);
       pens_.lift(lane);
-      pens_.put(lane, {write_size({x_ + cell, lane.y}, piece, inks_.home(lane)) + 2, lane.y});
+      pens_.put(lane, {names_.size({x_ + cell, lane.y}, piece, inks_.home(lane)) + 2, lane.y});
       width = std::max(width, text_width(piece) + 2 * cell);
     }
     x_ += width;
@@ -275,7 +210,7 @@ class RowDrawer {
   void leave(const Lanes& before, const Lanes& in) {
     for (const auto& lane : before) {
       if (std::any_of(in.begin(), in.end(), [&](const Lane& other) { return other.same(lane); })) continue;
-      if (next_reader(lane.value, 0)) point_onward(lane, x_ - 5);
+      if (names_.next_reader(lane.value, 0)) point_onward(lane, x_ - 5);
       pens_.lift(lane);
     }
   }
@@ -353,24 +288,25 @@ class RowDrawer {
     double width = cell;
     for (std::size_t i = 0; i < last.size(); ++i)
       if (first_of_value(last, i) && last[i].value != made)
-        width = std::max(width, name_array(last[i], x_ + cell, inks_.home(last[i])));
+        width = std::max(width, names_.array(last[i], x_ + cell, inks_.home(last[i])) - x_ - cell);
     x_ = std::max(x_ + width + cell, std::max(drawn_.load.to, least_start) + least_work_);
     for (const auto& lane : last) pens_.level(lane, x_);
     if (inks_.levels) save(last);
     for (const auto& lane : last) {
       pens_.level(lane, x_);
-      if (next_reader(lane.value, next)) point_onward(lane, x_ - 5);
+      if (names_.next_reader(lane.value, next)) point_onward(lane, x_ - 5);
     }
     x_ += cell;
     pens_.lift_all();
   }
 
-  static constexpr double most_name = 160, name_rise = 16, transfer_width = 10 * cell, least_start = 48;
+  static constexpr double transfer_width = 10 * cell, least_start = 48;
   const Inks& inks_;
   const Row& row_;
   Said& said_;
   double least_work_;
   DrawnRow drawn_;
+  Names names_;
   Pens pens_;
   double x_ = 0;
 };

@@ -1,19 +1,11 @@
 // A placed row -> marks, from left to right.
 #pragma once
 
-#include <set>
 #include <vector>
 
-#include "scene/pens.hpp"
+#include "scene/names.hpp"
 
 namespace napkin::scene {
-
-// What earlier rows have already said.
-struct Said {
-  std::set<WireId> sizes;
-  std::set<std::string> ids;
-  std::set<std::size_t> loaded, saved;  // values of the kernel at hand
-};
 
 struct DrawnRow {
   std::vector<Mark> marks;

@@ -70,15 +70,18 @@ class Rows {
     return column;
   }
 
-  // Woven wires first, the others after them, below; of what a cup joins the second operand is turned around, so that
-  // the wires that meet stand side by side.
-  std::vector<WireId> gathered(const Function& function, std::size_t value, std::size_t operand) const {
-    auto wires = circuit_.values[value].wires;
-    const auto acts = [&](WireId wire) { return contains(function.acts, wire); };
+  // Woven wires first, the others after them, below. What a cup joins with the first operand comes first and in the
+  // opposite order, so that the wires that meet stand around each other.
+  std::vector<WireId> gathered(const Function& function, const Values& operands, std::size_t operand) const {
+    auto wires = circuit_.values[operands[operand]].wires;
     if (function.kind == MarkKind::reindexing) return wires;
-    const bool turned = function.kind == MarkKind::cup && operand == 1;
-    std::stable_partition(wires.begin(), wires.end(), [&](WireId wire) { return acts(wire) == turned; });
-    if (turned) std::reverse(wires.begin(), std::find_if_not(wires.begin(), wires.end(), acts));
+    const bool turned = function.kind == MarkKind::cup && operand > 0;
+    const auto acts = [&](WireId wire) { return contains(function.acts, wire); };
+    const auto middle = std::stable_partition(wires.begin(), wires.end(), [&](WireId w) { return acts(w) == turned; });
+    if (!turned) return wires;
+    const auto& first = circuit_.values[operands[0]].wires;
+    const auto place = [&](WireId wire) { return std::find(first.begin(), first.end(), wire) - first.begin(); };
+    std::stable_sort(wires.begin(), middle, [&](WireId a, WireId b) { return place(a) > place(b); });
     return wires;
   }
 
@@ -149,9 +152,9 @@ class Rows {
 
   void add_group(Step& step, const Function& function, const Values& stays) const {
     step.begin = step.in.size();
-    std::size_t operand = 0;
-    for (const auto value : as_they_stand(function))
-      add_lanes(step.in, value, contains(stays, value), gathered(function, value, operand++));
+    const auto operands = as_they_stand(function);
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      add_lanes(step.in, operands[i], contains(stays, operands[i]), gathered(function, operands, i));
     step.end = step.in.size();
   }
 

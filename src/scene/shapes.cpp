@@ -8,7 +8,7 @@ namespace napkin::scene {
 namespace {
 
 constexpr double cell = 8, rise = 11;
-constexpr double most_words = 30 * cell;
+constexpr double most_words = 40 * cell;
 
 class Shape {
  public:
@@ -153,7 +153,6 @@ class Shape {
     }
     body_.end = reach;
     if (!all.empty()) name({x_ + 4, (lane(all[0].lower).y + lane(all[0].lower - 1).y) / 2}, Anchor::start);
-    for (std::size_t i = 0; i < lanes(); ++i) end_alone(i, all);
     for (const auto& out : made())
       if (!out.wire) body_.starts.push_back({out, scalar_start(all)});
   }
@@ -169,14 +168,6 @@ class Shape {
     mark.about = function_.about;
     mark.level = level(upper);
     body_.marks.push_back(std::move(mark));
-  }
-
-  // A factor's wire that no other factor has, and a factor without wires, end in a dot.
-  void end_alone(std::size_t i, const std::vector<Pair>& all) {
-    const bool joined =
-        std::any_of(all.begin(), all.end(), [&](const Pair& p) { return p.upper == i || p.lower == i; });
-    if (body_.passes[i] || joined) return;
-    body_.marks.push_back({MarkKind::dot, Line{{{x_, lane(i).y}}}});
   }
 
   // Where it reads from.

@@ -137,6 +137,24 @@ TEST_CASE("every example draws by the laws of pictures", "[scene][law]") {
   }
 }
 
+TEST_CASE("every derivation draws by the laws of pictures", "[scene][law]") {
+  for (const auto& file : files()) {
+    const auto diagram = read_text(read_file(file));
+    std::vector<StatementId> all;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+    const auto derivation = derive(diagram, all);
+    for (const auto& verdict : derivation.verdicts) {
+      CAPTURE(file, diagram.at(verdict.wire).name);
+      for (const auto& scene : lay_out_derivation(diagram, derivation, verdict.wire)) {
+        CAPTURE(scene.title);
+        CHECK(outside(scene) == std::vector<std::string>{});
+        CHECK(collisions(scene) == std::vector<std::string>{});
+        CHECK(test::malformed(emit_svg(scene)) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("plans draw by the laws of pictures", "[scene][law]") {
   for (const auto* machine : {"h100-sxm5", "two-level", "x86-64-avx2"}) {
     const auto hardware = read_machine(machine);

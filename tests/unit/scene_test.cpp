@@ -58,6 +58,10 @@ TEST_CASE("a function is drawn by what it does with its axes", "[scene]") {
   CHECK(functions_of("input C: f32[y]\nY[q, x] = C[q + x]; output Y") == Names{"y = q + x as reindexing"});
   CHECK(functions_of("Y[q] = q; output Y") == Names{"q as pointwise"});
   CHECK(functions_of(head + "Y[q, x] = B[x]; output Y") == Names{"repeat as pointwise"});
+  CHECK(functions_of(head + "Y[x] = B[x]; output Y") == Names{"copy as pointwise"});
+  CHECK(functions_of(head + "Y: f16[x] = B[x]; output Y") == Names{"f16 as pointwise"});
+  CHECK(functions_of(head + "input s: f32[]\nY[q] = sum[x](A[q, x] * s[]); output Y") ==
+        Names{"A * s as pointwise", "sum as reduction"});
 }
 
 TEST_CASE("a normalisation is known by its shape, whatever it is called", "[scene]") {
@@ -89,6 +93,54 @@ TEST_CASE("scenes, text drawings and TikZ read as they did", "[scene][golden]") 
   const auto ran =
       test::run_cli({"draw", test::example("attention"), "--target", "h100-sxm5", "--partition", "flash2"});
   check_golden(folder + "attention_h100.txt", ran.out);
+}
+
+TEST_CASE("wires that a cup joins stand around each other", "[scene]") {
+  const auto scene =
+      lay_out(read_text("diagram d; axis a = 2; axis f = 3; axis g = 4\ninput X: f32[a, f, g]\ninput W: f32[g, f]\n"
+                        "Y[a] = sum[f, g](X[a, f, g] * W[g, f]); output Y"));
+  std::vector<std::pair<double, double>> cups;
+  for (const auto& mark : scene.marks)
+    if (mark.kind == MarkKind::cup)
+      cups.emplace_back(std::get<Line>(mark.shape).points[0].y, std::get<Line>(mark.shape).points[3].y);
+  REQUIRE(cups.size() == 2);
+  CHECK(cups[1].first < cups[0].first);
+  CHECK(cups[1].second > cups[0].second);
+}
+
+TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
+  const auto diagram = read_example("attention.nap");
+  const std::vector<StatementId> all = {{0}, {1}, {2}};
+  const auto derivation = derive(diagram, all);
+  const auto x = find_wire(diagram, "x");
+  const auto& stream = std::get<Streamable>(derivation.find(*x)->stream);
+  const auto scenes = lay_out_derivation(diagram, derivation, x);
+  REQUIRE(scenes.size() == 2 + derivation.trace.size() + stream.trace.size());
+  for (std::size_t i = 0; i < stream.trace.size(); ++i) {
+    const auto& scene = scenes[1 + derivation.trace.size() + i];
+    CHECK(has(scene.title, "rule " + std::string(code(stream.trace[i].rule)) + ":"));
+    CHECK(scene.description == stream.trace[i].why);
+  }
+  CHECK(has(to_text(scenes.back()), "carried: m, l, O"));
+  CHECK(has(to_text(scenes.back()), "r * O + ·"));
+  CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 1 + derivation.trace.size());
+}
+
+TEST_CASE("draw --derivation writes numbered files or one page", "[cli][scene]") {
+  const test::Folder folder;
+  const auto attention = test::example("attention");
+  const auto page = test::run_cli({"draw", attention, "--derivation", "--format", "html"});
+  CHECK(page.code == exit_done);
+  CHECK(page.out.starts_with("<!DOCTYPE html>"));
+  CHECK(has(page.out, "<figure>"));
+  CHECK(!has(page.out, "http://www.w3.org/1999"));
+  CHECK(!has(page.out, "src="));
+  const auto files = test::run_cli({"draw", attention, "--derivation", "-o", folder / "film.svg"});
+  CHECK(files.code == exit_done);
+  CHECK(has(files.err, "film-01.svg"));
+  CHECK(test::malformed(test::text_of(folder / "film-01.svg")) == "");
+  CHECK(folder.files() > 5);
+  CHECK(has(test::run_cli({"draw", attention, "--derivation"}).out, "streamed along x"));
 }
 
 TEST_CASE("hostile names come out escaped, elided and whole in their title", "[scene]") {
@@ -145,7 +197,7 @@ TEST_CASE("draw chooses its format by the file or by name", "[cli][scene]") {
   const auto wrong = test::run_cli({"draw", attention, "-o", folder / "a.jpg"});
   CHECK(wrong.code == exit_command_line);
   CHECK(has(wrong.err, "error[E0523]"));
-  CHECK(has(test::run_cli({"draw", attention, "--format", "jpg"}).err, "one of text, svg, tikz, pdf, png"));
+  CHECK(has(test::run_cli({"draw", attention, "--format", "jpg"}).err, "one of text, svg, tikz, pdf, png, html"));
   CHECK(has(test::run_cli({"draw", attention, "--partition", "flash2"}).err, "a target is needed"));
   CHECK(has(test::run_cli({"draw", attention, "-o", "/nonexistent/a.svg"}).err, "error[E0527]"));
 }

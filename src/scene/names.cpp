@@ -1,0 +1,84 @@
+// A wire has its name where it begins, with its size where it is first shown, or on a machine with the piece at hand.
+#include "scene/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace napkin::scene {
+namespace {
+
+constexpr double cell = 8, most_name = 160;
+
+template <class T>
+bool contains(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+}  // namespace
+
+double Names::wire(const Lane& lane, double x, std::size_t next, std::optional<std::size_t> level) {
+  const auto text = lane.wire ? elided(inks_.diagram.at(*lane.wire).name, most_name) : "1";
+  Mark mark{MarkKind::wire_name, Words{{x, lane.y}, Anchor::start, text, text_width(text), woven(lane, next)}};
+  mark.array = value(lane).name;
+  mark.level = level;
+  if (lane.wire) {
+    mark.axis = inks_.diagram.at(*lane.wire).name;
+    mark.about = fmt::format("{} of {}", mark.axis, mark.array.empty() ? "what the function makes" : mark.array);
+  }
+  if (!mark.array.empty()) mark.id = fresh_id(fmt::format("wire-{}-{}", mark.array, mark.axis));
+  marks_.push_back(std::move(mark));
+  const auto end = x + text_width(text);
+  const auto words = size_words(lane, level);
+  return words.empty() ? end : size({end + cell, lane.y}, words, level);
+}
+
+double Names::size(Point at, const std::string& words, std::optional<std::size_t> level) {
+  Mark mark{MarkKind::wire_size, Words{at, Anchor::start, words, text_width(words)}};
+  mark.level = level;
+  marks_.push_back(std::move(mark));
+  return at.x + text_width(words);
+}
+
+double Names::array(const Lane& first, double x, std::optional<std::size_t> level) {
+  if (!value(first).array) return x;
+  const auto& array = inks_.diagram.at(*value(first).array);
+  const auto text = elided(array.name, most_name);
+  Mark mark{MarkKind::array_name, Words{{x, first.y - name_rise}, Anchor::start, text, text_width(text)}};
+  mark.array = array.name;
+  mark.level = level;
+  mark.about = fmt::format("{}: {}", array.name, row(array.type).name);
+  mark.id = fresh_id("array-" + array.name);
+  marks_.push_back(std::move(mark));
+  return x + text_width(text);
+}
+
+const Function* Names::next_reader(std::size_t value, std::size_t from) const {
+  const auto& functions = inks_.circuit.functions;
+  for (auto f = from; f < functions.size(); ++f)
+    if (contains(functions[f].reads, value)) return &functions[f];
+  return nullptr;
+}
+
+std::string Names::size_words(const Lane& lane, std::optional<std::size_t> level) {
+  if (!lane.wire) return "";
+  const auto piece = level ? inks_.levels->piece(inks_.diagram, *lane.wire, *level) : "";
+  if (!piece.empty()) return piece;
+  const auto size = inks_.diagram.size(*lane.wire);
+  return size && said_.sizes.insert(*lane.wire).second ? fmt::format("{}", *size) : "";
+}
+
+bool Names::woven(const Lane& lane, std::size_t next) const {
+  const auto* reader = next_reader(lane.value, next);
+  return reader && lane.wire && !contains(reader->acts, *lane.wire);
+}
+
+std::string Names::fresh_id(std::string id) {
+  for (auto& c : id)
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-')) c = '_';
+  auto made = id;
+  for (int i = 2; !said_.ids.insert(made).second; ++i) made = fmt::format("{}.{}", id, i);
+  return made;
+}
+
+}  // namespace napkin::scene

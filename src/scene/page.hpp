@@ -1,0 +1,39 @@
+// A page on which rows are put one below another, with headings, figures and a legend.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scene/row_marks.hpp"
+
+namespace napkin::scene {
+
+class Page {
+ public:
+  Page(double width, std::string title, std::string description);
+  // From here on wires have levels.
+  void set_levels(std::vector<InkedLevel> levels) { scene_.levels = std::move(levels); }
+
+  void add_heading(const std::string& words);
+  // Rows broken between statements where the width is full, with figures above them if there are any.
+  void add(const Inks&, const std::vector<Figures>&);
+  void add_legend();
+  Scene end();
+
+ private:
+  void write(MarkKind kind, double x, double y, const std::string& words, double size);
+  std::vector<Row> broken(const Inks&) const;
+  bool is_used(std::size_t level) const;
+  void add_figures(const DrawnRow&, const std::vector<Figures>&, bool first);
+  void add_figure(double from, double to, double y, const std::string& words);
+
+  double width_;
+  Scene scene_;
+  Said said_;
+  double y_ = 0;
+};
+
+// What the functions do, in sentences.
+std::string described(const Circuit&);
+
+}  // namespace napkin::scene
