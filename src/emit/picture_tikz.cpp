@@ -80,7 +80,8 @@ std::string emit_tikz(const Scene& scene) {
     text += match(
         mark.shape, [&](const Line& line) { return draw(scene, mark, line); },
         [&](const Area& a) {
-          return fmt::format("\\fill[napkin region] {} rectangle {};\n", at({a.x, a.y}), at({a.x + a.width, a.y + a.height}));
+          return fmt::format("\\fill[napkin region] {} rectangle {};\n", at({a.x, a.y}),
+                             at({a.x + a.width, a.y + a.height}));
         },
         [&](const Words& words) { return draw(mark, words); });
   return text + "\\end{tikzpicture}\n";
