@@ -47,6 +47,13 @@ void StateAnalysis::reduce_product(const Column& column, const Sum& body) {
                     fmt::format("give `{}` a size", scratch_.at(wire).name));
     terms *= *scratch_.size(wire);
   }
+  // A power and a product apart leave the range of f32 where together they need not.
+  constexpr std::int64_t most_factors = 64;
+  if (terms > most_factors)
+    return refuse(column,
+                  fmt::format("multiplies by `{}` {} times, whose power alone may be too large to hold",
+                              to_text(scratch_, algebra_.build(state)), terms),
+                  "divide by it before");
   found_.rules.insert({Rule::cascade, Rule::invariant});
   note_casts(piece);
   const Sum often = {raised(state, static_cast<double>(terms))};

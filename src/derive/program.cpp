@@ -95,12 +95,34 @@ class Nester {
       for (const auto array : reads(program_.scratch, columns[i])) read.insert(array);
     }
     const auto outside = together(needed, after);
+    for (auto& column : body)
+      if (is_repaired_once(column, varying)) {
+        if (splits_again(label, around)) return refuse(column.output, wires_[label]), Steps{};
+        before.push_back(repaired(column));
+        column.repair.reset();
+      }
     Steps steps = nest(before, label + 1, around, together(together(needed, body), after));
     auto inside = around;
     inside.insert(wires_[label]);
     steps.push_back(Loop{label, wires_[label], nest(body, label + 1, inside, together(outside, body)), {}});
     append(steps, nest(after, label + 1, around, needed));
     return steps;
+  }
+
+  // A repair that is the same for all pieces of a wire is made once, before the first.
+  bool is_repaired_once(const Column& column, const std::set<ArrayId>& varying) const {
+    if (!column.repair) return false;
+    const auto read = arrays_read(program_.scratch, *column.repair);
+    return std::ranges::none_of(read, [&](ArrayId array) { return varying.contains(array); });
+  }
+  Column repaired(const Column& column) {
+    const ExprId old = read_whole(program_.scratch, *column.carried);
+    const ExprId value = program_.scratch.intern(Apply{find_pointwise("*"), {*column.repair, old}});
+    return {*column.carried, value, nullptr, {}, {}, {}};
+  }
+  bool splits_again(std::size_t label, const std::set<WireId>& around) const {
+    return std::any_of(wires_.begin() + static_cast<std::ptrdiff_t>(label) + 1, wires_.end(),
+                       [&](WireId wire) { return around.contains(wire); });
   }
 
   // Columns that take a piece together take a finer one together: no loop over another wire may stand between them. So

@@ -247,3 +247,12 @@ TEST_CASE("a square of what is rounded is no rounded square") {
       "D[] = sum[a, b]((C[a, b] - sum[a, b](C[a, b]) / (size(a) * size(b)))^2)\noutput D";
   CHECK(streamed(text, {{"b", 2}}, 1) == std::pair(true, true));
 }
+
+TEST_CASE("a state is repaired once for a piece, not for every piece of another axis in it") {
+  const auto* text =
+      "diagram d; axis a = 4; axis d = 6; input B: f32[a]; input P: f32[a, d]\n"
+      "C[a] = exp(B[a] - max[a](B[a])) / sum[a](exp(B[a] - max[a](B[a])))\n"
+      "D[] = max[a, d](C[a] * P[a, d] * C[a])\nE[] = sum[a, d](C[a] * P[a, d])\noutput D; output E";
+  CHECK(streamed(text, {{"a", 2}, {"d", 2}}) == std::pair(true, true));
+  CHECK(streamed(text, {{"a", 1}, {"d", 1}, {"d", 2}}, 1) == std::pair(true, true));
+}
