@@ -29,6 +29,7 @@ class Counter {
   }
 
   StepClocks run() {
+    find_clock();
     for (const auto& column : step_.columns) {
       const double before = serial_;
       for (const auto& work : column.work) compute(column, work);
@@ -37,6 +38,7 @@ class Counter {
       (!column.contraction ? all_.pointwise : column.contraction->rows.staged ? all_.leading : all_.trailing) += time;
     }
     copy();
+    hand_over();
     for (const auto& resource : all_.resources)
       if (resource.seconds > all_.bound) all_.bound = resource.seconds, all_.slowest = resource.on;
     return std::move(all_);
@@ -70,7 +72,8 @@ class Counter {
     const bool lone = work.unit == Unit::fma && !column.contraction;
     const bool repair = work.unit == Unit::fma && column.contraction;  // joined with an addition: a multiply-add
     const double operations = (lone || repair ? 2 : 1) * work.operations * (work.folded ? column.folded : column.kept);
-    const double seconds = seconds_at(operations, rate->second, cores_, model_);
+    const double slowed = work.unit == Unit::tensor ? 1 : clock_;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed;
     const double per_second = unit->clock_hz ? unit->clock_hz->value : 0;
     const auto each = unit->per_clock.find(type);
     const double clocks = each == unit->per_clock.end()
@@ -97,7 +100,8 @@ class Counter {
     if (contraction.rows.staged) bytes += step_.bytes(contraction.rows.buffer);
     const auto below = step_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
-    const double seconds = seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_);
+    const double seconds =
+        seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_) / clock_;
     add(column.name, Resource::shared, static_cast<double>(bytes),
         clocks(seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, Model::ideal)),
         seconds);
@@ -106,6 +110,29 @@ class Counter {
   double clocks(double seconds) const {
     const auto* unit = hardware_.find(Unit::tensor);
     return unit->clock_hz ? seconds * unit->clock_hz->value : 0;
+  }
+
+  // A matrix unit sustains less than its instructions reach for a moment because the chip lowers its clock, which lanes
+  // and the core's memory share.
+  void find_clock() {
+    if (model_ == Model::ideal) return;
+    for (const auto& column : step_.columns) {
+      if (!column.contraction) continue;
+      const auto& instruction = *column.contraction->instruction;
+      const auto& rate = hardware_.find(Unit::tensor)->rates.at(instruction.operands);
+      const double reached = instruction.fraction ? instruction.fraction->value : 1;
+      clock_ = std::min(clock_, rate.reached() / rate.peak() / reached);
+    }
+  }
+  // The next team's first instruction is under way before the matrix units give results again.
+  void hand_over() {
+    const auto* unit = hardware_.find(Unit::tensor);
+    if (model_ == Model::ideal || !unit->clock_hz) return;
+    double clocks = 0;
+    for (const auto& column : step_.columns)
+      if (column.contraction && column.contraction->instruction->latency_clocks)
+        clocks = std::max(clocks, column.contraction->instruction->latency_clocks->value);
+    all_.handover = static_cast<double>(team_.teams) * clocks / unit->clock_hz->value / clock_;
   }
 
   void copy() {
@@ -124,7 +151,7 @@ class Counter {
   bool cached_;
   std::int64_t cores_;
   Datatype widest_ = Datatype::f8e4m3;
-  double serial_ = 0;
+  double serial_ = 0, clock_ = 1;
   StepClocks all_;
 };
 

@@ -11,7 +11,8 @@ struct StepClocks {
   // Seconds of a block: contractions of tiles alone, what is neither, contractions of what was computed, and the way
   // in.
   double leading = 0, pointwise = 0, trailing = 0, copy = 0;
-  double bound = 0;  // of the slowest resource
+  double bound = 0;     // of the slowest resource
+  double handover = 0;  // when the matrix units pass from one team to another, of all teams of the block
   Resource slowest = Resource::tensor;
   double operations = 0;  // on the matrix units
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configure/raster.hpp"
+
 namespace napkin {
 namespace {
 
@@ -26,7 +28,7 @@ class Reckoning {
     reach("rates that machines sustain, instead of the datasheet's", steps * step_at(now));
     add("cores idle in the last wave", idle(steps * step_at(now)));
     reach("memory that cannot keep up", compulsory(&Rate::reached));
-    add("first tiles and last outputs, which nothing overlaps", ends(now));
+    add("first tiles and last outputs, which nothing overlaps", ends());
     add("the launch", hardware_.limits.launch_seconds ? hardware_.limits.launch_seconds->value : 0);
     launch_.time_s = time_;
     return launch_;
@@ -76,17 +78,17 @@ class Reckoning {
     const double most = cost_.masks.empty() ? std::ceil(mean) : std::max(std::ceil(std::min(mean, 1.0)), mean + 0.5);
     return busy * (most / mean - 1);
   }
-  // Of one round of blocks, where no other block of the core is at work meanwhile.
-  double ends(const StepClocks& now) const {
+  // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
+  // times, so that each has its share of the cache's bandwidth.
+  double ends() const {
     const auto& level = hardware_.levels[step_.core];
     const auto* tensor = hardware_.find(Unit::tensor);
-    double seconds = now.copy;
-    if (level.bandwidth) {
-      double bytes = 0;
-      for (const auto id : step_.tiles) bytes += static_cast<double>(step_.bytes(id));
-      for (const auto id : step_.outputs) bytes += static_cast<double>(step_.bytes(id));
-      seconds += bytes * static_cast<double>(launch_.cores) / level.bandwidth->reached();
-    }
+    double seconds = 0, bytes = step_.streamed.empty() ? 0 : static_cast<double>(step_.bytes(step_.streamed.front()));
+    for (const auto id : step_.tiles) bytes += static_cast<double>(step_.bytes(id));
+    for (const auto id : step_.outputs) bytes += static_cast<double>(step_.bytes(id));
+    const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
+    if (cache || level.bandwidth)
+      seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();
     if (level.latency_clocks && tensor->clock_hz) seconds += 2 * level.latency_clocks->value / tensor->clock_hz->value;
     const auto rounds = (launch_.blocks + launch_.cores - 1) / launch_.cores;
     return seconds * static_cast<double>((rounds + launch_.blocks_per_core - 1) / launch_.blocks_per_core) /

@@ -135,8 +135,11 @@ double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t team
       return std::max(clocks.bound, together);
     case Overlap::within_team:
       return std::max(clocks.bound, within);
+    // While one team has the matrix units another has the lanes, so that those of all teams follow one another.
     default:
-      return std::max(clocks.bound, together / static_cast<double>(std::max<std::int64_t>(1, teams)));
+      return std::max(
+                 {clocks.bound, clocks.pointwise, together / static_cast<double>(std::max<std::int64_t>(1, teams))}) +
+             clocks.handover;
   }
 }
 

@@ -84,7 +84,10 @@ class Reader {
     StepColumn column;
     column.compute = &compute;
     column.name = nest().scratch.at(compute.column.output).name;
-    column.work = work_of(nest().scratch, compute.column, hardware_);
+    // Of the pieces that are run at all, a mask lets most through as a whole.
+    auto open = compute.column;
+    if (!compute.masks.empty()) open.value = compute.unmasked;
+    column.work = work_of(nest().scratch, open, hardware_);
     column.kept = positions(nest().scratch.at(compute.column.output).wires);
     column.folded = column.kept * positions(compute.column.over);
     for (const auto& work : column.work)
