@@ -73,12 +73,13 @@ class Counter {
     const bool repair = work.unit == Unit::fma && column.contraction;  // joined with an addition: a multiply-add
     const double operations = (lone || repair ? 2 : 1) * work.operations * (work.folded ? column.folded : column.kept);
     const double slowed = work.unit == Unit::tensor ? 1 : clock_;
-    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed;
+    const double filled = work.unit == Unit::tensor ? filled_rows(*column.contraction) : 1;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed / filled;
     const double per_second = unit->clock_hz ? unit->clock_hz->value : 0;
     const auto each = unit->per_clock.find(type);
     const double clocks = each == unit->per_clock.end()
                               ? operations * static_cast<double>(cores_) / rate->second.peak() * per_second
-                              : operations / each->second.value;
+                              : operations / filled / each->second.value;
     if (work.unit == Unit::tensor) all_.operations += operations;
     // What repairs a state is done on the lanes, before the contraction adds to it.
     (repair ? all_.pointwise : serial_) += seconds;
@@ -86,6 +87,13 @@ class Counter {
                     : work.unit == Unit::sfu  ? Resource::sfu
                                               : Resource::fma;
     add(column.name, on, operations, clocks, seconds);
+  }
+
+  // Instructions run on all of their rows; those beyond the block's are lost.
+  double filled_rows(const Contraction& contraction) const {
+    const auto rows = step_.lengths[step_.row.index], each = contraction.instruction->m;
+    return model_ == Model::ideal ? 1
+                                  : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
   }
 
   // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
 
@@ -32,10 +34,12 @@ Table summary(const Configuration& made) {
   Rows rows{{"teams", fmt::format("{} of {}: {} rows of {} each, by {}", plural(made.teams, "team"),
                                   plural(made.team_warps, "warp"), made.team_rows, made.row_axis, made.instruction)}};
   if (!subloops.empty()) rows.push_back({"subloops", join(subloops)});
+  std::string title = "divisors";
   for (const auto& divisor : made.divisors) {
     std::vector<std::string> reasons;
     for (const auto& [size, why] : divisor.reasons) reasons.push_back(fmt::format("{}: {}", size, why));
-    rows.push_back({"divisors", fmt::format("{} by {} ({})", divisor.axis, divisor.size, join(reasons, "; "))});
+    rows.push_back(
+        {std::exchange(title, ""), fmt::format("{} by {} ({})", divisor.axis, divisor.size, join(reasons, "; "))});
   }
   for (const bool by_team : {false, true}) {
     std::vector<std::string> here;
