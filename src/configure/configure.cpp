@@ -105,7 +105,7 @@ class Configuring {
     return made;
   }
   std::int64_t stages(const Deal& deal) const {
-    return chosen(deal).shared_bytes == variables_.shared_bytes(deal.team, 2) ? 2 : 1;
+    return chosen(deal).shared_bytes == variables_.shared_bytes(2) ? 2 : 1;
   }
 
   // All teams that fit by bytes share what a step loads once for all rows.

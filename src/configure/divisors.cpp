@@ -16,7 +16,7 @@ class Collector {
 
   std::vector<Divisor> run(std::int64_t warps_of_team) {
     for (const auto& column : step_.columns)
-      if (column.contraction) add(column, *column.contraction, warps_of_team);
+      if (column.contraction) add(*column.contraction, warps_of_team);
     if (const auto& line = hardware_.levels[step_.core].granularity)
       for (const auto id : step_.tiles) add_line(id, *line);
     if (const auto& line = hardware_.levels[step_.core].granularity)
@@ -37,14 +37,13 @@ class Collector {
     const std::pair one{size, std::move(why)};
     if (std::ranges::find(reasons, one) == reasons.end()) reasons.push_back(one);
   }
-  void add(const StepColumn& column, const Contraction& contraction, std::int64_t warps_of_team) {
+  void add(const Contraction& contraction, std::int64_t warps_of_team) {
     const auto& shape = *contraction.instruction;
     const auto rows = shape.m / warps_of(shape);
     for (const auto wire : contraction.over) add(wire, shape.k, fmt::format("{} contracts {}", shape.name, shape.k));
     if (contraction.across) add(*contraction.across, shape.n, fmt::format("columns of {}", shape.name));
     add(step_.row, rows * warps_of_team,
         fmt::format("{} warps of {} rows each, by {}", warps_of_team, rows, shape.name));
-    (void)column;
   }
   // The innermost axis of a tile is loaded in whole lines.
   void add_line(BufferId id, const Sourced<double>& line) {

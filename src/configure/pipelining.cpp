@@ -19,7 +19,8 @@ std::int64_t teams_needed(Overlap overlap) {
   return overlap == Overlap::three_teams ? 3 : overlap == Overlap::two_teams ? 2 : 1;
 }
 
-bool copies_itself(const BlockStep& step) {
+// Where four warps issue an instruction together, registers can pass between them.
+bool hands_registers_on(const BlockStep& step) {
   return std::ranges::any_of(step.columns, [](const StepColumn& column) {
     return column.contraction && warps_of(*column.contraction->instruction) > 1;
   });
@@ -45,7 +46,7 @@ class Fitting {
     Pipelining made;
     made.overlap = overlap;
     made.team_register_bytes = most_registers(variables_.registers(team_, overlap == Overlap::within_team));
-    made.shared_bytes = variables_.shared_bytes(team_, stages);
+    made.shared_bytes = variables_.shared_bytes(stages);
     by_bytes(made, stages);
     by_allocation(made, overlap);
     return made;
@@ -78,7 +79,7 @@ class Fitting {
     made.occupancy.ladder = register_ladder(hardware_);
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
     const auto most = static_cast<std::int64_t>(whole(hardware_.limits.registers_per_thread, 255));
-    if (overlap != Overlap::none && copies_itself(step_) && registers <= most) {
+    if (overlap != Overlap::none && hands_registers_on(step_) && registers <= most) {
       const auto teams = team_.teams;
       needs.warps += team_.warps;
       needs.registers_per_thread = (registers_of_copy_team + teams * registers + teams) / (teams + 1);

@@ -21,15 +21,12 @@ Kernel down_to(const Kernel& kernel, std::size_t level) {
   return make_kernel(kernel.derivation, partition);
 }
 
-// The innermost loop of the first of every loops, with the loops around it.
-const Block& innermost(const Block& block, std::vector<Split>& loops) {
-  for (const auto& step : block.steps)
-    if (const auto* loop = std::get_if<For>(&step.node)) {
-      loops.push_back(loop->split);
-      return innermost(loop->body, loops);
-    }
-  return block;
-}
+// A body of the nest and the loops around it.
+struct Body {
+  const Block* block = nullptr;
+  std::vector<Split> loops;
+  std::size_t contractions = 0;
+};
 
 const InstructionShape* fastest_instruction(const Hardware& hardware, Datatype type) {
   const InstructionShape* best = nullptr;
@@ -47,22 +44,38 @@ class Reader {
   }
 
   std::optional<BlockStep> run() {
-    std::vector<Split> loops;
-    const auto& body = innermost(step_.nest->body, loops);
-    measure(loops);
-    for (const auto& step : body.steps)
+    Body body;
+    find_body({&step_.nest->body, {}, 0}, body);
+    if (body.contractions == 0) return std::nullopt;
+    measure(body.loops);
+    for (const auto& step : body.block->steps)
       if (const auto* compute = std::get_if<Compute>(&step.node)) add(*compute);
     const bool any = std::ranges::any_of(step_.columns, [](const auto& c) { return c.contraction.has_value(); });
     if (!any) return std::nullopt;
     choose_row();
     for (auto& column : step_.columns)
       if (column.contraction) orient(column);
-    sort_tiles(body);
+    sort_tiles(*body.block);
     return std::move(step_);
   }
 
  private:
   const LoopNest& nest() const { return *step_.nest; }
+
+  // The body with most contractions, the innermost of equals.
+  void find_body(Body here, Body& best) const {
+    for (const auto& step : here.block->steps)
+      if (const auto* compute = std::get_if<Compute>(&step.node))
+        here.contractions += std::ranges::any_of(work_of(nest().scratch, compute->column, hardware_),
+                                                 [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+    if (here.contractions >= best.contractions) best = here;
+    for (const auto& step : here.block->steps)
+      if (const auto* loop = std::get_if<For>(&step.node)) {
+        Body inside{&loop->body, here.loops, 0};
+        inside.loops.push_back(loop->split);
+        find_body(std::move(inside), best);
+      }
+  }
 
   void measure(const std::vector<Split>& loops) {
     for (std::uint32_t w = 0; w < nest().scratch.wires.size(); ++w)

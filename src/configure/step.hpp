@@ -1,5 +1,5 @@
-// One stream step of a block: the columns of the innermost loop, the tiles they read, and which matrix instruction each
-// contraction takes.
+// One stream step of a block: the columns of the innermost loop with most contractions, the tiles they read, and which
+// matrix instruction each contraction takes.
 #pragma once
 
 #include <memory>

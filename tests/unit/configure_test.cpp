@@ -129,6 +129,14 @@ TEST_CASE("contractions read the core's memory once for every instruction's rows
   CHECK(read("a100-sxm4-40", flash + "; group q 32 at reg") == Approx(1024 + 256).epsilon(1e-3));
 }
 
+TEST_CASE("a step is of the loop with the contractions, wherever loops around it begin and end sums", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto made =
+      configured(kernel_of("matmul", "group a 128, stream b 64, c 32 at smem", hardware), hardware, Model::ideal);
+  CHECK(clocks_of_column(made, "C_sum", Resource::tensor) == 2.0 * 128 * 64 * 32 / 4096);
+  CHECK(made.row_axis == "a");
+}
+
 namespace {
 
 // The slow twin of step_seconds: teams that each go through their columns in order, resources that serve one at a
