@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "napkin/loops.hpp"
@@ -52,11 +53,41 @@ struct ClosedTerm {
   double alpha_value = 0;  // at the sizes given; 0 where symbolic sizes remain
   double beta = 0;
 };
+// Where transfers keep up with operations: each byte that moves must be worth this many operations.
+struct Balance {
+  Unit unit = Unit::fma;           // that takes longest ideally
+  double operations_per_byte = 0;  // of the machine: the unit's rate over the bandwidth into the level
+  std::optional<double>
+      least_room;  // of the level, with axes as long as one likes; bytes, or values where it counts them
+  struct AxisLength {
+    std::string axis;
+    std::optional<double> in_any_room, in_this_room;  // none: no length is enough
+  };
+  std::vector<AxisLength> least_lengths;  // of axes that matter, the others as they are
+};
+// What the least transfers would gain: each a factor of the time they take.
+struct Gains {
+  std::optional<double> half_the_bytes, twice_the_room;
+  struct Siblings {
+    std::int64_t count = 1;
+    double saved = 0;                        // share of the time
+    std::vector<double> saved_by_term = {};  // of each term of H*, alone
+  };
+  std::vector<Siblings> siblings;  // that read each other's memory and so share what they load
+};
+// The best whole numbers for the pieces, with numbers of pieces counted as ratios.
+struct WholePieces {
+  std::vector<std::pair<std::string, std::int64_t>> pieces;
+  double values = 0;  // H there
+};
 struct ClosedForm {
   std::string H, M, H_star;
   std::vector<ClosedTerm> terms;
   std::vector<std::string> dropped;    // monomials of M that H_star leaves out
   std::optional<double> bound_values;  // H_star at the level's capacity
+  std::optional<WholePieces> whole;
+  std::optional<Balance> balance;  // where H* is symbolic and the machine has both rates
+  Gains gains;
 };
 
 // What does not fit: where, by how much, and by which array most.

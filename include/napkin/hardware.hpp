@@ -83,7 +83,8 @@ struct InstructionShape {
   std::string name;  // of the family: "mma.sync", "wgmma"
   Datatype operands = Datatype::f16;
   std::int64_t m = 1, n = 1, k = 1, n_max = 1;
-  std::optional<Sourced<double>> fraction;  // share of the unit's peak that the family can reach at all
+  std::optional<Sourced<double>> fraction;        // share of the unit's peak that the family can reach at all
+  std::optional<Sourced<double>> latency_clocks;  // from its issue to its result
 };
 
 // Operations per second of the whole machine, by unit and operand type. A multiply-add is two operations. `rates`

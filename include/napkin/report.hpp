@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "napkin/configure.hpp"
 #include "napkin/search.hpp"
 #include "napkin/verify.hpp"
 
@@ -30,6 +31,8 @@ struct Analysis {
   std::optional<FoundPlan> plan;              // how `kernels` were cut; none where the partition is by hand
   // Some axis has no size: of the kernels only the closed forms and which axes are split hold, no number does.
   bool symbolic = false;
+  // How each of `kernels` runs on a core; none where the machine or the kernel knows no matrix units.
+  std::vector<std::optional<Configuration>> configurations;
 };
 std::string print(const Analysis&, Format, bool color);
 

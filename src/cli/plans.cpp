@@ -85,6 +85,16 @@ bool add_by_hand(Session& session, const Input& input, const Written& written, A
   return false;
 }
 
+// How a core shares out its rows is for the configuration to say, unless a person did.
+Kernel as_asked(const Kernel& kernel, const Analysis& analysis) {
+  std::size_t deepest = analysis.hardware.core.value_or(0);
+  for (const auto& split : analysis.goal.fixed.splits) deepest = std::max(deepest, split.level);
+  Partition partition;
+  std::ranges::copy_if(kernel.partition.splits, std::back_inserter(partition.splits),
+                       [&](const Split& split) { return split.level <= deepest; });
+  return make_kernel(kernel.derivation, partition);
+}
+
 std::string complaint(const Analysis& analysis, const Candidate& candidate) {
   const auto names = fmt::format("{}", fmt::join(report::statement_names(*candidate.kernel.derivation), ", "));
   const auto what = analysis.by_hand ? "the partition does not fit" : fmt::format("nothing fits for {}", names);
@@ -124,6 +134,7 @@ std::optional<Analysis> make_symbolic(Session& session, const Input& input, cons
   analysis->diagram = input.diagram;
   analysis->symbolic = true;
   analysis->plan.reset();
+  analysis->configurations.clear();
   for (auto& found : analysis->kernels) {
     const auto* best = report::reported(found);
     if (!best) continue;
@@ -151,13 +162,19 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
                                       const std::optional<Written>& written) {
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
-  Analysis analysis{input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt};
+  Analysis analysis{input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}};
   if (written) {
     if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
   } else {
     analysis.plan = search(input.diagram, hardware, analysis.goal);
     analysis.kernels = std::move(analysis.plan->kernels);
     analysis.diagram = analysis.plan->diagram;
+  }
+  for (const auto& found : analysis.kernels) {
+    const auto* shown = report::reported(found);
+    analysis.configurations.push_back(
+        shown ? configure(as_asked(shown->kernel, analysis), shown->cost, hardware, analysis.goal.model)
+              : std::nullopt);
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   if (session.options.timings) analysis.seconds = passed.count();

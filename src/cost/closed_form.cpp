@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cost/least_transfers.hpp"
-#include "cost/symbols.hpp"
+#include "cost/balance.hpp"
 
 namespace napkin {
 namespace {
@@ -109,6 +108,26 @@ std::optional<double> bound(const Question& weighted, const std::optional<Numeri
   return numeric ? std::optional(fixed + numeric->value) : std::nullopt;
 }
 
+// What H* means for the machine and what would lessen it, where it is one symbolic term.
+void add_machine(ClosedForm& form, const Symbolic& all, const CostModel& model, const Kernel& shape,
+                 const Hardware& hardware) {
+  const auto bytes = question(all.weighted_transfers, all.weighted_memory);
+  const auto least = symbolic_least(bytes);
+  if (!all.sized || (!bytes.terms.empty() && !least)) return;
+  const LeastBytes as_bytes{least, bytes.fixed};
+  form.gains = gains(as_bytes, hardware, all.sizes);
+  form.balance = balance(as_bytes, model, shape, hardware, all.sizes);
+}
+
+// H at the best whole pieces, those that it does not depend on at 1.
+void add_whole(ClosedForm& form, const Question& weighted, const Symbolic& all, double room) {
+  const auto near = numeric_least(weighted, all, room);
+  if (!near) return;
+  const auto terms = substituted(weighted.terms, all.sizes), held = substituted(weighted.held, all.sizes);
+  form.whole = whole_pieces(terms, held, *near, room, all.largest);
+  if (form.whole) form.whole->values += value(weighted.fixed, all.sizes);
+}
+
 }  // namespace
 
 ClosedForm closed_form(const CostModel& model, const Kernel& shape, const Hardware& hardware, Model kind) {
@@ -130,6 +149,8 @@ ClosedForm closed_form(const CostModel& model, const Kernel& shape, const Hardwa
   }
   add_fixed(form, asked, all);
   form.bound_values = bound(weighted, numeric, all, level.room());
+  add_whole(form, weighted, all, level.room());
+  add_machine(form, all, model, shape, hardware);
   return form;
 }
 

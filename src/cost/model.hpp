@@ -145,14 +145,16 @@ class CostModel {
   const std::vector<Holding>& holdings() const { return holdings_; }
   const std::vector<Column>& columns() const { return columns_; }
   const std::vector<std::vector<std::size_t>>& ideal() const { return ideal_; }  // by level, indices into holdings()
-
- private:
-  friend class CostModelBuilder;
   struct Operations {
     std::size_t work;
     double each;
     Product positions;
   };
+  const std::vector<Operations>& operations() const { return operations_; }
+  const std::vector<const Rate*>& rates() const { return rates_; }  // of work(); null where the profile has none
+
+ private:
+  friend class CostModelBuilder;
   // The groups of one wire down to one level: all of them, and those above it.
   struct Grouping {
     std::size_t level;

@@ -135,23 +135,39 @@ bool all_sized(const Posynomial& sum, const Assignment& sizes) {
 
 }  // namespace
 
+Posynomial operations(const CostModel& model, const Kernel& shape, std::size_t work) {
+  const Reader reader(model, shape);
+  Posynomial all;
+  for (const auto& operations : model.operations())
+    if (operations.work == work)
+      for (const auto& term : reader.sum(operations.positions)) all.push_back(Monomial{operations.each, {}} * term);
+  return collected(all);
+}
+
 Symbolic symbols(const CostModel& model, const Kernel& shape, const Hardware& hardware, Model kind) {
   Symbolic all;
   const Reader reader(model, shape);
   add_sizes(all, reader, shape);
-  for (const auto& transfer : model.transfers())
-    if (transfer.level == level) std::ranges::move(reader.sum(transfer.values), std::back_inserter(all.transfers));
+  const bool in_values = hardware.levels.at(level).in_values;
+  for (const auto& transfer : model.transfers()) {
+    if (transfer.level != level) continue;
+    for (const auto& term : reader.sum(transfer.values)) {
+      all.transfers.push_back(term);
+      all.weighted_transfers.push_back(Monomial{in_values ? 1.0 : transfer.bytes, {}} * term);
+    }
+  }
   auto at = all.sizes;
   at.insert(all.written.begin(), all.written.end());
   for (const auto index : held_at_level(model, reader, at, kind)) {
     const auto& holding = model.holdings()[index];
-    const double weight = hardware.levels.at(level).in_values ? 1 : holding.bytes;
+    const double weight = in_values ? 1 : holding.bytes;
     for (const auto& term : reader.sum(holding.values)) {
       all.memory.push_back(term);
       all.weighted_memory.push_back(Monomial{weight, {}} * term);
     }
   }
   all.transfers = collected(all.transfers);
+  all.weighted_transfers = collected(all.weighted_transfers);
   all.memory = collected(all.memory);
   all.weighted_memory = collected(all.weighted_memory);
   all.sized = all_sized(all.transfers, all.sizes) && all_sized(all.memory, all.sizes);

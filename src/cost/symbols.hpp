@@ -10,13 +10,16 @@
 namespace napkin {
 
 struct Symbolic {
-  Posynomial transfers;         // in values
-  Posynomial memory;            // in values
-  Posynomial weighted_memory;   // each value counted with its bytes, or as 1 where the level counts values
-  Assignment sizes;             // of the axes that have one
-  Assignment largest, written;  // of every piece: its axis, where that has a size, and what the partition says
-  bool sized = true;            // every axis that occurs has a size
+  Posynomial transfers;           // in values
+  Posynomial weighted_transfers;  // in bytes, or in values where the level counts values
+  Posynomial memory;              // in values
+  Posynomial weighted_memory;     // each value counted with its bytes, or as 1 where the level counts values
+  Assignment sizes;               // of the axes that have one
+  Assignment largest, written;    // of every piece: its axis, where that has a size, and what the partition says
+  bool sized = true;              // every axis that occurs has a size
 };
+// The operations of one kind of work, by index into CostModel::work().
+Posynomial operations(const CostModel&, const Kernel& shape, std::size_t work);
 Symbolic symbols(const CostModel&, const Kernel& shape, const Hardware&, Model);
 
 }  // namespace napkin

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "emit/report_closed_form.hpp"
+#include "emit/report_configuration.hpp"
 #include "emit/report_plan.hpp"
 #include "emit/report_quantity.hpp"
 #include "emit/report_tables.hpp"
@@ -27,26 +29,6 @@ void add(Document& made, const std::string& title, const std::string& words) {
   if (words.empty()) return;
   made.blocks.push_back(Heading{3, title, ""});
   made.blocks.push_back(Paragraph{words});
-}
-
-Rows closed_form_rows(const KernelCost& cost) {
-  const auto& form = cost.closed_form;
-  Rows rows;
-  const auto row = [&](const char* name, const std::string& text) {
-    if (!text.empty()) rows.push_back({name, text});
-  };
-  row("H  =", form.H);
-  row("M  =", form.M);
-  row("H* =", form.H_star);
-  if (!form.dropped.empty()) row("", "to leading order: of M it leaves out " + join(form.dropped));
-  if (form.bound_values && !cost.levels.empty()) {
-    const auto here = static_cast<double>(cost.levels.front().transfer_values);
-    const auto times = ratio(here / *form.bound_values);
-    row("bound", fmt::format("no partition moves fewer than {} values, to leading order; this one moves {}{}",
-                             counted(*form.bound_values), counted(here),
-                             times == "1" ? "" : fmt::format(", {} times as many", times)));
-  }
-  return rows;
 }
 
 double operations(const KernelCost& cost) {
@@ -98,7 +80,8 @@ void add_numbers(Document& made, const Analysis& analysis, const Candidate& cand
   add(made, "Units", unit_table(cost));
 }
 
-void add_kernel(Document& made, const Analysis& analysis, const Found& found) {
+void add_kernel(Document& made, const Analysis& analysis, const Found& found,
+                const std::optional<Configuration>& configuration) {
   const auto* shown = reported(found);
   if (!shown) return;
   const auto& [kernel, cost] = *shown;
@@ -108,9 +91,11 @@ void add_kernel(Document& made, const Analysis& analysis, const Found& found) {
       Table{{{"", false, true}}, overrun_rows(analysis.hardware, cost)});
   if (!analysis.symbolic) add_numbers(made, analysis, *shown);
   if (analysis.symbolic) add(made, "Partition", shape_text(analysis, kernel));
-  add(made, "Closed forms", Table{{{""}, {"", false, true}}, closed_form_rows(cost)});
+  add(made, "Closed forms", Table{{{""}, {"", false, true}}, closed_form_rows(analysis.hardware, cost)});
   if (analysis.symbolic) return;
+  if (configuration) add_configuration(made, *configuration);
   add(made, "Time", time_text(cost));
+  if (configuration && configuration->launch) add_launch(made, *configuration->launch);
   if (found.best.size() > 1)
     add(made, fmt::format("The best {}", found.best.size()), ranking_table(analysis, found.best));
   add(made, "Search", search_text(found, analysis.seconds));
@@ -152,12 +137,18 @@ const Candidate* reported(const Found& found) {
   return found.nearest ? &*found.nearest : nullptr;
 }
 
+const std::optional<Configuration>& configuration_of(const Analysis& analysis, std::size_t kernel) {
+  static const std::optional<Configuration> none;
+  return kernel < analysis.configurations.size() ? analysis.configurations[kernel] : none;
+}
+
 Document document(const Analysis& analysis) {
   Document made;
   const auto title = fmt::format("{} on {}", analysis.diagram.name, analysis.hardware.name);
   made.blocks.push_back(Heading{1, title, analysis.hardware.description});
   made.blocks.push_back(header_table(analysis));
-  for (const auto& found : analysis.kernels) add_kernel(made, analysis, found);
+  for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
+    add_kernel(made, analysis, analysis.kernels[i], configuration_of(analysis, i));
   if (!analysis.symbolic) add_plan(made, analysis);
   return made;
 }

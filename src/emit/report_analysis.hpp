@@ -12,6 +12,9 @@ std::string json_text(const Analysis&);  // napkin.analysis/1
 // The candidate that is shown: the best, or where nothing fits the nearest; null where there is none.
 const Candidate* reported(const Found&);
 
+// Of a kernel by its index; none where there is none.
+const std::optional<Configuration>& configuration_of(const Analysis&, std::size_t kernel);
+
 // Sums over the reported kernels; unknown where they are unknown of one.
 struct Totals {
   double operations = 0;

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "emit/report_analysis.hpp"
+#include "emit/report_closed_form.hpp"
+#include "emit/report_configuration.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_plan.hpp"
 #include "emit/report_tables.hpp"
@@ -95,20 +97,6 @@ Json unit_json(const UnitCost& unit) {
           {"ideal_time_s", number(unit.ideal_time_s)}};
 }
 
-Json term_json(const ClosedTerm& term) {
-  return {{"alpha", term.alpha},
-          {"beta", term.beta},
-          {"alpha_value", term.alpha_value > 0 ? number(term.alpha_value) : Json(nullptr)}};
-}
-
-Json closed_form_json(const ClosedForm& form) {
-  return {{"H", form.H},
-          {"M", form.M},
-          {"H_star", form.H_star},
-          {"terms", list(form.terms, term_json)},
-          {"dropped", form.dropped}};
-}
-
 // What no partition can go below: the bound in values, each at least as wide as the narrowest array; and everything
 // read and written once.
 Json lower_bound_json(const KernelCost& cost) {
@@ -150,7 +138,9 @@ Json runner_up_json(const Analysis& analysis, const Candidate& candidate) {
           {"bound_by", cost.bound_by}};
 }
 
-Json kernel_json(const Analysis& analysis, const Found& found, const Candidate& shown) {
+Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& shown) {
+  const auto& found = analysis.kernels[index];
+  const auto& configuration = configuration_of(analysis, index);
   const auto& [kernel, cost] = shown;
   auto levels = Json::array();
   for (const auto& level : cost.levels) levels.push_back(level_json(analysis.hardware, level));
@@ -165,7 +155,7 @@ Json kernel_json(const Analysis& analysis, const Found& found, const Candidate& 
           {"levels", levels},
           {"masks", masks_json(analysis.hardware, cost)},
           {"units", list(cost.units, unit_json)},
-          {"closed_form", closed_form_json(cost.closed_form)},
+          {"closed_form", closed_form_json(analysis.hardware, cost.closed_form)},
           {"lower_bound", lower_bound_json(cost)},
           {"bound_by", cost.bound_by},
           {"ideal_time_s", number(cost.ideal_time_s)},
@@ -173,7 +163,8 @@ Json kernel_json(const Analysis& analysis, const Found& found, const Candidate& 
           {"energy_j", number(cost.energy_j)},
           {"fits", cost.overruns.empty()},
           {"overruns", overruns_json(analysis.hardware, cost)},
-          {"runners_up", runners_up}};
+          {"runners_up", runners_up},
+          {"configuration", configuration ? configuration_json(*configuration) : Json(nullptr)}};
 }
 
 Json totals_json(const Analysis& analysis) {
@@ -217,9 +208,8 @@ Json search_json(const Analysis& analysis) {
 
 std::string json_text(const Analysis& analysis) {
   auto kernels = Json::array();
-  for (const auto& found : analysis.kernels) {
-    if (const auto* shown = reported(found)) kernels.push_back(kernel_json(analysis, found, *shown));
-  }
+  for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
+    if (const auto* shown = reported(analysis.kernels[i])) kernels.push_back(kernel_json(analysis, i, *shown));
   const Json json{{"schema", "napkin.analysis/1"},
                   {"napkin", NAPKIN_VERSION},
                   {"diagram", analysis.diagram.name},

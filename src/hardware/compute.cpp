@@ -44,11 +44,12 @@ bool read_shape(std::string_view text, InstructionShape& shape) {
 
 void read_instructions(Reader& reader, ComputeUnit& unit, const Node& node, const std::string& path) {
   reader.entries(node, path, [&](const Entry& family, const std::string& at) {
-    std::optional<Sourced<double>> fraction;
+    std::optional<Sourced<double>> fraction, latency;
     const std::size_t first = unit.instructions.size();
     reader.entries(family.value, at, [&](const Entry& entry, const std::string& there) {
       if (entry.key == "fraction")
         return reader.number(fraction, Dimension::fraction, Range::fraction)(entry.value, there);
+      if (entry.key == "latency") return reader.number(latency, Dimension::clocks)(entry.value, there);
       InstructionShape shape;
       shape.name = family.key;
       const Datatype* type = datatype_named(reader, entry.key, entry.key_span);
@@ -62,7 +63,10 @@ void read_instructions(Reader& reader, ComputeUnit& unit, const Node& node, cons
             problem("E0412", fmt::format("`{}` is no instruction shape", word->written), word->span,
                     "write it as in `m16n8k16`, or `m64n8-256k16` for every n that is a multiple of 8 up to 256"));
     });
-    for (std::size_t i = first; i < unit.instructions.size(); ++i) unit.instructions[i].fraction = fraction;
+    for (std::size_t i = first; i < unit.instructions.size(); ++i) {
+      unit.instructions[i].fraction = fraction;
+      unit.instructions[i].latency_clocks = latency;
+    }
   });
 }
 

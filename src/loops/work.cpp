@@ -6,7 +6,7 @@
 namespace napkin {
 namespace {
 
-// What is the same at every position is computed once and not counted.
+// What is the same at every position is computed once and not counted; dividing by it is multiplying by its inverse.
 bool varies(const Diagram& diagram, ExprId id) {
   return !free_wires(diagram, id).empty() || !arrays_read(diagram, id).empty();
 }
@@ -17,7 +17,9 @@ void collect(const Diagram& diagram, ExprId id, bool folded, std::vector<ColumnW
       [](const Reduce&) {}, [&](const Cast& c) { collect(diagram, c.value, folded, work); },
       [&](const Apply& a) {
         if (!varies(diagram, id)) return;
-        work.push_back({a.function->unit, Datatype::f32, a.function->operations, folded});
+        const bool scales = a.function->role == Role::divide && !varies(diagram, a.arguments[1]);
+        const auto unit = scales ? Unit::fma : a.function->unit;
+        work.push_back({unit, Datatype::f32, a.function->operations, folded});
         for (const auto argument : a.arguments) collect(diagram, argument, folded, work);
       });
 }

@@ -28,14 +28,16 @@ const std::vector<Stage> stages = {
     {"partition", {"text", "functions", "syntax", "diagram", "derive", "hardware"}},
     {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
     {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops"}},
+    {"configure", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
     {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
     {"verify", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
     {"scene", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
     {"report",
-     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "verify"}},
+     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
+      "verify"}},
     {"emit",
-     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "verify", "scene",
-      "report"}},
+     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
+      "verify", "scene", "report"}},
 };
 
 // include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.

@@ -55,9 +55,9 @@ group q 16 at smem                                                2 pieces
       load V_smem from V                                          [8, 8]    f16   smem   128 B
       load V_reg from V_smem                                      [8, 8]    f16   reg    128 B
       S = sum[d](Q * K)                                           [4, 8]    f32   reg    128 B  512 fma
-      n = max(m, max[x](where(x <= q, S / sqrt(size(d)), -inf)))  [4]       f32   reg     16 B  96 fma, 32 sfu
+      n = max(m, max[x](where(x <= q, S / sqrt(size(d)), -inf)))  [4]       f32   reg     16 B  128 fma
       r = exp(m - n)                                              [4]       f32   reg     16 B  4 sfu
-      P = exp(where(x <= q, S / sqrt(size(d)), -inf) - n)         [4, 8]    f16   reg     64 B  64 fma, 64 sfu
+      P = exp(where(x <= q, S / sqrt(size(d)), -inf) - n)         [4, 8]    f16   reg     64 B  96 fma, 32 sfu
       l = r * l + sum[x](P)                                       [4]       f32   reg     16 B  36 fma
       o = r * o + sum[x](P * V)                                   [4, 8]    f32   reg    128 B  544 fma
       m = n                                                       [4]       f32   reg     16 B

@@ -1,0 +1,155 @@
+// Configuration: how the blocks of a kernel run on one core. What a stream step computes is given to matrix units and
+// registers, rows are dealt out to teams of warps, and the clocks of every column say which unit bounds the step.
+//
+// A core's matrix units are fed by a team: as many warps as the register file has partitions, four on every GPU known
+// here. docs/theory.md, configuration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "napkin/cost.hpp"
+
+namespace napkin {
+
+// What executes or moves: the compute units, the core's own memory, and the way in from the level above.
+enum class Resource : std::uint8_t { tensor, fma, sfu, shared, copy };
+std::string_view name(Resource);
+
+enum class Place : std::uint8_t { shared, registers, tensor_memory };
+std::string_view name(Place);
+
+// An array of one step as its owner holds it: a team, or all teams of the block together.
+struct Variable {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  Datatype type = Datatype::f32;
+  Place place = Place::registers;
+  bool by_team = true;
+  std::int64_t copies = 1;  // tiles of the steps to come are loaded beside those in use
+  std::int64_t bytes = 0;   // of all copies
+};
+
+// What one column has alive.
+struct ColumnVariables {
+  std::string column;  // the array that it makes
+  std::string value;   // "p = exp(S - n)"
+  Resource on = Resource::fma;
+  std::vector<Variable> variables;
+  std::int64_t team_register_bytes = 0;
+};
+
+struct Divisor {
+  std::string axis;
+  std::int64_t size = 1;  // the least common multiple
+  std::vector<std::pair<std::int64_t, std::string>> reasons;
+};
+
+// A column on a resource, in one step of one block.
+struct ColumnClocks {
+  std::string column;
+  Resource on = Resource::fma;
+  double operations = 0;  // or bytes
+  double clocks = 0;      // of one core
+  double seconds = 0;
+};
+struct ResourceClocks {
+  Resource on = Resource::fma;
+  double clocks = 0, seconds = 0;
+  double slack = 0;  // share of the step's bound in which it has nothing to do
+};
+
+// How many fit on a core.
+struct Occupancy {
+  // Bytes alone, as the paper counts.
+  double teams_by_shared = 0, teams_by_registers = 0;
+  std::int64_t teams = 0;  // the whole of the lesser
+  double warps_by_registers = 0;
+  // As the chip allocates: registers by the warp in each partition, shared memory in whole units and with its reserve.
+  std::int64_t registers_per_thread = 0;
+  std::int64_t blocks = 0, warps = 0;         // of the blocks as partitioned; 0: they cannot run
+  std::int64_t warps_by_these_registers = 0;  // whatever the blocks
+  std::string limited_by;
+  std::vector<std::pair<std::int64_t, std::int64_t>> ladder;  // most registers of a thread, and the warps they leave
+};
+
+enum class Overlap : std::uint8_t { none, copies, within_team, two_teams, three_teams };
+std::string_view name(Overlap);
+
+// One way to overlap the columns of a step.
+struct Pipelining {
+  Overlap overlap = Overlap::none;
+  std::int64_t team_register_bytes = 0;
+  std::int64_t shared_bytes = 0;  // of a block
+  Occupancy occupancy;
+  bool runs = false;       // as many teams as it needs fit
+  double step_s = 0;       // of one block, among the blocks beside it
+  double utilization = 0;  // of the unit that the kernel's operations run on most, at most 1
+  struct Event {
+    std::string column;
+    Resource on = Resource::fma;
+    double begin_s = 0, end_s = 0;
+  };
+  std::vector<Event> timeline;  // of one step of one team
+};
+
+// Transfers against operations in one step of one core with all its teams.
+struct BandwidthCheck {
+  std::int64_t rows = 0;  // of all teams that fit by bytes
+  double step_s = 0, transfer_s = 0;
+  std::optional<double> least_rows;  // that keep operations the bound
+  double operations_per_s = 0;       // of the machine, at the bound
+};
+
+// The same kernel with a piece of another size.
+struct Neighbour {
+  std::string axis;
+  std::int64_t size = 0;
+  bool runs = false;
+  Overlap overlap = Overlap::none;
+  Resource bound = Resource::fma;
+  double times_as_fast = 0;  // for each operation
+};
+
+// One line of "where the rest went".
+struct Loss {
+  std::string what;
+  double seconds = 0;
+};
+struct Launch {
+  double ideal_s = 0, time_s = 0;
+  std::int64_t blocks = 0, cores = 0, blocks_per_core = 0, waves = 0;
+  double last_wave_busy = 1;  // share of the places that it fills
+  double steps = 0;           // of all blocks, as whole ones
+  std::vector<Loss> losses;   // they add up to time_s - ideal_s
+};
+
+struct Configuration {
+  std::string instruction;                                     // "wgmma m64n8k32"
+  std::string row_axis;                                        // dealt out to teams
+  std::int64_t rows = 0;                                       // of a block
+  std::int64_t team_rows = 0, team_warps = 0, teams = 0;       // of a block
+  std::vector<std::pair<std::string, std::int64_t>> subloops;  // axis, and the step in which an instruction takes it
+  std::vector<Divisor> divisors;
+  std::vector<Variable> variables;  // in shared memory
+  std::int64_t shared_block_bytes = 0, shared_team_bytes = 0;
+  std::vector<ColumnVariables> columns;
+  std::vector<ColumnClocks> clocks;
+  std::vector<ResourceClocks> resources;
+  Resource bound = Resource::tensor;
+  std::vector<Pipelining> pipelinings;
+  std::size_t chosen = 0;  // of them: the fastest that runs
+  std::optional<BandwidthCheck> bandwidth;
+  std::vector<Neighbour> neighbours;
+  std::optional<Launch> launch;
+};
+
+// None where the machine says nothing of its cores, or the kernel has nothing for its matrix units. In the ideal model
+// every number in a register is as wide as the widest input, rates are the datasheet's, and bytes alone decide what
+// fits.
+std::optional<Configuration> configure(const Kernel&, const KernelCost&, const Hardware&, Model);
+
+}  // namespace napkin

@@ -1,0 +1,183 @@
+// Operations over rates. A lone addition or product takes the place of a multiply-add, so on the lanes each counts
+// twice; contractions read their tiles from the core's memory while they run.
+#include "configure/clocks.hpp"
+
+#include <algorithm>
+
+#include "configure/raster.hpp"
+
+namespace napkin {
+namespace {
+
+double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model model) {
+  return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
+}
+
+class Counter {
+ public:
+  Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached)
+      : step_(step),
+        team_(team),
+        hardware_(hardware),
+        model_(model),
+        cached_(cached),
+        cores_(hardware.total(step.core)) {
+    for (const auto array : step.nest->inputs) {
+      const auto type = step.diagram().at(array).type;
+      if (row(type).bytes > row(widest_).bytes) widest_ = type;
+    }
+  }
+
+  StepClocks run() {
+    find_clock();
+    for (const auto& column : step_.columns) {
+      const double before = serial_;
+      for (const auto& work : column.work) compute(column, work);
+      double time = serial_ - before;
+      if (column.contraction) time = std::max(time, read(column));
+      (!column.contraction ? all_.pointwise : column.contraction->rows.staged ? all_.leading : all_.trailing) += time;
+    }
+    copy();
+    hand_over();
+    for (const auto& resource : all_.resources)
+      if (resource.seconds > all_.bound) all_.bound = resource.seconds, all_.slowest = resource.on;
+    return std::move(all_);
+  }
+
+ private:
+  void add(const std::string& column, Resource on, double operations, double clocks, double seconds) {
+    if (operations == 0) return;
+    const auto same = std::ranges::find_if(
+        all_.columns, [&](const ColumnClocks& other) { return other.column == column && other.on == on; });
+    if (same == all_.columns.end())
+      all_.columns.push_back({column, on, operations, clocks, seconds});
+    else
+      same->operations += operations, same->clocks += clocks, same->seconds += seconds;
+    auto total = std::ranges::find(all_.resources, on, &ResourceClocks::on);
+    if (total == all_.resources.end()) total = all_.resources.insert(total, {on, 0, 0, 0});
+    total->clocks += clocks, total->seconds += seconds;
+  }
+
+  // In the paper's count lanes work on numbers as wide as the widest input.
+  Datatype type_of(const ColumnWork& work, const ComputeUnit& unit) const {
+    const auto wanted = model_ == Model::ideal && work.unit == Unit::fma ? widest_ : work.type;
+    return unit.rates.contains(wanted) ? wanted : Datatype::f32;
+  }
+  void compute(const StepColumn& column, const ColumnWork& work) {
+    const auto* unit = hardware_.find(work.unit);
+    if (!unit) return;
+    const auto type = type_of(work, *unit);
+    const auto rate = unit->rates.find(type);
+    if (rate == unit->rates.end()) return;
+    const bool lone = work.unit == Unit::fma && !column.contraction;
+    const bool repair = work.unit == Unit::fma && column.contraction;  // joined with an addition: a multiply-add
+    const double operations = (lone || repair ? 2 : 1) * work.operations * (work.folded ? column.folded : column.kept);
+    const double slowed = work.unit == Unit::tensor ? 1 : clock_;
+    const double filled = work.unit == Unit::tensor ? filled_rows(*column.contraction) : 1;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed / filled;
+    const double per_second = unit->clock_hz ? unit->clock_hz->value : 0;
+    const auto each = unit->per_clock.find(type);
+    const double clocks = each == unit->per_clock.end()
+                              ? operations * static_cast<double>(cores_) / rate->second.peak() * per_second
+                              : operations / filled / each->second.value;
+    if (work.unit == Unit::tensor) all_.operations += operations;
+    // What repairs a state is done on the lanes, before the contraction adds to it.
+    (repair ? all_.pointwise : serial_) += seconds;
+    const auto on = work.unit == Unit::tensor ? Resource::tensor
+                    : work.unit == Unit::sfu  ? Resource::sfu
+                                              : Resource::fma;
+    add(column.name, on, operations, clocks, seconds);
+  }
+
+  // Instructions run on all of their rows; those beyond the block's are lost.
+  double filled_rows(const Contraction& contraction) const {
+    const auto rows = step_.lengths[step_.row.index], each = contraction.instruction->m;
+    return model_ == Model::ideal ? 1
+                                  : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
+  }
+
+  // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
+  // rows once.
+  double read(const StepColumn& column) {
+    const auto& contraction = *column.contraction;
+    const auto rows = step_.lengths[step_.row.index];
+    const bool itself = warps_of(*contraction.instruction) > 1;
+    const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
+    std::int64_t bytes = 0;
+    if (contraction.columns.staged) bytes += (rows + at_once - 1) / at_once * step_.bytes(contraction.columns.buffer);
+    if (contraction.rows.staged) bytes += step_.bytes(contraction.rows.buffer);
+    const auto below = step_.core + 1;
+    if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
+    const double seconds =
+        seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_) / clock_;
+    add(column.name, Resource::shared, static_cast<double>(bytes),
+        clocks(seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, Model::ideal)),
+        seconds);
+    return seconds;
+  }
+  double clocks(double seconds) const {
+    const auto* unit = hardware_.find(Unit::tensor);
+    return unit->clock_hz ? seconds * unit->clock_hz->value : 0;
+  }
+
+  // A matrix unit sustains less than its instructions reach for a moment because the chip lowers its clock, which lanes
+  // and the core's memory share.
+  void find_clock() {
+    if (model_ == Model::ideal) return;
+    for (const auto& column : step_.columns) {
+      if (!column.contraction) continue;
+      const auto& instruction = *column.contraction->instruction;
+      const auto& rate = hardware_.find(Unit::tensor)->rates.at(instruction.operands);
+      const double reached = instruction.fraction ? instruction.fraction->value : 1;
+      clock_ = std::min(clock_, rate.reached() / rate.peak() / reached);
+    }
+  }
+  // The next team's first instruction is under way before the matrix units give results again.
+  void hand_over() {
+    const auto* unit = hardware_.find(Unit::tensor);
+    if (model_ == Model::ideal || !unit->clock_hz) return;
+    double clocks = 0;
+    for (const auto& column : step_.columns)
+      if (column.contraction && column.contraction->instruction->latency_clocks)
+        clocks = std::max(clocks, column.contraction->instruction->latency_clocks->value);
+    all_.handover = static_cast<double>(team_.teams) * clocks / unit->clock_hz->value / clock_;
+  }
+
+  void copy() {
+    for (const auto id : step_.streamed) {
+      const auto bytes = static_cast<double>(step_.bytes(id));
+      const double seconds = copy_seconds(step_, id, hardware_, model_, cached_);
+      all_.copy += seconds;
+      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, bytes, clocks(seconds), seconds);
+    }
+  }
+
+  const BlockStep& step_;
+  const Team& team_;
+  const Hardware& hardware_;
+  Model model_;
+  bool cached_;
+  std::int64_t cores_;
+  Datatype widest_ = Datatype::f8e4m3;
+  double serial_ = 0, clock_ = 1;
+  StepClocks all_;
+};
+
+}  // namespace
+
+double copy_seconds(const BlockStep& step, BufferId tile, const Hardware& hardware, Model rates, bool cached) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  if (!bandwidth) return 0;
+  const auto cores = hardware.total(step.core);
+  const auto bytes = static_cast<double>(step.bytes(tile));
+  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  if (!cache) return seconds_at(bytes, *bandwidth, cores, rates);
+  return std::max(seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates),
+                  seconds_at(bytes, *cache->bandwidth, cores, rates));
+}
+
+StepClocks clocks_of(const BlockStep& step, const Team& team, const Hardware& hardware, Model rates, bool cached) {
+  return Counter(step, team, hardware, rates, cached).run();
+}
+
+}  // namespace napkin

@@ -1,0 +1,26 @@
+// What every column of a step costs, resource by resource.
+#pragma once
+
+#include "configure/variables.hpp"
+
+namespace napkin {
+
+struct StepClocks {
+  std::vector<ColumnClocks> columns;
+  std::vector<ResourceClocks> resources;  // those in use, without their slack
+  // Seconds of a block: contractions of tiles alone, what is neither, contractions of what was computed, and the way
+  // in.
+  double leading = 0, pointwise = 0, trailing = 0, copy = 0;
+  double bound = 0;     // of the slowest resource
+  double handover = 0;  // when the matrix units pass from one team to another, of all teams of the block
+  Resource slowest = Resource::tensor;
+  double operations = 0;  // on the matrix units
+
+  double serial() const { return leading + pointwise + trailing; }
+};
+// Rates of the ideal model are the datasheet's. `cached`: tiles that several blocks read at once come from memory once.
+StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached);
+// Seconds to bring a tile to a core, while all cores bring theirs.
+double copy_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);
+
+}  // namespace napkin

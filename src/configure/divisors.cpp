@@ -1,0 +1,75 @@
+// Reasons collected wire by wire, joined by their least common multiple.
+#include "configure/divisors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace napkin {
+namespace {
+
+class Collector {
+ public:
+  Collector(const BlockStep& step, const Hardware& hardware) : step_(step), hardware_(hardware) {}
+
+  std::vector<Divisor> run(std::int64_t warps_of_team) {
+    for (const auto& column : step_.columns)
+      if (column.contraction) add(*column.contraction, warps_of_team);
+    if (const auto& line = hardware_.levels[step_.core].granularity)
+      for (const auto id : step_.tiles) add_line(id, *line);
+    if (const auto& line = hardware_.levels[step_.core].granularity)
+      for (const auto id : step_.streamed) add_line(id, *line);
+    std::vector<Divisor> all;
+    for (auto& [wire, reasons] : reasons_) {
+      Divisor made{step_.diagram().at(wire).name, 1, std::move(reasons)};
+      for (const auto& reason : made.reasons) made.size = std::lcm(made.size, reason.first);
+      all.push_back(std::move(made));
+    }
+    return all;
+  }
+
+ private:
+  void add(WireId wire, std::int64_t size, std::string why) {
+    if (size <= 1) return;
+    auto& reasons = reasons_[wire];
+    const std::pair one{size, std::move(why)};
+    if (std::ranges::find(reasons, one) == reasons.end()) reasons.push_back(one);
+  }
+  void add(const Contraction& contraction, std::int64_t warps_of_team) {
+    const auto& shape = *contraction.instruction;
+    const auto rows = shape.m / warps_of(shape);
+    for (const auto wire : contraction.over) add(wire, shape.k, fmt::format("{} contracts {}", shape.name, shape.k));
+    if (contraction.across) add(*contraction.across, shape.n, fmt::format("columns of {}", shape.name));
+    add(step_.row, rows * warps_of_team,
+        fmt::format("{} warps of {} rows each, by {}", warps_of_team, rows, shape.name));
+  }
+  // The innermost axis of a tile is loaded in whole lines.
+  void add_line(BufferId id, const Sourced<double>& line) {
+    const auto& buffer = step_.nest->at(id);
+    if (buffer.at.empty() || buffer.at.back().terms.size() != 1) return;
+    const auto width = row(buffer.type).bytes;
+    const auto values = static_cast<std::int64_t>(line.value) / width;
+    add(buffer.at.back().terms[0].first, values,
+        fmt::format("a line of {} B holds {} values of {}", static_cast<std::int64_t>(line.value), values,
+                    step_.diagram().at(buffer.array).name));
+  }
+
+  const BlockStep& step_;
+  const Hardware& hardware_;
+  std::map<WireId, std::vector<std::pair<std::int64_t, std::string>>> reasons_;
+};
+
+}  // namespace
+
+std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware, std::int64_t warps_of_team) {
+  return Collector(step, hardware).run(warps_of_team);
+}
+
+std::int64_t divisor_of(const std::vector<Divisor>& all, const std::string& axis) {
+  const auto found = std::ranges::find(all, axis, &Divisor::axis);
+  return found == all.end() ? 1 : found->size;
+}
+
+}  // namespace napkin

@@ -1,0 +1,12 @@
+// What the sizes of pieces must be multiples of, and why.
+#pragma once
+
+#include "configure/step.hpp"
+#include "napkin/configure.hpp"
+
+namespace napkin {
+
+std::vector<Divisor> divisors_of(const BlockStep&, const Hardware&, std::int64_t warps_of_team);
+std::int64_t divisor_of(const std::vector<Divisor>&, const std::string& axis);
+
+}  // namespace napkin

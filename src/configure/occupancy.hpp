@@ -1,0 +1,28 @@
+// How many blocks and warps one core takes.
+#pragma once
+
+#include "napkin/configure.hpp"
+
+namespace napkin {
+
+struct BlockNeeds {
+  std::int64_t warps = 1;
+  std::int64_t registers_per_thread = 1;
+  std::int64_t shared_bytes = 0;
+};
+struct Residents {
+  std::int64_t blocks = 0;
+  std::string limited_by;
+};
+
+bool knows_occupancy(const Hardware&);
+
+// As the chip allocates: registers to whole warps in units, each warp from one partition; shared memory in units and
+// with what is reserved for each block.
+Residents residents(const BlockNeeds&, const Hardware&);
+std::int64_t warps_at(std::int64_t registers_per_thread, const Hardware&);
+
+// The most registers of a thread at each number of warps, few registers first.
+std::vector<std::pair<std::int64_t, std::int64_t>> register_ladder(const Hardware&);
+
+}  // namespace napkin

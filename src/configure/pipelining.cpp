@@ -1,0 +1,181 @@
+// Time of a step: what must follow one another is added, what overlaps is the greatest.
+#include "configure/pipelining.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "configure/occupancy.hpp"
+
+namespace napkin {
+namespace {
+
+// What a thread needs beside its arrays: addresses, loop counters, barriers. Compiled kernels of this kind take about
+// twenty more registers than their arrays.
+constexpr std::int64_t registers_for_addresses = 20;
+// A copy team where warpgroups hand registers to each other (setmaxnreg): CUDA's least.
+constexpr std::int64_t registers_of_copy_team = 24;
+
+std::int64_t teams_needed(Overlap overlap) {
+  return overlap == Overlap::three_teams ? 3 : overlap == Overlap::two_teams ? 2 : 1;
+}
+
+// Where four warps issue an instruction together, registers can pass between them.
+bool hands_registers_on(const BlockStep& step) {
+  return std::ranges::any_of(step.columns, [](const StepColumn& column) {
+    return column.contraction && warps_of(*column.contraction->instruction) > 1;
+  });
+}
+
+std::int64_t most_registers(const std::vector<ColumnVariables>& columns) {
+  std::int64_t most = 0;
+  for (const auto& column : columns) most = std::max(most, column.team_register_bytes);
+  return most;
+}
+
+double tensor_share(const StepClocks& clocks, double step) {
+  const auto tensor = std::ranges::find(clocks.resources, Resource::tensor, &ResourceClocks::on);
+  return tensor == clocks.resources.end() || step <= 0 ? 0 : tensor->seconds / step;
+}
+
+class Fitting {
+ public:
+  Fitting(const BlockStep& step, const Team& team, const Variables& variables, const Hardware& hardware, Model model)
+      : step_(step), team_(team), variables_(variables), hardware_(hardware), model_(model) {}
+
+  Pipelining run(Overlap overlap, std::int64_t stages) const {
+    Pipelining made;
+    made.overlap = overlap;
+    made.team_register_bytes = most_registers(variables_.registers(team_, overlap == Overlap::within_team));
+    made.shared_bytes = variables_.shared_bytes(stages);
+    by_bytes(made, stages);
+    by_allocation(made, overlap);
+    return made;
+  }
+
+ private:
+  static double whole(const std::optional<Sourced<double>>& number, double otherwise) {
+    return number ? number->value : otherwise;
+  }
+  void by_bytes(Pipelining& made, std::int64_t stages) const {
+    double block = 0, team = 0;
+    for (const auto& variable : variables_.shared(team_, stages))
+      (variable.by_team ? team : block) += static_cast<double>(variable.bytes);
+    auto& occupancy = made.occupancy;
+    const auto registers = whole(hardware_.limits.registers_per_sm, 0) * 4;
+    const auto bytes = static_cast<double>(std::max<std::int64_t>(1, made.team_register_bytes));
+    occupancy.teams_by_registers = registers / bytes;
+    occupancy.warps_by_registers = occupancy.teams_by_registers * static_cast<double>(team_.warps);
+    occupancy.teams_by_shared =
+        team > 0 ? (hardware_.levels[step_.core].room() - block) / team : occupancy.teams_by_registers;
+    occupancy.teams =
+        static_cast<std::int64_t>(std::floor(std::min(occupancy.teams_by_shared, occupancy.teams_by_registers)));
+  }
+  void by_allocation(Pipelining& made, Overlap overlap) const {
+    const auto threads = team_.warps * static_cast<std::int64_t>(whole(hardware_.limits.threads_per_warp, 32));
+    auto registers = (made.team_register_bytes + threads * 4 - 1) / (threads * 4);
+    made.occupancy.warps_by_these_registers = warps_at(registers, hardware_);
+    if (model_ == Model::machine) registers += registers_for_addresses;
+    made.occupancy.registers_per_thread = registers;
+    made.occupancy.ladder = register_ladder(hardware_);
+    BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
+    const auto most = static_cast<std::int64_t>(whole(hardware_.limits.registers_per_thread, 255));
+    if (overlap != Overlap::none && hands_registers_on(step_) && registers <= most) {
+      const auto teams = team_.teams;
+      needs.warps += team_.warps;
+      needs.registers_per_thread = (registers_of_copy_team + teams * registers + teams) / (teams + 1);
+    }
+    const auto fit = residents(needs, hardware_);
+    made.occupancy.blocks = fit.blocks;
+    made.occupancy.warps = fit.blocks * needs.warps;
+    made.occupancy.limited_by = fit.limited_by;
+  }
+
+  const BlockStep& step_;
+  const Team& team_;
+  const Variables& variables_;
+  const Hardware& hardware_;
+  Model model_;
+};
+
+// One step of one team alone: what it waits for, one after another; within a team the lanes work beside the trailing
+// contractions.
+std::vector<Pipelining::Event> timeline(const BlockStep& step, const StepClocks& clocks, Overlap overlap) {
+  std::vector<Pipelining::Event> events;
+  double now = 0, lanes = -1;
+  if (overlap == Overlap::none)
+    for (const auto& column : clocks.columns)
+      if (column.on == Resource::copy) {
+        events.push_back({column.column, column.on, now, now + column.seconds});
+        now += column.seconds;
+      }
+  for (const auto& column : step.columns)
+    for (const auto on : {Resource::fma, Resource::sfu, Resource::tensor}) {
+      const auto found = std::ranges::find_if(
+          clocks.columns, [&](const ColumnClocks& c) { return c.column == column.name && c.on == on; });
+      if (found == clocks.columns.end()) continue;
+      if (overlap == Overlap::within_team && !column.contraction && lanes < 0) lanes = now;
+      const bool beside = overlap == Overlap::within_team && column.contraction && !column.contraction->rows.staged &&
+                          on == Resource::tensor && lanes >= 0;
+      const double begin = beside ? lanes : now;
+      events.push_back({column.name, on, begin, begin + found->seconds});
+      if (beside) lanes = begin + found->seconds;
+      now = std::max(now, begin + found->seconds);
+    }
+  return events;
+}
+
+}  // namespace
+
+double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t teams) {
+  const double together = overlap == Overlap::none ? clocks.copy + clocks.serial() : clocks.serial();
+  const double within = clocks.leading + std::max(clocks.pointwise, clocks.trailing);
+  switch (overlap) {
+    case Overlap::none:
+      return together;
+    case Overlap::copies:
+      return std::max(clocks.bound, together);
+    case Overlap::within_team:
+      return std::max(clocks.bound, within);
+    // While one team has the matrix units another has the lanes, so that those of all teams follow one another.
+    default:
+      return std::max(
+                 {clocks.bound, clocks.pointwise, together / static_cast<double>(std::max<std::int64_t>(1, teams))}) +
+             clocks.handover;
+  }
+}
+
+std::int64_t teams_on_core(const Pipelining& pipelining, const Team& team, Model model) {
+  return model == Model::ideal ? pipelining.occupancy.teams : pipelining.occupancy.blocks * team.teams;
+}
+
+std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, const StepClocks& clocks,
+                                    const Variables& variables, const Hardware& hardware, Model model) {
+  const Fitting fitting(step, team, variables, hardware, model);
+  std::vector<Pipelining> all;
+  for (const auto overlap :
+       {Overlap::none, Overlap::copies, Overlap::within_team, Overlap::two_teams, Overlap::three_teams}) {
+    std::optional<Pipelining> best;
+    // With several tiles a step one can be loaded while another is in use, without a second copy.
+    for (const std::int64_t stages : {2, 1}) {
+      if (stages == 2 ? overlap == Overlap::none : overlap != Overlap::none && step.streamed.size() < 2) continue;
+      auto made = fitting.run(overlap, stages);
+      const auto there = teams_on_core(made, team, model);
+      made.runs = there >= teams_needed(overlap);
+      made.step_s = step_seconds(overlap, clocks, std::min(there, teams_needed(overlap)));
+      made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
+      if (!best || (made.runs && (!best->runs || made.step_s < best->step_s))) best = std::move(made);
+    }
+    best->timeline = timeline(step, clocks, overlap);
+    all.push_back(std::move(*best));
+  }
+  return all;
+}
+
+std::size_t fastest(const std::vector<Pipelining>& all) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (all[i].runs && (!all[best].runs || all[i].step_s < all[best].step_s * (1 - 1e-9))) best = i;
+  return best;
+}
+
+}  // namespace napkin

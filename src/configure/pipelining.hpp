@@ -1,0 +1,20 @@
+// The ways to overlap the columns of a step, each with what it needs and how long it takes.
+#pragma once
+
+#include "configure/clocks.hpp"
+
+namespace napkin {
+
+// Every overlap for one way to deal out the rows.
+std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClocks&, const Variables&, const Hardware&,
+                                    Model);
+// The fastest that runs, the simplest of equals; the first where none does.
+std::size_t fastest(const std::vector<Pipelining>&);
+
+// Teams that share one core: those of all blocks on it.
+std::int64_t teams_on_core(const Pipelining&, const Team&, Model);
+
+// A step where so many teams share the core.
+double step_seconds(Overlap, const StepClocks&, std::int64_t teams);
+
+}  // namespace napkin

@@ -1,0 +1,60 @@
+// One stream step of a block: the columns of the innermost loop with most contractions, the tiles they read, and which
+// matrix instruction each contraction takes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loops/work.hpp"
+#include "napkin/loops.hpp"
+
+namespace napkin {
+
+struct Operand {
+  BufferId buffer;
+  bool staged = false;  // a tile of an input, in the core's memory; else computed, in registers
+};
+
+// A sum of products of two arrays on the matrix units.
+struct Contraction {
+  Operand rows, columns;  // the operand with the rows that teams share out, and the other
+  const InstructionShape* instruction = nullptr;
+  std::vector<WireId> over;
+  std::optional<WireId> across;  // the innermost wire that the other operand alone has
+};
+
+struct StepColumn {
+  const Compute* compute = nullptr;
+  std::string name;
+  std::vector<ColumnWork> work;
+  double kept = 1, folded = 1;  // positions of the result, and with what is folded
+  std::optional<Contraction> contraction;
+};
+
+struct BlockStep {
+  std::shared_ptr<const LoopNest> nest;  // of the splits down to the core
+  std::size_t core = 1;
+  std::vector<std::int64_t> lengths;  // of the piece of every wire that a step of a block has, by WireId
+  std::vector<StepColumn> columns;
+  std::vector<BufferId> tiles;     // of inputs, in the core's memory: loaded once for the block
+  std::vector<BufferId> streamed;  // or in every step
+  std::vector<BufferId> outputs;   // on their way out
+  WireId row;                      // dealt out to teams
+
+  const Diagram& diagram() const { return nest->scratch; }
+  bool has_row(BufferId) const;
+  std::int64_t bytes(BufferId) const;  // of all rows of the block
+  // Values of a piece with so many rows; all of it where it has none.
+  std::int64_t values(BufferId, std::int64_t rows) const;
+  std::vector<std::int64_t> shape(BufferId, std::int64_t rows) const;
+};
+
+// None without a core or without a contraction on its matrix units.
+std::optional<BlockStep> step_of(const Kernel&, const Hardware&);
+
+// From 64 rows on, four warps issue an instruction together.
+std::int64_t warps_of(const InstructionShape&);
+
+}  // namespace napkin

@@ -1,0 +1,214 @@
+// Liveness around one step, whose end meets its beginning.
+#include "configure/variables.hpp"
+
+#include <algorithm>
+
+namespace napkin {
+namespace {
+
+std::int64_t product_of(const std::vector<std::int64_t>& shape) {
+  std::int64_t all = 1;
+  for (const auto extent : shape) all *= extent;
+  return all;
+}
+
+bool is_trailing(const StepColumn& column) { return column.contraction && !column.contraction->rows.staged; }
+
+}  // namespace
+
+Variables::Variables(const BlockStep& step, const Partition& partition, const Hardware& hardware, Model model)
+    : step_(step), partition_(partition), hardware_(hardware), model_(model) {
+  std::optional<Datatype> widest;
+  for (const auto array : step.nest->inputs) {
+    const auto type = step.diagram().at(array).type;
+    if (!widest || row(type).bytes > row(*widest).bytes) widest = type;
+  }
+  uniform_ = widest.value_or(Datatype::f32);
+}
+
+Datatype Variables::type_of(BufferId id) const { return model_ == Model::ideal ? uniform_ : step_.nest->at(id).type; }
+
+Variable Variables::variable(BufferId id, std::int64_t rows) const {
+  const auto& buffer = step_.nest->at(id);
+  Variable made{
+      step_.diagram().at(buffer.array).name, step_.shape(id, rows), type_of(id), Place::registers, true, 1, 0};
+  made.bytes = product_of(made.shape) * row(made.type).bytes;
+  if (in_tensor_memory(id)) made.place = Place::tensor_memory;
+  return made;
+}
+
+// Where a core has memory for accumulators, the results of contractions stand there.
+bool Variables::in_tensor_memory(BufferId id) const {
+  if (!hardware_.limits.tensor_memory_per_sm || model_ == Model::ideal) return false;
+  return std::ranges::any_of(step_.columns,
+                             [&](const StepColumn& column) { return column.contraction && column.compute->to == id; });
+}
+
+std::vector<Variable> Variables::shared(const Team& team, std::int64_t stages) const {
+  std::vector<Variable> all;
+  const auto add = [&](BufferId id, std::int64_t copies) {
+    auto made = variable(id, team.rows);
+    made.type = step_.nest->at(id).type;
+    made.place = Place::shared;
+    made.by_team = step_.has_row(id);
+    made.copies = copies;
+    made.bytes = copies * product_of(made.shape) * row(made.type).bytes;
+    all.push_back(std::move(made));
+  };
+  for (const auto id : step_.streamed) add(id, stages);
+  for (const auto id : step_.tiles) add(id, 1);
+  for (const auto id : step_.outputs) add(id, 1);
+  return all;
+}
+
+std::int64_t Variables::shared_bytes(std::int64_t stages) const {
+  std::int64_t tiles = 0, outputs = 0;
+  for (const auto id : step_.streamed) tiles += stages * step_.bytes(id);
+  for (const auto id : step_.tiles) tiles += step_.bytes(id);
+  for (const auto id : step_.outputs) outputs += step_.bytes(id);
+  return model_ == Model::ideal ? tiles + outputs : std::max(tiles, outputs);
+}
+
+bool Variables::reads(std::size_t column, BufferId id) const {
+  const auto& compute = *step_.columns[column].compute;
+  return compute.carried == id ||
+         std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == id; });
+}
+
+// A buffer is alive before a column if some column from here on, around the loop, reads it before one makes it anew.
+bool Variables::is_alive(std::size_t column, BufferId id) const {
+  const auto n = step_.columns.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto at = (column + i) % n;
+    if (reads(at, id)) return true;
+    if (step_.columns[at].compute->to == id) return false;
+  }
+  return false;
+}
+
+bool Variables::outlives(std::size_t column, BufferId id) const {
+  return is_alive((column + 1) % step_.columns.size(), id);
+}
+
+// What columns make or read that is no tile.
+std::vector<BufferId> Variables::computed() const {
+  std::vector<BufferId> all;
+  const auto add = [&](BufferId id) {
+    const auto array = step_.nest->at(id).array;
+    if (std::ranges::find(step_.nest->inputs, array) != step_.nest->inputs.end()) return;
+    if (std::ranges::find(all, id) == all.end()) all.push_back(id);
+  };
+  for (const auto& column : step_.columns) {
+    for (const auto& read : column.compute->reads) add(read.second);
+    if (column.compute->carried) add(*column.compute->carried);
+    add(column.compute->to);
+  }
+  return all;
+}
+
+// A pointwise result takes the place of an operand of the same wires that nobody needs afterwards.
+std::int64_t Variables::saved_in_place(std::size_t column, const std::vector<BufferId>& alive,
+                                       std::int64_t rows) const {
+  const auto& compute = *step_.columns[column].compute;
+  if (compute.column.fold || compute.carried == compute.to) return 0;
+  std::int64_t most = 0;
+  for (const auto& [access, id] : compute.reads) {
+    if (id == compute.to || outlives(column, id) || std::ranges::find(alive, id) == alive.end()) continue;
+    if (step_.nest->at(id).at != step_.nest->at(compute.to).at) continue;
+    most = std::max(most, std::min(variable(id, rows).bytes, variable(compute.to, rows).bytes));
+  }
+  return most;
+}
+
+std::int64_t Variables::subloop(WireId wire, std::int64_t otherwise) const {
+  for (const auto& split : partition_.splits)
+    if (split.kind == SplitKind::stream && split.level > step_.core && split.wire == wire) return split.size;
+  return std::min(otherwise, step_.lengths[wire.index]);
+}
+
+std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
+  std::vector<std::pair<std::string, std::int64_t>> all;
+  const auto add = [&](WireId wire, std::int64_t otherwise) {
+    const std::pair one{step_.diagram().at(wire).name, subloop(wire, otherwise)};
+    if (one.second < step_.lengths[wire.index] && std::ranges::find(all, one) == all.end()) all.push_back(one);
+  };
+  for (const auto& column : step_.columns) {
+    if (!column.contraction) continue;
+    for (const auto wire : column.contraction->over) add(wire, column.contraction->instruction->k);
+    if (column.compute->column.repair && column.contraction->across)
+      add(*column.contraction->across, column.contraction->instruction->n);
+  }
+  return all;
+}
+
+// The part of a staged operand that one instruction takes from registers. An instruction of four warps reads the
+// core's memory itself, but the paper counts it all the same.
+std::optional<Variable> Variables::fragment(const Team& team) const {
+  std::optional<Variable> largest;
+  for (const auto& column : step_.columns) {
+    if (!column.contraction || !column.contraction->rows.staged) continue;
+    if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1) continue;
+    auto made = variable(column.contraction->rows.buffer, team.rows);
+    std::int64_t steps = 1;
+    for (const auto wire : column.contraction->over) steps *= subloop(wire, column.contraction->instruction->k);
+    made.shape = {team.rows, steps};
+    made.name += " (a step of it)";
+    made.bytes = team.rows * steps * row(made.type).bytes;
+    if (!largest || largest->bytes < made.bytes) largest = made;
+  }
+  return largest;
+}
+
+// What a contraction adds to a repaired state, in the paper's count: the instruction makes it a few columns at a time.
+std::optional<Variable> Variables::product(const Team& team) const {
+  if (model_ == Model::machine) return std::nullopt;
+  for (const auto& column : step_.columns) {
+    if (!column.contraction || !column.compute->column.repair || !column.contraction->across) continue;
+    auto made = variable(column.compute->to, team.rows);
+    const auto across = subloop(*column.contraction->across, column.contraction->instruction->n);
+    made.shape = {team.rows, across};
+    made.name += " (a step of it)";
+    made.bytes = team.rows * across * row(made.type).bytes;
+    return made;
+  }
+  return std::nullopt;
+}
+
+// Alive throughout, beside what liveness finds.
+std::vector<Variable> Variables::extra(const Team& team, bool overlapped) const {
+  std::vector<Variable> all;
+  if (const auto one = fragment(team)) all.push_back(*one);
+  if (const auto one = product(team)) all.push_back(*one);
+  for (const auto& column : step_.columns) {
+    if (!overlapped || !is_trailing(column)) continue;
+    auto made = variable(column.contraction->rows.buffer, team.rows);
+    made.name += " (of the step before)";
+    const bool known = std::ranges::any_of(all, [&](const Variable& other) { return other.name == made.name; });
+    if (!known) all.push_back(std::move(made));
+  }
+  return all;
+}
+
+std::vector<ColumnVariables> Variables::registers(const Team& team, bool overlapped) const {
+  std::vector<ColumnVariables> all;
+  const auto always = extra(team, overlapped);
+  for (std::size_t i = 0; i < step_.columns.size(); ++i) {
+    const auto& column = step_.columns[i];
+    ColumnVariables made;
+    made.column = column.name;
+    made.value = to_text(step_.diagram(), column.compute->column);
+    made.on = column.contraction ? Resource::tensor : Resource::fma;
+    std::vector<BufferId> alive;
+    for (const auto id : computed())
+      if (is_alive(i, id) || column.compute->to == id) alive.push_back(id);
+    for (const auto id : alive) made.variables.push_back(variable(id, team.rows));
+    made.variables.insert(made.variables.end(), always.begin(), always.end());
+    for (const auto& variable : made.variables)
+      if (variable.place == Place::registers) made.team_register_bytes += variable.bytes;
+    made.team_register_bytes -= saved_in_place(i, alive, team.rows);
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+}  // namespace napkin

@@ -1,0 +1,50 @@
+// What a step keeps where: tiles in the core's memory, everything computed in the registers of the team that computes
+// it.
+#pragma once
+
+#include "configure/step.hpp"
+#include "napkin/configure.hpp"
+
+namespace napkin {
+
+// How the rows of a block are dealt out, and how many copies of a streamed tile there are.
+struct Team {
+  std::int64_t rows = 1, warps = 1, teams = 1;
+};
+
+class Variables {
+ public:
+  Variables(const BlockStep&, const Partition&, const Hardware&, Model);
+
+  // Tiles and outputs in the core's memory; a streamed tile `stages` times.
+  std::vector<Variable> shared(const Team&, std::int64_t stages) const;
+  // Bytes of a block: as the paper adds them up; on a chip outputs take the place of tiles that are done.
+  std::int64_t shared_bytes(std::int64_t stages) const;
+
+  // What each column has alive. `overlapped`: the next step's columns begin while the last contractions of this one
+  // run, whose operands then exist beside what is being computed.
+  std::vector<ColumnVariables> registers(const Team&, bool overlapped) const;
+  std::vector<std::pair<std::string, std::int64_t>> subloops() const;
+
+ private:
+  Variable variable(BufferId, std::int64_t rows) const;
+  Datatype type_of(BufferId) const;
+  bool reads(std::size_t column, BufferId) const;
+  bool is_alive(std::size_t column, BufferId) const;
+  bool outlives(std::size_t column, BufferId) const;
+  std::vector<BufferId> computed() const;
+  std::int64_t saved_in_place(std::size_t column, const std::vector<BufferId>& alive, std::int64_t rows) const;
+  std::vector<Variable> extra(const Team&, bool overlapped) const;
+  std::int64_t subloop(WireId, std::int64_t otherwise) const;
+  std::optional<Variable> fragment(const Team&) const;
+  std::optional<Variable> product(const Team&) const;
+  bool in_tensor_memory(BufferId) const;
+
+  const BlockStep& step_;
+  const Partition& partition_;
+  const Hardware& hardware_;
+  Model model_;
+  Datatype uniform_ = Datatype::f32;  // of the ideal model
+};
+
+}  // namespace napkin

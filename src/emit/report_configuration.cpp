@@ -1,0 +1,163 @@
+// Configuration -> the tables of a report.
+#include "emit/report_configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "emit/report_quantity.hpp"
+#include "emit/report_words.hpp"
+
+namespace napkin::report {
+namespace {
+
+std::string plural(std::int64_t count, const char* unit) {
+  return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
+}
+
+std::string shape_text(const Variable& variable) {
+  const auto copies = variable.copies > 1 ? fmt::format(", {} times", variable.copies) : "";
+  return fmt::format("{} {}[{}] {}{}", variable.name, row(variable.type).name, fmt::join(variable.shape, ", "),
+                     held(static_cast<double>(variable.bytes)), copies);
+}
+
+// In words for people: what runs beside what.
+std::string words(Overlap overlap) {
+  constexpr const char* all[] = {"one after another", "copies beside", "within a team", "two teams in turn",
+                                 "three teams in turn"};
+  return all[static_cast<std::size_t>(overlap)];
+}
+
+Table summary(const Configuration& made) {
+  std::vector<std::string> subloops;
+  for (const auto& [axis, size] : made.subloops) subloops.push_back(fmt::format("{} by {}", axis, size));
+  Rows rows{{"teams", fmt::format("{} of {}: {} rows of {} each, by {}", plural(made.teams, "team"),
+                                  plural(made.team_warps, "warp"), made.team_rows, made.row_axis, made.instruction)}};
+  if (!subloops.empty()) rows.push_back({"subloops", join(subloops)});
+  std::string title = "divisors";
+  for (const auto& divisor : made.divisors) {
+    std::vector<std::string> reasons;
+    for (const auto& [size, why] : divisor.reasons) reasons.push_back(fmt::format("{}: {}", size, why));
+    rows.push_back(
+        {std::exchange(title, ""), fmt::format("{} by {} ({})", divisor.axis, divisor.size, join(reasons, "; "))});
+  }
+  for (const bool by_team : {false, true}) {
+    std::vector<std::string> here;
+    for (const auto& variable : made.variables)
+      if (variable.by_team == by_team) here.push_back(shape_text(variable));
+    if (here.empty()) continue;
+    const auto bytes = by_team ? made.shared_team_bytes : made.shared_block_bytes;
+    rows.push_back({by_team ? "shared, a team" : "shared, the block",
+                    fmt::format("{}: {}", held(static_cast<double>(bytes)), join(here))});
+  }
+  return {{{""}, {"", false, true}}, std::move(rows)};
+}
+
+Table column_table(const Configuration& made) {
+  Table table{{{"column", false, true}, {"on"}, {"registers of a team", true}, {"alive", false, true}}, {}};
+  for (const auto& column : made.columns) {
+    std::vector<std::string> alive;
+    for (const auto& variable : column.variables) alive.push_back(variable.name);
+    table.rows.push_back({column.value, std::string(name(column.on)),
+                          held(static_cast<double>(column.team_register_bytes)), join(alive)});
+  }
+  return table;
+}
+
+Table clock_table(const Configuration& made) {
+  Table table{{{"column"}, {"on"}, {"amount", true}, {"clocks", true}, {"a row", true}, {"time", true}}, {}};
+  const auto rows = static_cast<double>(made.rows);
+  for (const auto& one : made.clocks)
+    table.rows.push_back({one.column, std::string(name(one.on)), counted(one.operations), counted(one.clocks),
+                          ratio(one.clocks / rows), lasting(one.seconds)});
+  for (const auto& one : made.resources)
+    table.rows.push_back({"together", std::string(name(one.on)),
+                          one.on == made.bound ? "the bound" : fmt::format("{:.0f} % slack", 100 * one.slack),
+                          counted(one.clocks), ratio(one.clocks / rows), lasting(one.seconds)});
+  return table;
+}
+
+Table pipelining_table(const Configuration& made) {
+  Table table{{{""},
+               {"overlap"},
+               {"step", true},
+               {"matrix units", true},
+               {"registers", true},
+               {"shared", true},
+               {"by bytes", true},
+               {"as allocated", false, true}},
+              {}};
+  for (std::size_t i = 0; i < made.pipelinings.size(); ++i) {
+    const auto& one = made.pipelinings[i];
+    const auto& occupancy = one.occupancy;
+    const auto allocated = occupancy.blocks == 0 ? "none: too much " + occupancy.limited_by
+                                                 : fmt::format("{}, {}", plural(occupancy.blocks, "block"),
+                                                               plural(occupancy.warps, "warp"));
+    table.rows.push_back({i == made.chosen && one.runs ? "*" : "", words(one.overlap),
+                          one.runs ? lasting(one.step_s) : "-", one.runs ? share(one.utilization, 1) : "-",
+                          std::to_string(occupancy.registers_per_thread), held(static_cast<double>(one.shared_bytes)),
+                          plural(occupancy.teams, "team"), allocated});
+  }
+  return table;
+}
+
+Table timeline_table(const Configuration& made) {
+  Table table{{{"column"}, {"on"}, {"from", true}, {"to", true}}, {}};
+  for (const auto& event : made.pipelinings[made.chosen].timeline)
+    table.rows.push_back({event.column, std::string(name(event.on)), lasting(event.begin_s), lasting(event.end_s)});
+  return table;
+}
+
+std::string bandwidth_text(const BandwidthCheck& check, const std::string& axis) {
+  auto text =
+      fmt::format("{} rows of {} on a core: {} of operations, {} of transfers a step; at most {}", check.rows, axis,
+                  lasting(check.step_s), lasting(check.transfer_s), rate(check.operations_per_s, "FLOP/s"));
+  if (check.least_rows) text += fmt::format("; operations stay the bound from {} rows on", ratio(*check.least_rows));
+  return text;
+}
+
+Table neighbour_table(const Configuration& made) {
+  Table table{{{"piece"}, {"speed", true}, {"bound by"}, {"overlap"}}, {}};
+  for (const auto& one : made.neighbours)
+    table.rows.push_back({fmt::format("{} {}", one.axis, one.size),
+                          one.runs ? fmt::format("{:+.0f} %", 100 * (one.times_as_fast - 1)) : "does not run",
+                          one.runs ? std::string(name(one.bound)) : "", one.runs ? words(one.overlap) : ""});
+  return table;
+}
+
+void add(Document& document, const char* title, Table table) {
+  if (table.rows.empty()) return;
+  document.blocks.push_back(Heading{3, title, ""});
+  document.blocks.push_back(std::move(table));
+}
+
+}  // namespace
+
+void add_configuration(Document& document, const Configuration& made) {
+  add(document, "Configuration of a core", summary(made));
+  add(document, "Columns of a step", column_table(made));
+  add(document, "Clocks of a step, of all rows of a block", clock_table(made));
+  add(document, "Overlap", pipelining_table(made));
+  add(document, "One step of one team", timeline_table(made));
+  if (made.bandwidth) {
+    document.blocks.push_back(Heading{3, "Bandwidth", ""});
+    document.blocks.push_back(Paragraph{bandwidth_text(*made.bandwidth, made.row_axis)});
+  }
+  add(document, "Other pieces, for each operation", neighbour_table(made));
+}
+
+void add_launch(Document& document, const Launch& launch) {
+  const auto where = fmt::format("{} on {}, {} at once on each: {}, of which the last fills {}",
+                                 plural(launch.blocks, "block"), plural(launch.cores, "core"), launch.blocks_per_core,
+                                 plural(launch.waves, "wave"), share(launch.last_wave_busy, 1));
+  Table table{{{"", false, true}, {"time", true}, {"of the launch", true}}, {}};
+  table.rows.push_back({"ideally", lasting(launch.ideal_s), share(launch.ideal_s, launch.time_s)});
+  for (const auto& loss : launch.losses)
+    if (loss.seconds != 0) table.rows.push_back({loss.what, lasting(loss.seconds), share(loss.seconds, launch.time_s)});
+  table.rows.push_back({"the launch in this configuration", lasting(launch.time_s), "100 %"});
+  document.blocks.push_back(Heading{3, "Where the time of the launch goes", ""});
+  document.blocks.push_back(Paragraph{where});
+  document.blocks.push_back(std::move(table));
+}
+
+}  // namespace napkin::report

@@ -1,0 +1,264 @@
+// From partition to configuration: occupancy against what cuda_occupancy.h says, the counts of a step by hand, overlap
+// against a simulation of it.
+#include "napkin/configure.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "configure/divisors.hpp"
+#include "configure/occupancy.hpp"
+#include "configure/pipelining.hpp"
+#include "configure/raster.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/planned.hpp"
+
+using namespace napkin;
+
+namespace {
+
+Kernel kernel_of(const std::string& example, const std::string& words, const Hardware& hardware,
+                 const Overrides& overrides = {}) {
+  return testing::planned(read_example(example + ".nap", overrides), words, hardware);
+}
+Configuration configured(const Kernel& kernel, const Hardware& hardware, Model model) {
+  auto made = configure(kernel, estimate(kernel, hardware, model), hardware, model);
+  REQUIRE(made);
+  return *made;
+}
+const Pipelining& find(const Configuration& made, Overlap overlap) {
+  return *std::ranges::find(made.pipelinings, overlap, &Pipelining::overlap);
+}
+double clocks_of_column(const Configuration& made, const std::string& column, Resource on) {
+  for (const auto& one : made.clocks)
+    if (one.column == column && one.on == on) return one.clocks;
+  return 0;
+}
+const std::string flash = "group q 128, stream x 64 at smem";
+
+}  // namespace
+
+TEST_CASE("warps of a core follow from the registers of a thread", "[configure]") {
+  // As cuda_occupancy.h of CUDA 13.0 answers: the most registers for each number of warps.
+  const std::vector<std::pair<std::int64_t, std::int64_t>> large = {
+      {32, 64}, {40, 48}, {48, 40}, {56, 36}, {64, 32}, {72, 28}, {80, 24}, {96, 20}, {128, 16}, {168, 12}, {255, 8}};
+  auto small = large;
+  small.erase(small.begin());
+  for (const auto* name : {"v100-sxm2", "a100-sxm4-40", "h100-sxm5", "b200-sxm"}) {
+    CAPTURE(name);
+    CHECK(register_ladder(read_machine(name)) == large);
+  }
+  for (const auto* name : {"rtx3090", "rtx4090"}) {
+    CAPTURE(name);
+    CHECK(register_ladder(read_machine(name)) == small);
+  }
+}
+
+TEST_CASE("blocks of a core follow from all that they need", "[configure]") {
+  struct Case {
+    const char* machine;
+    BlockNeeds needs;
+    std::int64_t blocks;
+  };
+  // As cuda_occupancy.h of CUDA 13.0 answers.
+  const Case cases[] = {
+      {"a100-sxm4-40", {4, 255, 64 << 10}, 2}, {"h100-sxm5", {4, 255, 64 << 10}, 2},
+      {"rtx4090", {4, 255, 64 << 10}, 1},      {"rtx3090", {4, 255, 48 << 10}, 2},
+      {"h100-sxm5", {12, 168, 208 << 10}, 1},  {"a100-sxm4-40", {5, 128, 0}, 3},
+      {"a100-sxm4-40", {5, 160, 0}, 2},        {"h100-sxm5", {9, 168, 0}, 1},
+      {"h100-sxm5", {9, 200, 0}, 0},           {"h100-sxm5", {13, 128, 0}, 1},
+      {"h100-sxm5", {13, 129, 0}, 0},          {"h100-sxm5", {1, 157, 0}, 12},
+      {"h100-sxm5", {4, 32, 113 << 10}, 2},    {"h100-sxm5", {4, 32, 114 << 10}, 1},
+  };
+  for (const auto& [machine, needs, blocks] : cases) {
+    CAPTURE(machine, needs.warps, needs.registers_per_thread, needs.shared_bytes);
+    CHECK(residents(needs, read_machine(machine)).blocks == blocks);
+  }
+}
+
+TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  Overrides types;
+  types.types = {{"Q", Datatype::f8e4m3}, {"K", Datatype::f8e4m3}};
+  const auto kernel = kernel_of("attention", "group q 384, stream x 64 at smem; group q 32 at reg", hardware, types);
+  const auto made = configured(kernel, hardware, Model::ideal);
+  CHECK(made.teams == 3);
+  CHECK(made.team_rows == 128);
+  CHECK(made.shared_block_bytes == 48 << 10);
+  CHECK(made.shared_team_bytes == 48 << 10);
+  const auto& within = find(made, Overlap::within_team);
+  CHECK(within.team_register_bytes == 598 * 128);
+  CHECK(within.occupancy.teams == 3);
+  // O 128, S 64, P 64 of the step before, a step of Q of 32, of O of 8, and three scalars; two bytes each.
+  CHECK(find(made, Overlap::copies).team_register_bytes == (598 - 2 * 64) * 128);
+  CHECK(made.bound == Resource::tensor);
+  CHECK(clocks_of_column(made, "S_sum", Resource::tensor) == 2 * 384);
+  CHECK(clocks_of_column(made, "O_sum", Resource::tensor) == 4 * 384);
+  CHECK(clocks_of_column(made, "O_sum", Resource::fma) == 384 / 2);
+  CHECK(clocks_of_column(made, "p", Resource::sfu) == 4 * 384);
+  CHECK(clocks_of_column(made, "r", Resource::sfu) == 384 / 16);
+  REQUIRE(made.bandwidth);
+  CHECK(made.bandwidth->rows == 384);
+  CHECK(*made.bandwidth->least_rows == Approx(295.2).epsilon(1e-3));
+}
+
+TEST_CASE("numbers keep their own width on a chip", "[configure]") {
+  const auto hardware = read_machine("a100-sxm4-40");
+  const auto made =
+      configured(kernel_of("attention", flash + "; group q 32 at reg", hardware), hardware, Model::machine);
+  // Of 128 rows: O 128 and S 64 in f32, three scalars, and a step of 16 of Q in f16.
+  CHECK(find(made, Overlap::copies).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
+  CHECK(find(made, Overlap::within_team).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
+  // Q, and two of K and V; O goes where Q was.
+  CHECK(find(made, Overlap::two_teams).shared_bytes == (32 + 2 * 16) << 10);
+  CHECK(find(made, Overlap::copies).shared_bytes == (32 + 4 * 16) << 10);
+}
+
+TEST_CASE("contractions read the core's memory once for every instruction's rows", "[configure]") {
+  // Clocks of 128 bytes. tcgen05 takes 128 rows at once, wgmma 64, mma.sync those of a warp.
+  const auto read = [](const char* machine, const std::string& words) {
+    const auto hardware = read_machine(machine);
+    const auto made = configured(kernel_of("attention", words, hardware), hardware, Model::ideal);
+    return clocks_of_column(made, "S_sum", Resource::shared) + clocks_of_column(made, "O_sum", Resource::shared);
+  };
+  CHECK(read("b200-sxm", "group q 128, stream x 128 at smem") == Approx(768).epsilon(1e-3));
+  CHECK(read("h100-sxm5", "group q 128, stream x 128 at smem") == Approx(1280).epsilon(1e-3));
+  CHECK(read("h100-sxm5", "group q 128, stream x 176 at smem; group q 16 at reg") == Approx(1664).epsilon(1e-3));
+  CHECK(read("a100-sxm4-40", flash + "; group q 32 at reg") == Approx(1024 + 256).epsilon(1e-3));
+}
+
+TEST_CASE("a step is of the loop with the contractions, wherever loops around it begin and end sums", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto made =
+      configured(kernel_of("matmul", "group a 128, stream b 64, c 32 at smem", hardware), hardware, Model::ideal);
+  CHECK(clocks_of_column(made, "C_sum", Resource::tensor) == 2.0 * 128 * 64 * 32 / 4096);
+  CHECK(made.row_axis == "a");
+}
+
+namespace {
+
+// The slow twin of step_seconds: teams that each go through their columns in order, resources that serve one at a
+// time in the order in which they are asked. Seconds of a step of all teams, in the long run.
+double simulated(const std::vector<std::pair<Resource, double>>& columns, std::int64_t teams) {
+  constexpr int steps = 400;
+  std::map<Resource, double> free;
+  std::vector<double> now(static_cast<std::size_t>(teams), 0);
+  std::vector<std::size_t> at(static_cast<std::size_t>(teams), 0);
+  std::vector<double> done;
+  while (done.size() < static_cast<std::size_t>(steps * teams)) {
+    const auto next = static_cast<std::size_t>(std::min_element(now.begin(), now.end()) - now.begin());
+    const auto& [on, seconds] = columns[at[next]];
+    const double begin = std::max(now[next], free[on]);
+    now[next] = free[on] = begin + seconds;
+    at[next] = (at[next] + 1) % columns.size();
+    if (at[next] == 0) done.push_back(now[next]);
+  }
+  const auto half = done.size() / 2;
+  return (done.back() - done[half - 1]) / static_cast<double>(done.size() - half);
+}
+
+}  // namespace
+
+TEST_CASE("teams in turn take what a simulation of them takes", "[configure]") {
+  // Contraction, lanes, contraction: each team's share of a step.
+  for (const double lanes : {0.25, 0.5, 1.0, 1.5, 3.0})
+    for (const std::int64_t teams : {1, 2, 3}) {
+      CAPTURE(lanes, teams);
+      StepClocks clocks;
+      clocks.leading = 1, clocks.pointwise = lanes, clocks.trailing = 1;
+      clocks.bound = std::max(2.0, lanes);
+      const auto overlap = teams == 1 ? Overlap::copies : teams == 2 ? Overlap::two_teams : Overlap::three_teams;
+      const double step = step_seconds(overlap, clocks, teams);
+      const double run = simulated({{Resource::tensor, 1}, {Resource::sfu, lanes}, {Resource::tensor, 1}}, teams);
+      // In the order in which they ask, teams may miss their turn; never are they faster.
+      CHECK(run >= step * (1 - 1e-9));
+      CHECK(run <= step * 1.26);
+    }
+}
+
+TEST_CASE("overlap never makes a step longer, nor shorter than its busiest resource", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  for (const auto* words : {"group q 64, stream x 64 at smem", "group q 128, stream x 128 at smem",
+                            "group q 192, stream x 64 at smem", "group q 128, stream x 48 at smem"}) {
+    const auto made = configured(kernel_of("attention", words, hardware), hardware, Model::machine);
+    double bound = 0;
+    for (const auto& resource : made.resources) bound = std::max(bound, resource.seconds);
+    const double none = find(made, Overlap::none).step_s;
+    for (const auto& one : made.pipelinings) {
+      CAPTURE(words, name(one.overlap));
+      CHECK(one.step_s >= bound * (1 - 1e-9));
+      CHECK(one.step_s <= none * (1 + 1e-9));
+      CHECK(one.utilization <= 1 + 1e-9);
+    }
+  }
+}
+
+TEST_CASE("divisors are the least common multiple of their reasons", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto made = configured(kernel_of("attention", flash, hardware), hardware, Model::machine);
+  CHECK(divisor_of(made.divisors, "x") == 16);
+  CHECK(divisor_of(made.divisors, "q") == 64);
+  for (const auto& divisor : made.divisors) {
+    std::int64_t all = 1;
+    for (const auto& reason : divisor.reasons) all = std::lcm(all, reason.first);
+    CHECK(divisor.size == all);
+    CHECK_FALSE(divisor.reasons.empty());
+  }
+}
+
+TEST_CASE("blocks at once read a tile from memory once", "[configure]") {
+  // One by one: the tiles of A and B that the first 132 of 32 x 16 blocks of C need.
+  const auto hardware = read_machine("h100-sxm5");
+  const auto step = step_of(kernel_of("matmul", "group a 128, c 256, stream b 64 at smem", hardware), hardware);
+  REQUIRE(step);
+  std::set<std::int64_t> rows, columns;
+  for (std::int64_t block = 0; block < 132; ++block) rows.insert(block / 16), columns.insert(block % 16);
+  double first_of_rows = 0, first_of_columns = 0;
+  for (const auto id : step->streamed)
+    (step->diagram().at(step->nest->at(id).array).name == "A" ? first_of_rows : first_of_columns) =
+        first_readers(*step, id, hardware);
+  CHECK(first_of_columns == Approx(static_cast<double>(columns.size()) / 132));
+  CHECK(first_of_rows <= static_cast<double>(rows.size()) / 132 + 1e-9);
+  CHECK(first_of_rows >= static_cast<double>(rows.size() - 1) / 132 - 1e-9);
+}
+
+TEST_CASE("what a launch loses adds up to its time", "[configure]") {
+  for (const auto* machine : {"a100-sxm4-80", "h100-sxm5", "rtx4090"})
+    for (const auto* example : {"attention", "causal"})
+      for (const auto model : {Model::machine, Model::ideal}) {
+        CAPTURE(machine, example);
+        const auto hardware = read_machine(machine);
+        const auto made = configured(kernel_of(example, "group q 64, stream x 32 at smem", hardware), hardware, model);
+        if (!made.launch) continue;
+        double sum = made.launch->ideal_s;
+        for (const auto& loss : made.launch->losses) sum += loss.seconds;
+        CHECK(sum == Approx(made.launch->time_s));
+        CHECK(made.launch->blocks == 64);
+      }
+}
+
+TEST_CASE("a ragged last wave costs a whole one", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto time = [&](std::int64_t queries) {
+    Overrides sizes;
+    sizes.sizes = {{"q", queries}};
+    const auto made = configured(kernel_of("attention", "group q 128, stream x 176 at smem", hardware, sizes), hardware,
+                                 Model::machine);
+    REQUIRE(made.launch);
+    return made.launch->time_s;
+  };
+  const auto full = time(132 * 128), one_more = time(133 * 128), twice = time(264 * 128);
+  CHECK(one_more > full * 1.5);
+  CHECK(one_more <= twice * 1.01);
+}
+
+TEST_CASE("nothing to configure without matrix units", "[configure]") {
+  const auto hardware = read_machine("x86-64-avx2");
+  const auto kernel = kernel_of("attention", "", hardware);
+  CHECK_FALSE(configure(kernel, estimate(kernel, hardware, Model::machine), hardware, Model::machine));
+  const auto gpu = read_machine("h100-sxm5");
+  const auto softmax = kernel_of("softmax", "group r 1 at smem", gpu);
+  CHECK_FALSE(configure(softmax, estimate(softmax, gpu, Model::machine), gpu, Model::machine));
+}
