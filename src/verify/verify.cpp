@@ -120,7 +120,7 @@ std::vector<double> moved_by_rounding(Diagram one, const Statement& statement, c
 // What rounding may explain of every array: as far as the plain meaning itself moves when every number of a statement
 // is moved by what rounding moves it, and what is lost where numbers of the sizes on the way cancel.
 std::vector<double> allowances(const Diagram& diagram, const Values& inputs, const Values& meant) {
-  constexpr int factor = 4, trials = 3;
+  constexpr int factor = 8, trials = 3;
   std::vector<double> allowed(diagram.arrays.size());
   for (std::uint64_t trial = 1; trial <= trials; ++trial) {
     Random random(trial);
@@ -137,7 +137,7 @@ std::vector<double> allowances(const Diagram& diagram, const Values& inputs, con
       const double lost = is_whole(type) ? 0 : digits * roundoff(Datatype::f32);
       auto values = moved_by_rounding(diagram, statement, moved, unit, lost, random);
       auto& most = allowed[statement.output.index];
-      most = std::max(most, factor * (difference(values, plain) + 2 * inside * digits));
+      most = std::max(most, factor * (difference(values, plain) + inside * digits));
       moved.arrays[statement.output.index] = std::move(values);
       if (is_whole(type)) most = std::max(most, 1.0);
     }
