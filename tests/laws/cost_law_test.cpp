@@ -7,6 +7,7 @@
 #include "support/law_diagrams.hpp"
 #include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
+#include "support/random_partition.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
@@ -22,16 +23,6 @@ Hardware machine(int levels) {
     hardware.levels.push_back(level);
   }
   return hardware;
-}
-
-Partition random_partition(const Derivation& derivation, std::size_t levels, std::mt19937& random) {
-  Partition partition;
-  for (std::size_t level = 1; level < levels; ++level)
-    for (const auto kind : {SplitKind::group, SplitKind::stream})
-      for (const auto& verdict : derivation.verdicts)
-        if (random() % 3 == 0)
-          partition.splits.push_back({kind, verdict.wire, 1 + static_cast<std::int64_t>(random() % 4), level});
-  return partition;
 }
 
 }  // namespace

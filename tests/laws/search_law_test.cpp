@@ -2,14 +2,18 @@
 // are small enough for something not to fit.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <random>
 
 #include "napkin/search.hpp"
 #include "search/space.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
+#include "support/law_diagrams.hpp"
 #include "support/machine.hpp"
+#include "support/nap_text.hpp"
 #include "support/random_diagram.hpp"
+#include "support/random_partition.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -103,4 +107,58 @@ TEST_CASE("so it does where a mask is asked in blocks") {
   }
   CHECK(checked > 15);
   CHECK(fitting > 5);
+}
+
+// In the space that the search states: pieces keep to its divisors, and a stream has several.
+TEST_CASE("no random legal partition is better than what was found") {
+  const auto machines = all_machines();
+  std::uint32_t checked = 0;
+  for (std::uint32_t seed = 0; seed < law_diagrams(); ++seed) {
+    const auto diagram = random_diagram(seed);
+    const auto& hardware = machines[seed % machines.size()];
+    const auto derivation = derived(diagram);
+    Goal goal;
+    goal.objective = Objective::transfers;
+    const auto found = search(derivation, hardware, goal);
+    const auto divisors = make_space(derivation, hardware, {}).divisors;
+    std::mt19937 random(seed);
+    for (int attempt = 0; attempt < 6; ++attempt) {
+      auto partition = random_partition(*derivation, hardware.levels.size(), random);
+      for (auto& split : partition.splits) {
+        const auto divisor = divisors[split.wire.index];
+        split.size = (split.size + divisor - 1) / divisor * divisor;
+      }
+      const bool whole = std::ranges::any_of(partition.splits, [&](const Split& split) {
+        return split.kind == SplitKind::stream && split.size >= *diagram.size(split.wire);
+      });
+      if (whole || !illegal(*derivation, hardware, partition).empty()) continue;
+      const auto cost = estimate(make_kernel(derivation, partition), hardware, Model::machine);
+      if (!cost.overruns.empty()) continue;
+      ++checked;
+      INFO("seed " << seed << "\n" << nap_text(diagram, partition, hardware));
+      REQUIRE_FALSE(found.best.empty());
+      const auto& level = cost.levels.front();
+      const auto& best = found.best.front().cost.levels.front();
+      if (found.optimal && hardware.levels[1].in_values) REQUIRE(best.transfer_values <= level.transfer_values);
+      if (found.optimal && !hardware.levels[1].in_values) REQUIRE(best.transfer_bytes <= level.transfer_bytes);
+    }
+  }
+  CHECK(checked > law_diagrams() / 4);
+}
+
+TEST_CASE("more memory never costs transfers") {
+  for (std::uint32_t seed = 0; seed < law_diagrams() / 4; ++seed) {
+    const auto derivation = derived(random_diagram(seed));
+    Goal goal;
+    goal.objective = Objective::transfers;
+    std::int64_t before = INT64_MAX;
+    for (const auto* values : {"8", "24", "80", "300"}) {
+      const auto found = search(derivation, read_machine("two-level", {{"M", values}}), goal);
+      if (found.best.empty()) continue;
+      INFO("seed " << seed << ", " << values << " values");
+      const auto moved = found.best.front().cost.levels.front().transfer_values;
+      REQUIRE(moved <= before);
+      before = moved;
+    }
+  }
 }
