@@ -120,7 +120,7 @@ std::vector<double> moved_by_rounding(Diagram one, const Statement& statement, c
 // What rounding may explain of every array: as far as the plain meaning itself moves when every number of a statement
 // is moved by what rounding moves it, and what is lost where numbers of the sizes on the way cancel.
 std::vector<double> allowances(const Diagram& diagram, const Values& inputs, const Values& meant) {
-  constexpr int factor = 8, trials = 3;
+  constexpr int factor = 16, trials = 3;
   std::vector<double> allowed(diagram.arrays.size());
   for (std::uint64_t trial = 1; trial <= trials; ++trial) {
     Random random(trial);
