@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ struct Goal {
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
   // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
   Partition fixed;
+  // Once a stop is requested the search ends within moments; what it then returns is of no use.
+  std::stop_token stop = {};
 };
 
 struct Candidate {

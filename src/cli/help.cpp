@@ -24,7 +24,8 @@ std::string program_examples() {
 std::string usage(const CLI::App& app) {
   if (!app.get_subcommands({}).empty()) return full_name(app) + " COMMAND ...";
   const auto* argument = app.get_option_no_throw("arguments");
-  return full_name(app) + (argument ? " " + argument->get_type_name() : "") + " [options]";
+  const auto type = argument ? argument->get_type_name() : "";
+  return full_name(app) + (type.empty() ? "" : " " + type) + " [options]";
 }
 
 // "-o, --output FILE"

@@ -99,7 +99,10 @@ void check_arguments(Session& session, const CLI::App& root) {
   const auto type = app.get_option("arguments")->get_type_name();
   const auto& given = session.options.arguments;
   const auto usage = fmt::format("usage: {} {}", full_name(app), type);
-  if (given.empty() && !type.starts_with("[")) {
+  if (type.empty()) {
+    if (!given.empty())
+      complain(session, "E0522", fmt::format("`{}` takes no argument", full_name(app)), given.front());
+  } else if (given.empty() && !type.starts_with("[")) {
     complain(session, "E0522", fmt::format("`{}` needs {}", full_name(app), type), app.get_name(), usage);
   } else if (given.size() > 1 && !type.ends_with("...")) {
     complain(session, "E0522", fmt::format("`{}` takes one {}", full_name(app), type), given[1], usage);

@@ -121,6 +121,10 @@ const Command command_rows[] = {
      "napkin fmt *.nap\n"
      "napkin fmt --check *.nap",
      run_fmt},
+    {"lsp", "a language server for editors, over standard input and output", "", machine,
+     "napkin lsp\n"
+     "napkin lsp --target h100-sxm5",
+     run_lsp},
     {"targets", "the machines, or one with its numbers and sources", "[NAME]", product | formats,
      "napkin targets\n"
      "napkin targets h100-sxm5",

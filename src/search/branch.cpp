@@ -53,7 +53,7 @@ void Search::run() {
   }
   if (!open_.empty()) start();
   while (!open_.empty()) {
-    if (leaders_.beyond(open_.front().bound)) return;
+    if (leaders_.beyond(open_.front().bound) || scoring_.stopped()) return;
     if (tally_.evaluated >= most_evaluated_) {
       tally_.finished = false;
       tally_.left = open_.front().bound;

@@ -131,6 +131,7 @@ class Division {
       const auto* group = std::get_if<Groupable>(&verdict.group);
       if (!extent || !group || !group->by_merge) continue;
       for (const auto parts : numbers_of_parts(*extent)) {
+        if (goal_.stop.stop_requested()) return std::nullopt;
         auto trial = attempt(run.fused, verdict.wire, parts);
         if (trial && trial->seconds() < (best ? best->seconds() : seconds(run))) best = std::move(trial);
       }

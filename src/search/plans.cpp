@@ -85,7 +85,7 @@ class Plans {
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
       const auto left = (exact_ ? most_evaluated : most_evaluated_in_order) - evaluated_;
-      if (searched_ >= most_searched || patience_ > left) return false;
+      if (searched_ >= most_searched || patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });

@@ -28,6 +28,7 @@ class Scoring {
     return nearest_ ? !figures.overflow : model.fits(figures, goal_.model);
   }
   Score score(const CostModel&, const Figures&, std::size_t labels) const;
+  bool stopped() const { return goal_.stop.stop_requested(); }
   // By how much figures do not fit, in parts of what there is.
   double excess(const Figures&) const;
   // Whether one group at a level, or with `together` all groups of a parent, hold what they must.

@@ -38,6 +38,7 @@ const std::vector<Stage> stages = {
     {"emit",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
       "verify", "scene", "report"}},
+    {"lsp", {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search"}},
 };
 
 // include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.

@@ -42,6 +42,8 @@ TEST_CASE("a wrong command line exits 2, points at the word and says what was me
       {{"emit", "cuda", attention, "--target", "toy"}, "E0522", "needs a folder"},
       {{"emit", "cpp", attention, "--target", "toy"}, "E0522", "needs a folder"},
       {{"fmt", attention, attention, "-o", "x"}, "E0522", "the text of one file"},
+      {{"lsp", attention}, "E0522", "`napkin lsp` takes no argument"},
+      {{"lsp", "--target", "h100-sxm6"}, "E0418", "h100-sxm5"},
       {{"derive", attention, "--format", "jsn"}, "E0523", "did you mean `json`?"},
       {{"analyze", attention, "--target", "toy", "--model", "exact"}, "E0523", "one of machine, ideal"},
       {{"analyze", attention, "--target", "toy", "--top", "x"}, "E0523", "`--top` cannot be `x`"},

@@ -1,0 +1,97 @@
+// What may be written at a place: by the words before it and the names in scope there.
+#include <algorithm>
+
+#include "diagram/names.hpp"
+#include "lsp/session.hpp"
+#include "syntax/token.hpp"
+#include "syntax/words.hpp"
+
+namespace napkin::lsp {
+namespace {
+
+enum ItemKind : int { function_item = 3, variable_item = 6, type_item = 25, keyword_item = 14, constant_item = 21 };
+
+class Items {
+ public:
+  void add(std::string_view label, ItemKind kind, std::string_view detail) {
+    const auto same = [&](const Json& item) { return item["label"] == label; };
+    if (std::any_of(items_.begin(), items_.end(), same)) return;
+    items_.push_back(
+        {{"label", std::string(label)}, {"kind", static_cast<int>(kind)}, {"detail", std::string(detail)}});
+  }
+  Json take() { return std::move(items_); }
+
+ private:
+  Json items_ = Json::array();
+};
+
+void add_types(Items& items) {
+  for (const auto& type : datatypes()) items.add(type.name, type_item, "number format");
+}
+
+void add_functions(const Reading& reading, Items& items) {
+  for (const auto* def : all<ast::Def>(reading.syntax)) items.add(def->name.text, function_item, "def of this file");
+  for (const auto* def : all<ast::Def>(reading.prelude)) items.add(def->name.text, function_item, "def of the prelude");
+  for (const auto& reduction : reductions()) items.add(reduction.name, function_item, reduction.summary);
+  for (const auto& function : pointwise_functions())
+    if (function.callable && function.precedence == 0) items.add(function.name, function_item, function.summary);
+  items.add("size", function_item, "the size of an axis");
+  add_types(items);
+  for (const auto word : operator_words) items.add(word, keyword_item, "");
+}
+
+// The def whose declaration holds the place.
+const ast::Def* def_at(const ast::File& file, std::size_t offset) {
+  for (const auto& declared : file.declarations)
+    if (declared.span.begin <= offset && offset <= declared.span.end)
+      if (const auto* def = std::get_if<ast::Def>(&declared.node)) return def;
+  return nullptr;
+}
+
+void add_names(const ast::File& file, std::size_t offset, Items& items) {
+  if (const auto* def = def_at(file, offset)) {
+    for (const auto& axis : def->axes) items.add(axis.text, constant_item, "axis of the def");
+    for (const auto& parameter : def->parameters) items.add(parameter.text, variable_item, "parameter");
+    return;
+  }
+  for (const auto& name : occurrences(file)) {
+    if (!name.declares || name.inside) continue;
+    if (name.role == Role::axis) items.add(name.text, constant_item, "axis");
+    if (name.role == Role::array) items.add(name.text, variable_item, "array");
+  }
+}
+
+// The last word or sign that ends before the word at hand, in its line; empty at the start of a line.
+std::string_view word_before(const Reading& reading, std::size_t offset) {
+  Diagnostics known;
+  std::string_view before;
+  for (const auto& token : tokenize(reading.sources, reading.file, known).tokens) {
+    const bool at_hand = token.kind == TokenKind::name && token.span.end >= offset;
+    if (token.span.end > offset || at_hand) break;
+    before = token.kind == TokenKind::newline || token.text == ";" ? "" : token.text;
+  }
+  return before;
+}
+
+}  // namespace
+
+Json completion(State& state, const Json& params) {
+  const auto& reading = document(state, params).reading;
+  const auto offset = reading.lines.offset(reading.text(), position_field(params, "position"));
+  const auto before = word_before(reading, offset);
+  Items items;
+  if (before == ":") {
+    add_types(items);
+  } else if (before == "at") {
+    for (std::size_t i = 1; state.target && i < state.target->levels.size(); ++i)
+      items.add(state.target->levels[i].name, constant_item, "level");
+  } else {
+    if (before.empty())
+      for (const auto word : keywords) items.add(word, keyword_item, "");
+    add_names(reading.syntax, offset, items);
+    if (!before.empty()) add_functions(reading, items);
+  }
+  return items.take();
+}
+
+}  // namespace napkin::lsp

@@ -1,0 +1,26 @@
+// One thread for one search; a stop makes it end within moments.
+#include "lsp/planning.hpp"
+
+namespace napkin::lsp {
+
+Planning::Planning(Diagram diagram, std::shared_ptr<const Hardware> hardware) : hardware_(std::move(hardware)) {
+  std::promise<FoundPlan> promise;
+  coming_ = promise.get_future();
+  thread_ = std::jthread([promise = std::move(promise), diagram = std::move(diagram),
+                          machine = hardware_](const std::stop_token& stop) mutable {
+    try {
+      Goal goal;
+      goal.stop = stop;
+      promise.set_value(search(diagram, *machine, goal));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  });
+}
+
+const FoundPlan* Planning::wait(std::chrono::milliseconds patience) {
+  if (!found_ && coming_.valid() && coming_.wait_for(patience) == std::future_status::ready) found_ = coming_.get();
+  return found_ ? &*found_ : nullptr;
+}
+
+}  // namespace napkin::lsp

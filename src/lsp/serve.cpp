@@ -1,0 +1,96 @@
+// Streams to messages and back: headers, an empty line, and as many bytes as `Content-Length` says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <istream>
+#include <ostream>
+
+#include "lsp/protocol.hpp"
+#include "napkin/lsp.hpp"
+
+namespace napkin::lsp {
+namespace {
+
+constexpr std::size_t most_bytes = 64 << 20;  // of a message; a diagram has 256 KiB at most
+constexpr std::size_t most_header = 4096;     // of the line of a header
+
+struct Frame {
+  std::string message;
+  std::string problem{};  // why there is no message
+  bool lost = false;      // and where the next one begins is not known
+};
+
+// A line without what ends it; none at the end of the input. One that is too long is cut off.
+std::optional<std::string> read_line(std::istream& in) {
+  std::string line;
+  for (int c = in.get(); c != std::istream::traits_type::eof(); c = in.get()) {
+    if (c == '\n') {
+      if (line.ends_with('\r')) line.pop_back();
+      return line;
+    }
+    line += static_cast<char>(c);
+    if (line.size() > most_header) return line;
+  }
+  return std::nullopt;
+}
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, {}, [](unsigned char c) { return std::tolower(c); }, [](unsigned char c) { return std::tolower(c); });
+}
+
+std::optional<std::size_t> length_in(std::string_view line) {
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos || !same_letters(line.substr(0, colon), "content-length")) return std::nullopt;
+  auto digits = line.substr(colon + 1);
+  while (digits.starts_with(' ')) digits.remove_prefix(1);
+  while (digits.ends_with(' ')) digits.remove_suffix(1);
+  std::size_t length = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), length);
+  if (read.ec == std::errc::result_out_of_range) return SIZE_MAX;
+  return read.ec == std::errc() && read.ptr == digits.data() + digits.size() ? std::optional(length) : std::nullopt;
+}
+
+// None at the end of the input.
+std::optional<Frame> read_frame(std::istream& in) {
+  std::optional<std::size_t> length;
+  for (;;) {
+    const auto line = read_line(in);
+    if (!line) return std::nullopt;
+    if (line->size() > most_header) return Frame{"", "a header is longer than 4096 bytes", true};
+    if (line->empty()) break;
+    if (const auto found = length_in(*line)) length = found;
+  }
+  if (!length) return Frame{"", "the headers lack a `Content-Length`"};
+  if (*length > most_bytes) return Frame{"", fmt::format("a message of {} bytes is too long", *length), true};
+  Frame frame;
+  frame.message.resize(*length);
+  in.read(frame.message.data(), static_cast<std::streamsize>(*length));
+  return in ? std::optional(std::move(frame)) : std::nullopt;
+}
+
+void write(std::ostream& out, const std::string& message) {
+  out << "Content-Length: " << message.size() << "\r\n\r\n" << message << std::flush;
+}
+
+void complain(std::ostream& out, const std::string& problem) {
+  const Json error{{"code", parse_error}, {"message", problem}};
+  write(out, Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", error}}.dump());
+}
+
+}  // namespace
+
+int serve(Session& session, std::istream& in, std::ostream& out) {
+  while (const auto frame = read_frame(in)) {
+    if (!frame->problem.empty()) complain(out, frame->problem);
+    if (frame->lost || !out) break;
+    if (!frame->problem.empty()) continue;
+    for (const auto& message : answer(session, frame->message)) write(out, message);
+    if (session.exit_code()) return *session.exit_code();
+  }
+  return 1;
+}
+
+}  // namespace napkin::lsp
