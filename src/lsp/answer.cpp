@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <exception>
 
 #include "lsp/session.hpp"
 
@@ -81,16 +82,27 @@ Json result_of(State& state, const std::string& method, const Json& params) {
   throw Failure{method_not_found, fmt::format("no method `{}`", method)};
 }
 
+// Runs it and gives what went wrong, if something did. A bug must not take the editor's session with it.
+template <class Run>
+std::optional<Failure> failure_of(Run run) {
+  try {
+    run();
+    return std::nullopt;
+  } catch (const Failure& failure) {
+    return failure;
+  } catch (const std::exception& bug) {
+    return Failure{internal_error, fmt::format("a bug in napkin: {}", bug.what())};
+  }
+}
+
 // Nobody waits for an answer to a notification: what is wrong with one goes to the editor's log.
 void take(State& state, const std::string& method, const Json& params) {
   if (method == "exit") state.exit_code = state.phase == Phase::shut_down ? 0 : 1;
   if (state.phase != Phase::running) return;
   for (const auto& notification : notifications) {
     if (notification.method != method) continue;
-    try {
-      notification.take(state, params);
-    } catch (const Failure& failure) {
-      const auto text = fmt::format("napkin: {} is ignored: {}", method, failure.message);
+    if (const auto failure = failure_of([&] { notification.take(state, params); })) {
+      const auto text = fmt::format("napkin: {} is ignored: {}", method, failure->message);
       state.outgoing.push_back({{"method", "window/logMessage"}, {"params", {{"type", 1}, {"message", text}}}});
     }
   }
@@ -113,11 +125,9 @@ std::optional<Json> answer_to(State& state, const Json& message) {
   if (!method.is_string()) return error(id, {invalid_request, "`method` is no string"});
   const auto params = message.value("params", Json());
   if (!asks) return take(state, method, params), std::nullopt;
-  try {
-    return Json{{"id", id}, {"result", result_of(state, method, params)}};
-  } catch (const Failure& failure) {
-    return error(id, failure);
-  }
+  Json result;
+  const auto failure = failure_of([&] { result = result_of(state, method, params); });
+  return failure ? error(id, *failure) : Json{{"id", id}, {"result", std::move(result)}};
 }
 
 // Nesting is bounded, so that what is read may be copied and printed.

@@ -1,5 +1,5 @@
 // What may be written at a place: by the words before it and the names in scope there.
-#include <algorithm>
+#include <set>
 
 #include "diagram/names.hpp"
 #include "lsp/session.hpp"
@@ -14,14 +14,14 @@ enum ItemKind : int { function_item = 3, variable_item = 6, type_item = 25, keyw
 class Items {
  public:
   void add(std::string_view label, ItemKind kind, std::string_view detail) {
-    const auto same = [&](const Json& item) { return item["label"] == label; };
-    if (std::any_of(items_.begin(), items_.end(), same)) return;
+    if (!known_.emplace(label).second) return;
     items_.push_back(
         {{"label", std::string(label)}, {"kind", static_cast<int>(kind)}, {"detail", std::string(detail)}});
   }
   Json take() { return std::move(items_); }
 
  private:
+  std::set<std::string> known_;
   Json items_ = Json::array();
 };
 

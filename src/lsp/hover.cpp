@@ -9,38 +9,43 @@
 namespace napkin::lsp {
 namespace {
 
-std::string code(std::string_view text) { return fmt::format("```nap\n{}\n```", text); }
+// In a fence longer than any that the text may hold: what a file says is shown as it stands, never as markup.
+std::string code(const std::string& text) {
+  std::string fence = "```";
+  while (text.find(fence) != std::string::npos) fence += '`';
+  return fmt::format("{0}nap\n{1}\n{0}", fence, text);
+}
 
 std::string joined(const std::vector<std::string>& parts, std::string_view between) {
   return fmt::format("{}", fmt::join(parts, between));
 }
 
-// The comment that stands behind a declaration or, without one, those in the lines right above it.
-std::string remark(const Reading& reading, const ast::File& file, Span declared) {
-  const auto line = [&](std::uint32_t offset) { return reading.sources.locate(file.file, offset).line; };
-  const auto words = [](const ast::Comment& comment) {
-    return comment.text.substr(std::min(comment.text.size(), comment.text.find_first_not_of("# ")));
-  };
-  std::string above;
-  std::uint32_t last = 0;
-  for (const auto& comment : file.comments) {
-    const auto at = line(comment.span.begin);
-    if (comment.span.begin >= declared.end && at == line(declared.end)) return words(comment);
-    if (comment.span.begin >= declared.begin) break;
-    above = (last + 1 == at ? above + " " : "") + words(comment);
-    last = at;
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+// A declaration with the comment behind it and those on the lines right above.
+Span with_comments(std::string_view text, const std::vector<ast::Comment>& comments, Span declared) {
+  const auto between = [&](std::uint32_t begin, std::uint32_t end) { return text.substr(begin, end - begin); };
+  for (const auto& comment : comments)
+    if (comment.span.begin >= declared.end && is_blank(between(declared.end, comment.span.begin)))
+      declared.end = comment.span.end;
+  for (auto comment = comments.rbegin(); comment != comments.rend(); ++comment) {
+    if (comment->span.begin >= declared.begin) continue;
+    const auto line = text.rfind('\n', comment->span.begin) + 1;  // npos + 1 is the beginning
+    const auto gap = between(comment->span.end, declared.begin);
+    const bool right_above = !gap.empty() && is_blank(gap.substr(gap.find('\n') + 1)) && gap.find('\n') != gap.npos;
+    if (!right_above || !is_blank(text.substr(line, comment->span.begin - line))) break;
+    declared.begin = comment->span.begin;
   }
-  return last + 1 == line(declared.begin) ? above : "";
+  return declared;
 }
 
-// The declaration of a name as it is written, and what is remarked on it.
+// The declaration of a name as it is written, with what is remarked on it.
 std::string declared_text(const Reading& reading, const ast::File& file, Span name) {
+  const auto& text = reading.sources.at(file.file).text;
   for (const auto& declared : file.declarations) {
     if (declared.span.begin > name.begin || declared.span.end < name.end) continue;
-    const auto text =
-        reading.sources.at(file.file).text.substr(declared.span.begin, declared.span.end - declared.span.begin);
-    const auto said = remark(reading, file, declared.span);
-    return code(text) + (said.empty() ? "" : "\n\n" + said);
+    const auto span = with_comments(text, file.comments, declared.span);
+    return code(text.substr(span.begin, span.end - span.begin));
   }
   return "";
 }

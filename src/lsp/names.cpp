@@ -144,12 +144,12 @@ Symbol symbol(const ast::File& file, const Occurrence& occurrence) {
 }
 
 std::vector<Occurrence> uses(const ast::File& file, const Symbol& wanted) {
-  const auto begin = [](const Occurrence& occurrence) { return occurrence.span.begin; };
   auto found = occurrences(file);
   std::erase_if(found, [&](const Occurrence& occurrence) { return symbol(file, occurrence) != wanted; });
-  std::ranges::sort(found, {}, begin);
-  const auto twice = std::ranges::unique(found, {}, begin);  // splits share the level at the end of their line
-  found.erase(twice.begin(), twice.end());
+  std::ranges::sort(found, {}, [](const Occurrence& occurrence) { return occurrence.span.begin; });
+  // Splits share the level at the end of their line.
+  const auto same = [](const Occurrence& a, const Occurrence& b) { return a.span == b.span; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
   return found;
 }
 

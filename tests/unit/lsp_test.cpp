@@ -170,17 +170,37 @@ TEST_CASE("hover tells shape, type, wires and bytes of an array", "[lsp]") {
 TEST_CASE("hover tells of axes, defs, functions and types", "[lsp]") {
   Editor editor;
   editor.start().open(attention);
-  CHECK(hover(editor, "d = 128") == "```nap\naxis d = 128\n```\n\nhead width\n\n128 positions; wires `d`, `d'`");
+  CHECK(hover(editor, "d = 128") == "```nap\naxis d = 128   # head width\n```\n\n128 positions; wires `d`, `d'`");
   has(hover(editor, "d])", 2), "128 positions; wires `d`, `d'`; here `d'`");
-  has(hover(editor, "softmax[x](S"), "def softmax[a](s) = exp(s - max[a](s)) / sum[a](exp(s - max[a](s)))");
-  has(hover(editor, "softmax[x](S"), "Exponentials that add up to one along an axis.");
+  CHECK(hover(editor, "softmax[x](S") ==
+        "```nap\n# Exponentials that add up to one along an axis.\n"
+        "def softmax[a](s) = exp(s - max[a](s)) / sum[a](exp(s - max[a](s)))\n```");
   has(hover(editor, "sqrt("), "square root");
   has(hover(editor, "sum["), "sum of all along x");
   has(hover(editor, "f16"), "2 bytes");
   editor.change(Json::array({{{"text", small}}}));
-  has(hover(editor, "twice(A"), "def twice(s) = s + s\n```\n\nDoubles.");
+  has(hover(editor, "twice(A"), "```nap\n# Doubles.\ndef twice(s) = s + s\n```");
   has(hover(editor, "s + s"), "parameter of");
   CHECK(editor.ask_at("hover", "# rows", 1, 3)["result"].is_null());
+}
+
+TEST_CASE("comments beside and right above a declaration are shown with it, as text and never as markup", "[lsp]") {
+  Editor editor;
+  editor.start().open(
+      "diagram d # none\n# not this\n\n# first\n  # ```second``` ![](http://x/y.png)\naxis q = 2; axis x = 3 # both\n"
+      "A[q] = # inside\n  x\noutput A\n");
+  CHECK(hover(editor, "q = 2") ==
+        "````nap\n# first\n  # ```second``` ![](http://x/y.png)\naxis q = 2\n````\n\n2 positions");
+  CHECK(hover(editor, "x = 3") == "```nap\naxis x = 3 # both\n```\n\n3 positions");
+}
+
+TEST_CASE("a bug is answered and not the end", "[lsp]") {
+  Editor editor([](const std::string&) -> std::variant<Hardware, std::string> { throw std::runtime_error("oh"); });
+  const auto error = editor.ask("initialize", {{"initializationOptions", {{"target", "x"}}}})["error"];
+  CHECK(error["code"] == -32603);
+  CHECK(error["message"] == "a bug in napkin: oh");
+  editor.start();
+  CHECK(editor.ask("shutdown")["result"].is_null());
 }
 
 TEST_CASE("hover tells of a file with mistakes what its declarations say", "[lsp]") {
