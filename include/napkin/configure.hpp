@@ -111,7 +111,8 @@ struct Neighbour {
   bool runs = false;
   Overlap overlap = Overlap::none;
   Resource bound = Resource::fma;
-  double times_as_fast = 0;  // for each operation
+  double times_as_fast = 0;      // for each operation of a step
+  std::optional<double> time_s;  // of the launch
 };
 
 // One line of "where the rest went".

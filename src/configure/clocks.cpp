@@ -15,12 +15,13 @@ double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model mod
 
 class Counter {
  public:
-  Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached)
+  Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached, Detail detail)
       : step_(step),
         team_(team),
         hardware_(hardware),
         model_(model),
         cached_(cached),
+        detail_(detail),
         cores_(hardware.total(step.core)) {
     for (const auto array : step.nest->inputs) {
       const auto type = step.diagram().at(array).type;
@@ -47,15 +48,15 @@ class Counter {
  private:
   void add(const std::string& column, Resource on, double operations, double clocks, double seconds) {
     if (operations == 0) return;
+    auto& total = all_.resources[static_cast<std::size_t>(on)];
+    total.clocks += clocks, total.seconds += seconds;
+    if (detail_ == Detail::totals) return;
     const auto same = std::ranges::find_if(
         all_.columns, [&](const ColumnClocks& other) { return other.column == column && other.on == on; });
     if (same == all_.columns.end())
       all_.columns.push_back({column, on, operations, clocks, seconds});
     else
       same->operations += operations, same->clocks += clocks, same->seconds += seconds;
-    auto total = std::ranges::find(all_.resources, on, &ResourceClocks::on);
-    if (total == all_.resources.end()) total = all_.resources.insert(total, {on, 0, 0, 0});
-    total->clocks += clocks, total->seconds += seconds;
   }
 
   // In the paper's count lanes work on numbers as wide as the widest input.
@@ -157,6 +158,7 @@ class Counter {
   const Hardware& hardware_;
   Model model_;
   bool cached_;
+  Detail detail_;
   std::int64_t cores_;
   Datatype widest_ = Datatype::f8e4m3;
   double serial_ = 0, clock_ = 1;
@@ -176,8 +178,9 @@ double copy_seconds(const BlockStep& step, BufferId tile, const Hardware& hardwa
                   seconds_at(bytes, *cache->bandwidth, cores, rates));
 }
 
-StepClocks clocks_of(const BlockStep& step, const Team& team, const Hardware& hardware, Model rates, bool cached) {
-  return Counter(step, team, hardware, rates, cached).run();
+StepClocks clocks_of(const BlockStep& step, const Team& team, const Hardware& hardware, Model rates, bool cached,
+                     Detail detail) {
+  return Counter(step, team, hardware, rates, cached, detail).run();
 }
 
 }  // namespace napkin

@@ -1,13 +1,20 @@
 // What every column of a step costs, resource by resource.
 #pragma once
 
+#include <array>
+
 #include "configure/variables.hpp"
 
 namespace napkin {
 
 struct StepClocks {
-  std::vector<ColumnClocks> columns;
-  std::vector<ResourceClocks> resources;  // those in use, without their slack
+  std::vector<ColumnClocks> columns;  // only where they are asked for
+  std::array<ResourceClocks, 5> resources{{{Resource::tensor, 0, 0, 0},
+                                           {Resource::fma, 0, 0, 0},
+                                           {Resource::sfu, 0, 0, 0},
+                                           {Resource::shared, 0, 0, 0},
+                                           {Resource::copy, 0, 0, 0}}};  // without their slack
+  const ResourceClocks& at(Resource on) const { return resources[static_cast<std::size_t>(on)]; }
   // Seconds of a block: contractions of tiles alone, what is neither, contractions of what was computed, and the way
   // in.
   double leading = 0, pointwise = 0, trailing = 0, copy = 0;
@@ -19,7 +26,8 @@ struct StepClocks {
   double serial() const { return leading + pointwise + trailing; }
 };
 // Rates of the ideal model are the datasheet's. `cached`: tiles that several blocks read at once come from memory once.
-StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached);
+enum class Detail : std::uint8_t { totals, columns };
+StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached, Detail = Detail::totals);
 // Seconds to bring a tile to a core, while all cores bring theirs.
 double copy_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);
 

@@ -5,117 +5,65 @@
 
 #include <algorithm>
 
+#include "configure/deal.hpp"
 #include "configure/divisors.hpp"
-#include "configure/launch.hpp"
 #include "configure/occupancy.hpp"
 
 namespace napkin {
 namespace {
 
-// The rows of a block dealt out in one way, and what comes of it.
-struct Deal {
-  Team team;
-  StepClocks clocks;
-  std::vector<Pipelining> pipelinings;
-  std::size_t chosen = 0;
-  bool runs() const { return pipelinings[chosen].runs; }
-  double seconds_per_operation() const { return pipelinings[chosen].step_s / clocks.operations; }
-};
-
-class Configuring {
+class Describing {
  public:
-  Configuring(BlockStep step, const Kernel& kernel, const Hardware& hardware, Model model)
-      : step_(std::move(step)),
-        kernel_(kernel),
-        hardware_(hardware),
-        model_(model),
-        variables_(step_, kernel.partition, hardware, model),
-        warps_(static_cast<std::int64_t>(hardware.limits.register_partitions->value)) {}
-  Configuring(const Configuring&) = delete;
-  Configuring& operator=(const Configuring&) = delete;
+  Describing(const Dealing& dealing, const Hardware& hardware, Model model)
+      : dealing_(dealing), step_(dealing.step()), hardware_(hardware), model_(model) {}
 
-  // The fewest rows a team that are as fast as any.
-  Deal best() const {
-    std::optional<Deal> found;
-    for (const auto& team : teams()) {
-      auto made = deal(team);
-      const bool better =
-          !found || (made.runs() && !found->runs()) ||
-          (made.runs() == found->runs() && made.seconds_per_operation() < found->seconds_per_operation() * (1 - 1e-9));
-      if (better) found = std::move(made);
-    }
-    return *found;
-  }
-
-  Configuration describe(const Deal& deal) const {
+  Configuration run(const Deal& deal) const {
     Configuration made;
-    const auto& shape = *first_contraction().instruction;
+    const auto& shape = *first_contraction(step_).instruction;
+    const auto& variables = dealing_.variables();
     made.instruction = fmt::format("{} m{}n{}k{}", shape.name, shape.m, shape.n, shape.k);
     made.row_axis = step_.diagram().at(step_.row).name;
     made.rows = step_.lengths[step_.row.index];
     made.team_rows = deal.team.rows, made.team_warps = deal.team.warps, made.teams = deal.team.teams;
-    made.subloops = variables_.subloops();
+    made.subloops = variables.subloops();
     made.divisors = divisors_of(step_, hardware_, deal.team.warps);
     made.pipelinings = deal.pipelinings;
-    made.chosen = deal.chosen;
-    made.columns = variables_.registers(deal.team, chosen(deal).overlap == Overlap::within_team);
-    made.variables = variables_.shared(deal.team, stages(deal));
+    made.chosen = deal.fastest;
+    for (auto& pipelining : made.pipelinings) {
+      pipelining.occupancy.ladder = register_ladder(hardware_);
+      pipelining.timeline = timeline(step_, deal.clocks, pipelining.overlap);
+    }
+    made.columns = variables.registers(deal.team, deal.chosen().overlap == Overlap::within_team);
+    made.variables = variables.shared(deal.team, deal.chosen().shared_bytes == variables.shared_bytes(2) ? 2 : 1);
     for (const auto& variable : made.variables)
       (variable.by_team ? made.shared_team_bytes : made.shared_block_bytes) += variable.bytes;
     made.clocks = deal.clocks.columns;
-    made.resources = deal.clocks.resources;
-    for (auto& resource : made.resources)
-      resource.slack = deal.clocks.bound > 0 ? 1 - resource.seconds / deal.clocks.bound : 0;
+    made.resources = resources(deal.clocks);
     made.bound = deal.clocks.slowest;
     made.bandwidth = check(deal);
     return made;
   }
 
-  const BlockStep& step() const { return step_; }
-  static const Pipelining& chosen(const Deal& deal) { return deal.pipelinings[deal.chosen]; }
-
  private:
-  const Contraction& first_contraction() const {
-    return *std::ranges::find_if(step_.columns, [](const auto& c) { return c.contraction.has_value(); })->contraction;
-  }
-  // Rows of one instruction by all warps of a team, and multiples; what the partition says, where it says it.
-  std::vector<Team> teams() const {
-    const auto rows = step_.lengths[step_.row.index];
-    const auto& shape = *first_contraction().instruction;
-    const auto of_warp = shape.m / warps_of(shape);
-    for (const auto& split : kernel_.partition.splits)
-      if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
-        return {team_of(rows, split.size * warps_)};
-    std::vector<Team> all;
-    const auto least = of_warp * warps_;
-    if (rows <= least) return {{rows, std::max<std::int64_t>(1, (rows + of_warp - 1) / of_warp), 1}};
-    for (std::int64_t each = least; each <= rows; each += least)
-      if (each == least || rows % each == 0) all.push_back(team_of(rows, each));
+  // Those in use.
+  static std::vector<ResourceClocks> resources(const StepClocks& clocks) {
+    std::vector<ResourceClocks> all;
+    for (const auto& resource : clocks.resources) {
+      if (resource.clocks <= 0 && resource.seconds <= 0) continue;
+      all.push_back(resource);
+      all.back().slack = clocks.bound > 0 ? 1 - resource.seconds / clocks.bound : 0;
+    }
     return all;
-  }
-  Team team_of(std::int64_t rows, std::int64_t each) const {
-    const auto taken = std::min(rows, each);
-    const auto warps = (taken * warps_ + each - 1) / each;
-    return {taken, warps, (rows + taken - 1) / taken};
-  }
-  Deal deal(const Team& team) const {
-    Deal made{team, clocks_of(step_, team, hardware_, model_, cached()), {}, 0};
-    made.pipelinings = pipelinings(step_, team, made.clocks, variables_, hardware_, model_);
-    made.chosen = fastest(made.pipelinings);
-    return made;
-  }
-  std::int64_t stages(const Deal& deal) const {
-    return chosen(deal).shared_bytes == variables_.shared_bytes(2) ? 2 : 1;
   }
 
   // All teams that fit by bytes share what a step loads once for all rows.
   std::optional<BandwidthCheck> check(const Deal& deal) const {
-    const auto teams = chosen(deal).occupancy.teams;
+    const auto teams = deal.chosen().occupancy.teams;
     if (teams < 1 || deal.clocks.bound <= 0) return std::nullopt;
     const auto rows = static_cast<double>(step_.lengths[step_.row.index]);
     double by_row = 0, shared = 0;
     for (const auto id : step_.streamed) {
-      const auto seconds = copy_seconds(step_, id, hardware_, model_, cached());
+      const auto seconds = copy_seconds(step_, id, hardware_, model_, dealing_.has_cache());
       (step_.has_row(id) ? by_row : shared) += step_.has_row(id) ? seconds / rows : seconds;
     }
     BandwidthCheck made;
@@ -130,32 +78,34 @@ class Configuring {
     made.operations_per_s = deal.clocks.operations / rows / compute * cores;
     return made;
   }
-  // The paper's model has no cache.
-  bool cached() const { return model_ == Model::machine; }
 
-  BlockStep step_;
-  const Kernel& kernel_;
+  const Dealing& dealing_;
+  const BlockStep& step_;
   const Hardware& hardware_;
   Model model_;
-  Variables variables_;
-  std::int64_t warps_;
 };
 
+// Of the launch, where the machine has one; else of the step, for each operation.
 std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std::int64_t size, const Deal& now,
-                                   const Hardware& hardware, Model model) {
+                                   const std::optional<Launch>& launch, const Hardware& hardware, Model model) {
   auto partition = kernel.partition;
   partition.splits[split].size = size;
   const auto changed = make_kernel(kernel.derivation, partition);
-  auto step = step_of(changed, hardware);
-  if (!step) return std::nullopt;
-  const Configuring configuring(std::move(*step), changed, hardware, model);
-  const auto deal = configuring.best();
-  return Neighbour{configuring.step().diagram().at(partition.splits[split].wire).name,
-                   size,
-                   deal.runs(),
-                   Configuring::chosen(deal).overlap,
-                   deal.clocks.slowest,
-                   now.seconds_per_operation() / deal.seconds_per_operation()};
+  const auto dealing = Dealing::of(changed, hardware, model);
+  if (!dealing) return std::nullopt;
+  const auto deal = dealing->best();
+  Neighbour made{dealing->step().diagram().at(partition.splits[split].wire).name,
+                 size,
+                 deal.runs(),
+                 deal.chosen().overlap,
+                 deal.clocks.slowest,
+                 0,
+                 {}};
+  made.times_as_fast = now.seconds_per_operation() / deal.seconds_per_operation();
+  if (!launch || !deal.runs()) return made;
+  const auto cost = estimate(changed, hardware, model);
+  made.time_s = dealing->launch(deal, cost.demand, cost.ideal_time_s.value_or(0)).time_s;
+  return made;
 }
 
 // The next smaller and the next larger piece of every split of the core.
@@ -169,7 +119,7 @@ std::vector<Neighbour> neighbours(const Kernel& kernel, const Configuration& her
     const auto divisor = divisor_of(here.divisors, diagram.at(split.wire).name);
     for (const auto size : {(split.size - 1) / divisor * divisor, (split.size / divisor + 1) * divisor})
       if (size >= 1 && size <= diagram.size(split.wire).value_or(size))
-        if (auto made = neighbour(kernel, i, size, now, hardware, model)) all.push_back(std::move(*made));
+        if (auto made = neighbour(kernel, i, size, now, here.launch, hardware, model)) all.push_back(std::move(*made));
   }
   return all;
 }
@@ -191,18 +141,14 @@ std::string_view name(Overlap overlap) {
 
 std::optional<Configuration> configure(const Kernel& kernel, const KernelCost& cost, const Hardware& hardware,
                                        Model model) {
-  if (!knows_occupancy(hardware)) return std::nullopt;
-  auto step = step_of(kernel, hardware);
-  if (!step) return std::nullopt;
-  const Configuring configuring(std::move(*step), kernel, hardware, model);
-  const auto deal = configuring.best();
-  auto made = configuring.describe(deal);
+  const auto dealing = Dealing::of(kernel, hardware, model);
+  if (!dealing) return std::nullopt;
+  const auto best = dealing->best();
+  const auto deal = dealing->deal(best.team, Detail::columns);
+  auto made = Describing(*dealing, hardware, model).run(deal);
+  if (deal.runs() && cost.ideal_time_s)
+    made.launch = dealing->launch(deal, cost.demand, *cost.ideal_time_s, Detail::columns);
   made.neighbours = neighbours(kernel, made, deal, hardware, model);
-  const auto& chosen = Configuring::chosen(deal);
-  if (chosen.runs)
-    made.launch = launch_of(configuring.step(), deal.team, chosen, deal.clocks,
-                            clocks_of(configuring.step(), deal.team, hardware, Model::ideal, model == Model::machine),
-                            cost, hardware, model);
   return made;
 }
 

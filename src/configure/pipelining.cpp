@@ -26,15 +26,8 @@ bool hands_registers_on(const BlockStep& step) {
   });
 }
 
-std::int64_t most_registers(const std::vector<ColumnVariables>& columns) {
-  std::int64_t most = 0;
-  for (const auto& column : columns) most = std::max(most, column.team_register_bytes);
-  return most;
-}
-
 double tensor_share(const StepClocks& clocks, double step) {
-  const auto tensor = std::ranges::find(clocks.resources, Resource::tensor, &ResourceClocks::on);
-  return tensor == clocks.resources.end() || step <= 0 ? 0 : tensor->seconds / step;
+  return step <= 0 ? 0 : clocks.at(Resource::tensor).seconds / step;
 }
 
 class Fitting {
@@ -45,7 +38,7 @@ class Fitting {
   Pipelining run(Overlap overlap, std::int64_t stages) const {
     Pipelining made;
     made.overlap = overlap;
-    made.team_register_bytes = most_registers(variables_.registers(team_, overlap == Overlap::within_team));
+    made.team_register_bytes = variables_.register_bytes(team_, overlap == Overlap::within_team);
     made.shared_bytes = variables_.shared_bytes(stages);
     by_bytes(made, stages);
     by_allocation(made, overlap);
@@ -58,8 +51,13 @@ class Fitting {
   }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
     double block = 0, team = 0;
-    for (const auto& variable : variables_.shared(team_, stages))
-      (variable.by_team ? team : block) += static_cast<double>(variable.bytes);
+    const auto add = [&](BufferId id, std::int64_t copies) {
+      const auto bytes = copies * step_.values(id, team_.rows) * row(step_.nest->at(id).type).bytes;
+      (step_.has_row(id) ? team : block) += static_cast<double>(bytes);
+    };
+    for (const auto id : step_.streamed) add(id, stages);
+    for (const auto id : step_.tiles) add(id, 1);
+    for (const auto id : step_.outputs) add(id, 1);
     auto& occupancy = made.occupancy;
     const auto registers = whole(hardware_.limits.registers_per_sm, 0) * 4;
     const auto bytes = static_cast<double>(std::max<std::int64_t>(1, made.team_register_bytes));
@@ -76,7 +74,6 @@ class Fitting {
     made.occupancy.warps_by_these_registers = warps_at(registers, hardware_);
     if (model_ == Model::machine) registers += registers_for_addresses;
     made.occupancy.registers_per_thread = registers;
-    made.occupancy.ladder = register_ladder(hardware_);
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
     const auto most = static_cast<std::int64_t>(whole(hardware_.limits.registers_per_thread, 255));
     if (overlap != Overlap::none && hands_registers_on(step_) && registers <= most) {
@@ -96,6 +93,8 @@ class Fitting {
   const Hardware& hardware_;
   Model model_;
 };
+
+}  // namespace
 
 // One step of one team alone: what it waits for, one after another; within a team the lanes work beside the trailing
 // contractions.
@@ -123,8 +122,6 @@ std::vector<Pipelining::Event> timeline(const BlockStep& step, const StepClocks&
     }
   return events;
 }
-
-}  // namespace
 
 double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t teams) {
   const double together = overlap == Overlap::none ? clocks.copy + clocks.serial() : clocks.serial();
@@ -165,7 +162,6 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
       if (!best || (made.runs && (!best->runs || made.step_s < best->step_s))) best = std::move(made);
     }
-    best->timeline = timeline(step, clocks, overlap);
     all.push_back(std::move(*best));
   }
   return all;

@@ -8,6 +8,8 @@ namespace napkin {
 // Every overlap for one way to deal out the rows.
 std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClocks&, const Variables&, const Hardware&,
                                     Model);
+// One step of one team; `clocks` know their columns.
+std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
 // The fastest that runs, the simplest of equals; the first where none does.
 std::size_t fastest(const std::vector<Pipelining>&);
 

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 
-#include "diagram/match.hpp"
+#include "loops/extents.hpp"
 
 namespace napkin {
 namespace {
 
+bool moves(const Index& index, WireId wire) {
+  return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
+}
 bool moves(const std::vector<Index>& at, WireId wire) {
-  return std::ranges::any_of(at, [&](const Index& index) {
-    return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
-  });
+  return std::ranges::any_of(at, [&](const Index& index) { return moves(index, wire); });
 }
 
 Kernel down_to(const Kernel& kernel, std::size_t level) {
@@ -24,7 +25,7 @@ Kernel down_to(const Kernel& kernel, std::size_t level) {
 // A body of the nest and the loops around it.
 struct Body {
   const Block* block = nullptr;
-  std::vector<Split> loops;
+  std::vector<const For*> loops;
   std::size_t contractions = 0;
 };
 
@@ -36,25 +37,97 @@ const InstructionShape* fastest_instruction(const Hardware& hardware, Datatype t
   return best;
 }
 
+// Where no loop of the step and no group leaves a wire to split further, it is as long as its axis.
+void measure(BlockStep& step) {
+  const auto& scratch = step.diagram();
+  step.lengths.clear();
+  for (std::uint32_t w = 0; w < scratch.wires.size(); ++w) step.lengths.push_back(scratch.size(WireId{w}).value_or(1));
+  const auto shrink = [&](const Split& split) {
+    auto& length = step.lengths[split.wire.index];
+    length = std::min(length, split.size);
+  };
+  for (const auto& group : step.nest->groups) shrink(group);
+  for (const auto* loop : step.loops) shrink(loop->split);
+  const auto positions = [&](const std::vector<WireId>& wires) {
+    double all = 1;
+    for (const auto wire : wires) all *= static_cast<double>(step.lengths[wire.index]);
+    return all;
+  };
+  for (auto& column : step.columns) {
+    column.kept = positions(scratch.at(column.compute->column.output).wires);
+    column.folded = column.kept * positions(column.compute->column.over);
+  }
+}
+
+bool has_contraction(const StepColumn& column) { return column.contraction.has_value(); }
+
+bool is_row(const BlockStep& step, WireId wire) {
+  if (step.lengths[wire.index] <= 1) return false;
+  return std::ranges::all_of(step.columns, [&](const StepColumn& column) {
+    if (!column.contraction) return true;
+    return column.factors[0].has(wire) != column.factors[1].has(wire) &&
+           std::ranges::find(column.compute->column.over, wire) == column.compute->column.over.end();
+  });
+}
+
+// What the partition groups below the core; else the longest wire in groups of cores that the result of every
+// contraction carries from one operand alone; else the longest such wire.
+WireId row_of(const BlockStep& step) {
+  if (step.given_row) return *step.given_row;
+  const auto& wires =
+      step.diagram().at(std::ranges::find_if(step.columns, has_contraction)->compute->column.output).wires;
+  std::int64_t best = 0;
+  auto row = wires.front();
+  const auto consider = [&](WireId wire, std::int64_t weight) {
+    if (weight > best && is_row(step, wire)) best = weight, row = wire;
+  };
+  constexpr std::int64_t grouped_first = std::int64_t{1} << 40;
+  for (const auto& group : step.nest->groups)
+    if (group.size < step.diagram().size(group.wire).value_or(1))
+      consider(group.wire, grouped_first + step.lengths[group.wire.index]);
+  for (const auto wire : wires) consider(wire, step.lengths[wire.index]);
+  return row;
+}
+
+// Which operand of a contraction has the rows.
+void orient(StepColumn& column, const BlockStep& step) {
+  const auto &a = column.factors[0], &b = column.factors[1];
+  const bool first = a.has(step.row) || !b.has(step.row);
+  const auto &rows = first ? a : b, &columns = first ? b : a;
+  auto& made = *column.contraction;
+  made.rows = rows.operand;
+  made.columns = columns.operand;
+  made.across.reset();
+  for (const auto wire : step.diagram().at(column.compute->column.output).wires)
+    if (columns.has(wire) && !rows.has(wire)) made.across = wire;
+}
+
+void deal_rows(BlockStep& step) {
+  measure(step);
+  step.row = row_of(step);
+  for (auto& column : step.columns)
+    if (column.contraction) orient(column, step);
+}
+
 class Reader {
  public:
   Reader(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {
     step_.core = *hardware.core;
-    step_.nest = std::make_shared<const LoopNest>(lower(down_to(kernel, step_.core), hardware));
+    step_.nest = std::make_shared<LoopNest>(lower(down_to(kernel, step_.core), hardware));
   }
 
   std::optional<BlockStep> run() {
     Body body;
     find_body({&step_.nest->body, {}, 0}, body);
     if (body.contractions == 0) return std::nullopt;
-    measure(body.loops);
+    step_.loops = body.loops;
     for (const auto& step : body.block->steps)
       if (const auto* compute = std::get_if<Compute>(&step.node)) add(*compute);
     const bool any = std::ranges::any_of(step_.columns, [](const auto& c) { return c.contraction.has_value(); });
     if (!any) return std::nullopt;
-    choose_row();
-    for (auto& column : step_.columns)
-      if (column.contraction) orient(column);
+    for (const auto& split : kernel_.partition.splits)
+      if (split.kind == SplitKind::group && split.level > step_.core && !step_.given_row) step_.given_row = split.wire;
+    deal_rows(step_);
     sort_tiles(*body.block);
     return std::move(step_);
   }
@@ -72,25 +145,9 @@ class Reader {
     for (const auto& step : here.block->steps)
       if (const auto* loop = std::get_if<For>(&step.node)) {
         Body inside{&loop->body, here.loops, 0};
-        inside.loops.push_back(loop->split);
+        inside.loops.push_back(loop);
         find_body(std::move(inside), best);
       }
-  }
-
-  void measure(const std::vector<Split>& loops) {
-    for (std::uint32_t w = 0; w < nest().scratch.wires.size(); ++w)
-      step_.lengths.push_back(nest().scratch.size(WireId{w}).value_or(1));
-    const auto shrink = [&](const Split& split) {
-      auto& length = step_.lengths[split.wire.index];
-      length = std::min(length, split.size);
-    };
-    for (const auto& group : nest().groups) shrink(group);
-    for (const auto& loop : loops) shrink(loop);
-  }
-  double positions(const std::vector<WireId>& wires) const {
-    double all = 1;
-    for (const auto wire : wires) all *= static_cast<double>(step_.lengths[wire.index]);
-    return all;
   }
 
   void add(const Compute& compute) {
@@ -101,74 +158,25 @@ class Reader {
     auto open = compute.column;
     if (!compute.masks.empty()) open.value = compute.unmasked;
     column.work = work_of(nest().scratch, open, hardware_);
-    column.kept = positions(nest().scratch.at(compute.column.output).wires);
-    column.folded = column.kept * positions(compute.column.over);
     for (const auto& work : column.work)
-      if (work.unit == Unit::tensor) column.contraction = contraction(compute, work.type);
+      if (work.unit == Unit::tensor) contract(column, work.type);
     step_.columns.push_back(std::move(column));
   }
-  std::optional<Contraction> contraction(const Compute& compute, Datatype type) const {
+  void contract(StepColumn& column, Datatype type) const {
     const auto* instruction = fastest_instruction(hardware_, type);
-    if (!instruction) return std::nullopt;
-    Contraction made;
-    made.instruction = instruction;
-    made.over = compute.column.over;
-    return made;
+    if (!instruction) return;
+    const auto& compute = *column.compute;
+    column.contraction = Contraction{{}, {}, instruction, compute.column.over, {}};
+    const auto& product = std::get<Apply>(nest().scratch.at(compute.column.value).node);
+    column.factors = {factor(compute, product.arguments[0]), factor(compute, product.arguments[1])};
   }
-  Operand operand(const Compute& compute, ExprId id) const {
+  Factor factor(const Compute& compute, ExprId id) const {
     const auto found = std::ranges::find(compute.reads, id, &std::pair<ExprId, BufferId>::first);
     const auto array = nest().at(found->second).array;
-    return {found->second, std::ranges::find(nest().inputs, array) != nest().inputs.end()};
-  }
-  std::pair<const Access*, const Access*> operands(const Compute& compute) const {
-    const auto& product = std::get<Apply>(nest().scratch.at(compute.column.value).node);
-    const auto access = [&](std::size_t i) { return &std::get<Access>(nest().scratch.at(product.arguments[i]).node); };
-    return {access(0), access(1)};
-  }
-
-  // What the partition groups below the core; else the longest wire grouped on cores that the result of every
-  // contraction carries from one operand alone; else the longest such wire.
-  void choose_row() {
-    for (const auto& split : kernel_.partition.splits)
-      if (split.kind == SplitKind::group && split.level > step_.core) {
-        step_.row = split.wire;
-        return;
-      }
-    std::int64_t best = 0;
-    const auto consider = [&](WireId wire, std::int64_t weight) {
-      if (is_row(wire) && weight > best) best = weight, step_.row = wire;
-    };
-    constexpr std::int64_t grouped_first = std::int64_t{1} << 40;
-    for (const auto& group : nest().groups) consider(group.wire, grouped_first + step_.lengths[group.wire.index]);
-    for (const auto wire : nest().scratch.at(first_contraction().compute->column.output).wires)
-      consider(wire, step_.lengths[wire.index]);
-    if (best == 0) step_.row = nest().scratch.at(first_contraction().compute->column.output).wires.front();
-  }
-  const StepColumn& first_contraction() const {
-    return *std::ranges::find_if(step_.columns, [](const auto& c) { return c.contraction.has_value(); });
-  }
-  bool is_row(WireId wire) const {
-    if (step_.lengths[wire.index] <= 1) return false;
-    return std::ranges::all_of(step_.columns, [&](const StepColumn& column) {
-      if (!column.contraction) return true;
-      const auto [a, b] = operands(*column.compute);
-      return moves(a->at, wire) != moves(b->at, wire) &&
-             std::ranges::find(column.compute->column.over, wire) == column.compute->column.over.end();
-    });
-  }
-
-  void orient(StepColumn& column) const {
-    const auto& compute = *column.compute;
-    const auto& product = std::get<Apply>(nest().scratch.at(compute.column.value).node);
-    const auto [a, b] = operands(compute);
-    const bool first = moves(a->at, step_.row) || !moves(b->at, step_.row);
-    auto& made = *column.contraction;
-    made.rows = operand(compute, product.arguments[first ? 0 : 1]);
-    made.columns = operand(compute, product.arguments[first ? 1 : 0]);
-    const auto* rows = first ? a : b;
-    const auto* columns = first ? b : a;
-    for (const auto wire : nest().scratch.at(compute.column.output).wires)
-      if (moves(columns->at, wire) && !moves(rows->at, wire)) made.across = wire;
+    Factor made{{found->second, std::ranges::find(nest().inputs, array) != nest().inputs.end()}, {}};
+    for (const auto& index : std::get<Access>(nest().scratch.at(id).node).at)
+      for (const auto& [wire, coefficient] : index.terms) made.wires.push_back(wire);
+    return made;
   }
 
   // Which buffers of the core's memory a step loads anew, which stay, and which leave.
@@ -205,18 +213,25 @@ std::vector<std::int64_t> BlockStep::shape(BufferId id, std::int64_t rows) const
   const auto& buffer = nest->at(id);
   auto shape = buffer.extent;
   for (std::size_t i = 0; i < shape.size(); ++i)
-    if (moves({buffer.at[i]}, row)) shape[i] = std::min(shape[i], rows);
+    if (moves(buffer.at[i], row)) shape[i] = std::min(shape[i], rows);
   return shape;
 }
 
 std::int64_t BlockStep::values(BufferId id, std::int64_t rows) const {
+  const auto& buffer = nest->at(id);
   std::int64_t all = 1;
-  for (const auto extent : shape(id, rows)) all *= extent;
+  for (std::size_t i = 0; i < buffer.extent.size(); ++i)
+    all *= moves(buffer.at[i], row) ? std::min(buffer.extent[i], rows) : buffer.extent[i];
   return all;
 }
 
 std::int64_t BlockStep::bytes(BufferId id) const {
   return values(id, lengths[row.index]) * napkin::row(nest->at(id).type).bytes;
+}
+
+void resize(BlockStep& step, const Partition& partition) {
+  resize(*step.nest, partition);
+  deal_rows(step);
 }
 
 std::optional<BlockStep> step_of(const Kernel& kernel, const Hardware& hardware) {

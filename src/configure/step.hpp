@@ -2,6 +2,7 @@
 // matrix instruction each contraction takes.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,12 @@ struct Contraction {
   std::vector<WireId> over;
   std::optional<WireId> across;  // the innermost wire that the other operand alone has
 };
+// One of the two reads of a sum of products.
+struct Factor {
+  Operand operand;
+  std::vector<WireId> wires;  // of its indices
+  bool has(WireId wire) const { return std::ranges::find(wires, wire) != wires.end(); }
+};
 
 struct StepColumn {
   const Compute* compute = nullptr;
@@ -31,11 +38,14 @@ struct StepColumn {
   std::vector<ColumnWork> work;
   double kept = 1, folded = 1;  // positions of the result, and with what is folded
   std::optional<Contraction> contraction;
+  std::vector<Factor> factors{};  // of a contraction, in the order of its product
 };
 
 struct BlockStep {
-  std::shared_ptr<const LoopNest> nest;  // of the splits down to the core
+  std::shared_ptr<LoopNest> nest;  // of the splits down to the core
   std::size_t core = 1;
+  std::vector<const For*> loops;      // around the step
+  std::optional<WireId> given_row{};  // by a group below the core
   std::vector<std::int64_t> lengths;  // of the piece of every wire that a step of a block has, by WireId
   std::vector<StepColumn> columns;
   std::vector<BufferId> tiles;     // of inputs, in the core's memory: loaded once for the block
@@ -53,6 +63,8 @@ struct BlockStep {
 
 // None without a core or without a contraction on its matrix units.
 std::optional<BlockStep> step_of(const Kernel&, const Hardware&);
+// The same step of a partition with the same splits in other sizes.
+void resize(BlockStep&, const Partition&);
 
 // From 64 rows on, four warps issue an instruction together.
 std::int64_t warps_of(const InstructionShape&);

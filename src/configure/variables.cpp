@@ -24,6 +24,7 @@ Variables::Variables(const BlockStep& step, const Partition& partition, const Ha
     if (!widest || row(type).bytes > row(*widest).bytes) widest = type;
   }
   uniform_ = widest.value_or(Datatype::f32);
+  for (std::size_t i = 0; i < step.columns.size(); ++i) alive_.push_back(alive_at(i));
 }
 
 Datatype Variables::type_of(BufferId id) const { return model_ == Model::ideal ? uniform_ : step_.nest->at(id).type; }
@@ -32,9 +33,22 @@ Variable Variables::variable(BufferId id, std::int64_t rows) const {
   const auto& buffer = step_.nest->at(id);
   Variable made{
       step_.diagram().at(buffer.array).name, step_.shape(id, rows), type_of(id), Place::registers, true, 1, 0};
-  made.bytes = product_of(made.shape) * row(made.type).bytes;
+  made.bytes = bytes(id, rows);
   if (in_tensor_memory(id)) made.place = Place::tensor_memory;
   return made;
+}
+std::int64_t Variables::bytes(BufferId id, std::int64_t rows) const {
+  return step_.values(id, rows) * row(type_of(id)).bytes;
+}
+
+Variable Variables::variable(const Part& part) const {
+  const auto name = step_.diagram().at(step_.nest->at(part.buffer).array).name;
+  auto place = Place::registers;
+  if (in_tensor_memory(part.buffer)) place = Place::tensor_memory;
+  return {name + part.note, part.shape, type_of(part.buffer), place, true, 1, bytes(part)};
+}
+std::int64_t Variables::bytes(const Part& part) const {
+  return product_of(part.shape) * row(type_of(part.buffer)).bytes;
 }
 
 // Where a core has memory for accumulators, the results of contractions stand there.
@@ -107,16 +121,23 @@ std::vector<BufferId> Variables::computed() const {
 }
 
 // A pointwise result takes the place of an operand of the same wires that nobody needs afterwards.
-std::int64_t Variables::saved_in_place(std::size_t column, const std::vector<BufferId>& alive,
-                                       std::int64_t rows) const {
+Variables::Alive Variables::alive_at(std::size_t column) const {
   const auto& compute = *step_.columns[column].compute;
-  if (compute.column.fold || compute.carried == compute.to) return 0;
-  std::int64_t most = 0;
+  Alive made;
+  for (const auto id : computed())
+    if (is_alive(column, id) || compute.to == id) made.buffers.push_back(id);
+  if (compute.column.fold || compute.carried == compute.to) return made;
   for (const auto& [access, id] : compute.reads) {
-    if (id == compute.to || outlives(column, id) || std::ranges::find(alive, id) == alive.end()) continue;
-    if (step_.nest->at(id).at != step_.nest->at(compute.to).at) continue;
-    most = std::max(most, std::min(variable(id, rows).bytes, variable(compute.to, rows).bytes));
+    if (id == compute.to || outlives(column, id) || std::ranges::find(made.buffers, id) == made.buffers.end()) continue;
+    if (step_.nest->at(id).at == step_.nest->at(compute.to).at) made.replaced.push_back(id);
   }
+  return made;
+}
+
+std::int64_t Variables::saved_in_place(std::size_t column, std::int64_t rows) const {
+  std::int64_t most = 0;
+  for (const auto id : alive_[column].replaced)
+    most = std::max(most, std::min(bytes(id, rows), bytes(step_.columns[column].compute->to, rows)));
   return most;
 }
 
@@ -143,69 +164,75 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
 
 // The part of a staged operand that one instruction takes from registers. An instruction of four warps reads the
 // core's memory itself, but the paper counts it all the same.
-std::optional<Variable> Variables::fragment(const Team& team) const {
-  std::optional<Variable> largest;
+std::optional<Variables::Part> Variables::fragment(const Team& team) const {
+  std::optional<Part> largest;
   for (const auto& column : step_.columns) {
     if (!column.contraction || !column.contraction->rows.staged) continue;
     if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1) continue;
-    auto made = variable(column.contraction->rows.buffer, team.rows);
     std::int64_t steps = 1;
     for (const auto wire : column.contraction->over) steps *= subloop(wire, column.contraction->instruction->k);
-    made.shape = {team.rows, steps};
-    made.name += " (a step of it)";
-    made.bytes = team.rows * steps * row(made.type).bytes;
-    if (!largest || largest->bytes < made.bytes) largest = made;
+    Part made{column.contraction->rows.buffer, {team.rows, steps}, " (a step of it)"};
+    if (!largest || bytes(*largest) < bytes(made)) largest = std::move(made);
   }
   return largest;
 }
 
 // What a contraction adds to a repaired state, in the paper's count: the instruction makes it a few columns at a time.
-std::optional<Variable> Variables::product(const Team& team) const {
+std::optional<Variables::Part> Variables::product(const Team& team) const {
   if (model_ == Model::machine) return std::nullopt;
   for (const auto& column : step_.columns) {
     if (!column.contraction || !column.compute->column.repair || !column.contraction->across) continue;
-    auto made = variable(column.compute->to, team.rows);
     const auto across = subloop(*column.contraction->across, column.contraction->instruction->n);
-    made.shape = {team.rows, across};
-    made.name += " (a step of it)";
-    made.bytes = team.rows * across * row(made.type).bytes;
-    return made;
+    return Part{column.compute->to, {team.rows, across}, " (a step of it)"};
   }
   return std::nullopt;
 }
 
 // Alive throughout, beside what liveness finds.
-std::vector<Variable> Variables::extra(const Team& team, bool overlapped) const {
-  std::vector<Variable> all;
-  if (const auto one = fragment(team)) all.push_back(*one);
-  if (const auto one = product(team)) all.push_back(*one);
+std::vector<Variables::Part> Variables::parts(const Team& team, bool overlapped) const {
+  std::vector<Part> all;
+  if (auto one = fragment(team)) all.push_back(std::move(*one));
+  if (auto one = product(team)) all.push_back(std::move(*one));
+  const auto fixed = all.size();
   for (const auto& column : step_.columns) {
     if (!overlapped || !is_trailing(column)) continue;
-    auto made = variable(column.contraction->rows.buffer, team.rows);
-    made.name += " (of the step before)";
-    const bool known = std::ranges::any_of(all, [&](const Variable& other) { return other.name == made.name; });
-    if (!known) all.push_back(std::move(made));
+    const auto id = column.contraction->rows.buffer;
+    const bool known = std::any_of(all.begin() + static_cast<std::ptrdiff_t>(fixed), all.end(),
+                                   [&](const Part& other) { return other.buffer == id; });
+    if (!known) all.push_back({id, step_.shape(id, team.rows), " (of the step before)"});
   }
   return all;
 }
 
+std::int64_t Variables::register_bytes(std::size_t column, std::int64_t rows) const {
+  std::int64_t all = -saved_in_place(column, rows);
+  for (const auto id : alive_[column].buffers)
+    if (!in_tensor_memory(id)) all += bytes(id, rows);
+  return all;
+}
+
+std::int64_t Variables::register_bytes(const Team& team, bool overlapped) const {
+  std::int64_t beside = 0, most = 0;
+  for (const auto& part : parts(team, overlapped))
+    if (!in_tensor_memory(part.buffer)) beside += bytes(part);
+  for (std::size_t i = 0; i < step_.columns.size(); ++i) most = std::max(most, beside + register_bytes(i, team.rows));
+  return most;
+}
+
 std::vector<ColumnVariables> Variables::registers(const Team& team, bool overlapped) const {
   std::vector<ColumnVariables> all;
-  const auto always = extra(team, overlapped);
+  const auto beside = parts(team, overlapped);
   for (std::size_t i = 0; i < step_.columns.size(); ++i) {
     const auto& column = step_.columns[i];
     ColumnVariables made;
     made.column = column.name;
     made.value = to_text(step_.diagram(), column.compute->column);
     made.on = column.contraction ? Resource::tensor : Resource::fma;
-    std::vector<BufferId> alive;
-    for (const auto id : computed())
-      if (is_alive(i, id) || column.compute->to == id) alive.push_back(id);
-    for (const auto id : alive) made.variables.push_back(variable(id, team.rows));
-    made.variables.insert(made.variables.end(), always.begin(), always.end());
+    for (const auto id : alive_[i].buffers) made.variables.push_back(variable(id, team.rows));
+    for (const auto& part : beside) made.variables.push_back(variable(part));
+    made.team_register_bytes = -saved_in_place(i, team.rows);
     for (const auto& variable : made.variables)
       if (variable.place == Place::registers) made.team_register_bytes += variable.bytes;
-    made.team_register_bytes -= saved_in_place(i, alive, team.rows);
     all.push_back(std::move(made));
   }
   return all;

@@ -130,6 +130,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   name_bound(cost, model);
   cost.closed_form = closed_form(*this, kernel, *hardware_, model);
   cost.compulsory_bytes = compulsory_bytes_;
+  cost.demand = demand(figures);
   cost.ideal_time_s = times.ideal;
   cost.time_s = times.machine;
   cost.energy_j = energy(figures, times);

@@ -70,6 +70,7 @@ class CostModel {
   // `times` is reused like `figures`.
   void times(const Figures&, Times& times) const;
   std::optional<double> energy(const Figures&, const Times&) const;
+  Demand demand(const Figures&) const;
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
   std::vector<Overrun> overruns(std::span<const std::int64_t> sizes, const Figures&, Model) const;
   bool fits(const Figures&, Model) const;

@@ -90,6 +90,23 @@ double CostModel::exposed(const Figures& figures, const Times& times) const {
          figures.steps / static_cast<double>(at.groups) * times.rounds * latency->value / fma->clock_hz->value;
 }
 
+Demand CostModel::demand(const Figures& figures) const {
+  Demand made;
+  std::array<double, 3> ideal{}, reached{};
+  for (std::size_t i = 0; i < work_.size(); ++i) {
+    const auto unit = static_cast<std::size_t>(work_[i].unit);
+    ideal[unit] += over(figures.operations[i], rates_[i], &Rate::peak).value_or(0);
+    reached[unit] += over(figures.operations[i], rates_[i], &Rate::reached).value_or(0);
+    if (work_[i].unit == Unit::tensor) made.tensor_operations += figures.operations[i];
+  }
+  made.units_ideal_s = *std::ranges::max_element(ideal);
+  made.units_s = *std::ranges::max_element(reached);
+  made.blocks = figures.levels[hardware_->core.value_or(1)].groups;
+  made.compulsory_bytes = static_cast<double>(compulsory_bytes_);
+  made.masked = !masks_.empty();
+  return made;
+}
+
 // Every byte and operation at its own price, and the idle machine for as long as it takes.
 std::optional<double> CostModel::energy(const Figures& figures, const Times& times) const {
   double joules = 0;

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 
 #include "derive/masks.hpp"
 #include "diagram/checked.hpp"
 #include "diagram/match.hpp"
+#include "loops/extents.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/loops.hpp"
 
@@ -59,6 +59,7 @@ class Lowering {
     find_saves();
     make_computed();
     nest_.body = block(whole, {});
+    set_extents(nest_);
     return std::move(nest_);
   }
 
@@ -86,61 +87,14 @@ class Lowering {
     return a;
   }
 
-  // Sizes
-
-  std::int64_t axis_size(WireId wire) const {
-    if (const auto size = diagram_.size(wire)) return *size;
-    throw std::logic_error(fmt::format("axis of wire `{}` has no size", diagram_.at(wire).name));
-  }
-  // The piece of a wire that the loops down to a level leave inside a body: how long, and a number of which the places
-  // where one begins are multiples.
-  struct Piece {
-    std::int64_t length = 0, begins = 0;
-  };
-  using Pieces = std::vector<Piece>;  // by WireId
-  Pieces pieces(BodyId body, std::size_t level) const {
-    Pieces all(diagram_.wires.size());
-    for (std::uint32_t w = 0; w < all.size(); ++w) all[w].length = diagram_.size(WireId{w}).value_or(0);
-    const auto shrink = [&](const Split& split) {
-      auto& piece = all[split.wire.index];
-      if (split.level > level) return;
-      piece.length = std::min(piece.length, split.size);
-      piece.begins = std::gcd(piece.begins, split.size);
-    };
-    for (const auto& group : nest_.groups) shrink(group);
-    for (; body != whole; body = bodies_[body].parent) shrink(bodies_[body].split);
-    return all;
-  }
-
   BufferId make_buffer(Buffer buffer, BodyId body) {
-    const auto wires = pieces(body, buffer.level);
-    const auto& array = diagram_.at(buffer.array);
-    for (std::size_t i = 0; i < buffer.at.size(); ++i)
-      buffer.extent.push_back(extent(buffer.at[i], wires, axis_size(array.wires[i])));
-    buffer.type = array.type;
+    buffer.type = diagram_.at(buffer.array).type;
     const auto stem = buffer.name;
     for (int n = 2; !names_.insert(buffer.name).second; ++n) buffer.name = fmt::format("{}_{}", stem, n);
     const BufferId id{static_cast<std::uint32_t>(nest_.buffers.size())};
     nest_.buffers.push_back(std::move(buffer));
     buffers_in_[body].push_back(id);
     return id;
-  }
-  // The longest footprint of whole pieces, wherever they begin.
-  static std::int64_t extent(const Index& index, const Pieces& wires, std::int64_t array_size) {
-    std::int64_t span = 0;
-    for (const auto& [wire, coefficient] : index.terms) span += std::abs(coefficient) * (wires[wire.index].length - 1);
-    const bool may_straddle = index.divisor > 1 && !lies_in_steps(index, wires);
-    return std::clamp<std::int64_t>(span / index.divisor + (may_straddle ? 2 : 1), 1, array_size);
-  }
-  // Whether no piece touches more steps of a divided index than it must: each begins with a step, or a step holds
-  // several whole ones.
-  static bool lies_in_steps(const Index& index, const Pieces& wires) {
-    if (index.terms.empty()) return true;
-    if (index.terms.size() != 1 || index.offset % index.divisor != 0) return false;
-    const auto& [wire, coefficient] = index.terms[0];
-    const auto& [length, begins] = wires[wire.index];
-    if (coefficient * begins % index.divisor == 0) return true;
-    return length == begins && coefficient > 0 && index.divisor % (coefficient * length) == 0;
   }
 
   // Computed arrays and their saves

@@ -1,0 +1,86 @@
+// Every team size that instructions allow, each with every overlap; the fastest that runs.
+#include "configure/deal.hpp"
+
+#include <algorithm>
+
+#include "configure/occupancy.hpp"
+
+namespace napkin {
+
+const Contraction& first_contraction(const BlockStep& step) {
+  return *std::ranges::find_if(step.columns, [](const auto& c) { return c.contraction.has_value(); })->contraction;
+}
+
+std::unique_ptr<Dealing> Dealing::of(const Kernel& kernel, const Hardware& hardware, Model model) {
+  if (!knows_occupancy(hardware)) return nullptr;
+  auto step = step_of(kernel, hardware);
+  if (!step) return nullptr;
+  return std::unique_ptr<Dealing>(new Dealing(std::move(*step), kernel.partition, hardware, model));
+}
+
+Dealing::Dealing(BlockStep step, Partition partition, const Hardware& hardware, Model model)
+    : step_(std::move(step)),
+      partition_(std::move(partition)),
+      hardware_(hardware),
+      model_(model),
+      variables_(step_, partition_, hardware, model),
+      warps_(static_cast<std::int64_t>(hardware.limits.register_partitions->value)) {}
+
+void Dealing::resize(const Partition& partition) {
+  partition_ = partition;
+  napkin::resize(step_, partition);
+}
+
+Deal Dealing::best() const {
+  std::optional<Deal> found;
+  for (const auto& team : teams()) {
+    auto made = deal(team);
+    const bool better =
+        !found || (made.runs() && !found->runs()) ||
+        (made.runs() == found->runs() && made.seconds_per_operation() < found->seconds_per_operation() * (1 - 1e-9));
+    if (better) found = std::move(made);
+  }
+  return std::move(*found);
+}
+
+// Rows of one instruction by all warps of a team, and multiples; what the partition says, where it says it.
+std::vector<Team> Dealing::teams() const {
+  const auto rows = step_.lengths[step_.row.index];
+  const auto& shape = *first_contraction(step_).instruction;
+  const auto of_warp = shape.m / warps_of(shape);
+  for (const auto& split : partition_.splits)
+    if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
+      return {team_of(rows, split.size * warps_)};
+  std::vector<Team> all;
+  const auto least = of_warp * warps_;
+  if (rows <= least) return {{rows, std::max<std::int64_t>(1, (rows + of_warp - 1) / of_warp), 1}};
+  for (std::int64_t each = least; each <= rows; each += least)
+    if (each == least || rows % each == 0) all.push_back(team_of(rows, each));
+  return all;
+}
+
+Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
+  const auto taken = std::min(rows, each);
+  const auto warps = (taken * warps_ + each - 1) / each;
+  return {taken, warps, (rows + taken - 1) / taken};
+}
+
+Deal Dealing::deal(const Team& team, Detail detail) const {
+  Deal made{team, clocks_of(step_, team, hardware_, model_, has_cache(), detail), {}, 0};
+  made.pipelinings = pipelinings(step_, team, made.clocks, variables_, hardware_, model_);
+  made.fastest = fastest(made.pipelinings);
+  return made;
+}
+
+Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, Detail detail) const {
+  const auto ideal = clocks_of(step_, deal.team, hardware_, Model::ideal, has_cache());
+  return launch_of(step_, deal.team, deal.chosen(), deal.clocks, ideal, demand, ideal_s, hardware_, model_, detail);
+}
+
+std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {
+  const auto deal = dealing.best();
+  if (!deal.runs()) return std::nullopt;
+  return LaunchTime{dealing.launch(deal, demand, 0).time_s, deal.clocks.slowest};
+}
+
+}  // namespace napkin

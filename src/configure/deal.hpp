@@ -1,0 +1,62 @@
+// The rows of a block dealt out to teams, in every way, and how long a step and a launch then take: numbers only, so
+// that a search can ask for thousands.
+#pragma once
+
+#include "configure/launch.hpp"
+
+namespace napkin {
+
+// The rows of a block dealt out in one way, and what comes of it.
+struct Deal {
+  Team team;
+  StepClocks clocks;
+  std::vector<Pipelining> pipelinings;
+  std::size_t fastest = 0;
+  const Pipelining& chosen() const { return pipelinings[fastest]; }
+  bool runs() const { return chosen().runs; }
+  double seconds_per_operation() const { return chosen().step_s / clocks.operations; }
+};
+
+class Dealing {
+ public:
+  // None where the machine says nothing of its cores, or the kernel has nothing for its matrix units.
+  static std::unique_ptr<Dealing> of(const Kernel&, const Hardware&, Model);
+  Dealing(const Dealing&) = delete;
+  Dealing& operator=(const Dealing&) = delete;
+
+  // The same splits in other sizes.
+  void resize(const Partition&);
+  // The fewest rows a team that are as fast as any.
+  Deal best() const;
+  Deal deal(const Team&, Detail = Detail::totals) const;
+  Launch launch(const Deal&, const Demand&, double ideal_s, Detail = Detail::totals) const;
+
+  const BlockStep& step() const { return step_; }
+  const Variables& variables() const { return variables_; }
+  // The paper's model has no cache.
+  bool has_cache() const { return model_ == Model::machine; }
+
+ private:
+  Dealing(BlockStep, Partition, const Hardware&, Model);
+  std::vector<Team> teams() const;
+  Team team_of(std::int64_t rows, std::int64_t each) const;
+
+  BlockStep step_;
+  Partition partition_;
+  const Hardware& hardware_;
+  Model model_;
+  Variables variables_;
+  std::int64_t warps_;
+};
+
+const Contraction& first_contraction(const BlockStep&);
+
+// Seconds of the launch of a kernel, none where it cannot run as partitioned; and what takes longest. Of the machine
+// model.
+struct LaunchTime {
+  double seconds = 0;
+  Resource bound = Resource::tensor;
+};
+std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
+
+}  // namespace napkin
