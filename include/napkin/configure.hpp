@@ -126,6 +126,7 @@ struct Launch {
   double last_wave_busy = 1;  // share of the places that it fills
   double steps = 0;           // of all blocks, as whole ones
   std::vector<Loss> losses;   // they add up to time_s - ideal_s
+  Resource bound = Resource::tensor;  // that takes longest; copy, too, where compulsory transfers do
 };
 
 struct Configuration {

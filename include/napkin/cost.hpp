@@ -107,22 +107,12 @@ struct MaskCost {
   bool expected = false;                // of a random mask; else counted
 };
 
-// What the blocks of a launch must do together, however cores run them.
-struct Demand {
-  std::int64_t blocks = 1;  // groups at the core's level
-  double tensor_operations = 0;
-  double units_ideal_s = 0, units_s = 0;  // of the busiest unit, all cores at work: as on the datasheet, and sustained
-  double compulsory_bytes = 0;
-  bool masked = false;  // blocks differ in length
-};
-
 struct KernelCost {
   std::vector<LevelCost> levels;  // one per level below the outermost
   std::vector<UnitCost> units;
   std::vector<MaskCost> masks;
   ClosedForm closed_form;             // at the first level below the outermost
   std::int64_t compulsory_bytes = 0;  // every input read once, every output written once
-  Demand demand;
   std::optional<double> ideal_time_s, time_s, energy_j;
   std::string bound_by;           // a level or unit
   std::vector<Overrun> overruns;  // empty: it fits
@@ -136,6 +126,8 @@ struct Cost {
 
 KernelCost estimate(const Kernel&, const Hardware&, Model);
 Cost estimate(const Plan&, const Hardware&, Model);
+// Of kernels that run one after another.
+Cost total(std::vector<KernelCost>);
 
 // The slow twin of estimate: runs the nest and counts. For small sizes only.
 Count count(const Kernel&, const Hardware&);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "configure/variables.hpp"
+#include "cost/model.hpp"
 
 namespace napkin {
 

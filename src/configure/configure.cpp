@@ -103,8 +103,7 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
                  {}};
   made.times_as_fast = now.seconds_per_operation() / deal.seconds_per_operation();
   if (!launch || !deal.runs()) return made;
-  const auto cost = estimate(changed, hardware, model);
-  made.time_s = dealing->launch(deal, cost.demand, cost.ideal_time_s.value_or(0)).time_s;
+  made.time_s = dealing->launch(deal, demand_of(changed, hardware), 0).time_s;
   return made;
 }
 
@@ -147,7 +146,7 @@ std::optional<Configuration> configure(const Kernel& kernel, const KernelCost& c
   const auto deal = dealing->deal(best.team, Detail::columns);
   auto made = Describing(*dealing, hardware, model).run(deal);
   if (deal.runs() && cost.ideal_time_s)
-    made.launch = dealing->launch(deal, cost.demand, *cost.ideal_time_s, Detail::columns);
+    made.launch = dealing->launch(deal, demand_of(kernel, hardware), *cost.ideal_time_s, Detail::columns);
   made.neighbours = neighbours(kernel, made, deal, hardware, model);
   return made;
 }

@@ -77,10 +77,33 @@ Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, D
   return launch_of(step_, deal.team, deal.chosen(), deal.clocks, ideal, demand, ideal_s, hardware_, model_, detail);
 }
 
+Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
+  const auto outer = down_to(kernel, *hardware.core);
+  std::vector<std::int64_t> sizes;
+  for (const auto& split : outer.partition.splits) sizes.push_back(split.size);
+  const CostModel model(outer, hardware);
+  Figures figures;
+  model.compared(sizes, figures);
+  return model.demand(figures);
+}
+
 std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {
   const auto deal = dealing.best();
   if (!deal.runs()) return std::nullopt;
-  return LaunchTime{dealing.launch(deal, demand, 0).time_s, deal.clocks.slowest};
+  const auto launch = dealing.launch(deal, demand, 0);
+  return LaunchTime{launch.time_s, launch.bound};
+}
+
+void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, const Hardware& hardware) {
+  const auto outer = down_to(kernel, level);
+  const auto dealing = Dealing::of(outer, hardware, Model::machine);
+  const auto time = dealing ? launch_time(*dealing, demand_of(outer, hardware)) : std::nullopt;
+  if (!time) return;
+  const auto below = std::min(*hardware.core + 1, hardware.levels.size() - 1);
+  cost.time_s = time->seconds;
+  cost.bound_by = time->bound == Resource::shared ? hardware.levels[below].name
+                  : time->bound == Resource::copy ? hardware.levels[*hardware.core].name
+                                                  : name(time->bound);
 }
 
 }  // namespace napkin

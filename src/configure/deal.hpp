@@ -51,12 +51,18 @@ class Dealing {
 
 const Contraction& first_contraction(const BlockStep&);
 
-// Seconds of the launch of a kernel, none where it cannot run as partitioned; and what takes longest. Of the machine
-// model.
+// What the blocks of a kernel do, as it is split down to the core.
+Demand demand_of(const Kernel&, const Hardware&);
+
+// The launch of a kernel as its rows are best dealt out, and the resource that takes longest; none where it cannot run.
 struct LaunchTime {
   double seconds = 0;
   Resource bound = Resource::tensor;
 };
 std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
+
+// The time of the launch in place of the coarser one, where the machine knows how its cores run the kernel: as it is
+// split down to a level, the core's or one below it.
+void set_launch_time(KernelCost&, const Kernel&, std::size_t level, const Hardware&);
 
 }  // namespace napkin

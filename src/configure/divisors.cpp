@@ -14,20 +14,15 @@ class Collector {
  public:
   Collector(const BlockStep& step, const Hardware& hardware) : step_(step), hardware_(hardware) {}
 
-  std::vector<Divisor> run(std::int64_t warps_of_team) {
+  using Reasons = std::map<WireId, std::vector<std::pair<std::int64_t, std::string>>>;
+  const Reasons& reasons(std::int64_t warps_of_team) {
     for (const auto& column : step_.columns)
       if (column.contraction) add(*column.contraction, warps_of_team);
     if (const auto& line = hardware_.levels[step_.core].granularity)
       for (const auto id : step_.tiles) add_line(id, *line);
     if (const auto& line = hardware_.levels[step_.core].granularity)
       for (const auto id : step_.streamed) add_line(id, *line);
-    std::vector<Divisor> all;
-    for (auto& [wire, reasons] : reasons_) {
-      Divisor made{step_.diagram().at(wire).name, 1, std::move(reasons)};
-      for (const auto& reason : made.reasons) made.size = std::lcm(made.size, reason.first);
-      all.push_back(std::move(made));
-    }
-    return all;
+    return reasons_;
   }
 
  private:
@@ -58,13 +53,31 @@ class Collector {
 
   const BlockStep& step_;
   const Hardware& hardware_;
-  std::map<WireId, std::vector<std::pair<std::int64_t, std::string>>> reasons_;
+  Reasons reasons_;
 };
 
 }  // namespace
 
 std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware, std::int64_t warps_of_team) {
-  return Collector(step, hardware).run(warps_of_team);
+  std::vector<Divisor> all;
+  Collector collector(step, hardware);
+  for (const auto& [wire, reasons] : collector.reasons(warps_of_team)) {
+    Divisor made{step.diagram().at(wire).name, 1, reasons};
+    for (const auto& reason : made.reasons) made.size = std::lcm(made.size, reason.first);
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware) {
+  const auto warps = static_cast<std::int64_t>(hardware.limits.register_partitions->value);
+  std::map<WireId, std::int64_t> all;
+  Collector collector(step, hardware);
+  for (const auto& [wire, reasons] : collector.reasons(warps)) {
+    auto& size = all.try_emplace(wire, 1).first->second;
+    for (const auto& reason : reasons) size = std::lcm(size, reason.first);
+  }
+  return all;
 }
 
 std::int64_t divisor_of(const std::vector<Divisor>& all, const std::string& axis) {

@@ -33,6 +33,7 @@ class Reckoning {
     const double busy = std::max(steps * step_at(now), model_ == Model::machine ? demand_.units_s : 0);
     reach("rates that machines sustain, instead of the datasheet's", busy);
     add("cores idle in the last wave", busy * (raggedness(demand_, launch_.cores) - 1));
+    launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
     add("first tiles and last outputs, which nothing overlaps", ends());
     add("the launch", hardware_.limits.launch_seconds ? hardware_.limits.launch_seconds->value : 0);

@@ -15,13 +15,6 @@ bool moves(const std::vector<Index>& at, WireId wire) {
   return std::ranges::any_of(at, [&](const Index& index) { return moves(index, wire); });
 }
 
-Kernel down_to(const Kernel& kernel, std::size_t level) {
-  Partition partition;
-  std::ranges::copy_if(kernel.partition.splits, std::back_inserter(partition.splits),
-                       [&](const Split& split) { return split.level <= level; });
-  return make_kernel(kernel.derivation, partition);
-}
-
 // A body of the nest and the loops around it.
 struct Body {
   const Block* block = nullptr;
@@ -204,6 +197,13 @@ class Reader {
 };
 
 }  // namespace
+
+Kernel down_to(const Kernel& kernel, std::size_t level) {
+  Partition partition;
+  std::ranges::copy_if(kernel.partition.splits, std::back_inserter(partition.splits),
+                       [&](const Split& split) { return split.level <= level; });
+  return make_kernel(kernel.derivation, partition);
+}
 
 std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }
 

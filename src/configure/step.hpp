@@ -63,6 +63,8 @@ struct BlockStep {
 
 // None without a core or without a contraction on its matrix units.
 std::optional<BlockStep> step_of(const Kernel&, const Hardware&);
+// The kernel without its splits below a level.
+Kernel down_to(const Kernel&, std::size_t level);
 // The same step of a partition with the same splits in other sizes.
 void resize(BlockStep&, const Partition&);
 

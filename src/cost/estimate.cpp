@@ -130,7 +130,6 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   name_bound(cost, model);
   cost.closed_form = closed_form(*this, kernel, *hardware_, model);
   cost.compulsory_bytes = compulsory_bytes_;
-  cost.demand = demand(figures);
   cost.ideal_time_s = times.ideal;
   cost.time_s = times.machine;
   cost.energy_j = energy(figures, times);
@@ -171,19 +170,25 @@ KernelCost estimate(const Kernel& kernel, const Hardware& hardware, Model model)
 }
 
 Cost estimate(const Plan& plan, const Hardware& hardware, Model model) {
+  std::vector<KernelCost> kernels;
+  for (const auto& kernel : plan.kernels) kernels.push_back(estimate(kernel, hardware, model));
+  return total(std::move(kernels));
+}
+
+Cost total(std::vector<KernelCost> kernels) {
   Cost all;
   const auto add = [](std::optional<double>& sum, const std::optional<double>& more, bool first) {
     sum = (first || sum) && more ? std::optional(sum.value_or(0) + *more) : std::nullopt;
   };
-  for (const auto& kernel : plan.kernels) {
-    const bool first = all.kernels.empty();
-    all.kernels.push_back(estimate(kernel, hardware, model));
-    const auto& cost = all.kernels.back();
+  bool first = true;
+  for (const auto& cost : kernels) {
     for (const auto& unit : cost.units) all.operations += unit.operations;
     add(all.ideal_time_s, cost.ideal_time_s, first);
     add(all.time_s, cost.time_s, first);
     add(all.energy_j, cost.energy_j, first);
+    first = false;
   }
+  all.kernels = std::move(kernels);
   return all;
 }
 

@@ -51,6 +51,15 @@ struct Times {
   double busy = 1;    // share of the cores at work, over all rounds
 };
 
+// What the blocks of a launch must do together, however cores run them.
+struct Demand {
+  std::int64_t blocks = 1;  // groups at the core's level
+  double tensor_operations = 0;
+  double units_ideal_s = 0, units_s = 0;  // of the busiest unit, all cores at work: as on the datasheet, and sustained
+  double compulsory_bytes = 0;
+  bool masked = false;  // blocks differ in length
+};
+
 // The cost of every partition of one shape. A shape is a kernel whose splits have a kind, a wire and a level; their
 // sizes may vary without changing the nest. Built once for a shape, then a few multiplications for each choice of
 // sizes.

@@ -184,7 +184,7 @@ void Search::free_splits(Beginning& beginning) const {
   const auto& splits = shapes_.at(beginning.shape).partition.splits;
   for (auto i = beginning.least.size(); i < splits.size(); ++i) {
     auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
-    const auto divisor = space_.divisors[splits[i].wire.index];
+    const auto divisor = space_.divisor(splits[i]);
     beginning.least.push_back(extent < divisor ? 1 : divisor);
     for (std::size_t j = 0; j < i; ++j)
       if (splits[j].wire == splits[i].wire) extent = std::min(extent, beginning.most[j]);
@@ -199,7 +199,7 @@ std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_
   auto extent = space_.derivation->scratch.size(wire).value_or(1);
   for (std::size_t i = 0; i < split; ++i)
     if (splits[i].wire == wire) extent = std::min(extent, beginning.most[i]);
-  auto sizes = pieces_.of(extent, space_.divisors[wire.index]);
+  auto sizes = pieces_.of(extent, space_.divisor(splits[split]));
   if (splits[split].kind == SplitKind::stream) std::erase(sizes, extent);
   std::erase_if(sizes, [&](auto size) { return size < beginning.least[split] || size > beginning.most[split]; });
   return sizes;
@@ -220,7 +220,7 @@ bool Search::moves_little(const Beginning& beginning, const Order& order) {
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
-  score_ = scoring_.score(shape.model, bound_, labels(beginning));
+  score_ = scoring_.score(shape.model, bound_, labels(beginning), launched(beginning));
   return !leaders_.beyond(score_);
 }
 
@@ -235,6 +235,15 @@ std::size_t Search::labels(const Beginning& beginning) const {
     all += splits[i].kind == SplitKind::stream || splits[i].level < space_.first || beginning.most[i] < extent;
   }
   return all;
+}
+
+// Known as soon as all pieces that decide about it are.
+Launched Search::launched(const Beginning& beginning) const {
+  if (!scoring_.times_launches() || shapes_.at(beginning.shape).level < space_.launches->level()) return {};
+  const auto& splits = shapes_.at(beginning.shape).partition.splits;
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    if (splits[i].level <= space_.launches->level() && beginning.least[i] < beginning.most[i]) return {};
+  return space_.launches->time(shapes_.at(beginning.shape).partition, beginning.most);
 }
 
 bool Search::holds(const Beginning& beginning) {
@@ -276,7 +285,7 @@ bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split)
   auto &least = beginning.least[split], &most = beginning.most[split];
   const auto floor = least, ceiling = most;
   // Short of the first size from `good` towards `bad` that fails; no nearer than pieces can lie to each other.
-  const auto grain = space_.divisors[shapes_.at(beginning.shape).partition.splits[split].wire.index];
+  const auto grain = space_.divisor(shapes_.at(beginning.shape).partition.splits[split]);
   const auto bisect = [grain](auto good, auto bad, const auto& passes) {
     while (std::abs(bad - good) > grain) {
       const auto middle = good + (bad - good) / 2;
@@ -302,10 +311,12 @@ bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split)
 void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
   shape.model.compared(sizes, bound_);
   if (!scoring_.fits(shape.model, bound_)) return;
+  Launched launched;
+  if (scoring_.times_launches()) launched = space_.launches->time(shape.partition, sizes);
   auto partition = shape.partition;
   for (std::size_t i = 0; i < partition.splits.size(); ++i) partition.splits[i].size = sizes[i];
   partition = without_idle_labels(space_.derivation->scratch, partition, space_.first);
-  const auto score = scoring_.score(shape.model, bound_, partition.splits.size());
+  const auto score = scoring_.score(shape.model, bound_, partition.splits.size(), launched);
   if (!leaders_.beyond(score)) leaders_.offer({score, std::move(partition)});
 }
 

@@ -57,6 +57,7 @@ class Search {
   bool holds(const Beginning&);
   bool holds_together(const Beginning&);
   std::size_t labels(const Beginning&) const;
+  Launched launched(const Beginning&) const;
   void offer(const Shape&, const std::vector<std::int64_t>& sizes);
   std::vector<std::int64_t> choices(const Beginning&, std::size_t split);
 

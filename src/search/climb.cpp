@@ -39,7 +39,7 @@ class Climber {
   }
   // Largest first; a stream leaves out the whole.
   std::span<const std::int64_t> choices(std::size_t split) const {
-    const std::span<const std::int64_t> sizes = pieces_.of(extent(split), space_.divisors[splits_[split].wire.index]);
+    const std::span<const std::int64_t> sizes = pieces_.of(extent(split), space_.divisor(splits_[split]));
     return splits_[split].kind == SplitKind::stream ? sizes.subspan(1) : sizes;
   }
   // The smallest pieces that leave something to cut to the streams inside them.
@@ -108,7 +108,10 @@ class Climber {
     shape_.model.compared(sizes_, figures_);
     scoring_.optimistic(figures_, figures_, {true, shape_.level, shape_.whole || shape_.operations}, bound_);
     const auto excess = scoring_.fits(shape_.model, bound_) ? 0 : scoring_.excess(bound_) + 1e-9;
-    return {figures_.overflow ? 1e300 : excess, scoring_.score(shape_.model, bound_, labels())};
+    Launched launched;
+    if (scoring_.times_launches() && shape_.level >= space_.launches->level())
+      launched = space_.launches->time(shape_.partition, sizes_);
+    return {figures_.overflow ? 1e300 : excess, scoring_.score(shape_.model, bound_, labels(), launched)};
   }
 
   const Space& space_;

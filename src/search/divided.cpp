@@ -177,8 +177,12 @@ class Division {
     const auto after = found_.kernels.erase(at, found_.kernels.begin() + static_cast<std::ptrdiff_t>(run.end));
     found_.kernels.insert(found_.kernels.insert(after, std::move(trial.merging)), std::move(trial.partial));
     found_.plan.kernels.clear();
-    for (const auto& found : found_.kernels) found_.plan.kernels.push_back(found.best.front().kernel);
-    found_.cost = estimate(found_.plan, hardware_, goal_.model);
+    std::vector<KernelCost> costs;
+    for (const auto& found : found_.kernels) {
+      found_.plan.kernels.push_back(found.best.front().kernel);
+      costs.push_back(found.best.front().cost);
+    }
+    found_.cost = total(std::move(costs));
   }
   // Fusing saved what the two kernels of the division do not move; of kernels that were fused only now it is not told.
   void settle_saved(const Run& run, const Trial& trial) {

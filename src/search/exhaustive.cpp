@@ -31,7 +31,7 @@ class Everything {
     auto extent = space_.derivation->scratch.size(split.wire).value_or(1);
     for (std::size_t i = 0; i < at; ++i)
       if (partition.splits[i].wire == split.wire) extent = std::min(extent, partition.splits[i].size);
-    for (const auto size : piece_sizes(extent, space_.divisors[split.wire.index])) {
+    for (const auto size : piece_sizes(extent, space_.divisor(split))) {
       if (split.kind == SplitKind::stream && size == extent) continue;
       split.size = size;
       sizes(model, partition, at + 1);
@@ -44,7 +44,10 @@ class Everything {
     model.figures(sizes, figures_);
     if (!scoring_.fits(model, figures_)) return;
     const auto kept = without_idle_labels(space_.derivation->scratch, partition, space_.first);
-    ranking_.leaders.offer({scoring_.score(model, figures_, kept.splits.size()), kept});
+    Launched launched;
+    if (scoring_.times_launches())
+      launched = time_launch(space_.derivation, partition, *space_.hardware, space_.launches->level());
+    ranking_.leaders.offer({scoring_.score(model, figures_, kept.splits.size(), launched), kept});
   }
 
   const Space& space_;
@@ -58,13 +61,13 @@ class Everything {
 
 Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, std::int64_t) {
   Ranking ranking{std::move(leaders), {}};
-  const Scoring scoring(*space.hardware, goal, nearest);
+  const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
   Everything(space, scoring, ranking).shapes(space.fixed, space.first);
   return ranking;
 }
 
 Found search_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank_exhaustively, 0);
+  return found(make_space(std::move(derivation), hardware, goal), goal, rank_exhaustively, 0);
 }
 
 }  // namespace napkin

@@ -14,7 +14,8 @@ Ranking rank(const Space&, const Goal&, Leaders, bool nearest, std::int64_t most
 // Looks at everything, however long it takes.
 Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest, std::int64_t most_evaluated);
 
-// With costs.
+// With all its costs.
+Candidate candidate(const Space&, const Partition&, Model);
 Found found(const Space&, const Goal&, const Ranking&);
 
 // Ranks, and where nothing fits finds what comes closest.

@@ -144,7 +144,7 @@ class Plans {
       if (cut.saved[i]) saved.push_back(diagram_.statements[i].output);
     }
     auto derivation = std::make_shared<const Derivation>(derive(diagram_, statements, std::move(saved)));
-    return make_space(std::move(derivation), hardware_, goal_.fixed);
+    return make_space(std::move(derivation), hardware_, goal_);
   }
   void search_cut(std::size_t cut, const Price& allowed) {
     const auto space = this->space(cuts_.cuts[cut]);
@@ -168,9 +168,13 @@ class Plans {
     FoundPlan all;
     for (const auto cut : path) all.kernels.push_back(kernel(cut));
     if (path.empty()) all.kernels.push_back(everything_in_one());
-    for (const auto& found : all.kernels)
-      if (!found.best.empty()) all.plan.kernels.push_back(found.best.front().kernel);
-    all.cost = estimate(all.plan, hardware_, goal_.model);
+    std::vector<KernelCost> costs;
+    for (const auto& found : all.kernels) {
+      if (found.best.empty()) continue;
+      all.plan.kernels.push_back(found.best.front().kernel);
+      costs.push_back(found.best.front().cost);
+    }
+    all.cost = total(std::move(costs));
     for (const auto& found : all.kernels) all.candidates = plus(all.candidates, found.candidates);
     all.evaluated = evaluated_;
     all.cuts = static_cast<std::int64_t>(cuts_.cuts.size());
@@ -215,17 +219,17 @@ class Plans {
   }
   void compare(FoundPlan& all) const {
     std::vector<Alone> alone;
-    Plan apart;
+    std::vector<KernelCost> costs;
     for (const auto& step : cuts_.steps) {
       if (!is_alone(step)) continue;
       const auto& ranked = prices_[step.cut].ranking->leaders.best();
       if (ranked.empty()) return;
       const auto space = this->space(cuts_.cuts[step.cut]);
-      apart.kernels.push_back(make_kernel(space.derivation, ranked.front().partition));
-      alone.push_back({space.derivation->statements.front(), estimate(apart.kernels.back(), hardware_, goal_.model)});
+      costs.push_back(candidate(space, ranked.front().partition, goal_.model).cost);
+      alone.push_back({space.derivation->statements.front(), costs.back()});
     }
     if (alone.size() < 2 || all.plan.kernels.size() == alone.size()) return;
-    all.apart = estimate(apart, hardware_, goal_.model);
+    all.apart = total(std::move(costs));
     all.saved = saved(diagram_, all.plan, all.cost.kernels, alone);
   }
 

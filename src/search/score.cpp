@@ -7,6 +7,7 @@
 #include "search/score.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 
@@ -38,18 +39,33 @@ double Scoring::excess(const Figures& figures) const {
   return all;
 }
 
-double Scoring::objective(const CostModel& model, const Figures& figures) const {
-  if (nearest_) return excess(figures);
-  if (goal_.objective == Objective::transfers) return 0;
-  model.times(figures, times_);
-  if (goal_.objective == Objective::energy) return model.energy(figures, times_).value_or(0);
-  return (goal_.model == Model::ideal ? times_.ideal : times_.machine).value_or(0);
+// What a launch takes at least: see the lines that `launch_of` adds up.
+double Scoring::least_launch(const Demand& demand) const {
+  const auto core = *hardware_.core;
+  const auto mean = static_cast<double>(demand.blocks) / static_cast<double>(hardware_.total(core));
+  const double ragged = demand.masked ? std::max(1.0, 1 / mean) : std::ceil(mean) / mean;
+  double seconds = demand.units_s * ragged;
+  if (const auto& bandwidth = hardware_.levels[core].bandwidth)
+    seconds = std::max(seconds, demand.compulsory_bytes / bandwidth->reached());
+  if (hardware_.limits.launch_seconds) seconds += hardware_.limits.launch_seconds->value;
+  return seconds * (1 - 1e-12);  // added up in another order
 }
 
-Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t labels) const {
+double Scoring::objective(const CostModel& model, const Figures& figures, Launched launched) const {
+  constexpr double never = 1e6;  // seconds: behind everything that runs
+  if (nearest_) return excess(figures);
+  if (goal_.objective == Objective::transfers) return 0;
+  if (launches_ && launched.state == Launched::State::timed) return launched.seconds;
+  if (launches_ && launched.state == Launched::State::open) return least_launch(model.demand(figures));
+  model.times(figures, times_);
+  if (goal_.objective == Objective::energy) return model.energy(figures, times_).value_or(0);
+  return (goal_.model == Model::ideal ? times_.ideal : times_.machine).value_or(0) + (launches_ ? never : 0);
+}
+
+Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t labels, Launched launched) const {
   Score score;
   std::size_t at = 0;
-  score.parts[at++] = objective(model, figures);
+  score.parts[at++] = objective(model, figures, launched);
   const auto levels = std::min(hardware_.levels.size(), Score::most_levels + 1);
   for (std::size_t i = 1; i < levels; ++i)
     score.parts[at++] = static_cast<double>(moved(hardware_.levels[i], figures.levels[i]));

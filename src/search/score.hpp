@@ -8,6 +8,7 @@
 
 #include "cost/model.hpp"
 #include "napkin/search.hpp"
+#include "search/launches.hpp"
 
 namespace napkin {
 
@@ -21,13 +22,15 @@ struct Score {
 
 class Scoring {
  public:
-  // `nearest`: the objective is how far a partition is from fitting.
-  Scoring(const Hardware& hardware, const Goal& goal, bool nearest)
-      : hardware_(hardware), goal_(goal), nearest_(nearest) {}
+  // `nearest`: the objective is how far a partition is from fitting. With `launches` a partition takes as long as its
+  // launch, and one that is still open no less than its operations and its compulsory transfers.
+  Scoring(const Hardware& hardware, const Goal& goal, bool nearest, bool launches)
+      : hardware_(hardware), goal_(goal), nearest_(nearest), launches_(launches && !nearest) {}
+  bool times_launches() const { return launches_; }
   bool fits(const CostModel& model, const Figures& figures) const {
     return nearest_ ? !figures.overflow : model.fits(figures, goal_.model);
   }
-  Score score(const CostModel&, const Figures&, std::size_t labels) const;
+  Score score(const CostModel&, const Figures&, std::size_t labels, Launched) const;
   bool stopped() const { return goal_.stop.stop_requested(); }
   // By how much figures do not fit, in parts of what there is.
   double excess(const Figures&) const;
@@ -44,11 +47,12 @@ class Scoring {
   void optimistic(const Figures& most, const Figures& least, Known, Figures& bound) const;
 
  private:
-  double objective(const CostModel&, const Figures&) const;
+  double objective(const CostModel&, const Figures&, Launched) const;
+  double least_launch(const Demand&) const;
 
   const Hardware& hardware_;
   const Goal& goal_;
-  bool nearest_;
+  bool nearest_, launches_;
   mutable Times times_;  // reused
 };
 

@@ -11,17 +11,19 @@ namespace {
 // Ends a search that would take seconds; most take less than a tenth of this.
 constexpr std::int64_t patience = 1'000'000;
 
+}  // namespace
+
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
   auto kernel = make_kernel(space.derivation, partition);
   auto cost = estimate(kernel, *space.hardware, model);
+  if (model == Model::machine && space.hardware->core)
+    set_launch_time(cost, kernel, std::max(*space.hardware->core, space.first - 1), *space.hardware);
   return {std::move(kernel), std::move(cost)};
 }
 
-}  // namespace
-
 Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, std::int64_t most_evaluated) {
   Ranking ranking{std::move(leaders), {}};
-  const Scoring scoring(*space.hardware, goal, nearest);
+  const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
   Search(space, scoring, ranking.leaders, ranking.tally, most_evaluated).run();
   return ranking;
 }
@@ -49,7 +51,7 @@ Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, std::i
 }
 
 Found search(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal.fixed), goal, rank, patience);
+  return found(make_space(std::move(derivation), hardware, goal), goal, rank, patience);
 }
 
 }  // namespace napkin

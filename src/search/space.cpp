@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 
+#include "configure/divisors.hpp"
 #include "diagram/match.hpp"
 
 namespace napkin {
@@ -230,7 +231,7 @@ class Chains {
     if (split.level < space_.first) {
       all = count(std::min(extent, split.size), at + 1);
     } else {
-      for (const auto size : piece_sizes(extent, space_.divisors[split.wire.index]))
+      for (const auto size : piece_sizes(extent, space_.divisor(split)))
         if (split.kind == SplitKind::group || size < extent) all = plus(all, count(size, at + 1));
     }
     return known_[{extent, at}] = all;
@@ -257,14 +258,28 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   return Chains(space_, groups).count(size_of(space_.derivation->scratch, wire));
 }
 
+// Down to the core a piece is a whole number of instructions of a team, and of lines of memory.
+void time_launches(Space& space) {
+  if (!times_launches(*space.derivation, *space.hardware)) return;
+  const auto whole = Dealing::of(make_kernel(space.derivation, {}), *space.hardware, Model::machine);
+  if (!whole) return;
+  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware,
+                                              std::max(*space.hardware->core, space.first - 1));
+  space.core_divisors = space.divisors;
+  for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) {
+    auto& divisor = space.core_divisors[wire.index];
+    divisor = std::lcm(divisor, size);
+  }
+}
+
 }  // namespace
 
-Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Partition& fixed) {
+Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
   Space space;
   space.derivation = std::move(derivation);
   space.hardware = &hardware;
-  space.fixed = fixed;
-  for (const auto& split : fixed.splits) space.first = std::max(space.first, split.level + 1);
+  space.fixed = goal.fixed;
+  for (const auto& split : space.fixed.splits) space.first = std::max(space.first, split.level + 1);
   for (const auto& verdict : space.derivation->verdicts) {
     if (size_of(space.derivation->scratch, verdict.wire) == 1) continue;
     if (is_woven(verdict)) space.grouped.push_back(verdict.wire);
@@ -274,20 +289,30 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   for (const auto& column : space.derivation->columns)
     divide_contraction(*space.derivation, hardware, column, space.divisors);
   space.most_streams = most_streams(space);
+  if (goal.objective == Objective::time && goal.model == Model::machine) time_launches(space);
   return space;
 }
 
-std::string to_text(const Space& space) {
-  const auto& scratch = space.derivation->scratch;
+std::set<std::string> multiples_of(const Space& space, const std::vector<std::int64_t>& divisors) {
   std::set<std::string> multiples;
   for (const auto& verdict : space.derivation->verdicts)
-    if (const auto divisor = space.divisors[verdict.wire.index]; divisor > 1)
-      multiples.insert(fmt::format("{} by {}", scratch.at(verdict.wire).name, divisor));
+    if (const auto divisor = divisors[verdict.wire.index]; divisor > 1)
+      multiples.insert(fmt::format("{} by {}", space.derivation->scratch.at(verdict.wire).name, divisor));
+  return multiples;
+}
+
+std::string to_text(const Space& space) {
+  const auto multiples = multiples_of(space, space.divisors);
   auto text =
       fmt::format("groups of every woven axis and at most {} streams in any order, at each level", space.most_streams);
   if (!space.fixed.splits.empty()) text += " below those written by hand";
   text += "; pieces of every number";
-  if (!multiples.empty()) text += fmt::format(", as multiples ({})", fmt::join(multiples, ", "));
+  const auto level = space.launches ? space.hardware->levels[space.launches->level()].name : std::string();
+  if (space.launches && space.first <= space.launches->level())
+    text += fmt::format(", as multiples down to {} ({})", level,
+                        fmt::join(multiples_of(space, space.core_divisors), ", "));
+  if (!multiples.empty())
+    text += fmt::format(", as multiples{} ({})", space.launches ? " below" : "", fmt::join(multiples, ", "));
   return text;
 }
 
@@ -316,15 +341,6 @@ const std::vector<std::int64_t>& PieceSizes::of(std::int64_t extent, std::int64_
   const auto [at, fresh] = known_.try_emplace({extent, divisor});
   if (fresh) at->second = piece_sizes(extent, divisor);
   return at->second;
-}
-
-Kernel* Streamed::along(const std::vector<WireId>& wires) {
-  const auto [known, fresh] = known_.try_emplace(wires);
-  if (fresh) {
-    auto program = stream(*derivation_, wires);
-    if (auto* made = std::get_if<Program>(&program)) known->second = Kernel{derivation_, {}, std::move(*made)};
-  }
-  return known->second ? &*known->second : nullptr;
 }
 
 void each_continuation(const Space& space, Streamed& streamed, const Partition& shape, std::size_t level,

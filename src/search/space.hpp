@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "napkin/search.hpp"
+#include "search/launches.hpp"
 
 namespace napkin {
 
@@ -24,8 +25,15 @@ struct Space {
   std::vector<WireId> streamed;        // at every free level, in any order
   std::size_t most_streams = 3;        // per level
   std::vector<std::int64_t> divisors;  // of pieces, by wire
+  // Where launches are timed, and the divisors of pieces down to the level that decides.
+  std::shared_ptr<Launches> launches;
+  std::vector<std::int64_t> core_divisors;
+  std::int64_t divisor(const Split& split) const {
+    const bool core = launches && split.level <= launches->level();
+    return (core ? core_divisors : divisors)[split.wire.index];
+  }
 };
-Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Partition& fixed);
+Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
 std::string to_text(const Space&);
 
 // Sizes of the pieces of `extent`, largest first: for every number of pieces the least multiple of the divisor that
@@ -39,18 +47,6 @@ class PieceSizes {
 
  private:
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> known_;
-};
-
-// Kernels by the wires that they stream along, outermost first, each made once.
-class Streamed {
- public:
-  explicit Streamed(std::shared_ptr<const Derivation> derivation) : derivation_(std::move(derivation)) {}
-  // With an empty partition, which the caller fills in; null where the derivation refuses these streams.
-  Kernel* along(const std::vector<WireId>& wires);
-
- private:
-  std::shared_ptr<const Derivation> derivation_;
-  std::map<std::vector<WireId>, std::optional<Kernel>> known_;
 };
 
 // What may follow a shape at one level: all groups, and every choice and order of streams that the derivation allows.

@@ -29,7 +29,7 @@ const std::vector<Stage> stages = {
     {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
     {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops"}},
     {"configure", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
-    {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
+    {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
     {"verify", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
     {"scene", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
     {"report",

@@ -1,0 +1,15 @@
+// Streaming is asked of the derivation once for each choice and order of wires.
+#include "search/streamed.hpp"
+
+namespace napkin {
+
+Kernel* Streamed::along(const std::vector<WireId>& wires) {
+  const auto [known, fresh] = known_.try_emplace(wires);
+  if (fresh) {
+    auto program = stream(*derivation_, wires);
+    if (auto* made = std::get_if<Program>(&program)) known->second = Kernel{derivation_, {}, std::move(*made)};
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
+}  // namespace napkin
