@@ -40,6 +40,8 @@ class Counter {
     }
     copy();
     hand_over();
+    for (const auto& column : step_.outside)
+      for (const auto& work : column.work) compute_outside(column, work);
     for (const auto& resource : all_.resources)
       if (resource.seconds > all_.bound) all_.bound = resource.seconds, all_.slowest = resource.on;
     return std::move(all_);
@@ -88,6 +90,18 @@ class Counter {
                     : work.unit == Unit::sfu  ? Resource::sfu
                                               : Resource::fma;
     add(column.name, on, operations, clocks, seconds);
+  }
+
+  void compute_outside(const StepColumn& column, const ColumnWork& work) {
+    const auto* unit = hardware_.find(work.unit);
+    if (!unit) return;
+    const auto rate = unit->rates.find(type_of(work, *unit));
+    if (rate == unit->rates.end()) return;
+    const double lone = work.unit == Unit::fma ? 2 : 1;
+    const double operations =
+        column.around.times * lone * work.operations * (work.folded ? column.folded : column.kept);
+    all_.outside += seconds_at(operations, rate->second, cores_, model_);
+    if (work.unit == Unit::tensor) all_.operations_outside += operations;
   }
 
   // Instructions run on all of their rows; those beyond the block's are lost.
@@ -151,6 +165,13 @@ class Counter {
       all_.copy += seconds;
       add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, bytes, clocks(seconds), seconds);
     }
+    for (const auto& edge : step_.edges) {
+      if (!edge.inside) continue;
+      const double seconds = save_seconds(step_, edge.buffer, hardware_, model_, cached_);
+      all_.copy += seconds;
+      add(step_.diagram().at(step_.nest->at(edge.buffer).array).name, Resource::copy,
+          static_cast<double>(step_.bytes(edge.buffer)), clocks(seconds), seconds);
+    }
   }
 
   const BlockStep& step_;
@@ -176,6 +197,17 @@ double copy_seconds(const BlockStep& step, BufferId tile, const Hardware& hardwa
   if (!cache) return seconds_at(bytes, *bandwidth, cores, rates);
   return std::max(seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates),
                   seconds_at(bytes, *cache->bandwidth, cores, rates));
+}
+
+// All of it goes to memory, through the cache if there is one.
+double save_seconds(const BlockStep& step, BufferId output, const Hardware& hardware, Model rates, bool cached) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  if (!bandwidth) return 0;
+  const auto cores = hardware.total(step.core);
+  const auto bytes = static_cast<double>(step.bytes(output));
+  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  return std::max(seconds_at(bytes, *bandwidth, cores, rates),
+                  cache ? seconds_at(bytes, *cache->bandwidth, cores, rates) : 0);
 }
 
 StepClocks clocks_of(const BlockStep& step, const Team& team, const Hardware& hardware, Model rates, bool cached,

@@ -23,6 +23,8 @@ struct StepClocks {
   double handover = 0;  // when the matrix units pass from one team to another, of all teams of the block
   Resource slowest = Resource::tensor;
   double operations = 0;  // on the matrix units
+  // For each step, of columns of other bodies: seconds, one after another, and operations on the matrix units.
+  double outside = 0, operations_outside = 0;
 
   double serial() const { return leading + pointwise + trailing; }
 };
@@ -30,6 +32,7 @@ struct StepClocks {
 enum class Detail : std::uint8_t { totals, columns };
 StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached, Detail = Detail::totals);
 // Seconds to bring a tile to a core, while all cores bring theirs.
+double save_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);
 double copy_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);
 
 }  // namespace napkin

@@ -34,7 +34,7 @@ class Describing {
       pipelining.timeline = timeline(step_, deal.clocks, pipelining.overlap);
     }
     made.columns = variables.registers(deal.team, deal.chosen().overlap == Overlap::within_team);
-    made.variables = variables.shared(deal.team, deal.chosen().shared_bytes == variables.shared_bytes(2) ? 2 : 1);
+    made.variables = variables.shared(deal.team, deal.chosen().stages);
     for (const auto& variable : made.variables)
       (variable.by_team ? made.shared_team_bytes : made.shared_block_bytes) += variable.bytes;
     made.clocks = deal.clocks.columns;

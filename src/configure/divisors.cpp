@@ -19,9 +19,9 @@ class Collector {
     for (const auto& column : step_.columns)
       if (column.contraction) add(*column.contraction, warps_of_team);
     if (const auto& line = hardware_.levels[step_.core].granularity)
-      for (const auto id : step_.tiles) add_line(id, *line);
-    if (const auto& line = hardware_.levels[step_.core].granularity)
-      for (const auto id : step_.streamed) add_line(id, *line);
+      for (const auto& column : step_.columns)
+        for (const auto& factor : column.factors)
+          if (factor.operand.staged) add_line(factor.operand.buffer, *line);
     return reasons_;
   }
 
@@ -35,12 +35,12 @@ class Collector {
   void add(const Contraction& contraction, std::int64_t warps_of_team) {
     const auto& shape = *contraction.instruction;
     const auto rows = shape.m / warps_of(shape);
-    for (const auto wire : contraction.over) add(wire, shape.k, fmt::format("{} contracts {}", shape.name, shape.k));
+    add(contraction.depth, shape.k, fmt::format("{} contracts {}", shape.name, shape.k));
     if (contraction.across) add(*contraction.across, shape.n, fmt::format("columns of {}", shape.name));
     add(step_.row, rows * warps_of_team,
         fmt::format("{} warps of {} rows each, by {}", warps_of_team, rows, shape.name));
   }
-  // The innermost axis of a tile is loaded in whole lines.
+  // The innermost axis of a tile that matrix units read is loaded in whole lines.
   void add_line(BufferId id, const Sourced<double>& line) {
     const auto& buffer = step_.nest->at(id);
     if (buffer.at.empty() || buffer.at.back().terms.size() != 1) return;

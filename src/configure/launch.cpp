@@ -30,7 +30,9 @@ class Reckoning {
     add("tiles that several blocks read at once, from the cache", from_cache);
     reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
     reach("columns of a step that wait for each other", steps * step_at(ideal));
-    const double busy = std::max(steps * step_at(now), model_ == Model::machine ? demand_.units_s : 0);
+    reach("columns outside of the step", steps * (step_at(ideal) + outside(ideal)));
+    const double sustained = std::max(step_at(now), chosen_.latency_s);
+    const double busy = std::max(steps * (sustained + outside(now)), model_ == Model::machine ? demand_.units_s : 0);
     reach("rates that machines sustain, instead of the datasheet's", busy);
     add("cores idle in the last wave", busy * (raggedness(demand_, launch_.cores) - 1));
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
@@ -50,7 +52,7 @@ class Reckoning {
     launch_.waves = (launch_.blocks + places - 1) / places;
     launch_.last_wave_busy =
         static_cast<double>(launch_.blocks - (launch_.waves - 1) * places) / static_cast<double>(places);
-    launch_.steps = demand_.tensor_operations / ideal.operations;
+    launch_.steps = demand_.tensor_operations / (ideal.operations + ideal.operations_outside);
   }
   // What no order of the work goes below.
   double floor(double steps, const StepClocks& ideal) const {
@@ -73,14 +75,19 @@ class Reckoning {
     return step_seconds(chosen_.overlap, clocks,
                         model_ == Model::ideal ? teams_on_core(chosen_, team_, model_) : here * team_.teams);
   }
+  // Another block on the core works on its steps meanwhile.
+  double outside(const StepClocks& clocks) const {
+    return clocks.outside / static_cast<double>(launch_.blocks_per_core);
+  }
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
   // times, so that each has its share of the cache's bandwidth.
   double ends() const {
     const auto& level = hardware_.levels[step_.core];
     const auto* tensor = hardware_.find(Unit::tensor);
     double seconds = 0, bytes = step_.streamed.empty() ? 0 : static_cast<double>(step_.bytes(step_.streamed.front()));
-    for (const auto id : step_.tiles) bytes += static_cast<double>(step_.bytes(id));
-    for (const auto id : step_.outputs) bytes += static_cast<double>(step_.bytes(id));
+    for (const auto& edge : step_.edges)
+      if (!edge.inside)
+        bytes += edge.around.times * step_.steps * static_cast<double>(step_.bytes(edge.buffer));
     const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();

@@ -26,6 +26,15 @@ bool hands_registers_on(const BlockStep& step) {
   });
 }
 
+// Copies of each tile that are worth a try. With several tiles a step one can be loaded while another is in use,
+// without a second copy; not where teams of a block take turns, one of which always uses it.
+std::vector<std::int64_t> stages_of(Overlap overlap, const BlockStep& step, const Team& team) {
+  if (overlap == Overlap::none) return {1};
+  const bool in_turn = team.teams > 1 && teams_needed(overlap) > 1;
+  if (step.streamed.size() > 1 && !in_turn) return {2, 3, 4, 1};
+  return {2, 3, 4};
+}
+
 double tensor_share(const StepClocks& clocks, double step) {
   return step <= 0 ? 0 : clocks.at(Resource::tensor).seconds / step;
 }
@@ -39,15 +48,25 @@ class Fitting {
     Pipelining made;
     made.overlap = overlap;
     made.team_register_bytes = variables_.register_bytes(team_, overlap == Overlap::within_team);
+    made.stages = stages;
     made.shared_bytes = variables_.shared_bytes(stages);
     by_bytes(made, stages);
     by_allocation(made, overlap);
+    made.latency_s = latency(made);
     return made;
   }
 
  private:
   static double whole(const std::optional<Sourced<double>>& number, double otherwise) {
     return number ? number->value : otherwise;
+  }
+  // While one copy is in use the others are on their way, of every block on the core.
+  double latency(const Pipelining& made) const {
+    const auto& clocks = hardware_.levels[step_.core].latency_clocks;
+    const auto* tensor = hardware_.find(Unit::tensor);
+    if (model_ == Model::ideal || step_.streamed.empty() || !clocks || !tensor->clock_hz) return 0;
+    const auto at_once = std::max<std::int64_t>(1, made.stages - 1) * std::max<std::int64_t>(1, made.occupancy.blocks);
+    return clocks->value / tensor->clock_hz->value / static_cast<double>(at_once);
   }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
     double block = 0, team = 0;
@@ -152,15 +171,13 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
   for (const auto overlap :
        {Overlap::none, Overlap::copies, Overlap::within_team, Overlap::two_teams, Overlap::three_teams}) {
     std::optional<Pipelining> best;
-    // With several tiles a step one can be loaded while another is in use, without a second copy.
-    for (const std::int64_t stages : {2, 1}) {
-      if (stages == 2 ? overlap == Overlap::none : overlap != Overlap::none && step.streamed.size() < 2) continue;
+    for (const auto stages : stages_of(overlap, step, team)) {
       auto made = fitting.run(overlap, stages);
       const auto there = teams_on_core(made, team, model);
       made.runs = there >= teams_needed(overlap);
-      made.step_s = step_seconds(overlap, clocks, std::min(there, teams_needed(overlap)));
+      made.step_s = std::max(step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s);
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
-      if (!best || (made.runs && (!best->runs || made.step_s < best->step_s))) best = std::move(made);
+      if (!best || (made.runs && (!best->runs || made.step_s < best->step_s * (1 - 1e-9)))) best = std::move(made);
     }
     all.push_back(std::move(*best));
   }

@@ -30,25 +30,52 @@ const InstructionShape* fastest_instruction(const Hardware& hardware, Datatype t
   return best;
 }
 
-// Where no loop of the step and no group leaves a wire to split further, it is as long as its axis.
+using Lengths = std::vector<std::int64_t>;
+
+// Into the pieces of loops; how many pieces there are.
+double enter(Lengths& lengths, const std::vector<const For*>& loops) {
+  double pieces = 1;
+  for (const auto* loop : loops) {
+    auto& length = lengths[loop->split.wire.index];
+    const auto size = std::min(length, loop->split.size);
+    pieces *= static_cast<double>((length + size - 1) / size);
+    length = size;
+  }
+  return pieces;
+}
+
+double positions(const Lengths& lengths, const std::vector<WireId>& wires) {
+  double all = 1;
+  for (const auto wire : wires) all *= static_cast<double>(lengths[wire.index]);
+  return all;
+}
+
+void measure(StepColumn& column, const Lengths& lengths, const Diagram& diagram) {
+  column.kept = positions(lengths, diagram.at(column.compute->column.output).wires);
+  column.folded = column.kept * positions(lengths, column.compute->column.over);
+}
+
+// Where no loop around a column and no group splits a wire, it is as long as its axis.
 void measure(BlockStep& step) {
   const auto& scratch = step.diagram();
-  step.lengths.clear();
-  for (std::uint32_t w = 0; w < scratch.wires.size(); ++w) step.lengths.push_back(scratch.size(WireId{w}).value_or(1));
-  const auto shrink = [&](const Split& split) {
-    auto& length = step.lengths[split.wire.index];
-    length = std::min(length, split.size);
-  };
-  for (const auto& group : step.nest->groups) shrink(group);
-  for (const auto* loop : step.loops) shrink(loop->split);
-  const auto positions = [&](const std::vector<WireId>& wires) {
-    double all = 1;
-    for (const auto wire : wires) all *= static_cast<double>(step.lengths[wire.index]);
-    return all;
-  };
-  for (auto& column : step.columns) {
-    column.kept = positions(scratch.at(column.compute->column.output).wires);
-    column.folded = column.kept * positions(column.compute->column.over);
+  Lengths block;
+  for (std::uint32_t w = 0; w < scratch.wires.size(); ++w) block.push_back(scratch.size(WireId{w}).value_or(1));
+  for (const auto& group : step.nest->groups) {
+    auto& length = block[group.wire.index];
+    length = std::min(length, group.size);
+  }
+  step.lengths = block;
+  step.steps = enter(step.lengths, step.loops);
+  for (auto& column : step.columns) measure(column, step.lengths, scratch);
+  Lengths lengths;
+  for (auto& column : step.outside) {
+    lengths = block;
+    column.around.times = enter(lengths, column.around.loops) / step.steps;
+    measure(column, lengths, scratch);
+  }
+  for (auto& edge : step.edges) {
+    lengths = block;
+    edge.around.times = enter(lengths, edge.around.loops) / step.steps;
   }
 }
 
@@ -114,8 +141,9 @@ class Reader {
     find_body({&step_.nest->body, {}, 0}, body);
     if (body.contractions == 0) return std::nullopt;
     step_.loops = body.loops;
-    for (const auto& step : body.block->steps)
-      if (const auto* compute = std::get_if<Compute>(&step.node)) add(*compute);
+    step_body_ = body.block;
+    std::vector<const For*> loops;
+    walk(step_.nest->body, loops);
     const bool any = std::ranges::any_of(step_.columns, [](const auto& c) { return c.contraction.has_value(); });
     if (!any) return std::nullopt;
     for (const auto& split : kernel_.partition.splits)
@@ -143,8 +171,28 @@ class Reader {
       }
   }
 
-  void add(const Compute& compute) {
+  void walk(const Block& block, std::vector<const For*>& loops) {
+    for (const auto& step : block.steps) {
+      if (const auto* compute = std::get_if<Compute>(&step.node)) add(*compute, loops, &block == step_body_);
+      if (const auto* load = std::get_if<Load>(&step.node)) add_edge(load->to, loops, &block == step_body_);
+      if (const auto* save = std::get_if<Save>(&step.node)) add_edge(save->from, loops, &block == step_body_);
+      const auto* loop = std::get_if<For>(&step.node);
+      if (!loop) continue;
+      loops.push_back(loop);
+      walk(loop->body, loops);
+      loops.pop_back();
+    }
+  }
+  // What crosses into the core's memory or out of it, but for what every step loads.
+  void add_edge(BufferId id, const std::vector<const For*>& loops, bool inside) {
+    const auto& buffer = nest().at(id);
+    const bool loaded = std::ranges::find(nest().inputs, buffer.array) != nest().inputs.end();
+    if (buffer.level == step_.core && !(inside && loaded)) step_.edges.push_back({id, {loops, 1}, inside});
+  }
+
+  void add(const Compute& compute, const std::vector<const For*>& loops, bool inside) {
     StepColumn column;
+    column.around.loops = loops;
     column.compute = &compute;
     column.name = nest().scratch.at(compute.column.output).name;
     // Of the pieces that are run at all, a mask lets most through as a whole.
@@ -153,14 +201,17 @@ class Reader {
     column.work = work_of(nest().scratch, open, hardware_);
     for (const auto& work : column.work)
       if (work.unit == Unit::tensor) contract(column, work.type);
-    step_.columns.push_back(std::move(column));
+    (inside ? step_.columns : step_.outside).push_back(std::move(column));
   }
   void contract(StepColumn& column, Datatype type) const {
     const auto* instruction = fastest_instruction(hardware_, type);
     if (!instruction) return;
     const auto& compute = *column.compute;
-    column.contraction = Contraction{{}, {}, instruction, compute.column.over, {}};
-    const auto& product = std::get<Apply>(nest().scratch.at(compute.column.value).node);
+    const auto& scratch = nest().scratch;
+    const auto& product = std::get<Apply>(scratch.at(compute.column.value).node);
+    const auto& first = std::get<Access>(scratch.at(product.arguments[0]).node);
+    const auto depth = depth_of(compute.column.over, first, scratch, instruction->k);
+    column.contraction = Contraction{{}, {}, instruction, depth, {}};
     column.factors = {factor(compute, product.arguments[0]), factor(compute, product.arguments[1])};
   }
   Factor factor(const Compute& compute, ExprId id) const {
@@ -193,6 +244,7 @@ class Reader {
 
   const Kernel& kernel_;
   const Hardware& hardware_;
+  const Block* step_body_ = nullptr;
   BlockStep step_;
 };
 
@@ -203,6 +255,15 @@ Kernel down_to(const Kernel& kernel, std::size_t level) {
   std::ranges::copy_if(kernel.partition.splits, std::back_inserter(partition.splits),
                        [&](const Split& split) { return split.level <= level; });
   return make_kernel(kernel.derivation, partition);
+}
+
+WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram& diagram, std::int64_t least) {
+  auto depth = over.back();
+  for (const auto& index : operand.at)
+    for (const auto& [wire, coefficient] : index.terms)
+      if (std::ranges::find(over, wire) != over.end())
+        if (diagram.size(wire).value_or(1) >= least || diagram.size(depth).value_or(1) < least) depth = wire;
+  return depth;
 }
 
 std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }

@@ -22,7 +22,7 @@ struct Operand {
 struct Contraction {
   Operand rows, columns;  // the operand with the rows that teams share out, and the other
   const InstructionShape* instruction = nullptr;
-  std::vector<WireId> over;
+  WireId depth;                  // of what it sums over, the wire that an instruction takes several of
   std::optional<WireId> across;  // the innermost wire that the other operand alone has
 };
 // One of the two reads of a sum of products.
@@ -32,6 +32,12 @@ struct Factor {
   bool has(WireId wire) const { return std::ranges::find(wires, wire) != wires.end(); }
 };
 
+// Loops of a block around a node of the nest, and how often they run it for each step.
+struct Around {
+  std::vector<const For*> loops;
+  double times = 1;
+};
+
 struct StepColumn {
   const Compute* compute = nullptr;
   std::string name;
@@ -39,6 +45,13 @@ struct StepColumn {
   double kept = 1, folded = 1;  // positions of the result, and with what is folded
   std::optional<Contraction> contraction;
   std::vector<Factor> factors{};  // of a contraction, in the order of its product
+  Around around{};
+};
+// A tile that is loaded outside of the step, or an output that leaves.
+struct Edge {
+  BufferId buffer;
+  Around around;
+  bool inside = false;  // the step saves it
 };
 
 struct BlockStep {
@@ -48,6 +61,9 @@ struct BlockStep {
   std::optional<WireId> given_row{};  // by a group below the core
   std::vector<std::int64_t> lengths;  // of the piece of every wire that a step of a block has, by WireId
   std::vector<StepColumn> columns;
+  std::vector<StepColumn> outside;  // columns of other bodies
+  std::vector<Edge> edges;
+  double steps = 1;                 // of a block
   std::vector<BufferId> tiles;     // of inputs, in the core's memory: loaded once for the block
   std::vector<BufferId> streamed;  // or in every step
   std::vector<BufferId> outputs;   // on their way out
@@ -60,6 +76,10 @@ struct BlockStep {
   std::int64_t values(BufferId, std::int64_t rows) const;
   std::vector<std::int64_t> shape(BufferId, std::int64_t rows) const;
 };
+
+// Of the wires that a contraction sums over, the one that lies innermost in memory and is long enough for an instruction,
+// else the innermost: an instruction takes its depth along it, the others count instructions.
+WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram&, std::int64_t least);
 
 // None without a core or without a contraction on its matrix units.
 std::optional<BlockStep> step_of(const Kernel&, const Hardware&);

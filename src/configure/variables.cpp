@@ -155,7 +155,7 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
   };
   for (const auto& column : step_.columns) {
     if (!column.contraction) continue;
-    for (const auto wire : column.contraction->over) add(wire, column.contraction->instruction->k);
+    add(column.contraction->depth, column.contraction->instruction->k);
     if (column.compute->column.repair && column.contraction->across)
       add(*column.contraction->across, column.contraction->instruction->n);
   }
@@ -169,8 +169,7 @@ std::optional<Variables::Part> Variables::fragment(const Team& team) const {
   for (const auto& column : step_.columns) {
     if (!column.contraction || !column.contraction->rows.staged) continue;
     if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1) continue;
-    std::int64_t steps = 1;
-    for (const auto wire : column.contraction->over) steps *= subloop(wire, column.contraction->instruction->k);
+    const auto steps = subloop(column.contraction->depth, column.contraction->instruction->k);
     Part made{column.contraction->rows.buffer, {team.rows, steps}, " (a step of it)"};
     if (!largest || bytes(*largest) < bytes(made)) largest = std::move(made);
   }

@@ -103,7 +103,8 @@ void divide_contraction(const Derivation& derivation, const Hardware& hardware, 
   const auto* shape =
       least_instruction(hardware, row(types.first).bytes > row(types.second).bytes ? types.first : types.second);
   if (shape == nullptr) return;
-  for (const auto wire : column.over) divisors[wire.index] = std::lcm(divisors[wire.index], shape->k);
+  const auto depth = depth_of(column.over, *reads[0], scratch, shape->k);
+  divisors[depth.index] = std::lcm(divisors[depth.index], shape->k);
   const auto& kept = scratch.at(column.output).wires;
   const auto divisor = std::max(rows(*shape), shape->n);
   for (const auto* operand : reads) {
