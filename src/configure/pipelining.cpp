@@ -42,14 +42,20 @@ double tensor_share(const StepClocks& clocks, double step) {
 class Fitting {
  public:
   Fitting(const BlockStep& step, const Team& team, const Variables& variables, const Hardware& hardware, Model model)
-      : step_(step), team_(team), variables_(variables), hardware_(hardware), model_(model) {}
+      : step_(step), team_(team), hardware_(hardware), model_(model) {
+    for (const bool within : {false, true}) registers_[within] = variables.register_bytes(team, within);
+    for (const auto id : step.streamed) streamed_.add(step, id, team);
+    for (const auto id : step.tiles) kept_.add(step, id, team);
+    for (const auto id : step.outputs) leaving_.add(step, id, team);
+  }
 
   Pipelining run(Overlap overlap, std::int64_t stages) const {
     Pipelining made;
     made.overlap = overlap;
-    made.team_register_bytes = variables_.register_bytes(team_, overlap == Overlap::within_team);
+    made.team_register_bytes = registers_[overlap == Overlap::within_team];
     made.stages = stages;
-    made.shared_bytes = variables_.shared_bytes(stages);
+    const auto tiles = stages * streamed_.all + kept_.all;
+    made.shared_bytes = model_ == Model::ideal ? tiles + leaving_.all : std::max(tiles, leaving_.all);
     by_bytes(made, stages);
     by_allocation(made, overlap);
     made.latency_s = latency(made);
@@ -69,14 +75,8 @@ class Fitting {
     return clocks->value / tensor->clock_hz->value / static_cast<double>(at_once);
   }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
-    double block = 0, team = 0;
-    const auto add = [&](BufferId id, std::int64_t copies) {
-      const auto bytes = copies * step_.values(id, team_.rows) * row(step_.nest->at(id).type).bytes;
-      (step_.has_row(id) ? team : block) += static_cast<double>(bytes);
-    };
-    for (const auto id : step_.streamed) add(id, stages);
-    for (const auto id : step_.tiles) add(id, 1);
-    for (const auto id : step_.outputs) add(id, 1);
+    const auto block = static_cast<double>(stages * streamed_.block + kept_.block + leaving_.block);
+    const auto team = static_cast<double>(stages * streamed_.team + kept_.team + leaving_.team);
     auto& occupancy = made.occupancy;
     const auto registers = whole(hardware_.limits.registers_per_sm, 0) * 4;
     const auto bytes = static_cast<double>(std::max<std::int64_t>(1, made.team_register_bytes));
@@ -106,11 +106,21 @@ class Fitting {
     made.occupancy.limited_by = fit.limited_by;
   }
 
+  // Of tiles: of the block, or of one team of it; and of all teams.
+  struct Bytes {
+    std::int64_t block = 0, team = 0, all = 0;
+    void add(const BlockStep& step, BufferId id, const Team& dealt) {
+      (step.has_row(id) ? team : block) += step.values(id, dealt.rows) * row(step.nest->at(id).type).bytes;
+      all += step.bytes(id);
+    }
+  };
+
   const BlockStep& step_;
   const Team& team_;
-  const Variables& variables_;
   const Hardware& hardware_;
   Model model_;
+  std::array<std::int64_t, 2> registers_{};  // of a team; within a team
+  Bytes streamed_, kept_, leaving_;
 };
 
 }  // namespace
@@ -177,7 +187,9 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
       made.runs = there >= teams_needed(overlap);
       made.step_s = std::max(step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s);
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
+      const bool waits = made.step_s <= made.latency_s || !made.runs;
       if (!best || (made.runs && (!best->runs || made.step_s < best->step_s * (1 - 1e-9)))) best = std::move(made);
+      if (!waits) break;
     }
     all.push_back(std::move(*best));
   }

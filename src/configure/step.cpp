@@ -11,9 +11,6 @@ namespace {
 bool moves(const Index& index, WireId wire) {
   return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
 }
-bool moves(const std::vector<Index>& at, WireId wire) {
-  return std::ranges::any_of(at, [&](const Index& index) { return moves(index, wire); });
-}
 
 // A body of the nest and the loops around it.
 struct Body {
@@ -122,11 +119,26 @@ void orient(StepColumn& column, const BlockStep& step) {
     if (columns.has(wire) && !rows.has(wire)) made.across = wire;
 }
 
+// A second dimension along the rows, as in a band, is taken for one of its own.
+void measure_volumes(BlockStep& step) {
+  step.volumes.assign(step.nest->buffers.size(), {});
+  for (std::size_t i = 0; i < step.nest->buffers.size(); ++i) {
+    const auto& buffer = step.nest->buffers[i];
+    auto& volume = step.volumes[i];
+    for (std::size_t k = 0; k < buffer.extent.size(); ++k)
+      if (volume.rows == 0 && moves(buffer.at[k], step.row))
+        volume.rows = buffer.extent[k];
+      else
+        volume.beside *= buffer.extent[k];
+  }
+}
+
 void deal_rows(BlockStep& step) {
   measure(step);
   step.row = row_of(step);
   for (auto& column : step.columns)
     if (column.contraction) orient(column, step);
+  measure_volumes(step);
 }
 
 class Reader {
@@ -268,22 +280,14 @@ WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Di
 
 std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }
 
-bool BlockStep::has_row(BufferId id) const { return moves(nest->at(id).at, row); }
-
 std::vector<std::int64_t> BlockStep::shape(BufferId id, std::int64_t rows) const {
   const auto& buffer = nest->at(id);
   auto shape = buffer.extent;
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    if (moves(buffer.at[i], row)) shape[i] = std::min(shape[i], rows);
+  const auto first = std::ranges::find_if(buffer.at, [&](const Index& index) { return moves(index, row); });
+  if (first == buffer.at.end()) return shape;
+  auto& along = shape[static_cast<std::size_t>(first - buffer.at.begin())];
+  along = std::min(along, rows);
   return shape;
-}
-
-std::int64_t BlockStep::values(BufferId id, std::int64_t rows) const {
-  const auto& buffer = nest->at(id);
-  std::int64_t all = 1;
-  for (std::size_t i = 0; i < buffer.extent.size(); ++i)
-    all *= moves(buffer.at[i], row) ? std::min(buffer.extent[i], rows) : buffer.extent[i];
-  return all;
 }
 
 std::int64_t BlockStep::bytes(BufferId id) const {

@@ -68,12 +68,20 @@ struct BlockStep {
   std::vector<BufferId> streamed;  // or in every step
   std::vector<BufferId> outputs;   // on their way out
   WireId row;                      // dealt out to teams
+  // Of every buffer: values apart from its dimension along the rows, and the length of that one; 0 where it has none.
+  struct Volume {
+    std::int64_t beside = 1, rows = 0;
+  };
+  std::vector<Volume> volumes;
 
   const Diagram& diagram() const { return nest->scratch; }
-  bool has_row(BufferId) const;
+  bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
   std::int64_t bytes(BufferId) const;  // of all rows of the block
   // Values of a piece with so many rows; all of it where it has none.
-  std::int64_t values(BufferId, std::int64_t rows) const;
+  std::int64_t values(BufferId id, std::int64_t rows) const {
+    const auto& [beside, all] = volumes[id.index];
+    return all > 0 ? beside * std::min(all, rows) : beside;
+  }
   std::vector<std::int64_t> shape(BufferId, std::int64_t rows) const;
 };
 

@@ -75,14 +75,6 @@ std::vector<Variable> Variables::shared(const Team& team, std::int64_t stages) c
   return all;
 }
 
-std::int64_t Variables::shared_bytes(std::int64_t stages) const {
-  std::int64_t tiles = 0, outputs = 0;
-  for (const auto id : step_.streamed) tiles += stages * step_.bytes(id);
-  for (const auto id : step_.tiles) tiles += step_.bytes(id);
-  for (const auto id : step_.outputs) outputs += step_.bytes(id);
-  return model_ == Model::ideal ? tiles + outputs : std::max(tiles, outputs);
-}
-
 bool Variables::reads(std::size_t column, BufferId id) const {
   const auto& compute = *step_.columns[column].compute;
   return compute.carried == id ||

@@ -18,8 +18,6 @@ class Variables {
 
   // Tiles and outputs in the core's memory; a streamed tile `stages` times.
   std::vector<Variable> shared(const Team&, std::int64_t stages) const;
-  // Bytes of a block: as the paper adds them up; on a chip outputs take the place of tiles that are done.
-  std::int64_t shared_bytes(std::int64_t stages) const;
 
   // The most that a column has alive, of a team. `overlapped`: the next step's columns begin while the last
   // contractions of this one run, whose operands then exist beside what is being computed.
