@@ -52,7 +52,7 @@ class Counter {
     if (operations == 0) return;
     auto& total = all_.resources[static_cast<std::size_t>(on)];
     total.clocks += clocks, total.seconds += seconds;
-    if (detail_ == Detail::totals) return;
+    if (detail_ != Detail::columns) return;
     const auto same = std::ranges::find_if(
         all_.columns, [&](const ColumnClocks& other) { return other.column == column && other.on == on; });
     if (same == all_.columns.end())
@@ -107,8 +107,9 @@ class Counter {
   // Instructions run on all of their rows; those beyond the block's are lost.
   double filled_rows(const Contraction& contraction) const {
     const auto rows = step_.lengths[step_.row.index], each = contraction.instruction->m;
-    return model_ == Model::ideal ? 1
-                                  : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
+    return model_ == Model::ideal || detail_ == Detail::least
+               ? 1
+               : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
   }
 
   // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
@@ -119,7 +120,9 @@ class Counter {
     const bool itself = warps_of(*contraction.instruction) > 1;
     const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
     std::int64_t bytes = 0;
-    if (contraction.columns.staged) bytes += (rows + at_once - 1) / at_once * step_.bytes(contraction.columns.buffer);
+    if (contraction.columns.staged && detail_ == Detail::least) bytes += step_.bytes(contraction.columns.buffer);
+    if (contraction.columns.staged && detail_ != Detail::least)
+      bytes += (rows + at_once - 1) / at_once * step_.bytes(contraction.columns.buffer);
     if (contraction.rows.staged) bytes += step_.bytes(contraction.rows.buffer);
     const auto below = step_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;

@@ -29,7 +29,8 @@ struct StepClocks {
   double serial() const { return leading + pointwise + trailing; }
 };
 // Rates of the ideal model are the datasheet's. `cached`: tiles that several blocks read at once come from memory once.
-enum class Detail : std::uint8_t { totals, columns };
+// `least`: in totals, as if instructions were always full and every row of a block could share what one of them reads.
+enum class Detail : std::uint8_t { totals, columns, least };
 StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached, Detail = Detail::totals);
 // Seconds to bring a tile to a core, while all cores bring theirs.
 double save_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);

@@ -2,6 +2,7 @@
 #include "configure/deal.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "configure/occupancy.hpp"
 
@@ -75,6 +76,25 @@ Deal Dealing::deal(const Team& team, Detail detail) const {
 Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, Detail detail) const {
   const auto ideal = clocks_of(step_, deal.team, hardware_, Model::ideal, has_cache());
   return launch_of(step_, deal.team, deal.chosen(), deal.clocks, ideal, demand, ideal_s, hardware_, model_, detail);
+}
+
+double Dealing::least_step_seconds(double& operations) const {
+  const auto rows = step_.lengths[step_.row.index];
+  const auto clocks = clocks_of(step_, {rows, 1, 1}, hardware_, model_, has_cache(), Detail::least);
+  operations = clocks.operations + clocks.operations_outside;
+  return clocks.bound;
+}
+
+double least_launch_seconds(const Dealing& dealing, const Demand& demand) {
+  if (demand.masked) return 0;  // smaller pieces leave more out
+  double operations = 0;
+  const auto step = dealing.least_step_seconds(operations);
+  const auto cores = dealing.hardware().total(dealing.step().core);
+  const auto& launch = dealing.hardware().limits.launch_seconds;
+  const auto mean = static_cast<double>(demand.blocks) / static_cast<double>(cores);
+  const auto steps = demand.tensor_operations / operations / static_cast<double>(cores);
+  const auto busy = steps * step * std::ceil(mean) / mean;
+  return busy + (launch ? launch->value : 0);
 }
 
 Demand demand_of(const Kernel& kernel, const Hardware& hardware) {

@@ -29,9 +29,11 @@ class Dealing {
   // The fewest rows a team that are as fast as any.
   Deal best() const;
   Deal deal(const Team&, Detail = Detail::totals) const;
+  double least_step_seconds(double& operations) const;
   Launch launch(const Deal&, const Demand&, double ideal_s, Detail = Detail::totals) const;
 
   const BlockStep& step() const { return step_; }
+  const Hardware& hardware() const { return hardware_; }
   const Variables& variables() const { return variables_; }
   // The paper's model has no cache.
   bool has_cache() const { return model_ == Model::machine; }
@@ -53,6 +55,10 @@ const Contraction& first_contraction(const BlockStep&);
 
 // What the blocks of a kernel do, as it is split down to the core.
 Demand demand_of(const Kernel&, const Hardware&);
+
+// What no way of dealing out rows and overlapping columns goes below, nor any smaller piece of a stream in the same
+// number of blocks: the busiest resource alone.
+double least_launch_seconds(const Dealing&, const Demand&);
 
 // The launch of a kernel as its rows are best dealt out, and the resource that takes longest; none where it cannot run.
 struct LaunchTime {

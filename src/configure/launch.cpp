@@ -86,8 +86,7 @@ class Reckoning {
     const auto* tensor = hardware_.find(Unit::tensor);
     double seconds = 0, bytes = step_.streamed.empty() ? 0 : static_cast<double>(step_.bytes(step_.streamed.front()));
     for (const auto& edge : step_.edges)
-      if (!edge.inside)
-        bytes += edge.around.times * step_.steps * static_cast<double>(step_.bytes(edge.buffer));
+      if (!edge.inside) bytes += edge.around.times * step_.steps * static_cast<double>(step_.bytes(edge.buffer));
     const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();

@@ -241,8 +241,16 @@ std::size_t Search::labels(const Beginning& beginning) const {
 Launched Search::launched(const Beginning& beginning) const {
   if (!scoring_.times_launches() || shapes_.at(beginning.shape).level < space_.launches->level()) return {};
   const auto& splits = shapes_.at(beginning.shape).partition.splits;
-  for (std::size_t i = 0; i < splits.size(); ++i)
-    if (splits[i].level <= space_.launches->level() && beginning.least[i] < beginning.most[i]) return {};
+  bool open = false;
+  for (std::size_t i = 0; i < splits.size(); ++i) {
+    if (splits[i].level > space_.launches->level() || beginning.least[i] == beginning.most[i]) continue;
+    if (splits[i].kind == SplitKind::group) return {};
+    open = true;
+  }
+  constexpr double nearly = 1 - 1e-9;  // added up in another order
+  if (open)
+    return {Launched::State::open,
+            nearly * space_.launches->least(shapes_.at(beginning.shape).partition, beginning.most)};
   return space_.launches->time(shapes_.at(beginning.shape).partition, beginning.most);
 }
 

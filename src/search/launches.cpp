@@ -25,6 +25,19 @@ Launches::Launches(std::shared_ptr<const Derivation> derivation, const Hardware&
     : hardware_(hardware), level_(level), streamed_(std::move(derivation)) {}
 
 Launched Launches::time(const Partition& partition, const std::vector<std::int64_t>& sizes) {
+  auto& shape = shape_of(partition, sizes);
+  const auto [at, fresh] = shape.known.try_emplace(sizes_);
+  if (fresh) at->second = reckon(shape, sizes_);
+  return at->second;
+}
+
+double Launches::least(const Partition& partition, const std::vector<std::int64_t>& sizes) {
+  auto& shape = shape_of(partition, sizes);
+  return shape.dealing ? least_launch_seconds(*shape.dealing, resize(shape, sizes_)) : 0;
+}
+
+// Leaves the sizes down to the level in sizes_.
+Launches::Shape& Launches::shape_of(const Partition& partition, const std::vector<std::int64_t>& sizes) {
   outer_.splits.clear();
   sizes_.clear();
   for (std::size_t i = 0; i < partition.splits.size(); ++i) {
@@ -33,10 +46,7 @@ Launched Launches::time(const Partition& partition, const std::vector<std::int64
     outer_.splits.back().size = 1;
     sizes_.push_back(sizes[i]);
   }
-  auto& shape = this->shape(outer_);
-  const auto [at, fresh] = shape.known.try_emplace(sizes_);
-  if (fresh) at->second = reckon(shape, sizes_);
-  return at->second;
+  return shape(outer_);
 }
 
 Launches::Shape& Launches::shape(const Partition& outer) {
@@ -55,15 +65,20 @@ Launches::Shape& Launches::shape(const Partition& outer) {
   return made;
 }
 
-Launched Launches::reckon(Shape& shape, const std::vector<std::int64_t>& sizes) {
-  if (!shape.dealing) return {Launched::State::cannot_run, 0};
+Demand Launches::resize(Shape& shape, const std::vector<std::int64_t>& sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i) shape.partition.splits[i].size = sizes[i];
   shape.dealing->resize(shape.partition);
-  std::vector<std::int64_t> outer;
+  outer_sizes_.clear();
   for (const auto& split : shape.partition.splits)
-    if (split.level <= *hardware_.core) outer.push_back(split.size);
-  shape.model->compared(outer, figures_);
-  return launched(*shape.dealing, shape.model->demand(figures_));
+    if (split.level <= *hardware_.core) outer_sizes_.push_back(split.size);
+  shape.model->compared(outer_sizes_, figures_);
+  return shape.model->demand(figures_);
+}
+
+Launched Launches::reckon(Shape& shape, const std::vector<std::int64_t>& sizes) {
+  if (!shape.dealing) return {Launched::State::cannot_run, 0};
+  const auto demand = resize(shape, sizes);
+  return launched(*shape.dealing, demand);
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,

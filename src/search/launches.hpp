@@ -15,7 +15,7 @@ namespace napkin {
 // The launch of a partition, as far as its splits say it.
 struct Launched {
   enum class State : std::uint8_t { open, timed, cannot_run } state = State::open;
-  double seconds = 0;
+  double seconds = 0;  // while open: at least
 };
 
 class Launches {
@@ -25,6 +25,8 @@ class Launches {
   std::size_t level() const { return level_; }
   // Sizes of splits below the level do not matter.
   Launched time(const Partition&, const std::vector<std::int64_t>& sizes);
+  // What no smaller pieces of streams go below.
+  double least(const Partition&, const std::vector<std::int64_t>& sizes);
 
  private:
   // One choice of wires and kinds: a kernel whose pieces may be resized.
@@ -34,7 +36,9 @@ class Launches {
     std::unique_ptr<CostModel> model;
     std::map<std::vector<std::int64_t>, Launched> known{};
   };
+  Shape& shape_of(const Partition&, const std::vector<std::int64_t>& sizes);
   Shape& shape(const Partition&);
+  Demand resize(Shape&, const std::vector<std::int64_t>& sizes);
   Launched reckon(Shape&, const std::vector<std::int64_t>& sizes);
 
   const Hardware& hardware_;
@@ -43,7 +47,7 @@ class Launches {
   std::map<Partition, Shape> shapes_;  // by their splits, sizes 1
   Figures figures_;
   Partition outer_;
-  std::vector<std::int64_t> sizes_;
+  std::vector<std::int64_t> sizes_, outer_sizes_;
 };
 
 // The slow twin: of this partition alone, nothing resized and nothing remembered.

@@ -56,7 +56,8 @@ double Scoring::objective(const CostModel& model, const Figures& figures, Launch
   if (nearest_) return excess(figures);
   if (goal_.objective == Objective::transfers) return 0;
   if (launches_ && launched.state == Launched::State::timed) return launched.seconds;
-  if (launches_ && launched.state == Launched::State::open) return least_launch(model.demand(figures));
+  if (launches_ && launched.state == Launched::State::open)
+    return std::max(launched.seconds, least_launch(model.demand(figures)));
   model.times(figures, times_);
   if (goal_.objective == Objective::energy) return model.energy(figures, times_).value_or(0);
   return (goal_.model == Model::ideal ? times_.ideal : times_.machine).value_or(0) + (launches_ ? never : 0);

@@ -264,8 +264,8 @@ void time_launches(Space& space) {
   if (!times_launches(*space.derivation, *space.hardware)) return;
   const auto whole = Dealing::of(make_kernel(space.derivation, {}), *space.hardware, Model::machine);
   if (!whole) return;
-  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware,
-                                              std::max(*space.hardware->core, space.first - 1));
+  space.launches =
+      std::make_shared<Launches>(space.derivation, *space.hardware, std::max(*space.hardware->core, space.first - 1));
   space.core_divisors = space.divisors;
   for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) {
     auto& divisor = space.core_divisors[wire.index];
@@ -310,8 +310,8 @@ std::string to_text(const Space& space) {
   text += "; pieces of every number";
   const auto level = space.launches ? space.hardware->levels[space.launches->level()].name : std::string();
   if (space.launches && space.first <= space.launches->level())
-    text += fmt::format(", as multiples down to {} ({})", level,
-                        fmt::join(multiples_of(space, space.core_divisors), ", "));
+    text +=
+        fmt::format(", as multiples down to {} ({})", level, fmt::join(multiples_of(space, space.core_divisors), ", "));
   if (!multiples.empty())
     text += fmt::format(", as multiples{} ({})", space.launches ? " below" : "", fmt::join(multiples, ", "));
   return text;
