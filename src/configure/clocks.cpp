@@ -100,7 +100,8 @@ class Counter {
     const double lone = work.unit == Unit::fma ? 2 : 1;
     const double operations =
         column.around.times * lone * work.operations * (work.folded ? column.folded : column.kept);
-    all_.outside += seconds_at(operations, rate->second, cores_, model_);
+    const double filled = column.contraction ? filled_rows(*column.contraction) : 1;
+    all_.outside += seconds_at(operations, rate->second, cores_, model_) / filled;
     if (work.unit == Unit::tensor) all_.operations_outside += operations;
   }
 

@@ -70,10 +70,9 @@ std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware
 }
 
 std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware) {
-  const auto warps = static_cast<std::int64_t>(hardware.limits.register_partitions->value);
   std::map<WireId, std::int64_t> all;
   Collector collector(step, hardware);
-  for (const auto& [wire, reasons] : collector.reasons(warps)) {
+  for (const auto& [wire, reasons] : collector.reasons(1)) {
     auto& size = all.try_emplace(wire, 1).first->second;
     for (const auto& reason : reasons) size = std::lcm(size, reason.first);
   }

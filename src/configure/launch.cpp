@@ -31,7 +31,8 @@ class Reckoning {
     reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
     reach("columns of a step that wait for each other", steps * step_at(ideal));
     reach("columns outside of the step", steps * (step_at(ideal) + outside(ideal)));
-    const double sustained = std::max(step_at(now), chosen_.latency_s);
+    const double latency = chosen_.latency_s * static_cast<double>(launch_.blocks_per_core) / here();
+    const double sustained = std::max(step_at(now), latency);
     const double busy = std::max(steps * (sustained + outside(now)), model_ == Model::machine ? demand_.units_s : 0);
     reach("rates that machines sustain, instead of the datasheet's", busy);
     add("cores idle in the last wave", busy * (raggedness(demand_, launch_.cores) - 1));
@@ -70,14 +71,19 @@ class Reckoning {
     time_ += seconds;
     if (detail_ == Detail::columns) launch_.losses.push_back({what, seconds});
   }
+  // Blocks that are on a core together: as many as fit, or as there are.
+  double here() const {
+    const auto rounds = (launch_.blocks + launch_.cores - 1) / launch_.cores;
+    return static_cast<double>(std::min(launch_.blocks_per_core, rounds));
+  }
   double step_at(const StepClocks& clocks) const {
-    const auto here = std::min(launch_.blocks_per_core, (launch_.blocks + launch_.cores - 1) / launch_.cores);
+    const auto teams = static_cast<std::int64_t>(here()) * team_.teams;
     return step_seconds(chosen_.overlap, clocks,
-                        model_ == Model::ideal ? teams_on_core(chosen_, team_, model_) : here * team_.teams);
+                        model_ == Model::ideal ? teams_on_core(chosen_, team_, model_) : teams);
   }
   // Another block on the core works on its steps meanwhile.
   double outside(const StepClocks& clocks) const {
-    return clocks.outside / static_cast<double>(launch_.blocks_per_core);
+    return clocks.outside / here();
   }
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
   // times, so that each has its share of the cache's bandwidth.
@@ -91,9 +97,8 @@ class Reckoning {
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();
     if (level.latency_clocks && tensor->clock_hz) seconds += 2 * level.latency_clocks->value / tensor->clock_hz->value;
-    const auto rounds = (launch_.blocks + launch_.cores - 1) / launch_.cores;
-    return seconds * static_cast<double>((rounds + launch_.blocks_per_core - 1) / launch_.blocks_per_core) /
-           static_cast<double>(launch_.blocks_per_core);
+    const auto rounds = static_cast<double>((launch_.blocks + launch_.cores - 1) / launch_.cores);
+    return seconds * std::ceil(rounds / here()) / here();
   }
 
   const BlockStep& step_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "configure/occupancy.hpp"
 
@@ -28,11 +29,11 @@ bool hands_registers_on(const BlockStep& step) {
 
 // Copies of each tile that are worth a try. With several tiles a step one can be loaded while another is in use,
 // without a second copy; not where teams of a block take turns, one of which always uses it.
-std::vector<std::int64_t> stages_of(Overlap overlap, const BlockStep& step, const Team& team) {
-  if (overlap == Overlap::none) return {1};
+std::span<const std::int64_t> stages_of(Overlap overlap, const BlockStep& step, const Team& team) {
+  static constexpr std::int64_t fewest[] = {2, 3, 4, 1};
+  if (overlap == Overlap::none) return std::span(fewest).last(1);
   const bool in_turn = team.teams > 1 && teams_needed(overlap) > 1;
-  if (step.streamed.size() > 1 && !in_turn) return {2, 3, 4, 1};
-  return {2, 3, 4};
+  return step.streamed.size() > 1 && !in_turn ? std::span(fewest) : std::span(fewest).first(3);
 }
 
 double tensor_share(const StepClocks& clocks, double step) {
@@ -178,6 +179,7 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
                                     const Variables& variables, const Hardware& hardware, Model model) {
   const Fitting fitting(step, team, variables, hardware, model);
   std::vector<Pipelining> all;
+  all.reserve(5);
   for (const auto overlap :
        {Overlap::none, Overlap::copies, Overlap::within_team, Overlap::two_teams, Overlap::three_teams}) {
     std::optional<Pipelining> best;

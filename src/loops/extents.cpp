@@ -55,11 +55,12 @@ class Measuring {
  private:
   void measure(Buffer& buffer) {
     pieces_ = whole_;
+    const bool divided = std::ranges::any_of(buffer.at, [](const Index& index) { return index.divisor > 1; });
     const auto shrink = [&](const Split& split) {
       auto& piece = pieces_[split.wire.index];
       if (split.level > buffer.level) return;
       piece.length = std::min(piece.length, split.size);
-      piece.begins = std::gcd(piece.begins, split.size);
+      if (divided) piece.begins = std::gcd(piece.begins, split.size);
     };
     for (const auto& group : nest_.groups) shrink(group);
     for (const auto* loop : loops_) shrink(*loop);

@@ -259,7 +259,8 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   return Chains(space_, groups).count(size_of(space_.derivation->scratch, wire));
 }
 
-// Down to the core a piece is a whole number of instructions of a team, and of lines of memory.
+// Down to the core a piece is a whole number of instructions of a warp, and of lines of memory, where there are
+// several.
 void time_launches(Space& space) {
   if (!times_launches(*space.derivation, *space.hardware)) return;
   const auto whole = Dealing::of(make_kernel(space.derivation, {}), *space.hardware, Model::machine);
@@ -269,7 +270,8 @@ void time_launches(Space& space) {
   space.core_divisors = space.divisors;
   for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) {
     auto& divisor = space.core_divisors[wire.index];
-    divisor = std::lcm(divisor, size);
+    const auto both = std::lcm(divisor, size);
+    if (both < size_of(space.derivation->scratch, wire)) divisor = both;
   }
 }
 

@@ -61,7 +61,7 @@ std::string partition_text(const Candidate& candidate, const Hardware& hardware)
 void compare(const Diagram& diagram, const Hardware& hardware, const Goal& goal, std::int64_t most, int& checked,
              int& fitting) {
   const auto derivation = derived(diagram);
-  if (count_partitions(make_space(derivation, hardware, goal.fixed)) > most) return;
+  if (count_partitions(make_space(derivation, hardware, goal)) > most) return;
   const auto fast = search(derivation, hardware, goal);
   const auto slow = search_exhaustively(derivation, hardware, goal);
   ++checked;
@@ -120,7 +120,7 @@ TEST_CASE("no random legal partition is better than what was found") {
     Goal goal;
     goal.objective = Objective::transfers;
     const auto found = search(derivation, hardware, goal);
-    const auto divisors = make_space(derivation, hardware, {}).divisors;
+    const auto divisors = make_space(derivation, hardware, goal).divisors;
     std::mt19937 random(seed);
     for (int attempt = 0; attempt < 6; ++attempt) {
       auto partition = random_partition(*derivation, hardware.levels.size(), random);
