@@ -88,8 +88,8 @@ struct Pipelining {
   std::int64_t stages = 1;  // copies of every streamed tile
   double latency_s = 0;     // a step is no shorter: so long its tiles are on their way, shared by those at once
   bool runs = false;        // as many teams as it needs fit
-  double step_s = 0;       // of one block, among the blocks beside it
-  double utilization = 0;  // of the unit that the kernel's operations run on most, at most 1
+  double step_s = 0;        // of one block, among the blocks beside it
+  double utilization = 0;   // of the unit that the kernel's operations run on most, at most 1
   struct Event {
     std::string column;
     Resource on = Resource::fma;
@@ -125,9 +125,9 @@ struct Loss {
 struct Launch {
   double ideal_s = 0, time_s = 0;
   std::int64_t blocks = 0, cores = 0, blocks_per_core = 0, waves = 0;
-  double last_wave_busy = 1;  // share of the places that it fills
-  double steps = 0;           // of all blocks, as whole ones
-  std::vector<Loss> losses;   // they add up to time_s - ideal_s
+  double last_wave_busy = 1;          // share of the places that it fills
+  double steps = 0;                   // of all blocks, as whole ones
+  std::vector<Loss> losses;           // they add up to time_s - ideal_s
   Resource bound = Resource::tensor;  // that takes longest; copy, too, where compulsory transfers do
 };
 

@@ -86,14 +86,13 @@ double Dealing::least_step_seconds(double& operations) const {
 }
 
 double least_launch_seconds(const Dealing& dealing, const Demand& demand) {
-  if (demand.masked) return 0;  // smaller pieces leave more out
   double operations = 0;
   const auto step = dealing.least_step_seconds(operations);
   const auto cores = dealing.hardware().total(dealing.step().core);
   const auto& launch = dealing.hardware().limits.launch_seconds;
   const auto mean = static_cast<double>(demand.blocks) / static_cast<double>(cores);
   const auto steps = demand.tensor_operations / operations / static_cast<double>(cores);
-  const auto busy = steps * step * std::ceil(mean) / mean;
+  const auto busy = steps * step * (demand.masked ? std::max(1.0, 1 / mean) : std::ceil(mean) / mean);
   return busy + (launch ? launch->value : 0);
 }
 

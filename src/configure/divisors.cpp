@@ -72,7 +72,8 @@ std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware
 std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware) {
   std::map<WireId, std::int64_t> all;
   Collector collector(step, hardware);
-  for (const auto& [wire, reasons] : collector.reasons(1)) {
+  for (const auto& [wire, reasons] :
+       collector.reasons(static_cast<std::int64_t>(hardware.limits.register_partitions->value))) {
     auto& size = all.try_emplace(wire, 1).first->second;
     for (const auto& reason : reasons) size = std::lcm(size, reason.first);
   }

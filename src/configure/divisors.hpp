@@ -9,7 +9,7 @@
 namespace napkin {
 
 std::vector<Divisor> divisors_of(const BlockStep&, const Hardware&, std::int64_t warps_of_team);
-// By wire, without the reasons, whatever the number of warps: a team that is not full only loses time.
+// By wire, without the reasons, for full teams.
 std::map<WireId, std::int64_t> core_divisors(const BlockStep&, const Hardware&);
 
 std::int64_t divisor_of(const std::vector<Divisor>&, const std::string& axis);

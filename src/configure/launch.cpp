@@ -82,9 +82,7 @@ class Reckoning {
                         model_ == Model::ideal ? teams_on_core(chosen_, team_, model_) : teams);
   }
   // Another block on the core works on its steps meanwhile.
-  double outside(const StepClocks& clocks) const {
-    return clocks.outside / here();
-  }
+  double outside(const StepClocks& clocks) const { return clocks.outside / here(); }
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
   // times, so that each has its share of the cache's bandwidth.
   double ends() const {

@@ -63,7 +63,7 @@ struct BlockStep {
   std::vector<StepColumn> columns;
   std::vector<StepColumn> outside;  // columns of other bodies
   std::vector<Edge> edges;
-  double steps = 1;                 // of a block
+  double steps = 1;                // of a block
   std::vector<BufferId> tiles;     // of inputs, in the core's memory: loaded once for the block
   std::vector<BufferId> streamed;  // or in every step
   std::vector<BufferId> outputs;   // on their way out
@@ -85,8 +85,8 @@ struct BlockStep {
   std::vector<std::int64_t> shape(BufferId, std::int64_t rows) const;
 };
 
-// Of the wires that a contraction sums over, the one that lies innermost in memory and is long enough for an instruction,
-// else the innermost: an instruction takes its depth along it, the others count instructions.
+// Of the wires that a contraction sums over, the one that lies innermost in memory and is long enough for an
+// instruction, else the innermost: an instruction takes its depth along it, the others count instructions.
 WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram&, std::int64_t least);
 
 // None without a core or without a contraction on its matrix units.

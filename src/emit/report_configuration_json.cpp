@@ -55,6 +55,8 @@ Json pipelining_json(const Pipelining& pipelining, std::int64_t threads) {
   };
   return {{"overlap", name(pipelining.overlap)},
           {"runs", pipelining.runs},
+          {"stages", pipelining.stages},
+          {"latency_s", number(pipelining.latency_s)},
           {"step_s", number(pipelining.step_s)},
           {"utilization", number(pipelining.utilization)},
           {"team_register_bytes", pipelining.team_register_bytes},
@@ -74,9 +76,13 @@ Json bandwidth_json(const BandwidthCheck& check) {
 }
 
 Json neighbour_json(const Neighbour& one) {
-  return {{"axis", one.axis},         {"size", one.size},
-          {"runs", one.runs},         {"overlap", name(one.overlap)},
-          {"bound", name(one.bound)}, {"times_as_fast", number(one.times_as_fast)}};
+  return {{"axis", one.axis},
+          {"size", one.size},
+          {"runs", one.runs},
+          {"overlap", name(one.overlap)},
+          {"bound", name(one.bound)},
+          {"times_as_fast", number(one.times_as_fast)},
+          {"time_s", one.time_s ? number(*one.time_s) : Json(nullptr)}};
 }
 
 Json launch_json(const Launch& launch) {

@@ -250,7 +250,7 @@ Launched Search::launched(const Beginning& beginning) const {
   constexpr double nearly = 1 - 1e-9;  // added up in another order
   if (open)
     return {Launched::State::open,
-            nearly * space_.launches->least(shapes_.at(beginning.shape).partition, beginning.most)};
+            nearly * space_.launches->least(shapes_.at(beginning.shape).partition, beginning.least, beginning.most)};
   return space_.launches->time(shapes_.at(beginning.shape).partition, beginning.most);
 }
 

@@ -31,9 +31,17 @@ Launched Launches::time(const Partition& partition, const std::vector<std::int64
   return at->second;
 }
 
-double Launches::least(const Partition& partition, const std::vector<std::int64_t>& sizes) {
-  auto& shape = shape_of(partition, sizes);
-  return shape.dealing ? least_launch_seconds(*shape.dealing, resize(shape, sizes_)) : 0;
+// Of pieces that masks leave out, the smallest leave out most.
+double Launches::least(const Partition& partition, const std::vector<std::int64_t>& smallest,
+                       const std::vector<std::int64_t>& largest) {
+  if (!shape_of(partition, smallest).dealing) return 0;
+  smallest_ = sizes_;
+  auto& shape = shape_of(partition, largest);
+  resize(shape, smallest_);
+  shape.model->least_held(outer_sizes_, held_);
+  resize(shape, sizes_);
+  shape.model->least_moved(outer_sizes_, held_, figures_);
+  return least_launch_seconds(*shape.dealing, shape.model->demand(figures_));
 }
 
 // Leaves the sizes down to the level in sizes_.
@@ -65,20 +73,20 @@ Launches::Shape& Launches::shape(const Partition& outer) {
   return made;
 }
 
-Demand Launches::resize(Shape& shape, const std::vector<std::int64_t>& sizes) {
+// The step, and in outer_sizes_ the sizes down to the core.
+void Launches::resize(Shape& shape, const std::vector<std::int64_t>& sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i) shape.partition.splits[i].size = sizes[i];
   shape.dealing->resize(shape.partition);
   outer_sizes_.clear();
   for (const auto& split : shape.partition.splits)
     if (split.level <= *hardware_.core) outer_sizes_.push_back(split.size);
-  shape.model->compared(outer_sizes_, figures_);
-  return shape.model->demand(figures_);
 }
 
 Launched Launches::reckon(Shape& shape, const std::vector<std::int64_t>& sizes) {
   if (!shape.dealing) return {Launched::State::cannot_run, 0};
-  const auto demand = resize(shape, sizes);
-  return launched(*shape.dealing, demand);
+  resize(shape, sizes);
+  shape.model->compared(outer_sizes_, figures_);
+  return launched(*shape.dealing, shape.model->demand(figures_));
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,

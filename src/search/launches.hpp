@@ -1,5 +1,5 @@
-// Partitions of one kernel -> seconds of their launches, each told once. What decides is how the kernel is split down to
-// the level at which cores share out their rows.
+// Partitions of one kernel -> seconds of their launches, each told once. What decides is how the kernel is split down
+// to the level at which cores share out their rows.
 #pragma once
 
 #include <map>
@@ -25,8 +25,8 @@ class Launches {
   std::size_t level() const { return level_; }
   // Sizes of splits below the level do not matter.
   Launched time(const Partition&, const std::vector<std::int64_t>& sizes);
-  // What no smaller pieces of streams go below.
-  double least(const Partition&, const std::vector<std::int64_t>& sizes);
+  // What no pieces of streams between these sizes go below.
+  double least(const Partition&, const std::vector<std::int64_t>& smallest, const std::vector<std::int64_t>& largest);
 
  private:
   // One choice of wires and kinds: a kernel whose pieces may be resized.
@@ -38,16 +38,16 @@ class Launches {
   };
   Shape& shape_of(const Partition&, const std::vector<std::int64_t>& sizes);
   Shape& shape(const Partition&);
-  Demand resize(Shape&, const std::vector<std::int64_t>& sizes);
+  void resize(Shape&, const std::vector<std::int64_t>& sizes);
   Launched reckon(Shape&, const std::vector<std::int64_t>& sizes);
 
   const Hardware& hardware_;
   std::size_t level_;
   Streamed streamed_;
   std::map<Partition, Shape> shapes_;  // by their splits, sizes 1
-  Figures figures_;
+  Figures figures_, held_;
   Partition outer_;
-  std::vector<std::int64_t> sizes_, outer_sizes_;
+  std::vector<std::int64_t> sizes_, smallest_, outer_sizes_;
 };
 
 // The slow twin: of this partition alone, nothing resized and nothing remembered.

@@ -259,7 +259,7 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   return Chains(space_, groups).count(size_of(space_.derivation->scratch, wire));
 }
 
-// Down to the core a piece is a whole number of instructions of a warp, and of lines of memory, where there are
+// Down to the core a piece is a whole number of instructions of a team, and of lines of memory, where there are
 // several.
 void time_launches(Space& space) {
   if (!times_launches(*space.derivation, *space.hardware)) return;

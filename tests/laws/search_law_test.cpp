@@ -109,6 +109,30 @@ TEST_CASE("so it does where a mask is asked in blocks") {
   CHECK(fitting > 5);
 }
 
+// There a partition takes as long as its launch; the slow twin configures every one anew.
+TEST_CASE("search finds the launch that takes least", "[configure]") {
+  const std::vector<std::string> texts = {
+      "diagram product\naxis a = 192; axis b = 64; axis c = 64\n"
+      "input A: f16[a, b]; input B: f16[b, c]\nC: f16[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n",
+      "diagram ragged\naxis a = 200; axis b = 40; axis c = 72\n"
+      "input A: f16[a, b]; input B: f16[b, c]\nC: f16[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n",
+      "diagram scores\naxis q = 128; axis x = 48; axis d = 32\n"
+      "input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x, d]\n"
+      "S[q, x] = sum[d](Q[q, d] * K[x, d])\nP: f16[q, x] = softmax[x](where(x <= q, S[q, x], -inf))\n"
+      "O: f16[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
+  };
+  int checked = 0, fitting = 0;
+  for (const auto& text : texts)
+    for (const auto& name : {"h100-sxm5", "a100-sxm4-80"})
+      for (const auto& cores : {"132", "3"}) {
+        INFO(text << name << ", " << cores << " cores");
+        const auto hardware = read_machine(name, {{"levels.smem.count", cores}});
+        compare(read_text(text), hardware, {}, 12'000, checked, fitting);
+      }
+  CHECK(checked >= 8);
+  CHECK(fitting == checked);
+}
+
 // In the space that the search states: pieces keep to its divisors, and a stream has several.
 TEST_CASE("no random legal partition is better than what was found") {
   const auto machines = all_machines();

@@ -11,6 +11,8 @@
 #include "configure/occupancy.hpp"
 #include "configure/pipelining.hpp"
 #include "configure/raster.hpp"
+#include "configure/step.hpp"
+#include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"
@@ -237,6 +239,41 @@ TEST_CASE("what a launch loses adds up to its time", "[configure]") {
         CHECK(sum == Approx(made.launch->time_s));
         CHECK(made.launch->blocks == 64);
       }
+}
+
+TEST_CASE("the time that the search compares is that of the configuration", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  for (const auto* example : {"attention", "causal", "matmul", "chained_matmul"}) {
+    CAPTURE(example);
+    const auto found = search(testing::derived(read_example(example + std::string(".nap"))), hardware, {});
+    REQUIRE(found.best.size() == 1);
+    const auto& [kernel, cost] = found.best.front();
+    const auto made = configured(down_to(kernel, *hardware.core), hardware, Model::machine);
+    REQUIRE(made.launch);
+    CHECK(*cost.time_s == Approx(made.launch->time_s));
+    for (const auto& neighbour : made.neighbours)
+      if (neighbour.runs && neighbour.size % 64 == 0) CHECK(*neighbour.time_s >= made.launch->time_s * (1 - 1e-9));
+  }
+}
+
+TEST_CASE("columns of another body take their time beside the step", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto time = [&](const char* partition) {
+    return configured(kernel_of("attention", partition, hardware), hardware, Model::machine).launch->time_s;
+  };
+  CHECK(time("group q 64, stream x 64, d' 64 at smem") > time("group q 64, stream x 64 at smem"));
+}
+
+TEST_CASE("tiles on their way bound small steps", "[configure]") {
+  const auto far = read_machine("h100-sxm5", {{"levels.smem.latency", "47900 clk"}});
+  const auto near = read_machine("h100-sxm5", {{"levels.smem.latency", "1 clk"}});
+  const auto step = [&](const Hardware& hardware, const char* partition) {
+    const auto made = configured(kernel_of("attention", partition, hardware), hardware, Model::machine);
+    return made.pipelinings[made.chosen].step_s;
+  };
+  const auto slower = [&](const char* partition) { return step(far, partition) / step(near, partition); };
+  CHECK(slower("group q 64, stream x 16 at smem") > 2);
+  CHECK(slower("group q 64, stream x 16 at smem") > 2 * slower("group q 128, stream x 128 at smem"));
 }
 
 TEST_CASE("a ragged last wave costs a whole one", "[configure]") {
