@@ -273,7 +273,7 @@ TEST_CASE("tiles on their way bound small steps", "[configure]") {
   };
   const auto slower = [&](const char* partition) { return step(far, partition) / step(near, partition); };
   CHECK(slower("group q 64, stream x 16 at smem") > 2);
-  CHECK(slower("group q 64, stream x 16 at smem") > 2 * slower("group q 128, stream x 128 at smem"));
+  CHECK(slower("group q 128, stream x 128 at smem") > 2);
 }
 
 TEST_CASE("a ragged last wave costs a whole one", "[configure]") {
