@@ -8,13 +8,17 @@ check=
 program=$(realpath "${1:-build/release/napkin}")
 [[ -x $program ]] || fail "$program is not there: build it first, or name the program"
 
-# Each line: the picture, and what it is drawn from.
+# Each line: the picture, and what draws it.
 pictures() {
   cat <<'EOF'
-attention examples/attention.nap
-attention_h100 examples/attention.nap --target h100-sxm5 --partition flash2
-causal examples/causal.nap
-convolution examples/convolution.nap
+attention draw examples/attention.nap
+attention_h100 draw examples/attention.nap --target h100-sxm5 --partition flash2
+attention_transfers analyze examples/attention.nap --target h100-sxm5 --plot transfers
+attention_roofline analyze examples/attention.nap --target h100-sxm5 --plot roofline
+attention_timeline analyze examples/attention.nap --target h100-sxm5 --plot timeline
+attention_loops analyze examples/attention.nap --target h100-sxm5 --plot loops
+causal draw examples/causal.nap
+convolution draw examples/convolution.nap
 EOF
 }
 
@@ -22,7 +26,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 while read -r name arguments; do
   # shellcheck disable=SC2086  # arguments are words
-  "$program" draw $arguments --quiet -o "$work/$name.svg"
+  "$program" $arguments --quiet -o "$work/$name.svg"
   if [[ ! $check ]]; then
     cp "$work/$name.svg" "docs/pictures/$name.svg"
   elif ! cmp -s "$work/$name.svg" "docs/pictures/$name.svg"; then

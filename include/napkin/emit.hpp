@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "napkin/chart.hpp"
 #include "napkin/loops.hpp"
-#include "napkin/scene.hpp"
 
 namespace napkin {
 
@@ -35,6 +35,8 @@ std::string emit_svg(const Scene&, const std::string& id);
 inline std::string emit_svg(const Scene& scene) { return emit_svg(scene, ""); }
 std::string emit_tikz(const Scene&);
 std::string emit_text_drawing(const Scene&);
+// The numbers behind a chart: a line of names and a line for each row, as RFC 4180 has it.
+std::string emit_csv(const Data&);
 // Scenes one after another in one HTML page, with a slider.
 std::string emit_page(const std::vector<Scene>&, const std::string& title);
 

@@ -59,16 +59,30 @@ enum class MarkKind : std::uint8_t {
   region,  // tinted: what is loaded or saved
   figure,  // of the table above the columns
   span,    // what a figure measures
+  // Of charts:
+  axis,
+  grid,
+  tick,   // words at a place of an axis
+  label,  // words beside what they name
+  limit,  // what cannot be passed: a capacity, a roof
+  bar,    // an amount
+  again,  // a part of one that is there more than once
+  curve,
+  point,
+  hatch,    // of time in which nothing happens
+  barrier,  // one waits for another
+  frame,    // around the columns of a loop
 };
 std::string_view name(MarkKind);
 
 struct Mark {
   MarkKind kind = MarkKind::wire;
   std::variant<Line, Area, Words> shape;
-  std::string id{};                    // unique in the scene, or empty
-  std::optional<std::size_t> level{};  // of memory, into Scene::levels; none: not asked
-  std::string about{};                 // at length, where the mark has no room for it
-  std::string array{}, axis{};         // what it belongs to, as the file names it
+  std::string id{};                     // unique in the scene, or empty
+  std::optional<std::size_t> level{};   // of memory, into Scene::levels; none: not asked
+  std::optional<std::size_t> series{};  // in a chart: marks of one series look alike
+  std::string about{};                  // at length, where the mark has no room for it
+  std::string array{}, axis{};          // what it belongs to, as the file names it
 };
 
 // How a level's wires look, from what it is on the machine.
@@ -86,15 +100,15 @@ struct Scene {
 };
 
 // Rows of the drawing are broken at `width`.
-Scene lay_out(const Diagram&, double width = 1120);
+Scene lay_out(const Diagram&, double width = 1200);
 // Kernel by kernel: arrays at their levels, what is loaded and saved, pieces on the wires, and above the columns what
 // is moved (H) and held (M) at each level, as the cost says.
-Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1120);
+Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1200);
 
 // The derivation step by step, one scene each: the diagram, what every rule made of an array, and one step of the
 // stream along the wire, if there is one, with what it carries.
 std::vector<Scene> lay_out_derivation(const Diagram&, const Derivation&, std::optional<WireId> stream,
-                                      double width = 1120);
+                                      double width = 1200);
 
 // One line per mark: for goldens.
 std::string to_text(const Scene&);

@@ -7,6 +7,7 @@ namespace napkin::cli {
 int run_analyze(Session& session) {
   const auto started = start(session, Sizes::or_symbolic);
   if (!started.analysis) return started.finished;
+  if (!session.options.plot.empty()) return run_plot(session, *started.analysis);
   return deliver(session, print(*started.analysis, format(session.options), product_in_color(session)));
 }
 

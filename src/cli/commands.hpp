@@ -6,6 +6,7 @@
 namespace napkin::cli {
 
 int run_analyze(Session&);
+int run_plot(Session&, const Analysis&);  // of what `analyze` found
 int run_derive(Session&);
 int run_pseudocode(Session&);
 int run_emit_cuda(Session&);

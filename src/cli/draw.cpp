@@ -16,7 +16,7 @@ struct PictureFormat {
   std::string_view name, ending;
   std::string (*print)(const Scene&);
   bool converted = false;  // from what `print` gives
-  double width = 1120;     // at which rows are broken
+  double width = 1200;     // at which rows are broken
 };
 constexpr PictureFormat formats[] = {{"text", ".txt", emit_text_drawing, false, 100 * 8},
                                      {"svg", ".svg", emit_svg},
@@ -63,9 +63,7 @@ std::vector<Scene> lay_out_all(const Session& session, const Diagram& diagram, c
   }
   if (!analysis && scenes.empty()) return {lay_out(diagram, width)};
   if (!analysis) return scenes;
-  Cost cost;
-  for (const auto& candidate : chosen(*analysis)) cost.kernels.push_back(candidate.cost);
-  scenes.push_back(lay_out(diagram, plan_of(*analysis), cost, analysis->hardware, analysis->goal.model, width));
+  scenes.push_back(report::lay_out(*analysis, width));
   return scenes;
 }
 

@@ -26,6 +26,7 @@ enum Set : unsigned {
   formatting = 512,
   emitting = 1024,
   drawing = 2048,
+  charting = 4096,
 };
 
 using Field =
@@ -66,6 +67,8 @@ const Row rows[] = {
     {diagram, "--print", "STAGE", "print what a stage made and stop", "syntax diagram derivation program plan nest",
      &Options::print},
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
+    {charting, "--plot", "CHART", "a chart instead: SVG, PDF, PNG or its numbers as CSV, by the ending of the file",
+     "transfers roofline time memory timeline loops", &Options::plot},
     {drawing, "--derivation", "", "one picture for each step of the derivation: numbered files, or a page (.html)", "",
      &Options::derivation},
     {drawing, "--format", "PICTURE", "what to draw, where the ending of the file does not say",
@@ -79,10 +82,11 @@ const Row rows[] = {
 
 const Command command_rows[] = {
     {"analyze", "the best partition of a diagram on a machine, and what it costs", "FILE",
-     product | formats | diagram | machine | plan | ranked,
+     product | formats | diagram | machine | plan | ranked | charting,
      "napkin analyze attention.nap --target h100-sxm5\n"
      "napkin analyze attention.nap --target h100-sxm5 --partition 'group q 128, stream x 64 at smem'\n"
-     "napkin analyze attention.nap --target two-level --set-target M=98304 --model ideal --set q=8192",
+     "napkin analyze attention.nap --target two-level --set-target M=98304 --model ideal --set q=8192\n"
+     "napkin analyze attention.nap --target h100-sxm5 --plot roofline -o roofline.svg",
      run_analyze},
     {"derive", "which axes group and stream, with the carried state, and why the others do not", "FILE",
      product | formats | diagram | deriving,

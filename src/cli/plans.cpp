@@ -181,23 +181,9 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   return analysis;
 }
 
-std::vector<Candidate> chosen(const Analysis& analysis) {
-  std::vector<Candidate> all;
-  for (const auto& found : analysis.kernels) {
-    if (const auto* shown = report::reported(found)) all.push_back(*shown);
-  }
-  return all;
-}
-
 bool fits(const Analysis& analysis) {
   const auto all = chosen(analysis);
   return !all.empty() && std::all_of(all.begin(), all.end(), [](const auto& one) { return one.cost.overruns.empty(); });
-}
-
-Plan plan_of(const Analysis& analysis) {
-  Plan plan;
-  for (auto& candidate : chosen(analysis)) plan.kernels.push_back(candidate.kernel);
-  return plan;
 }
 
 std::string partition_words(const Analysis& analysis) {

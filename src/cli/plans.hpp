@@ -4,16 +4,16 @@
 #include <optional>
 
 #include "cli/stages.hpp"
+#include "emit/report_analysis.hpp"
 
 namespace napkin::cli {
 
 // None, with diagnostics, where the labels are not legal.
 std::optional<Analysis> make_analysis(Session&, const Input&, const Hardware&, const std::optional<Written>&);
 
-// The reported candidates, in launch order.
-std::vector<Candidate> chosen(const Analysis&);
+using report::chosen;
+using report::plan_of;
 bool fits(const Analysis&);
-Plan plan_of(const Analysis&);
 
 // The words of a partition, kernel by kernel.
 std::string partition_words(const Analysis&);

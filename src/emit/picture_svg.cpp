@@ -1,4 +1,4 @@
-// A scene -> SVG: text as text, looks as classes of one style sheet that follows the reader's light or dark.
+// A scene -> SVG: text as text, looks as classes of one style sheet.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace napkin {
 namespace {
 
 constexpr std::string_view sheet = R"(
-text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c; dominant-baseline: central }
+text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c }
 .title { font-size: 15px; font-weight: bold }
 .array { font-weight: bold }
 .size { fill: #5c5c5c; font-size: 11px }
@@ -32,10 +32,30 @@ text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c; dominant-ba
 .onward { stroke-dasharray: none }
 text.level { stroke: none; stroke-dasharray: none }
 text.outermost { fill: #1c1c1c } text.between { fill: #7a3fa0 } text.shared { fill: #b35205 } text.registers { fill: #1a7f37 }
+.axis { fill: none; stroke: #5c5c5c }
+.grid { fill: none; stroke: #dddddd }
+.tick { fill: #5c5c5c; font-size: 11px }
+.label { paint-order: stroke; stroke: #ffffff; stroke-width: 3px; stroke-linejoin: round }
+.limit { fill: none; stroke: #1c1c1c; stroke-width: 1.8 }
+.bar { fill: #5c5c5c }
+.again { fill: #5c5c5c; fill-opacity: .35 }
+.hatch { fill: none; stroke: #b8b8b8 }
+.barrier { fill: none; stroke: #1c1c1c; stroke-dasharray: 1.5 3 }
+.frame { fill: none; stroke: #8a8a8a }
+.curve { fill: none; stroke-width: 2 }
+.bar.s0, .again.s0, .point.s0 { fill: #0b57d0 } .limit.s0, .curve.s0 { stroke: #0b57d0 }
+.bar.s1, .again.s1, .point.s1 { fill: #c25a00 } .limit.s1, .curve.s1 { stroke: #c25a00 }
+.bar.s2, .again.s2, .point.s2 { fill: #1a7f37 } .limit.s2, .curve.s2 { stroke: #1a7f37 }
+.bar.s3, .again.s3, .point.s3 { fill: #8a3fa0 } .limit.s3, .curve.s3 { stroke: #8a3fa0 }
+.bar.s4, .again.s4, .point.s4 { fill: #b3261e } .limit.s4, .curve.s4 { stroke: #b3261e }
+.bar.s5, .again.s5, .point.s5 { fill: #00788a } .limit.s5, .curve.s5 { stroke: #00788a }
+.bar.s6, .again.s6, .point.s6 { fill: #7a6000 } .limit.s6, .curve.s6 { stroke: #7a6000 }
+.bar.s7, .again.s7, .point.s7 { fill: #5c5c5c } .limit.s7, .curve.s7 { stroke: #5c5c5c }
 .pointwise, .mask, .normalisation, .reduction, .reindexing { fill: #f4f1e8; stroke: #1c1c1c; stroke-width: 1.4; stroke-linejoin: round }
 )";
 
 constexpr double round_corner = 10;
+constexpr std::size_t series_looks = 8;
 
 std::string coordinate(double value) { return fmt::format("{:g}", std::round(value * 100) / 100); }
 std::string at(Point p) { return coordinate(p.x) + " " + coordinate(p.y); }
@@ -94,7 +114,8 @@ struct Printed {
 
 std::string attributes(const Printed& from, const Mark& mark, bool barred) {
   std::string text = mark.id.empty() ? "" : fmt::format(" id=\"{}{}\"", from.id, xml(mark.id));
-  text += fmt::format(" class=\"{}{}{}\"", name(mark.kind), barred ? " barred" : "",
+  text += fmt::format(" class=\"{}{}{}{}\"", name(mark.kind), barred ? " barred" : "",
+                      mark.series ? fmt::format(" s{}", *mark.series % series_looks) : "",
                       mark.level ? fmt::format(" level {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
   if (!mark.array.empty()) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
   if (!mark.axis.empty()) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
@@ -104,6 +125,9 @@ std::string attributes(const Printed& from, const Mark& mark, bool barred) {
 std::string closed(const std::string& tag, const std::string& inside) {
   return inside.empty() ? "/>\n" : fmt::format(">{}</{}>\n", inside, tag);
 }
+
+// From half the height of words to the line that they stand on; not every renderer knows how to centre them.
+double to_foot(MarkKind kind) { return kind == MarkKind::title ? 5.4 : 4.3; }
 
 std::string_view anchor(Anchor anchor) {
   return anchor == Anchor::middle ? " text-anchor=\"middle\"" : anchor == Anchor::end ? " text-anchor=\"end\"" : "";
@@ -115,8 +139,9 @@ std::string print(const Printed& from, const Mark& mark) {
       mark.shape,
       [&](const Line& line) {
         if (line.points.size() == 1)
-          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"3\"", attributes(from, mark, false),
-                             coordinate(line.points[0].x), coordinate(line.points[0].y)) +
+          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"", attributes(from, mark, false),
+                             coordinate(line.points[0].x), coordinate(line.points[0].y),
+                             mark.kind == MarkKind::point ? 5 : 3) +
                  closed("circle", title);
         return fmt::format("<path{} d=\"{}\"", attributes(from, mark, false), path(mark.kind, line)) +
                closed("path", title);
@@ -128,7 +153,7 @@ std::string print(const Printed& from, const Mark& mark) {
       },
       [&](const Words& words) {
         return fmt::format("<text{} x=\"{}\" y=\"{}\"{}", attributes(from, mark, words.barred), coordinate(words.at.x),
-                           coordinate(words.at.y), anchor(words.anchor)) +
+                           coordinate(words.at.y + to_foot(mark.kind)), anchor(words.anchor)) +
                closed("text", title + xml(words.text));
       });
 }

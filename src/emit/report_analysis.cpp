@@ -137,16 +137,52 @@ const Candidate* reported(const Found& found) {
   return found.nearest ? &*found.nearest : nullptr;
 }
 
+std::vector<Candidate> chosen(const Analysis& analysis) {
+  std::vector<Candidate> all;
+  for (const auto& found : analysis.kernels) {
+    if (const auto* shown = reported(found)) all.push_back(*shown);
+  }
+  return all;
+}
+
+Plan plan_of(const Analysis& analysis) {
+  Plan plan;
+  for (auto& candidate : chosen(analysis)) plan.kernels.push_back(candidate.kernel);
+  return plan;
+}
+
+Scene lay_out(const Analysis& analysis, double width) {
+  const auto plan = plan_of(analysis);
+  if (analysis.symbolic || plan.kernels.empty()) return napkin::lay_out(analysis.diagram, width);
+  Cost cost;
+  for (const auto& candidate : chosen(analysis)) cost.kernels.push_back(candidate.cost);
+  return napkin::lay_out(analysis.diagram, plan, cost, analysis.hardware, analysis.goal.model, width);
+}
+
+Charted charted(const Analysis& analysis) {
+  Charted made{fmt::format("{} on {}", analysis.diagram.name, analysis.hardware.name),
+               analysis.hardware,
+               analysis.goal.model,
+               {}};
+  if (analysis.symbolic) return made;
+  for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
+    if (const auto* shown = reported(analysis.kernels[i]))
+      made.kernels.push_back({shown->kernel, shown->cost, configuration_of(analysis, i)});
+  return made;
+}
+
 const std::optional<Configuration>& configuration_of(const Analysis& analysis, std::size_t kernel) {
   static const std::optional<Configuration> none;
   return kernel < analysis.configurations.size() ? analysis.configurations[kernel] : none;
 }
 
-Document document(const Analysis& analysis) {
+Document document(const Analysis& analysis, double picture_width) {
   Document made;
   const auto title = fmt::format("{} on {}", analysis.diagram.name, analysis.hardware.name);
   made.blocks.push_back(Heading{1, title, analysis.hardware.description});
   made.blocks.push_back(header_table(analysis));
+  made.blocks.push_back(Heading{2, "the diagram", ""});
+  made.blocks.push_back(Picture{lay_out(analysis, picture_width)});
   for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
     add_kernel(made, analysis, analysis.kernels[i], configuration_of(analysis, i));
   if (!analysis.symbolic) add_plan(made, analysis);

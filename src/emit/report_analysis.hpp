@@ -2,15 +2,26 @@
 #pragma once
 
 #include "emit/report_document.hpp"
+#include "napkin/chart.hpp"
 #include "napkin/report.hpp"
 
 namespace napkin::report {
 
-Document document(const Analysis&);
+// `picture_width`: at which rows of its drawing are broken, see scene.hpp.
+Document document(const Analysis&, double picture_width);
 std::string json_text(const Analysis&);  // napkin.analysis/1
 
 // The candidate that is shown: the best, or where nothing fits the nearest; null where there is none.
 const Candidate* reported(const Found&);
+
+// The reported candidates, in launch order, and the plan that they are.
+std::vector<Candidate> chosen(const Analysis&);
+Plan plan_of(const Analysis&);
+// The diagram on the machine, kernel by kernel; the bare diagram where there are no numbers.
+Scene lay_out(const Analysis&, double width);
+
+// What charts show of it; no kernels where there are no numbers.
+Charted charted(const Analysis&);
 
 // Of a kernel by its index; none where there is none.
 const std::optional<Configuration>& configuration_of(const Analysis&, std::size_t kernel);

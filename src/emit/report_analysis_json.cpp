@@ -230,7 +230,7 @@ std::string json_text(const Analysis& analysis) {
 
 std::string print(const Analysis& analysis, Format format, bool color) {
   if (format == Format::json) return report::json_text(analysis);
-  const auto document = report::document(analysis);
+  const auto document = report::document(analysis, 720);
   return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
 }
 

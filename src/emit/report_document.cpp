@@ -8,6 +8,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "napkin/emit.hpp"
+
 namespace napkin::report {
 namespace {
 
@@ -133,6 +135,17 @@ std::string table_text(const Table& table, const std::string& indent) {
   return text;
 }
 
+// Without the title, which the report has above it, and with at most one empty line at a time.
+std::string drawn(const Picture& picture) {
+  auto untitled = picture.scene;
+  std::erase_if(untitled.marks, [](const Mark& mark) { return mark.kind == MarkKind::title; });
+  std::string text;
+  for (const char c : emit_text_drawing(untitled))
+    if (c != '\n' || !text.ends_with("\n\n")) text += c;
+  text.erase(text.find_last_not_of('\n') + 1);
+  return text;
+}
+
 // Text, with the indentation of the section that it stands in.
 struct TextPrinter {
   bool color;
@@ -153,6 +166,9 @@ struct TextPrinter {
   }
   void operator()(const Verbatim& verbatim) {
     for (const auto& line : split(verbatim.text, '\n')) text += trimmed(indent + line) + "\n";
+  }
+  void operator()(const Picture& picture) {
+    for (const auto& line : split(drawn(picture), '\n')) text += trimmed(indent + line) + "\n";
   }
   void operator()(const Table& table) { text += table_text(table, indent); }
 };
@@ -190,6 +206,10 @@ struct MarkdownPrinter {
   void operator()(const Verbatim& verbatim) {
     separate();
     text += "```\n" + verbatim.text + "\n```\n";
+  }
+  void operator()(const Picture& picture) {
+    separate();
+    text += "```\n" + drawn(picture) + "\n```\n";
   }
   void operator()(const Table& table) {
     separate();

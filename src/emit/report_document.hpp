@@ -5,6 +5,8 @@
 #include <variant>
 #include <vector>
 
+#include "napkin/scene.hpp"
+
 namespace napkin::report {
 
 struct Heading {
@@ -23,6 +25,10 @@ struct Verbatim {
   std::string text;
 };
 
+struct Picture {
+  Scene scene;
+};
+
 struct TableColumn {
   std::string title;
   bool right = false;  // numbers stand at the right
@@ -33,7 +39,7 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
-using Block = std::variant<Heading, Paragraph, Verbatim, Table>;
+using Block = std::variant<Heading, Paragraph, Verbatim, Picture, Table>;
 struct Document {
   std::vector<Block> blocks;
 };

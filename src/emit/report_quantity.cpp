@@ -12,20 +12,13 @@
 namespace napkin::report {
 namespace {
 
-constexpr Scale seconds_scale[] = {{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}};
 constexpr Scale joules_scale[] = {{1e-12, "pJ"}, {1e-9, "nJ"}, {1e-6, "uJ"}, {1e-3, "mJ"}, {1, "J"}, {1e3, "kJ"}};
 
 }  // namespace
 
 std::string values(double number) { return counted(number) + " values"; }
-std::string lasting(double seconds) { return seconds == 0 ? "0 s" : scaled(seconds, seconds_scale); }
 std::string lasting(std::optional<double> seconds) { return seconds ? lasting(*seconds) : "-"; }
 std::string energy(double joules) { return joules == 0 ? "0 J" : scaled(joules, joules_scale); }
-
-std::string rate(double per_second, const std::string& unit) {
-  const auto text = counted(per_second);
-  return text.find(' ') == std::string::npos ? text + " " + unit : text + unit;
-}
 
 std::string ratio(double number) {
   const double rounded = std::round(number * 100) / 100;

@@ -10,14 +10,14 @@ namespace napkin::report {
 
 using napkin::counted;
 using napkin::held;
+using napkin::lasting;
 using napkin::moved;
-std::string values(double number);                             // "10.0 k values"
-std::string lasting(double seconds);                           // "25.1 us"
-std::string lasting(std::optional<double> seconds);            // "-" where unknown
-std::string rate(double per_second, const std::string& unit);  // "342 TFLOP/s"
-std::string energy(double joules);                             // "1.25 mJ"
-std::string ratio(double number);                              // "32", "1.03"
-std::string share(double part, double whole);                  // "43 %"
-std::string bar(double part, double whole);                    // "####......", full at ten
+using napkin::rate;
+std::string values(double number);                   // "10.0 k values"
+std::string lasting(std::optional<double> seconds);  // "-" where unknown
+std::string energy(double joules);                   // "1.25 mJ"
+std::string ratio(double number);                    // "32", "1.03"
+std::string share(double part, double whole);        // "43 %"
+std::string bar(double part, double whole);          // "####......", full at ten
 
 }  // namespace napkin::report

@@ -64,6 +64,13 @@ double least_work(const std::vector<Figures>& figures) {
   return most;
 }
 
+double widest_of(const Inks& inks, const std::vector<Row>& rows, Said said, double first_work) {
+  double widest = 0;
+  for (const auto& row : rows)
+    widest = std::max(widest, draw(inks, row, said, &row == &rows.front() ? first_work : 0).width);
+  return widest;
+}
+
 }  // namespace
 
 Page::Page(double width, std::string title, std::string description) : width_(width) {
@@ -83,7 +90,7 @@ void Page::add_heading(const std::string& words) {
 void Page::add(const Inks& inks, const std::vector<Figures>& figures) {
   said_.loaded.clear(), said_.saved.clear();
   bool first = true;
-  for (const auto& row : broken(inks)) {
+  for (const auto& row : broken(inks, least_work(figures))) {
     const auto lines = static_cast<double>(first ? figures.size() : std::min<std::size_t>(1, figures.size()));
     y_ += above_rows + (lines == 0 ? 0 : figure_line * lines + 12);
     const auto size = heights(row);
@@ -119,13 +126,21 @@ Scene Page::end() {
   return std::move(scene_);
 }
 
-std::vector<Row> Page::broken(const Inks& inks) const {
+// What a row takes beside its functions shows only once it is drawn: where one is too wide, all are broken earlier.
+std::vector<Row> Page::broken(const Inks& inks, double first_work) const {
   auto one = rows(inks.circuit, {0, inks.circuit.functions.size()});
   place(one);
   Said first;
-  auto all = rows(inks.circuit, break_rows(inks.circuit, draw(inks, one.front(), first), width_));
-  place(all);
-  return all;
+  const auto drawn = draw(inks, one.front(), first);
+  std::vector<Row> best;
+  double least = std::numeric_limits<double>::infinity();
+  for (double share = 1; share > 0.3 && least > width_; share -= 0.1) {
+    auto all = rows(inks.circuit, break_rows(inks.circuit, drawn, width_ * share));
+    place(all);
+    const double widest = widest_of(inks, all, said_, first_work);
+    if (widest < least) best = std::move(all), least = widest;
+  }
+  return best;
 }
 
 void Page::write(MarkKind kind, double x, double y, const std::string& words, double size) {

@@ -22,7 +22,7 @@ class Page {
 
  private:
   void write(MarkKind kind, double x, double y, const std::string& words, double size);
-  std::vector<Row> broken(const Inks&) const;
+  std::vector<Row> broken(const Inks&, double first_work) const;
   bool is_used(std::size_t level) const;
   void add_figures(const DrawnRow&, const std::vector<Figures>&, bool first);
   void add_figure(double from, double to, double y, const std::string& words);

@@ -24,10 +24,11 @@ std::string shape_text(const Mark& mark) {
 }  // namespace
 
 std::string_view name(MarkKind kind) {
-  constexpr std::string_view names[] = {"title",      "note",      "separator", "wire",          "cup",
-                                        "dot",        "pointwise", "mask",      "normalisation", "reduction",
-                                        "reindexing", "function",  "array",     "wire-name",     "size",
-                                        "onward",     "region",    "figure",    "span"};
+  constexpr std::string_view names[] = {
+      "title",         "note",      "separator",  "wire",     "cup",   "dot",       "pointwise", "mask",
+      "normalisation", "reduction", "reindexing", "function", "array", "wire-name", "size",      "onward",
+      "region",        "figure",    "span",       "axis",     "grid",  "tick",      "label",     "limit",
+      "bar",           "again",     "curve",      "point",    "hatch", "barrier",   "frame"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -36,6 +37,7 @@ std::string to_text(const Scene& scene) {
   for (const auto& mark : scene.marks) {
     text += fmt::format("{}{}", name(mark.kind), shape_text(mark));
     if (!mark.array.empty()) text += fmt::format(" [{} {}]", mark.array, mark.axis);
+    if (mark.series) text += fmt::format(" #{}", *mark.series);
     if (mark.level) text += " at " + scene.levels.at(*mark.level).name;
     text += "\n";
   }

@@ -11,6 +11,7 @@ namespace {
 constexpr Scale decimal_bytes[] = {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}, {1e15, "PB"}};
 constexpr Scale binary_bytes[] = {{1, "B"}, {0x1p10, "KiB"}, {0x1p20, "MiB"}, {0x1p30, "GiB"}, {0x1p40, "TiB"}};
 constexpr Scale plain[] = {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}};
+constexpr Scale seconds_scale[] = {{1e-9, "ns"}, {1e-6, "us"}, {1e-3, "ms"}, {1, "s"}};
 
 }  // namespace
 
@@ -34,5 +35,11 @@ std::string scaled(double number, std::span<const Scale> scales) {
 std::string moved(double bytes) { return scaled(bytes, decimal_bytes); }
 std::string held(double bytes) { return scaled(bytes, binary_bytes); }
 std::string counted(double number) { return scaled(number, plain); }
+std::string lasting(double seconds) { return seconds == 0 ? "0 s" : scaled(seconds, seconds_scale); }
+
+std::string rate(double per_second, const std::string& unit) {
+  const auto text = counted(per_second);
+  return text.find(' ') == std::string::npos ? text + " " + unit : text + unit;
+}
 
 }  // namespace napkin

@@ -17,8 +17,10 @@ std::string three_digits(double number);
 // and of binary units, stay whole.
 std::string scaled(double number, std::span<const Scale> scales);
 
-std::string moved(double bytes);     // "68.2 MB"
-std::string held(double bytes);      // "97.3 KiB"
-std::string counted(double number);  // "8.59 G"
+std::string moved(double bytes);                               // "68.2 MB"
+std::string held(double bytes);                                // "97.3 KiB"
+std::string counted(double number);                            // "8.59 G"
+std::string lasting(double seconds);                           // "25.1 us"
+std::string rate(double per_second, const std::string& unit);  // "342 TFLOP/s"
 
 }  // namespace napkin

@@ -1,0 +1,55 @@
+// Chart: what was found about a plan, as a picture with axes and units, and the numbers behind it.
+//
+// The picture is a Scene and is printed like any other. The numbers are in SI units: seconds, bytes, operations; their
+// columns say which.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "napkin/configure.hpp"
+#include "napkin/scene.hpp"
+
+namespace napkin {
+
+using Cell = std::variant<std::string, double>;
+struct Data {
+  std::vector<std::string> columns;
+  std::vector<std::vector<Cell>> rows;
+};
+
+struct Chart {
+  std::string name;
+  Scene scene;
+  Data data;
+};
+
+// What charts are of: the kernels of a plan in launch order, on a machine.
+struct Launched {
+  Kernel kernel;
+  KernelCost cost;
+  std::optional<Configuration> configuration;
+};
+struct Charted {
+  std::string title;  // "attention on h100-sxm5"
+  Hardware hardware;
+  Model model = Model::machine;
+  std::vector<Launched> kernels;
+};
+
+struct ChartKind {
+  std::string_view name;                         // "roofline"
+  std::string_view title;                        // "Operations against transfers"
+  std::string_view shows;                        // how to read it, in a sentence or two
+  std::optional<Chart> (*plot)(const Charted&);  // none where the machine or the kernels lack the numbers
+};
+std::span<const ChartKind> chart_kinds();
+
+// The chart of that kind; none where the numbers are not known or there is no such kind.
+std::optional<Chart> plot(std::string_view name, const Charted&);
+
+}  // namespace napkin

@@ -1,0 +1,27 @@
+// The kinds of charts, each in a file of its own.
+#pragma once
+
+#include "napkin/chart.hpp"
+
+namespace napkin::chart {
+
+std::optional<Chart> roofline(const Charted&);
+std::optional<Chart> transfers(const Charted&);
+std::optional<Chart> memory(const Charted&);
+std::optional<Chart> time(const Charted&);
+std::optional<Chart> timeline(const Charted&);
+std::optional<Chart> loops(const Charted&);
+
+// "S, P, O": the arrays that the statements of a kernel make.
+std::string kernel_name(const Launched&);
+
+// The series of a name: the first that is asked for is the first.
+class Series {
+ public:
+  std::size_t operator()(const std::string& name);
+
+ private:
+  std::vector<std::string> names_;
+};
+
+}  // namespace napkin::chart

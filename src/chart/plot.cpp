@@ -1,0 +1,61 @@
+// The table of charts: what `--plot` takes and what a report shows, in this order.
+#include <algorithm>
+
+#include "chart/kinds.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr ChartKind kinds[] = {
+    {"transfers", "What moves",
+     "From the outermost memory on the left to the units on the right. A band is as high as the bytes that cross "
+     "there: its dark part crosses once, the light part again and again.",
+     chart::transfers},
+    {"roofline", "Operations against transfers",
+     "A kernel stands at the operations that it does for each byte into a level, and at the operations that it does in "
+     "a second. It can pass neither the slope of that level nor the roof of its unit.",
+     chart::roofline},
+    {"time", "Where the time goes",
+     "Memories and units work side by side, so the longest bar bounds the kernel; a tick is the time at the rates of "
+     "the datasheet.",
+     chart::time},
+    {"memory", "What memory holds", "Every array of the moment at which most is held, one after another.",
+     chart::memory},
+    {"timeline", "One step of the stream",
+     "What each unit does while one team takes one piece of the stream. A dotted line is a wait: what follows needs "
+     "what ends there. Hatched: the unit has nothing to do.",
+     chart::timeline},
+    {"loops", "The loops",
+     "The pseudocode from left to right, one column a step, inside the frames of its groups and streams. A bar is a "
+     "variable while it is held, with a large dot where it is written and a small one where it is read.",
+     chart::loops},
+};
+
+}  // namespace
+
+namespace chart {
+
+std::string kernel_name(const Launched& one) {
+  std::string names;
+  const auto& derivation = *one.kernel.derivation;
+  for (const auto id : derivation.statements)
+    names += (names.empty() ? "" : ", ") + derivation.scratch.at(derivation.scratch.at(id).output).name;
+  return names;
+}
+
+std::size_t Series::operator()(const std::string& name) {
+  const auto index = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
+  if (index == names_.size()) names_.push_back(name);
+  return index;
+}
+
+}  // namespace chart
+
+std::span<const ChartKind> chart_kinds() { return kinds; }
+
+std::optional<Chart> plot(std::string_view name, const Charted& charted) {
+  const auto found = std::ranges::find(kinds, name, &ChartKind::name);
+  return found == std::end(kinds) ? std::nullopt : found->plot(charted);
+}
+
+}  // namespace napkin

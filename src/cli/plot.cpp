@@ -1,0 +1,40 @@
+// `napkin analyze --plot`: a chart as a picture, or the numbers behind it.
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/convert.hpp"
+#include "cli/plans.hpp"
+#include "napkin/emit.hpp"
+
+namespace napkin::cli {
+namespace {
+
+std::string ending(const std::string& path) {
+  const auto dot = path.find_last_of("./");
+  return dot == std::string::npos || path[dot] == '/' ? "" : path.substr(dot + 1);
+}
+
+std::optional<std::string> picture(Session& session, const Chart& chart) {
+  const auto& output = session.options.output;
+  const auto format = output.empty() || output == "-" ? "csv" : ending(output);
+  if (format == "csv") return emit_csv(chart.data);
+  if (format == "svg") return emit_svg(chart.scene);
+  if (format == "pdf" || format == "png") return convert(session, emit_svg(chart.scene), format);
+  complain(session, "E0523", fmt::format("`{}` has the ending of no chart", output), output,
+           "one of .svg, .pdf, .png and .csv");
+  return std::nullopt;
+}
+
+}  // namespace
+
+int run_plot(Session& session, const Analysis& analysis) {
+  const auto& name = session.options.plot;
+  const auto chart = plot(name, report::charted(analysis));
+  if (!chart && !session.diagnostics.has_errors())
+    complain(session, "E0523", fmt::format("there is nothing to plot as `{}` here", name), name,
+             "`napkin analyze` without `--plot` says what is known of the kernels on this machine");
+  const auto made = chart ? picture(session, *chart) : std::nullopt;
+  return made ? deliver(session, *made) : finish(session);
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,36 @@
+// The numbers behind a chart -> CSV. Numbers are written with as many digits as give them back.
+#include <fmt/format.h>
+
+#include "napkin/emit.hpp"
+
+namespace napkin {
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string all = "\"";
+  for (const char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return all + "\"";
+}
+
+std::string words(const Cell& cell) {
+  const auto* text = std::get_if<std::string>(&cell);
+  return text ? quoted(*text) : fmt::format("{}", std::get<double>(cell));
+}
+
+template <class Cells>
+std::string line(const Cells& cells) {
+  std::string all;
+  for (const auto& cell : cells) all += (&cell == &cells.front() ? "" : ",") + words(cell);
+  return all + "\n";
+}
+
+}  // namespace
+
+std::string emit_csv(const Data& data) {
+  auto text = line(std::vector<Cell>(data.columns.begin(), data.columns.end()));
+  for (const auto& row : data.rows) text += line(row);
+  return text;
+}
+
+}  // namespace napkin

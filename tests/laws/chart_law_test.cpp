@@ -1,0 +1,87 @@
+// Laws of charts, over every example on several machines: marks inside the page, words clear of words, well-formed XML,
+// the same bytes every time, every array there, and as many cells in each row as there are columns.
+#include <map>
+#include <set>
+
+#include "napkin/emit.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+#include "support/scene_laws.hpp"
+#include "support/xml.hpp"
+
+using namespace napkin;
+
+namespace {
+
+// Every statement a kernel of its own, or all of them one, each whole at every level.
+Charted planned(const Diagram& diagram, const Hardware& hardware, bool fused, Model model) {
+  Charted made{"plan", hardware, model, {}};
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  const auto add = [&](std::span<const StatementId> statements) {
+    auto kernel = make_kernel(std::make_shared<const Derivation>(derive(diagram, statements)), {});
+    const auto cost = estimate(kernel, hardware, model);
+    auto configuration = configure(kernel, cost, hardware, model);
+    made.kernels.push_back({std::move(kernel), cost, std::move(configuration)});
+  };
+  if (fused)
+    add(all);
+  else
+    for (std::size_t i = 0; i < all.size(); ++i) add(std::span(all).subspan(i, 1));
+  return made;
+}
+
+void check_laws(const Chart& chart) {
+  CHECK(test::outside(chart.scene) == std::vector<std::string>{});
+  CHECK(test::collisions(chart.scene) == std::vector<std::string>{});
+  CHECK(test::malformed(emit_svg(chart.scene)) == "");
+  CHECK(!chart.data.rows.empty());
+  for (const auto& row : chart.data.rows) CHECK(row.size() == chart.data.columns.size());
+}
+
+std::set<std::string> arrays_of(const Chart& chart) {
+  std::set<std::string> all;
+  for (const auto& mark : chart.scene.marks)
+    if (std::holds_alternative<Words>(mark.shape)) all.insert(mark.array);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("charts of every example keep the laws of pictures", "[chart][law]") {
+  std::map<std::string, int> drawn;
+  for (const auto* machine : {"h100-sxm5", "two-level", "x86-64-avx2", "toy"}) {
+    const auto hardware = read_machine(machine);
+    for (const auto& file : test::drawn_files())
+      for (const bool fused : {false, true}) {
+        const auto diagram = read_text(read_file(file));
+        const auto charted = planned(diagram, hardware, fused, fused ? Model::ideal : Model::machine);
+        for (const auto& kind : chart_kinds()) {
+          CAPTURE(machine, file, fused, kind.name);
+          const auto chart = plot(kind.name, charted);
+          if (!chart) continue;
+          ++drawn[std::string(kind.name)];
+          CHECK(chart->name == kind.name);
+          check_laws(*chart);
+          CHECK(to_text(plot(kind.name, charted)->scene) == to_text(chart->scene));
+        }
+      }
+  }
+  for (const auto& kind : chart_kinds()) CHECK(drawn[std::string(kind.name)] > 20);
+}
+
+TEST_CASE("transfers show every array that moves, and loops every variable", "[chart][law]") {
+  const auto hardware = read_machine("h100-sxm5");
+  for (const auto& file : test::drawn_files()) {
+    CAPTURE(file);
+    const auto charted = planned(read_text(read_file(file)), hardware, true, Model::machine);
+    const auto& kernel = charted.kernels.front();
+    const auto moved = arrays_of(*plot("transfers", charted));
+    for (const auto& level : kernel.cost.levels)
+      for (const auto& array : level.arrays) CHECK(moved.contains(array.array));
+    const auto nest = lower(kernel.kernel, hardware);
+    const auto looped = arrays_of(*plot("loops", charted));
+    for (const auto& buffer : nest.buffers) CHECK(looped.contains(nest.scratch.at(buffer.array).name));
+  }
+}

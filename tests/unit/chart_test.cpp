@@ -1,0 +1,178 @@
+// Charts: their numbers are those of the analysis, their lengths are those of their numbers, and the command.
+#include "napkin/chart.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "napkin/emit.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+#include "support/run_cli.hpp"
+#include "support/xml.hpp"
+
+using namespace napkin;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Charted attention(Model model = Model::machine, const char* machine = "h100-sxm5") {
+  const auto hardware = read_machine(machine);
+  const auto diagram = read_example("attention.nap");
+  const std::vector<StatementId> all = {{0}, {1}, {2}};
+  auto kernel = make_kernel(
+      std::make_shared<const Derivation>(derive(diagram, all)),
+      {{{SplitKind::group, *find_wire(diagram, "q"), 128, 1}, {SplitKind::stream, *find_wire(diagram, "x"), 64, 1}}});
+  const auto cost = estimate(kernel, hardware, model);
+  auto configuration = configure(kernel, cost, hardware, model);
+  return {"attention", hardware, model, {{std::move(kernel), cost, std::move(configuration)}}};
+}
+
+double number(const Data& data, std::size_t row, const std::string& column) {
+  const auto at = std::ranges::find(data.columns, column) - data.columns.begin();
+  return std::get<double>(data.rows.at(row).at(static_cast<std::size_t>(at)));
+}
+
+std::vector<Area> areas(const Chart& chart, MarkKind kind) {
+  std::vector<Area> all;
+  for (const auto& mark : chart.scene.marks)
+    if (mark.kind == kind) all.push_back(std::get<Area>(mark.shape));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a roofline has its kernel below slope and roof", "[chart]") {
+  const auto charted = attention(Model::ideal);
+  const auto chart = plot("roofline", charted);
+  REQUIRE(chart);
+  REQUIRE(!chart->data.rows.empty());
+  for (std::size_t i = 0; i < chart->data.rows.size(); ++i) {
+    const double intensity = number(chart->data, i, "operations_per_byte");
+    const double speed = number(chart->data, i, "operations_per_s");
+    CHECK(intensity * number(chart->data, i, "transfer_bytes") == Approx(number(chart->data, i, "operations")));
+    CHECK(speed <= number(chart->data, i, "unit_operations_per_s") * (1 + 1e-9));
+    const auto& level = charted.hardware.levels[i + 1];
+    CHECK(speed <= intensity * level.bandwidth->peak() * (1 + 1e-9));
+  }
+}
+
+TEST_CASE("bands of transfers are as high as their bytes", "[chart]") {
+  const auto charted = attention();
+  const auto chart = plot("transfers", charted);
+  REQUIRE(chart);
+  const auto bands = areas(*chart, MarkKind::again);
+  REQUIRE(bands.size() == chart->data.rows.size());
+  std::map<std::string, double> sums;
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    CHECK(bands[i].height / bands[0].height ==
+          Approx(number(chart->data, i, "transfer_bytes") / number(chart->data, 0, "transfer_bytes")));
+    sums[std::get<std::string>(chart->data.rows[i][2])] += number(chart->data, i, "transfer_bytes");
+  }
+  for (const auto& level : charted.kernels[0].cost.levels)
+    CHECK(sums[charted.hardware.levels[level.level].name] == static_cast<double>(level.transfer_bytes));
+}
+
+TEST_CASE("a map of memory ends where the memory does", "[chart]") {
+  const auto charted = attention();
+  const auto chart = plot("memory", charted);
+  REQUIRE(chart);
+  std::map<std::string, double> ends;
+  for (std::size_t i = 0; i < chart->data.rows.size(); ++i)
+    ends[std::get<std::string>(chart->data.rows[i][1])] =
+        number(chart->data, i, "begin") + number(chart->data, i, "size");
+  for (const auto& level : charted.kernels[0].cost.levels)
+    CHECK(ends[charted.hardware.levels[level.level].name] == static_cast<double>(level.memory_bytes));
+  const auto bars = areas(*chart, MarkKind::bar);
+  CHECK(bars[0].width / bars[1].width == Approx(number(chart->data, 0, "size") / number(chart->data, 1, "size")));
+}
+
+TEST_CASE("a timeline leaves no clock of a unit without bar or hatching", "[chart]") {
+  const auto charted = attention();
+  const auto chart = plot("timeline", charted);
+  REQUIRE(chart);
+  const auto& made = *charted.kernels[0].configuration;
+  CHECK(chart->data.rows.size() == made.pipelinings[made.chosen].timeline.size());
+  CHECK(areas(*chart, MarkKind::bar).size() == chart->data.rows.size());
+  const auto count = [&](MarkKind kind) { return std::ranges::count(chart->scene.marks, kind, &Mark::kind); };
+  CHECK(count(MarkKind::hatch) > 0);
+  CHECK(count(MarkKind::barrier) > 0);
+}
+
+TEST_CASE("time has a bar for each level and unit, and losses that lead to the launch", "[chart]") {
+  const auto charted = attention();
+  const auto chart = plot("time", charted);
+  REQUIRE(chart);
+  const auto& kernel = charted.kernels[0];
+  REQUIRE(kernel.configuration->launch);
+  const auto last = chart->data.rows.size() - 1;
+  CHECK(number(chart->data, last, "end_s") == kernel.configuration->launch->time_s);
+  CHECK(number(chart->data, last - 1, "end_s") == Approx(kernel.configuration->launch->time_s));
+  CHECK(number(chart->data, 0, "end_s") == *kernel.cost.levels[0].time_s);
+}
+
+TEST_CASE("loops hold a variable as long as a loop around its use needs it", "[chart]") {
+  const auto chart = plot("loops", attention());
+  REQUIRE(chart);
+  // Of its innermost variable.
+  const auto bar = [&](const std::string& array) {
+    std::optional<Area> found;
+    for (const auto& mark : chart->scene.marks)
+      if (mark.kind == MarkKind::again && mark.array == array) found = std::get<Area>(mark.shape);
+    REQUIRE(found);
+    return *found;
+  };
+  const auto q = bar("Q"), s = bar("S");
+  CHECK(q.x < s.x);
+  CHECK(q.x + q.width > s.x + s.width);
+}
+
+TEST_CASE("without rates there is no roofline, and without matrix units no timeline", "[chart]") {
+  CHECK(!plot("roofline", attention(Model::ideal, "two-level")));
+  CHECK(!plot("time", attention(Model::ideal, "two-level")));
+  CHECK(!plot("timeline", attention(Model::machine, "x86-64-avx2")));
+  CHECK(!plot("transfers", {"nothing", read_machine("toy"), Model::machine, {}}));
+  CHECK(!plot("pie", attention()));
+}
+
+TEST_CASE("numbers of a chart are CSV", "[chart]") {
+  const Data data{{"name", "time_s"}, {{std::string("S, \"P\""), 0.1}, {std::string("O"), 4096.0}}};
+  CHECK(emit_csv(data) == "name,time_s\n\"S, \"\"P\"\"\",0.1\nO,4096\n");
+}
+
+TEST_CASE("analyze --plot writes a chart by the ending of its file", "[chart][cli]") {
+  const test::Folder folder;
+  const auto attention = test::example("attention");
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> args = {"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--plot"};
+    args.insert(args.end(), more.begin(), more.end());
+    return test::run_cli(args);
+  };
+  CHECK(run({"roofline", "-o", folder / "a.svg"}).code == exit_done);
+  CHECK(test::malformed(test::text_of(folder / "a.svg")) == "");
+  const auto numbers = run({"transfers"});
+  CHECK(numbers.code == exit_done);
+  CHECK(numbers.out.starts_with("kernel,outer,inner,array,way,"));
+  CHECK(run({"transfers", "-o", folder / "a.csv"}).code == exit_done);
+  CHECK(test::text_of(folder / "a.csv") == numbers.out);
+  const auto wrong = run({"roofline", "-o", folder / "a.jpg"});
+  CHECK(wrong.code == exit_command_line);
+  CHECK(has(wrong.err, "error[E0523]"));
+  CHECK(has(run({"pie"}).err, "one of transfers, roofline"));
+  const auto nothing = test::run_cli({"analyze", attention, "--target", "two-level", "--plot", "roofline"});
+  CHECK(nothing.code == exit_command_line);
+  CHECK(has(nothing.err, "there is nothing to plot as `roofline`"));
+}
+
+TEST_CASE("analyze shows the drawing above the numbers", "[cli][scene]") {
+  const auto attention = test::example("attention");
+  const auto text = test::run_cli({"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2"}).out;
+  CHECK(text.find("the diagram") < text.find("kernel S, P, O"));
+  CHECK(has(text, "softmax"));
+  CHECK(has(text, "q̅ 4096━━━"));
+  const auto markdown =
+      test::run_cli({"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--format", "markdown"});
+  CHECK(has(markdown.out, "## the diagram\n\n```\n"));
+}
