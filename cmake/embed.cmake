@@ -17,3 +17,5 @@ endfunction()
 
 napkin_embed(napkin_library prelude_text ${PROJECT_SOURCE_DIR}/src/diagram/prelude.nap)
 napkin_embed(napkin_library diagnostics_text ${PROJECT_SOURCE_DIR}/docs/diagnostics.md)
+napkin_embed(napkin_library page_style ${PROJECT_SOURCE_DIR}/src/emit/page.css)
+napkin_embed(napkin_library page_script ${PROJECT_SOURCE_DIR}/src/emit/page.js)

@@ -29,6 +29,14 @@ need_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
+# Installs those of them that are missing and can be had; a machine without them says so in what it skips.
+want_packages() {
+  for package in "$@"; do
+    command -v "${package/nodejs/node}" >/dev/null && continue
+    (need_packages "$package") || say "$package is not to be had here"
+  done
+}
+
 # Configures a preset of CMakePresets.json in build/PRESET; further arguments go to cmake.
 configure_preset() {
   if command -v ccache >/dev/null; then

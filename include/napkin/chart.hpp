@@ -39,7 +39,12 @@ struct Charted {
   Hardware hardware;
   Model model = Model::machine;
   std::vector<Launched> kernels;
+  // Scales of bytes and of seconds reach at least as far: charts that stand side by side have them in common.
+  double least_bytes = 0, least_seconds = 0;
 };
+// Into one level, and of one kernel with its launch: the most that a chart of these shows.
+double most_bytes(const Charted&);
+double most_seconds(const Charted&);
 
 struct ChartKind {
   std::string_view name;                         // "roofline"

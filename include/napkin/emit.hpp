@@ -29,10 +29,8 @@ std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&)
 // most.
 std::vector<EmittedFile> emit_cpp(const Diagram&, const Plan&, const Hardware&);
 
-// A scene as SVG, as TikZ for papers, and as plain text for the terminal. `id` begins the ids of the SVG, so that
-// several may stand in one page.
-std::string emit_svg(const Scene&, const std::string& id);
-inline std::string emit_svg(const Scene& scene) { return emit_svg(scene, ""); }
+// A scene as SVG, as TikZ for papers, and as plain text for the terminal.
+std::string emit_svg(const Scene&);
 std::string emit_tikz(const Scene&);
 std::string emit_text_drawing(const Scene&);
 // The numbers behind a chart: a line of names and a line for each row, as RFC 4180 has it.

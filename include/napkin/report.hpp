@@ -1,6 +1,7 @@
-// Reports: costs and derivations as text and markdown for people and as JSON for scripts.
+// Reports: costs and derivations as text, markdown and pages for people and as JSON for scripts.
 //
-// Text and markdown are two prints of one Document, so they always say the same. The JSON schemas are promises; see
+// Text, markdown and HTML are prints of one Document, so they always say the same; a page has pictures and programs
+// besides, and only analyses and comparisons have one. The JSON schemas are promises; see
 // docs/json.md. Nothing here decides or computes: every number comes from the stages above.
 #pragma once
 
@@ -16,7 +17,7 @@
 
 namespace napkin {
 
-enum class Format { text, json, markdown };
+enum class Format { text, json, markdown, html };
 
 // Everything that one `analyze` found. `kernels[i].best` starts with the partition that is reported; the runners-up
 // follow. A kernel for which nothing fits has an empty `best` and a `nearest`.

@@ -105,9 +105,15 @@ Scene lay_out(const Diagram&, double width = 1200);
 // is moved (H) and held (M) at each level, as the cost says.
 Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1200);
 
-// The derivation step by step, one scene each: the diagram, what every rule made of an array, and one step of the
-// stream along the wire, if there is one, with what it carries.
+// What stands in which memory, before there are pieces and numbers.
+Scene lay_out_memories(const Diagram&, const Plan&, const Hardware&, double width = 1200);
+
+// The derivation step by step, one scene each: the diagram, its statements fused, what every rule made of an array, and
+// one step of the stream along the wire, if there is one, with what it carries.
 std::vector<Scene> lay_out_derivation(const Diagram&, const Derivation&, std::optional<WireId> stream,
+                                      double width = 1200);
+// The same for every kernel of a plan, each with its first stream; then the plan, in its memories and as it runs.
+std::vector<Scene> lay_out_derivation(const Diagram&, const Plan&, const Cost&, const Hardware&, Model,
                                       double width = 1200);
 
 // One line per mark: for goldens.

@@ -90,7 +90,7 @@ class Roofline {
       for (const auto& slope : slopes_)
         left = std::min(left, one.rate / slope.rate), right = std::max(right, one.rate / slope.rate);
     }
-    const double x0 = margin + 80, y0 = sheet.y + 44;
+    const double x0 = margin + 80, y0 = sheet.y + 60;
     x_ = decades(left / 2, right * 2, x0, x0 + plot_width);
     y_ = decades(low / 2, roofs_.front().rate, y0 + plot_height, y0);
   }

@@ -174,7 +174,7 @@ void Sheet::axis_beside(const Scale& scale, double left, double right, const std
     write(MarkKind::tick, {left - 8, y_here}, Anchor::end, without_zeros(words(tick)));
   }
   add(MarkKind::axis, Line{{{left, scale.begin}, {left, scale.end}}});
-  write(MarkKind::tick, {margin, scale.end - 20}, Anchor::start, title);
+  write(MarkKind::tick, {margin, scale.end - 40}, Anchor::start, title);
 }
 
 Chart Sheet::end(std::string name, Data data) {

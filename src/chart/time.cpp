@@ -7,7 +7,8 @@
 #include "chart/sheet.hpp"
 #include "text/quantity.hpp"
 
-namespace napkin::chart {
+namespace napkin {
+namespace chart {
 namespace {
 
 constexpr double names_width = 480, bars_width = 560, bar_height = 14, row_height = 24;
@@ -95,22 +96,33 @@ void draw(Sheet& sheet, const Panel& panel, double longest) {
   sheet.y = bottom + 52;
 }
 
+double longest_of(const std::vector<Panel>& all) {
+  double longest = 0;
+  for (const auto& panel : all)
+    for (const auto& bar : panel.bars) longest = std::max({longest, bar.begin, bar.end, bar.ideal.value_or(0)});
+  return longest;
+}
+
 }  // namespace
+}  // namespace chart
+
+double most_seconds(const Charted& charted) { return chart::longest_of(chart::panels(charted)); }
+
+namespace chart {
 
 std::optional<Chart> time(const Charted& charted) {
   const auto all = panels(charted);
   if (all.empty()) return std::nullopt;
-  double longest = 0;
+  const double longest = std::max(longest_of(all), charted.least_seconds);
   Data data{{"panel", "what", "begin_s", "end_s", "ideal_s"}, {}};
   for (const auto& panel : all)
-    for (const auto& bar : panel.bars) {
-      longest = std::max({longest, bar.begin, bar.end, bar.ideal.value_or(0)});
+    for (const auto& bar : panel.bars)
       data.rows.push_back(
           {panel.words, bar.what, bar.begin, bar.end, bar.ideal ? Cell(*bar.ideal) : Cell(std::string())});
-    }
   Sheet sheet("time of " + charted.title);
   for (const auto& panel : all) draw(sheet, panel, longest);
   return sheet.end("time", std::move(data));
 }
 
-}  // namespace napkin::chart
+}  // namespace chart
+}  // namespace napkin

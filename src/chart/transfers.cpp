@@ -7,7 +7,8 @@
 #include "chart/sheet.hpp"
 #include "text/quantity.hpp"
 
-namespace napkin::chart {
+namespace napkin {
+namespace chart {
 namespace {
 
 constexpr double highest = 150;  // of all bands between two levels together
@@ -31,16 +32,12 @@ std::string times_words(const ArrayCost& array) {
 class Flow {
  public:
   Flow(const Charted& charted, Sheet& sheet) : charted_(charted), sheet_(sheet) {
-    for (const auto& one : charted.kernels)
-      for (const auto& level : one.cost.levels) {
-        double sum = 0;
-        for (const auto& array : level.arrays) sum += amount(array, in_values(level));
-        most_ = std::max(most_, sum);
-      }
+    moves_ = most_bytes(charted) > 0;
+    most_ = std::max(most_bytes(charted), charted.least_bytes);
     gap_ = std::min(340.0, 980.0 / static_cast<double>(std::max<std::size_t>(1, charted.hardware.levels.size() - 1)));
   }
 
-  bool moves() const { return most_ > 0; }
+  bool moves() const { return moves_; }
 
   void draw(const Launched& one, Data& data) {
     const auto name = kernel_name(one);
@@ -106,10 +103,26 @@ class Flow {
   const Charted& charted_;
   Sheet& sheet_;
   Series series_;
+  bool moves_ = false;
   double most_ = 0, gap_ = 0;
 };
 
 }  // namespace
+}  // namespace chart
+
+double most_bytes(const Charted& charted) {
+  double most = 0;
+  for (const auto& one : charted.kernels)
+    for (const auto& level : one.cost.levels) {
+      double sum = 0;
+      for (const auto& array : level.arrays)
+        sum += chart::amount(array, charted.hardware.levels.at(level.level).in_values);
+      most = std::max(most, sum);
+    }
+  return most;
+}
+
+namespace chart {
 
 std::optional<Chart> transfers(const Charted& charted) {
   Sheet sheet("transfers of " + charted.title);
@@ -121,4 +134,5 @@ std::optional<Chart> transfers(const Charted& charted) {
   return sheet.end("transfers", std::move(data));
 }
 
-}  // namespace napkin::chart
+}  // namespace chart
+}  // namespace napkin

@@ -29,15 +29,17 @@ std::vector<std::pair<std::string, std::int64_t>> sizes(const Diagram& diagram) 
 }
 
 // One row for each written partition, or for the searched one.
-void add_rows(Session& session, const Input& input, const Hardware& hardware, Comparison& comparison) {
+void add_rows(Session& session, const Input& input, const Hardware& hardware, Comparison& comparison,
+              std::vector<Analysis>& analyses) {
   std::vector<std::optional<Written>> written;
   for (const auto& text : session.options.partition) written.push_back(read_partition(session, input, text));
   if (written.empty()) written.emplace_back();
   for (const auto& one : written) {
     if (!one && !session.options.partition.empty()) continue;
-    const auto analysis = make_analysis(session, input, hardware, one);
+    auto analysis = make_analysis(session, input, hardware, one);
     if (!analysis) continue;
     comparison.rows.push_back(compared_row(hardware, chosen(*analysis), one ? one->text : partition_words(*analysis)));
+    analyses.push_back(std::move(*analysis));
   }
 }
 
@@ -140,12 +142,15 @@ int run_compare(Session& session) {
   Comparison comparison;
   comparison.diagram = input->diagram.name;
   comparison.allowed = *allowed;
-  for (const auto& machine : machines) add_rows(session, *input, machine, comparison);
+  std::vector<Analysis> analyses;
+  for (const auto& machine : machines) add_rows(session, *input, machine, comparison, analyses);
   if (session.diagnostics.has_errors()) return finish(session);
   comparison.metric = default_metric(comparison, session.options.metric);
   if (!check_metric(session, comparison)) return finish(session);
   comparison.best = best_row(comparison);
   const int code = gate(session, *input, comparison);
+  if (format(session.options) == Format::html)
+    return deliver(session, report::to_html(report::comparison_page(comparison, analyses)), code);
   return deliver(session, print(comparison, format(session.options), product_in_color(session)), code);
 }
 

@@ -39,12 +39,8 @@ const PictureFormat* asked(Session& session) {
   return nullptr;
 }
 
-// The wire that the plan streams first, or without a plan the one whose stream carries most.
-std::optional<WireId> streamed(const Derivation& derivation, const std::optional<Analysis>& analysis) {
-  if (analysis)
-    for (const auto& kernel : plan_of(*analysis).kernels)
-      for (const auto& split : kernel.partition.splits)
-        if (split.kind == SplitKind::stream) return split.wire;
+// The wire whose stream carries most.
+std::optional<WireId> streamed(const Derivation& derivation) {
   std::optional<WireId> best;
   std::size_t most = 0;
   for (const auto& verdict : derivation.verdicts)
@@ -53,18 +49,14 @@ std::optional<WireId> streamed(const Derivation& derivation, const std::optional
   return best;
 }
 
-// The diagram or its derivation, and then the plan, if there is one.
+// The diagram or its derivation, with the plan if there is one.
 std::vector<Scene> lay_out_all(const Session& session, const Diagram& diagram, const std::optional<Analysis>& analysis,
                                double width) {
-  std::vector<Scene> scenes;
-  if (session.options.derivation) {
-    const auto derivation = napkin::derive(diagram, all_statements(diagram));
-    scenes = lay_out_derivation(diagram, derivation, streamed(derivation, analysis), width);
-  }
-  if (!analysis && scenes.empty()) return {lay_out(diagram, width)};
-  if (!analysis) return scenes;
-  scenes.push_back(report::lay_out(*analysis, width));
-  return scenes;
+  const bool film = session.options.derivation;
+  if (analysis) return film ? report::lay_out_film(*analysis, width) : std::vector{report::lay_out(*analysis, width)};
+  if (!film) return {lay_out(diagram, width)};
+  const auto derivation = napkin::derive(diagram, all_statements(diagram));
+  return lay_out_derivation(diagram, derivation, streamed(derivation), width);
 }
 
 // None, with the exit code, where there is nothing to draw.

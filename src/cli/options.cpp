@@ -27,6 +27,7 @@ enum Set : unsigned {
   emitting = 1024,
   drawing = 2048,
   charting = 4096,
+  paged = 8192,  // or as a page
 };
 
 using Field =
@@ -67,6 +68,7 @@ const Row rows[] = {
     {diagram, "--print", "STAGE", "print what a stage made and stop", "syntax diagram derivation program plan nest",
      &Options::print},
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
+    {paged, "--format", "REPORT", "how to print", "text json markdown html", &Options::format},
     {charting, "--plot", "CHART", "a chart instead: SVG, PDF, PNG or its numbers as CSV, by the ending of the file",
      "transfers roofline time memory timeline loops", &Options::plot},
     {drawing, "--derivation", "", "one picture for each step of the derivation: numbered files, or a page (.html)", "",
@@ -82,11 +84,12 @@ const Row rows[] = {
 
 const Command command_rows[] = {
     {"analyze", "the best partition of a diagram on a machine, and what it costs", "FILE",
-     product | formats | diagram | machine | plan | ranked | charting,
+     product | paged | diagram | machine | plan | ranked | charting,
      "napkin analyze attention.nap --target h100-sxm5\n"
      "napkin analyze attention.nap --target h100-sxm5 --partition 'group q 128, stream x 64 at smem'\n"
      "napkin analyze attention.nap --target two-level --set-target M=98304 --model ideal --set q=8192\n"
-     "napkin analyze attention.nap --target h100-sxm5 --plot roofline -o roofline.svg",
+     "napkin analyze attention.nap --target h100-sxm5 --plot roofline -o roofline.svg\n"
+     "napkin analyze attention.nap --target h100-sxm5 --format html -o report.html",
      run_analyze},
     {"derive", "which axes group and stream, with the carried state, and why the others do not", "FILE",
      product | formats | diagram | deriving,
@@ -103,9 +106,10 @@ const Command command_rows[] = {
      emitting | diagram | machine | plan, "napkin emit cpp attention.nap --target x86-64-avx2 -o attention_cpp",
      run_emit_cpp},
     {"compare", "several partitions or machines side by side, or a gate against a baseline", "FILE",
-     product | formats | diagram | machine | plan | comparing,
+     product | paged | diagram | machine | plan | comparing,
      "napkin compare attention.nap --target h100-sxm5 --partition flash2 --partition 'group q 64 at smem'\n"
      "napkin compare attention.nap --target a100-sxm4-80 --target h100-sxm5\n"
+     "napkin compare attention.nap --target a100-sxm4-80 --target h100-sxm5 --format html -o compared.html\n"
      "napkin compare attention.nap --target h100-sxm5 --save-baseline base.json\n"
      "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
      run_compare},

@@ -97,7 +97,10 @@ int deliver(Session& session, const std::string& product, int otherwise) {
 }
 
 Format format(const Options& options) {
-  return options.format == "json" ? Format::json : options.format == "markdown" ? Format::markdown : Format::text;
+  constexpr std::string_view names[] = {"text", "json", "markdown", "html"};
+  for (const auto format : {Format::json, Format::markdown, Format::html})
+    if (options.format == names[static_cast<std::size_t>(format)]) return format;
+  return Format::text;
 }
 
 bool product_in_color(const Session& session) {

@@ -1,4 +1,6 @@
 // A scene -> SVG: text as text, looks as classes of one style sheet.
+#include "emit/picture_svg.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +14,7 @@ namespace napkin {
 namespace {
 
 constexpr std::string_view sheet = R"(
+.paper { fill: #ffffff }
 text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c }
 .title { font-size: 15px; font-weight: bold }
 .array { font-weight: bold }
@@ -57,7 +60,7 @@ text.outermost { fill: #1c1c1c } text.between { fill: #7a3fa0 } text.shared { fi
 constexpr double round_corner = 10;
 constexpr std::size_t series_looks = 8;
 
-std::string coordinate(double value) { return fmt::format("{:g}", std::round(value * 100) / 100); }
+std::string coordinate(double value) { return fmt::format("{:g}", std::round(value * 10) / 10); }
 std::string at(Point p) { return coordinate(p.x) + " " + coordinate(p.y); }
 
 double distance(Point a, Point b) { return std::hypot(a.x - b.x, a.y - b.y); }
@@ -109,16 +112,16 @@ std::string_view ink_class(Ink ink) {
 // What is said of a mark, and which array and axis it belongs to.
 struct Printed {
   const Scene& scene;
-  const std::string& id;  // before the ids of all marks
+  const SvgUse& use;
 };
 
 std::string attributes(const Printed& from, const Mark& mark, bool barred) {
-  std::string text = mark.id.empty() ? "" : fmt::format(" id=\"{}{}\"", from.id, xml(mark.id));
+  std::string text = mark.id.empty() || from.use.brief ? "" : fmt::format(" id=\"{}{}\"", from.use.id, xml(mark.id));
   text += fmt::format(" class=\"{}{}{}{}\"", name(mark.kind), barred ? " barred" : "",
                       mark.series ? fmt::format(" s{}", *mark.series % series_looks) : "",
                       mark.level ? fmt::format(" level {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
   if (!mark.array.empty()) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
-  if (!mark.axis.empty()) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
+  if (!mark.axis.empty() && !from.use.brief) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
   return text;
 }
 
@@ -134,7 +137,7 @@ std::string_view anchor(Anchor anchor) {
 }
 
 std::string print(const Printed& from, const Mark& mark) {
-  const auto title = mark.about.empty() ? "" : fmt::format("<title>{}</title>", xml(mark.about));
+  const auto title = mark.about.empty() || from.use.brief ? "" : fmt::format("<title>{}</title>", xml(mark.about));
   return match(
       mark.shape,
       [&](const Line& line) {
@@ -160,17 +163,23 @@ std::string print(const Printed& from, const Mark& mark) {
 
 }  // namespace
 
-std::string emit_svg(const Scene& scene, const std::string& id) {
+std::string_view svg_style() { return sheet; }
+
+std::string svg_element(const Scene& scene, const SvgUse& use) {
   const auto width = coordinate(scene.width), height = coordinate(scene.height);
+  const auto& id = use.id;
   auto text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
-      "aria-labelledby=\"{5}picture-title {5}picture-description\">\n"
-      "<title id=\"{5}picture-title\">{2}</title>\n<desc "
-      "id=\"{5}picture-description\">{3}</desc>\n<style>{4}</style>\n",
-      width, height, xml(scene.title), xml(scene.description), sheet, id);
-  text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n", width, height);
-  for (const auto& mark : scene.marks) text += print({scene, id}, mark);
+      "aria-labelledby=\"{2}picture-title{3}\">\n<title id=\"{2}picture-title\">{4}</title>\n",
+      width, height, id, scene.description.empty() ? "" : fmt::format(" {}picture-description", id), xml(scene.title));
+  if (!scene.description.empty())
+    text += fmt::format("<desc id=\"{}picture-description\">{}</desc>\n", id, xml(scene.description));
+  if (!use.style.empty()) text += fmt::format("<style>{}</style>\n", use.style);
+  text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", width, height);
+  for (const auto& mark : scene.marks) text += print({scene, use}, mark);
   return text + "</svg>\n";
 }
+
+std::string emit_svg(const Scene& scene) { return svg_element(scene, {"", sheet}); }
 
 }  // namespace napkin

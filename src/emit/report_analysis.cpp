@@ -91,7 +91,7 @@ void add_kernel(Document& made, const Analysis& analysis, const Found& found,
       Table{{{"", false, true}}, overrun_rows(analysis.hardware, cost)});
   if (!analysis.symbolic) add_numbers(made, analysis, *shown);
   if (analysis.symbolic) add(made, "Partition", shape_text(analysis, kernel));
-  add(made, "Closed forms", Table{{{""}, {"", false, true}}, closed_form_rows(analysis.hardware, cost)});
+  add(made, "Closed forms", Table{{{""}, {"", false, true}}, closed_form_rows(analysis.hardware, cost), true});
   if (analysis.symbolic) return;
   if (configuration) add_configuration(made, *configuration);
   add(made, "Time", time_text(cost));
@@ -120,14 +120,10 @@ Table header_table(const Analysis& analysis) {
   return {{{""}, {"", false, true}}, std::move(rows)};
 }
 
-void add_plan(Document& made, const Analysis& analysis) {
-  const auto words = plan_text(analysis);
-  if (analysis.kernels.size() < 2 && words.empty()) return;
-  made.blocks.push_back(Heading{2, "the whole plan", ""});
-  if (analysis.kernels.size() > 1) made.blocks.push_back(totals_table(analysis));
-  add(made, "Divided axes", division_table(analysis));
-  add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
-  add(made, "Search", words);
+Cost cost_of(const Analysis& analysis) {
+  Cost cost;
+  for (const auto& candidate : chosen(analysis)) cost.kernels.push_back(candidate.cost);
+  return cost;
 }
 
 }  // namespace
@@ -154,9 +150,12 @@ Plan plan_of(const Analysis& analysis) {
 Scene lay_out(const Analysis& analysis, double width) {
   const auto plan = plan_of(analysis);
   if (analysis.symbolic || plan.kernels.empty()) return napkin::lay_out(analysis.diagram, width);
-  Cost cost;
-  for (const auto& candidate : chosen(analysis)) cost.kernels.push_back(candidate.cost);
-  return napkin::lay_out(analysis.diagram, plan, cost, analysis.hardware, analysis.goal.model, width);
+  return napkin::lay_out(analysis.diagram, plan, cost_of(analysis), analysis.hardware, analysis.goal.model, width);
+}
+
+std::vector<Scene> lay_out_film(const Analysis& analysis, double width) {
+  return lay_out_derivation(analysis.diagram, plan_of(analysis), cost_of(analysis), analysis.hardware,
+                            analysis.goal.model, width);
 }
 
 Charted charted(const Analysis& analysis) {
@@ -176,16 +175,39 @@ const std::optional<Configuration>& configuration_of(const Analysis& analysis, s
   return kernel < analysis.configurations.size() ? analysis.configurations[kernel] : none;
 }
 
-Document document(const Analysis& analysis, double picture_width) {
-  Document made;
+void add_header(Document& made, const Analysis& analysis) {
   const auto title = fmt::format("{} on {}", analysis.diagram.name, analysis.hardware.name);
   made.blocks.push_back(Heading{1, title, analysis.hardware.description});
   made.blocks.push_back(header_table(analysis));
+}
+
+void add_picture(Document& made, const Analysis& analysis, double width) {
   made.blocks.push_back(Heading{2, "the diagram", ""});
-  made.blocks.push_back(Picture{lay_out(analysis, picture_width)});
+  made.blocks.push_back(Picture{lay_out(analysis, width)});
+}
+
+void add_kernels(Document& made, const Analysis& analysis) {
   for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
     add_kernel(made, analysis, analysis.kernels[i], configuration_of(analysis, i));
-  if (!analysis.symbolic) add_plan(made, analysis);
+}
+
+void add_plan(Document& made, const Analysis& analysis) {
+  if (analysis.symbolic) return;
+  const auto words = plan_text(analysis);
+  if (analysis.kernels.size() < 2 && words.empty()) return;
+  made.blocks.push_back(Heading{2, "the whole plan", ""});
+  if (analysis.kernels.size() > 1) made.blocks.push_back(totals_table(analysis));
+  add(made, "Divided axes", division_table(analysis));
+  add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
+  add(made, "Search", words);
+}
+
+Document document(const Analysis& analysis, double picture_width) {
+  Document made;
+  add_header(made, analysis);
+  add_picture(made, analysis, picture_width);
+  add_kernels(made, analysis);
+  add_plan(made, analysis);
   return made;
 }
 

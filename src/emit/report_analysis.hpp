@@ -9,6 +9,16 @@ namespace napkin::report {
 
 // `picture_width`: at which rows of its drawing are broken, see scene.hpp.
 Document document(const Analysis&, double picture_width);
+// With film, charts, pseudocode and the kernels' own text.
+Document page_document(const Analysis&);
+// The parts that both have.
+void add_header(Document&, const Analysis&);
+void add_picture(Document&, const Analysis&, double width);
+void add_kernels(Document&, const Analysis&);
+void add_plan(Document&, const Analysis&);
+Document comparison_document(const Comparison&);
+// With the pictures and charts of its rows beside each other.
+Document comparison_page(const Comparison&, const std::vector<Analysis>& rows);
 std::string json_text(const Analysis&);  // napkin.analysis/1
 
 // The candidate that is shown: the best, or where nothing fits the nearest; null where there is none.
@@ -19,6 +29,9 @@ std::vector<Candidate> chosen(const Analysis&);
 Plan plan_of(const Analysis&);
 // The diagram on the machine, kernel by kernel; the bare diagram where there are no numbers.
 Scene lay_out(const Analysis&, double width);
+
+// The film of its derivation, up to the plan.
+std::vector<Scene> lay_out_film(const Analysis&, double width);
 
 // What charts show of it; no kernels where there are no numbers.
 Charted charted(const Analysis&);

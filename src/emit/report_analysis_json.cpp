@@ -230,7 +230,9 @@ std::string json_text(const Analysis& analysis) {
 
 std::string print(const Analysis& analysis, Format format, bool color) {
   if (format == Format::json) return report::json_text(analysis);
-  const auto document = report::document(analysis, 720);
+  if (format == Format::html) return report::to_html(report::page_document(analysis));
+  constexpr double line = 720;
+  const auto document = report::document(analysis, line);
   return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emit/report_analysis.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
@@ -72,6 +73,8 @@ Table change_table(const Comparison& comparison) {
   return table;
 }
 
+}  // namespace
+
 Document comparison_document(const Comparison& comparison) {
   Document made;
   made.blocks.push_back(Heading{
@@ -84,6 +87,8 @@ Document comparison_document(const Comparison& comparison) {
   if (!comparison.changes.empty()) made.blocks.push_back(change_table(comparison));
   return made;
 }
+
+namespace {
 
 // The metrics of every level with the given end, keyed by the level.
 Json by_level(const ComparedRow& row, const std::string& end) {
@@ -146,6 +151,7 @@ std::string comparison_json(const Comparison& comparison) {
 std::string print(const Comparison& comparison, Format format, bool color) {
   if (format == Format::json) return report::comparison_json(comparison);
   const auto document = report::comparison_document(comparison);
+  if (format == Format::html) return report::to_html(document);
   return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
 }
 

@@ -3,6 +3,8 @@
 // A table's columns are as wide as their widest cell; what is left of the line goes to the columns that wrap.
 #include "emit/report_document.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -170,6 +172,12 @@ struct TextPrinter {
   void operator()(const Picture& picture) {
     for (const auto& line : split(drawn(picture), '\n')) text += trimmed(indent + line) + "\n";
   }
+  void operator()(const Pictures& pictures) {
+    for (const auto& scene : pictures.scenes) (*this)(Picture{scene});
+  }
+  void operator()(const Film& film) { (*this)(Pictures{film.scenes}); }
+  void operator()(const Chart& chart) { (*this)(numbers(chart)); }
+  void operator()(const Code& code) { (*this)(Verbatim{code.text}); }
   void operator()(const Table& table) { text += table_text(table, indent); }
 };
 
@@ -211,6 +219,12 @@ struct MarkdownPrinter {
     separate();
     text += "```\n" + drawn(picture) + "\n```\n";
   }
+  void operator()(const Pictures& pictures) {
+    for (const auto& scene : pictures.scenes) (*this)(Picture{scene});
+  }
+  void operator()(const Film& film) { (*this)(Pictures{film.scenes}); }
+  void operator()(const Chart& chart) { (*this)(numbers(chart)); }
+  void operator()(const Code& code) { (*this)(Verbatim{code.text}); }
   void operator()(const Table& table) {
     separate();
     std::vector<std::string> titles;
@@ -225,6 +239,22 @@ struct MarkdownPrinter {
 };
 
 }  // namespace
+
+Table numbers(const Chart& chart) {
+  Table table;
+  for (std::size_t i = 0; i < chart.data.columns.size(); ++i) {
+    const bool words = !chart.data.rows.empty() && std::holds_alternative<std::string>(chart.data.rows.front()[i]);
+    table.columns.push_back({chart.data.columns[i], !words, words});
+  }
+  for (const auto& row : chart.data.rows) {
+    table.rows.emplace_back();
+    for (const auto& cell : row) {
+      const auto* words = std::get_if<std::string>(&cell);
+      table.rows.back().push_back(words ? *words : fmt::format("{:.6g}", std::get<double>(cell)));
+    }
+  }
+  return table;
+}
 
 std::string to_text(const Document& document, bool color) {
   TextPrinter printer{color, {}};

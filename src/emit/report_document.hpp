@@ -1,11 +1,12 @@
-// What a report says, before it is text or markdown: headings, paragraphs and tables.
+// What a report says, before it is text, markdown or a page: headings, paragraphs, tables and pictures.
 #pragma once
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "napkin/scene.hpp"
+#include "napkin/chart.hpp"
 
 namespace napkin::report {
 
@@ -28,6 +29,18 @@ struct Verbatim {
 struct Picture {
   Scene scene;
 };
+// Several that are compared, side by side where there is room.
+struct Pictures {
+  std::vector<Scene> scenes;
+};
+struct Film {
+  std::vector<Scene> scenes;
+};
+
+// Lines of a program.
+struct Code {
+  std::string name, text;
+};
 
 struct TableColumn {
   std::string title;
@@ -37,15 +50,22 @@ struct TableColumn {
 struct Table {
   std::vector<TableColumn> columns;
   std::vector<std::vector<std::string>> rows;
+  bool formulas = false;  // in which letters are axes and quantities, not arrays
 };
 
-using Block = std::variant<Heading, Paragraph, Verbatim, Picture, Table>;
+using Block = std::variant<Heading, Paragraph, Verbatim, Picture, Pictures, Film, Chart, Code, Table>;
 struct Document {
   std::vector<Block> blocks;
+  std::map<std::string, std::string> arrays;  // by the names that stand for them: "K_smem" for "K"
 };
+
+// What stands behind a chart.
+Table numbers(const Chart&);
 
 // At most 100 columns wide wherever the words allow it.
 std::string to_text(const Document&, bool color);
 std::string to_markdown(const Document&);
+// A page: the first heading is its title, those below it its contents.
+std::string to_html(const Document&);
 
 }  // namespace napkin::report

@@ -1,5 +1,6 @@
-// A derivation -> pictures, one a step: the diagram; what each rule made of an array, before and after; one piece of
-// the stream, with what is carried from piece to piece; and what follows after the last.
+// A derivation -> pictures, one a step: the diagram; its statements apart and fused; what each rule made of an array,
+// before and after; one piece of the stream, with what is carried from piece to piece, and what follows after the last;
+// and with a plan, what stands in which memory, and the plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,20 +55,57 @@ void add(Page& page, const Diagram& diagram) {
   page.add({diagram, all, nullptr}, {});
 }
 
+std::optional<WireId> first_stream(const Partition& partition) {
+  for (const auto& split : partition.splits)
+    if (split.kind == SplitKind::stream) return split.wire;
+  return std::nullopt;
+}
+
 class Film {
  public:
   Film(const Diagram& diagram, double width) : diagram_(diagram), width_(width) {}
 
-  std::vector<Scene> run(const Derivation& derivation, std::optional<WireId> wire) {
+  void add_diagram() {
     auto page = begin(fmt::format("{} as it is written", diagram_.name), "");
     add(page, diagram_);
     frames_.push_back(page.end());
+    frames_.back().description = described(circuit(diagram_));
+  }
+
+  // Nothing where every statement stays a kernel of its own.
+  void add_fusion(const std::vector<const Derivation*>& kernels) {
+    const auto fused = [](const Derivation* one) { return one->statements.size() > 1; };
+    if (std::ranges::none_of(kernels, fused)) return;
+    auto page = begin("fused", "what one statement makes and only the next ones read stays inside their kernel");
+    page.add_heading("apart: each statement is a kernel, and what it makes goes through the outermost memory");
+    for (const auto& statement : diagram_.statements)
+      add(page, excerpt(diagram_, std::vector<Statement>{statement}, {statement.output}));
+    for (const auto* one : kernels) {
+      std::vector<Statement> statements;
+      for (const auto id : one->statements) statements.push_back(diagram_.at(id));
+      page.add_heading(fused(one) ? "fused: " + inside_words(*one) : "alone");
+      add(page, excerpt(diagram_, statements, {one->outputs.begin(), one->outputs.end()}));
+    }
+    frames_.push_back(page.end());
+  }
+
+  void add_derivation(const Derivation& derivation, std::optional<WireId> wire) {
     for (const auto& step : derivation.trace) add_rewriting(derivation.scratch, step);
     const auto* verdict = wire ? derivation.find(*wire) : nullptr;
     const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
     if (stream) add_stream(*stream, *wire);
-    return std::move(frames_);
   }
+
+  void add_scene(Scene scene) {
+    const auto number = fmt::format("{}. ", frames_.size() + 1);
+    for (auto& mark : scene.marks)
+      if (auto* words = std::get_if<Words>(&mark.shape); words && mark.kind == MarkKind::title)
+        words->text = number + words->text, words->width += text_width(number) * 1.25;
+    scene.title = number + scene.title;
+    frames_.push_back(std::move(scene));
+  }
+
+  std::vector<Scene> run() { return std::move(frames_); }
 
  private:
   Page begin(const std::string& title, const std::string& why) {
@@ -104,6 +142,18 @@ class Film {
     frames_.push_back(page.end());
   }
 
+  // "S and P stay inside".
+  std::string inside_words(const Derivation& derivation) const {
+    std::vector<std::string> inside;
+    for (const auto id : derivation.statements) {
+      const auto array = diagram_.at(id).output;
+      if (std::ranges::find(derivation.outputs, array) == derivation.outputs.end())
+        inside.push_back(diagram_.at(array).name);
+    }
+    if (inside.empty()) return "what is read is read once for all of them";
+    return fmt::format("{} {} inside", fmt::join(inside, ", "), inside.size() == 1 ? "stays" : "stay");
+  }
+
   static std::string carried_words(const Streamable& stream) {
     std::string text;
     for (const auto& carried : stream.state)
@@ -120,7 +170,24 @@ class Film {
 
 std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Derivation& derivation,
                                       std::optional<WireId> stream, double width) {
-  return Film(diagram, width).run(derivation, stream);
+  Film film(diagram, width);
+  film.add_diagram();
+  film.add_fusion({&derivation});
+  film.add_derivation(derivation, stream);
+  return film.run();
+}
+
+std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Plan& plan, const Cost& cost,
+                                      const Hardware& hardware, Model model, double width) {
+  Film film(diagram, width);
+  film.add_diagram();
+  std::vector<const Derivation*> kernels;
+  for (const auto& kernel : plan.kernels) kernels.push_back(kernel.derivation.get());
+  film.add_fusion(kernels);
+  for (const auto& kernel : plan.kernels) film.add_derivation(*kernel.derivation, first_stream(kernel.partition));
+  film.add_scene(lay_out_memories(diagram, plan, hardware, width));
+  film.add_scene(lay_out(diagram, plan, cost, hardware, model, width));
+  return film.run();
 }
 
 }  // namespace napkin

@@ -8,12 +8,17 @@ namespace {
 
 using namespace scene;
 
-std::string kernel_words(const Diagram& diagram, const Kernel& kernel, const Hardware& hardware) {
+std::string statement_names(const Diagram& diagram, const Derivation& derivation) {
   std::string names;
-  for (const auto id : kernel.derivation->statements)
+  for (const auto id : derivation.statements)
     names += (names.empty() ? "" : ", ") + diagram.at(diagram.at(id).output).name;
+  return names;
+}
+
+std::string kernel_words(const Diagram& diagram, const Kernel& kernel, const Hardware& hardware) {
   const auto labels = to_text(kernel.partition, kernel.derivation->scratch, hardware);
-  return fmt::format("kernel {}: {}", names, labels.empty() ? "everything whole" : labels);
+  return fmt::format("kernel {}: {}", statement_names(diagram, *kernel.derivation),
+                     labels.empty() ? "everything whole" : labels);
 }
 
 }  // namespace
@@ -36,6 +41,22 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
     const auto at = levels(some, kernel, hardware);
     page.add_heading(kernel_words(diagram, kernel, hardware));
     page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
+  }
+  page.add_legend();
+  return page.end();
+}
+
+Scene lay_out_memories(const Diagram& diagram, const Plan& plan, const Hardware& hardware, double width) {
+  const auto all = circuit(diagram);
+  Page page(width, fmt::format("the memories of {}", hardware.name),
+            "each array in the colour of the memory that it stands in");
+  page.set_levels(inked(hardware));
+  for (const auto& kernel : plan.kernels) {
+    const auto some = part(all, *kernel.derivation);
+    auto at = levels(some, kernel, hardware);
+    at.partition = {};
+    page.add_heading("kernel " + statement_names(diagram, *kernel.derivation));
+    page.add({diagram, some, &at}, {});
   }
   page.add_legend();
   return page.end();

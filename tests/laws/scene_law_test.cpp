@@ -109,6 +109,12 @@ TEST_CASE("plans that are searched draw by the laws of pictures", "[scene][law]"
     for (auto& axis : diagram.axes) axis.size = 64;
     const auto found = search(diagram, hardware, Goal{});
     check_laws(found.diagram, lay_out(found.diagram, found.plan, found.cost, hardware, Model::machine));
+    check_laws(found.diagram, lay_out_memories(found.diagram, found.plan, hardware));
+    for (const auto& scene : lay_out_derivation(found.diagram, found.plan, found.cost, hardware, Model::machine)) {
+      CAPTURE(scene.title);
+      CHECK(outside(scene) == std::vector<std::string>{});
+      CHECK(collisions(scene) == std::vector<std::string>{});
+    }
   }
 }
 

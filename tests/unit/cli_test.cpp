@@ -132,11 +132,6 @@ TEST_CASE("help leads with examples, for the program and for every command", "[c
   }
 }
 
-TEST_CASE("what does not work yet is not offered", "[cli]") {
-  CHECK(!has(run_cli({"analyze", "--help"}).out, "html"));
-  CHECK(run_cli({"analyze", attention, "--target", "toy", "--format", "html"}).code == exit_command_line);
-}
-
 TEST_CASE("the version", "[cli]") {
   const auto ran = run_cli({"--version"});
   CHECK(ran.code == exit_done);

@@ -5,6 +5,7 @@
 #include "napkin/emit.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"
+#include "support/machine.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
 #include "support/xml.hpp"
@@ -115,15 +116,46 @@ TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
   const auto x = find_wire(diagram, "x");
   const auto& stream = std::get<Streamable>(derivation.find(*x)->stream);
   const auto scenes = lay_out_derivation(diagram, derivation, x);
-  REQUIRE(scenes.size() == 2 + derivation.trace.size() + stream.trace.size());
+  REQUIRE(scenes.size() == 3 + derivation.trace.size() + stream.trace.size());
+  CHECK(has(scenes[1].title, "2. fused"));
+  CHECK(has(to_text(scenes[1]), "fused: S, P stay inside"));
   for (std::size_t i = 0; i < stream.trace.size(); ++i) {
-    const auto& scene = scenes[1 + derivation.trace.size() + i];
+    const auto& scene = scenes[2 + derivation.trace.size() + i];
     CHECK(has(scene.title, "rule " + std::string(code(stream.trace[i].rule)) + ":"));
     CHECK(scene.description == stream.trace[i].why);
   }
   CHECK(has(to_text(scenes.back()), "carried: m, l, O"));
   CHECK(has(to_text(scenes.back()), "r * O + ·"));
-  CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 1 + derivation.trace.size());
+  CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 2 + derivation.trace.size());
+}
+
+TEST_CASE("a statement alone is not fused", "[scene]") {
+  const auto diagram = read_example("matmul.nap");
+  const std::vector<StatementId> all = {{0}};
+  for (const auto& scene : lay_out_derivation(diagram, derive(diagram, all), std::nullopt))
+    CHECK(!has(scene.title, "fused"));
+}
+
+TEST_CASE("the film of a plan ends with its memories and with what it costs", "[scene]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto diagram = read_example("attention.nap");
+  const std::vector<StatementId> all = {{0}, {1}, {2}};
+  const auto x = *find_wire(diagram, "x");
+  Plan plan;
+  plan.kernels.push_back(
+      make_kernel(std::make_shared<const Derivation>(derive(diagram, all)),
+                  {{{SplitKind::group, *find_wire(diagram, "q"), 128, 1}, {SplitKind::stream, x, 64, 1}}}));
+  const auto cost = estimate(plan, hardware, Model::machine);
+  const auto scenes = lay_out_derivation(diagram, plan, cost, hardware, Model::machine);
+  const auto bare = lay_out_derivation(diagram, *plan.kernels[0].derivation, x);
+  REQUIRE(scenes.size() == bare.size() + 2);
+  for (std::size_t i = 0; i < bare.size(); ++i) CHECK(to_text(scenes[i]) == to_text(bare[i]));
+  const auto coloured = to_text(scenes[bare.size()]), planned = to_text(scenes.back());
+  CHECK(has(coloured, " at smem"));
+  CHECK(!has(coloured, "s_x 64"));
+  CHECK(!has(coloured, "figure"));
+  CHECK(has(planned, "s_x 64"));
+  CHECK(has(planned, "figure"));
 }
 
 TEST_CASE("draw --derivation writes numbered files or one page", "[cli][scene]") {
@@ -132,7 +164,7 @@ TEST_CASE("draw --derivation writes numbered files or one page", "[cli][scene]")
   const auto page = test::run_cli({"draw", attention, "--derivation", "--format", "html"});
   CHECK(page.code == exit_done);
   CHECK(page.out.starts_with("<!DOCTYPE html>"));
-  CHECK(has(page.out, "<figure>"));
+  CHECK(has(page.out, "<figure "));
   CHECK(!has(page.out, "http://www.w3.org/1999"));
   CHECK(!has(page.out, "src="));
   const auto files = test::run_cli({"draw", attention, "--derivation", "-o", folder / "film.svg"});

@@ -1,0 +1,45 @@
+// Scenes -> one HTML page that needs nothing else: the pictures one below another, and where scripts run, a slider that
+// shows one at a time. Printing shows all.
+#include "emit/page.hpp"
+
+#include <fmt/format.h>
+
+#include "emit/picture_escape.hpp"
+#include "emit/picture_svg.hpp"
+#include "napkin/emit.hpp"
+
+namespace napkin {
+
+std::string_view page_style();   // src/emit/page.css
+std::string_view page_script();  // src/emit/page.js
+
+std::string html_page(const std::string& title, const std::string& body) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n"
+      "<style>{}\n{}</style>\n</head>\n<body>\n<main>\n{}</main>\n<script>{}</script>\n</body>\n</html>\n",
+      xml(title), svg_style(), page_style(), body, page_script());
+}
+
+std::string html_figure(const Scene& scene, const std::string& id, bool brief) {
+  return fmt::format("<figure class=\"scroll\" tabindex=\"0\" aria-label=\"{}\">\n{}</figure>\n", xml(scene.title),
+                     svg_element(scene, {id, "", brief}));
+}
+
+std::string html_film(const std::vector<Scene>& scenes, const std::string& id) {
+  std::string text = "<div class=\"film\">\n";
+  if (scenes.size() > 1)
+    text += fmt::format(
+        "<nav aria-label=\"Steps\"><button type=\"button\" value=\"-1\">Back</button> <label>Step <input "
+        "type=\"range\" min=\"1\" max=\"{}\" value=\"1\"></label> <button type=\"button\" value=\"1\">Next</button> "
+        "<output></output></nav>\n",
+        scenes.size());
+  for (std::size_t i = 0; i < scenes.size(); ++i) text += html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), true);
+  return text + "</div>\n";
+}
+
+std::string emit_page(const std::vector<Scene>& scenes, const std::string& title) {
+  return html_page(title, fmt::format("<h1>{}</h1>\n{}", xml(title), html_film(scenes, "step-")));
+}
+
+}  // namespace napkin

@@ -1,0 +1,18 @@
+// The HTML page that pictures and reports stand on: one file that needs nothing else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "napkin/scene.hpp"
+
+namespace napkin {
+
+// `body` is HTML.
+std::string html_page(const std::string& title, const std::string& body);
+
+// One picture, and several of which one shows at a time. `id` begins all ids; `brief` as in SvgUse.
+std::string html_figure(const Scene&, const std::string& id, bool brief = false);
+std::string html_film(const std::vector<Scene>&, const std::string& id);
+
+}  // namespace napkin

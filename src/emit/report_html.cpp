@@ -1,0 +1,197 @@
+// Document -> an HTML page. Names of arrays are marked wherever they stand, so that the page's script can light one
+// everywhere; in programs they lead to where the array is drawn.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "emit/page.hpp"
+#include "emit/picture_escape.hpp"
+#include "emit/report_document.hpp"
+
+namespace napkin::report {
+namespace {
+
+bool in_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         c == '\'';
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Words and what stands between them, one after another.
+std::vector<std::string> pieces(const std::string& text) {
+  std::vector<std::string> all;
+  for (const char c : text) {
+    if (all.empty() || in_word(all.back().back()) != in_word(c)) all.emplace_back();
+    all.back() += c;
+  }
+  return all;
+}
+
+constexpr const char* first_picture = "diagram-";  // before its ids, which links lead to
+
+class Html {
+ public:
+  explicit Html(const Document& document) : document_(document) {
+    for (const auto& block : document.blocks) {
+      if (const auto* picture = std::get_if<Picture>(&block)) add_drawn(picture->scene);
+      if (const auto* pictures = std::get_if<Pictures>(&block))
+        for (const auto& scene : pictures->scenes) add_drawn(scene);
+    }
+  }
+
+  std::string run() {
+    std::string title;
+    for (const auto& block : document_.blocks) {
+      if (const auto* heading = std::get_if<Heading>(&block); heading && heading->depth == 1 && title.empty())
+        title = heading->text;
+      std::visit(*this, block);
+      const auto* heading = std::get_if<Heading>(&block);
+      if (heading && heading->depth == 1) text_ += "<!--contents-->";
+    }
+    const auto at = text_.find("<!--contents-->");
+    if (at != std::string::npos) text_.replace(at, 15, contents_of() + buttons());
+    return html_page(title, text_);
+  }
+
+  void operator()(const Heading& heading) {
+    const auto aside = heading.aside.empty() ? "" : fmt::format(" <span class=\"aside\">{}</span>", xml(heading.aside));
+    std::string id;
+    if (heading.depth == 2) {
+      contents_.push_back(heading.text);
+      id = fmt::format(" id=\"section-{}\"", contents_.size());
+    }
+    text_ += fmt::format("<h{0}{1}>{2}{3}</h{0}>\n", heading.depth, id, marked(heading.text), aside);
+  }
+  void operator()(const Paragraph& paragraph) { text_ += fmt::format("<p>{}</p>\n", marked(paragraph.text)); }
+  void operator()(const Verbatim& verbatim) {
+    text_ += fmt::format("<pre class=\"scroll\" tabindex=\"0\">{}</pre>\n", marked(verbatim.text));
+  }
+  void operator()(const Picture& picture) {
+    text_ += html_figure(picture.scene, pictures_++ == 0 ? first_picture : fresh_id());
+  }
+  void operator()(const Pictures& pictures) {
+    text_ += "<div class=\"beside\">\n";
+    for (const auto& scene : pictures.scenes) text_ += html_figure(scene, fresh_id());
+    text_ += "</div>\n";
+  }
+  void operator()(const Film& film) { text_ += html_film(film.scenes, fresh_id()); }
+  void operator()(const Chart& chart) {
+    auto scene = chart.scene;
+    scene.description = "Its numbers stand in the table below.";
+    text_ += html_figure(scene, fresh_id()) + "<details><summary>The numbers</summary>\n";
+    (*this)(numbers(chart));
+    text_ += "</details>\n";
+  }
+
+  void operator()(const Code& code) {
+    const auto id = fresh_id();
+    text_ += fmt::format("<details><summary>{}</summary>\n<pre class=\"code scroll\" tabindex=\"0\">", xml(code.name));
+    std::size_t number = 0, begin = 0;
+    while (begin < code.text.size()) {
+      const auto end = std::min(code.text.find('\n', begin), code.text.size());
+      text_ += fmt::format("<span id=\"{}{}\">{}</span>", id, ++number, linked(code.text.substr(begin, end - begin)));
+      begin = end + 1;
+    }
+    text_ += "</pre></details>\n";
+  }
+
+  void operator()(const Table& table) {
+    text_ += "<div class=\"scroll\" tabindex=\"0\"><table>\n";
+    const bool titled = std::ranges::any_of(table.columns, [](const TableColumn& c) { return !c.title.empty(); });
+    if (titled) {
+      text_ += "<thead><tr>";
+      for (const auto& column : table.columns) text_ += title_cell(column);
+      text_ += "</tr></thead>\n";
+    }
+    text_ += "<tbody>\n";
+    for (const auto& row : table.rows) {
+      text_ += "<tr>";
+      for (std::size_t c = 0; c < row.size(); ++c)
+        text_ += fmt::format("<td{}>{}</td>", table.columns[c].right ? " class=\"n\"" : "",
+                             table.formulas ? xml(row[c]) : marked(row[c]));
+      text_ += "</tr>\n";
+    }
+    text_ += "</tbody></table></div>\n";
+  }
+
+ private:
+  void add_drawn(const Scene& scene) {
+    for (const auto& mark : scene.marks)
+      if (mark.kind == MarkKind::array_name) drawn_.emplace(mark.array, mark.id);
+  }
+
+  static std::string title_cell(const TableColumn& column) {
+    const auto* right = column.right ? " class=\"n\"" : "";
+    return column.title.empty() ? fmt::format("<td{}></td>", right)
+                                : fmt::format("<th scope=\"col\"{}>{}</th>", right, xml(column.title));
+  }
+
+  std::string fresh_id() { return fmt::format("p{}-", ++ids_); }
+
+  // What a word stands for; a letter after a number is its unit.
+  const std::string* array_of(const std::vector<std::string>& words, std::size_t i) const {
+    const auto found = document_.arrays.find(words[i]);
+    if (found == document_.arrays.end()) return nullptr;
+    const bool unit =
+        i >= 2 && words[i - 1] == " " && is_digit(words[i - 2].back()) && std::ranges::all_of(words[i - 2], is_digit);
+    return unit ? nullptr : &found->second;
+  }
+
+  std::string marked(const std::string& text) const {
+    std::string all;
+    const auto words = pieces(text);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto* array = array_of(words, i);
+      all += array ? fmt::format("<span data-array=\"{}\">{}</span>", xml(*array), xml(words[i])) : xml(words[i]);
+    }
+    return all;
+  }
+
+  // The first of a line that is drawn is a link.
+  std::string linked(const std::string& line) const {
+    std::string all;
+    bool done = false;
+    const auto words = pieces(line);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const auto* array = array_of(words, i);
+      if (array && !done && drawn_.contains(*array)) {
+        done = true;
+        all += fmt::format("<a href=\"#{}{}\" data-array=\"{}\">{}</a>", first_picture, drawn_.at(*array), xml(*array),
+                           xml(words[i]));
+      } else {
+        all += array ? fmt::format("<span data-array=\"{}\">{}</span>", xml(*array), xml(words[i])) : xml(words[i]);
+      }
+    }
+    return all;
+  }
+
+  std::string contents_of() const {
+    std::string all = "<nav class=\"contents\" aria-label=\"Contents\"><ul>\n";
+    for (std::size_t i = 0; i < contents_.size(); ++i)
+      all += fmt::format("<li><a href=\"#section-{}\">{}</a></li>\n", i + 1, xml(contents_[i]));
+    return all + "</ul></nav>\n";
+  }
+
+  // To light an array without a pointer.
+  std::string buttons() const {
+    std::string all = "<div class=\"arrays\" role=\"group\" aria-label=\"Show an array everywhere\">Arrays:\n";
+    for (const auto& [array, id] : drawn_)
+      all +=
+          fmt::format("<button type=\"button\" data-array=\"{0}\" aria-pressed=\"false\">{0}</button>\n", xml(array));
+    return drawn_.empty() ? "" : all + "</div>\n";
+  }
+
+  const Document& document_;
+  std::map<std::string, std::string> drawn_;  // arrays in pictures, and the id of their name there
+  std::vector<std::string> contents_;
+  std::size_t ids_ = 0, pictures_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string to_html(const Document& document) { return Html(document).run(); }
+
+}  // namespace napkin::report

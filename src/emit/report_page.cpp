@@ -1,0 +1,121 @@
+// Analysis -> the document of a page: the numbers of the report, with film, charts and programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "emit/report_analysis.hpp"
+#include "emit/report_words.hpp"
+#include "napkin/emit.hpp"
+
+namespace napkin::report {
+namespace {
+
+constexpr double width = 1200;
+
+void add_film(Document& made, const Analysis& analysis) {
+  if (analysis.symbolic || chosen(analysis).empty()) return;
+  made.blocks.push_back(Heading{2, "how it is derived", ""});
+  made.blocks.push_back(Film{lay_out_film(analysis, width)});
+}
+
+void add_charts(Document& made, const Analysis& analysis) {
+  const auto of = charted(analysis);
+  bool first = true;
+  for (const auto& kind : chart_kinds()) {
+    auto chart = kind.plot(of);
+    if (!chart) continue;
+    if (std::exchange(first, false)) made.blocks.push_back(Heading{2, "charts", ""});
+    made.blocks.push_back(Heading{3, std::string(kind.title), ""});
+    made.blocks.push_back(Paragraph{std::string(kind.shows)});
+    made.blocks.push_back(std::move(*chart));
+  }
+}
+
+// The kernels' own text; machines that are programmed otherwise run C++.
+std::vector<EmittedFile> kernel_files(const Analysis& analysis) {
+  const auto emitter = analysis.hardware.cuda_architecture.empty() ? emit_cpp : emit_cuda;
+  auto files = emitter(analysis.diagram, plan_of(analysis), analysis.hardware);
+  std::erase_if(files, [](const EmittedFile& file) {
+    const bool kernel = file.name.ends_with(".cu") || file.name.ends_with(".cpp");
+    return !kernel || file.name.find("_harness") != std::string::npos;
+  });
+  return files;
+}
+
+void add_programs(Document& made, const Analysis& analysis) {
+  const auto all = chosen(analysis);
+  if (analysis.symbolic || all.empty()) return;
+  made.blocks.push_back(Heading{2, "programs", ""});
+  for (const auto& candidate : all) {
+    const auto nest = lower(candidate.kernel, analysis.hardware);
+    for (const auto& buffer : nest.buffers) made.arrays.emplace(buffer.name, nest.scratch.at(buffer.array).name);
+    made.blocks.push_back(Code{"pseudocode of " + join(statement_names(*candidate.kernel.derivation)),
+                               emit_pseudocode(nest, analysis.hardware)});
+  }
+  const bool fits = std::ranges::all_of(all, [](const Candidate& one) { return one.cost.overruns.empty(); });
+  if (!fits) return;
+  for (auto& file : kernel_files(analysis)) made.blocks.push_back(Code{file.name, std::move(file.text)});
+}
+
+void name_arrays(Document& made, const Analysis& analysis) {
+  for (const auto& array : analysis.diagram.arrays) made.arrays.emplace(array.name, array.name);
+}
+
+std::string row_name(const Comparison& comparison, std::size_t row) {
+  const auto& one = comparison.rows.at(row);
+  return fmt::format("{}: {} on {}", row + 1, one.partition, one.target);
+}
+
+// Of every row, with scales in common.
+std::vector<Charted> charted_rows(const Comparison& comparison, const std::vector<Analysis>& rows) {
+  std::vector<Charted> all;
+  double bytes = 0, seconds = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    all.push_back(charted(rows[i]));
+    all.back().title = row_name(comparison, i);
+    bytes = std::max(bytes, most_bytes(all.back())), seconds = std::max(seconds, most_seconds(all.back()));
+  }
+  for (auto& one : all) one.least_bytes = bytes, one.least_seconds = seconds;
+  return all;
+}
+
+}  // namespace
+
+Document comparison_page(const Comparison& comparison, const std::vector<Analysis>& rows) {
+  auto made = comparison_document(comparison);
+  Pictures drawings;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    name_arrays(made, rows[i]);
+    drawings.scenes.push_back(lay_out(rows[i], width));
+    drawings.scenes.back().title = row_name(comparison, i);
+  }
+  made.blocks.push_back(Heading{2, "the diagrams", ""});
+  made.blocks.push_back(std::move(drawings));
+  const auto all = charted_rows(comparison, rows);
+  for (const auto& kind : chart_kinds()) {
+    Pictures charts;
+    for (const auto& one : all)
+      if (auto chart = kind.plot(one)) charts.scenes.push_back(std::move(chart->scene));
+    if (charts.scenes.empty()) continue;
+    made.blocks.push_back(Heading{2, std::string(kind.title), ""});
+    made.blocks.push_back(Paragraph{std::string(kind.shows)});
+    made.blocks.push_back(std::move(charts));
+  }
+  return made;
+}
+
+Document page_document(const Analysis& analysis) {
+  Document made;
+  name_arrays(made, analysis);
+  add_header(made, analysis);
+  add_picture(made, analysis, width);
+  add_film(made, analysis);
+  add_plan(made, analysis);
+  add_charts(made, analysis);
+  add_kernels(made, analysis);
+  add_programs(made, analysis);
+  return made;
+}
+
+}  // namespace napkin::report

@@ -1,0 +1,164 @@
+// The pages that napkin writes, in a browser: no errors, no network, slider, lighting, keyboard, light and dark, print,
+// names for screen readers, axe-core, three widths. usage: node pages.test.js PROGRAM BROWSER TREE
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { chromium } from "playwright-core";
+
+const [program, executablePath, tree] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const example = name => `${tree}/examples/${name}.nap`;
+const pages = {
+  report: ["analyze", example("attention"), "--target", "h100-sxm5", "--format", "html"],
+  plan: ["analyze", example("transformer_block"), "--target", "h100-sxm5", "--format", "html"],
+  film: ["draw", example("attention"), "--derivation"],
+  comparison: ["compare", example("attention"), "--target", "a100-sxm4-80", "--target", "h100-sxm5", "--format", "html"],
+};
+
+let checks = 0, failures = 0;
+function check(holds, what) {
+  ++checks;
+  if (holds) return;
+  ++failures;
+  console.log(`FAILED: ${what}`);
+}
+
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+// A page with what it complains of, and what it asks of the network.
+async function open(name, options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints = [], requests = [];
+  page.on("console", message => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
+  page.on("pageerror", error => complaints.push(String(error)));
+  page.on("request", request => requests.push(request.url()));
+  await page.goto(`file://${resolve(name + ".html")}`);
+  return { page, context, complaints, requests };
+}
+
+// The least contrast of words in pictures against their paper: axe-core does not look there.
+const leastContrast = () => {
+  const light = color => {
+    const [r, g, b] = color.match(/[\d.]+/g).map(Number).map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  let least = Infinity;
+  for (const svg of document.querySelectorAll("svg")) {
+    const paper = light(getComputedStyle(svg.querySelector(".paper")).fill);
+    for (const text of svg.querySelectorAll("text")) {
+      const words = light(getComputedStyle(text).fill);
+      least = Math.min(least, (Math.max(words, paper) + 0.05) / (Math.min(words, paper) + 0.05));
+    }
+  }
+  return least;
+};
+
+for (const [name, command] of Object.entries(pages)) {
+  execFileSync(program, [...command, "--quiet", "-o", `${name}.html`]);
+  check(statSync(`${name}.html`).size < 1e6, `${name} is under 1 MB`);
+  for (const colorScheme of ["light", "dark"])
+    for (const width of [360, 800, 1400]) {
+      const where = `${name}, ${colorScheme}, ${width} wide`;
+      const { page, context, complaints, requests } = await open(name, { colorScheme, viewport: { width, height: 900 } });
+      check(complaints.length === 0, `${where}: no complaints, but ${complaints}`);
+      check(requests.every(url => url.startsWith("file:")) && requests.length === 1, `${where}: asks for ${requests}`);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      check(overflow <= 0, `${where}: ${overflow} too wide`);
+      const contrast = await page.evaluate(leastContrast);
+      check(contrast >= 4.5, `${where}: words in pictures have a contrast of ${contrast}`);
+      await page.evaluate(axe);
+      const found = await page.evaluate(() => axe.run());
+      for (const one of found.violations)
+        check(false, `${where}: ${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)} ${one.nodes[0].failureSummary}`);
+      check(found.passes.length > 10, `${where}: axe-core looked`);
+      await context.close();
+    }
+}
+
+{
+  const { page, context } = await open("report", { viewport: { width: 1400, height: 900 } });
+  const unnamed = await page.evaluate(() => [...document.querySelectorAll("svg")].filter(svg =>
+    svg.getAttribute("role") !== "img" || !svg.getAttribute("aria-labelledby").split(" ").every(id => document.getElementById(id)?.textContent)).length);
+  check(unnamed === 0, "every picture has its title and description");
+  const twice = await page.evaluate(() => {
+    const ids = [...document.querySelectorAll("[id]")].map(one => one.id);
+    return ids.filter((id, i) => ids.indexOf(id) !== i);
+  });
+  check(twice.length === 0, `ids twice: ${twice}`);
+  const broken = await page.evaluate(() => [...document.querySelectorAll("a[href]")].map(a => a.getAttribute("href"))
+    .filter(href => !href.startsWith("#") || !document.getElementById(href.slice(1))));
+  check(broken.length === 0, `links that lead nowhere: ${broken}`);
+
+  const shown = () => page.evaluate(() => [...document.querySelectorAll(".film figure")]
+    .flatMap((figure, i) => figure.checkVisibility() ? [i] : []).join());
+  const last = await page.evaluate(() => document.querySelectorAll(".film figure").length - 1);
+  check(last > 5, "the film has steps");
+  check(await shown() === "0", "the film begins with its first picture alone");
+  await page.locator(".film input").fill("3");
+  check(await shown() === "2", "the slider shows the third");
+  await page.getByRole("button", { name: "Next" }).click();
+  check(await shown() === "3", "a button shows the next");
+  await page.keyboard.press("ArrowLeft");
+  check(await shown() === "2", "an arrow shows the one before");
+  await page.locator(".film input").focus();
+  await page.keyboard.press("End");
+  check(await shown() === String(last), "the slider's own keys work");
+
+  const lit = () => page.evaluate(() => [...document.querySelectorAll(".lit")].map(one =>
+    `${one.dataset.array} ${one.closest("svg") ? "picture" : one.closest("pre") ? "program" : "words"}`));
+  check((await lit()).length === 0, "nothing is lit at first");
+  await page.locator("svg [data-array=K].array").first().hover();
+  const pointed = await lit();
+  for (const part of ["K picture", "K program", "K words"]) check(pointed.includes(part), `pointing at K lights it: ${part}`);
+  check(pointed.every(one => one.startsWith("K ")), "pointing at K lights nothing else");
+  await page.mouse.move(1, 1);
+  check((await lit()).length === 0, "and not for longer");
+  const button = page.locator(".arrays button", { hasText: /^V$/ });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".film input").focus();
+  check((await lit()).includes("V picture"), "a button keeps an array lit, by keyboard");
+  check(await button.getAttribute("aria-pressed") === "true", "and says so");
+  await button.click();
+  await page.mouse.move(1, 1);
+  await page.locator(".film input").focus();
+  check((await lit()).length === 0, "and no longer once pressed again");
+
+  let reached = 0;
+  await page.locator("body").click({ position: { x: 1, y: 1 } });
+  for (let i = 0; i < 12; ++i) {
+    await page.keyboard.press("Tab");
+    reached += await page.evaluate(() => document.activeElement !== document.body && document.activeElement.matches(":focus-visible"));
+  }
+  check(reached === 12, "Tab walks through what can be used, and shows where it is");
+
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  const printed = await page.evaluate(() => ({
+    figures: [...document.querySelectorAll(".film figure")].every(figure => figure.checkVisibility()),
+    paper: getComputedStyle(document.body).backgroundColor,
+    tools: document.querySelector(".film nav").checkVisibility(),
+  }));
+  check(printed.figures && !printed.tools, "print shows every step, and no slider");
+  check(printed.paper === "rgb(255, 255, 255)", "print is on white");
+  const pdf = await page.pdf({ format: "A4" });
+  check(pdf.subarray(0, 4).toString() === "%PDF" && pdf.length > 20000, "it prints to PDF");
+  await context.close();
+}
+
+{
+  const { page, context } = await open("report", { colorScheme: "dark" });
+  const dark = await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("svg .paper")).fill]);
+  check(dark[0] !== "rgb(255, 255, 255)" && dark[0] === dark[1], `in the dark pictures stand on the page's own ground: ${dark}`);
+  await context.close();
+}
+
+{
+  const { page, context } = await open("report", { javaScriptEnabled: false });
+  check(await page.locator(".film figure").last().isVisible(), "without scripts every step is there");
+  await context.close();
+}
+
+await browser.close();
+console.log(`${checks} checks, ${failures} failed`);
+process.exit(failures === 0 && checks > 0 ? 0 : 1);

@@ -1,0 +1,96 @@
+// Pages of reports: what stands on them, what names look like there, and the commands. What they do in a browser is
+// tested in tests/browser.
+#include "emit/report_document.hpp"
+#include "support/catch.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string page_of(const std::string& example, const std::string& partition) {
+  const auto ran = test::run_cli(
+      {"analyze", test::example(example), "--target", "h100-sxm5", "--partition", partition, "--format", "html"});
+  CHECK(ran.code == exit_done);
+  return ran.out;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a report is one page with diagram, film, charts, tables and programs", "[page][cli]") {
+  const auto page = page_of("attention", "flash2");
+  CHECK(page.starts_with("<!DOCTYPE html>"));
+  CHECK(page == page_of("attention", "flash2"));
+  CHECK(page.size() < 1'000'000);
+  for (const auto* section : {"the diagram", "how it is derived", "charts", "kernel ", "programs"})
+    CHECK(has(page, section));
+  CHECK(has(page, "id=\"diagram-array-K\""));
+  CHECK(has(page, "<a href=\"#diagram-array-K\" data-array=\"K\">K_smem</a>"));
+  CHECK(has(page, "<summary>attention.cu</summary>"));
+  CHECK(count(page, "<summary>The numbers</summary>") >= 5);
+  CHECK(!has(page, "src="));
+  CHECK(!has(page, "@import"));
+  CHECK(!has(page, "url("));
+}
+
+TEST_CASE("a page of a plan that does not fit has no kernel, and one without sizes no numbers", "[page][cli]") {
+  const auto attention = test::example("attention");
+  const auto large = test::run_cli(
+      {"analyze", attention, "--target", "h100-sxm5", "--partition", "group q 4096 at smem", "--format", "html"});
+  CHECK(large.code == exit_input);
+  CHECK(has(large.out, "What does not fit"));
+  CHECK(!has(large.out, "attention.cu"));
+}
+
+TEST_CASE("an array is marked where it is meant, not where a unit or a quantity is", "[page]") {
+  report::Document document;
+  document.arrays = {{"B", "B"}, {"K_smem", "K"}, {"d'", "d'"}};
+  document.blocks = {report::Heading{1, "title", ""}, report::Paragraph{"B holds 96 B, K_smem 2 KiB; Bx and d'"},
+                     report::Table{{{""}}, {{"B = 1"}}, true}};
+  const auto page = report::to_html(document);
+  CHECK(has(page,
+            "<p><span data-array=\"B\">B</span> holds 96 B, <span data-array=\"K\">K_smem</span> 2 KiB; Bx and "
+            "<span data-array=\"d&#39;\">d&#39;</span></p>"));
+  CHECK(has(page, "<td>B = 1</td>"));
+}
+
+TEST_CASE("hostile words are escaped wherever they stand on a page", "[page]") {
+  const std::string hostile = "</script><script>alert('\"&')</script>\u202E";
+  report::Document document;
+  Chart chart{"c", {}, {{hostile}, {{hostile}}}};
+  chart.scene.title = chart.scene.description = hostile;
+  document.arrays = {{"alert", hostile}};
+  document.blocks = {report::Heading{1, hostile, hostile}, report::Heading{2, hostile, hostile},
+                     report::Paragraph{hostile},           report::Verbatim{hostile},
+                     report::Picture{chart.scene},         report::Pictures{{chart.scene}},
+                     report::Film{{chart.scene}},          chart,
+                     report::Code{hostile, hostile},       report::Table{{{hostile}}, {{hostile}}}};
+  const auto page = report::to_html(document);
+  CHECK(count(page, "<script>") == 1);
+  CHECK(count(page, "</script>") == 1);
+  CHECK(!has(page, "\u202E"));
+  CHECK(has(page, "&lt;/script&gt;&lt;script&gt;"));
+}
+
+TEST_CASE("a comparison has its rows beside each other, with scales in common", "[page][cli]") {
+  const auto ran = test::run_cli({"compare", test::example("attention"), "--target", "h100-sxm5", "--partition",
+                                  "flash2", "--partition", "group q 64, stream x 64 at smem", "--format", "html"});
+  CHECK(ran.code == exit_done);
+  CHECK(count(ran.out, "<div class=\"beside\">") >= 5);
+  CHECK(has(ran.out, "1: flash2 on h100-sxm5"));
+  CHECK(has(ran.out, "2: group q 64, stream x 64 at smem on h100-sxm5"));
+}
+
+TEST_CASE("only analyze and compare make pages", "[page][cli]") {
+  const auto ran = test::run_cli({"derive", test::example("attention"), "--format", "html"});
+  CHECK(ran.code == exit_command_line);
+  CHECK(has(ran.err, "one of text, json, markdown"));
+}
