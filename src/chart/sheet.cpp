@@ -179,7 +179,8 @@ void Sheet::axis_beside(const Scale& scale, double left, double right, const std
 
 Chart Sheet::end(std::string name, Data data) {
   scene_.description = described(data);
-  std::ranges::stable_partition(scene_.marks, [](const Mark& mark) { return mark.kind == MarkKind::grid; });
+  std::stable_partition(scene_.marks.begin(), scene_.marks.end(),
+                        [](const Mark& mark) { return mark.kind == MarkKind::grid; });
   double right = 0, bottom = y;
   for (const auto& mark : scene_.marks) {
     if (const auto* words = std::get_if<Words>(&mark.shape))

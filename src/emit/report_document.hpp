@@ -56,7 +56,7 @@ struct Table {
 using Block = std::variant<Heading, Paragraph, Verbatim, Picture, Pictures, Film, Chart, Code, Table>;
 struct Document {
   std::vector<Block> blocks;
-  std::map<std::string, std::string> arrays;  // by the names that stand for them: "K_smem" for "K"
+  std::map<std::string, std::string> arrays{};  // by the names that stand for them: "K_smem" for "K"
 };
 
 // What stands behind a chart.
