@@ -11,6 +11,7 @@ std::optional<Chart> memory(const Charted&);
 std::optional<Chart> time(const Charted&);
 std::optional<Chart> timeline(const Charted&);
 std::optional<Chart> loops(const Charted&);
+std::optional<Chart> neighbours(const Charted&);
 
 // "S, P, O": the arrays that the statements of a kernel make.
 std::string kernel_name(const Launched&);

@@ -49,7 +49,7 @@ class Columns {
 
  private:
   std::string words(const char* kind, const Split& split) const {
-    return fmt::format("{} {} {} at {}", kind, nest_.scratch.at(split.wire).name, split.size,
+    return fmt::format("{} {} {} at {}", kind, elided(nest_.scratch.at(split.wire).name, 160), split.size,
                        hardware_.levels.at(split.level).name);
   }
   const std::string& name(BufferId id) const { return nest_.at(id).name; }
@@ -150,7 +150,7 @@ class Drawing {
 
  private:
   std::string name(const Buffer& buffer) const {
-    return fmt::format("{} {}[{}], {}", buffer.name, row(buffer.type).name, fmt::join(buffer.extent, ", "),
+    return fmt::format("{} {}[{}], {}", elided(buffer.name, 200), row(buffer.type).name, fmt::join(buffer.extent, ", "),
                        hardware_.levels.at(buffer.level).name);
   }
   const std::string& array(BufferId id) const { return nest_.scratch.at(nest_.at(id).array).name; }

@@ -29,6 +29,11 @@ constexpr ChartKind kinds[] = {
      "The pseudocode from left to right, one column a step, inside the frames of its groups and streams. A bar is a "
      "variable while it is held, with a large dot where it is written and a small one where it is read.",
      chart::loops},
+    {"neighbours", "Other pieces",
+     "How fast the kernel is with a piece of the next size up or down, for each operation, against the pieces that "
+     "were "
+     "chosen. A bar that falls far short on either side says that the choice stands at an edge.",
+     chart::neighbours},
 };
 
 }  // namespace

@@ -121,7 +121,8 @@ void Sheet::write(MarkKind kind, Point at, Anchor anchor, const std::string& wor
   scene_.marks.push_back(std::move(mark));
 }
 
-void Sheet::write_near(MarkKind kind, Point at, Anchor anchor, const std::string& words, double down, const Of& of) {
+void Sheet::write_near(MarkKind kind, Point at, Anchor anchor, const std::string& whole, double down, const Of& of) {
+  const auto words = elided(whole, most_room);
   const auto taken = [&](double y_here) {
     const Words here{{at.x, y_here}, anchor, words, text_width(words)};
     return std::ranges::any_of(scene_.marks, [&](const Mark& mark) {
@@ -179,8 +180,8 @@ void Sheet::axis_beside(const Scale& scale, double left, double right, const std
 
 Chart Sheet::end(std::string name, Data data) {
   scene_.description = described(data);
-  std::stable_partition(scene_.marks.begin(), scene_.marks.end(),
-                        [](const Mark& mark) { return mark.kind == MarkKind::grid; });
+  const auto behind = [](const Mark& mark) { return mark.kind == MarkKind::grid || mark.kind == MarkKind::barrier; };
+  std::stable_partition(scene_.marks.begin(), scene_.marks.end(), behind);
   double right = 0, bottom = y;
   for (const auto& mark : scene_.marks) {
     if (const auto* words = std::get_if<Words>(&mark.shape))

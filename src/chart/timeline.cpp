@@ -68,7 +68,7 @@ class Timeline {
     std::vector<std::size_t> places;
     for (const auto& event : events) {
       const double x = scale_.at(event.begin_s);
-      places.push_back(lanes.place(x, x + text_width(label(event))));
+      places.push_back(lanes.place(x, x + 3 + text_width(label(event))));
     }
     const double bar = sheet_.y + lane * static_cast<double>(lanes.ends.size()) + 4;
     sheet_.write(MarkKind::label, {margin, bar + bar_height / 2}, Anchor::start, std::string(name(on)));
@@ -79,8 +79,8 @@ class Timeline {
       const double x = scale_.at(event.begin_s), to = scale_.at(event.end_s);
       const Of of{series_(event.column), event.column, label(event)};
       sheet_.add(MarkKind::bar, Area{x, bar, to - x, bar_height}, of);
-      sheet_.write(MarkKind::label, {x, bar - 8 - lane * static_cast<double>(places[i])}, Anchor::start, label(event),
-                   bars_width, {{}, event.column});
+      sheet_.write(MarkKind::label, {x + 3, bar - 8 - lane * static_cast<double>(places[i])}, Anchor::start,
+                   label(event), bars_width, {{}, event.column});
       now = std::max(now, event.end_s);
     }
     idle(now, longest_, bar);
@@ -97,7 +97,7 @@ class Timeline {
       return one.column == event.column && one.on == event.on;
     });
     const auto count = clocks == configuration_.clocks.end() ? "" : fmt::format(", {} clocks", counted(clocks->clocks));
-    return fmt::format("{} {}{}", event.column, lasting(event.end_s - event.begin_s), count);
+    return fmt::format("{} {}{}", elided(event.column, 160), lasting(event.end_s - event.begin_s), count);
   }
 
   // One unit begins where another ends.

@@ -70,7 +70,7 @@ const Row rows[] = {
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
     {paged, "--format", "REPORT", "how to print", "text json markdown html", &Options::format},
     {charting, "--plot", "CHART", "a chart instead: SVG, PDF, PNG or its numbers as CSV, by the ending of the file",
-     "transfers roofline time memory timeline loops", &Options::plot},
+     "transfers roofline time memory timeline loops neighbours", &Options::plot},
     {drawing, "--derivation", "", "one picture for each step of the derivation: numbered files, or a page (.html)", "",
      &Options::derivation},
     {drawing, "--format", "PICTURE", "what to draw, where the ending of the file does not say",

@@ -26,7 +26,19 @@ std::string html_figure(const Scene& scene, const std::string& id, bool brief) {
                      svg_element(scene, {id, "", brief}));
 }
 
-std::string html_film(const std::vector<Scene>& scenes, const std::string& id) {
+namespace {
+
+std::string html_figure_again(const Scene& scene, const std::string& id) {
+  return fmt::format(
+      "<figure class=\"scroll\" tabindex=\"0\" aria-label=\"{0}\">\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+      "width=\"{1:g}\" height=\"{2:g}\" viewBox=\"0 0 {1:g} {2:g}\" role=\"img\" "
+      "aria-labelledby=\"{3}picture-title {3}picture-description\"><use href=\"#{3}picture\"/></svg>\n</figure>\n",
+      xml(scene.title), scene.width, scene.height, id);
+}
+
+}  // namespace
+
+std::string html_film(const std::vector<Scene>& scenes, const std::string& id, const std::string& again) {
   std::string text = "<div class=\"film\">\n";
   if (scenes.size() > 1)
     text += fmt::format(
@@ -34,7 +46,10 @@ std::string html_film(const std::vector<Scene>& scenes, const std::string& id) {
         "type=\"range\" min=\"1\" max=\"{}\" value=\"1\"></label> <button type=\"button\" value=\"1\">Next</button> "
         "<output></output></nav>\n",
         scenes.size());
-  for (std::size_t i = 0; i < scenes.size(); ++i) text += html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), true);
+  for (std::size_t i = 0; i < scenes.size(); ++i) {
+    const bool there = !again.empty() && i + 1 == scenes.size();
+    text += there ? html_figure_again(scenes[i], again) : html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), true);
+  }
   return text + "</div>\n";
 }
 

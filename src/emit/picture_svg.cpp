@@ -169,7 +169,8 @@ std::string svg_element(const Scene& scene, const SvgUse& use) {
   const auto width = coordinate(scene.width), height = coordinate(scene.height);
   const auto& id = use.id;
   auto text = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"{2}picture\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "{1}\" role=\"img\" "
       "aria-labelledby=\"{2}picture-title{3}\">\n<title id=\"{2}picture-title\">{4}</title>\n",
       width, height, id, scene.description.empty() ? "" : fmt::format(" {}picture-description", id), xml(scene.title));
   if (!scene.description.empty())

@@ -35,6 +35,7 @@ struct Pictures {
 };
 struct Film {
   std::vector<Scene> scenes;
+  bool ends_with_picture = false;  // with the first of the document
 };
 
 // Lines of a program.

@@ -76,7 +76,9 @@ class Html {
     for (const auto& scene : pictures.scenes) text_ += html_figure(scene, fresh_id());
     text_ += "</div>\n";
   }
-  void operator()(const Film& film) { text_ += html_film(film.scenes, fresh_id()); }
+  void operator()(const Film& film) {
+    text_ += html_film(film.scenes, fresh_id(), film.ends_with_picture ? first_picture : "");
+  }
   void operator()(const Chart& chart) {
     auto scene = chart.scene;
     scene.description = "Its numbers stand in the table below.";

@@ -16,7 +16,7 @@ constexpr double width = 1200;
 void add_film(Document& made, const Analysis& analysis) {
   if (analysis.symbolic || chosen(analysis).empty()) return;
   made.blocks.push_back(Heading{2, "how it is derived", ""});
-  made.blocks.push_back(Film{lay_out_film(analysis, width)});
+  made.blocks.push_back(Film{lay_out_film(analysis, width), true});
 }
 
 void add_charts(Document& made, const Analysis& analysis) {

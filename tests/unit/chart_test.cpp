@@ -129,6 +129,21 @@ TEST_CASE("loops hold a variable as long as a loop around its use needs it", "[c
   CHECK(q.x + q.width > s.x + s.width);
 }
 
+TEST_CASE("other pieces have a bar where they run, as long as they are fast", "[chart]") {
+  const auto charted = attention();
+  const auto chart = plot("neighbours", charted);
+  REQUIRE(chart);
+  const auto& all = charted.kernels[0].configuration->neighbours;
+  REQUIRE(chart->data.rows.size() == all.size());
+  const auto bars = areas(*chart, MarkKind::bar);
+  REQUIRE(std::ranges::count(all, true, &Neighbour::runs) == static_cast<std::ptrdiff_t>(bars.size()));
+  REQUIRE(bars.size() > 1);
+  std::vector<double> speeds;
+  for (const auto& one : all)
+    if (one.runs) speeds.push_back(one.times_as_fast);
+  for (std::size_t i = 0; i < bars.size(); ++i) CHECK(bars[i].width / bars[0].width == Approx(speeds[i] / speeds[0]));
+}
+
 TEST_CASE("without rates there is no roofline, and without matrix units no timeline", "[chart]") {
   CHECK(!plot("roofline", attention(Model::ideal, "two-level")));
   CHECK(!plot("time", attention(Model::ideal, "two-level")));

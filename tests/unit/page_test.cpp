@@ -71,7 +71,7 @@ TEST_CASE("hostile words are escaped wherever they stand on a page", "[page]") {
   document.blocks = {report::Heading{1, hostile, hostile}, report::Heading{2, hostile, hostile},
                      report::Paragraph{hostile},           report::Verbatim{hostile},
                      report::Picture{chart.scene},         report::Pictures{{chart.scene}},
-                     report::Film{{chart.scene}},          chart,
+                     report::Film{{chart.scene}, true},    chart,
                      report::Code{hostile, hostile},       report::Table{{{hostile}}, {{hostile}}}};
   const auto page = report::to_html(document);
   CHECK(count(page, "<script>") == 1);
