@@ -132,6 +132,13 @@ std::string closed(const std::string& tag, const std::string& inside) {
 // From half the height of words to the line that they stand on; not every renderer knows how to centre them.
 double to_foot(MarkKind kind) { return kind == MarkKind::title ? 5.4 : 4.3; }
 
+// Points of different series are of different sizes: one on another stays in sight.
+double radius(const Mark& mark) {
+  return mark.kind == MarkKind::point
+             ? 5.5 - 1.5 * static_cast<double>(std::min<std::size_t>(2, mark.series.value_or(0)))
+             : 3;
+}
+
 std::string_view anchor(Anchor anchor) {
   return anchor == Anchor::middle ? " text-anchor=\"middle\"" : anchor == Anchor::end ? " text-anchor=\"end\"" : "";
 }
@@ -143,8 +150,7 @@ std::string print(const Printed& from, const Mark& mark) {
       [&](const Line& line) {
         if (line.points.size() == 1)
           return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"", attributes(from, mark, false),
-                             coordinate(line.points[0].x), coordinate(line.points[0].y),
-                             mark.kind == MarkKind::point ? 5 : 3) +
+                             coordinate(line.points[0].x), coordinate(line.points[0].y), coordinate(radius(mark))) +
                  closed("circle", title);
         return fmt::format("<path{} d=\"{}\"", attributes(from, mark, false), path(mark.kind, line)) +
                closed("path", title);

@@ -111,8 +111,7 @@ class Html {
     for (const auto& row : table.rows) {
       text_ += "<tr>";
       for (std::size_t c = 0; c < row.size(); ++c)
-        text_ += fmt::format("<td{}>{}</td>", table.columns[c].right ? " class=\"n\"" : "",
-                             table.formulas ? xml(row[c]) : marked(row[c]));
+        text_ += fmt::format("<td{}>{}</td>", looks(table.columns[c]), table.formulas ? xml(row[c]) : marked(row[c]));
       text_ += "</tr>\n";
     }
     text_ += "</tbody></table></div>\n";
@@ -124,8 +123,11 @@ class Html {
       if (mark.kind == MarkKind::array_name) drawn_.emplace(mark.array, mark.id);
   }
 
+  static const char* looks(const TableColumn& column) {
+    return column.right ? " class=\"n\"" : column.wraps ? " class=\"w\"" : "";
+  }
   static std::string title_cell(const TableColumn& column) {
-    const auto* right = column.right ? " class=\"n\"" : "";
+    const auto* right = looks(column);
     return column.title.empty() ? fmt::format("<td{}></td>", right)
                                 : fmt::format("<th scope=\"col\"{}>{}</th>", right, xml(column.title));
   }

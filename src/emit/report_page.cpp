@@ -64,7 +64,7 @@ void name_arrays(Document& made, const Analysis& analysis) {
 
 std::string row_name(const Comparison& comparison, std::size_t row) {
   const auto& one = comparison.rows.at(row);
-  return fmt::format("{}: {} on {}", row + 1, one.partition, one.target);
+  return fmt::format("{}: on {}, {}", row + 1, one.target, one.partition);
 }
 
 // Of every row, with scales in common.

@@ -2,7 +2,7 @@
 // names for screen readers, axe-core, three widths. usage: node pages.test.js PROGRAM BROWSER TREE
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { chromium } from "playwright-core";
 
@@ -15,6 +15,11 @@ const pages = {
   film: ["draw", example("attention"), "--derivation"],
   comparison: ["compare", example("attention"), "--target", "a100-sxm4-80", "--target", "h100-sxm5", "--format", "html"],
 };
+
+// The longest names that the language allows.
+writeFileSync("long.nap", readFileSync(example("attention"), "utf8")
+  .replace(/\bV\b/g, "V" + "alue".repeat(15)).replace(/\bx\b/g, "x" + "axis".repeat(15)));
+pages.long = ["analyze", "long.nap", "--target", "h100-sxm5", "--format", "html"];
 
 let checks = 0, failures = 0;
 function check(holds, what) {
@@ -44,7 +49,7 @@ const leastContrast = () => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   let least = Infinity;
-  for (const svg of document.querySelectorAll("svg")) {
+  for (const svg of document.querySelectorAll("svg:has(.paper)")) {
     const paper = light(getComputedStyle(svg.querySelector(".paper")).fill);
     for (const text of svg.querySelectorAll("text")) {
       const words = light(getComputedStyle(text).fill);
