@@ -186,6 +186,9 @@ class Drawing {
     return all;
   }
 
+  void read_at(double x, double y, const std::string& of) {
+    sheet_.add(MarkKind::limit, Line{{{x, y - 7}, {x, y + 7}}}, {{}, of, "read"});
+  }
   static bool reads(const Column& column, BufferId id) {
     return std::ranges::find(column.reads, id) != column.reads.end();
   }
@@ -220,8 +223,7 @@ class Drawing {
                  of);
     for (std::size_t i = 0; i < code_.columns.size(); ++i) {
       const auto& column = code_.columns[i];
-      if (reads(column, id))
-        sheet_.add(MarkKind::dot, Line{{{middle(i) - (column.writes == id ? 6 : 0), y}}}, {{}, array(id), "read"});
+      if (reads(column, id)) read_at(middle(i) - (column.writes == id ? 6 : 0), y, array(id));
       if (column.writes == id)
         sheet_.add(MarkKind::point, Line{{{middle(i) + (reads(column, id) ? 6 : 0), y}}},
                    {buffer.level - 1, array(id), "written"});
@@ -257,7 +259,7 @@ std::optional<Chart> loops(const Charted& charted) {
     Drawing(sheet, nest, charted.hardware).draw(kernel_name(one), data);
   }
   if (data.rows.empty()) return std::nullopt;
-  sheet.note("A bar: the variable is held. A large dot: it is written. A small one: it is read.");
+  sheet.note("A bar: the variable is held. A dot: it is written. A stroke: it is read.");
   return sheet.end("loops", std::move(data));
 }
 

@@ -27,7 +27,7 @@ constexpr ChartKind kinds[] = {
      chart::timeline},
     {"loops", "The loops",
      "The pseudocode from left to right, one column a step, inside the frames of its groups and streams. A bar is a "
-     "variable while it is held, with a large dot where it is written and a small one where it is read.",
+     "variable while it is held, with a dot where it is written and a stroke where it is read.",
      chart::loops},
     {"neighbours", "Other pieces",
      "How fast the kernel is with a piece of the next size up or down, for each operation, against the pieces that "
