@@ -1,0 +1,66 @@
+// The machine's own instructions as descriptions: shape, types, which lane holds what, text, and the least machine.
+// Everything else reads these rows; a new instruction is one more. Layouts are those of the PTX ISA, sections "Matrix
+// Fragments for mma" and "ldmatrix".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "napkin/functions.hpp"
+#include "napkin/layout.hpp"
+
+namespace napkin {
+
+constexpr std::int64_t lanes_of_warp = 32;
+
+// What the lanes of a warp hold of a matrix. The layout takes lane + 32 * value to row + rows * column, where a lane's
+// values are counted through its registers, those at the low bits of a register first.
+struct Fragment {
+  std::int64_t rows = 0, columns = 0;
+  int registers = 0, values = 0;  // of a lane
+  Layout layout;
+
+  struct Place {
+    std::int64_t row, column;
+  };
+  Place at(std::int64_t lane, std::int64_t value) const;
+};
+
+// d = a * b + c of a warp: a is m x k, b is k x n (held as its rows are n), c and d are m x n.
+struct MatrixInstruction {
+  std::string_view name;  // "m16n8k16"
+  Datatype operands, accumulator;
+  std::int64_t m, n, k;
+  Fragment a, b, c;
+  std::string_view ptx;
+  int capability;  // 80: compute capability 8.0
+};
+std::span<const MatrixInstruction> matrix_instructions();
+const MatrixInstruction* find_matrix_instruction(Datatype operands);
+
+// Loads `count` matrices of 8 rows of 16 bytes; lane 8 * i + r gives the address of row r of the i-th. Lane l then has
+// row l / 4 and the 4 bytes number l % 4 of each matrix in one register; transposed, columns of 2-byte entries instead.
+struct MatrixLoad {
+  int count;
+  bool transposed;
+  std::string_view ptx;
+};
+std::span<const MatrixLoad> matrix_loads();
+
+// Copies from global into shared memory while the warp goes on.
+struct AsyncCopy {
+  int bytes;
+  std::string_view ptx;
+};
+std::span<const AsyncCopy> async_copies();
+
+// The functions that emitted code calls: "napkin_mma_m16n8k16_f16", "napkin_load_x4_transposed", "napkin_copy_16".
+std::string function_name(const MatrixInstruction&);
+std::string function_name(const MatrixLoad&);
+std::string function_name(const AsyncCopy&);
+// Their definitions in CUDA C++: as many as the text uses.
+std::string instruction_definitions(std::string_view used_in);
+
+}  // namespace napkin
