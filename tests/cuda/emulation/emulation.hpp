@@ -1,5 +1,5 @@
-// CUDA on the host, as far as generated reference kernels need it: g++ compiles the same text, and it runs block by
-// block, thread by thread. Threads are fibers that change over at __syncthreads.
+// CUDA on the host, as far as generated kernels need it: g++ compiles the same text, and it runs block by block, warp
+// by warp, lane by lane. Threads are fibers that change over at __syncthreads and where the lanes of a warp meet.
 //
 // Made to find mistakes: memory begins as no number, arrays end at a page that may not be touched, shared memory past
 // what was asked for is watched, and threads that disagree about a barrier are an error.
@@ -9,6 +9,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -27,6 +29,7 @@
 #define __shared__
 #define __align__(bytes)
 #define __launch_bounds__(...)
+#define __forceinline__ inline
 
 struct dim3 {
   unsigned x, y, z;
@@ -124,19 +127,61 @@ inline std::map<void*, std::pair<void*, std::size_t>>& allocations() {
 
 constexpr std::size_t most_shared = 227 * 1024, watched = 4096, stack_size = 256 * 1024;
 
+enum class Waits : std::uint8_t { no, warp, block };
 struct Fiber {
   ucontext_t context;
   std::vector<char> stack = std::vector<char>(stack_size);
   bool done = false;
+  Waits waits = Waits::no;
+  void* record = nullptr;  // what it brings to the other lanes
+  void (*meeting)(std::array<void*, 32>&) = nullptr;
 };
 inline ucontext_t scheduler;
 inline std::vector<Fiber> fibers;
 inline Fiber* current = nullptr;
+inline int current_warp = 0;
 inline std::function<void()> body;
+inline std::size_t shared_bytes = 0;  // that the block asked for
+
+inline void count_barrier();
+inline void hold_meeting(unsigned first);
+inline void begin_block(unsigned threads);
+inline void end_block();
+inline int block_time = 0;  // barriers so far
+inline void leave() { swapcontext(&current->context, &scheduler); }
 
 inline void enter() {
   body();
   current->done = true;
+}
+
+// One warp until every lane waits at the block's barrier or is done; how many are done.
+inline unsigned run_warp(unsigned first, unsigned count) {
+  for (;;) {
+    unsigned done = 0, met = 0;
+    for (unsigned t = first; t < first + count; ++t) {
+      auto& fiber = fibers[t];
+      threadIdx = dim3(t, 0, 0);
+      current = &fiber;
+      if (!fiber.done && fiber.waits == Waits::no) swapcontext(&scheduler, &fiber.context);
+      done += fiber.done;
+      met += fiber.waits == Waits::warp;
+    }
+    if (met == 0) return done;
+    if (met != 32) fail("lanes of a warp disagree about an instruction");
+    hold_meeting(first);
+    for (unsigned t = first; t < first + 32; ++t) fibers[t].waits = Waits::no;
+  }
+}
+
+// Whether any thread is left after it.
+inline bool run_to_barrier(unsigned count) {
+  unsigned done = 0;
+  for (unsigned first = 0; first < count; first += 32) done += run_warp(first, min(count - first, 32U));
+  if (done != 0 && done != count) fail("threads of a block disagree about a barrier");
+  for (unsigned t = 0; t < count; ++t) fibers[t].waits = Waits::no;
+  if (done == 0) count_barrier();
+  return done == 0;
 }
 
 inline void run_threads(unsigned count) {
@@ -144,22 +189,16 @@ inline void run_threads(unsigned count) {
   for (unsigned t = 0; t < count; ++t) {
     auto& fiber = fibers[t];
     fiber.done = false;
+    fiber.waits = Waits::no;
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.data();
     fiber.context.uc_stack.ss_size = fiber.stack.size();
     fiber.context.uc_link = &scheduler;
     makecontext(&fiber.context, enter, 0);
   }
-  // From barrier to barrier.
-  for (unsigned done = 0; done == 0;) {
-    for (unsigned t = 0; t < count; ++t) {
-      threadIdx = dim3(t, 0, 0);
-      current = &fibers[t];
-      swapcontext(&scheduler, &current->context);
-      done += current->done;
-    }
-    if (done != 0 && done != count) fail("threads of a block disagree about a barrier");
-  }
+  begin_block(count);
+  while (run_to_barrier(count)) ++block_time;
+  end_block();
 }
 
 }  // namespace emulation
@@ -167,7 +206,12 @@ inline void run_threads(unsigned count) {
 // What `extern __shared__` declares; a little longer than the most a block may ask for.
 alignas(16) inline unsigned char shared_memory[emulation::most_shared + emulation::watched];
 
-inline void __syncthreads() { swapcontext(&emulation::current->context, &emulation::scheduler); }
+inline void __syncthreads() {
+  emulation::current->waits = emulation::Waits::block;
+  emulation::leave();
+}
+
+#include "warps.hpp"
 
 // Run time
 
@@ -245,6 +289,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
     for (unsigned x = 0; x < grid.x; ++x) {
       blockIdx = dim3(x, y, 0);
       std::memset(shared_memory, 0xff, sizeof shared_memory);
+      emulation::shared_bytes = shared;
       emulation::run_threads(block.x);
       for (std::size_t i = 0; i < emulation::watched; ++i)
         if (shared_memory[shared + i] != 0xff) emulation::fail("a block wrote past its shared memory");

@@ -1,0 +1,384 @@
+// Warps on the host: lanes that meet, matrix instructions, shuffles, matrix loads and copies that land later, each as
+// the PTX ISA documents it, written down here a second time. Shared memory is watched byte by byte: what nobody wrote,
+// what is still on its way, and what two threads touch without a barrier between them is an error. Bank conflicts and
+// bytes from and to global memory are counted; with NAPKIN_EMULATION_COUNTS set the counts go to standard error.
+#pragma once
+
+#include <array>
+#include <deque>
+
+#define NAPKIN_EMULATION 1
+
+namespace emulation {
+
+// Counts
+
+struct Counts {
+  long long read_bytes = 0, written_bytes = 0;  // of global memory, as far as it is touched by the functions below
+  long long load_conflicts = 0;                 // of matrix loads
+  long long matrix_operations = 0, matrix_loads = 0, barriers = 0;
+  ~Counts() {
+    if (std::getenv("NAPKIN_EMULATION_COUNTS"))
+      std::fprintf(stderr,
+                   "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\n"
+                   "matrix_operations %lld\nmatrix_loads %lld\nbarriers %lld\n",
+                   read_bytes, written_bytes, load_conflicts, matrix_operations, matrix_loads, barriers);
+  }
+};
+inline Counts counts;
+inline void count_barrier() { ++counts.barriers; }
+
+// Shared memory byte by byte
+
+enum class State : std::uint8_t { unwritten, on_its_way, written };
+// Who touched a byte last, in which stretch between barriers of the block, and between those of the warp.
+struct Touch {
+  int thread = -1, block_time = -1, warp_time = -1;
+};
+struct Watch {
+  State state = State::unwritten;
+  Touch write, read;
+  bool several_readers = false;  // threads of several warps since the last barrier
+};
+inline std::vector<Watch> watches;
+inline std::array<int, 32> warp_time;
+
+inline int thread_number() { return static_cast<int>(threadIdx.x); }
+inline Touch touch_of(int thread) { return {thread, block_time, warp_time[static_cast<std::size_t>(thread / 32)]}; }
+// Whether what `earlier` did may still be going on when `now` comes.
+inline bool races(const Touch& earlier, const Touch& now) {
+  if (earlier.thread == now.thread || earlier.block_time != now.block_time) return false;
+  return earlier.thread / 32 != now.thread / 32 || earlier.warp_time == now.warp_time;
+}
+
+inline std::size_t place_of(const void* pointer, std::size_t bytes) {
+  const auto* at = static_cast<const unsigned char*>(pointer);
+  if (at < shared_memory || at + bytes > shared_memory + shared_bytes) fail("outside of the block's shared memory");
+  const auto place = static_cast<std::size_t>(at - shared_memory);
+  if (place % bytes != 0) fail("shared memory at an address that is not aligned");
+  return place;
+}
+inline void watch_read(const void* pointer, std::size_t bytes, int thread) {
+  const auto place = place_of(pointer, bytes);
+  const auto now = touch_of(thread);
+  for (std::size_t i = place; i < place + bytes; ++i) {
+    auto& watch = watches[i];
+    if (watch.state == State::unwritten) fail("read of shared memory that nobody wrote");
+    if (watch.state == State::on_its_way) fail("read of shared memory that a copy is still on its way to");
+    if (races(watch.write, now)) fail("race: read of shared memory that another thread wrote without a barrier");
+    const bool others = watch.read.block_time == block_time && watch.read.thread / 32 != thread / 32;
+    watch.several_readers = watch.read.block_time == block_time && (watch.several_readers || others);
+    watch.read = now;
+  }
+}
+inline void watch_write(const void* pointer, std::size_t bytes, int thread, State state) {
+  const auto place = place_of(pointer, bytes);
+  const auto now = touch_of(thread);
+  for (std::size_t i = place; i < place + bytes; ++i) {
+    auto& watch = watches[i];
+    if (watch.state == State::on_its_way && state == State::on_its_way) fail("two copies on their way to one place");
+    if (races(watch.write, now)) fail("race: two threads wrote shared memory without a barrier");
+    if (races(watch.read, now) || (watch.several_readers && watch.read.block_time == block_time))
+      fail("race: write to shared memory that another thread read without a barrier");
+    watch.write = now;
+    watch.state = state;
+  }
+}
+
+// How often more than once banks are asked for places read or written together.
+inline long long conflicts(const std::vector<std::size_t>& places, std::size_t bytes) {
+  std::array<std::vector<std::size_t>, 32> words;
+  std::size_t most = 1;
+  for (const auto place : places)
+    for (auto word = place / 4; word * 4 < place + bytes; ++word) {
+      auto& bank = words[word % 32];
+      if (std::find(bank.begin(), bank.end(), word) == bank.end()) bank.push_back(word);
+      most = max(most, bank.size());
+    }
+  return static_cast<long long>(most) - 1;
+}
+
+// Lanes that meet
+
+// Every lane brings a record; once all 32 are there, `meet` sees them all and fills in what comes of it.
+using Meeting = void (*)(std::array<void*, 32>& lanes);
+inline void meet(Meeting meeting, void* record) {
+  current->record = record;
+  current->meeting = meeting;
+  current->waits = Waits::warp;
+  leave();
+}
+// Before a meeting: the 32 records of a warp.
+inline void hold_meeting(unsigned first) {
+  std::array<void*, 32> lanes;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    lanes[lane] = fibers[first + lane].record;
+    if (fibers[first + lane].meeting != fibers[first].meeting) fail("lanes of a warp disagree about an instruction");
+  }
+  current_warp = static_cast<int>(first / 32);
+  fibers[first].meeting(lanes);
+}
+
+// Copies on their way
+
+struct Copy {
+  void* to;
+  std::array<unsigned char, 16> data;
+  int bytes;
+};
+struct Copies {
+  std::vector<Copy> open;
+  std::deque<std::vector<Copy>> groups;
+};
+inline std::vector<Copies> copies;  // of every thread
+
+inline void land(const std::vector<Copy>& group, int thread) {
+  for (const auto& copy : group) {
+    std::memcpy(copy.to, copy.data.data(), static_cast<std::size_t>(copy.bytes));
+    watch_write(copy.to, static_cast<std::size_t>(copy.bytes), thread, State::written);
+  }
+}
+
+inline void begin_block(unsigned threads) {
+  watches.assign(shared_bytes, {});
+  copies.assign(threads, {});
+  warp_time.fill(0);
+  block_time = 0;
+}
+inline void end_block() {
+  for (const auto& each : copies) {
+    bool any = !each.open.empty();
+    for (const auto& group : each.groups) any = any || !group.empty();
+    if (any) fail("a block ended with copies on their way");
+  }
+}
+
+// Matrix fragments, as the PTX ISA draws them: g is the lane's group of four, t its number there.
+
+template <class Number>
+double entry(const unsigned* registers, int i) {
+  Number number;
+  std::memcpy(&number, reinterpret_cast<const unsigned char*>(registers) + static_cast<std::size_t>(i) * sizeof number,
+              sizeof number);
+  return static_cast<double>(static_cast<float>(number));
+}
+
+template <class Sum>
+struct Product {
+  Sum* c;
+  const unsigned *a, *b;
+};
+
+// m16n8k16 of 2-byte operands: a0 a1 at row g, columns 2t, 2t+1; a2 a3 at row g+8; a4..a7 the same, 8 columns on.
+template <class Number>
+void m16n8k16(std::array<void*, 32>& lanes) {
+  double a[16][16], b[16][8];
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 8; ++i) a[i % 4 < 2 ? g : g + 8][t * 2 + i % 2 + (i >= 4 ? 8 : 0)] = entry<Number>(mine.a, i);
+    for (int i = 0; i < 4; ++i) b[t * 2 + i % 2 + (i >= 2 ? 8 : 0)][g] = entry<Number>(mine.b, i);
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 4; ++i) {
+      double sum = static_cast<double>(mine.c[i]);
+      for (int k = 0; k < 16; ++k) sum += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
+      mine.c[i] = static_cast<float>(sum);
+    }
+  }
+  ++counts.matrix_operations;
+}
+
+// m16n8k8 of tf32: a0 at row g, column t; a1 at row g+8; a2, a3 the same, 4 columns on. b0 at row t, b1 at row t+4.
+inline void m16n8k8_tf32(std::array<void*, 32>& lanes) {
+  double a[16][8], b[8][8];
+  const auto tf32 = [](unsigned bits) {
+    bits &= ~0x1fffU;  // what the unit reads of a register
+    float number;
+    std::memcpy(&number, &bits, sizeof number);
+    return static_cast<double>(number);
+  };
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 4; ++i) a[i % 2 == 0 ? g : g + 8][i < 2 ? t : t + 4] = tf32(mine.a[i]);
+    for (int i = 0; i < 2; ++i) b[i == 0 ? t : t + 4][g] = tf32(mine.b[i]);
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 4; ++i) {
+      double sum = static_cast<double>(mine.c[i]);
+      for (int k = 0; k < 8; ++k) sum += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
+      mine.c[i] = static_cast<float>(sum);
+    }
+  }
+  ++counts.matrix_operations;
+}
+
+// m16n8k32 of signed bytes: a0..a3 at row g, columns 4t..4t+3; a4..a7 at row g+8; a8..a15 the same, 16 columns on.
+inline void m16n8k32_s8(std::array<void*, 32>& lanes) {
+  int a[16][32], b[32][8];
+  const auto byte = [](const unsigned* registers, int i) {
+    return static_cast<int>(static_cast<std::int8_t>(registers[i / 4] >> (i % 4 * 8) & 0xff));
+  };
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto& mine = *static_cast<Product<int>*>(lanes[static_cast<std::size_t>(lane)]);
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 16; ++i)
+      a[i < 4 || (i >= 8 && i < 12) ? g : g + 8][t * 4 + i % 4 + (i >= 8 ? 16 : 0)] = byte(mine.a, i);
+    for (int i = 0; i < 8; ++i) b[t * 4 + i % 4 + (i >= 4 ? 16 : 0)][g] = byte(mine.b, i);
+  }
+  for (int lane = 0; lane < 32; ++lane) {
+    auto& mine = *static_cast<Product<int>*>(lanes[static_cast<std::size_t>(lane)]);
+    const int g = lane / 4, t = lane % 4;
+    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < 32; ++k) mine.c[i] += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
+  }
+  ++counts.matrix_operations;
+}
+
+struct MatrixRows {
+  unsigned* to;
+  const void* row;
+};
+template <int count, bool transposed>
+void load_matrices(std::array<void*, 32>& lanes) {
+  const auto row_of = [&](int i) { return static_cast<MatrixRows*>(lanes[static_cast<std::size_t>(i)])->row; };
+  for (int matrix = 0; matrix < count; ++matrix) {
+    std::uint16_t entries[8][8];
+    std::vector<std::size_t> places;
+    for (int row = 0; row < 8; ++row) {
+      const auto* from = row_of(matrix * 8 + row);
+      watch_read(from, 16, current_warp * 32 + matrix * 8 + row);
+      places.push_back(place_of(from, 16));
+      std::memcpy(entries[row], from, 16);
+    }
+    counts.load_conflicts += conflicts(places, 16);
+    for (int lane = 0; lane < 32; ++lane) {
+      const int row = lane / 4, column = lane % 4 * 2;
+      const unsigned low = transposed ? entries[column][row] : entries[row][column];
+      const unsigned high = transposed ? entries[column + 1][row] : entries[row][column + 1];
+      static_cast<MatrixRows*>(lanes[static_cast<std::size_t>(lane)])->to[matrix] = low | high << 16;
+    }
+  }
+  ++counts.matrix_loads;
+}
+
+template <class T>
+struct Exchanged {
+  T value, result;
+  int mask;
+};
+template <class T>
+void exchange(std::array<void*, 32>& lanes) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    auto& mine = *static_cast<Exchanged<T>*>(lanes[lane]);
+    mine.result = static_cast<Exchanged<T>*>(lanes[(lane ^ static_cast<unsigned>(mine.mask)) & 31U])->value;
+  }
+}
+
+inline void copy_async(void* to, const void* from, int count, int bytes) {
+  if (reinterpret_cast<std::uintptr_t>(from) % static_cast<std::uintptr_t>(bytes) != 0 && count > 0)
+    fail("a copy from an address that is not aligned");
+  Copy copy{to, {}, bytes};
+  copy.data.fill(0);
+  if (count < 0 || count > bytes) fail("a copy of more than its bytes");
+  std::memcpy(copy.data.data(), from, static_cast<std::size_t>(count));
+  counts.read_bytes += count;
+  watch_write(to, static_cast<std::size_t>(bytes), thread_number(), State::on_its_way);
+  copies[threadIdx.x].open.push_back(copy);
+}
+
+}  // namespace emulation
+
+inline void __syncwarp(unsigned = 0xffffffffU) {
+  int nothing = 0;
+  emulation::meet(
+      [](std::array<void*, 32>&) { ++emulation::warp_time[static_cast<std::size_t>(emulation::current_warp)]; },
+      &nothing);
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  emulation::Exchanged<T> record{value, value, mask};
+  emulation::meet(emulation::exchange<T>, &record);
+  return record.result;
+}
+
+// What emitted kernels call.
+
+inline void napkin_mma_m16n8k16_f16(float* c, const unsigned* a, const unsigned* b) {
+  emulation::Product<float> record{c, a, b};
+  emulation::meet(emulation::m16n8k16<__half>, &record);
+}
+inline void napkin_mma_m16n8k16_bf16(float* c, const unsigned* a, const unsigned* b) {
+  emulation::Product<float> record{c, a, b};
+  emulation::meet(emulation::m16n8k16<__nv_bfloat16>, &record);
+}
+inline void napkin_mma_m16n8k8_tf32(float* c, const unsigned* a, const unsigned* b) {
+  emulation::Product<float> record{c, a, b};
+  emulation::meet(emulation::m16n8k8_tf32, &record);
+}
+inline void napkin_mma_m16n8k32_i8(int* c, const unsigned* a, const unsigned* b) {
+  emulation::Product<int> record{c, a, b};
+  emulation::meet(emulation::m16n8k32_s8, &record);
+}
+
+template <int count, bool transposed>
+void napkin_load(unsigned* to, const void* row) {
+  emulation::MatrixRows record{to, row};
+  emulation::meet(emulation::load_matrices<count, transposed>, &record);
+}
+inline void napkin_load_x1(unsigned* to, const void* row) { napkin_load<1, false>(to, row); }
+inline void napkin_load_x2(unsigned* to, const void* row) { napkin_load<2, false>(to, row); }
+inline void napkin_load_x4(unsigned* to, const void* row) { napkin_load<4, false>(to, row); }
+inline void napkin_load_x1_transposed(unsigned* to, const void* row) { napkin_load<1, true>(to, row); }
+inline void napkin_load_x2_transposed(unsigned* to, const void* row) { napkin_load<2, true>(to, row); }
+inline void napkin_load_x4_transposed(unsigned* to, const void* row) { napkin_load<4, true>(to, row); }
+
+inline void napkin_copy_4(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 4); }
+inline void napkin_copy_8(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 8); }
+inline void napkin_copy_16(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 16); }
+inline void napkin_copy_commit() {
+  auto& mine = emulation::copies[threadIdx.x];
+  mine.groups.push_back(std::move(mine.open));
+  mine.open.clear();
+}
+template <int groups>
+void napkin_copy_wait() {
+  auto& mine = emulation::copies[threadIdx.x];
+  for (; mine.groups.size() > groups; mine.groups.pop_front())
+    emulation::land(mine.groups.front(), emulation::thread_number());
+}
+
+inline unsigned napkin_pack_f16(float low, float high) { return __half(low).bits | unsigned(__half(high).bits) << 16; }
+inline unsigned napkin_pack_bf16(float low, float high) {
+  return __nv_bfloat16(low).bits | unsigned(__nv_bfloat16(high).bits) << 16;
+}
+
+inline float napkin_exp2(float a) { return std::exp2(a); }
+inline float napkin_reciprocal(float a) { return 1 / a; }
+
+template <class T>
+T napkin_shared_read(const T* at) {
+  emulation::watch_read(at, sizeof(T), emulation::thread_number());
+  return *at;
+}
+template <class T>
+void napkin_shared_write(T* at, T value) {
+  emulation::watch_write(at, sizeof(T), emulation::thread_number(), emulation::State::written);
+  *at = value;
+}
+template <class T>
+T napkin_global_read(const T* at) {
+  emulation::counts.read_bytes += static_cast<long long>(sizeof(T));
+  return *at;
+}
+template <class T>
+void napkin_global_write(T* at, T value) {
+  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(T) != 0) emulation::fail("a write to an address not aligned");
+  emulation::counts.written_bytes += static_cast<long long>(sizeof(T));
+  *at = value;
+}
