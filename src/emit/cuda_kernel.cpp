@@ -11,6 +11,7 @@
 #include "emit/code_expression.hpp"
 #include "emit/code_types.hpp"
 #include "emit/cuda_columns.hpp"
+#include "emit/cuda_groups.hpp"
 #include "emit/cuda_tiles.hpp"
 #include "emit/report_quantity.hpp"
 
@@ -20,14 +21,14 @@ namespace {
 class KernelPrinter {
  public:
   KernelPrinter(const ThreadedKernel& kernel, const CodeNames& names)
-      : page_(kernel, names), out_(page_.out), nest_(page_.nest), columns_(page_) {}
+      : page_(kernel, names), out_(page_.out), nest_(page_.nest), groups_(page_), columns_(page_) {}
 
   CudaKernel run(const std::string& name) {
     words();
     out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
     parameters(name);
     declare_tiles(page_);
-    blocks();
+    groups_.blocks();
     threads();
     print(nest_.body, true);
     out_.close();
@@ -35,12 +36,6 @@ class KernelPrinter {
   }
 
  private:
-  std::string words(const Split& split) const {
-    return fmt::format("{} {} {} at {}", split.kind == SplitKind::group ? "group" : "stream",
-                       page_.diagram.at(split.wire).name, split.size, page_.level(split.level));
-  }
-  bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
-
   // What the function computes, and how.
   void words() {
     std::string outputs;
@@ -48,15 +43,15 @@ class KernelPrinter {
     out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", outputs, page_.kernel.threads,
                           report::held(static_cast<double>(page_.kernel.shared_bytes))));
     for (const auto& group : nest_.groups) {
-      const auto who = is_block(group) ? "one piece for each block" : "shared out inside the block";
-      out_.line(fmt::format("//   {:<24}  {}", words(group), who));
+      const auto who = groups_.is_block(group) ? "one piece for each block" : "shared out inside the block";
+      out_.line(fmt::format("//   {:<24}  {}", groups_.words(group), who));
     }
     print_streams(nest_.body);
   }
   void print_streams(const Block& block) {
     for (const auto& step : block.steps)
       if (const auto* loop = std::get_if<For>(&step.node)) {
-        out_.line(fmt::format("//   {:<24}  one piece after another", words(loop->split)));
+        out_.line(fmt::format("//   {:<24}  one piece after another", groups_.words(loop->split)));
         print_streams(loop->body);
       }
   }
@@ -71,71 +66,8 @@ class KernelPrinter {
     out_.deepen();
   }
 
-  // Groups
-
-  static std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
-
-  // "q1", of the n-th split of a wire.
-  std::string begin_name(WireId wire) {
-    return page_.pool.fresh(fmt::format("{}{}", page_.wires[wire.index], splits_[wire]++));
-  }
-
-  // One group, the piece it splits and where its own begins.
-  struct Entered {
-    const Split* group;
-    WirePiece around;
-    std::string begin;
-    std::int64_t most() const { return pieces_of(around.extent, group->size); }
-  };
-  std::vector<Entered> enter_groups(bool of_blocks) {
-    std::vector<Entered> all;
-    for (const auto& group : nest_.groups) {
-      if (is_block(group) != of_blocks) continue;
-      auto& piece = page_.own[group.wire.index];
-      all.push_back({&group, piece, begin_name(group.wire)});
-      const auto& begin = all.back().begin;
-      piece = {begin, begin + "_end", std::min(piece.extent, group.size), begin, !of_blocks};
-      if (of_blocks) page_.shared[group.wire.index] = piece;
-    }
-    return all;
-  }
-  // `number` counts the piece inside the piece around it.
-  void print(const Entered& entered, const std::string& number) {
-    const auto& [group, around, begin] = entered;
-    const auto offset = group->size == 1 ? number : fmt::format("{} * {}", number, group->size);
-    out_.declare(begin, around.is_whole() ? offset : fmt::format("{} + {}", around.begin, offset), words(*group));
-    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, group->size, around.end));
-  }
-
-  // The fastest group last; a block's number is taken apart from there.
-  void blocks() {
-    const auto groups = enter_groups(true);
-    if (groups.empty()) return;
-    out_.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
-    std::vector<const Entered*> inner;  // of a wire that another group of blocks splits: printed after that
-    for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
-      const auto size = page_.size(it->group->wire);
-      const auto count =
-          it->around.is_whole() ? fmt::format("pieces({}, {})", size, it->group->size) : fmt::format("{}", it->most());
-      const auto number = fmt::format("(int)(block % {})", count);
-      if (it->around.is_whole()) {
-        print(*it, number);
-      } else {
-        out_.declare(it->begin + "_number", number);
-        inner.insert(inner.begin(), &*it);
-      }
-      out_.line(fmt::format("block /= {};", count));
-    }
-    out_.line("if (block > 0) return;  // the grid may be larger than the groups are many");
-    for (const auto* each : inner) {
-      print(*each, each->begin + "_number");
-      out_.line(fmt::format("if ({} >= {}) return;", each->begin, each->around.end));
-    }
-    out_.line();
-  }
-
   void threads() {
-    const auto groups = enter_groups(false);
+    const auto groups = groups_.enter(false);
     page_.any_threads = !groups.empty() || !page_.kernel.spread.empty();
     if (page_.any_threads) out_.line("const int thread = threadIdx.x;");
     std::int64_t faster = 1;
@@ -152,7 +84,7 @@ class KernelPrinter {
     for (const auto& each : groups) {
       if (each.around.is_whole()) page_.limit(each.group->wire);
       const auto number = next(each.most());
-      print(each, each.group->size == 1 || number == "thread" ? number : "(" + number + ")");
+      groups_.print(each, each.group->size == 1 || number == "thread" ? number : "(" + number + ")");
     }
     for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
     if (page_.any_threads) out_.line();
@@ -162,7 +94,7 @@ class KernelPrinter {
     piece.number = page_.pool.fresh(page_.wires[each.wire.index] + "_share");
     out_.declare(piece.number, number,
                  fmt::format("{} of every {} of {}", each.share, each.step, page_.diagram.at(each.wire).name));
-    piece.extent = pieces_of(piece.extent, each.step) * each.share;
+    piece.extent = GroupPrinter::pieces_of(piece.extent, each.step) * each.share;
     piece.step = each.step;
     piece.share = each.share;
   }
@@ -203,9 +135,9 @@ class KernelPrinter {
     const auto& split = loop.split;
     const auto own = page_.own, shared = page_.shared;
     const auto around = own[split.wire.index];
-    const auto begin = begin_name(split.wire);
+    const auto begin = groups_.begin_name(split.wire);
     out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, split.size));
-    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), words(split));
+    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), groups_.words(split));
     auto& piece = page_.own[split.wire.index];
     piece = {begin, begin + "_end", std::min(around.extent, split.size), begin};
     if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = piece;
@@ -230,7 +162,7 @@ class KernelPrinter {
   void share(WireId wire, const WirePiece& around) {
     auto& piece = page_.own[wire.index];
     const auto stream = piece;
-    piece.begin = begin_name(wire);
+    piece.begin = groups_.begin_name(wire);
     piece.end = piece.begin + "_end";
     piece.extent = around.share;
     piece.by_thread = true;
@@ -262,9 +194,9 @@ class KernelPrinter {
   Page page_;
   Lines& out_;
   const LoopNest& nest_;
+  GroupPrinter groups_;
   ColumnPrinter columns_;
   WirePieces asked_;  // of the innermost loop: what its masks are asked of
-  std::map<WireId, int> splits_;
 };
 
 }  // namespace

@@ -1,0 +1,40 @@
+// Groups: which piece of every wire is a block's, and which a thread's or a warp's.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emit/cuda_page.hpp"
+
+namespace napkin {
+
+class GroupPrinter {
+ public:
+  explicit GroupPrinter(Page& page) : page_(page) {}
+
+  // One group, the piece it splits and where its own begins.
+  struct Entered {
+    const Split* group;
+    WirePiece around;
+    std::string begin;
+    std::int64_t most() const { return pieces_of(around.extent, group->size); }
+  };
+  // Makes the pieces of the groups of blocks, or of those below them, the page's.
+  std::vector<Entered> enter(bool of_blocks);
+  // `number` counts the piece inside the piece around it.
+  void print(const Entered&, const std::string& number);
+  // The groups of blocks, from the block's number.
+  void blocks();
+
+  std::string words(const Split&) const;  // "group q 48 at smem"
+  bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
+  std::string begin_name(WireId);  // "q1", of the n-th split of a wire
+  static std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+
+ private:
+  Page& page_;
+  std::map<WireId, int> splits_;
+};
+
+}  // namespace napkin
