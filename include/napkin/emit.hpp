@@ -1,6 +1,7 @@
 // Emitters: a loop nest or a scene in other words. They print what was decided and decide nothing about the plan.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,17 @@ struct EmittedFile {
 };
 
 // A reference kernel in CUDA C++ that follows the plan, for any sizes of its axes: NAME.cu and NAME.h with a C
-// interface, NAME_harness.cu that checks and times it, and CMakeLists.txt; see docs/kernels.md. NAME is the diagram's.
+// interface, NAME_harness.cu that checks and times it, and CMakeLists.txt; see docs/cuda.md. NAME is the diagram's.
 // Every axis of the diagram needs a size: an axis that the plan leaves whole may later be that long at most.
 std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&);
+
+// The same, with kernels on matrix units where `distribute` says how; each of the others has a note that says why not.
+enum class CudaPath : std::uint8_t { reference, tensor };
+struct EmittedCode {
+  std::vector<EmittedFile> files;
+  std::vector<std::string> notes;
+};
+EmittedCode emit_cuda(const Diagram&, const Plan&, const Hardware&, CudaPath);
 
 // The same in portable C++20: NAME.cpp and NAME.h with a C interface, napkin_numbers.hpp, NAME_harness.cpp and
 // CMakeLists.txt. Every axis of the diagram needs a size: one that the plan leaves whole may later be that long at

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <functional>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
@@ -47,9 +48,9 @@ void write_files(Session& session, const std::vector<EmittedFile>& files) {
   }
 }
 
-using Emitter = std::vector<EmittedFile>(const Diagram&, const Plan&, const Hardware&);
+using Emitter = std::function<EmittedCode(const Diagram&, const Plan&, const Hardware&)>;
 
-int emit(Session& session, const char* language, Emitter& emitter) {
+int emit(Session& session, const char* language, const Emitter& emitter) {
   if (session.options.output.empty()) {
     complain(session, "E0522", fmt::format("`napkin emit {}` needs a folder to write to", language), language,
              "add `-o DIR`");
@@ -59,13 +60,25 @@ int emit(Session& session, const char* language, Emitter& emitter) {
   if (!started.analysis) return started.finished;
   if (session.diagnostics.has_errors()) return finish(session);
   const auto& analysis = *started.analysis;
-  write_files(session, emitter(analysis.diagram, plan_of(analysis), analysis.hardware));
+  const auto emitted = emitter(analysis.diagram, plan_of(analysis), analysis.hardware);
+  write_files(session, emitted.files);
+  if (!session.diagnostics.has_errors() && !session.options.quiet)
+    for (const auto& note : emitted.notes) session.err << "note: " << note << "\n";
   return finish(session);
 }
 
 }  // namespace
 
-int run_emit_cuda(Session& session) { return emit(session, "cuda", emit_cuda); }
-int run_emit_cpp(Session& session) { return emit(session, "cpp", emit_cpp); }
+int run_emit_cuda(Session& session) {
+  const auto path = session.options.path == "reference" ? CudaPath::reference : CudaPath::tensor;
+  return emit(session, "cuda", [&](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+    return emit_cuda(diagram, plan, hardware, path);
+  });
+}
+int run_emit_cpp(Session& session) {
+  return emit(session, "cpp", [](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+    return EmittedCode{emit_cpp(diagram, plan, hardware), {}};
+  });
+}
 
 }  // namespace napkin::cli

@@ -28,6 +28,7 @@ enum Set : unsigned {
   drawing = 2048,
   charting = 4096,
   paged = 8192,  // or as a page
+  for_gpu = 16384,
 };
 
 using Field =
@@ -65,6 +66,8 @@ const Row rows[] = {
      &Options::metric},
     {formatting, "--check", "", "change nothing; list the files that differ and exit 3", "", &Options::check},
     {emitting, "--force", "", "overwrite files that napkin did not write", "", &Options::force},
+    {for_gpu, "--path", "PATH", "tensor: on matrix units where a kernel fits them; reference: plain threads",
+     "tensor reference", &Options::path},
     {diagram, "--print", "STAGE", "print what a stage made and stop", "syntax diagram derivation program plan nest",
      &Options::print},
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
@@ -100,8 +103,8 @@ const Command command_rows[] = {
      product | formats | diagram | machine | plan, "napkin pseudocode attention.nap --target h100-sxm5",
      run_pseudocode},
     {"emit cuda", "a CUDA kernel, its launcher, and a harness that checks and times it", "FILE",
-     emitting | diagram | machine | plan, "napkin emit cuda attention.nap --target h100-sxm5 -o attention_cuda",
-     run_emit_cuda},
+     emitting | for_gpu | diagram | machine | plan,
+     "napkin emit cuda attention.nap --target h100-sxm5 -o attention_cuda", run_emit_cuda},
     {"emit cpp", "the same loop nest in portable C++, with a harness that checks and times it", "FILE",
      emitting | diagram | machine | plan, "napkin emit cpp attention.nap --target x86-64-avx2 -o attention_cpp",
      run_emit_cpp},

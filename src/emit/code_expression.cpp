@@ -96,7 +96,8 @@ class Printer {
       texts.push_back(integers || (f.role == Role::logic && argument.kind == Kind::boolean) ? argument.text
                                                                                             : real(argument));
     if (integers && f.role == Role::multiply) texts[0] = "(long long)" + texts[0];
-    const auto code = code_of(around_.language, f);
+    const bool fast = around_.fast && !around_.wide && !integers;
+    const auto code = fast ? code_fast(code_of(around_.language, f)) : code_of(around_.language, f);
     // No `--` from a sign in front of a negative number.
     if (code.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
     const auto kind = gives_condition(f) ? Kind::boolean : integers ? Kind::integer : Kind::real;

@@ -28,6 +28,7 @@ struct Surroundings {
   std::function<std::string(ExprId)> reduction = {};   // where a reduction's result stands
   std::function<std::string(std::string)> local = {};  // declares a value used more than once, gives its name
   bool wide = false;                                   // in double
+  bool fast = false;                                   // by the machine's own approximations
 };
 
 // Values used more than once become locals, in front.

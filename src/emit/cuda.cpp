@@ -3,24 +3,61 @@
 
 #include "emit/cuda_harness.hpp"
 #include "emit/cuda_launch.hpp"
+#include "emit/cuda_warps.hpp"
 #include "napkin/emit.hpp"
 
 namespace napkin {
 
-std::vector<EmittedFile> emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
-  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}};
+namespace {
+
+// The partition that the kernel of warps has, if its pieces are others than the plan's; streams of warps stage what
+// fragments hold, and do not count.
+std::string fitted_words(const Kernel& kernel, const WarpNest& warps, const Hardware& hardware) {
+  auto planned = kernel.partition;
+  std::erase_if(planned.splits, [&](const Split& split) {
+    return split.level == hardware.levels.size() - 1 && split.kind == SplitKind::stream;
+  });
+  return planned == warps.partition ? "" : to_text(warps.partition, kernel.program.scratch, hardware);
+}
+
+// The kernel on matrix units, or why that cannot be, and then on threads.
+void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware, CudaPath path,
+                  const std::string& name) {
+  if (path == CudaPath::tensor) {
+    const auto distributed = distribute(kernel, hardware);
+    if (const auto* warps = std::get_if<WarpNest>(&distributed)) {
+      if (auto fitted = fitted_words(kernel, *warps, hardware); !fitted.empty())
+        printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
+      printed.threaded.push_back(warp_launch(*warps, hardware));
+      printed.kernels.push_back(warp_kernel(printed.threaded.back(), *warps, printed.names, name));
+      return;
+    }
+    printed.notes.push_back(
+        fmt::format("{} runs without matrix units: {}", name, std::get<Refused>(distributed).reason));
+  }
+  printed.threaded.push_back(thread(kernel, hardware));
+  printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
+}
+
+}  // namespace
+
+EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path) {
+  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}};
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
-    printed.threaded.push_back(thread(plan.kernels[i], hardware));
-    printed.kernels.push_back(
-        cuda_kernel(printed.threaded.back(), printed.names, printed.names.diagram + "_kernel" + number));
+    print_kernel(printed, plan.kernels[i], hardware, path, printed.names.diagram + "_kernel" + number);
     add_limits(printed, printed.kernels.back().limits);
   }
   const auto& name = printed.names.diagram;
-  return {{name + ".cu", cuda_source(printed)},
-          {name + ".h", cuda_header(printed)},
-          {name + "_harness.cu", cuda_harness(printed)},
-          {"CMakeLists.txt", cuda_build_file(printed)}};
+  return {{{name + ".cu", cuda_source(printed)},
+           {name + ".h", cuda_header(printed)},
+           {name + "_harness.cu", cuda_harness(printed)},
+           {"CMakeLists.txt", cuda_build_file(printed)}},
+          printed.notes};
+}
+
+std::vector<EmittedFile> emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+  return emit_cuda(diagram, plan, hardware, CudaPath::reference).files;
 }
 
 }  // namespace napkin

@@ -8,6 +8,7 @@
 #include <cctype>
 
 #include "emit/code_types.hpp"
+#include "emit/cuda_warps.hpp"
 
 namespace napkin {
 namespace {
@@ -107,12 +108,14 @@ std::string cuda_source(const CudaPlan& plan) {
   define_workspace_size(plan, rest);
   launcher(plan, rest);
   const auto code = body.text() + kernels + rest.text();
+  std::string notes;
+  for (const auto& note : plan.notes) notes += "// " + note + ".\n";
   return fmt::format(
-             "// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n#include "
+             "// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n{}#include "
              "\"{}.h\"\n\n",
-             plan.diagram.name, plan.labels, plan.names.diagram, plan.names.diagram) +
+             plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
          cuda_headers(code) + "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstring>\n\n" +
-         code_definitions(Language::cuda, code) + code;
+         code_definitions(Language::cuda, code) + warp_definitions(kernels) + code;
 }
 
 }  // namespace napkin

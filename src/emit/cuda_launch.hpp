@@ -13,6 +13,7 @@ namespace napkin {
 struct CudaPlan : CodePlan {
   std::vector<ThreadedKernel> threaded;  // in launch order
   std::vector<CudaKernel> kernels;       // of the same number
+  std::vector<std::string> notes;        // which kernels run without matrix units, and why
 };
 
 std::string cuda_header(const CudaPlan&);

@@ -25,8 +25,12 @@ const std::vector<Stage> stages = {
     {"diagram", {"text", "functions", "syntax"}},
     {"derive", {"text", "functions", "diagram"}},
     {"hardware", {"text", "functions"}},
+    {"layout", {}},
+    {"instructions", {"functions", "layout"}},
     {"partition", {"text", "functions", "syntax", "diagram", "derive", "hardware"}},
     {"loops", {"text", "functions", "diagram", "derive", "hardware", "partition"}},
+    {"distribute",
+     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "layout", "instructions"}},
     {"cost", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops"}},
     {"configure", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
     {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
@@ -40,7 +44,7 @@ const std::vector<Stage> stages = {
       "verify"}},
     {"emit",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
-      "verify", "scene", "chart", "report"}},
+       "layout", "instructions", "distribute", "verify", "scene", "chart", "report"}},
     {"lsp", {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search"}},
 };
 
@@ -117,7 +121,8 @@ TEST_CASE("no stage below the front end knows an algorithm by name", "[tree]") {
   const std::regex names("softmax|attention|logsumexp|(rms|layer|l2)_?norm|gelu|silu|swiglu|matmul|flash",
                          std::regex::icase);
   const auto files = files_below(
-      {"src/derive", "src/partition", "src/cost", "src/search", "src/loops", "src/scene", "src/chart", "src/emit"},
+      {"src/derive", "src/partition", "src/cost", "src/search", "src/loops", "src/distribute", "src/scene", "src/chart",
+       "src/emit"},
       {".hpp", ".cpp", ".cuh"});
   CHECK(uses(files, names, false) == std::vector<std::string>{});
 }

@@ -1,0 +1,72 @@
+// Fitting pieces to fragments, one small change after another.
+#include "distribute/fit.hpp"
+
+#include <algorithm>
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t fragment = 16;
+
+Split* find(Partition& partition, WireId wire, bool of_warps, std::size_t leaf) {
+  auto& splits = partition.splits;
+  const auto found = std::find_if(splits.rbegin(), splits.rend(),
+                                  [&](const Split& s) { return s.wire == wire && (s.level == leaf) == of_warps; });
+  return found == splits.rend() ? nullptr : &*found;
+}
+
+// The longest multiple of a fragment that divides the length and is no longer than `most`.
+std::int64_t divisor(std::int64_t length, std::int64_t most) {
+  for (auto size = most / fragment * fragment; size > fragment; size -= fragment)
+    if (length % size == 0) return size;
+  return fragment;
+}
+
+bool shorten(Partition& partition, WireId wire, std::size_t leaf) {
+  auto* warps = find(partition, wire, true, leaf);
+  auto* block = find(partition, wire, false, leaf);
+  auto* piece = warps ? warps : block;
+  if (!piece || piece->size <= fragment) return false;
+  const auto parts = warps && block ? std::max<std::int64_t>(block->size / warps->size, 1) : 1;
+  piece->size = (piece->size - 1) / fragment * fragment;
+  if (warps && block) block->size = piece->size * parts;
+  return true;
+}
+
+// A block of one warp less.
+bool take_warp(Partition& partition, WireId wire, std::size_t leaf) {
+  auto* warps = find(partition, wire, true, leaf);
+  auto* block = find(partition, wire, false, leaf);
+  if (!warps || !block || block->size <= warps->size) return false;
+  block->size = (block->size - 1) / warps->size * warps->size;
+  return true;
+}
+
+bool leave_out(Partition& partition, WireId wire) {
+  return std::erase_if(partition.splits,
+                       [&](const Split& s) { return s.wire == wire && s.kind == SplitKind::stream; }) > 0;
+}
+
+}  // namespace
+
+void align(Partition& partition, std::size_t leaf) {
+  for (auto& split : partition.splits)
+    if (split.size > fragment) split.size -= split.size % fragment;
+  for (auto& split : partition.splits) {
+    if (split.level != leaf || split.size <= fragment) continue;
+    if (const auto* block = find(partition, split.wire, false, leaf); block && block->size % split.size != 0)
+      split.size = divisor(block->size, split.size);
+  }
+}
+
+bool mend(Partition& partition, const Misfit& misfit, std::size_t leaf) {
+  for (const auto wire : misfit.whole)
+    if (leave_out(partition, wire)) return true;
+  const auto any = [&](auto change) {
+    return std::any_of(misfit.shorten.begin(), misfit.shorten.end(),
+                       [&](WireId wire) { return change(partition, wire, leaf); });
+  };
+  return any(shorten) || any(take_warp);
+}
+
+}  // namespace napkin

@@ -1,0 +1,23 @@
+// Pieces as the fragments of matrix instructions want them: a plan's pieces are of any length, fragments are not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "napkin/partition.hpp"
+
+namespace napkin {
+
+// What does not fit, and what would mend it.
+struct Misfit {
+  std::string reason;
+  std::vector<WireId> shorten{};  // the first of them whose piece can be shorter by a fragment, else with a warp less
+  std::vector<WireId> whole{};    // streams of them are left out
+};
+
+// Pieces of 16 and more, rounded down to multiples of 16; a warp's piece then divides that of its block.
+void align(Partition&, std::size_t leaf);
+// Changes the partition so that it fits rather; false where nothing is left to change.
+bool mend(Partition&, const Misfit&, std::size_t leaf);
+
+}  // namespace napkin

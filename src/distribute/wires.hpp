@@ -1,0 +1,28 @@
+// Products of two arrays as a nest has them, and what of them a machine's matrix units take.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "napkin/distribute.hpp"
+
+namespace napkin {
+
+// How long the piece of every wire is where a step stands; by WireId.
+using Extents = std::vector<std::int64_t>;
+
+template <class T>
+bool has(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+// 80 for "sm_80", 90 for "sm_90a"; 0 where the machine has none.
+int capability(const Hardware&);
+
+// The column as a product that an instruction takes: a sum over one long wire of two arrays, each of which carries one
+// other long wire that the result has. Its operands stand in the order of the text.
+std::optional<Product> as_product(const Diagram&, const Compute&, const Extents&);
+
+}  // namespace napkin

@@ -1,0 +1,457 @@
+// Columns on fragments: every lane loops over its own values, folds end in an exchange between lanes, and what is saved
+// goes from registers into the array.
+#include "emit/cuda_fragments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "emit/code_types.hpp"
+#include "emit/cuda_tiles.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+bool has(const std::vector<WireId>& wires, std::optional<WireId> wire) {
+  return wire && std::find(wires.begin(), wires.end(), *wire) != wires.end();
+}
+std::string sum(const std::string& begin, const std::string& more) {
+  return begin == "0" ? more : fmt::format("{} + {}", begin, more);
+}
+
+}  // namespace
+
+LaneNames::LaneNames(Identifiers& pool)
+    : warp(pool.fresh("warp")),
+      lane(pool.fresh("lane")),
+      group(pool.fresh("group")),
+      quad(pool.fresh("quad")),
+      row(pool.fresh("i")),
+      column(pool.fresh("j")),
+      half(pool.fresh("h")),
+      pair(pool.fresh("p")),
+      value(pool.fresh("e")),
+      step(pool.fresh("k")) {}
+
+FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
+    : lanes(page.pool), page_(page), out_(page.out), warps_(warps) {
+  const auto study = [&](const auto& self, const Block& block) -> void {
+    for (const auto& step : block.steps) {
+      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
+      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
+    }
+  };
+  study(study, warps_.nest->body);
+}
+
+// Steps
+
+void FragmentPrinter::print(const Compute& compute) {
+  if (warps_.in_passing.contains(compute.to)) return;
+  out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
+  if (const auto* known = warps_.product(&compute))
+    product(*known);
+  else if (compute.column.fold)
+    fold(compute);
+  else
+    pointwise(compute);
+}
+
+void FragmentPrinter::print(const Save& save) {
+  const auto& buffer = page_.nest.at(save.from);
+  if (buffer.level != page_.leaf()) return;
+  const auto& array = page_.diagram.at(buffer.array);
+  out_.line(fmt::format("// save {}", array.name));
+  Here here;
+  int opened = open_cells(warps_.arrays.at(save.from), here);
+  if (const auto guarded = guard(buffer.array, here); !guarded.empty()) {
+    out_.open(fmt::format("if ({})", guarded));
+    ++opened;
+  }
+  const auto passing = warps_.in_passing.find(save.from);
+  const auto text = passing == warps_.in_passing.end() ? slot(save.from, here)
+                                                       : value(*passing->second, passing->second->column.value, here);
+  std::vector<std::string> at;
+  for (const auto wire : array.wires) at.push_back(here.position.at(wire));
+  out_.line(fmt::format("napkin_global_write(&{}[{}], {}({}));", page_.array(buffer.array),
+                        code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)),
+                        page_.storage(buffer.array),
+                        without_brackets(filled(code_type(Language::cuda, array.type).write, without_brackets(text)))));
+  close(opened);
+}
+
+// Positions inside of the pieces; of lanes that hold the same, the first.
+std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
+  std::vector<std::string> all;
+  const auto& wires = page_.diagram.at(id).wires;
+  for (const auto wire : wires) {
+    const auto& piece = page_.own[wire.index];
+    if (here.unclamped.contains(wire))
+      all.push_back(fmt::format("{} < {}", here.unclamped.at(wire), piece.end));
+    else if (piece.by_thread)
+      all.push_back(fmt::format("{} < {}", piece.begin, piece.end));
+  }
+  if (here.row.empty()) all.push_back(lanes.group + " == 0");
+  if (here.column.empty()) all.push_back(lanes.quad + " == 0");
+  return fmt::format("{}", fmt::join(all, " && "));
+}
+
+void FragmentPrinter::pointwise(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(warps_.columns.at(&compute), here);
+  const auto text = value(compute, compute.column.value, here);
+  out_.line(fmt::format("{} = {};", slot(compute.to, here),
+                        code_rounded(Language::cuda, page_.nest.at(compute.to).type, text)));
+  close(opened);
+}
+
+// Folds
+
+void FragmentPrinter::fold(const Compute& compute) {
+  const auto& grid = warps_.columns.at(&compute);
+  const bool rows = has(compute.column.over, grid.rows), columns = has(compute.column.over, grid.columns);
+  Here here;
+  int opened = 0;
+  if (!rows && !columns) {
+    opened = open_cells(grid, here);
+  } else {
+    if (!rows) opened += open_rows(grid, here);
+    if (!columns) opened += open_columns(grid, here);
+  }
+  const auto to = slot(compute.to, here);
+  FoldWords words{to, "", ""};
+  const auto partial = page_.pool.fresh("t");
+  const auto own = code_type(Language::cuda, page_.nest.at(compute.to).type).own;
+  out_.line(fmt::format("{} {} = {};", own, partial,
+                        code_number(compute.column.fold->identity, is_wide(page_.nest, compute))));
+  {
+    Here inside = here;
+    int more = 0;
+    std::string within;
+    if (rows) more += open_rows(grid, inside);
+    if (columns) more += open_columns(grid, inside);
+    if (inside.value.empty()) inside.value = "0";
+    for (const auto wire : compute.column.over)
+      if (inside.unclamped.contains(wire))
+        within += fmt::format("{}{} < {}", within.empty() ? "" : " && ", inside.unclamped.at(wire),
+                              page_.own[wire.index].end);
+    if (!within.empty()) out_.open(fmt::format("if ({})", within)), ++more;
+    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
+                          without_brackets(value(compute, compute.column.value, inside))));
+    close(more);
+  }
+  exchange(compute, partial, rows, columns);
+  if (!begins_in_place(compute)) {
+    if (compute.carried) words.old = slot(*compute.carried, here);
+    if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+    out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
+  }
+  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, partial));
+  const auto type = page_.nest.at(compute.to).type;
+  if (code_type(Language::cuda, type).round != "{0}")
+    out_.line(fmt::format("{} = {};", to, code_rounded(Language::cuda, type, to)));
+  close(opened);
+}
+
+// Columns of a row lie in the four lanes of a group, rows in its eight groups.
+void FragmentPrinter::exchange(const Compute& compute, const std::string& partial, bool rows, bool columns) {
+  std::vector<int> masks;
+  if (columns) masks = {1, 2};
+  if (rows) masks.insert(masks.end(), {4, 8, 16});
+  for (const int mask : masks)
+    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
+                          fmt::format("__shfl_xor_sync(0xffffffffu, {}, {})", partial, mask)));
+}
+
+// What a sum begins with: nothing, or the old value repaired.
+void FragmentPrinter::begin(const Compute& compute) {
+  if (begins_in_place(compute)) return;
+  Here here;
+  const int opened = open_cells(warps_.arrays.at(compute.to), here);
+  FoldWords words{slot(compute.to, here), "", ""};
+  if (compute.carried) words.old = slot(*compute.carried, here);
+  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
+  close(opened);
+}
+
+void FragmentPrinter::round(const Compute& compute) {
+  const auto type = page_.nest.at(compute.to).type;
+  if (code_type(Language::cuda, type).round == "{0}") return;
+  Here here;
+  const int opened = open_cells(warps_.arrays.at(compute.to), here);
+  out_.line(
+      fmt::format("{} = {};", slot(compute.to, here), code_rounded(Language::cuda, type, slot(compute.to, here))));
+  close(opened);
+}
+
+// Loops
+
+void FragmentPrinter::loop(const std::string& counter, std::int64_t count) {
+  out_.line("#pragma unroll");
+  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, count));
+}
+
+int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
+  if (!grid.rows || !grid.columns) return open_rows(grid, here) + open_columns(grid, here);
+  here.row = lanes.row, here.column = lanes.column, here.value = lanes.value;
+  here.half = lanes.value + " / 2", here.pair = lanes.value + " % 2";
+  loop(here.row, grid.row_tiles);
+  loop(here.column, grid.column_tiles);
+  loop(here.value, 4);
+  place(grid, here, true, true);
+  return 3;
+}
+int FragmentPrinter::open_rows(const Grid& grid, Here& here) {
+  if (!grid.rows) return place(grid, here, false, false), 0;
+  here.row = lanes.row, here.half = lanes.half;
+  loop(here.row, grid.row_tiles);
+  loop(here.half, 2);
+  if (!here.column.empty()) here.value = fmt::format("{} * 2 + {}", here.half, here.pair);
+  place(grid, here, true, false);
+  return 2;
+}
+int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
+  if (!grid.columns) return place(grid, here, false, false), 0;
+  here.column = lanes.column, here.pair = lanes.pair;
+  loop(here.column, grid.column_tiles);
+  loop(here.pair, 2);
+  if (!here.row.empty()) here.value = fmt::format("{} * 2 + {}", here.half, here.pair);
+  place(grid, here, false, true);
+  return 2;
+}
+void FragmentPrinter::close(int opened) {
+  while (opened-- > 0) out_.close();
+}
+
+// Positions along the grid, as fragments have them, and of pieces of 1. Those past the end are clamped to the last one
+// where something is read.
+void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
+  const auto declare = [&](WireId wire, const std::string& offset) {
+    const auto& piece = page_.own[wire.index];
+    if (piece.is_whole()) page_.limit(wire);
+    const auto all = page_.wires[wire.index] + "_at";
+    here.unclamped[wire] = all;
+    here.position[wire] = page_.wires[wire.index];
+    out_.declare(all, sum(piece.begin, offset));
+    out_.declare(here.position[wire], fmt::format("min({}, {} - 1)", all, piece.end));
+  };
+  const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
+  if (rows) declare(*grid.rows, fmt::format("{} * 16 + {} * 8 + {}", here.row, half, lanes.group));
+  if (columns) declare(*grid.columns, fmt::format("{} * 8 + {} * 2 + {}", here.column, lanes.quad, here.pair));
+  for (std::uint32_t w = 0; w < page_.own.size(); ++w)
+    if (const auto& piece = page_.own[w]; piece.extent == 1) here.position.try_emplace(WireId{w}, piece.position);
+}
+
+// Values
+
+std::string FragmentPrinter::declared(BufferId id) const {
+  const auto& grid = warps_.arrays.at(id);
+  auto text = page_.buffer(id);
+  if (grid.rows) text += fmt::format("[{}]", grid.row_tiles);
+  if (grid.columns) text += fmt::format("[{}]", grid.column_tiles);
+  if (grid.rows || grid.columns) text += grid.rows && grid.columns ? "[4]" : "[2]";
+  return text;
+}
+std::string FragmentPrinter::slot(BufferId id, const Here& here) const {
+  const auto& grid = warps_.arrays.at(id);
+  auto text = page_.buffer(id);
+  if (grid.rows) text += "[" + here.row + "]";
+  if (grid.columns) text += "[" + here.column + "]";
+  if (grid.rows && grid.columns) return text + "[" + here.value + "]";
+  if (grid.rows) return text + "[" + here.half + "]";
+  if (grid.columns) return text + "[" + here.pair + "]";
+  return text;
+}
+
+Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
+  const auto& from = access(page_.diagram, access_id);
+  const auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
+                    return r.first == access_id;
+                  })->second;
+  if (!page_.is_input(from.array)) return {slot(id, here), Kind::real};
+  const auto type = page_.diagram.at(from.array).type;
+  return {filled(code_type(Language::cuda, type).read, input(id, from, here)),
+          type == Datatype::boolean ? Kind::boolean : Kind::real};
+}
+
+// From shared memory where the tile of the block stands there.
+std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
+  while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
+  std::vector<std::string> at;
+  for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
+  const auto tile = warps_.tiles.find(id);
+  if (tile == warps_.tiles.end())
+    return fmt::format("napkin_global_read(&{}[{}])", page_.array(from.array),
+                       code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(from.array).wires)));
+  const auto local = [&](std::optional<std::size_t> dimension) {
+    if (!dimension) return std::string("0");
+    const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
+    const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
+    return begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
+  };
+  return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
+                     tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));
+}
+
+std::string FragmentPrinter::value(const Compute& compute, ExprId id, const Here& here) {
+  const Surroundings around{.language = Language::cuda,
+                            .position = [&](WireId wire) { return here.position.at(wire); },
+                            .size = {},
+                            .read = [&](ExprId access) { return read(compute, access, here); },
+                            .wide = is_wide(page_.nest, compute),
+                            .fast = true};
+  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
+}
+
+// Products
+
+// Step by step of the instruction: the fragments of one side first, those of the other one after another.
+void FragmentPrinter::product(const Product& product) {
+  begin(*product.compute);
+  const auto& grid = warps_.columns.at(product.compute);
+  const auto pairs = grid.column_tiles / 2;
+  const bool rows_first = product.rows.computed || product.rows.kept || grid.row_tiles <= pairs;
+  const auto rows = page_.pool.fresh("a"), columns = page_.pool.fresh("b");
+  loop(lanes.step, product.steps);
+  const auto load_rows = [&](const std::string& to) {
+    if (product.rows.computed) return pack(product, to);
+    load(product.rows, product, true, to, lanes.row);
+  };
+  const auto load_columns = [&](const std::string& to) { load(product.columns, product, false, to, lanes.column); };
+  const auto multiply = [&](const std::string& a, const std::string& b) {
+    for (int second = 0; second < 2; ++second)
+      out_.line(fmt::format("{}({}[{}][{} * 2{}], {}, {}{});", function_name(*product.instruction),
+                            page_.buffer(product.compute->to), lanes.row, lanes.column, second ? " + 1" : "", a, b,
+                            second ? " + 2" : ""));
+  };
+  if (rows_first) {
+    auto a = fmt::format("{}[{}]", rows, lanes.row);
+    if (product.rows.kept) {
+      a = fmt::format("{}[{}][{}]", kept_name(product), lanes.step, lanes.row);
+    } else {
+      out_.line(fmt::format("unsigned {}[{}][4];", rows, grid.row_tiles));
+      loop(lanes.row, grid.row_tiles);
+      load_rows(a);
+      out_.close();
+    }
+    loop(lanes.column, pairs);
+    out_.line(fmt::format("unsigned {}[4];", columns));
+    load_columns(columns);
+    loop(lanes.row, grid.row_tiles);
+    multiply(a, columns);
+    close(2);
+  } else {
+    out_.line(fmt::format("unsigned {}[{}][4];", columns, pairs));
+    loop(lanes.column, pairs);
+    load_columns(fmt::format("{}[{}]", columns, lanes.column));
+    out_.close();
+    loop(lanes.row, grid.row_tiles);
+    out_.line(fmt::format("unsigned {}[4];", rows));
+    load_rows(rows);
+    loop(lanes.column, pairs);
+    multiply(rows, fmt::format("{}[{}]", columns, lanes.column));
+    close(2);
+  }
+  out_.close();
+  round(*product.compute);
+}
+
+std::string FragmentPrinter::kept_name(const Product& product) const { return kept_.at(product.rows.buffer); }
+
+void FragmentPrinter::keep(const Product& product) {
+  const auto& name = kept_[product.rows.buffer] = page_.pool.fresh(page_.buffer(product.rows.buffer) + "_kept");
+  const auto& grid = warps_.columns.at(product.compute);
+  out_.line(fmt::format("unsigned {}[{}][{}][4];", name, product.steps, grid.row_tiles));
+  loop(lanes.step, product.steps);
+  loop(lanes.row, grid.row_tiles);
+  load(product.rows, product, true, fmt::format("{}[{}][{}]", name, lanes.step, lanes.row), lanes.row);
+  close(2);
+}
+
+// Four matrices at once. For the side of rows they are the two halves of 16 rows, at both halves of the step; for that
+// of columns two fragments, each at both halves of the step.
+void FragmentPrinter::load(const Operand& side, const Product& product, bool rows, const std::string& to,
+                           const std::string& tile) {
+  const auto& staged = warps_.tiles.at(side.buffer);
+  const auto chunk = 16 / staged.layout.bytes;
+  const auto wire = rows ? *warps_.columns.at(product.compute).rows : *warps_.columns.at(product.compute).columns;
+  const auto& own = page_.own[wire.index];
+  const auto& from = access(page_.diagram, side.access);
+  const auto dimension = is_along(from.at[*staged.row], wire) ? *staged.row : *staged.column;
+  const auto base = corner(page_.nest.at(side.buffer).at[dimension], page_.scope.at(side.buffer), false);
+  if (own.is_whole()) page_.limit(wire);
+  if (page_.own[product.over.index].is_whole()) page_.limit(product.over);
+  const auto first = own.begin == base ? ""
+                     : base == "0"     ? own.begin + " + "
+                                       : fmt::format("{} - {} + ", own.begin, base);
+  // Lanes 0 to 15 and 16 to 31, or every other eight.
+  const auto by_sixteen = [&](const std::string& scale) {
+    return std::pair{lanes.lane + " % 16", fmt::format("{} / 16 * {}", lanes.lane, scale)};
+  };
+  const auto by_eight = [&](const std::string& scale) {
+    return std::pair{fmt::format("{0} % 8 + {0} / 16 * 8", lanes.lane),
+                     fmt::format("{} / 8 % 2 * {}", lanes.lane, scale)};
+  };
+  const auto width = fmt::format("{}", chunk);
+  const auto [down, across] = rows == side.transposed ? by_eight(width) : by_sixteen(width);
+  const auto own_part = [&](const std::string& lane) { return fmt::format("{}{} * 16 + {}", first, tile, lane); };
+  const auto step_part = [&](const std::string& lane) {
+    return fmt::format("{} * {} + {}", lanes.step, product.instruction->k, lane);
+  };
+  const auto place = side.transposed ? tile_place(staged.layout, step_part(down), own_part(across))
+                                     : tile_place(staged.layout, own_part(down), step_part(across));
+  const auto& instruction = *std::find_if(matrix_loads().begin(), matrix_loads().end(), [&](const MatrixLoad& row) {
+    return row.count == 4 && row.transposed == side.transposed;
+  });
+  out_.line(fmt::format("{}({}, {} + {});", function_name(instruction), to, tile_pointer(page_, side.buffer), place));
+}
+
+// What the warp computed becomes the rows' operand without moving: two neighbouring fragments of 8 columns are one of
+// 16. Positions past the end of what is summed count nothing.
+void FragmentPrinter::pack(const Product& product, const std::string& to) {
+  const auto passing = warps_.in_passing.find(product.rows.buffer);
+  const auto& piece = page_.own[product.over.index];
+  const auto& grid = warps_.arrays.at(product.rows.buffer);
+  if (piece.is_whole()) page_.limit(product.over);
+  for (int r = 0; r < 4; ++r) {
+    out_.open("");
+    std::vector<std::string> both;
+    for (int p = 0; p < 2; ++p) {
+      Here here;
+      here.row = lanes.row, here.column = fmt::format("{} * 2{}", lanes.step, r < 2 ? "" : " + 1");
+      here.half = fmt::format("{}", r % 2), here.pair = fmt::format("{}", p);
+      here.value = fmt::format("{}", r % 2 * 2 + p);
+      const auto name = page_.pool.fresh("v");
+      const auto offset = fmt::format("({}) * 8 + {} * 2 + {}", here.column, lanes.quad, p);
+      const auto at = page_.pool.fresh(page_.wires[product.over.index] + "_at");
+      here.unclamped[product.over] = at;
+      here.position[product.over] = fmt::format("min({}, {} - 1)", at, piece.end);
+      if (grid.rows)
+        here.position[*grid.rows] =
+            fmt::format("min({}, {} - 1)",
+                        sum(page_.own[grid.rows->index].begin,
+                            fmt::format("{} * 16 + {} * 8 + {}", here.row, here.half, lanes.group)),
+                        page_.own[grid.rows->index].end);
+      place({}, here, false, false);
+      out_.declare(at, sum(piece.begin, offset));
+      const auto text = passing == warps_.in_passing.end()
+                            ? slot(product.rows.buffer, here)
+                            : value(*passing->second, passing->second->column.value, here);
+      out_.line(fmt::format("const float {} = {} < {} ? {} : 0.0f;", name, at, piece.end, without_brackets(text)));
+      both.push_back(name);
+    }
+    out_.line(fmt::format("{}[{}] = napkin_pack_{}({}, {});", to, r, row(product.instruction->operands).name, both[0],
+                          both[1]));
+    out_.close();
+  }
+}
+
+std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }
+std::string tile_place(const SharedTile& tile, const std::string& row, const std::string& column) {
+  return fmt::format("napkin_place<{}, {}, {}>({}, {})", tile.columns, tile.bytes, tile.bits, row, column);
+}
+
+}  // namespace napkin

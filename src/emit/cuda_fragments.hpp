@@ -1,0 +1,78 @@
+// Columns and saves of one warp, on the fragments that its lanes hold.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emit/code_columns.hpp"
+#include "emit/cuda_page.hpp"
+#include "napkin/distribute.hpp"
+
+namespace napkin {
+
+// What the lanes' own names are in the text.
+struct LaneNames {
+  explicit LaneNames(Identifiers&);
+  std::string warp, lane, group, quad;  // the lane's group of four, and its number there
+  std::string row, column, half, pair, value, step;
+};
+
+class FragmentPrinter {
+ public:
+  FragmentPrinter(Page&, const WarpNest&);
+  void print(const Compute&);
+  void print(const Save&);
+  // Registers of a computed array, "float S[2][8][4]"; and of an operand that is kept, which it fills.
+  std::string declared(BufferId) const;
+  void keep(const Product&);
+  bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.in_passing.contains(id); }
+
+  const LaneNames lanes;
+
+ private:
+  // The loops that are open: how the text counts rows of fragments and so on, and positions in full.
+  struct Here {
+    std::string row, column, half, pair, value;
+    std::map<WireId, std::string> position, unclamped;
+  };
+  enum class Order { cells, rows_outside, columns_outside };
+
+  int open_cells(const Grid&, Here&);
+  int open_rows(const Grid&, Here&);
+  int open_columns(const Grid&, Here&);
+  void place(const Grid&, Here&, bool rows, bool columns);
+  void close(int opened);
+  void loop(const std::string& counter, std::int64_t count);
+
+  void pointwise(const Compute&);
+  void fold(const Compute&);
+  void reduce_over(const Compute&, const Grid&, bool rows, bool columns);
+  void exchange(const Compute&, const std::string& partial, bool rows, bool columns);
+  void product(const Product&);
+  void begin(const Compute&);
+  void round(const Compute&);
+
+  void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
+  void pack(const Product&, const std::string& to);
+  std::string kept_name(const Product&) const;
+
+  std::string slot(BufferId, const Here&) const;
+  Typed read(const Compute&, ExprId access, const Here&);
+  std::string input(BufferId, const Access&, const Here&) const;
+  std::string value(const Compute&, ExprId, const Here&);
+  std::string guard(ArrayId, const Here&) const;
+
+  Page& page_;
+  Lines& out_;
+  const WarpNest& warps_;
+  std::map<BufferId, BufferId> from_;  // of tiles
+  std::map<BufferId, std::string> kept_;
+};
+
+// "K_tile", the pointer to the piece at hand of a tile in shared memory.
+std::string tile_pointer(const Page&, BufferId);
+// "napkin_place<128, 3>(row, column)".
+std::string tile_place(const SharedTile&, const std::string& row, const std::string& column);
+
+}  // namespace napkin

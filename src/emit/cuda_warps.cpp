@@ -1,0 +1,416 @@
+// A nest of warps printed as a __global__ function: groups become the decoding of block and warp numbers, tiles are
+// copied while the step before is computed, and columns run on fragments.
+#include "emit/cuda_warps.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "diagram/match.hpp"
+#include "emit/code_expression.hpp"
+#include "emit/code_types.hpp"
+#include "emit/cuda_fragments.hpp"
+#include "emit/cuda_groups.hpp"
+#include "emit/cuda_tiles.hpp"
+#include "emit/report_quantity.hpp"
+
+namespace napkin {
+namespace {
+
+class WarpPrinter {
+ public:
+  WarpPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
+      : page_(kernel, names),
+        out_(page_.out),
+        warps_(warps),
+        nest_(*warps.nest),
+        groups_(page_),
+        columns_(page_, warps) {}
+
+  CudaKernel run(const std::string& name) {
+    words();
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    parameters(name);
+    declare_tiles();
+    groups_.blocks();
+    warps();
+    print(nest_.body, true);
+    out_.close();
+    return {name, out_.text(), page_.limits};
+  }
+
+ private:
+  void words() {
+    std::vector<std::string> outputs;
+    for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
+    out_.line(fmt::format(
+        "// {}, by {} warps with {} of shared memory, products by mma.sync {}.", fmt::join(outputs, ", "), warps_.warps,
+        report::held(static_cast<double>(warps_.shared_bytes)), warps_.products.front().instruction->name));
+    for (const auto& group : nest_.groups)
+      out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
+                            groups_.is_block(group) ? "one piece for each block" : "one piece for each warp"));
+    print_streams(nest_.body);
+  }
+  void print_streams(const Block& block) {
+    for (const auto& step : block.steps)
+      if (const auto* loop = std::get_if<For>(&step.node)) {
+        const auto ahead = is_pipelined(*loop) ? ", the next one's tiles on their way" : "";
+        out_.line(fmt::format("//   {:<24}  one piece after another{}", groups_.words(loop->split), ahead));
+        print_streams(loop->body);
+      }
+  }
+  bool is_pipelined(const For& loop) const {
+    if (std::find(warps_.pipelined.begin(), warps_.pipelined.end(), &loop) == warps_.pipelined.end()) return false;
+    const auto tiles = tiles_of(loop.body);
+    return std::all_of(tiles.begin(), tiles.end(), [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
+  }
+
+  void parameters(const std::string& name) {
+    std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
+    for (const auto id : nest_.inputs)
+      all.push_back(fmt::format("const {}* __restrict__ {}", page_.storage(id), page_.array(id)));
+    for (const auto id : nest_.outputs)
+      all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
+    out_.list(name + "(", all, ") {");
+    out_.deepen();
+  }
+
+  void declare_tiles() {
+    out_.line("extern __shared__ __align__(16) unsigned char shared_memory[];");
+    for (const auto& [id, tile] : warps_.tiles)
+      out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // {3}[{4}][{5}]",
+                            page_.storage(nest_.at(id).array), page_.buffer(id), tile.begin,
+                            tile.copies > 1 ? fmt::format("[{}]", tile.copies) : "", tile.layout.rows,
+                            tile.layout.columns));
+    out_.line();
+  }
+
+  void warps() {
+    const auto& lanes = columns_.lanes;
+    const auto groups = groups_.enter(false);
+    out_.declare(lanes.warp, "threadIdx.x / 32");
+    out_.declare(lanes.lane, "threadIdx.x % 32");
+    out_.declare(lanes.group, lanes.lane + " / 4", "the lane's rows of fragments");
+    out_.declare(lanes.quad, lanes.lane + " % 4", "and its columns");
+    std::int64_t faster = warps_.warps;
+    for (const auto& each : groups) {
+      const bool slowest = faster == warps_.warps;
+      faster /= each.most();
+      auto number = faster == 1 ? lanes.warp : fmt::format("{} / {}", lanes.warp, faster);
+      if (!slowest) number += fmt::format(" % {}", each.most());
+      if (each.around.is_whole()) page_.limit(each.group->wire);
+      groups_.print(each, each.group->size == 1 || number == lanes.warp ? number : "(" + number + ")");
+    }
+    for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
+    out_.line();
+  }
+  void only_position(std::uint32_t w) {
+    auto& piece = page_.own[w];
+    if (piece.extent != 1 || piece.is_whole()) return;
+    piece.position = piece.begin;
+  }
+
+  // Steps
+
+  void print(const Block& block, bool outermost) {
+    declare_buffers(block);
+    for (const auto& step : block.steps)
+      match(
+          step.node, [&](const Load& load) { this->load(load, outermost); }, [](const Ask&) {},
+          [&](const Compute& compute) { print(compute); }, [&](const Save& save) { columns_.print(save); },
+          [&](const For& loop) { stream(loop, outermost); });
+  }
+  void print(const Compute& compute) {
+    if (reads_tiles(compute)) arrive();
+    columns_.print(compute);
+  }
+  bool reads_tiles(const Compute& compute) const {
+    return std::any_of(compute.reads.begin(), compute.reads.end(),
+                       [&](const auto& read) { return page_.is_input(nest_.at(read.second).array); });
+  }
+
+  void declare_buffers(const Block& block) {
+    std::map<std::string_view, std::vector<std::string>> by_type;
+    for (const auto id : block.buffers) {
+      const auto& buffer = nest_.at(id);
+      page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
+      if (columns_.is_stored(id)) by_type[code_type(Language::cuda, buffer.type).own].push_back(columns_.declared(id));
+      const auto tile = warps_.tiles.find(id);
+      if (tile != warps_.tiles.end() && tile->second.copies == 1)
+        out_.line(fmt::format("const {}* const {} = {};", page_.storage(buffer.array), tile_pointer(page_, id),
+                              page_.buffer(id)));
+    }
+    for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+  }
+
+  // Tiles
+
+  std::vector<BufferId> tiles_of(const Block& block) const {
+    std::vector<BufferId> all;
+    for (const auto& step : block.steps)
+      if (const auto* load = std::get_if<Load>(&step.node); load && warps_.tiles.contains(load->to))
+        all.push_back(load->to);
+    return all;
+  }
+
+  void load(const Load& load, bool outermost) {
+    if (const auto tile = warps_.tiles.find(load.to); tile != warps_.tiles.end()) {
+      if (tile->second.copies > 1) return;  // its loop's business
+      if (!outermost && !on_their_way_) out_.line("__syncthreads();");
+      copy(load.to, page_.buffer(load.to));
+      out_.line("napkin_copy_commit();");
+      on_their_way_ = true;
+    }
+    for (const auto& product : warps_.products)
+      if (product.rows.kept && reads(product, load.to)) {
+        arrive();
+        columns_.keep(product);
+      }
+  }
+  static bool reads(const Product& product, BufferId id) {
+    return std::any_of(product.compute->reads.begin(), product.compute->reads.end(),
+                       [&](const auto& read) { return read.first == product.rows.access && read.second == id; });
+  }
+  // Waits until what was loaded is there for all threads.
+  void arrive() {
+    if (!std::exchange(on_their_way_, false)) return;
+    out_.line("napkin_copy_wait<0>();");
+    out_.line("__syncthreads();");
+  }
+
+  void copy(BufferId id, const std::string& to) {
+    const auto& buffer = nest_.at(id);
+    const auto& tile = warps_.tiles.at(id);
+    const auto& array = page_.diagram.at(buffer.array);
+    const auto sizes = code_sizes(page_.diagram, page_.names, array.wires);
+    std::vector<std::string> at;
+    for (const auto& index : buffer.at) at.push_back(corner(index, page_.shared, false));
+    const auto left = [&](std::optional<std::size_t> k) {
+      if (!k) return std::string("1");
+      const auto past = corner(buffer.at[*k], page_.shared, true);
+      page_.limit(buffer.at[*k], page_.shared);
+      const auto begin = at[*k].find(' ') == std::string::npos ? at[*k] : "(" + at[*k] + ")";
+      return begin == "0" ? past : fmt::format("{} - {}", past, begin);
+    };
+    const auto step = [&](std::optional<std::size_t> k) {
+      std::string text;
+      for (auto i = k ? *k + 1 : sizes.size(); i < sizes.size(); ++i)
+        text += (text.empty() ? "(long long)" : " * ") + sizes[i];
+      return text.empty() ? std::string("1") : text;
+    };
+    out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}>({}, &{}[{}], {}, {}, {}, {});", tile.layout.rows,
+                          tile.layout.columns, tile.layout.bits, page_.kernel.threads, to, page_.array(buffer.array),
+                          code_offset(at, sizes), step(tile.row), step(tile.column), left(tile.row),
+                          left(tile.column)));
+  }
+
+  // Streams
+
+  void stream(const For& loop, bool outermost) {
+    const auto own = page_.own, shared = page_.shared;
+    const bool ahead = is_pipelined(loop);
+    const auto begin = groups_.begin_name(loop.split.wire);
+    const auto around = own[loop.split.wire.index];
+    enter(loop, begin);
+    if (ahead)
+      pipelined(loop, begin, around, outermost);
+    else
+      plain(loop, begin, around);
+    page_.own = own;
+    page_.shared = shared;
+  }
+  void enter(const For& loop, const std::string& begin) {
+    const auto wire = loop.split.wire.index;
+    const auto extent = std::min(page_.own[wire].extent, loop.split.size);
+    page_.own[wire] = {begin, begin + "_end", extent, begin};
+    page_.shared[wire] = page_.own[wire];
+  }
+  void declare_end(const For& loop, const std::string& begin, const WirePiece& around) {
+    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, loop.split.size, around.end),
+                 groups_.words(loop.split));
+  }
+  // Whether the piece counts, where a mask may pass over it.
+  std::string needed(const For& loop) const {
+    std::vector<std::string> all;
+    for (const auto& each : loop.needs)
+      all.push_back(fmt::format("({})", code_possible(each, page_.names, [&](WireId wire, bool last) {
+                                  const auto& part = page_.shared[wire.index];
+                                  return last ? fmt::format("({} - 1)", part.end) : part.begin;
+                                })));
+    return fmt::format("{}", fmt::join(all, " && "));
+  }
+
+  void plain(const For& loop, const std::string& begin, const WirePiece& around) {
+    arrive();
+    out_.open(
+        fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
+    declare_end(loop, begin, around);
+    if (!loop.needs.empty()) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
+    print(loop.body, false);
+    out_.close();
+  }
+
+  // The tiles of a piece are copied while the one before is computed, into the other half of their room.
+  void pipelined(const For& loop, const std::string& begin, const WirePiece& around, bool outermost) {
+    const auto tiles = tiles_of(loop.body);
+    const auto load = page_.pool.fresh("load_" + begin), slot = page_.pool.fresh("slot"),
+               next = page_.pool.fresh(begin + "_next");
+    const auto advance = loop.needs.empty() ? "" : skip(loop, begin, around);
+    out_.open(fmt::format("const auto {} = [&](int {}, int {})", load, begin, slot));
+    declare_end(loop, begin, around);
+    for (const auto id : tiles) copy(id, half(id, slot));
+    out_.close("};");
+    if (!outermost) out_.line("__syncthreads();");
+    const auto first = advance.empty() ? around.begin : fmt::format("{}({})", advance, around.begin);
+    out_.line(fmt::format("int {} = {};", begin, first));
+    out_.line(fmt::format("if ({} < {}) {}({}, 0);", begin, around.end, load, begin));
+    out_.line("napkin_copy_commit();");
+    out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {0} ^= 1)", slot, begin, around.end));
+    declare_end(loop, begin, around);
+    const auto after = fmt::format("{} + {}", begin, loop.split.size);
+    out_.line(fmt::format("const int {} = {};", next, advance.empty() ? after : fmt::format("{}({})", advance, after)));
+    out_.line("napkin_copy_wait<0>();");
+    out_.line("__syncthreads();");
+    out_.line(fmt::format("if ({} < {}) {}({}, {} ^ 1);", next, around.end, load, next, slot));
+    out_.line("napkin_copy_commit();");
+    on_their_way_ = false;
+    for (const auto id : tiles)
+      out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
+                            half(id, slot)));
+    print(loop.body, false);
+    out_.line(fmt::format("{} = {};", begin, next));
+    out_.close();
+  }
+  std::string half(BufferId id, const std::string& slot) const {
+    const auto& tile = warps_.tiles.at(id);
+    const auto step = (tile.layout.size_bytes() + 127) / 128 * 128 / tile.layout.bytes;
+    return fmt::format("{} + {} * {}", page_.buffer(id), slot, step);
+  }
+  // The first piece from here on that a mask lets count.
+  std::string skip(const For& loop, const std::string& begin, const WirePiece& around) {
+    const auto name = page_.pool.fresh("needed_" + begin);
+    out_.open(fmt::format("const auto {} = [&](int {})", name, begin));
+    out_.open(fmt::format("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size));
+    declare_end(loop, begin, around);
+    out_.line(fmt::format("if ({}) break;", needed(loop)));
+    out_.close();
+    out_.line(fmt::format("return {};", begin));
+    out_.close("};");
+    return name;
+  }
+
+  Page page_;
+  Lines& out_;
+  const WarpNest& warps_;
+  const LoopNest& nest_;
+  GroupPrinter groups_;
+  FragmentPrinter columns_;
+  bool on_their_way_ = false;
+};
+
+constexpr std::string_view machine_functions =
+    R"(// Two numbers in the halves of a register.
+__device__ __forceinline__ unsigned napkin_pack_f16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+__device__ __forceinline__ unsigned napkin_pack_bf16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+__device__ __forceinline__ float napkin_exp2(float a) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
+  return result;
+}
+__device__ __forceinline__ float napkin_reciprocal(float a) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
+  return result;
+}
+template <class T>
+__device__ __forceinline__ T napkin_shared_read(const T* at) {
+  return *at;
+}
+template <class T>
+__device__ __forceinline__ void napkin_shared_write(T* at, T value) {
+  *at = value;
+}
+template <class T>
+__device__ __forceinline__ T napkin_global_read(const T* at) {
+  return *at;
+}
+template <class T>
+__device__ __forceinline__ void napkin_global_write(T* at, T value) {
+  *at = value;
+}
+)";
+
+constexpr std::string_view tile_functions =
+    R"(// exp(a - b), and 0 where a is -inf; b is never less than a. One multiply-add once `c` is known.
+__device__ __forceinline__ float napkin_fast_expdiff(float a, float b) {
+  const float c = b == -INFINITY ? 0.0f : b * -1.44269504f;
+  return napkin_exp2(fmaf(a, 1.44269504f, c));
+}
+
+// Where an entry of a tile stands: chunks of 16 bytes change places within a row, so that rows which are read together
+// lie in different banks.
+template <int columns, int bytes, int bits>
+__device__ __forceinline__ int napkin_place(int row, int column) {
+  constexpr int chunk = 16 / bytes;
+  return row * columns + (((column / chunk) ^ ((row >> (3 - bits)) & ((1 << bits) - 1))) * chunk) + column % chunk;
+}
+
+// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where they are aligned. Past
+// the rows and columns that are left stands 0.
+template <int rows, int columns, int bits, int threads, class T>
+__device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
+                                                 int rows_left, int columns_left) {
+  constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk;
+  const bool aligned = column_step == 1 && row_step % chunk == 0 && reinterpret_cast<size_t>(from) % 16 == 0;
+#pragma unroll 2
+  for (int i = threadIdx.x; i < rows * chunks; i += threads) {
+    const int row = i / chunks, column = i % chunks * chunk;
+    const int left = row < rows_left ? max(0, min(columns_left - column, chunk)) : 0;
+    T* const to = tile + napkin_place<columns, sizeof(T), bits>(row, column);
+    if (aligned) {
+      napkin_copy_16(to, left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
+    } else {
+      for (int j = 0; j < chunk; ++j)
+        napkin_shared_write(to + j, j < left ? napkin_global_read(from + row * row_step + (column + j) * column_step) : T());
+    }
+  }
+}
+)";
+
+}  // namespace
+
+ThreadedKernel warp_launch(const WarpNest& warps, const Hardware& hardware) {
+  ThreadedKernel launch;
+  launch.nest = *warps.nest;
+  launch.hardware = hardware;
+  launch.block_level = warps.block_level;
+  launch.threads = warps.warps * 32;
+  launch.shared_bytes = warps.shared_bytes;
+  return launch;
+}
+
+CudaKernel warp_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
+                       const std::string& name) {
+  return WarpPrinter(launch, warps, names).run(name);
+}
+
+std::string warp_definitions(const std::string& used_in) {
+  if (used_in.find("napkin_load_tile<") == std::string::npos) return "";
+  const auto all = used_in + std::string(tile_functions);
+  return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
+         "NAPKIN_EMULATION\n" +
+         instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(tile_functions) +
+         "\n";
+}
+
+}  // namespace napkin

@@ -1,0 +1,201 @@
+// Kernels on matrix units: emulated warp by warp at three sizes, one of them ragged, against the plain meaning; what
+// they move against the model; and mistakes planted by hand, each of which the emulation must find.
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "cuda/emulate.hpp"
+#include "napkin/cost.hpp"
+#include "napkin/distribute.hpp"
+#include "support/catch.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+using namespace kernel_cases;
+
+namespace {
+
+std::string product(const std::string& a, const std::string& b, const std::string& type = "f16") {
+  return fmt::format(R"(diagram product
+axis m = 512; axis n = 512; axis k = 512
+input A: {2}[{0}]; input B: {2}[{1}]
+C: f16[m, n] = sum[k](A[{0}] * B[{1}])
+output C
+)",
+                     a, b, type);
+}
+constexpr const char* by_warps = "group m 64, n 64, stream k 32 at smem; group m 32, n 32 at reg";
+const std::vector<std::string> product_sizes = {"m=64 n=64 k=64", "m=128 n=64 k=96", "m=75 n=101 k=43"};
+
+constexpr const char* chained = R"(diagram chained
+axis a = 512; axis b = 256; axis c = 64; axis d = 64
+input A: f16[a, b]; input B: f16[b, c]; input D: f16[c, d]
+T: f16[a, c] = sum[b](A[a, b] * B[b, c])
+Y: f16[a, d] = sum[c](T[a, c] * D[c, d])
+output Y
+)";
+
+// Splits by hand, that leave warps in both directions, uneven pieces, operands in all four layouts.
+std::vector<Case> split_by_hand() {
+  return {
+      {"tensor_mk_kn", product("m, k", "k, n"), {by_warps}, product_sizes},
+      {"tensor_mk_nk", product("m, k", "n, k"), {by_warps}, product_sizes},
+      {"tensor_km_kn", product("k, m", "k, n"), {by_warps}, product_sizes},
+      {"tensor_km_nk", product("k, m", "n, k"), {by_warps}, product_sizes},
+      {"tensor_bf16", product("m, k", "k, n", "bf16"), {by_warps}, product_sizes},
+      {"tensor_uneven",
+       product("m, k", "k, n"),
+       {"group m 80, n 48, stream k 48 at smem; group m 48 at reg"},
+       product_sizes},
+      {"tensor_chained",
+       chained,
+       {"group a 64, stream b 32 at smem; group a 16 at reg"},
+       {"a=64 b=64 c=64 d=64", "a=128 b=96 c=32 d=48", "a=77 b=45 c=61 d=39"}},
+  };
+}
+
+const Case& example(const std::string& name) {
+  const auto& all = cases();
+  return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
+}
+
+// Examples as the search leaves them.
+std::vector<Case> searched() {
+  std::vector<Case> all;
+  const auto add = [&](const std::string& name, std::vector<std::string> sizes) {
+    all.push_back({"tensor_" + name, example(name).text, {}, std::move(sizes)});
+  };
+  add("matmul", {"a=5 b=7 c=9", "a=256 b=128 c=256", "a=130 b=70 c=143"});
+  add("matmul_bias_relu", {"a=5 b=7 c=9", "a=128 b=64 c=96", "a=67 b=40 c=141"});
+  add("attention", {"q=7 x=9 d=5", "q=128 x=192 d=64", "q=130 x=133 d=128"});
+  add("causal", {"q=7 x=9 d=5", "q=128 x=128 d=64", "q=150 x=133 d=128"});
+  add("grouped_query", {"k=2 r=3 q=7 x=19 d=5", "k=2 r=2 q=64 x=160 d=64", "k=1 r=2 q=130 x=171 d=128"});
+  add("gated_mlp", {"t=7 c=9 f=11 o=5", "t=64 c=64 f=128 o=64", "t=40 c=50 f=61 o=70"});
+  add("chained_matmul", {"a=7 b=9 c=5 d=11", "a=64 b=64 c=64 d=64", "a=70 b=40 c=21 d=90"});
+  add("rmsnorm_projection", {"t=7 c=9 o=5", "t=64 c=128 o=64", "t=70 c=81 o=90"});
+  add("layernorm_projection", {"t=7 c=9 o=5", "t=64 c=64 o=64", "t=70 c=81 o=90"});
+  return all;
+}
+
+constexpr const char* machine = "a100-sxm4-80";
+
+EmittedCode emitted(const Planned& planned) {
+  return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
+}
+
+bool is_without(const std::vector<std::string>& notes, const std::string& words) {
+  return std::none_of(notes.begin(), notes.end(),
+                      [&](const std::string& note) { return note.find(words) != note.npos; });
+}
+
+// What the emulation counted: "read_bytes 250" and so on.
+std::map<std::string, long long> counts(const std::string& output) {
+  std::map<std::string, long long> all;
+  std::istringstream lines(output);
+  std::string name;
+  long long value = 0;
+  while (lines >> name)
+    if (lines >> value)
+      all[name] = value;
+    else
+      lines.clear();
+  return all;
+}
+
+Ran harness(const std::string& folder, const std::string& sizes) {
+  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
+}
+
+// Bytes between the outermost level and the next, of the kernels as they are distributed, at other sizes.
+std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
+  const auto diagram = read_text(each.text, sizes_of(sizes));
+  std::int64_t bytes = 0;
+  for (auto kernel : planned.plan.kernels) {
+    const auto distributed = distribute(kernel, planned.hardware);
+    kernel.partition = std::get<WarpNest>(distributed).partition;
+    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
+                                   kernel.partition);
+    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
+  }
+  return bytes;
+}
+
+void check(const Case& each) {
+  const auto planned = plan(each, machine);
+  const auto files = emitted(planned);
+  CAPTURE(files.notes);
+  REQUIRE(is_without(files.notes, "without matrix units"));
+  const auto folder = emulate::build(each.name, planned.diagram, files.files);
+  for (const auto& sizes : each.run_sizes) {
+    CAPTURE(sizes);
+    const auto ran = harness(folder, sizes);
+    INFO(ran.output);
+    REQUIRE(ran.status == 0);
+    auto counted = counts(ran.output);
+    CHECK(counted["matrix_operations"] > 0);
+    CHECK(counted["load_conflicts"] == 0);
+    CHECK(counted["read_bytes"] + counted["written_bytes"] == model_bytes(each, planned, sizes));
+    if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
+  }
+}
+
+// The text of the kernels with one mistake.
+std::string planted(const std::string& name, const std::string& right, const std::string& wrong) {
+  const Case each{name, example("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
+  const auto planned = plan(each, machine);
+  auto files = emitted(planned).files;
+  auto& text = files.front().text;
+  const auto kernel = text.find("__global__");
+  const auto at = text.find(right, kernel);
+  REQUIRE(at != text.npos);
+  text.replace(at, right.size(), wrong);
+  const auto folder = emulate::build(name, planned.diagram, files);
+  return harness(folder, "q=70 x=133 d=64").output;
+}
+
+}  // namespace
+
+TEST_CASE("kernels on matrix units compute what the diagram means and move what the model says", "[emulated][tensor]") {
+  for (const auto& each : split_by_hand()) DYNAMIC_SECTION(each.name) {
+      check(each);
+    }
+  for (const auto& each : searched()) DYNAMIC_SECTION(each.name) {
+      check(each);
+    }
+}
+
+TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor]") {
+  SECTION("none") {
+    const auto output = planted("planted_none", "napkin_copy_wait<0>();", "napkin_copy_wait<0>();");
+    CHECK(output.find("good") != output.npos);
+    CHECK(counts(output)["load_conflicts"] == 0);
+  }
+  SECTION("a barrier left out") {
+    const auto output = planted("planted_race", "    __syncthreads();", "");
+    CHECK(output.find("race: ") != output.npos);
+  }
+  SECTION("a wait left out") {
+    const auto output = planted("planted_wait", "napkin_copy_wait<0>();", "");
+    CHECK(output.find("copy is still on its way") != output.npos);
+  }
+  SECTION("tiles that are not swizzled") {
+    const Case each{
+        "planted_swizzle", example("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
+    const auto planned = plan(each, machine);
+    auto files = emitted(planned).files;
+    auto& text = files.front().text;
+    const std::string right = "((row >> (3 - bits)) & ((1 << bits) - 1))";
+    REQUIRE(text.find(right) != text.npos);
+    text.replace(text.find(right), right.size(), "(bits & 0)");
+    const auto folder = emulate::build(each.name, planned.diagram, files);
+    CHECK(counts(harness(folder, "q=70 x=133 d=64").output)["load_conflicts"] > 1000);
+  }
+  SECTION("a wrong place in a fragment") {
+    const auto output = planted("planted_fragment", "lane % 16, ", "lane / 2, ");
+    CHECK(output.find("good") == output.npos);
+  }
+  SECTION("a row past the tile") {
+    const auto output = planted("planted_bounds", "lane % 8 + ", "lane % 8 + 4096 + ");
+    CHECK(output.find("outside of the block's shared memory") != output.npos);
+  }
+}

@@ -1,0 +1,104 @@
+// Who holds what, on kernels split by hand: grids, operands, tiles, and why a kernel is refused.
+#include "napkin/distribute.hpp"
+
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+
+namespace {
+
+Kernel kernel_of(const std::string& text, const std::string& labels, const Hardware& hardware) {
+  const auto diagram = read_text(text);
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto parsed = parse_partition(sources, sources.add("labels", labels), diagnostics);
+  auto partition = resolve_partition(parsed, diagram, hardware, diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  return make_kernel(std::make_shared<const Derivation>(derive(diagram, all)), std::move(partition));
+}
+
+WarpNest distributed(const std::string& text, const std::string& labels) {
+  const auto hardware = read_machine("a100-sxm4-80");
+  const auto result = distribute(kernel_of(text, labels, hardware), hardware);
+  if (const auto* refused = std::get_if<Refused>(&result)) FAIL(refused->reason);
+  return std::get<WarpNest>(result);
+}
+std::string refusal(const std::string& text, const std::string& labels, const std::string& machine = "a100-sxm4-80") {
+  const auto hardware = read_machine(machine);
+  const auto result = distribute(kernel_of(text, labels, hardware), hardware);
+  const auto* refused = std::get_if<Refused>(&result);
+  return refused ? refused->reason : "";
+}
+
+std::string attention() { return read_file(NAPKIN_SOURCE_DIR "/examples/attention.nap"); }
+std::string product(const std::string& type = "f16") {
+  return "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: " + type + "[m, k]; input B: " + type +
+         "[k, n]\nC[m, n] = sum[k](A[m, k] * B[k, n])\noutput C\n";
+}
+
+const Grid& grid(const WarpNest& warps, const std::string& name) {
+  for (const auto& [id, grid] : warps.arrays)
+    if (warps.nest->scratch.at(warps.nest->at(id).array).name == name) return grid;
+  FAIL("no array " << name);
+  return warps.arrays.begin()->second;
+}
+std::string name(const WarpNest& warps, std::optional<WireId> wire) {
+  return wire ? warps.nest->scratch.at(*wire).name : "-";
+}
+
+}  // namespace
+
+TEST_CASE("rows of both products of attention are the queries, and P is an operand where it is") {
+  const auto warps = distributed(attention(), "group q 64, stream x 64 at smem; group q 16 at reg");
+  CHECK(warps.warps == 4);
+  REQUIRE(warps.products.size() == 2);
+  CHECK(name(warps, grid(warps, "S_sum").rows) == "q");
+  CHECK(name(warps, grid(warps, "S_sum").columns) == "x");
+  CHECK(grid(warps, "S_sum").values() == 16 * 64 / 32);
+  CHECK(grid(warps, "O_sum").values() == 16 * 128 / 32);
+  CHECK(name(warps, grid(warps, "m").rows) == "q");
+  CHECK(name(warps, grid(warps, "m").columns) == "-");
+  CHECK(grid(warps, "m").values() == 2);
+  const auto& [scores, sum] = std::tie(warps.products[0], warps.products[1]);
+  CHECK(scores.rows.kept);
+  CHECK(!scores.columns.transposed);  // a row of K is contracted
+  CHECK(sum.rows.computed);
+  CHECK(sum.columns.transposed);  // a column of V is
+  CHECK(sum.steps == 4);
+  CHECK(warps.in_passing.size() == 2);  // P, packed where it is used, and O on its way out
+  CHECK(warps.pipelined.size() == 1);
+}
+
+TEST_CASE("tiles of pipelined loops have room for two steps, others for one") {
+  const auto warps = distributed(attention(), "group q 64, stream x 64 at smem; group q 16 at reg");
+  std::int64_t bytes = 0;
+  for (const auto& [id, tile] : warps.tiles) {
+    CHECK(tile.copies == (warps.nest->at(id).name == "Q_smem" ? 1 : 2));
+    bytes += tile.layout.size_bytes() * tile.copies;
+  }
+  CHECK(bytes == warps.shared_bytes);
+  CHECK(bytes == (64 + 2 * 64 + 2 * 64) * 128 * 2);
+}
+
+TEST_CASE("pieces are fitted to fragments") {
+  // 48 in pieces of 32 would leave half a warp idle; 19 and 114 are no whole fragments.
+  CHECK(distributed(attention(), "group q 48, stream x 64 at smem; group q 32 at reg").warps == 3);
+  const auto warps = distributed(product(), "group m 114, n 32, stream k 40 at smem; group m 19 at reg");
+  CHECK(warps.warps == 7);
+  CHECK(grid(warps, "C").row_tiles == 1);
+  // 128 x 128 for one warp are 512 registers of a lane.
+  CHECK(distributed(product(), "group m 128, n 128, stream k 32 at smem; group m 128 at reg").registers <= 255);
+}
+
+TEST_CASE("what does not fit says why") {
+  CHECK(refusal(product("f32"), "group m 32, n 32, stream k 32 at smem") ==
+        "no column of it sums products of two arrays for matrix units");
+  CHECK(refusal(product(), "group m 32, n 32, stream k 32 at smem", "v100-sxm2") ==
+        "the machine has no matrix instructions that are known here");
+  CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only numbers of 2 bytes can be") !=
+        std::string::npos);
+}
