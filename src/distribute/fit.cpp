@@ -62,11 +62,10 @@ void align(Partition& partition, std::size_t leaf) {
 bool mend(Partition& partition, const Misfit& misfit, std::size_t leaf) {
   for (const auto wire : misfit.whole)
     if (leave_out(partition, wire)) return true;
-  const auto any = [&](auto change) {
-    return std::any_of(misfit.shorten.begin(), misfit.shorten.end(),
-                       [&](WireId wire) { return change(partition, wire, leaf); });
+  const auto any = [&](const std::vector<WireId>& wires, auto change) {
+    return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf); });
   };
-  return any(shorten) || any(take_warp);
+  return any(misfit.shorten, shorten) || any(misfit.shorten, take_warp) || any(misfit.fewer, take_warp);
 }
 
 }  // namespace napkin

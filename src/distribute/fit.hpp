@@ -13,6 +13,7 @@ struct Misfit {
   std::string reason;
   std::vector<WireId> shorten{};  // the first of them whose piece can be shorter by a fragment, else with a warp less
   std::vector<WireId> whole{};    // streams of them are left out
+  std::vector<WireId> fewer{};    // a block of one warp less along the first that has several
 };
 
 // Pieces of 16 and more, rounded down to multiples of 16; a warp's piece then divides that of its block.

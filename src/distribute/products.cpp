@@ -30,6 +30,16 @@ BufferId read_from(const Compute& compute, ExprId access) {
 
 }  // namespace
 
+std::optional<WireId> long_wire(const Index& index, const Extents& extents) {
+  std::optional<WireId> found;
+  for (const auto& [wire, coefficient] : index.terms) {
+    if (extents[wire.index] == 1) continue;
+    if (found || coefficient != 1) return {};
+    found = wire;
+  }
+  return index.divisor == 1 ? found : std::nullopt;
+}
+
 int capability(const Hardware& hardware) {
   const auto& name = hardware.cuda_architecture;
   return name.starts_with("sm_") ? std::atoi(name.c_str() + 3) : 0;

@@ -18,6 +18,9 @@ bool has(const std::vector<T>& all, const T& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
+// The one long wire that an index steps along, place by place; the others it adds stand still.
+std::optional<WireId> long_wire(const Index&, const Extents&);
+
 // 80 for "sm_80", 90 for "sm_90a"; 0 where the machine has none.
 int capability(const Hardware&);
 

@@ -63,23 +63,57 @@ void FragmentPrinter::print(const Save& save) {
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
   const auto& array = page_.diagram.at(buffer.array);
+  const auto& grid = warps_.arrays.at(save.from);
   out_.line(fmt::format("// save {}", array.name));
+  if (grid.rows && grid.columns && array.wires.back() == *grid.columns) return save_pairs(save.from);
   Here here;
-  int opened = open_cells(warps_.arrays.at(save.from), here);
+  int opened = open_cells(grid, here);
   if (const auto guarded = guard(buffer.array, here); !guarded.empty()) {
     out_.open(fmt::format("if ({})", guarded));
     ++opened;
   }
-  const auto passing = warps_.in_passing.find(save.from);
-  const auto text = passing == warps_.in_passing.end() ? slot(save.from, here)
-                                                       : value(*passing->second, passing->second->column.value, here);
-  std::vector<std::string> at;
-  for (const auto wire : array.wires) at.push_back(here.position.at(wire));
-  out_.line(fmt::format("napkin_global_write(&{}[{}], {}({}));", page_.array(buffer.array),
-                        code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)),
-                        page_.storage(buffer.array),
-                        without_brackets(filled(code_type(Language::cuda, array.type).write, without_brackets(text)))));
+  out_.line(fmt::format("napkin_global_write({}, {});", element(buffer.array, here), stored(save.from, here)));
   close(opened);
+}
+
+// Two numbers side by side at once.
+void FragmentPrinter::save_pairs(BufferId id) {
+  const auto& grid = warps_.arrays.at(id);
+  const auto array = page_.nest.at(id).array;
+  Here first;
+  int opened = open_rows(grid, first);
+  first.column = lanes.column;
+  loop(first.column, grid.column_tiles);
+  auto second = first;
+  for (auto* here : {&first, &second}) {
+    here->pair = here == &first ? "0" : "1";
+    here->value = fmt::format("{} * 2 + {}", here->half, here->pair);
+    const auto wire = grid.columns->index;
+    here->unclamped[*grid.columns] = page_.pool.fresh(page_.wires[wire] + "_at");
+    here->position[*grid.columns] = page_.pool.fresh(page_.wires[wire]);
+    place_column(grid, *here);
+  }
+  out_.open(fmt::format("if ({})", guard(array, first)));
+  const auto one = stored(id, first), other = stored(id, second);
+  out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
+                        second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
+  close(opened + 2);
+}
+
+// The address of an output's cell, and what is written there.
+std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
+  const auto& wires = page_.diagram.at(id).wires;
+  std::vector<std::string> at;
+  for (const auto wire : wires) at.push_back(here.position.at(wire));
+  return fmt::format("&{}[{}]", page_.array(id), code_offset(at, code_sizes(page_.diagram, page_.names, wires)));
+}
+std::string FragmentPrinter::stored(BufferId id, const Here& here) {
+  const auto array = page_.nest.at(id).array;
+  const auto passing = warps_.in_passing.find(id);
+  const auto text = passing == warps_.in_passing.end() ? slot(id, here)
+                                                       : value(*passing->second, passing->second->column.value, here);
+  const auto written = filled(code_type(Language::cuda, page_.diagram.at(array).type).write, without_brackets(text));
+  return fmt::format("{}({})", page_.storage(array), without_brackets(written));
 }
 
 // Positions inside of the pieces; of lanes that hold the same, the first.
@@ -229,20 +263,23 @@ void FragmentPrinter::close(int opened) {
 // Positions along the grid, as fragments have them, and of pieces of 1. Those past the end are clamped to the last one
 // where something is read.
 void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
-  const auto declare = [&](WireId wire, const std::string& offset) {
-    const auto& piece = page_.own[wire.index];
-    if (piece.is_whole()) page_.limit(wire);
-    const auto all = page_.wires[wire.index] + "_at";
-    here.unclamped[wire] = all;
-    here.position[wire] = page_.wires[wire.index];
-    out_.declare(all, sum(piece.begin, offset));
-    out_.declare(here.position[wire], fmt::format("min({}, {} - 1)", all, piece.end));
-  };
   const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
-  if (rows) declare(*grid.rows, fmt::format("{} * 16 + {} * 8 + {}", here.row, half, lanes.group));
-  if (columns) declare(*grid.columns, fmt::format("{} * 8 + {} * 2 + {}", here.column, lanes.quad, here.pair));
+  if (rows) place(*grid.rows, fmt::format("{} * 16 + {} * 8 + {}", here.row, half, lanes.group), here);
+  if (columns) place_column(grid, here);
   for (std::uint32_t w = 0; w < page_.own.size(); ++w)
     if (const auto& piece = page_.own[w]; piece.extent == 1) here.position.try_emplace(WireId{w}, piece.position);
+}
+
+void FragmentPrinter::place_column(const Grid& grid, Here& here) {
+  place(*grid.columns, fmt::format("{} * 8 + {} * 2 + {}", here.column, lanes.quad, here.pair), here);
+}
+void FragmentPrinter::place(WireId wire, const std::string& offset, Here& here) {
+  const auto& piece = page_.own[wire.index];
+  if (piece.is_whole()) page_.limit(wire);
+  const auto& all = here.unclamped.try_emplace(wire, page_.wires[wire.index] + "_at").first->second;
+  const auto& position = here.position.try_emplace(wire, page_.wires[wire.index]).first->second;
+  out_.declare(all, sum(piece.begin, offset));
+  out_.declare(position, fmt::format("min({}, {} - 1)", all, piece.end));
 }
 
 // Values
@@ -379,9 +416,7 @@ void FragmentPrinter::load(const Operand& side, const Product& product, bool row
   const auto chunk = 16 / staged.layout.bytes;
   const auto wire = rows ? *warps_.columns.at(product.compute).rows : *warps_.columns.at(product.compute).columns;
   const auto& own = page_.own[wire.index];
-  const auto& from = access(page_.diagram, side.access);
-  const auto dimension = is_along(from.at[*staged.row], wire) ? *staged.row : *staged.column;
-  const auto base = corner(page_.nest.at(side.buffer).at[dimension], page_.scope.at(side.buffer), false);
+  const auto& base = page_.scope.at(side.buffer)[wire.index].begin;
   if (own.is_whole()) page_.limit(wire);
   if (page_.own[product.over.index].is_whole()) page_.limit(product.over);
   const auto first = own.begin == base ? ""

@@ -36,18 +36,22 @@ class FragmentPrinter {
     std::string row, column, half, pair, value;
     std::map<WireId, std::string> position, unclamped;
   };
-  enum class Order { cells, rows_outside, columns_outside };
 
   int open_cells(const Grid&, Here&);
   int open_rows(const Grid&, Here&);
   int open_columns(const Grid&, Here&);
   void place(const Grid&, Here&, bool rows, bool columns);
+  void place(WireId, const std::string& offset, Here&);
+  void place_column(const Grid&, Here&);
   void close(int opened);
   void loop(const std::string& counter, std::int64_t count);
 
+  void save_pairs(BufferId);
+  std::string element(ArrayId, const Here&) const;
+  std::string stored(BufferId, const Here&);
+
   void pointwise(const Compute&);
   void fold(const Compute&);
-  void reduce_over(const Compute&, const Grid&, bool rows, bool columns);
   void exchange(const Compute&, const std::string& partial, bool rows, bool columns);
   void product(const Product&);
   void begin(const Compute&);

@@ -365,6 +365,21 @@ __device__ __forceinline__ int napkin_place(int row, int column) {
   return row * columns + (((column / chunk) ^ ((row >> (3 - bits)) & ((1 << bits) - 1))) * chunk) + column % chunk;
 }
 
+// Two numbers side by side, at once where their address allows; the second only if it counts.
+template <class T>
+struct alignas(2 * sizeof(T)) napkin_pair {
+  T first, second;
+};
+template <class T>
+__device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool counts) {
+  if (counts && reinterpret_cast<size_t>(at) % sizeof(napkin_pair<T>) == 0) {
+    napkin_global_write(reinterpret_cast<napkin_pair<T>*>(at), napkin_pair<T>{first, second});
+  } else {
+    napkin_global_write(at, first);
+    if (counts) napkin_global_write(at + 1, second);
+  }
+}
+
 // A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where they are aligned. Past
 // the rows and columns that are left stands 0.
 template <int rows, int columns, int bits, int threads, class T>

@@ -43,6 +43,7 @@ std::vector<Case> split_by_hand() {
       {"tensor_km_kn", product("k, m", "k, n"), {by_warps}, product_sizes},
       {"tensor_km_nk", product("k, m", "n, k"), {by_warps}, product_sizes},
       {"tensor_bf16", product("m, k", "k, n", "bf16"), {by_warps}, product_sizes},
+      {"tensor_tf32", product("m, k", "n, k", "tf32"), {by_warps}, product_sizes},
       {"tensor_uneven",
        product("m, k", "k, n"),
        {"group m 80, n 48, stream k 48 at smem; group m 48 at reg"},

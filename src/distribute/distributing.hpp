@@ -1,0 +1,125 @@
+// One attempt to distribute a kernel whose pieces are as they are: where each thing stands, who holds it, and what room
+// it takes. What does not fit is thrown as a Misfit.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "distribute/fit.hpp"
+#include "distribute/wires.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+
+constexpr std::int64_t row_tile = 16, column_tile = 8, column_pair = 16;
+
+inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_of(length, step) * step; }
+
+class Distributing {
+ public:
+  Distributing(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {}
+  WarpNest run();
+
+ private:
+  const LoopNest& nest() const { return *result_.nest; }
+  const Diagram& diagram() const { return nest().scratch; }
+  std::string name(WireId wire) const { return diagram().at(wire).name; }
+  std::string name(BufferId id) const { return diagram().at(nest().at(id).array).name; }
+  bool is_input(BufferId id) const { return has(nest().inputs, nest().at(id).array); }
+
+  // The machine and its warps
+
+  void check_machine();
+  std::size_t leaf() const;
+
+  void find_program();
+
+  // Pieces
+
+  Extents whole_pieces();
+  void find_places(const Block& block, const Extents& extents);
+
+  // Products
+
+  void find_products();
+
+  void find_rows();
+  bool may_be_rows(const Product& product, WireId wire) const;
+  bool has_wire(const Operand& side, WireId wire) const;
+  bool long_at(const Compute* compute, WireId wire) const;
+  const Extents& extents(const Compute* compute) const;
+
+  // Grids
+
+  void find_grids();
+  void check_extent(BufferId id, const Extents& extents) const;
+  void drop_missing(Grid& grid, ArrayId array) const;
+  Grid grid_of(const Compute& compute, const Extents& extents) const;
+  static void add(std::vector<WireId>& wires, WireId wire, const Extents& extents);
+  void check_reads(const Compute& compute, const Extents& extents) const;
+
+  void find_passing();
+  static bool reads(const Compute& compute, BufferId buffer);
+  std::ptrdiff_t times_computed(BufferId buffer) const;
+
+  // Operands
+
+  void find_operands(Product& product);
+  void find_operand(const Product& product, Operand& side, const Extents& extents);
+  BufferId staged(BufferId id) const;
+  void find_dimensions(BufferId id, const Access& read, StagedTile& tile, const Extents& extents) const;
+  void cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents) const;
+  std::int64_t reached(WireId wire, std::int64_t extent, std::int64_t chunk) const;
+  static std::int64_t longest_step(std::int64_t chunk);
+
+  void stage_others();
+
+  // Registers
+
+  void count_registers();
+  std::int64_t room() const;
+  std::vector<WireId> longest_first() const;
+  std::int64_t values(BufferId id) const;
+  std::int64_t operand_registers(const Product& product) const;
+  void keep(Product& product);
+
+  // Shared memory
+
+  bool find_pipelined(const Block& block);
+  bool loads_tiles(const Block& block) const;
+  bool loads_deeper(const Block& block) const;
+  void place_tiles();
+  std::vector<WireId> streamed_wires() const;
+  std::int64_t shared_bytes() const;
+
+  struct Part {
+    std::int64_t parts, size;
+  };
+  struct PlacedLoad {
+    Load load;
+    const Block* block;
+    Extents extents;
+  };
+  struct PlacedColumn {
+    const Compute* compute;
+    const Block* block;
+    Extents extents;
+  };
+  struct PlacedSave {
+    Save save;
+    const Block* block;
+  };
+  Kernel kernel_;
+  const Hardware& hardware_;
+  WarpNest result_;
+  std::map<WireId, Part> parts_;
+  std::vector<PlacedLoad> loads_;
+  std::vector<PlacedColumn> computes_;
+  std::vector<PlacedSave> saves_;
+  WireId rows_;
+};
+
+}  // namespace napkin

@@ -1,0 +1,109 @@
+// Which wires run along rows and columns of fragments, for every column and every array that it computes.
+#include <fmt/format.h>
+
+#include "distribute/distributing.hpp"
+
+namespace napkin {
+
+// Grids
+
+void Distributing::find_grids() {
+  for (const auto& [compute, block, extents] : computes_) {
+    const auto grid = result_.columns[compute] = grid_of(*compute, extents);
+    auto out = grid;
+    for (const auto wire : compute->column.over) {
+      if (out.rows == wire) out.rows.reset(), out.row_tiles = 1;
+      if (out.columns == wire) out.columns.reset(), out.column_tiles = 1;
+    }
+    drop_missing(out, compute->column.output);
+    check_extent(compute->to, extents);
+    const auto [at, fresh] = result_.arrays.try_emplace(compute->to, out);
+    if (!fresh && at->second != out) throw Misfit{fmt::format("`{}` lies in fragments in two ways", name(compute->to))};
+  }
+  for (const auto& place : computes_) check_reads(*place.compute, place.extents);
+}
+// Registers are not counted through: what lives outside of a loop is no longer than a piece of it.
+void Distributing::check_extent(BufferId id, const Extents& extents) const {
+  const auto& buffer = nest().at(id);
+  const auto& wires = diagram().at(buffer.array).wires;
+  for (std::size_t k = 0; k < wires.size(); ++k)
+    if (buffer.extent[k] > extents[wires[k].index])
+      throw Misfit{
+          fmt::format("`{}` is held across the pieces of a stream of {}", name(id), name(wires[k])), {}, {wires[k]}};
+}
+void Distributing::drop_missing(Grid& grid, ArrayId array) const {
+  const auto& wires = diagram().at(array).wires;
+  if (grid.rows && !has(wires, *grid.rows)) grid.rows.reset(), grid.row_tiles = 1;
+  if (grid.columns && !has(wires, *grid.columns)) grid.columns.reset(), grid.column_tiles = 1;
+}
+Grid Distributing::grid_of(const Compute& compute, const Extents& extents) const {
+  const bool summed = result_.product(&compute);
+  std::vector<WireId> wires;
+  for (const auto wire : diagram().at(compute.column.output).wires) add(wires, wire, extents);
+  if (!summed)
+    for (const auto wire : compute.column.over) add(wires, wire, extents);
+  if (!summed)
+    for (const auto wire : free_wires(diagram(), compute.column.value)) add(wires, wire, extents);
+  Grid grid;
+  const auto is_rows = std::find(wires.begin(), wires.end(), rows_);
+  if (is_rows != wires.end()) {
+    grid.rows = rows_;
+    wires.erase(is_rows);
+  } else if (wires.size() == 2 && has(compute.column.over, wires[1])) {
+    grid.rows = wires[1];
+    wires.pop_back();
+  }
+  if (wires.size() > 1)
+    throw Misfit{fmt::format("`{}` runs along {} and {} beside the rows {}", name(compute.to), name(wires[0]),
+                             name(wires[1]), name(rows_))};
+  if (!wires.empty()) grid.columns = wires[0];
+  if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
+  if (grid.columns) grid.column_tiles = up(extents[grid.columns->index], column_pair) / column_tile;
+  return grid;
+}
+void Distributing::add(std::vector<WireId>& wires, WireId wire, const Extents& extents) {
+  if (extents[wire.index] > 1 && !has(wires, wire)) wires.push_back(wire);
+}
+// What a column reads of the warp's own lies as the column runs.
+void Distributing::check_reads(const Compute& compute, const Extents& extents) const {
+  for (const auto& [access_id, buffer] : compute.reads) {
+    if (is_input(buffer)) continue;
+    const auto& grid = result_.arrays.at(buffer);
+    const auto& wires = diagram().at(nest().at(buffer).array).wires;
+    const auto& at = access(diagram(), access_id).at;
+    for (std::size_t k = 0; k < wires.size(); ++k)
+      if (extents[wires[k].index] > 1 && !is_along(at[k], wires[k]))
+        throw Misfit{fmt::format("`{}` reads `{}` at another place", name(compute.to), name(buffer))};
+    if (result_.product(&compute)) continue;
+    const auto& own = result_.columns.at(&compute);
+    if ((grid.rows && grid.rows != own.rows) || (grid.columns && grid.columns != own.columns) ||
+        (grid.rows && grid.row_tiles != own.row_tiles) || (grid.columns && grid.column_tiles != own.column_tiles))
+      throw Misfit{
+          fmt::format("`{}` lies in fragments otherwise than `{}`, which reads it", name(buffer), name(compute.to))};
+  }
+}
+
+// Arrays that are computed where they are wanted: read by one product or saved at once, in the block of their column.
+void Distributing::find_passing() {
+  for (const auto& [compute, block, extents] : computes_) {
+    if (compute->column.fold || compute->column.carried || times_computed(compute->to) > 1) continue;
+    std::vector<const Compute*> readers;
+    bool beside = true;
+    for (const auto& reader : computes_)
+      if (reads(*reader.compute, compute->to)) readers.push_back(reader.compute), beside &= reader.block == block;
+    const bool saved = std::any_of(saves_.begin(), saves_.end(),
+                                   [&](const auto& s) { return s.save.from == compute->to && s.block == block; });
+    const bool leaves = has(nest().outputs, nest().at(compute->to).array);
+    if (leaves ? saved && readers.empty() : readers.size() == 1 && beside && result_.product(readers[0]))
+      result_.in_passing[compute->to] = compute;
+  }
+}
+bool Distributing::reads(const Compute& compute, BufferId buffer) {
+  return compute.carried == buffer || std::any_of(compute.reads.begin(), compute.reads.end(),
+                                                  [&](const auto& read) { return read.second == buffer; });
+}
+std::ptrdiff_t Distributing::times_computed(BufferId buffer) const {
+  return std::count_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute->to == buffer; });
+}
+
+}  // namespace napkin

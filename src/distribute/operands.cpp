@@ -1,0 +1,100 @@
+// Where the two sides of a product come from, and the tiles of inputs in shared memory.
+#include <fmt/format.h>
+
+#include "distribute/distributing.hpp"
+
+namespace napkin {
+
+// Operands
+
+void Distributing::find_operands(Product& product) {
+  const auto& extents = this->extents(product.compute);
+  if (!has_wire(product.rows, rows_)) std::swap(product.rows, product.columns);
+  const auto& grid = result_.columns.at(product.compute);
+  if (product.instruction->accumulator != Datatype::f32 || nest().at(product.compute->to).type != Datatype::f32)
+    throw Misfit{fmt::format("`{}` is no sum in f32", name(product.compute->to))};
+  if (!grid.columns) throw Misfit{fmt::format("`{}` is a matrix with a vector", name(product.compute->to))};
+  product.steps = pieces_of(extents[product.over.index], product.instruction->k);
+  find_operand(product, product.rows, extents);
+  find_operand(product, product.columns, extents);
+}
+void Distributing::find_operand(const Product& product, Operand& side, const Extents& extents) {
+  if (!is_input(side.buffer)) {
+    const auto& grid = result_.arrays.at(side.buffer);
+    if (grid.rows != rows_ || grid.columns != product.over)
+      throw Misfit{fmt::format("`{}` would have to leave its registers to be multiplied", name(side.buffer))};
+    if (row(product.instruction->operands).bytes != 2)
+      throw Misfit{fmt::format("`{}` is computed, and no number of 2 bytes", name(side.buffer))};
+    side.computed = true;
+    return;
+  }
+  const auto read = access(diagram(), side.access);
+  side.buffer = staged(side.buffer);
+  auto& tile = result_.tiles[side.buffer];
+  find_dimensions(side.buffer, read, tile, extents);
+  side.transposed = long_wire(read.at[*tile.column], extents) != product.over;
+  if (side.transposed && row(nest().at(side.buffer).type).bytes != 2)
+    throw Misfit{
+        fmt::format("`{}` is contracted along another wire than its last, which only numbers of 2 bytes can be",
+                    name(side.buffer))};
+  cover(tile, side.buffer, read, extents);
+}
+// The block's tile that a buffer was loaded from.
+BufferId Distributing::staged(BufferId id) const {
+  while (nest().at(id).level > result_.block_level)
+    id = *std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == id; })->load.from;
+  return id;
+}
+// At most two dimensions of a tile may be longer than 1.
+void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& tile, const Extents& extents) const {
+  const auto& buffer = nest().at(id);
+  tile.row.reset(), tile.column.reset();
+  for (std::size_t k = buffer.extent.size(); k-- > 0;) {
+    if (buffer.extent[k] == 1) continue;
+    if (!long_wire(read.at[k], extents))
+      throw Misfit{fmt::format("`{}` is read at sums of positions, or in steps", name(id))};
+    if (tile.row) throw Misfit{fmt::format("tiles of `{}` have more than two long dimensions", name(id))};
+    (tile.column ? tile.row : tile.column) = k;
+  }
+  if (!tile.row) throw Misfit{fmt::format("tiles of `{}` are a single row", name(id))};
+}
+// The tile is as long as fragments reach, which may be past the block's piece.
+void Distributing::cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents) const {
+  const auto& buffer = nest().at(id);
+  const auto bytes = row(buffer.type).bytes;
+  const auto length = [&](std::size_t dimension, std::int64_t so_far, std::int64_t chunk) {
+    return std::max(so_far, reached(*long_wire(read.at[dimension], extents), buffer.extent[dimension], chunk));
+  };
+  tile.layout =
+      shared_tile(length(*tile.row, tile.layout.rows, 1), length(*tile.column, tile.layout.columns, 16 / bytes), bytes);
+}
+// How far the fragments of all warps reach along a wire; where it runs along memory they begin with a chunk.
+std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_t chunk) const {
+  const auto found = parts_.find(wire);
+  if (found == parts_.end()) return up(extent, longest_step(chunk));
+  const auto [parts, size] = found->second;
+  if (parts > 1 && size % chunk != 0)
+    throw Misfit{fmt::format("a warp's piece of {} does not fill chunks of 16 bytes", name(wire))};
+  return (parts - 1) * size + up(size, longest_step(chunk));
+}
+std::int64_t Distributing::longest_step(std::int64_t chunk) { return std::max(row_tile, 2 * chunk); }
+
+// What other columns read: tiles of one or two long dimensions, as long as they are.
+void Distributing::stage_others() {
+  for (const auto& [load, block, extents] : loads_) {
+    const auto& buffer = nest().at(load.to);
+    if (buffer.level != result_.block_level || result_.tiles.contains(load.to)) continue;
+    StagedTile tile;
+    tile.of_products = false;
+    std::int64_t dimensions = 0;
+    for (std::size_t k = buffer.extent.size(); k-- > 0;)
+      if (buffer.extent[k] > 1 && ++dimensions <= 2) (tile.column ? tile.row : tile.column) = k;
+    if (dimensions > 2) continue;
+    const auto bytes = row(buffer.type).bytes;
+    const auto length = [&](std::optional<std::size_t> k) { return k ? buffer.extent[*k] : 1; };
+    tile.layout = shared_tile(length(tile.row), up(length(tile.column), 16 / bytes), bytes);
+    result_.tiles[load.to] = tile;
+  }
+}
+
+}  // namespace napkin

@@ -1,0 +1,135 @@
+// What it all takes: registers of a lane, shared memory of a block.
+#include <fmt/format.h>
+
+#include "distribute/distributing.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t most_registers = 255, all_registers = 65536;
+constexpr std::int64_t addresses = 40;  // of a lane: what a compiler needs beside values, and
+constexpr std::int64_t to_spare = 24;   // what it should have left where operands are kept
+constexpr std::int64_t wanted_copies = 2, line = 128;
+
+}  // namespace
+
+// Registers
+
+void Distributing::count_registers() {
+  for (const auto& each : held(nest())) {
+    std::int64_t all = addresses;
+    for (const auto id : each.buffers) all += values(id);
+    if (each.overwrites) all -= std::min(values(each.overwrites->first), values(each.overwrites->second));
+    if (const auto* product = result_.product(each.compute)) all += operand_registers(*product);
+    result_.registers = std::max(result_.registers, all);
+  }
+  if (result_.registers > room())
+    throw Misfit{fmt::format("a lane would hold {} registers, of {}", result_.registers, room()), longest_first()};
+  for (auto& product : result_.products) keep(product);
+}
+// What a lane may have while all warps of the block are on one core.
+std::int64_t Distributing::room() const {
+  const auto& limits = hardware_.limits;
+  const auto partitions = limits.register_partitions ? static_cast<std::int64_t>(limits.register_partitions->value) : 4;
+  const auto beside = pieces_of(result_.warps, partitions);  // warps of one partition
+  return std::min(most_registers, all_registers / partitions / (lanes_of_warp * beside) / 8 * 8);
+}
+// The wires of the arrays that take most, along their longer side first.
+std::vector<WireId> Distributing::longest_first() const {
+  std::vector<std::pair<std::int64_t, WireId>> sides;
+  for (const auto& [id, grid] : result_.arrays) {
+    if (grid.rows) sides.emplace_back(values(id) * 1000 + grid.row_tiles * row_tile, *grid.rows);
+    if (grid.columns) sides.emplace_back(values(id) * 1000 + grid.column_tiles * column_tile, *grid.columns);
+  }
+  std::sort(sides.rbegin(), sides.rend());
+  std::vector<WireId> wires;
+  for (const auto& [length, wire] : sides)
+    if (!has(wires, wire)) wires.push_back(wire);
+  return wires;
+}
+std::int64_t Distributing::values(BufferId id) const {
+  const auto found = result_.arrays.find(id);
+  return found == result_.arrays.end() || result_.in_passing.contains(id) ? 0 : found->second.values();
+}
+// One side's fragments of a step at once, the other's one after another.
+std::int64_t Distributing::operand_registers(const Product& product) const {
+  const auto& grid = result_.columns.at(product.compute);
+  return std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
+}
+// Where the nest loads the operand outside of the product's block, and there is room.
+void Distributing::keep(Product& product) {
+  auto& side = product.rows;
+  if (side.computed) return;
+  const auto& place =
+      *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
+  const auto read = std::find_if(product.compute->reads.begin(), product.compute->reads.end(),
+                                 [&](const auto& r) { return r.first == side.access; });
+  const auto load =
+      std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == read->second; });
+  const auto more = result_.columns.at(product.compute).row_tiles * product.steps * 4;
+  if (load->block == place.block || result_.registers + more + to_spare > room()) return;
+  side.kept = true;
+  result_.registers += more;
+}
+
+// Shared memory
+
+// Loops that load tiles and hold no such loop.
+bool Distributing::find_pipelined(const Block& block) {
+  bool any = false, inside = false;
+  for (const auto& step : block.steps) {
+    if (const auto* load = std::get_if<Load>(&step.node)) any |= result_.tiles.contains(load->to);
+    if (const auto* loop = std::get_if<For>(&step.node); loop && find_pipelined(loop->body)) {
+      inside = true;
+      if (loads_tiles(loop->body) && !loads_deeper(loop->body)) result_.pipelined.push_back(loop);
+    }
+  }
+  return any || inside;
+}
+bool Distributing::loads_tiles(const Block& block) const {
+  return std::any_of(block.steps.begin(), block.steps.end(), [&](const Nest& step) {
+    const auto* load = std::get_if<Load>(&step.node);
+    return load && result_.tiles.contains(load->to);
+  });
+}
+bool Distributing::loads_deeper(const Block& block) const {
+  return std::any_of(block.steps.begin(), block.steps.end(), [&](const Nest& step) {
+    const auto* loop = std::get_if<For>(&step.node);
+    return loop && (loads_tiles(loop->body) || loads_deeper(loop->body));
+  });
+}
+// Tiles of pipelined loops twice, where there is room.
+void Distributing::place_tiles() {
+  const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
+  for (const auto* loop : result_.pipelined)
+    for (const auto& step : loop->body.steps)
+      if (const auto* load = std::get_if<Load>(&step.node); load && result_.tiles.contains(load->to))
+        result_.tiles.at(load->to).copies = wanted_copies;
+  if (shared_bytes() > room)
+    for (auto& [id, tile] : result_.tiles) tile.copies = 1;
+  if (shared_bytes() > room) std::erase_if(result_.tiles, [](const auto& each) { return !each.second.of_products; });
+  result_.shared_bytes = shared_bytes();
+  if (result_.shared_bytes > room)
+    throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", result_.shared_bytes, room),
+                 streamed_wires()};
+  std::int64_t begin = 0;
+  for (auto& [id, tile] : result_.tiles) {
+    tile.begin = begin;
+    begin += up(tile.layout.size_bytes(), line) * tile.copies;
+  }
+}
+std::vector<WireId> Distributing::streamed_wires() const {
+  std::vector<WireId> wires;
+  for (const auto& split : kernel_.partition.splits)
+    if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+  for (const auto& split : kernel_.partition.splits)
+    if (split.kind == SplitKind::group) wires.push_back(split.wire);
+  return wires;
+}
+std::int64_t Distributing::shared_bytes() const {
+  std::int64_t all = 0;
+  for (const auto& [id, tile] : result_.tiles) all += up(tile.layout.size_bytes(), line) * tile.copies;
+  return all;
+}
+
+}  // namespace napkin
