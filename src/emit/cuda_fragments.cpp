@@ -46,6 +46,12 @@ FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
   study(study, warps_.nest->body);
 }
 
+bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
+  if (!compute.masks.empty()) return true;
+  if (const auto* product = warps_.product(&compute)) return product->rows.computed && product->over == wire;
+  return compute.column.fold && has(compute.column.over, wire);
+}
+
 // Steps
 
 void FragmentPrinter::print(const Compute& compute) {
@@ -110,8 +116,8 @@ std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
 std::string FragmentPrinter::stored(BufferId id, const Here& here) {
   const auto array = page_.nest.at(id).array;
   const auto passing = warps_.in_passing.find(id);
-  const auto text = passing == warps_.in_passing.end() ? slot(id, here)
-                                                       : value(*passing->second, passing->second->column.value, here);
+  const auto text =
+      passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, value_of(*passing->second), here);
   const auto written = filled(code_type(Language::cuda, page_.diagram.at(array).type).write, without_brackets(text));
   return fmt::format("{}({})", page_.storage(array), without_brackets(written));
 }
@@ -135,7 +141,7 @@ std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
 void FragmentPrinter::pointwise(const Compute& compute) {
   Here here;
   const int opened = open_cells(warps_.columns.at(&compute), here);
-  const auto text = value(compute, compute.column.value, here);
+  const auto text = value(compute, value_of(compute), here);
   out_.line(fmt::format("{} = {};", slot(compute.to, here),
                         code_rounded(Language::cuda, page_.nest.at(compute.to).type, text)));
   close(opened);
@@ -168,12 +174,12 @@ void FragmentPrinter::fold(const Compute& compute) {
     if (columns) more += open_columns(grid, inside);
     if (inside.value.empty()) inside.value = "0";
     for (const auto wire : compute.column.over)
-      if (inside.unclamped.contains(wire))
+      if (inside.unclamped.contains(wire) && clear_ != wire)
         within += fmt::format("{}{} < {}", within.empty() ? "" : " && ", inside.unclamped.at(wire),
                               page_.own[wire.index].end);
     if (!within.empty()) out_.open(fmt::format("if ({})", within)), ++more;
     out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
-                          without_brackets(value(compute, compute.column.value, inside))));
+                          without_brackets(value(compute, value_of(compute), inside))));
     close(more);
   }
   exchange(compute, partial, rows, columns);
@@ -279,7 +285,7 @@ void FragmentPrinter::place(WireId wire, const std::string& offset, Here& here) 
   const auto& all = here.unclamped.try_emplace(wire, page_.wires[wire.index] + "_at").first->second;
   const auto& position = here.position.try_emplace(wire, page_.wires[wire.index]).first->second;
   out_.declare(all, sum(piece.begin, offset));
-  out_.declare(position, fmt::format("min({}, {} - 1)", all, piece.end));
+  out_.declare(position, clear_ == wire ? all : fmt::format("min({}, {} - 1)", all, piece.end));
 }
 
 // Values
@@ -472,10 +478,11 @@ void FragmentPrinter::pack(const Product& product, const std::string& to) {
                         page_.own[grid.rows->index].end);
       place({}, here, false, false);
       out_.declare(at, sum(piece.begin, offset));
-      const auto text = passing == warps_.in_passing.end()
-                            ? slot(product.rows.buffer, here)
-                            : value(*passing->second, passing->second->column.value, here);
-      out_.line(fmt::format("const float {} = {} < {} ? {} : 0.0f;", name, at, piece.end, without_brackets(text)));
+      const auto text = passing == warps_.in_passing.end() ? slot(product.rows.buffer, here)
+                                                           : value(*passing->second, value_of(*passing->second), here);
+      const auto counts = clear_ == product.over ? "" : fmt::format("{} < {} ? ", at, piece.end);
+      out_.line(fmt::format("const float {} = {}{}{};", name, counts, without_brackets(text),
+                            counts.empty() ? "" : " : 0.0f"));
       both.push_back(name);
     }
     out_.line(fmt::format("{}[{}] = napkin_pack_{}({}, {});", to, r, row(product.instruction->operands).name, both[0],

@@ -26,6 +26,10 @@ class FragmentPrinter {
   // Registers of a computed array, "float S[2][8][4]"; and of an operand that is kept, which it fills.
   std::string declared(BufferId) const;
   void keep(const Product&);
+  // Until told otherwise: pieces of the wire are whole, and masks let all of them through.
+  void set_clear(std::optional<WireId> wire) { clear_ = wire; }
+  // Whether the column minds ragged pieces of the wire, or masks.
+  bool minds(const Compute&, WireId) const;
   bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.in_passing.contains(id); }
 
   const LaneNames lanes;
@@ -66,10 +70,14 @@ class FragmentPrinter {
   std::string input(BufferId, const Access&, const Here&) const;
   std::string value(const Compute&, ExprId, const Here&);
   std::string guard(ArrayId, const Here&) const;
+  ExprId value_of(const Compute& compute) const {
+    return clear_ && !compute.masks.empty() ? compute.unmasked : compute.column.value;
+  }
 
   Page& page_;
   Lines& out_;
   const WarpNest& warps_;
+  std::optional<WireId> clear_;
   std::map<BufferId, BufferId> from_;  // of tiles
   std::map<BufferId, std::string> kept_;
 };

@@ -234,12 +234,48 @@ class WarpPrinter {
   // Whether the piece counts, where a mask may pass over it.
   std::string needed(const For& loop) const {
     std::vector<std::string> all;
-    for (const auto& each : loop.needs)
-      all.push_back(fmt::format("({})", code_possible(each, page_.names, [&](WireId wire, bool last) {
-                                  const auto& part = page_.shared[wire.index];
-                                  return last ? fmt::format("({} - 1)", part.end) : part.begin;
-                                })));
+    for (const auto& each : loop.needs) all.push_back(fmt::format("({})", possible(each)));
     return fmt::format("{}", fmt::join(all, " && "));
+  }
+
+  // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
+  void body(const For& loop, const std::string& begin, const WirePiece& around) {
+    const auto clear = clear_piece(loop, begin, around);
+    if (clear.empty()) return print(loop.body, false);
+    const bool on_their_way = on_their_way_;
+    out_.open(fmt::format("if ({})", clear));
+    columns_.set_clear(loop.split.wire);
+    print(loop.body, false);
+    columns_.set_clear({});
+    out_.close("} else {");
+    out_.deepen();
+    on_their_way_ = on_their_way;
+    print(loop.body, false);
+    out_.close();
+  }
+  // That a piece is whole and that its masks hold everywhere; empty where no column minds, or loops stand inside. All
+  // warps of the block answer alike, for there may be barriers.
+  std::string clear_piece(const For& loop, const std::string& begin, const WirePiece& around) const {
+    std::vector<std::string> all = {fmt::format("{} + {} <= {}", begin, loop.split.size, around.end)};
+    bool minds = false;
+    for (const auto& step : loop.body.steps) {
+      if (std::holds_alternative<For>(step.node)) return "";
+      const auto* compute = std::get_if<Compute>(&step.node);
+      if (!compute) continue;
+      minds |= columns_.minds(*compute, loop.split.wire);
+      for (const auto& mask : compute->masks) {
+        const auto text = fmt::format("!({})", possible(mask.negated()));
+        if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+      }
+    }
+    return minds ? fmt::format("{}", fmt::join(all, " && ")) : "";
+  }
+  // Whether a condition holds somewhere on the block's piece.
+  std::string possible(const Condition& condition) const {
+    return code_possible(condition, page_.names, [&](WireId wire, bool last) {
+      const auto& part = page_.shared[wire.index];
+      return last ? fmt::format("({} - 1)", part.end) : part.begin;
+    });
   }
 
   void plain(const For& loop, const std::string& begin, const WirePiece& around) {
@@ -248,7 +284,7 @@ class WarpPrinter {
         fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
     declare_end(loop, begin, around);
     if (!loop.needs.empty()) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
-    print(loop.body, false);
+    body(loop, begin, around);
     out_.close();
   }
 
@@ -279,7 +315,7 @@ class WarpPrinter {
     for (const auto id : tiles)
       out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
                             half(id, slot)));
-    print(loop.body, false);
+    body(loop, begin, around);
     out_.line(fmt::format("{} = {};", begin, next));
     out_.close();
   }

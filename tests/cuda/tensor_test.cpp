@@ -36,6 +36,13 @@ output Y
 )";
 
 // Splits by hand, that leave warps in both directions, uneven pieces, operands in all four layouts.
+constexpr const char* implicit = R"(diagram implicit
+axis c = 64; axis o = 64; axis u = 256; axis i = 3; axis h = u + i - 1
+input X: f16[c, h]; input W: f16[o, c, i]
+Y: f16[o, u] = sum[c, i](X[c, u + i] * W[o, c, i])
+output Y
+)";
+
 std::vector<Case> split_by_hand() {
   return {
       {"tensor_mk_kn", product("m, k", "k, n"), {by_warps}, product_sizes},
@@ -48,6 +55,10 @@ std::vector<Case> split_by_hand() {
        product("m, k", "k, n"),
        {"group m 80, n 48, stream k 48 at smem; group m 48 at reg"},
        product_sizes},
+      {"tensor_implicit",
+       implicit,
+       {"group o 32, u 64, stream c 16, i 1 at smem; group o 16 at reg"},
+       {"c=32 o=32 u=64 i=3 h=66", "c=16 o=64 u=128 i=2 h=129", "c=21 o=37 u=75 i=3 h=77"}},
       {"tensor_chained",
        chained,
        {"group a 64, stream b 32 at smem; group a 16 at reg"},
