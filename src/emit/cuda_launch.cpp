@@ -77,7 +77,7 @@ std::string cuda_header(const CudaPlan& plan) {
   const auto& diagram = plan.diagram;
   std::string guard = plan.names.diagram + "_H";
   std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
-  out.line(fmt::format("/* {}: the reference kernel that napkin printed for this plan:", diagram.name));
+  out.line(fmt::format("/* {}: the kernels that napkin printed for this plan:", diagram.name));
   out.line(fmt::format(" *   {}", plan.labels));
   out.line(" *");
   out.line(" * All arrays are in device memory, row major, aligned as cudaMalloc aligns. */");

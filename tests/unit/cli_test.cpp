@@ -282,6 +282,28 @@ TEST_CASE("what was emitted before is overwritten, what a person wrote is not", 
   }
 }
 
+TEST_CASE("kernels are for matrix units where they fit, unless plain threads are asked for", "[cli]") {
+  const Folder folder;
+  const auto emit = [&](const std::string& name, const std::string& target, const std::string& path) {
+    return run_cli({"emit", "cuda", example(name), "--target", target, "--path", path, "-o", folder / (name + path)});
+  };
+  const auto text = [&](const std::string& name, const std::string& path) {
+    return text_of(folder / (name + path) + "/" + name + ".cu");
+  };
+  CHECK(emit("causal", "a100-sxm4-80", "tensor").code == exit_done);
+  CHECK(has(text("causal", "tensor"), "mma.sync.aligned.m16n8k16"));
+  const auto plain = emit("causal", "a100-sxm4-80", "reference");
+  CHECK(plain.code == exit_done);
+  CHECK(!has(plain.err, "note: "));
+  CHECK(!has(text("causal", "reference"), "mma.sync"));
+  const auto without = emit("softmax", "a100-sxm4-80", "tensor");
+  const std::string why = "softmax_kernel runs without matrix units: no column of it sums products of two arrays";
+  CHECK(without.code == exit_done);
+  CHECK(has(without.err, "note: " + why));
+  CHECK(has(text("softmax", "tensor"), "// " + why));
+  CHECK(emit("causal", "a100-sxm4-80", "fast").code == exit_command_line);
+}
+
 TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused") {
   const auto with = [](const std::string& size, const std::string& command) {
     return test::run_cli({command, test::example("decode"), "--target", "h100-sxm5", "--partition",
