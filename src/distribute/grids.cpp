@@ -85,7 +85,9 @@ void Distributing::check_reads(const Compute& compute, const Extents& extents) c
 
 // Arrays that are computed where they are wanted: read by one product or saved at once, in the block of their column.
 void Distributing::find_passing() {
-  for (const auto& [compute, block, extents] : computes_) {
+  for (const auto& place : computes_) {
+    const auto* compute = place.compute;
+    const auto* block = place.block;
     if (compute->column.fold || compute->column.carried || times_computed(compute->to) > 1) continue;
     std::vector<const Compute*> readers;
     bool beside = true;

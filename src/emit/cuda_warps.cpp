@@ -346,98 +346,6 @@ class WarpPrinter {
   bool on_their_way_ = false;
 };
 
-constexpr std::string_view machine_functions =
-    R"(// Two numbers in the halves of a register.
-__device__ __forceinline__ unsigned napkin_pack_f16(float low, float high) {
-  unsigned both;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-__device__ __forceinline__ unsigned napkin_pack_bf16(float low, float high) {
-  unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-  return both;
-}
-__device__ __forceinline__ float napkin_exp2(float a) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
-  return result;
-}
-__device__ __forceinline__ float napkin_reciprocal(float a) {
-  float result;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
-  return result;
-}
-template <class T>
-__device__ __forceinline__ T napkin_shared_read(const T* at) {
-  return *at;
-}
-template <class T>
-__device__ __forceinline__ void napkin_shared_write(T* at, T value) {
-  *at = value;
-}
-template <class T>
-__device__ __forceinline__ T napkin_global_read(const T* at) {
-  return *at;
-}
-template <class T>
-__device__ __forceinline__ void napkin_global_write(T* at, T value) {
-  *at = value;
-}
-)";
-
-constexpr std::string_view tile_functions =
-    R"(// exp(a - b), and 0 where a is -inf; b is never less than a. One multiply-add once `c` is known.
-__device__ __forceinline__ float napkin_fast_expdiff(float a, float b) {
-  const float c = b == -INFINITY ? 0.0f : b * -1.44269504f;
-  return napkin_exp2(fmaf(a, 1.44269504f, c));
-}
-
-// Where an entry of a tile stands: chunks of 16 bytes change places within a row, so that rows which are read together
-// lie in different banks.
-template <int columns, int bytes, int bits>
-__device__ __forceinline__ int napkin_place(int row, int column) {
-  constexpr int chunk = 16 / bytes;
-  return row * columns + (((column / chunk) ^ ((row >> (3 - bits)) & ((1 << bits) - 1))) * chunk) + column % chunk;
-}
-
-// Two numbers side by side, at once where their address allows; the second only if it counts.
-template <class T>
-struct alignas(2 * sizeof(T)) napkin_pair {
-  T first, second;
-};
-template <class T>
-__device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool counts) {
-  if (counts && reinterpret_cast<size_t>(at) % sizeof(napkin_pair<T>) == 0) {
-    napkin_global_write(reinterpret_cast<napkin_pair<T>*>(at), napkin_pair<T>{first, second});
-  } else {
-    napkin_global_write(at, first);
-    if (counts) napkin_global_write(at + 1, second);
-  }
-}
-
-// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where they are aligned. Past
-// the rows and columns that are left stands 0.
-template <int rows, int columns, int bits, int threads, class T>
-__device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
-                                                 int rows_left, int columns_left) {
-  constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk;
-  const bool aligned = column_step == 1 && row_step % chunk == 0 && reinterpret_cast<size_t>(from) % 16 == 0;
-#pragma unroll 2
-  for (int i = threadIdx.x; i < rows * chunks; i += threads) {
-    const int row = i / chunks, column = i % chunks * chunk;
-    const int left = row < rows_left ? max(0, min(columns_left - column, chunk)) : 0;
-    T* const to = tile + napkin_place<columns, sizeof(T), bits>(row, column);
-    if (aligned) {
-      napkin_copy_16(to, left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
-    } else {
-      for (int j = 0; j < chunk; ++j)
-        napkin_shared_write(to + j, j < left ? napkin_global_read(from + row * row_step + (column + j) * column_step) : T());
-    }
-  }
-}
-)";
-
 }  // namespace
 
 ThreadedKernel warp_launch(const WarpNest& warps, const Hardware& hardware) {
@@ -453,15 +361,6 @@ ThreadedKernel warp_launch(const WarpNest& warps, const Hardware& hardware) {
 CudaKernel warp_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
                        const std::string& name) {
   return WarpPrinter(launch, warps, names).run(name);
-}
-
-std::string warp_definitions(const std::string& used_in) {
-  if (used_in.find("napkin_load_tile<") == std::string::npos) return "";
-  const auto all = used_in + std::string(tile_functions);
-  return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
-         "NAPKIN_EMULATION\n" +
-         instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(tile_functions) +
-         "\n";
 }
 
 }  // namespace napkin
