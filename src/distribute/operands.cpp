@@ -51,6 +51,9 @@ void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& 
   tile.row.reset(), tile.column.reset();
   for (std::size_t k = buffer.extent.size(); k-- > 0;) {
     if (buffer.extent[k] == 1) continue;
+    const auto stands = [&](const auto& term) { return extents[term.first.index] == 1; };
+    if (std::all_of(read.at[k].terms.begin(), read.at[k].terms.end(), stands))
+      throw Misfit{fmt::format("tiles of `{}` hold pieces of several warps in one dimension more", name(id))};
     if (!long_wire(read.at[k], extents))
       throw Misfit{fmt::format("`{}` is read at sums of positions, or in steps", name(id))};
     if (tile.row) throw Misfit{fmt::format("tiles of `{}` have more than two long dimensions", name(id))};

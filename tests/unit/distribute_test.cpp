@@ -95,6 +95,9 @@ TEST_CASE("pieces are fitted to fragments") {
 }
 
 TEST_CASE("what does not fit says why") {
+  CHECK(refusal(read_file(NAPKIN_SOURCE_DIR "/examples/grouped_query.nap"),
+                "group k 1, r 4, q 16, stream x 32 at smem; group r 1 at reg") ==
+        "tiles of `Q` hold pieces of several warps in one dimension more");
   CHECK(refusal(product("f32"), "group m 32, n 32, stream k 32 at smem") ==
         "no column of it sums products of two arrays for matrix units");
   CHECK(refusal(product(), "group m 32, n 32, stream k 32 at smem", "v100-sxm2") ==
