@@ -32,10 +32,12 @@ void add_charts(Document& made, const Analysis& analysis) {
   }
 }
 
-// The kernels' own text; machines that are programmed otherwise run C++.
+// The kernels' own text, of the loop nest as it is drawn above: the reference path. Machines that are programmed
+// otherwise run C++.
 std::vector<EmittedFile> kernel_files(const Analysis& analysis) {
-  const auto emitter = analysis.hardware.cuda_architecture.empty() ? emit_cpp : emit_cuda;
-  auto files = emitter(analysis.diagram, plan_of(analysis), analysis.hardware);
+  const auto plan = plan_of(analysis);
+  auto files = analysis.hardware.cuda_architecture.empty() ? emit_cpp(analysis.diagram, plan, analysis.hardware)
+                                                           : emit_cuda(analysis.diagram, plan, analysis.hardware);
   std::erase_if(files, [](const EmittedFile& file) {
     const bool kernel = file.name.ends_with(".cu") || file.name.ends_with(".cpp");
     return !kernel || file.name.find("_harness") != std::string::npos;
