@@ -7,7 +7,7 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t most_registers = 255, all_registers = 65536;
-constexpr std::int64_t addresses = 40;  // of a lane: what a compiler needs beside values, and
+constexpr std::int64_t addresses = 60;  // of a lane: what a compiler needs beside values, and
 constexpr std::int64_t to_spare = 24;   // what it should have left where operands are kept
 constexpr std::int64_t wanted_copies = 2, line = 128;
 

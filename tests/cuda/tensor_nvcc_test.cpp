@@ -52,7 +52,7 @@ TEST_CASE("kernels on matrix units spill nothing and keep within their budget", 
         CHECK(taken.spilled_bytes == 0);
         CHECK(taken.registers <= 255);
         // Values and operands alone are a lower bound; docs/cuda.md says what else there is.
-        CHECK(taken.registers >= warps.registers - 40 - 32);
+        CHECK(taken.registers >= warps.registers - 60 - 32);
         CHECK(warps.shared_bytes <= static_cast<std::int64_t>(planned.hardware.levels[warps.block_level].room()));
       }
     }
