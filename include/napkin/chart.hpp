@@ -29,7 +29,7 @@ struct Chart {
 };
 
 // What charts are of: the kernels of a plan in launch order, on a machine.
-struct Launched {
+struct ChartedKernel {
   Kernel kernel;
   KernelCost cost;
   std::optional<Configuration> configuration;
@@ -38,7 +38,7 @@ struct Charted {
   std::string title;  // "attention on h100-sxm5"
   Hardware hardware;
   Model model = Model::machine;
-  std::vector<Launched> kernels;
+  std::vector<ChartedKernel> kernels;
   // Scales of bytes and of seconds reach at least as far: charts that stand side by side have them in common.
   double least_bytes = 0, least_seconds = 0;
 };

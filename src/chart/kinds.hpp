@@ -14,7 +14,7 @@ std::optional<Chart> loops(const Charted&);
 std::optional<Chart> neighbours(const Charted&);
 
 // "S, P, O": the arrays that the statements of a kernel make.
-std::string kernel_name(const Launched&);
+std::string kernel_name(const ChartedKernel&);
 
 // The series of a name: the first that is asked for is the first.
 class Series {

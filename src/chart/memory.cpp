@@ -16,7 +16,7 @@ class Map {
  public:
   Map(Sheet& sheet, const Charted& charted, Data& data) : sheet_(sheet), charted_(charted), data_(data) {}
 
-  void draw(const Launched& one) {
+  void draw(const ChartedKernel& one) {
     for (const auto& level : one.cost.levels)
       if (!level.held.empty()) draw(kernel_name(one), level);
   }

@@ -29,7 +29,7 @@ void draw(Sheet& sheet, const Neighbour& one, const Scale& scale) {
   sheet.y += row_height;
 }
 
-void draw(Sheet& sheet, const Launched& one, double fastest) {
+void draw(Sheet& sheet, const ChartedKernel& one, double fastest) {
   const auto& all = one.configuration->neighbours;
   sheet.head(fmt::format("kernel {}: speed for each operation, of that with the chosen pieces", kernel_name(one)));
   const auto scale = from_zero(fastest, margin + names_width, margin + names_width + bars_width);

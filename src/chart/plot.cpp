@@ -40,7 +40,7 @@ constexpr ChartKind kinds[] = {
 
 namespace chart {
 
-std::string kernel_name(const Launched& one) {
+std::string kernel_name(const ChartedKernel& one) {
   std::string names;
   const auto& derivation = *one.kernel.derivation;
   for (const auto id : derivation.statements)

@@ -46,7 +46,7 @@ std::vector<Slope> slopes(const Hardware& hardware) {
   return all;
 }
 
-std::optional<Placed> place(const Launched& one, const Charted& charted) {
+std::optional<Placed> place(const ChartedKernel& one, const Charted& charted) {
   const auto& cost = one.cost;
   const auto time = charted.model == Model::ideal ? cost.ideal_time_s : cost.time_s;
   const UnitCost* leading = nullptr;

@@ -28,7 +28,7 @@ std::optional<double> pick(Model model, std::optional<double> ideal, std::option
   return model == Model::ideal ? ideal : machine;
 }
 
-std::vector<Bar> of_parts(const Launched& one, const Charted& charted) {
+std::vector<Bar> of_parts(const ChartedKernel& one, const Charted& charted) {
   std::vector<Bar> bars;
   const auto add = [&](const std::string& what, std::optional<double> ideal, std::optional<double> machine,
                        std::optional<std::size_t> series) {

@@ -34,7 +34,7 @@ struct Lanes {
 
 class Timeline {
  public:
-  Timeline(Sheet& sheet, const Launched& one) : sheet_(sheet), configuration_(*one.configuration) {
+  Timeline(Sheet& sheet, const ChartedKernel& one) : sheet_(sheet), configuration_(*one.configuration) {
     for (const auto& event : pipelining().timeline) longest_ = std::max(longest_, event.end_s);
     scale_ = from_zero(longest_, margin + names_width, margin + names_width + bars_width);
     scale_.high = longest_, scale_.end = margin + names_width + bars_width;

@@ -39,7 +39,7 @@ class Flow {
 
   bool moves() const { return moves_; }
 
-  void draw(const Launched& one, Data& data) {
+  void draw(const ChartedKernel& one, Data& data) {
     const auto name = kernel_name(one);
     sheet_.head(fmt::format("kernel {}", name));
     const double top = sheet_.y + line_height;

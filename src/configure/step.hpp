@@ -13,21 +13,21 @@
 
 namespace napkin {
 
-struct Operand {
+struct StepOperand {
   BufferId buffer;
   bool staged = false;  // a tile of an input, in the core's memory; else computed, in registers
 };
 
 // A sum of products of two arrays on the matrix units.
 struct Contraction {
-  Operand rows, columns;  // the operand with the rows that teams share out, and the other
+  StepOperand rows, columns;  // the operand with the rows that teams share out, and the other
   const InstructionShape* instruction = nullptr;
   WireId depth;                  // of what it sums over, the wire that an instruction takes several of
   std::optional<WireId> across;  // the innermost wire that the other operand alone has
 };
 // One of the two reads of a sum of products.
 struct Factor {
-  Operand operand;
+  StepOperand operand;
   std::vector<WireId> wires;  // of its indices
   bool has(WireId wire) const { return std::ranges::find(wires, wire) != wires.end(); }
 };

@@ -23,7 +23,7 @@ std::string code_value(const Diagram& diagram, const CodeNames& names, ExprId id
     return name;
   };
   const auto typed = code_expression(diagram, id, around);
-  return typed.kind == Kind::real ? typed.text : fmt::format("{}({})", type, without_brackets(typed.text));
+  return typed.kind == NumberKind::real ? typed.text : fmt::format("{}({})", type, without_brackets(typed.text));
 }
 
 std::string code_rounded(Language language, Datatype type, const std::string& text) {

@@ -47,7 +47,7 @@ class Printer {
   Typed printed(ExprId id) {
     if (const auto known = locals_.find(id); known != locals_.end()) return known->second;
     auto result = fresh(id);
-    if (uses_[id] > 1 && result.kind == Kind::real) {
+    if (uses_[id] > 1 && result.kind == NumberKind::real) {
       result.text = around_.local(without_brackets(result.text));
       locals_[id] = result;
     }
@@ -58,30 +58,30 @@ class Printer {
     return match(
         diagram_.at(id).node,
         [&](const Constant& c) {
-          return Typed{code_number(c.value, around_.wide), Kind::real};
+          return Typed{code_number(c.value, around_.wide), NumberKind::real};
         },
         [&](const Position& p) {
-          return Typed{around_.position(p.wire), Kind::integer};
+          return Typed{around_.position(p.wire), NumberKind::integer};
         },
         [&](const Size& s) {
-          return Typed{around_.size(s.axis), Kind::integer};
+          return Typed{around_.size(s.axis), NumberKind::integer};
         },
         [&](const Access&) { return around_.read(id); }, [&](const Apply& a) { return applied(a); },
         [&](const Cast& c) { return cast(c); },
         [&](const Reduce&) {
-          return Typed{around_.reduction(id), Kind::real};
+          return Typed{around_.reduction(id), NumberKind::real};
         });
   }
 
   Typed cast(const Cast& c) {
     const auto text = without_brackets(real(printed(c.value)));
     const auto rounded = filled(code_type(around_.language, c.type).round, text);
-    return {c.type == Datatype::f32 && around_.wide ? fmt::format("float({})", text) : rounded, Kind::real};
+    return {c.type == Datatype::f32 && around_.wide ? fmt::format("float({})", text) : rounded, NumberKind::real};
   }
 
   std::string number() const { return around_.wide ? "double" : "float"; }
   std::string real(const Typed& value) const {
-    if (value.kind == Kind::real) return value.text;
+    if (value.kind == NumberKind::real) return value.text;
     return fmt::format("{}({})", number(), without_brackets(value.text));
   }
 
@@ -93,14 +93,14 @@ class Printer {
     const bool integers = (keeps_integers(f) || gives_condition(f)) && make_integers(apply, arguments);
     std::vector<std::string> texts;
     for (const auto& argument : arguments)
-      texts.push_back(integers || (f.role == Role::logic && argument.kind == Kind::boolean) ? argument.text
-                                                                                            : real(argument));
+      texts.push_back(integers || (f.role == Role::logic && argument.kind == NumberKind::boolean) ? argument.text
+                                                                                                  : real(argument));
     if (integers && f.role == Role::multiply) texts[0] = "(long long)" + texts[0];
     const bool fast = around_.fast && !around_.wide && !integers;
     const auto code = fast ? code_fast(code_of(around_.language, f)) : code_of(around_.language, f);
     // No `--` from a sign in front of a negative number.
     if (code.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
-    const auto kind = gives_condition(f) ? Kind::boolean : integers ? Kind::integer : Kind::real;
+    const auto kind = gives_condition(f) ? NumberKind::boolean : integers ? NumberKind::integer : NumberKind::real;
     if (texts.size() == 1) return {filled(code, texts[0]), kind};
     return {fmt::format(fmt::runtime(code), texts[0], texts[1]), kind};
   }
@@ -112,10 +112,10 @@ class Printer {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const auto* constant = std::get_if<Constant>(&diagram_.at(apply.arguments[i]).node);
       if (constant && whole(constant->value))
-        as_integers[i] = {fmt::format("{}", static_cast<long long>(constant->value)), Kind::integer};
-      else if (arguments[i].kind == Kind::real)
+        as_integers[i] = {fmt::format("{}", static_cast<long long>(constant->value)), NumberKind::integer};
+      else if (arguments[i].kind == NumberKind::real)
         return false;
-      any |= arguments[i].kind == Kind::integer;
+      any |= arguments[i].kind == NumberKind::integer;
     }
     if (any) arguments = std::move(as_integers);
     return any;
@@ -123,8 +123,8 @@ class Printer {
 
   Typed chosen(const std::vector<Typed>& arguments) const {
     const auto& [condition, yes, no] = std::tie(arguments[0], arguments[1], arguments[2]);
-    const auto test = condition.kind == Kind::boolean ? condition.text : fmt::format("({} != 0)", condition.text);
-    return {fmt::format("({} ? {} : {})", test, real(yes), real(no)), Kind::real};
+    const auto test = condition.kind == NumberKind::boolean ? condition.text : fmt::format("({} != 0)", condition.text);
+    return {fmt::format("({} ? {} : {})", test, real(yes), real(no)), NumberKind::real};
   }
 
   const Diagram& diagram_;

@@ -13,10 +13,10 @@
 namespace napkin {
 
 // What C++ takes an expression for. Positions and sizes stay whole numbers as long as they meet only such.
-enum class Kind { boolean, integer, real };
+enum class NumberKind { boolean, integer, real };
 struct Typed {
   std::string text;
-  Kind kind = Kind::real;
+  NumberKind kind = NumberKind::real;
 };
 
 // What names stand for where an expression is printed.

@@ -89,7 +89,7 @@ class Reference {
               std::vector<std::string> at;
               for (const auto& index : read.at)
                 at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
-              return Typed{element(name(read.array), diagram_.at(read.array).wires, at), Kind::real};
+              return Typed{element(name(read.array), diagram_.at(read.array).wires, at), NumberKind::real};
             },
         .reduction =
             [&](ExprId reduce) {
@@ -104,7 +104,7 @@ class Reference {
             },
         .wide = true};
     const auto typed = code_expression(diagram_, id, around);
-    return typed.kind == Kind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
+    return typed.kind == NumberKind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
   }
 
   void print(const Statement& statement) {

@@ -295,7 +295,7 @@ Typed CppColumns::read(const Compute& compute, ExprId access_id, const Here& her
                                   [&](const auto& read) { return read.first == access_id; });
   const bool tile = page_.layout.above.contains(found->second);
   const auto id = tile ? outermost_tile(page_.layout, found->second) : found->second;
-  return {slot(id, from.at, here), Kind::real};
+  return {slot(id, from.at, here), NumberKind::real};
 }
 
 std::string CppColumns::value(const Compute& compute, ExprId id, const Here& here) {

@@ -281,10 +281,11 @@ Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& 
   auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
               return r.first == access_id;
             })->second;
-  if (!page_.is_input(from.array)) return {slot(id, from.at, here), Kind::real};
+  if (!page_.is_input(from.array)) return {slot(id, from.at, here), NumberKind::real};
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
-  return {input_element(id, at), page_.diagram.at(from.array).type == Datatype::boolean ? Kind::boolean : Kind::real};
+  return {input_element(id, at),
+          page_.diagram.at(from.array).type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }
 
 // From shared memory where the tile of the block stands there.

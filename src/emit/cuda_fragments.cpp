@@ -314,10 +314,10 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
   const auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
                     return r.first == access_id;
                   })->second;
-  if (!page_.is_input(from.array)) return {slot(id, here), Kind::real};
+  if (!page_.is_input(from.array)) return {slot(id, here), NumberKind::real};
   const auto type = page_.diagram.at(from.array).type;
   return {filled(code_type(Language::cuda, type).read, input(id, from, here)),
-          type == Datatype::boolean ? Kind::boolean : Kind::real};
+          type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }
 
 // From shared memory where the tile of the block stands there.

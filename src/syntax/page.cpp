@@ -20,18 +20,18 @@ std::size_t length(const std::string& text) {
 
 void pad(std::string& text, std::size_t to) { text.append(to - std::min(to, length(text)), ' '); }
 
-using Range = std::pair<std::vector<Line>::iterator, std::vector<Line>::iterator>;
+using Range = std::pair<std::vector<PageLine>::iterator, std::vector<PageLine>::iterator>;
 
 // The lines from `first` on that stand together: no blank line between them, and all of one kind.
 template <class Same>
-Range run_from(std::vector<Line>& lines, std::vector<Line>::iterator first, Same same) {
+Range run_from(std::vector<PageLine>& lines, std::vector<PageLine>::iterator first, Same same) {
   auto last = first + 1;
   while (last != lines.end() && !last->blank_before && same(*first, *last)) ++last;
   return {first, last};
 }
 
-void align_heads(std::vector<Line>& lines) {
-  const auto same = [](const Line& a, const Line& b) { return a.shape == b.shape; };
+void align_heads(std::vector<PageLine>& lines) {
+  const auto same = [](const PageLine& a, const PageLine& b) { return a.shape == b.shape; };
   for (auto at = lines.begin(); at != lines.end();) {
     const auto [first, last] = run_from(lines, at, same);
     at = last;
@@ -82,11 +82,13 @@ std::string wrapped(const std::string& text) {
   return result + text.substr(from);
 }
 
-bool is_wrapped(const Line& line) { return line.head.find('\n') != std::string::npos; }
+bool is_wrapped(const PageLine& line) { return line.head.find('\n') != std::string::npos; }
 
-void align_comments(std::vector<Line>& lines) {
-  const auto alone = [](const Line& line) { return line.shape == Shape::comment || line.shape == Shape::alone; };
-  const auto together = [&](const Line& a, const Line& b) { return !alone(a) && !alone(b); };
+void align_comments(std::vector<PageLine>& lines) {
+  const auto alone = [](const PageLine& line) {
+    return line.shape == LineShape::comment || line.shape == LineShape::alone;
+  };
+  const auto together = [&](const PageLine& a, const PageLine& b) { return !alone(a) && !alone(b); };
   for (auto at = lines.begin(); at != lines.end();) {
     const auto [first, last] = run_from(lines, at, together);
     at = last;
@@ -103,9 +105,9 @@ void align_comments(std::vector<Line>& lines) {
 
 }  // namespace
 
-std::string to_text(std::vector<Line> lines) {
+std::string to_text(std::vector<PageLine> lines) {
   align_heads(lines);
-  for (auto& line : lines) line.head = line.shape == Shape::comment ? line.head : wrapped(line.head + line.tail);
+  for (auto& line : lines) line.head = line.shape == LineShape::comment ? line.head : wrapped(line.head + line.tail);
   align_comments(lines);
   std::string text;
   for (const auto& line : lines) {

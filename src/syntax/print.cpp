@@ -17,30 +17,30 @@ std::string typed(const std::string& name, const ast::Name* type, const std::vec
   return name + (type != nullptr ? ": " + type->text : "") + print_names(axes, '[', ']');
 }
 
-Line to_line(const ast::Axis& axis) {
-  return {Shape::axis, "axis " + axis.name.text, axis.size ? " = " + print_expression(*axis.size) : "", "", false};
+PageLine to_line(const ast::Axis& axis) {
+  return {LineShape::axis, "axis " + axis.name.text, axis.size ? " = " + print_expression(*axis.size) : "", "", false};
 }
-Line to_line(const ast::Input& input) {
+PageLine to_line(const ast::Input& input) {
   auto text = "input " + typed(input.name.text, &input.type, input.axes);
   if (input.density) text += " density " + print_expression(*input.density);
-  return {Shape::plain, std::move(text), "", "", false};
+  return {LineShape::plain, std::move(text), "", "", false};
 }
-Line to_line(const ast::Output& output) { return {Shape::plain, "output " + output.name.text, "", "", false}; }
-Line to_line(const ast::Statement& statement) {
+PageLine to_line(const ast::Output& output) { return {LineShape::plain, "output " + output.name.text, "", "", false}; }
+PageLine to_line(const ast::Statement& statement) {
   const auto* type = statement.type ? &*statement.type : nullptr;
-  return {Shape::statement, typed(statement.name.text, type, statement.axes), " = " + print_expression(statement.value),
-          "", false};
+  return {LineShape::statement, typed(statement.name.text, type, statement.axes),
+          " = " + print_expression(statement.value), "", false};
 }
-Line to_line(const ast::Def& def) {
+PageLine to_line(const ast::Def& def) {
   auto text = "def " + def.name.text + (def.axes.empty() ? "" : print_names(def.axes, '[', ']')) +
               print_names(def.parameters, '(', ')') + " = " + print_expression(def.value);
-  return {Shape::plain, std::move(text), "", "", false};
+  return {LineShape::plain, std::move(text), "", "", false};
 }
-Line to_line(const ast::Partition& partition) {
+PageLine to_line(const ast::Partition& partition) {
   auto text = "partition " + partition.name.text + (partition.target ? " on " + partition.target->text : "") + " {";
-  return {Shape::alone, std::move(text), "", "", false};
+  return {LineShape::alone, std::move(text), "", "", false};
 }
-Line to_line(const ast::Broken&) { return {}; }
+PageLine to_line(const ast::Broken&) { return {}; }
 
 class Printer {
  public:
@@ -62,7 +62,7 @@ class Printer {
   }
 
   // Adds a line for what stands at `span`. `last_` is the source line that the page has come to.
-  void add(Line line, std::size_t begin, std::size_t end) {
+  void add(PageLine line, std::size_t begin, std::size_t end) {
     line.blank_before = !lines_.empty() && line_of(begin) > last_ + 1;
     lines_.push_back(std::move(line));
     last_ = line_of(end);
@@ -71,7 +71,7 @@ class Printer {
   void diagram_line() {
     const auto& name = file_.diagram;
     comments_before(name.span.begin);
-    add({Shape::alone, "diagram " + name.text, "", "", false}, name.span.begin, name.span.end);
+    add({LineShape::alone, "diagram " + name.text, "", "", false}, name.span.begin, name.span.end);
   }
 
   // The comments up to there: at the end of the last line, or on lines of their own.
@@ -79,11 +79,11 @@ class Printer {
     for (; comment_ < file_.comments.size() && file_.comments[comment_].span.begin < offset; ++comment_) {
       const auto& comment = file_.comments[comment_];
       const bool trails = !lines_.empty() && line_of(comment.span.begin) == last_ && lines_.back().comment.empty() &&
-                          lines_.back().shape != Shape::comment;
+                          lines_.back().shape != LineShape::comment;
       if (trails)
         lines_.back().comment = comment.text;
       else
-        add({Shape::comment, indent + comment.text, "", "", false}, comment.span.begin, comment.span.begin);
+        add({LineShape::comment, indent + comment.text, "", "", false}, comment.span.begin, comment.span.begin);
     }
   }
 
@@ -96,7 +96,8 @@ class Printer {
     auto line = std::visit([](const auto& node) { return to_line(node); }, declaration.node);
     if (from == lines_.size() && joins_last(declaration, line)) {
       auto& before = lines_.back();
-      before = {Shape::plain, before.head + before.tail + "; " + line.head + line.tail, "", "", before.blank_before};
+      before = {LineShape::plain, before.head + before.tail + "; " + line.head + line.tail, "", "",
+                before.blank_before};
       last_ = line_of(end);
     } else if (from == lines_.size()) {
       add(std::move(line), begin, partition != nullptr ? header_end(*partition) : end);
@@ -112,7 +113,7 @@ class Printer {
   void comments_inside(Span span) {
     bool first = true;
     for (; comment_ < file_.comments.size() && file_.comments[comment_].span.begin < span.end; ++comment_) {
-      Line line{Shape::comment, file_.comments[comment_].text, "", "", false};
+      PageLine line{LineShape::comment, file_.comments[comment_].text, "", "", false};
       line.blank_before = first && !lines_.empty() && line_of(span.begin) > last_ + 1;
       first = false;
       lines_.push_back(std::move(line));
@@ -120,12 +121,12 @@ class Printer {
   }
 
   // Whether a declaration shared its line with the last one, and may go on doing so.
-  bool joins_last(const ast::Declaration& declaration, const Line& line) const {
+  bool joins_last(const ast::Declaration& declaration, const PageLine& line) const {
     constexpr std::size_t longest = 100;
     if (lines_.empty() || !may_join_ || std::holds_alternative<ast::Partition>(declaration.node)) return false;
     const auto& before = lines_.back();
     const auto length = before.head.size() + before.tail.size() + line.head.size() + line.tail.size() + 2;
-    return before.shape != Shape::comment && before.comment.empty() && line_of(declaration.span.begin) == last_ &&
+    return before.shape != LineShape::comment && before.comment.empty() && line_of(declaration.span.begin) == last_ &&
            length <= longest;
   }
 
@@ -138,18 +139,18 @@ class Printer {
     for (std::size_t i = 0; i < splits.size();) {
       const auto& first = splits[i];
       comments_before(first.span.begin, "  ");
-      Line line{Shape::split,
-                first.stream ? "  stream "
-                : streams    ? "  group  "
-                             : "  group ",
-                " at " + first.level.text, "", false};
+      PageLine line{LineShape::split,
+                    first.stream ? "  stream "
+                    : streams    ? "  group  "
+                                 : "  group ",
+                    " at " + first.level.text, "", false};
       const auto begin = i;
       for (; i < splits.size() && together(first, splits[i]); ++i)
         line.head += fmt::format("{}{} {}", i == begin ? "" : ", ", splits[i].axis.text, splits[i].size);
       add(std::move(line), first.span.begin, splits[i - 1].level.span.end);
     }
     comments_before(end, "  ");
-    add({Shape::alone, "}", "", "", false}, end, end);
+    add({LineShape::alone, "}", "", "", false}, end, end);
     lines_.back().blank_before = false;
   }
   bool together(const ast::Split& a, const ast::Split& b) const {
@@ -159,7 +160,7 @@ class Printer {
   const std::string& source_;
   const ast::File& file_;
   std::vector<std::size_t> newlines_;
-  std::vector<Line> lines_;
+  std::vector<PageLine> lines_;
   std::size_t comment_ = 0, last_ = 0;
   bool may_join_ = false;
 };

@@ -1,8 +1,10 @@
 // The tree keeps its shape: stages include only what stands before them, no file holds more than one idea's worth of
 // lines, nothing is left half-written, and nothing below the front end knows an algorithm by name.
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -98,6 +100,29 @@ TEST_CASE("stages include only what they may", "[tree]") {
       CHECK((other == stage->name || stage->may_include.contains(other)));
     }
   }
+}
+
+// Two classes of one name are one to the linker, which keeps whichever it meets first of their functions.
+TEST_CASE("no two headers define a type of the same name", "[tree]") {
+  static const std::regex opening(
+      "^(?:namespace (napkin[a-z:]*) \\{|(?:struct|class|enum class|enum) (\\w+)(?: [^;{]*)?\\{)");
+  std::map<std::string, fs::path> defined;
+  for (const auto& path : files_below({"include", "src"}, {".hpp"})) {
+    std::istringstream lines(text_of(path));
+    std::string space;
+    for (std::string line; std::getline(lines, line);) {
+      std::smatch found;
+      if (!std::regex_search(line, found, opening)) continue;
+      if (found[1].matched) {
+        space = found[1];
+        continue;
+      }
+      const auto [other, fresh] = defined.emplace(space + "::" + found[2].str(), path);
+      CAPTURE(path, other->second, other->first);
+      CHECK(fresh);
+    }
+  }
+  CHECK(defined.size() > 200);
 }
 
 TEST_CASE("a stage may include only stages that stand before it", "[tree]") {
