@@ -93,7 +93,8 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
   const auto changed = make_kernel(kernel.derivation, partition);
   const auto dealing = Dealing::of(changed, hardware, model);
   if (!dealing) return std::nullopt;
-  const auto deal = dealing->best();
+  const auto demand = demand_of(changed, hardware);
+  const auto deal = dealing->best(demand);
   Neighbour made{dealing->step().diagram().at(partition.splits[split].wire).name,
                  size,
                  deal.runs(),
@@ -103,7 +104,7 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
                  {}};
   made.times_as_fast = now.seconds_per_operation() / deal.seconds_per_operation();
   if (!launch || !deal.runs()) return made;
-  made.time_s = dealing->launch(deal, demand_of(changed, hardware), 0).time_s;
+  made.time_s = dealing->launch(deal, demand, 0).time_s;
   return made;
 }
 
@@ -142,11 +143,12 @@ std::optional<Configuration> configure(const Kernel& kernel, const KernelCost& c
                                        Model model) {
   const auto dealing = Dealing::of(kernel, hardware, model);
   if (!dealing) return std::nullopt;
-  const auto best = dealing->best();
-  const auto deal = dealing->deal(best.team, Detail::columns);
+  const auto demand = demand_of(kernel, hardware);
+  const auto best = dealing->best(demand);
+  const auto deal = dealing->deal(best.team, demand, Detail::columns);
   auto made = Describing(*dealing, hardware, model).run(deal);
   if (deal.runs() && cost.ideal_time_s)
-    made.launch = dealing->launch(deal, demand_of(kernel, hardware), *cost.ideal_time_s, Detail::columns);
+    made.launch = dealing->launch(deal, demand, *cost.ideal_time_s, Detail::columns);
   made.neighbours = neighbours(kernel, made, deal, hardware, model);
   return made;
 }

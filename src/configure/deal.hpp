@@ -9,9 +9,10 @@ namespace napkin {
 // The rows of a block dealt out in one way, and what comes of it.
 struct Deal {
   Team team;
-  StepClocks clocks;
+  StepClocks clocks, ideal;  // at the rates that the model has, and at the datasheet's
   std::vector<Pipelining> pipelinings;
-  std::size_t fastest = 0;
+  std::size_t fastest = 0;  // of those that run, the simplest of equals
+  double seconds = 0;       // of the launch with it
   const Pipelining& chosen() const { return pipelinings[fastest]; }
   bool runs() const { return chosen().runs; }
   double seconds_per_operation() const { return chosen().step_s / clocks.operations; }
@@ -26,9 +27,9 @@ class Dealing {
 
   // The same splits in other sizes.
   void resize(const Partition&);
-  // The fewest rows a team that are as fast as any.
-  Deal best() const;
-  Deal deal(const Team&, Detail = Detail::totals) const;
+  // The fewest rows a team that are as fast as any, for the blocks of this launch.
+  Deal best(const Demand&) const;
+  Deal deal(const Team&, const Demand&, Detail = Detail::totals) const;
   double least_step_seconds(double& operations) const;
   Launch launch(const Deal&, const Demand&, double ideal_s, Detail = Detail::totals) const;
 
@@ -42,6 +43,7 @@ class Dealing {
   Dealing(BlockStep, Partition, const Hardware&, Model);
   std::vector<Team> teams() const;
   Team team_of(std::int64_t rows, std::int64_t each) const;
+  void choose(Deal&, const Demand&) const;
 
   BlockStep step_;
   Partition partition_;

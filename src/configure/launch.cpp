@@ -31,8 +31,7 @@ class Reckoning {
     reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
     reach("columns of a step that wait for each other", steps * step_at(ideal));
     reach("columns outside of the step", steps * (step_at(ideal) + outside(ideal)));
-    const double latency = chosen_.latency_s * static_cast<double>(launch_.blocks_per_core) / here();
-    const double sustained = std::max(step_at(now), latency);
+    const double sustained = std::max(step_at(now), chosen_.latency_s);
     const double busy = std::max(steps * (sustained + outside(now)), model_ == Model::machine ? demand_.units_s : 0);
     reach("rates that machines sustain, instead of the datasheet's", busy);
     add("cores idle in the last wave", busy * (raggedness(demand_, launch_.cores) - 1));

@@ -42,8 +42,9 @@ double tensor_share(const StepClocks& clocks, double step) {
 
 class Fitting {
  public:
-  Fitting(const BlockStep& step, const Team& team, const Variables& variables, const Hardware& hardware, Model model)
-      : step_(step), team_(team), hardware_(hardware), model_(model) {
+  Fitting(const BlockStep& step, const Team& team, const Variables& variables, const Hardware& hardware, Model model,
+          std::int64_t most_blocks)
+      : step_(step), team_(team), hardware_(hardware), model_(model), most_blocks_(most_blocks) {
     for (const bool within : {false, true}) registers_[within] = variables.register_bytes(team, within);
     for (const auto id : step.streamed) streamed_.add(step, id, team);
     for (const auto id : step.tiles) kept_.add(step, id, team);
@@ -62,8 +63,13 @@ class Fitting {
     made.latency_s = latency(made);
     return made;
   }
+  // Of blocks that fit and that there are; the paper's model counts those that fit.
+  std::int64_t teams_there(const Pipelining& made) const {
+    return model_ == Model::ideal ? made.occupancy.teams : blocks_there(made) * team_.teams;
+  }
 
  private:
+  std::int64_t blocks_there(const Pipelining& made) const { return std::min(made.occupancy.blocks, most_blocks_); }
   static double whole(const std::optional<Sourced<double>>& number, double otherwise) {
     return number ? number->value : otherwise;
   }
@@ -72,7 +78,7 @@ class Fitting {
     const auto& clocks = hardware_.levels[step_.core].latency_clocks;
     const auto* tensor = hardware_.find(Unit::tensor);
     if (model_ == Model::ideal || step_.streamed.empty() || !clocks || !tensor->clock_hz) return 0;
-    const auto at_once = std::max<std::int64_t>(1, made.stages - 1) * std::max<std::int64_t>(1, made.occupancy.blocks);
+    const auto at_once = std::max<std::int64_t>(1, made.stages - 1) * std::max<std::int64_t>(1, blocks_there(made));
     return clocks->value / tensor->clock_hz->value / static_cast<double>(at_once);
   }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
@@ -120,6 +126,7 @@ class Fitting {
   const Team& team_;
   const Hardware& hardware_;
   Model model_;
+  std::int64_t most_blocks_;
   std::array<std::int64_t, 2> registers_{};  // of a team; within a team
   Bytes streamed_, kept_, leaving_;
 };
@@ -176,8 +183,9 @@ std::int64_t teams_on_core(const Pipelining& pipelining, const Team& team, Model
 }
 
 std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, const StepClocks& clocks,
-                                    const Variables& variables, const Hardware& hardware, Model model) {
-  const Fitting fitting(step, team, variables, hardware, model);
+                                    const Variables& variables, const Hardware& hardware, Model model,
+                                    std::int64_t most_blocks) {
+  const Fitting fitting(step, team, variables, hardware, model, most_blocks);
   std::vector<Pipelining> all;
   all.reserve(5);
   for (const auto overlap :
@@ -185,7 +193,7 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
     std::optional<Pipelining> best;
     for (const auto stages : stages_of(overlap, step, team)) {
       auto made = fitting.run(overlap, stages);
-      const auto there = teams_on_core(made, team, model);
+      const auto there = fitting.teams_there(made);
       made.runs = there >= teams_needed(overlap);
       made.step_s = std::max(step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s);
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
@@ -196,13 +204,6 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
     all.push_back(std::move(*best));
   }
   return all;
-}
-
-std::size_t fastest(const std::vector<Pipelining>& all) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (all[i].runs && (!all[best].runs || all[i].step_s < all[best].step_s * (1 - 1e-9))) best = i;
-  return best;
 }
 
 }  // namespace napkin

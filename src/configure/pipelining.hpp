@@ -5,14 +5,11 @@
 
 namespace napkin {
 
-// Every overlap for one way to deal out the rows.
+// Every overlap for one way to deal out the rows, where a core gets at most so many blocks of the launch.
 std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClocks&, const Variables&, const Hardware&,
-                                    Model);
+                                    Model, std::int64_t most_blocks);
 // One step of one team; `clocks` know their columns.
 std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
-// The fastest that runs, the simplest of equals; the first where none does.
-std::size_t fastest(const std::vector<Pipelining>&);
-
 // Teams that share one core: those of all blocks on it.
 std::int64_t teams_on_core(const Pipelining&, const Team&, Model);
 

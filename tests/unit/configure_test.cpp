@@ -108,8 +108,10 @@ TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
 
 TEST_CASE("numbers keep their own width on a chip", "[configure]") {
   const auto hardware = read_machine("a100-sxm4-40");
+  Overrides many;  // blocks, so that a core has several at once
+  many.sizes = {{"q", 65536}};
   const auto made =
-      configured(kernel_of("attention", flash + "; group q 32 at reg", hardware), hardware, Model::machine);
+      configured(kernel_of("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
   // Of 128 rows: O 128 and S 64 in f32, three scalars, and a step of 16 of Q in f16.
   CHECK(find(made, Overlap::copies).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
   CHECK(find(made, Overlap::within_team).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
