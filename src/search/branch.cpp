@@ -53,7 +53,12 @@ void Search::run() {
   }
   if (!open_.empty()) start();
   while (!open_.empty()) {
-    if (leaders_.beyond(open_.front().bound) || scoring_.stopped()) return;
+    if (scoring_.stopped()) return;
+    if (leaders_.beyond(open_.front().bound)) {
+      if (leaders_.in_order()) return;
+      pop();
+      continue;
+    }
     if (tally_.evaluated >= most_evaluated_) {
       tally_.finished = false;
       tally_.left = open_.front().bound;

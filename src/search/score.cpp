@@ -126,7 +126,16 @@ bool Leaders::alike(const Partition& a, const Partition& b) const {
   return outer(a) == outer(b);
 }
 
+// Those that it beats or equals in every part are covered by it, and so is what they covered.
+void Leaders::trade(Ranked candidate) {
+  if (beyond(candidate.score)) return;
+  const Trade exactly{trade_->parts, 0};
+  std::erase_if(best_, [&](const Ranked& one) { return exactly.covers(candidate.score, one.score); });
+  best_.insert(std::ranges::lower_bound(best_, candidate), std::move(candidate));
+}
+
 void Leaders::offer(Ranked candidate) {
+  if (trade_) return trade(std::move(candidate));
   const auto rival =
       std::ranges::find_if(best_, [&](const Ranked& one) { return alike(one.partition, candidate.partition); });
   if (rival != best_.end()) {

@@ -1,6 +1,7 @@
 // What makes one partition better than another: a list of numbers compared in order, least first.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <optional>
@@ -18,6 +19,11 @@ struct Score {
   std::array<double, 2 + 2 * most_levels> parts{};
   auto operator<=>(const Score&) const = default;
   static Score greatest();
+  // Where the parts of a level stand, on a machine of so many levels.
+  static std::size_t transfers_at(std::size_t level) { return level; }
+  static std::size_t memory_at(std::size_t level, std::size_t levels) {
+    return std::min(levels, most_levels + 1) + level;
+  }
 };
 
 class Scoring {
@@ -62,13 +68,28 @@ struct Ranked {
   auto operator<=>(const Ranked&) const = default;
 };
 
-// The best few so far, best first, of those that differ in their splits down to `level`.
+// Some parts of a score, none of which weighs more than another, and the share that makes no difference in them.
+struct Trade {
+  std::vector<std::size_t> parts;
+  double tolerance = 0;
+  // Whether nothing with the other score, or a greater one, is better by more than that in any part.
+  bool covers(const Score& one, const Score& other) const {
+    return std::ranges::all_of(
+        parts, [&](std::size_t part) { return one.parts[part] <= other.parts[part] * (1 + tolerance); });
+  }
+};
+
+// The best few so far, best first, of those that differ in their splits down to `level`; or those that cover all.
 class Leaders {
  public:
   Leaders(std::size_t most, std::size_t level) : most_(most), level_(level) {}
+  explicit Leaders(Trade trade) : most_(0), level_(0), trade_(std::move(trade)) {}
+  // Whether what is beyond is all that is greater.
+  bool in_order() const { return !trade_; }
   // Whether nothing with this score or a greater one can still be among the best. Equal scores are settled by the
   // partitions themselves, so an equal one must be looked at.
   bool beyond(const Score& score) const {
+    if (trade_) return std::ranges::any_of(best_, [&](const Ranked& one) { return trade_->covers(one.score, score); });
     return score > limit_ || (best_.size() == most_ && score > best_.back().score);
   }
   // Nothing with a greater score is wanted.
@@ -78,8 +99,10 @@ class Leaders {
 
  private:
   bool alike(const Partition&, const Partition&) const;
+  void trade(Ranked);
 
   std::size_t most_, level_;
+  std::optional<Trade> trade_;
   Score limit_ = Score::greatest();
   std::vector<Ranked> best_;
 };

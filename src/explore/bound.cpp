@@ -1,0 +1,133 @@
+// A kernel and the room of a memory -> what every program moves that computes it.
+//
+// A product of m x k by k x n moves at least 2mnk/sqrt(S) - 2S values where S are held, whatever the order of its
+// multiplications (Smith, Lowery, Langou, van de Geijn, arXiv 1702.02017). Values are as narrow as the
+// narrowest array that takes part, so that a room of bytes holds at most so many of them. Of fused contractions no such
+// theorem is known here that is more than an order of growth: only what must be read and written once is proven.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "diagram/match.hpp"
+#include "napkin/explore.hpp"
+
+namespace napkin {
+namespace {
+
+// Of one value; what is counted in values is 1 wide.
+double width(const Diagram& diagram, ArrayId id, bool in_values) {
+  return in_values ? 1 : static_cast<double>(row(diagram.at(id).type).bytes);
+}
+
+double size_of(const Diagram& diagram, ArrayId id, bool in_values) {
+  double all = width(diagram, id, in_values);
+  for (const auto wire : diagram.at(id).wires) all *= static_cast<double>(diagram.size(wire).value_or(1));
+  return all;
+}
+
+double compulsory(const Derivation& derivation, bool in_values) {
+  double all = 0;
+  for (const auto array : derivation.inputs) all += size_of(derivation.scratch, array, in_values);
+  for (const auto array : derivation.outputs) all += size_of(derivation.scratch, array, in_values);
+  return all;
+}
+
+bool chooses(const Diagram& diagram, ExprId id) {
+  return match(
+      diagram.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
+      [](const Size&) { return false; }, [](const Access&) { return false; },
+      [&](const Reduce& r) { return chooses(diagram, r.body); },
+      [&](const Cast& c) { return chooses(diagram, c.value); },
+      [&](const Apply& a) {
+        return a.function->role == Role::choose ||
+               std::ranges::any_of(a.arguments, [&](ExprId argument) { return chooses(diagram, argument); });
+      });
+}
+
+using Wires = std::set<WireId>;
+
+// The wires of an input that is read at its own place; none where it is read otherwise, or computed.
+std::optional<Wires> wires_read(const Derivation& derivation, ExprId id) {
+  const auto* access = std::get_if<Access>(&derivation.scratch.at(id).node);
+  if (!access || std::ranges::find(derivation.inputs, access->array) == derivation.inputs.end()) return std::nullopt;
+  Wires wires;
+  for (const auto& index : access->at) {
+    if (index.terms.size() != 1 || index.terms[0].second != 1 || index.divisor != 1) return std::nullopt;
+    if (!wires.insert(index.terms[0].first).second) return std::nullopt;
+  }
+  return wires;
+}
+
+struct Product {
+  double m = 1, n = 1, k = 1, times = 1;
+  std::vector<ArrayId> operands;
+};
+
+bool leaves(const Derivation& derivation, const std::vector<WireId>& wires) {
+  return std::ranges::any_of(derivation.outputs, [&](ArrayId output) {
+    const auto& there = derivation.scratch.at(output).wires;
+    return std::ranges::all_of(wires, [&](WireId wire) { return std::ranges::find(there, wire) != there.end(); });
+  });
+}
+
+// Two inputs, every value of the result leaves, and nothing may be left out.
+std::optional<Product> product(const Derivation& derivation, const Column& column) {
+  const auto& diagram = derivation.scratch;
+  const auto& apply = std::get<Apply>(diagram.at(column.value).node);
+  const auto a = wires_read(derivation, apply.arguments[0]), b = wires_read(derivation, apply.arguments[1]);
+  const auto& kept = diagram.at(column.output).wires;
+  if (!a || !b || !leaves(derivation, kept)) return std::nullopt;
+  Product made;
+  Wires all = *a;
+  all.insert(b->begin(), b->end());
+  for (const auto wire : all) {
+    const bool in_result = std::ranges::find(kept, wire) != kept.end();
+    const bool both = a->contains(wire) && b->contains(wire);
+    if (!both && !in_result) return std::nullopt;
+    auto& side = !in_result ? made.k : both ? made.times : a->contains(wire) ? made.m : made.n;
+    side *= static_cast<double>(diagram.size(wire).value_or(1));
+  }
+  if (!std::ranges::all_of(kept, [&](WireId wire) { return all.contains(wire); })) return std::nullopt;
+  for (const auto argument : apply.arguments)
+    made.operands.push_back(std::get<Access>(diagram.at(argument).node).array);
+  return made;
+}
+
+bool multiplies_and_adds(const Diagram& diagram, const Column& column) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(column.value).node);
+  return column.fold && column.fold->combine->role == Role::add && apply && apply->function->role == Role::multiply;
+}
+
+std::optional<Product> only_product(const Derivation& derivation) {
+  const Column* found = nullptr;
+  for (const auto& column : derivation.columns) {
+    if (chooses(derivation.scratch, column.value)) return std::nullopt;
+    if (!column.fold) continue;
+    if (found || !multiplies_and_adds(derivation.scratch, column)) return std::nullopt;
+    found = &column;
+  }
+  return found ? product(derivation, *found) : std::nullopt;
+}
+
+double narrowest(const Derivation& derivation, const Product& product, bool in_values) {
+  auto arrays = product.operands;
+  arrays.insert(arrays.end(), derivation.outputs.begin(), derivation.outputs.end());
+  double least = width(derivation.scratch, arrays.front(), in_values);
+  for (const auto array : arrays) least = std::min(least, width(derivation.scratch, array, in_values));
+  return least;
+}
+
+}  // namespace
+
+LowerBound lower_bound(const Derivation& derivation, double room, bool in_values) {
+  LowerBound made{compulsory(derivation, in_values), "inputs read once, outputs written once"};
+  const auto product = only_product(derivation);
+  if (!product) return made;
+  const double one = narrowest(derivation, *product, in_values), held = room / one;
+  const double values = 2 * product->m * product->n * product->k / std::sqrt(held) - 2 * held;
+  if (const double moved = product->times * values * one; moved > made.moved)
+    made = {moved, "2mnk/sqrt(M) - 2M of a matrix product"};
+  return made;
+}
+
+}  // namespace napkin

@@ -1,0 +1,40 @@
+// A kernel -> partitions that are a trade between time, memory and transfers: the search with leaders that do not rank
+// but cover.
+#include "napkin/explore.hpp"
+#include "search/kernels.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t patience = 200'000;  // partitions, a second or so
+
+std::size_t traded_level(const Hardware& hardware) { return hardware.core.value_or(1); }
+
+Trade trade(const Hardware& hardware, double tolerance) {
+  const auto level = traded_level(hardware);
+  return {{0, Score::transfers_at(level), Score::memory_at(level, hardware.levels.size())}, tolerance};
+}
+
+Front front(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, Model model, double tolerance,
+            decltype(rank)& ranked) {
+  const Goal goal{.model = model, .fixed = {}};
+  const auto space = make_space(std::move(derivation), hardware, goal);
+  const auto ranking = ranked(space, goal, Leaders(trade(hardware, tolerance)), false, patience);
+  Front made{traded_level(hardware), tolerance, {}, ranking.tally.finished, ranking.tally.evaluated};
+  for (const auto& one : ranking.leaders.best()) made.candidates.push_back(candidate(space, one.partition, goal.model));
+  return made;
+}
+
+}  // namespace
+
+Front explore_front(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, Model model,
+                    double tolerance) {
+  return front(std::move(derivation), hardware, model, tolerance, rank);
+}
+
+Front explore_front_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, Model model,
+                                 double tolerance) {
+  return front(std::move(derivation), hardware, model, tolerance, rank_exhaustively);
+}
+
+}  // namespace napkin
