@@ -17,6 +17,7 @@ attention_transfers analyze examples/attention.nap --target h100-sxm5 --plot tra
 attention_roofline analyze examples/attention.nap --target h100-sxm5 --plot roofline
 attention_timeline analyze examples/attention.nap --target h100-sxm5 --plot timeline
 attention_loops analyze examples/attention.nap --target h100-sxm5 --plot loops
+matmul_rooms analyze examples/matmul.nap --target h100-sxm5 --plot rooms
 causal draw examples/causal.nap
 convolution draw examples/convolution.nap
 EOF

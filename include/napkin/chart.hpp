@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "napkin/configure.hpp"
+#include "napkin/explore.hpp"
 #include "napkin/scene.hpp"
 
 namespace napkin {
@@ -33,12 +34,14 @@ struct ChartedKernel {
   Kernel kernel;
   KernelCost cost;
   std::optional<Configuration> configuration;
+  std::optional<Explored::OfKernel> explored{};
 };
 struct Charted {
   std::string title;  // "attention on h100-sxm5"
   Hardware hardware;
   Model model = Model::machine;
   std::vector<ChartedKernel> kernels;
+  std::optional<Sensitivity> sensitivity{};
   // Scales of bytes and of seconds reach at least as far: charts that stand side by side have them in common.
   double least_bytes = 0, least_seconds = 0;
 };
@@ -51,6 +54,7 @@ struct ChartKind {
   std::string_view title;                        // "Operations against transfers"
   std::string_view shows;                        // how to read it, in a sentence or two
   std::optional<Chart> (*plot)(const Charted&);  // none where the machine or the kernels lack the numbers
+  bool around = false;                           // of what was explored
 };
 std::span<const ChartKind> chart_kinds();
 

@@ -107,11 +107,19 @@ struct MaskCost {
   bool expected = false;                // of a random mask; else counted
 };
 
+// What every program moves that computes a kernel, between memories of so much room and the one above them, however it
+// is written.
+struct LowerBound {
+  double moved = 0;  // bytes, or values
+  std::string why;   // "inputs read once, outputs written once", or the theorem
+};
+
 struct KernelCost {
   std::vector<LevelCost> levels;  // one per level below the outermost
   std::vector<UnitCost> units;
   std::vector<MaskCost> masks;
   ClosedForm closed_form;             // at the first level below the outermost
+  LowerBound every_program;           // into all memories of the first level below the outermost
   std::int64_t compulsory_bytes = 0;  // every input read once, every output written once
   std::optional<double> ideal_time_s, time_s, energy_j;
   std::string bound_by;           // a level or unit
@@ -128,6 +136,9 @@ KernelCost estimate(const Kernel&, const Hardware&, Model);
 Cost estimate(const Plan&, const Hardware&, Model);
 // Of kernels that run one after another.
 Cost total(std::vector<KernelCost>);
+
+// `room` of each of so many memories, in bytes or with `in_values` in values. docs/theory.md, around the best.
+LowerBound lower_bound(const Derivation&, double room, bool in_values, double memories = 1);
 
 // The slow twin of estimate: runs the nest and counts. For small sizes only.
 Count count(const Kernel&, const Hardware&);

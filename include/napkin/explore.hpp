@@ -11,7 +11,8 @@
 namespace napkin {
 
 // Every partition of the stated space is, in time, memory and transfers together, at most `tolerance` better than one
-// of these, as a share. Memory is what one piece holds at the level, transfers are between it and the one above.
+// of these, as a share, and the fastest is one of them. Memory is what one piece holds at the level, transfers are
+// between it and the one above.
 struct Front {
   std::size_t level = 1;
   double tolerance = 0;
@@ -22,14 +23,6 @@ struct Front {
 Front explore_front(std::shared_ptr<const Derivation>, const Hardware&, Model, double tolerance);
 // The slow twin: evaluates every partition.
 Front explore_front_exhaustively(std::shared_ptr<const Derivation>, const Hardware&, Model, double tolerance);
-
-// What every program moves that computes the kernel, between a memory and the one above it, however it is written.
-struct LowerBound {
-  double moved = 0;  // bytes, or values
-  std::string why;   // "inputs read once, outputs written once", or the theorem
-};
-// `room` of the memory, in bytes or with `in_values` in values.
-LowerBound lower_bound(const Derivation&, double room, bool in_values);
 
 // The least transfers of a kernel between one memory and another of so much room, for many rooms. All in values where
 // the level counts values, else in bytes.

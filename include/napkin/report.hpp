@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "napkin/configure.hpp"
-#include "napkin/search.hpp"
+#include "napkin/explore.hpp"
 #include "napkin/verify.hpp"
 
 namespace napkin {
@@ -34,6 +34,8 @@ struct Analysis {
   bool symbolic = false;
   // How each of `kernels` runs on a core; none where the machine or the kernel knows no matrix units.
   std::vector<std::optional<Configuration>> configurations;
+  // What lies around the plan, where it was asked for: of `kernels` as reported.
+  std::optional<Explored> explored;
 };
 std::string print(const Analysis&, Format, bool color);
 

@@ -66,6 +66,7 @@ enum class MarkKind : std::uint8_t {
   label,  // words beside what they name
   limit,  // what cannot be passed: a capacity, a roof
   bar,    // an amount
+  cell,   // of a map; its series is its shade
   again,  // a part of one that is there more than once
   curve,
   point,

@@ -12,6 +12,10 @@ std::optional<Chart> time(const Charted&);
 std::optional<Chart> timeline(const Charted&);
 std::optional<Chart> loops(const Charted&);
 std::optional<Chart> neighbours(const Charted&);
+std::optional<Chart> front(const Charted&);
+std::optional<Chart> pieces(const Charted&);
+std::optional<Chart> rooms(const Charted&);
+std::optional<Chart> machine(const Charted&);
 
 // "S, P, O": the arrays that the statements of a kernel make.
 std::string kernel_name(const ChartedKernel&);

@@ -34,6 +34,22 @@ constexpr ChartKind kinds[] = {
      "were "
      "chosen. A bar that falls far short on either side says that the choice stands at an edge.",
      chart::neighbours},
+    {"pieces", "The ground around the pieces",
+     "The time with other pieces at the core's level, of the two axes that change it most. Where a cell beside the "
+     "framed one is much slower, the choice stands on a cliff.",
+     chart::pieces, true},
+    {"front", "Trades",
+     "Every point is a partition that no other one beats in time, memory and transfers at once. Down and to the left "
+     "is "
+     "better.",
+     chart::front, true},
+    {"rooms", "Transfers by room",
+     "What the best partition moves where its memory has so much room, above what no program goes below. Where the "
+     "curve falls steeply, more memory is worth having.",
+     chart::rooms, true},
+    {"machine", "Other machines",
+     "What twice the room, twice the bandwidth or twice the rate of one part would gain, with all else as it is.",
+     chart::machine, true},
 };
 
 }  // namespace

@@ -67,6 +67,12 @@ double Scale::at(double number) const {
 
 std::vector<double> Scale::ticks() const {
   std::vector<double> all;
+  if (logarithmic && base == 2) {
+    const double first = std::round(std::log2(low)), last = std::round(std::log2(high));
+    const double step = std::ceil((last - first) / 9);
+    for (double power = first; power <= last; power += step) all.push_back(std::exp2(power));
+    return all;
+  }
   if (logarithmic) {
     const double first = std::round(std::log10(low)), last = std::round(std::log10(high));
     const double step = std::ceil((last - first) / 9);
@@ -90,6 +96,12 @@ Scale decades(double low, double high, double begin, double end) {
   double first = std::floor(std::log10(low)), last = std::ceil(std::log10(high));
   if (first == last) last += 1;
   return {std::pow(10, first), std::pow(10, last), begin, end, true};
+}
+
+Scale doublings(double low, double high, double begin, double end) {
+  double first = std::floor(std::log2(low)), last = std::ceil(std::log2(high));
+  if (first == last) last += 1;
+  return {std::exp2(first), std::exp2(last), begin, end, true, 2};
 }
 
 Sheet::Sheet(const std::string& title) {

@@ -24,6 +24,8 @@ struct Scale {
 Scale from_zero(double high, double begin, double end, double base = 10);
 // Whole decades around the numbers.
 Scale decades(double low, double high, double begin, double end);
+// Powers of two around the numbers.
+Scale doublings(double low, double high, double begin, double end);
 
 // What a mark belongs to.
 struct Of {

@@ -56,6 +56,9 @@ const Row rows[] = {
     {ranked, "--top", "N", "how many of the best partitions to show", "", &Options::top},
     {ranked, "--timings", "", "say how long the search took (output then differs from run to run)", "",
      &Options::timings},
+    {ranked, "--explore", "",
+     "look around the best: trades with memory and transfers, transfers by room, other pieces, larger machines", "",
+     &Options::explore},
     {deriving, "--statements", "NAMES", "fuse these statements only: S,P", "", &Options::statements},
     {comparing, "--baseline", "FILE", "compare with what --save-baseline wrote, and fail if worse (exit 3)", "",
      &Options::baseline},
@@ -73,7 +76,7 @@ const Row rows[] = {
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
     {paged, "--format", "REPORT", "how to print", "text json markdown html", &Options::format},
     {charting, "--plot", "CHART", "a chart instead: SVG, PDF, PNG or its numbers as CSV, by the ending of the file",
-     "transfers roofline time memory timeline loops neighbours", &Options::plot},
+     "transfers roofline time memory timeline loops neighbours pieces front rooms machine", &Options::plot},
     {drawing, "--derivation", "", "one picture for each step of the derivation: numbered files, or a page (.html)", "",
      &Options::derivation},
     {drawing, "--format", "PICTURE", "what to draw, where the ending of the file does not say",
@@ -92,6 +95,7 @@ const Command command_rows[] = {
      "napkin analyze attention.nap --target h100-sxm5 --partition 'group q 128, stream x 64 at smem'\n"
      "napkin analyze attention.nap --target two-level --set-target M=98304 --model ideal --set q=8192\n"
      "napkin analyze attention.nap --target h100-sxm5 --plot roofline -o roofline.svg\n"
+     "napkin analyze attention.nap --target h100-sxm5 --explore\n"
      "napkin analyze attention.nap --target h100-sxm5 --format html -o report.html",
      run_analyze},
     {"derive", "which axes group and stream, with the carried state, and why the others do not", "FILE",

@@ -21,7 +21,7 @@ struct Options {
   std::string print, picture, plot, statements, output, metric = "time", path = "tensor", baseline, save_baseline,
                                                         max_regression = "0%";
   std::size_t top = 1;
-  bool check = false, force = false, derivation = false, quiet = false, timings = false;
+  bool check = false, force = false, derivation = false, quiet = false, timings = false, explore = false;
 };
 
 struct Session;

@@ -149,6 +149,12 @@ std::optional<Analysis> make_symbolic(Session& session, const Input& input, cons
   return analysis;
 }
 
+// Pages and charts of what lies around a plan show it, too.
+bool asks_to_explore(const Options& options) {
+  const auto charted = std::ranges::find(chart_kinds(), std::string_view(options.plot), &ChartKind::name);
+  return options.explore || (charted != chart_kinds().end() && charted->around);
+}
+
 template <class Text>
 std::string kernel_by_kernel(const Analysis& analysis, Text text) {
   std::string all;
@@ -162,7 +168,8 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
                                       const std::optional<Written>& written) {
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
-  Analysis analysis{input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}};
+  Analysis analysis{
+      input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}, {}};
   if (written) {
     if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
   } else {
@@ -176,6 +183,8 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
         shown ? configure(as_asked(shown->kernel, analysis), shown->cost, hardware, analysis.goal.model)
               : std::nullopt);
   }
+  if (asks_to_explore(session.options) && fits(analysis))
+    analysis.explored = explore(report::plan_of(analysis), hardware, analysis.goal.model);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   if (session.options.timings) analysis.seconds = passed.count();
   return analysis;
@@ -204,7 +213,7 @@ Started start(Session& session, Sizes sizes) {
   const auto written = input ? read_one_partition(session, *input) : std::nullopt;
   if (session.diagnostics.has_errors()) return {std::nullopt, finish(session)};
   const bool sized = has_sizes(session, input->diagram);
-  if (!sized && sizes == Sizes::needed) return {std::nullopt, finish(session)};
+  if (!sized && (sizes == Sizes::needed || asks_to_explore(session.options))) return {std::nullopt, finish(session)};
   const auto make = sized ? make_analysis : make_symbolic;
   auto analysis = make(session, *input, *hardware, written);
   if (!analysis) return {std::nullopt, finish(session)};

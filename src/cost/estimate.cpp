@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cost/bound.hpp"
 #include "cost/model.hpp"
 
 namespace napkin {
@@ -130,6 +131,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   name_bound(cost, model);
   cost.closed_form = closed_form(*this, kernel, *hardware_, model);
   cost.compulsory_bytes = compulsory_bytes_;
+  cost.every_program = lower_bound(*kernel.derivation, *hardware_);
   cost.ideal_time_s = times.ideal;
   cost.time_s = times.machine;
   cost.energy_j = energy(figures, times);

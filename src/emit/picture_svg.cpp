@@ -43,6 +43,8 @@ text.outermost { fill: #1c1c1c } text.between { fill: #7a3fa0 } text.shared { fi
 .bar { fill: #5c5c5c }
 .again { fill: #5c5c5c; fill-opacity: .35 }
 .hatch { fill: none; stroke: #b8b8b8 }
+.cell { fill: #c25a00 } .cell.s0 { fill-opacity: .04 } .cell.s1 { fill-opacity: .12 } .cell.s2 { fill-opacity: .2 } .cell.s3 { fill-opacity: .3 }
+.cell.s4 { fill-opacity: .42 } .cell.s5 { fill-opacity: .55 } .cell.s6 { fill-opacity: .7 } .cell.s7 { fill-opacity: .85 }
 .barrier { fill: none; stroke: #1c1c1c; stroke-dasharray: 1.5 3 }
 .frame { fill: none; stroke: #8a8a8a }
 .curve { fill: none; stroke-width: 2 }

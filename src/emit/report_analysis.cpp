@@ -11,6 +11,7 @@
 
 #include "emit/report_closed_form.hpp"
 #include "emit/report_configuration.hpp"
+#include "emit/report_explored.hpp"
 #include "emit/report_plan.hpp"
 #include "emit/report_quantity.hpp"
 #include "emit/report_tables.hpp"
@@ -80,8 +81,9 @@ void add_numbers(Document& made, const Analysis& analysis, const Candidate& cand
   add(made, "Units", unit_table(cost));
 }
 
-void add_kernel(Document& made, const Analysis& analysis, const Found& found,
-                const std::optional<Configuration>& configuration) {
+void add_kernel(Document& made, const Analysis& analysis, std::size_t index) {
+  const auto& found = analysis.kernels[index];
+  const auto& configuration = configuration_of(analysis, index);
   const auto* shown = reported(found);
   if (!shown) return;
   const auto& [kernel, cost] = *shown;
@@ -99,6 +101,7 @@ void add_kernel(Document& made, const Analysis& analysis, const Found& found,
   if (found.best.size() > 1)
     add(made, fmt::format("The best {}", found.best.size()), ranking_table(analysis, found.best));
   add(made, "Search", search_text(found, analysis.seconds));
+  if (analysis.explored) add_explored(made, analysis.explored->kernels.at(index), analysis.hardware);
 }
 
 std::string sizes_text(const Diagram& diagram) {
@@ -165,8 +168,11 @@ Charted charted(const Analysis& analysis) {
                {}};
   if (analysis.symbolic) return made;
   for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
-    if (const auto* shown = reported(analysis.kernels[i]))
-      made.kernels.push_back({shown->kernel, shown->cost, configuration_of(analysis, i)});
+    if (const auto* shown = reported(analysis.kernels[i])) {
+      made.kernels.push_back({shown->kernel, shown->cost, configuration_of(analysis, i), {}});
+      if (analysis.explored) made.kernels.back().explored = analysis.explored->kernels.at(i);
+    }
+  if (analysis.explored) made.sensitivity = analysis.explored->machine;
   return made;
 }
 
@@ -187,19 +193,19 @@ void add_picture(Document& made, const Analysis& analysis, double width) {
 }
 
 void add_kernels(Document& made, const Analysis& analysis) {
-  for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
-    add_kernel(made, analysis, analysis.kernels[i], configuration_of(analysis, i));
+  for (std::size_t i = 0; i < analysis.kernels.size(); ++i) add_kernel(made, analysis, i);
 }
 
 void add_plan(Document& made, const Analysis& analysis) {
   if (analysis.symbolic) return;
   const auto words = plan_text(analysis);
-  if (analysis.kernels.size() < 2 && words.empty()) return;
+  if (analysis.kernels.size() < 2 && words.empty() && !analysis.explored) return;
   made.blocks.push_back(Heading{2, "the whole plan", ""});
   if (analysis.kernels.size() > 1) made.blocks.push_back(totals_table(analysis));
   add(made, "Divided axes", division_table(analysis));
   add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
   add(made, "Search", words);
+  if (analysis.explored) add_sensitivity(made, analysis.explored->machine);
 }
 
 Document document(const Analysis& analysis, double picture_width) {

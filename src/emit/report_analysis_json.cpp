@@ -4,6 +4,7 @@
 #include "emit/report_analysis.hpp"
 #include "emit/report_closed_form.hpp"
 #include "emit/report_configuration.hpp"
+#include "emit/report_explored.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_plan.hpp"
 #include "emit/report_tables.hpp"
@@ -110,7 +111,10 @@ Json lower_bound_json(const KernelCost& cost) {
     narrowest = narrowest == 0 ? width : std::min(narrowest, width);
   }
   if (form.bound_values) bytes = std::max(bytes, *form.bound_values * narrowest);
-  return {{"transfer_bytes", whole(bytes)}, {"transfer_values", number(form.bound_values)}};
+  return {{"transfer_bytes", whole(bytes)},
+          {"transfer_values", number(form.bound_values)},
+          {"every_program", number(cost.every_program.moved)},
+          {"why", cost.every_program.why}};
 }
 
 Json overruns_json(const Hardware& hardware, const KernelCost& cost) {
@@ -146,6 +150,7 @@ Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& s
   for (const auto& level : cost.levels) levels.push_back(level_json(analysis.hardware, level));
   auto runners_up = Json::array();
   for (std::size_t i = 1; i < found.best.size(); ++i) runners_up.push_back(runner_up_json(analysis, found.best[i]));
+  const auto* explored = analysis.explored ? &analysis.explored->kernels.at(index) : nullptr;
   return {{"statements", statement_names(*kernel.derivation)},
           {"partition", partition_json(analysis, kernel)},
           {"partition_text", partition_text(analysis, kernel)},
@@ -164,7 +169,10 @@ Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& s
           {"fits", cost.overruns.empty()},
           {"overruns", overruns_json(analysis.hardware, cost)},
           {"runners_up", runners_up},
-          {"configuration", configuration ? configuration_json(*configuration) : Json(nullptr)}};
+          {"configuration", configuration ? configuration_json(*configuration) : Json(nullptr)},
+          {"front", explored ? front_json(explored->front, analysis.hardware) : Json(nullptr)},
+          {"rooms", explored ? rooms_json(explored->rooms) : Json(nullptr)},
+          {"pieces", explored ? pieces_json(explored->pieces) : Json(nullptr)}};
 }
 
 Json totals_json(const Analysis& analysis) {
@@ -222,7 +230,8 @@ std::string json_text(const Analysis& analysis) {
                   {"by_hand", analysis.by_hand ? Json(*analysis.by_hand) : Json(nullptr)},
                   {"completed_levels", completed_json(analysis)},
                   {"saved", saved_json(analysis)},
-                  {"divisions", divisions_json(analysis)}};
+                  {"divisions", divisions_json(analysis)},
+                  {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)}};
   return json.dump(2) + "\n";
 }
 

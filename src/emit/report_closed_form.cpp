@@ -50,6 +50,14 @@ std::string gains_text(const Gains& gains, const Level& level) {
   return join(words, "; ");
 }
 
+std::string every_program_text(const Level& level, const KernelCost& cost) {
+  const auto& first = cost.levels.front();
+  const auto words = [&](double number) { return level.in_values ? values(number) : moved(number); };
+  const auto here = static_cast<double>(level.in_values ? first.transfer_values : first.transfer_bytes);
+  return fmt::format("every program moves at least {}: {}; this one {} times as many", words(cost.every_program.moved),
+                     cost.every_program.why, ratio(here / cost.every_program.moved));
+}
+
 Json term_json(const ClosedTerm& term) {
   return {{"alpha", term.alpha},
           {"beta", term.beta},
@@ -103,6 +111,7 @@ Rows closed_form_rows(const Hardware& hardware, const KernelCost& cost) {
                              counted(*form.bound_values), counted(here),
                              times == "1" ? "" : fmt::format(", {} times as many", times)));
   }
+  if (!cost.levels.empty() && cost.every_program.moved > 0) row("proven", every_program_text(hardware.levels[1], cost));
   const auto& level = hardware.levels[1];
   if (form.whole) row("whole", whole_text(*form.whole));
   if (form.balance) row("balance", balance_text(*form.balance, level));

@@ -4,7 +4,7 @@
 namespace napkin {
 
 Explored explore(const Plan& plan, const Hardware& hardware, Model model) {
-  constexpr double tolerance = 0.05;
+  constexpr double tolerance = 0.1;
   constexpr int each_doubling = 2;
   Explored made;
   for (const auto& kernel : plan.kernels)

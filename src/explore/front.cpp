@@ -19,7 +19,11 @@ Front front(std::shared_ptr<const Derivation> derivation, const Hardware& hardwa
             decltype(rank)& ranked) {
   const Goal goal{.model = model, .fixed = {}};
   const auto space = make_space(std::move(derivation), hardware, goal);
-  const auto ranking = ranked(space, goal, Leaders(trade(hardware, tolerance)), false, patience);
+  // The fastest stands on the front, whatever comes close to it.
+  const auto fastest = ranked(space, goal, Leaders(1, space.first), false, patience);
+  Leaders leaders(trade(hardware, tolerance));
+  for (const auto& one : fastest.leaders.best()) leaders.offer(one);
+  const auto ranking = ranked(space, goal, std::move(leaders), false, patience);
   Front made{traded_level(hardware), tolerance, {}, ranking.tally.finished, ranking.tally.evaluated};
   for (const auto& one : ranking.leaders.best()) made.candidates.push_back(candidate(space, one.partition, goal.model));
   return made;

@@ -28,7 +28,7 @@ std::string_view name(MarkKind kind) {
       "title",         "note",      "separator",  "wire",     "cup",   "dot",       "pointwise", "mask",
       "normalisation", "reduction", "reindexing", "function", "array", "wire-name", "size",      "onward",
       "region",        "figure",    "span",       "axis",     "grid",  "tick",      "label",     "limit",
-      "bar",           "again",     "curve",      "point",    "hatch", "barrier",   "frame"};
+      "bar",           "cell",      "again",      "curve",    "point", "hatch",     "barrier",   "frame"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "napkin/emit.hpp"
+#include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
@@ -69,7 +70,30 @@ TEST_CASE("charts of every example keep the laws of pictures", "[chart][law]") {
       }
   }
   for (const auto& kind : chart_kinds())
-    if (kind.name != "neighbours") CHECK(drawn[std::string(kind.name)] > 20);
+    if (kind.name != "neighbours" && !kind.around) CHECK(drawn[std::string(kind.name)] > 20);
+}
+
+TEST_CASE("charts of what lies around a plan keep the laws", "[chart][law][explore]") {
+  std::map<std::string, int> drawn;
+  for (const auto* machine : {"h100-sxm5", "a100-sxm4-80", "two-level"})
+    for (const auto* name : {"attention", "matmul", "softmax"}) {
+      const auto hardware = read_machine(machine);
+      const auto diagram = read_example(std::string(name) + ".nap");
+      const auto found = search(diagram, hardware, {});
+      const auto around = explore(found.plan, hardware, Model::machine);
+      Charted charted{"plan", hardware, Model::machine, {}, around.machine};
+      for (std::size_t i = 0; i < found.plan.kernels.size(); ++i)
+        charted.kernels.push_back({found.plan.kernels[i], found.cost.kernels[i], {}, around.kernels[i]});
+      for (const auto& kind : chart_kinds()) {
+        CAPTURE(machine, name, kind.name);
+        const auto chart = kind.around ? plot(kind.name, charted) : std::nullopt;
+        if (!chart) continue;
+        ++drawn[std::string(kind.name)];
+        check_laws(*chart);
+      }
+    }
+  for (const auto& kind : chart_kinds())
+    if (kind.around) CHECK(drawn[std::string(kind.name)] >= 6);
 }
 
 TEST_CASE("transfers show every array that moves, and loops every variable", "[chart][law]") {

@@ -1,15 +1,17 @@
-// A kernel and the room of a memory -> what every program moves that computes it.
+// A kernel and the room of memories -> what every program moves that computes it.
 //
 // A product of m x k by k x n moves at least 2mnk/sqrt(S) - 2S values where S are held, whatever the order of its
-// multiplications (Smith, Lowery, Langou, van de Geijn, arXiv 1702.02017). Values are as narrow as the
+// multiplications (Smith, Lowery, Langou, van de Geijn, arXiv 1702.02017). The proof counts any share of the
+// multiplications in the same way, so that several memories with S each lose 2S each. Values are as narrow as the
 // narrowest array that takes part, so that a room of bytes holds at most so many of them. Of fused contractions no such
 // theorem is known here that is more than an order of growth: only what must be read and written once is proven.
+#include "cost/bound.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "diagram/match.hpp"
-#include "napkin/explore.hpp"
 
 namespace napkin {
 namespace {
@@ -117,17 +119,33 @@ double narrowest(const Derivation& derivation, const Product& product, bool in_v
   return least;
 }
 
+// All that one memory of the level and those below it hold.
+double room_below(const Hardware& hardware, std::size_t level) {
+  const auto& memory = hardware.levels[level];
+  const double here = memory.capacity ? memory.capacity->value : memory.room();
+  if (level + 1 == hardware.levels.size()) return here;
+  const auto& below = hardware.levels[level + 1];
+  const double each = room_below(hardware, level + 1);
+  return here + (below.shared ? each : each * static_cast<double>(below.count));
+}
+
 }  // namespace
 
-LowerBound lower_bound(const Derivation& derivation, double room, bool in_values) {
+LowerBound lower_bound(const Derivation& derivation, double room, bool in_values, double memories) {
   LowerBound made{compulsory(derivation, in_values), "inputs read once, outputs written once"};
   const auto product = only_product(derivation);
   if (!product) return made;
   const double one = narrowest(derivation, *product, in_values), held = room / one;
-  const double values = 2 * product->m * product->n * product->k / std::sqrt(held) - 2 * held;
-  if (const double moved = product->times * values * one; moved > made.moved)
-    made = {moved, "2mnk/sqrt(M) - 2M of a matrix product"};
+  const double values = 2 * product->m * product->n * product->k / std::sqrt(held);
+  const double moved = (product->times * values - 2 * held * memories) * one;
+  if (moved > made.moved) made = {moved, "2mnk/sqrt(M) - 2M of a matrix product"};
   return made;
+}
+
+LowerBound lower_bound(const Derivation& derivation, const Hardware& hardware) {
+  constexpr std::size_t level = 1;
+  return lower_bound(derivation, room_below(hardware, level), hardware.levels[level].in_values,
+                     static_cast<double>(hardware.total(level)));
 }
 
 }  // namespace napkin

@@ -1,0 +1,10 @@
+// What every program moves into the memories of a machine.
+#pragma once
+
+#include "napkin/cost.hpp"
+
+namespace napkin {
+
+LowerBound lower_bound(const Derivation&, const Hardware&);
+
+}  // namespace napkin
