@@ -199,13 +199,14 @@ void add_kernels(Document& made, const Analysis& analysis) {
 void add_plan(Document& made, const Analysis& analysis) {
   if (analysis.symbolic) return;
   const auto words = plan_text(analysis);
-  if (analysis.kernels.size() < 2 && words.empty() && !analysis.explored) return;
+  const bool explored = analysis.explored && !analysis.explored->machine.improvements.empty();
+  if (analysis.kernels.size() < 2 && words.empty() && !explored) return;
   made.blocks.push_back(Heading{2, "the whole plan", ""});
   if (analysis.kernels.size() > 1) made.blocks.push_back(totals_table(analysis));
   add(made, "Divided axes", division_table(analysis));
   add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
   add(made, "Search", words);
-  if (analysis.explored) add_sensitivity(made, analysis.explored->machine);
+  if (explored) add_sensitivity(made, analysis.explored->machine);
 }
 
 Document document(const Analysis& analysis, double picture_width) {
