@@ -65,7 +65,9 @@ void Search::run() {
 
 // Something to beat: the shape whose outermost level promises most, continued.
 void Search::start() {
-  auto shapes = shapes_.roots();
+  std::vector<std::size_t> shapes;
+  for (const auto& beginning : open_) shapes.push_back(beginning.shape);
+  std::ranges::sort(shapes);
   while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
     std::optional<Score> best;
     std::size_t chosen = shapes.front();
@@ -74,17 +76,15 @@ void Search::start() {
         best = top->score, chosen = shape;
     shapes = shapes_.next(chosen);
   }
-  climb_all(shapes);
+  for (const auto shape : shapes) climb_once(shape);
 }
 
-void Search::climb_all(const std::vector<std::size_t>& shapes) {
-  for (const auto index : shapes) {
-    const auto& shape = shapes_.at(index);
-    climbed_.resize(std::max(climbed_.size(), index + 1));
-    if (!shape.whole || climbed_[index]) continue;
-    climbed_[index] = true;
-    if (const auto top = climb(space_, scoring_, shape, pieces_)) offer(shape, top->sizes);
-  }
+void Search::climb_once(std::size_t index) {
+  const auto& shape = shapes_.at(index);
+  climbed_.resize(std::max(climbed_.size(), index + 1));
+  if (!shape.whole || climbed_[index]) return;
+  climbed_[index] = true;
+  if (const auto top = climb(space_, scoring_, shape, pieces_)) offer(shape, top->sizes);
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.
@@ -146,30 +146,30 @@ void Search::choose(const Beginning& beginning, const Order& order) {
 }
 
 void Search::continue_with(const Beginning& beginning) {
-  climb_all(shapes_.next(beginning.shape));
   for (const auto shape : shapes_.next(beginning.shape)) {
     auto next = beginning;
     next.shape = shape;
-    open_shape(next);
+    if (open_shape(next)) climb_once(shape);
   }
 }
 
-void Search::open_shape(Beginning& beginning) {
+bool Search::open_shape(Beginning& beginning) {
   const auto& order = this->order(beginning.shape);
   free_splits(beginning);
   beginning.depth = std::max(beginning.depth, order.inherited);
-  push(beginning, order);
+  return push(beginning, order);
 }
 
 // Copied only where something may come of it.
-void Search::push(Beginning& beginning, const Order& order) {
+bool Search::push(Beginning& beginning, const Order& order) {
   if (beginning.depth >= order.awkward) {
-    if (!promises(beginning, order)) return;
+    if (!promises(beginning, order)) return false;
     beginning.bound = score_;
   }
   beginning.number = number_++;
   open_.push_back(beginning);
   std::push_heap(open_.begin(), open_.end());
+  return true;
 }
 
 Search::Beginning Search::pop() {

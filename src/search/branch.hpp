@@ -40,13 +40,14 @@ class Search {
   };
 
   void start();
-  void climb_all(const std::vector<std::size_t>& shapes);
+  void climb_once(std::size_t shape);
   const Order& order(std::size_t shape);
   void expand(Beginning);
   void choose(const Beginning&, const Order&);
   void continue_with(const Beginning&);
-  void open_shape(Beginning&);
-  void push(Beginning&, const Order&);
+  // Whether something may come of it.
+  bool open_shape(Beginning&);
+  bool push(Beginning&, const Order&);
   Beginning pop();
   void dive();
   void free_splits(Beginning&) const;

@@ -18,6 +18,8 @@ struct Score {
   std::array<double, 2 + 2 * most_levels> parts{};
   auto operator<=>(const Score&) const = default;
   static Score greatest();
+  // Of all scores with this objective and these transfers at the outermost level, the greatest.
+  static Score at_most(double objective, double transfers);
 };
 
 class Scoring {
