@@ -220,7 +220,11 @@ bool Search::moves_little(const Beginning& beginning, const Order& order) {
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
-  score_ = scoring_.score(shape.model, bound_, labels(beginning), launched(beginning));
+  // Down to the core a launch takes at least what its operations take, which is sooner told than the launch.
+  const bool later = scoring_.times_launches() && shape.launches && shape.level == space_.hardware->core;
+  score_ = scoring_.score(shape.model, bound_, labels(beginning), later ? Launched{} : launched(beginning));
+  if (later && !leaders_.beyond(score_))
+    score_.parts[0] = scoring_.objective(shape.model, bound_, launched(beginning));
   return !leaders_.beyond(score_);
 }
 
@@ -239,19 +243,19 @@ std::size_t Search::labels(const Beginning& beginning) const {
 
 // Known as soon as all pieces that decide about it are.
 Launched Search::launched(const Beginning& beginning) const {
-  if (!scoring_.times_launches() || shapes_.at(beginning.shape).level < space_.launches->level()) return {};
-  const auto& splits = shapes_.at(beginning.shape).partition.splits;
+  const auto& shape = shapes_.at(beginning.shape);
+  if (!scoring_.times_launches() || shape.launches == nullptr) return {};
   bool open = false;
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    if (splits[i].level > space_.launches->level() || beginning.least[i] == beginning.most[i]) continue;
+  const auto& splits = shape.partition.splits;
+  for (std::size_t i = 0; i < splits.size() && splits[i].level <= space_.launches->level(); ++i) {
+    if (beginning.least[i] == beginning.most[i]) continue;
     if (splits[i].kind == SplitKind::group) return {};
     open = true;
   }
+  if (!open) return space_.launches->time(*shape.launches, beginning.most);
   constexpr double nearly = 1 - 1e-9;  // added up in another order
-  if (open)
-    return {Launched::State::open,
-            nearly * space_.launches->least(shapes_.at(beginning.shape).partition, beginning.least, beginning.most)};
-  return space_.launches->time(shapes_.at(beginning.shape).partition, beginning.most);
+  return {Launched::State::open,
+          nearly * space_.launches->least(*shape.launches, beginning.least, beginning.most)};
 }
 
 bool Search::holds(const Beginning& beginning) {
@@ -320,7 +324,7 @@ void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
   shape.model.compared(sizes, bound_);
   if (!scoring_.fits(shape.model, bound_)) return;
   Launched launched;
-  if (scoring_.times_launches()) launched = space_.launches->time(shape.partition, sizes);
+  if (scoring_.times_launches()) launched = space_.launches->time(*shape.launches, sizes);
   auto partition = shape.partition;
   for (std::size_t i = 0; i < partition.splits.size(); ++i) partition.splits[i].size = sizes[i];
   partition = without_idle_labels(space_.derivation->scratch, partition, space_.first);

@@ -33,6 +33,8 @@ class Scoring {
     return nearest_ ? !figures.overflow : model.fits(figures, goal_.model);
   }
   Score score(const CostModel&, const Figures&, std::size_t labels, Launched) const;
+  // Its first part.
+  double objective(const CostModel&, const Figures&, Launched) const;
   bool stopped() const { return goal_.stop.stop_requested(); }
   // By how much figures do not fit, in parts of what there is.
   double excess(const Figures&) const;
@@ -49,7 +51,6 @@ class Scoring {
   void optimistic(const Figures& most, const Figures& least, Known, Figures& bound) const;
 
  private:
-  double objective(const CostModel&, const Figures&, Launched) const;
   double least_launch(const Demand&) const;
 
   const Hardware& hardware_;
