@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "search/score.hpp"
@@ -52,15 +53,11 @@ class Search {
   void dive();
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);
-  bool moves_little(const Beginning&, const Order&);
-  bool narrow(Beginning&, const Order&);
-  bool narrow(Beginning&, const Order&, std::size_t split);
-  bool holds(const Beginning&);
   bool holds_together(const Beginning&);
   std::size_t labels(const Beginning&) const;
   Launched launched(const Beginning&) const;
   void offer(const Shape&, const std::vector<std::int64_t>& sizes);
-  std::vector<std::int64_t> choices(const Beginning&, std::size_t split);
+  std::span<const std::int64_t> choices(const Beginning&, std::size_t split);
 
   const Space& space_;
   const Scoring& scoring_;
