@@ -21,17 +21,18 @@ bool times_launches(const Derivation& derivation, const Hardware& hardware) {
   });
 }
 
+// Lowered once it is asked for.
 class Launches::Shape {
  public:
-  Shape(Partition partition, Kernel* kernel, const Hardware& hardware) : partition_(std::move(partition)) {
+  Shape(Partition partition, Streamed& streamed, const Hardware& hardware)
+      : partition_(std::move(partition)), streamed_(streamed), hardware_(hardware) {
     while (to_core_ < partition_.splits.size() && partition_.splits[to_core_].level <= *hardware.core) ++to_core_;
-    if (kernel == nullptr) return;
-    kernel->partition = partition_;
-    dealing_ = Dealing::of(*kernel, hardware, Model::machine);
-    model_ = std::make_unique<CostModel>(down_to(*kernel, *hardware.core), hardware);
   }
   // What the machine does not deal out to cores cannot run as a launch.
-  bool is_dealt() const { return dealing_ != nullptr; }
+  bool is_dealt() {
+    if (!lowered_) lower();
+    return dealing_ != nullptr;
+  }
   std::size_t splits() const { return partition_.splits.size(); }
   const CostModel& model() const { return *model_; }
   std::span<const std::int64_t> to_core(std::span<const std::int64_t> sizes) const { return sizes.first(to_core_); }
@@ -44,8 +45,23 @@ class Launches::Shape {
   std::map<std::vector<std::int64_t>, Launched> known{};
 
  private:
+  void lower() {
+    lowered_ = true;
+    std::vector<WireId> wires;
+    for (const auto& split : partition_.splits)
+      if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+    auto* kernel = streamed_.along(wires);
+    if (kernel == nullptr) return;
+    kernel->partition = partition_;
+    dealing_ = Dealing::of(*kernel, hardware_, Model::machine);
+    if (dealing_) model_ = std::make_unique<CostModel>(down_to(*kernel, *hardware_.core), hardware_);
+  }
+
   Partition partition_;
+  Streamed& streamed_;
+  const Hardware& hardware_;
   std::size_t to_core_ = 0;  // splits down to the core
+  bool lowered_ = false;
   std::unique_ptr<Dealing> dealing_;
   std::unique_ptr<CostModel> model_;
 };
@@ -71,14 +87,12 @@ double Launches::least(Shape& shape, std::span<const std::int64_t> smallest, std
 
 Launches::Shape& Launches::shape(const Partition& partition) {
   Partition outer;
-  std::vector<WireId> wires;
   for (const auto& split : partition.splits) {
     if (split.level > level_) break;
     outer.splits.push_back({split.kind, split.wire, 1, split.level});
-    if (split.kind == SplitKind::stream) wires.push_back(split.wire);
   }
   auto& known = shapes_[outer];
-  if (!known) known = std::make_unique<Shape>(outer, streamed_.along(wires), hardware_);
+  if (!known) known = std::make_unique<Shape>(outer, streamed_, hardware_);
   return *known;
 }
 
