@@ -51,7 +51,7 @@ void Search::run() {
     beginning.most = beginning.least;
     open_shape(beginning);
   }
-  if (!open_.empty()) start();
+  if (!open_.empty() && !leaders_.is_limited()) start();
   while (!open_.empty()) {
     if (leaders_.beyond(open_.front().bound) || scoring_.stopped()) return;
     if (tally_.evaluated >= most_evaluated_) {
@@ -76,15 +76,8 @@ void Search::start() {
         best = top->score, chosen = shape;
     shapes = shapes_.next(chosen);
   }
-  for (const auto shape : shapes) climb_once(shape);
-}
-
-void Search::climb_once(std::size_t index) {
-  const auto& shape = shapes_.at(index);
-  climbed_.resize(std::max(climbed_.size(), index + 1));
-  if (!shape.whole || climbed_[index]) return;
-  climbed_[index] = true;
-  if (const auto top = climb(space_, scoring_, shape, pieces_)) offer(shape, top->sizes);
+  for (const auto shape : shapes)
+    if (const auto top = climb(space_, scoring_, shapes_.at(shape), pieces_)) offer(shapes_.at(shape), top->sizes);
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.
@@ -154,27 +147,26 @@ void Search::continue_with(const Beginning& beginning) {
   for (const auto shape : shapes_.next(beginning.shape)) {
     auto next = beginning;
     next.shape = shape;
-    if (open_shape(next)) climb_once(shape);
+    open_shape(next);
   }
 }
 
-bool Search::open_shape(Beginning& beginning) {
+void Search::open_shape(Beginning& beginning) {
   const auto& order = this->order(beginning.shape);
   free_splits(beginning);
   beginning.depth = std::max(beginning.depth, order.inherited);
-  return push(beginning, order);
+  push(beginning, order);
 }
 
 // Copied only where something may come of it.
-bool Search::push(Beginning& beginning, const Order& order) {
+void Search::push(Beginning& beginning, const Order& order) {
   if (beginning.depth >= order.awkward) {
-    if (!promises(beginning, order)) return false;
+    if (!promises(beginning, order)) return;
     beginning.bound = score_;
   }
   beginning.number = number_++;
   open_.push_back(beginning);
   std::push_heap(open_.begin(), open_.end());
-  return true;
 }
 
 Search::Beginning Search::pop() {

@@ -41,14 +41,12 @@ class Search {
   };
 
   void start();
-  void climb_once(std::size_t shape);
   const Order& order(std::size_t shape);
   void expand(Beginning);
   void choose(const Beginning&, const Order&);
   void continue_with(const Beginning&);
-  // Whether something may come of it.
-  bool open_shape(Beginning&);
-  bool push(Beginning&, const Order&);
+  void open_shape(Beginning&);
+  void push(Beginning&, const Order&);
   Beginning pop();
   void dive();
   void free_splits(Beginning&) const;
@@ -67,7 +65,6 @@ class Search {
   Shapes shapes_;
   PieceSizes pieces_;
   std::vector<Order> orders_;    // by shape
-  std::vector<bool> climbed_;    // by shape
   std::vector<Beginning> open_;  // a heap, the most promising in front
   std::int64_t number_ = 0;
   std::vector<std::int64_t> sizes_;

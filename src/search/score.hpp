@@ -76,6 +76,7 @@ class Leaders {
   }
   // Nothing with a greater score is wanted.
   void limit(const Score& limit) { limit_ = limit; }
+  bool is_limited() const { return limit_ != Score::greatest(); }
   void offer(Ranked);
   const std::vector<Ranked>& best() const { return best_; }
 
