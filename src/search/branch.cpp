@@ -82,6 +82,7 @@ void Search::start() {
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.
 void Search::dive() {
+  if (!leaders_.best().empty()) return;
   std::vector<Beginning> stack;
   while (!open_.empty()) stack.push_back(pop());
   std::ranges::reverse(stack);
