@@ -263,9 +263,11 @@ class Reader {
 }  // namespace
 
 Kernel down_to(const Kernel& kernel, std::size_t level) {
+  const auto deeper = [&](const Split& split) { return split.level > level; };
+  if (std::ranges::none_of(kernel.partition.splits, deeper)) return kernel;
   Partition partition;
   std::ranges::copy_if(kernel.partition.splits, std::back_inserter(partition.splits),
-                       [&](const Split& split) { return split.level <= level; });
+                       [&](const Split& split) { return !deeper(split); });
   return make_kernel(kernel.derivation, partition);
 }
 

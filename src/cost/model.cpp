@@ -48,26 +48,37 @@ void CostModel::least_moved(std::span<const std::int64_t> sizes, const Figures& 
 
 void CostModel::sum_regions(std::span<const std::int64_t> sizes, Figures& figures) const {
   figures.regions.resize(regions_.size());
-  if (regions_.empty()) return;
-  std::map<std::size_t, Pieces> pieces;
-  const auto pieces_of = [&](std::size_t index) {
-    const auto [at, fresh] = pieces.try_emplace(index);
+  for (std::size_t i = 0; i < regions_.size(); ++i) figures.regions[i] = sum_region(i, sizes);
+}
+
+// Told once for all choices of the other sizes.
+std::int64_t CostModel::sum_region(std::size_t index, std::span<const std::int64_t> sizes) const {
+  const auto& region = regions_[index];
+  sums_.resize(regions_.size());
+  sizes_of_cuts_.clear();
+  for (const auto cut : region.cuts)
+    for (const auto split : cuts_[cut].splits) sizes_of_cuts_.push_back(sizes[split]);
+  const auto [known, fresh] = sums_[index].try_emplace(sizes_of_cuts_);
+  if (fresh) known->second = sum_pieces(region, sizes);
+  return known->second;
+}
+
+std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::int64_t> sizes) const {
+  std::vector<Pieces> pieces;
+  std::vector<const Pieces*> all;
+  for (const auto cut : region.cuts) {
     std::vector<std::int64_t> nested;
-    for (const auto split : cuts_[index].splits) nested.push_back(sizes[split]);
-    if (fresh) at->second = cut_into_pieces(wire_sizes_[cuts_[index].wire.index], nested);
-    return &at->second;
-  };
-  for (std::size_t i = 0; i < regions_.size(); ++i) {
-    std::vector<const Pieces*> all;
-    for (const auto cut : regions_[i].cuts) all.push_back(pieces_of(cut));
-    figures.regions[i] = sum(regions_[i], all, wire_sizes_.size(), [&](const Intervals& at) {
-      Checked values{1};
-      for (const auto footprint : regions_[i].footprints)
-        for (const auto& [index, size] : footprints_[footprint].indices)
-          values.times(napkin::footprint(index, at, size).length());
-      return values.value;
-    });
+    for (const auto split : cuts_[cut].splits) nested.push_back(sizes[split]);
+    pieces.push_back(cut_into_pieces(wire_sizes_[cuts_[cut].wire.index], nested));
   }
+  for (const auto& each : pieces) all.push_back(&each);
+  return sum(region, all, wire_sizes_.size(), [&](const Intervals& at) {
+    Checked values{1};
+    for (const auto footprint : region.footprints)
+      for (const auto& [index, size] : footprints_[footprint].indices)
+        values.times(napkin::footprint(index, at, size).length());
+    return values.value;
+  });
 }
 
 // Smaller pieces have fewer entries, and are run less often.

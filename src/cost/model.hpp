@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -173,6 +174,8 @@ class CostModel {
   static std::int64_t product(const Product&, const Figures&, bool& overflow);
   std::int64_t positions(const Region&, std::int64_t grid) const;
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
+  std::int64_t sum_region(std::size_t, std::span<const std::int64_t> sizes) const;
+  std::int64_t sum_pieces(const Region&, std::span<const std::int64_t> sizes) const;
   void bound_regions(Figures&) const;
   void shares(const Figures& held, Figures&) const;
   std::vector<MaskCost> masks(const Diagram&, const Figures&) const;
@@ -211,6 +214,9 @@ class CostModel {
   std::vector<Grouping> groupings_;
   std::vector<Region> regions_;
   std::vector<std::int64_t> least_positions_;  // by region: a lower bound of the positions it runs
+  // By region, by the sizes that cut it: sums already told. Of a model that one thread asks.
+  mutable std::vector<std::map<std::vector<std::int64_t>, std::int64_t>> sums_;
+  mutable std::vector<std::int64_t> sizes_of_cuts_;  // reused
   std::vector<Mask> masks_;
   std::vector<Share> shares_;
   std::vector<Product> steps_;

@@ -50,7 +50,7 @@ class OtherPieces {
     if (!space_.launches) return model_ == Model::ideal ? cost.ideal_time_s : cost.time_s;
     std::vector<std::int64_t> sizes;
     for (const auto& split : partition.splits) sizes.push_back(split.size);
-    const auto launched = space_.launches->time(partition, sizes);
+    const auto launched = space_.launches->time(space_.launches->shape(partition), sizes);
     if (launched.state != Launched::State::timed) return std::nullopt;
     return launched.seconds;
   }

@@ -1,7 +1,7 @@
 // A beginning fixes the sizes of the outer splits. What can come of it is bounded by the figures with all free sizes at
 // their largest (least moved) and at their smallest (least held). The beginning with the least bound is continued
-// first, by every size of its next split and then by every shape of the next level. When the least bound is beyond the
-// best partitions found, nothing better is left.
+// first, by quarters of the sizes of its next split until one size is left, and then by every shape of the next level.
+// When the least bound is beyond the best partitions found, nothing better is left.
 //
 // Above the innermost level a beginning belongs to a shape that stops there. What continues it moves no less at the
 // levels that it splits, since loads at a level stand where loops down to that level put them; and its deeper levels
@@ -51,7 +51,7 @@ void Search::run() {
     beginning.most = beginning.least;
     open_shape(beginning);
   }
-  if (!open_.empty()) start();
+  if (!open_.empty() && !leaders_.is_limited()) start();
   while (!open_.empty()) {
     if (scoring_.stopped()) return;
     if (leaders_.beyond(open_.front().bound)) {
@@ -70,7 +70,9 @@ void Search::run() {
 
 // Something to beat: the shape whose outermost level promises most, continued.
 void Search::start() {
-  auto shapes = shapes_.roots();
+  std::vector<std::size_t> shapes;
+  for (const auto& beginning : open_) shapes.push_back(beginning.shape);
+  std::ranges::sort(shapes);
   while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
     std::optional<Score> best;
     std::size_t chosen = shapes.front();
@@ -79,21 +81,13 @@ void Search::start() {
         best = top->score, chosen = shape;
     shapes = shapes_.next(chosen);
   }
-  climb_all(shapes);
-}
-
-void Search::climb_all(const std::vector<std::size_t>& shapes) {
-  for (const auto index : shapes) {
-    const auto& shape = shapes_.at(index);
-    climbed_.resize(std::max(climbed_.size(), index + 1));
-    if (!shape.whole || climbed_[index]) continue;
-    climbed_[index] = true;
-    if (const auto top = climb(space_, scoring_, shape, pieces_)) offer(shape, top->sizes);
-  }
+  for (const auto shape : shapes)
+    if (const auto top = climb(space_, scoring_, shapes_.at(shape), pieces_)) offer(shapes_.at(shape), top->sizes);
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.
 void Search::dive() {
+  if (!leaders_.best().empty()) return;
   std::vector<Beginning> stack;
   while (!open_.empty()) stack.push_back(pop());
   std::ranges::reverse(stack);
@@ -132,7 +126,7 @@ const Search::Order& Search::order(std::size_t index) {
 void Search::expand(Beginning beginning) {
   const auto& order = this->order(beginning.shape);
   if (beginning.depth < order.splits.size()) {
-    if (beginning.depth < order.awkward || narrow(beginning, order)) choose(beginning, order);
+    choose(beginning, order);
   } else if (!shapes_.at(beginning.shape).whole) {
     continue_with(beginning);
   } else {
@@ -140,18 +134,22 @@ void Search::expand(Beginning beginning) {
   }
 }
 
+// The sizes that the next split may have, in quarters, until one is left; where nothing is bounded yet, one by one.
 void Search::choose(const Beginning& beginning, const Order& order) {
   const auto split = order.splits[beginning.depth];
+  const auto sizes = choices(beginning, split);
+  const std::ptrdiff_t parts = beginning.depth < order.awkward ? std::ssize(sizes) : 4;
   auto next = beginning;
-  ++next.depth;
-  for (const auto size : choices(beginning, split)) {
-    next.least[split] = next.most[split] = size;
+  for (auto left = std::min(parts, std::ssize(sizes)), at = std::ptrdiff_t{0}; left > 0; --left) {
+    const auto taken = (std::ssize(sizes) - at) / left;
+    next.most[split] = sizes[static_cast<std::size_t>(at)];
+    next.least[split] = sizes[static_cast<std::size_t>(at += taken) - 1];
+    next.depth = beginning.depth + (taken == 1);
     push(next, order);
   }
 }
 
 void Search::continue_with(const Beginning& beginning) {
-  climb_all(shapes_.next(beginning.shape));
   for (const auto shape : shapes_.next(beginning.shape)) {
     auto next = beginning;
     next.shape = shape;
@@ -197,35 +195,36 @@ void Search::free_splits(Beginning& beginning) const {
   }
 }
 
-// A stream is cut into more than one piece; a group may leave its wire whole.
-std::vector<std::int64_t> Search::choices(const Beginning& beginning, std::size_t split) {
+// Largest first. A stream is cut into more than one piece; a group may leave its wire whole.
+std::span<const std::int64_t> Search::choices(const Beginning& beginning, std::size_t split) {
   const auto& splits = shapes_.at(beginning.shape).partition.splits;
   const auto wire = splits[split].wire;
   auto extent = space_.derivation->scratch.size(wire).value_or(1);
   for (std::size_t i = 0; i < split; ++i)
     if (splits[i].wire == wire) extent = std::min(extent, beginning.most[i]);
-  auto sizes = pieces_.of(extent, space_.divisor(splits[split]));
-  if (splits[split].kind == SplitKind::stream) std::erase(sizes, extent);
-  std::erase_if(sizes, [&](auto size) { return size < beginning.least[split] || size > beginning.most[split]; });
-  return sizes;
+  const std::span<const std::int64_t> all = pieces_.of(extent, space_.divisor(splits[split]));
+  const auto largest = splits[split].kind == SplitKind::stream ? std::min(beginning.most[split], extent - 1)
+                                                               : beginning.most[split];
+  const auto begin = std::ranges::lower_bound(all, largest, std::greater{});
+  const auto end = std::ranges::upper_bound(all, beginning.least[split], std::greater{});
+  return {begin, std::max(begin, end)};
 }
 
 // Whether something may come of it; then `score_` is how good at best.
 bool Search::promises(const Beginning& beginning, const Order& order) {
-  if (!holds_together(beginning)) return ++tally_.evaluated, false;
-  shapes_.at(beginning.shape).model.least_held(beginning.least, least_);
-  return moves_little(beginning, order);
-}
-
-// The same where `least_` is known and holds.
-bool Search::moves_little(const Beginning& beginning, const Order& order) {
   const auto& shape = shapes_.at(beginning.shape);
   ++tally_.evaluated;
+  if (!holds_together(beginning)) return false;
+  shape.model.least_held(beginning.least, least_);
   shape.model.least_moved(beginning.most, least_, most_);
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
-  score_ = scoring_.score(shape.model, bound_, labels(beginning), launched(beginning));
+  // Down to the core a launch takes at least what its operations take, which is sooner told than the launch.
+  const bool later = scoring_.times_launches() && shape.launches && shape.level == space_.hardware->core;
+  score_ = scoring_.score(shape.model, bound_, labels(beginning), later ? Launched{} : launched(beginning));
+  if (later && !leaders_.beyond(score_))
+    score_.parts[0] = scoring_.objective(shape.model, bound_, launched(beginning));
   return !leaders_.beyond(score_);
 }
 
@@ -244,27 +243,19 @@ std::size_t Search::labels(const Beginning& beginning) const {
 
 // Known as soon as all pieces that decide about it are.
 Launched Search::launched(const Beginning& beginning) const {
-  if (!scoring_.times_launches() || shapes_.at(beginning.shape).level < space_.launches->level()) return {};
-  const auto& splits = shapes_.at(beginning.shape).partition.splits;
+  const auto& shape = shapes_.at(beginning.shape);
+  if (!scoring_.times_launches() || shape.launches == nullptr) return {};
   bool open = false;
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    if (splits[i].level > space_.launches->level() || beginning.least[i] == beginning.most[i]) continue;
+  const auto& splits = shape.partition.splits;
+  for (std::size_t i = 0; i < splits.size() && splits[i].level <= space_.launches->level(); ++i) {
+    if (beginning.least[i] == beginning.most[i]) continue;
     if (splits[i].kind == SplitKind::group) return {};
     open = true;
   }
+  if (!open) return space_.launches->time(*shape.launches, beginning.most);
   constexpr double nearly = 1 - 1e-9;  // added up in another order
-  if (open)
-    return {Launched::State::open,
-            nearly * space_.launches->least(shapes_.at(beginning.shape).partition, beginning.least, beginning.most)};
-  return space_.launches->time(shapes_.at(beginning.shape).partition, beginning.most);
-}
-
-bool Search::holds(const Beginning& beginning) {
-  const auto& shape = shapes_.at(beginning.shape);
-  shape.model.least_held(beginning.least, least_);
-  for (std::size_t level = 1; level <= shape.level; ++level)
-    if (!scoring_.holds(least_, level, false)) return false;
-  return holds_together(beginning);
+  return {Launched::State::open,
+          nearly * space_.launches->least(*shape.launches, beginning.least, beginning.most)};
 }
 
 // All groups of one parent together hold no less than one group that is not split: n groups of pieces p / n hold what
@@ -285,47 +276,11 @@ bool Search::holds_together(const Beginning& beginning) {
   return true;
 }
 
-// A size is too large where it does not fit with all others at their smallest, and too small where the score cannot
-// be among the best with all others at their largest. What one split loses tightens the others.
-bool Search::narrow(Beginning& beginning, const Order& order) {
-  for (int round = 0; round < 2; ++round)
-    for (auto i = beginning.depth; i < order.splits.size(); ++i)
-      if (!narrow(beginning, order, order.splits[i])) return false;
-  return true;
-}
-
-bool Search::narrow(Beginning& beginning, const Order& order, std::size_t split) {
-  auto &least = beginning.least[split], &most = beginning.most[split];
-  const auto floor = least, ceiling = most;
-  // Short of the first size from `good` towards `bad` that fails; no nearer than pieces can lie to each other.
-  const auto grain = space_.divisor(shapes_.at(beginning.shape).partition.splits[split]);
-  const auto bisect = [grain](auto good, auto bad, const auto& passes) {
-    while (std::abs(bad - good) > grain) {
-      const auto middle = good + (bad - good) / 2;
-      (passes(middle) ? good : bad) = middle;
-    }
-    return bad > good ? bad - 1 : bad + 1;
-  };
-  const auto fits = [&](std::int64_t size) { return least = size, holds(beginning); };
-  if (!fits(ceiling)) most = std::max(floor, bisect(floor, ceiling, fits));
-  least = floor;
-  const auto top = most;
-  const auto good = [&](std::int64_t size) { return most = size, promises(beginning, order); };
-  if (!good(top)) return false;
-  if (!good(floor)) {
-    shapes_.at(beginning.shape).model.least_held(beginning.least, least_);
-    const auto still_good = [&](std::int64_t size) { return most = size, moves_little(beginning, order); };
-    least = std::min(top, bisect(top, floor, still_good));
-  }
-  most = top;
-  return true;
-}
-
 void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
   shape.model.compared(sizes, bound_);
   if (!scoring_.fits(shape.model, bound_)) return;
   Launched launched;
-  if (scoring_.times_launches()) launched = space_.launches->time(shape.partition, sizes);
+  if (scoring_.times_launches()) launched = space_.launches->time(*shape.launches, sizes);
   auto partition = shape.partition;
   for (std::size_t i = 0; i < partition.splits.size(); ++i) partition.splits[i].size = sizes[i];
   partition = without_idle_labels(space_.derivation->scratch, partition, space_.first);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "search/score.hpp"
@@ -40,7 +41,6 @@ class Search {
   };
 
   void start();
-  void climb_all(const std::vector<std::size_t>& shapes);
   const Order& order(std::size_t shape);
   void expand(Beginning);
   void choose(const Beginning&, const Order&);
@@ -51,15 +51,11 @@ class Search {
   void dive();
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);
-  bool moves_little(const Beginning&, const Order&);
-  bool narrow(Beginning&, const Order&);
-  bool narrow(Beginning&, const Order&, std::size_t split);
-  bool holds(const Beginning&);
   bool holds_together(const Beginning&);
   std::size_t labels(const Beginning&) const;
   Launched launched(const Beginning&) const;
   void offer(const Shape&, const std::vector<std::int64_t>& sizes);
-  std::vector<std::int64_t> choices(const Beginning&, std::size_t split);
+  std::span<const std::int64_t> choices(const Beginning&, std::size_t split);
 
   const Space& space_;
   const Scoring& scoring_;
@@ -69,7 +65,6 @@ class Search {
   Shapes shapes_;
   PieceSizes pieces_;
   std::vector<Order> orders_;    // by shape
-  std::vector<bool> climbed_;    // by shape
   std::vector<Beginning> open_;  // a heap, the most promising in front
   std::int64_t number_ = 0;
   std::vector<std::int64_t> sizes_;

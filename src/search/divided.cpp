@@ -3,8 +3,11 @@
 #include "search/divided.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "derive/divide.hpp"
+#include "search/kernels.hpp"
+#include "search/prices.hpp"
 
 namespace napkin {
 namespace {
@@ -59,10 +62,8 @@ class Division {
         Run run{begin, end};
         run.fused = derive(found_.diagram, statements(run));
         if (!leaves_cores_idle(run)) continue;
-        auto trial = best_trial(run);
-        if (!trial) continue;
-        const double saves = seconds(run) - trial->seconds();
-        if (saves > (best ? seconds(where) - best->seconds() : 0)) best = std::move(trial), where = std::move(run);
+        auto trial = best_trial(run, seconds(run) - (best ? seconds(where) - best->seconds() : 0));
+        if (trial) best = std::move(trial), where = std::move(run);
       }
     if (best) take(where, std::move(*best));
     return best.has_value();
@@ -124,7 +125,8 @@ class Division {
     return all;
   }
 
-  std::optional<Trial> best_trial(const Run& run) {
+  // None that takes `seconds` or longer.
+  std::optional<Trial> best_trial(const Run& run, double seconds) {
     std::optional<Trial> best;
     for (const auto& verdict : run.fused.verdicts) {
       const auto extent = found_.diagram.size(verdict.wire);
@@ -132,29 +134,64 @@ class Division {
       if (!extent || !group || !group->by_merge) continue;
       for (const auto parts : numbers_of_parts(*extent)) {
         if (goal_.stop.stop_requested()) return std::nullopt;
-        auto trial = attempt(run.fused, verdict.wire, parts);
-        if (trial && trial->seconds() < (best ? best->seconds() : seconds(run))) best = std::move(trial);
+        auto trial = attempt(run.fused, verdict.wire, parts, best ? best->seconds() : seconds);
+        if (trial) best = std::move(trial);
       }
     }
     return best;
   }
-  std::optional<Trial> attempt(const Derivation& fused, WireId wire, std::int64_t parts) {
+  // What cannot be faster is not searched to the end.
+  std::optional<Trial> attempt(const Derivation& fused, WireId wire, std::int64_t parts, double seconds) {
     auto made = divide(found_.diagram, fused, wire, parts);
     if (!made) return std::nullopt;
-    Trial trial{wire, parts, std::move(*made), {}, {}};
-    trial.partial = search_half(trial.divided.diagram, trial.divided.parts);
-    trial.merging = search_half(trial.divided.diagram, trial.divided.merging);
-    const auto timed = [](const Found& found) { return !found.best.empty() && found.best[0].cost.time_s; };
-    return timed(trial.partial) && timed(trial.merging) ? std::optional(std::move(trial)) : std::nullopt;
+    const Half partial = half(made->diagram, made->parts), merging = half(made->diagram, made->merging);
+    auto first = search_half(partial, seconds - merging.least_s);
+    if (!first) return std::nullopt;
+    auto second = search_half(merging, seconds - *first->best[0].cost.time_s);
+    if (!second) return std::nullopt;
+    Trial trial{wire, parts, std::move(*made), std::move(*first), std::move(*second)};
+    return trial.seconds() < seconds ? std::optional(std::move(trial)) : std::nullopt;
   }
-  Found search_half(const Diagram& diagram, const std::vector<StatementId>& statements) {
-    auto found = search(std::make_shared<const Derivation>(derive(diagram, statements)), hardware_, goal_);
-    found_.evaluated += found.evaluated;
-    return found;
+  // One of the two kernels, and what it takes at least.
+  struct Half {
+    std::shared_ptr<const Derivation> derivation;
+    double least_s = 0;
+  };
+  Half half(const Diagram& diagram, const std::vector<StatementId>& statements) const {
+    Half made{std::make_shared<const Derivation>(derive(diagram, statements))};
+    Cut cut;
+    for (const auto statement : statements) {
+      cut.computed.set(statement.index);
+      cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, diagram.at(statement).output) > 0;
+    }
+    made.least_s = LeastPrices(diagram, hardware_, goal_).of(cut).objective;
+    return made;
+  }
+  // None where it takes longer than `most_s`.
+  std::optional<Found> search_half(const Half& half, double most_s) {
+    constexpr double rounding = 1 + 1e-9;
+    if (half.least_s > most_s * rounding) return std::nullopt;
+    const auto space = make_space(half.derivation, hardware_, goal_);
+    Leaders leaders(1, space.first);
+    leaders.limit(Score::at_most(most_s * rounding, std::numeric_limits<double>::infinity()));
+    const auto ranking = rank(space, goal_, std::move(leaders), false, patience);
+    found_.evaluated += ranking.tally.evaluated;
+    if (ranking.leaders.best().empty()) return std::nullopt;
+    auto found = napkin::found(space, goal_, ranking);
+    return found.best[0].cost.time_s ? std::optional(std::move(found)) : std::nullopt;
+  }
+  // With all that was asked for.
+  void complete(Trial& trial) const {
+    if (goal_.top < 2) return;
+    const auto all = [&](const std::vector<StatementId>& statements) {
+      return search(std::make_shared<const Derivation>(derive(trial.divided.diagram, statements)), hardware_, goal_);
+    };
+    trial.partial = all(trial.divided.parts), trial.merging = all(trial.divided.merging);
   }
 
   // The two kernels in place of the run; the others become those of the new diagram.
   void take(const Run& run, Trial trial) {
+    complete(trial);
     const auto shifted = [&](std::size_t k) { return k < run.end ? k : k + 2 - run.kernels(); };
     for (auto& division : found_.divisions) division.kernel = shifted(division.kernel);
     found_.divisions.push_back({.kernel = run.begin,

@@ -21,4 +21,7 @@ Found found(const Space&, const Goal&, const Ranking&);
 // Ranks, and where nothing fits finds what comes closest.
 Found found(const Space&, const Goal&, decltype(rank)& ranked, std::int64_t most_evaluated);
 
+// Ends a search that would take seconds; most take less than a tenth of this.
+constexpr std::int64_t patience = 1'000'000;
+
 }  // namespace napkin

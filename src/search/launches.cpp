@@ -21,72 +21,85 @@ bool times_launches(const Derivation& derivation, const Hardware& hardware) {
   });
 }
 
+// Lowered once it is asked for.
+class Launches::Shape {
+ public:
+  Shape(Partition partition, Streamed& streamed, const Hardware& hardware)
+      : partition_(std::move(partition)), streamed_(streamed), hardware_(hardware) {
+    while (to_core_ < partition_.splits.size() && partition_.splits[to_core_].level <= *hardware.core) ++to_core_;
+  }
+  // What the machine does not deal out to cores cannot run as a launch.
+  bool is_dealt() {
+    if (!lowered_) lower();
+    return dealing_ != nullptr;
+  }
+  std::size_t splits() const { return partition_.splits.size(); }
+  const CostModel& model() const { return *model_; }
+  std::span<const std::int64_t> to_core(std::span<const std::int64_t> sizes) const { return sizes.first(to_core_); }
+  const Dealing& resized(std::span<const std::int64_t> sizes) {
+    for (std::size_t i = 0; i < partition_.splits.size(); ++i) partition_.splits[i].size = sizes[i];
+    dealing_->resize(partition_);
+    return *dealing_;
+  }
+
+  std::map<std::vector<std::int64_t>, Launched> known{};
+
+ private:
+  void lower() {
+    lowered_ = true;
+    std::vector<WireId> wires;
+    for (const auto& split : partition_.splits)
+      if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+    auto* kernel = streamed_.along(wires);
+    if (kernel == nullptr) return;
+    kernel->partition = partition_;
+    dealing_ = Dealing::of(*kernel, hardware_, Model::machine);
+    if (dealing_) model_ = std::make_unique<CostModel>(down_to(*kernel, *hardware_.core), hardware_);
+  }
+
+  Partition partition_;
+  Streamed& streamed_;
+  const Hardware& hardware_;
+  std::size_t to_core_ = 0;  // splits down to the core
+  bool lowered_ = false;
+  std::unique_ptr<Dealing> dealing_;
+  std::unique_ptr<CostModel> model_;
+};
+
 Launches::Launches(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, std::size_t level)
     : hardware_(hardware), level_(level), streamed_(std::move(derivation)) {}
+Launches::~Launches() = default;
 
-Launched Launches::time(const Partition& partition, const std::vector<std::int64_t>& sizes) {
-  auto& shape = shape_of(partition, sizes);
+Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
+  sizes_.assign(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(shape.splits()));
   const auto [at, fresh] = shape.known.try_emplace(sizes_);
-  if (fresh) at->second = reckon(shape, sizes_);
+  if (fresh) at->second = reckon(shape, sizes);
   return at->second;
 }
 
 // Of pieces that masks leave out, the smallest leave out most.
-double Launches::least(const Partition& partition, const std::vector<std::int64_t>& smallest,
-                       const std::vector<std::int64_t>& largest) {
-  if (!shape_of(partition, smallest).dealing) return 0;
-  smallest_ = sizes_;
-  auto& shape = shape_of(partition, largest);
-  resize(shape, smallest_);
-  shape.model->least_held(outer_sizes_, held_);
-  resize(shape, sizes_);
-  shape.model->least_moved(outer_sizes_, held_, figures_);
-  return least_launch_seconds(*shape.dealing, shape.model->demand(figures_));
+double Launches::least(Shape& shape, std::span<const std::int64_t> smallest, std::span<const std::int64_t> largest) {
+  if (!shape.is_dealt()) return 0;
+  shape.model().least_held(shape.to_core(smallest), held_);
+  shape.model().least_moved(shape.to_core(largest), held_, figures_);
+  return least_launch_seconds(shape.resized(largest), shape.model().demand(figures_));
 }
 
-// Leaves the sizes down to the level in sizes_.
-Launches::Shape& Launches::shape_of(const Partition& partition, const std::vector<std::int64_t>& sizes) {
-  outer_.splits.clear();
-  sizes_.clear();
-  for (std::size_t i = 0; i < partition.splits.size(); ++i) {
-    if (partition.splits[i].level > level_) continue;
-    outer_.splits.push_back(partition.splits[i]);
-    outer_.splits.back().size = 1;
-    sizes_.push_back(sizes[i]);
+Launches::Shape& Launches::shape(const Partition& partition) {
+  Partition outer;
+  for (const auto& split : partition.splits) {
+    if (split.level > level_) break;
+    outer.splits.push_back({split.kind, split.wire, 1, split.level});
   }
-  return shape(outer_);
+  auto& known = shapes_[outer];
+  if (!known) known = std::make_unique<Shape>(outer, streamed_, hardware_);
+  return *known;
 }
 
-Launches::Shape& Launches::shape(const Partition& outer) {
-  const auto [at, fresh] = shapes_.try_emplace(outer);
-  if (!fresh) return at->second;
-  std::vector<WireId> wires;
-  for (const auto& split : outer.splits)
-    if (split.kind == SplitKind::stream) wires.push_back(split.wire);
-  auto& made = at->second;
-  made.partition = outer;
-  if (auto* kernel = streamed_.along(wires)) {
-    kernel->partition = outer;
-    made.dealing = Dealing::of(*kernel, hardware_, Model::machine);
-    made.model = std::make_unique<CostModel>(down_to(*kernel, *hardware_.core), hardware_);
-  }
-  return made;
-}
-
-// The step, and in outer_sizes_ the sizes down to the core.
-void Launches::resize(Shape& shape, const std::vector<std::int64_t>& sizes) {
-  for (std::size_t i = 0; i < sizes.size(); ++i) shape.partition.splits[i].size = sizes[i];
-  shape.dealing->resize(shape.partition);
-  outer_sizes_.clear();
-  for (const auto& split : shape.partition.splits)
-    if (split.level <= *hardware_.core) outer_sizes_.push_back(split.size);
-}
-
-Launched Launches::reckon(Shape& shape, const std::vector<std::int64_t>& sizes) {
-  if (!shape.dealing) return {Launched::State::cannot_run, 0};
-  resize(shape, sizes);
-  shape.model->compared(outer_sizes_, figures_);
-  return launched(*shape.dealing, shape.model->demand(figures_));
+Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
+  if (!shape.is_dealt()) return {Launched::State::cannot_run, 0};
+  shape.model().compared(shape.to_core(sizes), figures_);
+  return launched(shape.resized(sizes), shape.model().demand(figures_));
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,

@@ -4,7 +4,7 @@
 
 #include <map>
 #include <memory>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "configure/deal.hpp"
@@ -20,34 +20,28 @@ struct Launched {
 
 class Launches {
  public:
+  // One choice of wires and kinds down to the level: a kernel whose pieces may be resized.
+  class Shape;
   // `level` is the core's, or the deepest that is written by hand.
   Launches(std::shared_ptr<const Derivation>, const Hardware&, std::size_t level);
+  ~Launches();
   std::size_t level() const { return level_; }
-  // Sizes of splits below the level do not matter.
-  Launched time(const Partition&, const std::vector<std::int64_t>& sizes);
+  // Of a partition whose splits stand in the order of their levels down to this one; those deeper do not matter.
+  Shape& shape(const Partition&);
+  // Of its sizes by split, those of splits deeper than the level do not matter.
+  Launched time(Shape&, std::span<const std::int64_t> sizes);
   // What no pieces of streams between these sizes go below.
-  double least(const Partition&, const std::vector<std::int64_t>& smallest, const std::vector<std::int64_t>& largest);
+  double least(Shape&, std::span<const std::int64_t> smallest, std::span<const std::int64_t> largest);
 
  private:
-  // One choice of wires and kinds: a kernel whose pieces may be resized.
-  struct Shape {
-    Partition partition;
-    std::unique_ptr<Dealing> dealing;
-    std::unique_ptr<CostModel> model;
-    std::map<std::vector<std::int64_t>, Launched> known{};
-  };
-  Shape& shape_of(const Partition&, const std::vector<std::int64_t>& sizes);
-  Shape& shape(const Partition&);
-  void resize(Shape&, const std::vector<std::int64_t>& sizes);
-  Launched reckon(Shape&, const std::vector<std::int64_t>& sizes);
+  Launched reckon(Shape&, std::span<const std::int64_t> sizes);
 
   const Hardware& hardware_;
   std::size_t level_;
   Streamed streamed_;
-  std::map<Partition, Shape> shapes_;  // by their splits, sizes 1
+  std::map<Partition, std::unique_ptr<Shape>> shapes_;  // by their splits, sizes 1
   Figures figures_, held_;
-  Partition outer_;
-  std::vector<std::int64_t> sizes_, smallest_, outer_sizes_;
+  std::vector<std::int64_t> sizes_;  // reused
 };
 
 // The slow twin: of this partition alone, nothing resized and nothing remembered.

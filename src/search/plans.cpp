@@ -35,13 +35,6 @@ struct Priced {
 
 Price price(const Score& score) { return {score.parts[0], score.parts[1]}; }
 
-Score at_most(const Price& price) {
-  auto score = Score::greatest();
-  score.parts[0] = price.objective;
-  score.parts[1] = price.transfers;
-  return score;
-}
-
 // Whether searching again found something better.
 bool beats(const Ranking& now, const Ranking& before) {
   if (now.leaders.best().empty() || before.leaders.best().empty()) return before.leaders.best().empty();
@@ -149,7 +142,7 @@ class Plans {
   void search_cut(std::size_t cut, const Price& allowed) {
     const auto space = this->space(cuts_.cuts[cut]);
     Leaders leaders(1, space.first);
-    if (allowed != Price::never()) leaders.limit(at_most(allowed));
+    if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto& priced = prices_[cut];
     auto ranking = rank(space, goal_, std::move(leaders), false, patience_);
     ++searched_;

@@ -116,6 +116,13 @@ Score Score::greatest() {
   return score;
 }
 
+Score Score::at_most(double objective, double transfers) {
+  auto score = greatest();
+  score.parts[0] = objective;
+  score.parts[1] = transfers;
+  return score;
+}
+
 bool Leaders::alike(const Partition& a, const Partition& b) const {
   const auto outer = [&](const Partition& partition) {
     std::vector<Split> splits;

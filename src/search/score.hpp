@@ -24,6 +24,8 @@ struct Score {
   static std::size_t memory_at(std::size_t level, std::size_t levels) {
     return std::min(levels, most_levels + 1) + level;
   }
+  // Of all scores with this objective and these transfers at the outermost level, the greatest.
+  static Score at_most(double objective, double transfers);
 };
 
 class Scoring {
@@ -37,6 +39,8 @@ class Scoring {
     return nearest_ ? !figures.overflow : model.fits(figures, goal_.model);
   }
   Score score(const CostModel&, const Figures&, std::size_t labels, Launched) const;
+  // Its first part.
+  double objective(const CostModel&, const Figures&, Launched) const;
   bool stopped() const { return goal_.stop.stop_requested(); }
   // By how much figures do not fit, in parts of what there is.
   double excess(const Figures&) const;
@@ -53,7 +57,6 @@ class Scoring {
   void optimistic(const Figures& most, const Figures& least, Known, Figures& bound) const;
 
  private:
-  double objective(const CostModel&, const Figures&, Launched) const;
   double least_launch(const Demand&) const;
 
   const Hardware& hardware_;
@@ -94,6 +97,7 @@ class Leaders {
   }
   // Nothing with a greater score is wanted.
   void limit(const Score& limit) { limit_ = limit; }
+  bool is_limited() const { return limit_ != Score::greatest(); }
   void offer(Ranked);
   const std::vector<Ranked>& best() const { return best_; }
 

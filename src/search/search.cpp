@@ -6,13 +6,6 @@
 #include "search/kernels.hpp"
 
 namespace napkin {
-namespace {
-
-// Ends a search that would take seconds; most take less than a tenth of this.
-constexpr std::int64_t patience = 1'000'000;
-
-}  // namespace
-
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
   auto kernel = make_kernel(space.derivation, partition);
   auto cost = estimate(kernel, *space.hardware, model);

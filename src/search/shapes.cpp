@@ -41,6 +41,8 @@ void Shapes::add(const Kernel& kernel, std::size_t level, std::vector<std::size_
                   .model = CostModel(kernel, *space_.hardware),
                   .whole = level + 1 >= space_.hardware->levels.size(),
                   .operations = operations});
+  if (space_.launches && level >= space_.launches->level())
+    all_.back().launches = &space_.launches->shape(kernel.partition);
 }
 
 std::vector<std::size_t> Shapes::continued(const Partition& partition, std::size_t level) {

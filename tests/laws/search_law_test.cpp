@@ -133,6 +133,28 @@ TEST_CASE("search finds the launch that takes least", "[configure]") {
   CHECK(fitting == checked);
 }
 
+TEST_CASE("search looks at less than a hundredth of what looking everywhere looks at") {
+  const std::vector<std::string> texts = {
+      "diagram product\naxis a = 120; axis b = 100; axis c = 90\n"
+      "input A: f32[a, b]; input B: f32[b, c]\nC[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n",
+      "diagram scores\naxis q = 100; axis x = 90; axis d = 8\n"
+      "input Q: f32[q, d]; input K: f32[x, d]; input V: f32[x, d]\n"
+      "S[q, x] = sum[d](Q[q, d] * K[x, d])\nP[q, x] = softmax[x](S[q, x])\n"
+      "O[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
+  };
+  const auto hardware = read_machine("two-level", {{"M", "1500"}});
+  for (const auto& text : texts) {
+    const auto derivation = derived(read_text(text));
+    const auto fast = search(derivation, hardware, {.objective = Objective::transfers, .fixed = {}});
+    const auto slow = search_exhaustively(derivation, hardware, {.objective = Objective::transfers, .fixed = {}});
+    INFO(text << fast.evaluated << " instead of " << slow.evaluated);
+    REQUIRE(fast.optimal);
+    REQUIRE_FALSE(slow.best.empty());
+    CHECK(partition_text(fast.best.front(), hardware) == partition_text(slow.best.front(), hardware));
+    CHECK(100 * fast.evaluated <= slow.evaluated);
+  }
+}
+
 // In the space that the search states: pieces keep to its divisors, and a stream has several.
 TEST_CASE("no random legal partition is better than what was found") {
   const auto machines = all_machines();
