@@ -3,6 +3,7 @@
 
 #include "emit/cuda_harness.hpp"
 #include "emit/cuda_launch.hpp"
+#include "emit/cuda_rows.hpp"
 #include "emit/cuda_warps.hpp"
 #include "napkin/emit.hpp"
 
@@ -20,20 +21,41 @@ std::string fitted_words(const Kernel& kernel, const WarpNest& warps, const Hard
   return planned == warps.partition ? "" : to_text(warps.partition, kernel.program.scratch, hardware);
 }
 
-// The kernel on matrix units, or why that cannot be, and then on threads.
+// On matrix units, or why that cannot be.
+std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
+                                   const std::string& name) {
+  const auto distributed = distribute(kernel, hardware);
+  if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
+  const auto& warps = std::get<WarpNest>(distributed);
+  if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
+    printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
+  printed.threaded.push_back(warp_launch(warps, hardware));
+  printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
+  return {};
+}
+
+// With rows over warps, or why that cannot be.
+std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
+                                  const std::string& name) {
+  const auto distributed = distribute_rows(kernel, hardware);
+  if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
+  const auto& rows = std::get<RowNest>(distributed);
+  printed.notes.push_back(
+      fmt::format("{} has its rows over warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
+  printed.threaded.push_back(row_launch(rows, hardware));
+  printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
+  return {};
+}
+
 void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware, CudaPath path,
                   const std::string& name) {
   if (path == CudaPath::tensor) {
-    const auto distributed = distribute(kernel, hardware);
-    if (const auto* warps = std::get_if<WarpNest>(&distributed)) {
-      if (auto fitted = fitted_words(kernel, *warps, hardware); !fitted.empty())
-        printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
-      printed.threaded.push_back(warp_launch(*warps, hardware));
-      printed.kernels.push_back(warp_kernel(printed.threaded.back(), *warps, printed.names, name));
-      return;
-    }
-    printed.notes.push_back(
-        fmt::format("{} runs without matrix units: {}", name, std::get<Refused>(distributed).reason));
+    const auto no_warps = print_warps(printed, kernel, hardware, name);
+    if (!no_warps) return;
+    const auto no_rows = print_rows(printed, kernel, hardware, name);
+    if (!no_rows) return;
+    printed.notes.push_back(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
+    printed.notes.push_back(fmt::format("{} runs without rows over warps: {}", name, no_rows->reason));
   }
   printed.threaded.push_back(thread(kernel, hardware));
   printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
