@@ -1,9 +1,13 @@
 // A plan becomes CUDA files: every kernel threaded and printed, with the launcher, the harness and a build file.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "emit/cuda_harness.hpp"
 #include "emit/cuda_launch.hpp"
 #include "emit/cuda_rows.hpp"
+#include "emit/cuda_torch.hpp"
 #include "emit/cuda_warps.hpp"
 #include "napkin/emit.hpp"
 
@@ -63,7 +67,8 @@ void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardw
 
 }  // namespace
 
-EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path) {
+EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
+                      CudaBinding binding) {
   CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}};
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
@@ -71,11 +76,16 @@ EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& 
     add_limits(printed, printed.kernels.back().limits);
   }
   const auto& name = printed.names.diagram;
-  return {{{name + ".cu", cuda_source(printed)},
-           {name + ".h", cuda_header(printed)},
-           {name + "_harness.cu", cuda_harness(printed)},
-           {"CMakeLists.txt", cuda_build_file(printed)}},
-          printed.notes};
+  EmittedCode code{{{name + ".cu", cuda_source(printed)},
+                    {name + ".h", cuda_header(printed)},
+                    {name + "_harness.cu", cuda_harness(printed)},
+                    {"CMakeLists.txt", cuda_build_file(printed)}},
+                   printed.notes};
+  if (binding == CudaBinding::none) return code;
+  auto files = torch_binding(printed);
+  if (files.empty()) code.notes.push_back("there is no binding: without inputs nothing says which device is meant");
+  std::ranges::move(files, std::back_inserter(code.files));
+  return code;
 }
 
 std::vector<EmittedFile> emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
