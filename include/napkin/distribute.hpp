@@ -95,6 +95,7 @@ struct RowNest {
   std::map<BufferId, RowRead> reads;     // of innermost pieces of inputs
   std::int64_t registers = 0;            // that a lane's values and addresses take at most
   std::int64_t shared_bytes = 0;
+  int blocks = 1;  // at least that many beside each other on a core, by their registers
 
   std::int64_t values() const { return vector * vectors; }  // of a lane, along the wire
 };

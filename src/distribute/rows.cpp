@@ -14,10 +14,11 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t most_registers = 255, all_registers = 65536;
-constexpr std::int64_t addresses = 32;         // of a lane: what a compiler needs beside values
-constexpr std::int64_t longest_window = 64;    // positions of other wires that a lane folds one after another
-constexpr std::int64_t rows_of_block = 4;      // where one warp has a row
-constexpr std::int64_t blocks_for_a_core = 4;  // at least, before rows of one block share what they read
+constexpr std::int64_t addresses = 40;       // of a lane: what a compiler needs beside values
+constexpr std::int64_t to_spare = 24;        // what it should have left where several blocks share a core
+constexpr std::int64_t longest_window = 64;  // positions of other wires that a lane folds one after another
+constexpr std::int64_t rows_of_block = 4;    // where one warp has a row
+constexpr std::int64_t warps_of_core = 32;   // at least, before rows of one block share what they read
 constexpr std::int64_t partial_bytes = 8;
 
 std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
@@ -83,7 +84,8 @@ std::int64_t RowAttempt::shared_rows(WireId wire) const {
   std::int64_t others = shape_.split == RowSplit::grouped ? pieces_of(size(shape_.lanes), shape_.piece()) : 1;
   for (const auto other : rows_)
     if (other != wire) others *= size(other);
-  const auto wanted = blocks_for_a_core * hardware_.total(hardware_.core.value_or(result_.block_level));
+  const auto cores = hardware_.total(hardware_.core.value_or(result_.block_level));
+  const auto wanted = cores * pieces_of(warps_of_core, shape_.team);
   while (rows > 1 && others * pieces_of(size(wire), rows) < wanted) rows = pieces_of(rows, 2);
   return rows;
 }
@@ -211,10 +213,20 @@ void RowAttempt::count_registers() {
     if (each.overwrites) all -= std::min(registers(each.overwrites->first), registers(each.overwrites->second));
     result_.registers = std::max(result_.registers, all);
   }
-  const auto room = std::min(most_registers, all_registers / (result_.warps * lanes_of_warp) / 8 * 8);
-  if (result_.registers > room)
+  // While the rows of one block follow one another, another block's hide how long memory takes.
+  const auto& splits = result_.partition.splits;
+  const bool follow = std::any_of(splits.begin(), splits.end(), [&](const Split& split) {
+    return split.kind == SplitKind::stream && split.wire != shape_.lanes;
+  });
+  const auto room = [&](int blocks) {
+    const auto spared = blocks > 1 ? to_spare : 0;
+    return std::min(most_registers, all_registers / (blocks * result_.warps * lanes_of_warp) / 8 * 8) - spared;
+  };
+  const auto wanted = follow ? 2 : 1;
+  if (result_.registers > room(wanted))
     throw Misfit{fmt::format("a row of {} takes {} registers of every lane of {} warps, of {}",
-                             diagram().at(shape_.lanes).name, result_.registers, shape_.team, room)};
+                             diagram().at(shape_.lanes).name, result_.registers, shape_.team, room(wanted))};
+  result_.blocks = result_.registers <= room(2) ? 2 : 1;
 }
 std::int64_t RowAttempt::registers(BufferId id) const {
   const auto& buffer = nest().at(id);

@@ -21,7 +21,7 @@ class RowPrinter {
 
   CudaKernel run(const std::string& name) {
     words();
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks));
     parameters(name);
     if (rows_.shared_bytes > 0) out_.line("extern __shared__ __align__(16) unsigned char shared_memory[];");
     groups_.blocks();

@@ -78,8 +78,8 @@ TEST_CASE("a row that fits stays in the registers of so many warps as it needs")
 
 TEST_CASE("rows of one block share what they all read, as the plan has them while blocks are enough") {
   const auto rows = distributed(scaled, "group r 8 at smem");
-  CHECK(words(rows) == "group r 8, stream r 1 at smem");
-  CHECK(words(distributed(scaled, "group r 64 at smem")) == "group r 8, stream r 1 at smem");
+  CHECK(words(rows) == "group r 4, stream r 1 at smem");
+  CHECK(words(distributed(scaled, "group r 3 at smem")) == "group r 3, stream r 1 at smem");
   CHECK(read_of(rows, "X") == RowRead::vectors);
   CHECK(read_of(rows, "G") == RowRead::vectors);
   CHECK(read_of(rows, "B") == RowRead::once);
@@ -124,7 +124,7 @@ TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, unless o
                                  "Y: f16[r, x] = layernorm[x](X[r, x]) * G[x]\noutput Y\n");
   const auto done = run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "-o", folder / "out"});
   CHECK(done.code == 0);
-  CHECK_THAT(done.err, Contains("layers_kernel has its rows over warps: group r 8, stream r 1 at smem"));
+  CHECK_THAT(done.err, Contains("layers_kernel has its rows over warps: group r 1 at smem"));
   const auto plain =
       run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "--path", "reference", "-o", folder / "plain"});
   CHECK(plain.code == 1);
