@@ -75,4 +75,34 @@ struct WarpNest {
 // the fragments hold; pieces become multiples of 16, and shorter where registers or shared memory would not do.
 std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
 
+// How lanes come to the numbers of an input.
+enum class RowRead : std::uint8_t {
+  vectors,  // each its own, several side by side at once, where the nest loads them; they stay in registers
+  once,     // all the same one, where the nest loads it
+  in_place  // wherever a column reads it
+};
+
+// A kernel without products of matrices: one wire runs along the lanes of a team of warps, in vectors of numbers that
+// lie side by side in memory; the team takes one row of the other wires after another. Folds along the wire run over a
+// lane's own values first, then over the lanes and the warps of the team.
+struct RowNest {
+  Partition partition;                   // the kernel's, fitted: see below
+  std::shared_ptr<const LoopNest> nest;  // what the ids below belong to
+  std::size_t block_level = 1;
+  WireId lanes;                          // the wire
+  int warps = 1, team = 1;               // of a block, and of a row: all of the block's, or 1
+  std::int64_t vector = 1, vectors = 1;  // values side by side, and how many such a lane holds
+  std::map<BufferId, RowRead> reads;     // of innermost pieces of inputs
+  std::int64_t registers = 0;            // that a lane's values and addresses take at most
+  std::int64_t shared_bytes = 0;
+  int blocks = 1;  // at least that many beside each other on a core, by their registers
+
+  std::int64_t values() const { return vector * vectors; }  // of a lane, along the wire
+};
+
+// The kernel as rows over warps, with a partition of its own: rows are groups of blocks, as many in each as the plan
+// has where they share an input. The wire along lanes is grouped where nothing needs more than a piece of it, left
+// whole where all of it fits into the registers of a team, and else streamed.
+std::variant<RowNest, Refused> distribute_rows(const Kernel&, const Hardware&);
+
 }  // namespace napkin

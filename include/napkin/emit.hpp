@@ -27,11 +27,13 @@ std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&)
 
 // The same, with kernels on matrix units where `distribute` says how; each of the others has a note that says why not.
 enum class CudaPath : std::uint8_t { reference, tensor };
+// Beside them NAME_torch.cpp and NAME_torch.py, which make them torch.ops.napkin.NAME.
+enum class CudaBinding : std::uint8_t { none, torch };
 struct EmittedCode {
   std::vector<EmittedFile> files;
   std::vector<std::string> notes;
 };
-EmittedCode emit_cuda(const Diagram&, const Plan&, const Hardware&, CudaPath);
+EmittedCode emit_cuda(const Diagram&, const Plan&, const Hardware&, CudaPath, CudaBinding = CudaBinding::none);
 
 // The same in portable C++20: NAME.cpp and NAME.h with a C interface, napkin_numbers.hpp, NAME_harness.cpp and
 // CMakeLists.txt. Every axis of the diagram needs a size: one that the plan leaves whole may later be that long at

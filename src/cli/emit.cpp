@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "cli/plans.hpp"
+#include "napkin/distribute.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -50,13 +51,18 @@ void write_files(Session& session, const std::vector<EmittedFile>& files) {
 
 using Emitter = std::function<EmittedCode(const Diagram&, const Plan&, const Hardware&)>;
 
-int emit(Session& session, const char* language, const Emitter& emitter) {
+// Rows over warps have a partition of their own, and several warps where one cannot hold a row.
+bool has_rows_over_warps(const Candidate& candidate, const Hardware& hardware) {
+  return std::holds_alternative<RowNest>(distribute_rows(candidate.kernel, hardware));
+}
+
+int emit(Session& session, const char* language, const Emitter& emitter, const Excuse& excuse = {}) {
   if (session.options.output.empty()) {
     complain(session, "E0522", fmt::format("`napkin emit {}` needs a folder to write to", language), language,
              "add `-o DIR`");
     return finish(session);
   }
-  const auto started = start(session);
+  const auto started = start(session, Sizes::needed, excuse);
   if (!started.analysis) return started.finished;
   if (session.diagnostics.has_errors()) return finish(session);
   const auto& analysis = *started.analysis;
@@ -71,9 +77,11 @@ int emit(Session& session, const char* language, const Emitter& emitter) {
 
 int run_emit_cuda(Session& session) {
   const auto path = session.options.path == "reference" ? CudaPath::reference : CudaPath::tensor;
-  return emit(session, "cuda", [&](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
-    return emit_cuda(diagram, plan, hardware, path);
-  });
+  const auto binding = session.options.binding == "torch" ? CudaBinding::torch : CudaBinding::none;
+  const auto emitter = [&](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+    return emit_cuda(diagram, plan, hardware, path, binding);
+  };
+  return emit(session, "cuda", emitter, path == CudaPath::tensor ? Excuse(has_rows_over_warps) : Excuse());
 }
 int run_emit_cpp(Session& session) {
   return emit(session, "cpp", [](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {

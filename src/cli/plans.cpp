@@ -103,9 +103,9 @@ std::string complaint(const Analysis& analysis, const Candidate& candidate) {
                           : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
 }
 
-void complain_of_overruns(Session& session, const Analysis& analysis) {
+void complain_of_overruns(Session& session, const Analysis& analysis, const Excuse& excuse) {
   for (const auto& candidate : chosen(analysis)) {
-    if (candidate.cost.overruns.empty()) continue;
+    if (candidate.cost.overruns.empty() || (excuse && excuse(candidate, analysis.hardware))) continue;
     complain(session, "E0304", complaint(analysis, candidate), analysis.by_hand.value_or(analysis.hardware.name));
   }
 }
@@ -204,7 +204,7 @@ std::string partition_words(const Analysis& analysis) {
   return fmt::format("{}", fmt::join(words, " | "));
 }
 
-Started start(Session& session, Sizes sizes) {
+Started start(Session& session, Sizes sizes, const Excuse& excuse) {
   const auto input = read_input(session);
   if (input) {
     if (const auto text = print_early(session, *input)) return {std::nullopt, deliver(session, *text)};
@@ -217,7 +217,7 @@ Started start(Session& session, Sizes sizes) {
   const auto make = sized ? make_analysis : make_symbolic;
   auto analysis = make(session, *input, *hardware, written);
   if (!analysis) return {std::nullopt, finish(session)};
-  complain_of_overruns(session, *analysis);
+  complain_of_overruns(session, *analysis, excuse);
   if (const auto text = print_late(session, *analysis)) return {std::nullopt, deliver(session, *text)};
   return {std::move(analysis), exit_done};
 }

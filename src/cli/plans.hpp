@@ -1,6 +1,7 @@
 // A diagram on a machine -> an analysis: searched whole, or one kernel with the labels that a person wrote.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "cli/stages.hpp"
@@ -25,7 +26,9 @@ struct Started {
   int finished = 0;
 };
 enum class Sizes { needed, or_symbolic };  // symbolic: closed forms alone, with an error that asks for sizes
-Started start(Session&, Sizes = Sizes::needed);
+// Whether a kernel that does not fit is no error all the same.
+using Excuse = std::function<bool(const Candidate&, const Hardware&)>;
+Started start(Session&, Sizes = Sizes::needed, const Excuse& = {});
 
 // The text of an early stage that `--print` asks for: syntax, diagram, derivation.
 std::optional<std::string> print_early(const Session&, const Input&);

@@ -17,6 +17,7 @@ namespace napkin {
 namespace {
 
 constexpr double greatest_int = 2147483647;
+constexpr std::string_view power_text = "napkin_power({0}, {1})";
 
 bool whole(double value) { return std::abs(value) <= greatest_int && value == std::floor(value); }
 
@@ -102,7 +103,17 @@ class Printer {
     if (code.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
     const auto kind = gives_condition(f) ? NumberKind::boolean : integers ? NumberKind::integer : NumberKind::real;
     if (texts.size() == 1) return {filled(code, texts[0]), kind};
+    if (const auto exponent = fast ? small_power(apply) : 0)
+      return {fmt::format("napkin_whole_power<{}>({})", exponent, without_brackets(texts[0])), kind};
     return {fmt::format(fmt::runtime(code), texts[0], texts[1]), kind};
+  }
+
+  // Of a power with a small whole exponent, which a few products are faster for; else 0.
+  int small_power(const Apply& apply) const {
+    if (code_of(around_.language, *apply.function) != power_text) return 0;
+    const auto* exponent = std::get_if<Constant>(&diagram_.at(apply.arguments[1]).node);
+    const bool small = exponent && whole(exponent->value) && exponent->value >= 2 && exponent->value <= 4;
+    return small ? static_cast<int>(exponent->value) : 0;
   }
 
   // Whether all arguments can be integers; whole constants beside integers become such.

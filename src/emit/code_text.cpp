@@ -77,8 +77,8 @@ constexpr std::string_view reserved[] = {
     "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "tanh", "erf", "pow", "fabs", "fmax", "fmin", "min", "max", "abs",
     "expf", "exp2f", "logf", "log2f", "sqrtf", "rsqrtf", "tanhf", "erff", "fabsf", "fmaxf", "fminf", "main", "std",
     // the generated code's own
-    "n", "i", "block", "thread", "threads", "shared_memory", "pieces", "workspace", "stream", "sizes", "blocks",
-    "device", "host", "time", "full"};
+    "n", "i", "error", "space", "start", "possible", "reference", "launch", "good", "check", "run", "block", "thread",
+    "threads", "shared_memory", "pieces", "workspace", "stream", "sizes", "blocks", "device", "host", "time", "full"};
 }
 
 Identifiers::Identifiers() : taken_(std::begin(reserved), std::end(reserved)) {}

@@ -83,6 +83,13 @@ template <class T>
   return T(pow(base, T(exponent)));
 }
 )"},
+    Definition{"napkin_whole_power<", R"(template <int exponent, class T>
+@ANYWHERE@ T napkin_whole_power(T base) {
+  T power = base;
+  for (int i = 1; i < exponent; ++i) power *= base;
+  return power;
+}
+)"},
     Definition{"napkin_rsqrt(", R"(template <class T>
 @ANYWHERE@ T napkin_rsqrt(T a) {
   return T(1) / sqrt(a);

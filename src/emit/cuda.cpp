@@ -1,8 +1,13 @@
 // A plan becomes CUDA files: every kernel threaded and printed, with the launcher, the harness and a build file.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "emit/cuda_harness.hpp"
 #include "emit/cuda_launch.hpp"
+#include "emit/cuda_rows.hpp"
+#include "emit/cuda_torch.hpp"
 #include "emit/cuda_warps.hpp"
 #include "napkin/emit.hpp"
 
@@ -20,20 +25,41 @@ std::string fitted_words(const Kernel& kernel, const WarpNest& warps, const Hard
   return planned == warps.partition ? "" : to_text(warps.partition, kernel.program.scratch, hardware);
 }
 
-// The kernel on matrix units, or why that cannot be, and then on threads.
+// On matrix units, or why that cannot be.
+std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
+                                   const std::string& name) {
+  const auto distributed = distribute(kernel, hardware);
+  if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
+  const auto& warps = std::get<WarpNest>(distributed);
+  if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
+    printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
+  printed.threaded.push_back(warp_launch(warps, hardware));
+  printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
+  return {};
+}
+
+// With rows over warps, or why that cannot be.
+std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
+                                  const std::string& name) {
+  const auto distributed = distribute_rows(kernel, hardware);
+  if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
+  const auto& rows = std::get<RowNest>(distributed);
+  printed.notes.push_back(
+      fmt::format("{} has its rows over warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
+  printed.threaded.push_back(row_launch(rows, hardware));
+  printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
+  return {};
+}
+
 void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware, CudaPath path,
                   const std::string& name) {
   if (path == CudaPath::tensor) {
-    const auto distributed = distribute(kernel, hardware);
-    if (const auto* warps = std::get_if<WarpNest>(&distributed)) {
-      if (auto fitted = fitted_words(kernel, *warps, hardware); !fitted.empty())
-        printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
-      printed.threaded.push_back(warp_launch(*warps, hardware));
-      printed.kernels.push_back(warp_kernel(printed.threaded.back(), *warps, printed.names, name));
-      return;
-    }
-    printed.notes.push_back(
-        fmt::format("{} runs without matrix units: {}", name, std::get<Refused>(distributed).reason));
+    const auto no_warps = print_warps(printed, kernel, hardware, name);
+    if (!no_warps) return;
+    const auto no_rows = print_rows(printed, kernel, hardware, name);
+    if (!no_rows) return;
+    printed.notes.push_back(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
+    printed.notes.push_back(fmt::format("{} runs without rows over warps: {}", name, no_rows->reason));
   }
   printed.threaded.push_back(thread(kernel, hardware));
   printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
@@ -41,7 +67,8 @@ void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardw
 
 }  // namespace
 
-EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path) {
+EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
+                      CudaBinding binding) {
   CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}};
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
@@ -49,11 +76,16 @@ EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& 
     add_limits(printed, printed.kernels.back().limits);
   }
   const auto& name = printed.names.diagram;
-  return {{{name + ".cu", cuda_source(printed)},
-           {name + ".h", cuda_header(printed)},
-           {name + "_harness.cu", cuda_harness(printed)},
-           {"CMakeLists.txt", cuda_build_file(printed)}},
-          printed.notes};
+  EmittedCode code{{{name + ".cu", cuda_source(printed)},
+                    {name + ".h", cuda_header(printed)},
+                    {name + "_harness.cu", cuda_harness(printed)},
+                    {"CMakeLists.txt", cuda_build_file(printed)}},
+                   printed.notes};
+  if (binding == CudaBinding::none) return code;
+  auto files = torch_binding(printed);
+  if (files.empty()) code.notes.push_back("there is no binding: without inputs nothing says which device is meant");
+  std::ranges::move(files, std::back_inserter(code.files));
+  return code;
 }
 
 std::vector<EmittedFile> emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {

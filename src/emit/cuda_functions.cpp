@@ -1,5 +1,6 @@
 // The functions that kernels on matrix units call: those of single instructions, which an emulation on the host brings
 // itself, and those made of them.
+#include "emit/cuda_rows.hpp"
 #include "emit/cuda_warps.hpp"
 #include "napkin/instructions.hpp"
 
@@ -44,16 +45,24 @@ template <class T>
 __device__ __forceinline__ void napkin_global_write(T* at, T value) {
   *at = value;
 }
+// The same number for all of so many threads.
+template <int threads, class T>
+__device__ __forceinline__ T napkin_read_once(const T* at) {
+  return *at;
+}
 )";
 
-constexpr std::string_view tile_functions =
+constexpr std::string_view fast_functions =
     R"(// exp(a - b), and 0 where a is -inf; b is never less than a. One multiply-add once `c` is known.
 __device__ __forceinline__ float napkin_fast_expdiff(float a, float b) {
   const float c = b == -INFINITY ? 0.0f : b * -1.44269504f;
   return napkin_exp2(fmaf(a, 1.44269504f, c));
 }
 
-// Where an entry of a tile stands: chunks of 16 bytes change places within a row, so that rows which are read together
+)";
+
+constexpr std::string_view tile_functions =
+    R"(// Where an entry of a tile stands: chunks of 16 bytes change places within a row, so that rows which are read together
 // lie in different banks.
 template <int columns, int bytes, int bits>
 __device__ __forceinline__ int napkin_place(int row, int column) {
@@ -101,12 +110,14 @@ __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long lo
 }  // namespace
 
 std::string warp_definitions(const std::string& used_in) {
-  if (used_in.find("napkin_load_tile<") == std::string::npos) return "";
-  const auto all = used_in + std::string(tile_functions);
+  const auto rows = row_definitions(used_in);
+  const bool tiles = used_in.find("napkin_load_tile<") != std::string::npos;
+  if (!tiles && rows.empty()) return "";
+  const auto all = used_in + (tiles ? std::string(tile_functions) : "");
   return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
          "NAPKIN_EMULATION\n" +
-         instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(tile_functions) +
-         "\n";
+         instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(fast_functions) +
+         (tiles ? std::string(tile_functions) + "\n" : "") + rows;
 }
 
 }  // namespace napkin

@@ -2,6 +2,7 @@
 // pieces of the next and a ragged one, never more of them and never longer than planned, so that what fitted fits.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "cost/model.hpp"
 #include "diagram/match.hpp"
@@ -20,6 +21,7 @@ struct Measure {
 };
 constexpr std::int64_t as_planned = INT64_MAX;
 constexpr Measure measures[] = {{as_planned, as_planned}, {3, 3}, {3, 2}, {2, 2}, {2, 1}};
+constexpr Measure least_measure = measures[4];
 
 // The lengths of one wire in one kernel, outermost first: its axis, then its splits.
 struct Chain {
@@ -107,15 +109,24 @@ Diagram without_densities(Diagram diagram) {
   return diagram;
 }
 
-Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& kept) {
+bool has(const std::vector<AxisId>& axes, AxisId axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+// Axes of `single` have one position.
+Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& kept,
+                const std::vector<AxisId>& single = {}) {
   Shrunk result{diagram, {}};
   std::vector<Partition> partitions;
   for (const auto& kernel : plan.kernels) partitions.push_back(kernel.partition);
   auto all = chains(diagram, partitions);
   std::map<AxisId, std::vector<const Chain*>> of;
   for (auto& chain : all) {
-    if (measure.pieces == as_planned || std::find(kept.begin(), kept.end(), chain.axis) != kept.end()) continue;
-    shrink(chain, measure);
+    if (measure.pieces == as_planned || has(kept, chain.axis)) continue;
+    if (has(single, chain.axis))
+      std::fill(chain.lengths.begin(), chain.lengths.end(), 1);
+    else
+      shrink(chain, measure);
     of[chain.axis].push_back(&chain);
     for (std::size_t i = 0; i < chain.splits.size(); ++i) chain.splits[i]->size = chain.lengths[i + 1];
   }
@@ -179,6 +190,20 @@ double work(const Shrunk& shrunk, const Hardware& hardware) {
   return all;
 }
 
+// Of very many axes even two pieces each are too much: the longest ones, one after another, get one position.
+Shrunk with_single_axes(const Diagram& diagram, const Plan& plan, const Hardware& hardware, Shrunk result) {
+  std::vector<AxisId> single;
+  while (work(result, hardware) > most_work && single.size() < diagram.axes.size()) {
+    std::optional<AxisId> longest;
+    for (std::uint32_t a = 0; a < diagram.axes.size(); ++a)
+      if (!has(single, {a}) && (!longest || *result.diagram.axes[a].size > *result.diagram.at(*longest).size))
+        longest = AxisId{a};
+    single.push_back(*longest);
+    result = measured(diagram, plan, least_measure, {}, single);
+  }
+  return result;
+}
+
 }  // namespace
 
 Shrunk shrink(const Diagram& diagram, const Plan& plan, const Hardware& hardware, std::vector<AxisId> kept) {
@@ -189,7 +214,7 @@ Shrunk shrink(const Diagram& diagram, const Plan& plan, const Hardware& hardware
       result = measured(diagram, plan, measure, kept);
       if (work(result, hardware) <= most_work) return result;
     }
-    if (kept.empty()) return result;
+    if (kept.empty()) return with_single_axes(diagram, plan, hardware, std::move(result));
     kept.erase(std::max_element(kept.begin(), kept.end(), shorter));
   }
 }

@@ -296,11 +296,18 @@ TEST_CASE("kernels are for matrix units where they fit, unless plain threads are
   CHECK(plain.code == exit_done);
   CHECK(!has(plain.err, "note: "));
   CHECK(!has(text("causal", "reference"), "mma.sync"));
-  const auto without = emit("softmax", "a100-sxm4-80", "tensor");
-  const std::string why = "softmax_kernel runs without matrix units: no column of it sums products of two arrays";
+  const auto rows = emit("softmax", "a100-sxm4-80", "tensor");
+  CHECK(rows.code == exit_done);
+  CHECK(has(rows.err, "note: softmax_kernel has its rows over warps: group r 1 at smem"));
+  CHECK(has(text("softmax", "tensor"), "// softmax_kernel has its rows over warps"));
+  const auto without = emit("depthwise_convolution", "a100-sxm4-80", "tensor");
+  const std::string kernel = "depthwise_convolution_kernel runs without ";
   CHECK(without.code == exit_done);
-  CHECK(has(without.err, "note: " + why));
-  CHECK(has(text("softmax", "tensor"), "// " + why));
+  for (const auto* why :
+       {"matrix units: no column of it sums products of two arrays", "rows over warps: every n reads"}) {
+    CHECK(has(without.err, "note: " + kernel + why));
+    CHECK(has(text("depthwise_convolution", "tensor"), "// " + kernel + why));
+  }
   CHECK(emit("causal", "a100-sxm4-80", "fast").code == exit_command_line);
 }
 

@@ -256,3 +256,37 @@ TEST_CASE("a state is repaired once for a piece, not for every piece of another 
   CHECK(streamed(text, {{"a", 2}, {"d", 2}}) == std::pair(true, true));
   CHECK(streamed(text, {{"a", 1}, {"d", 1}, {"d", 2}}, 1) == std::pair(true, true));
 }
+
+// Every axis is split twice: with three positions of each there would be millions.
+TEST_CASE("a plan of very many nested splits is verified in moments", "[verify]") {
+  const std::string names = "abcdefghklmnpq";
+  std::string axes, wires, splits;
+  for (const char name : names) {
+    axes += std::string("axis ") + name + " = 4; ";
+    wires += (wires.empty() ? "" : ", ") + std::string(1, name);
+  }
+  const auto labels = [&](int size) {
+    std::string text;
+    for (const char name : names)
+      text += (text.empty() ? "stream " : ", ") + std::string(1, name) + " " + std::to_string(size);
+    return text;
+  };
+  const auto diagram = read_text("diagram many\n" + axes + "\ninput X: i8[" + wires + "]\nY: i32[a] = sum[" +
+                                 wires.substr(3) + "](X[" + wires + "])\noutput Y\n");
+  const auto hardware = read_machine("h100-sxm5");
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto written =
+      parse_partition(sources, sources.add("labels", labels(2) + " at smem; " + labels(1) + " at reg"), diagnostics);
+  const auto partition = resolve_partition(written, diagram, hardware, diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  Plan plan;
+  plan.kernels.push_back(make_kernel(testing::derived(diagram), partition));
+  const auto small = shrink(diagram, plan, hardware, {});
+  std::int64_t positions = 1;
+  for (const auto& axis : small.diagram.axes) positions *= *axis.size;
+  CHECK(positions <= 300'000);
+  CHECK(positions >= 1'000);  // as many axes in several pieces as there is time for
+  const auto cost = estimate(small.plan, hardware, Model::machine);
+  CHECK(verify_plan(small.diagram, small.plan, cost, hardware).ok);
+}

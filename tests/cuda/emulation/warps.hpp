@@ -378,7 +378,12 @@ T napkin_global_read(const T* at) {
 }
 template <class T>
 void napkin_global_write(T* at, T value) {
-  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(T) != 0) emulation::fail("a write to an address not aligned");
+  if (reinterpret_cast<std::uintptr_t>(at) % alignof(T) != 0) emulation::fail("a write to an address not aligned");
   emulation::counts.written_bytes += static_cast<long long>(sizeof(T));
   *at = value;
+}
+template <int threads, class T>
+T napkin_read_once(const T* at) {
+  if (threadIdx.x % threads == 0) emulation::counts.read_bytes += static_cast<long long>(sizeof(T));
+  return *at;
 }

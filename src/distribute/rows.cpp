@@ -1,0 +1,337 @@
+// A kernel without products becomes rows over warps: its partition is chosen for that, lowered, and every column and
+// read is checked to be of one row at a time.
+#include "distribute/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "derive/columns.hpp"
+#include "diagram/match.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t most_registers = 255, all_registers = 65536;
+constexpr std::int64_t addresses = 40;       // of a lane: what a compiler needs beside values
+constexpr std::int64_t to_spare = 24;        // what it should have left where several blocks share a core
+constexpr std::int64_t longest_window = 64;  // positions of other wires that a lane folds one after another
+constexpr std::int64_t rows_of_block = 4;    // where one warp has a row
+constexpr std::int64_t warps_of_core = 32;   // at least, before rows of one block share what they read
+constexpr std::int64_t partial_bytes = 8;
+
+std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+bool carries(const Access& read, WireId wire) {
+  return std::any_of(read.at.begin(), read.at.end(), [&](const Index& index) {
+    return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
+  });
+}
+
+// All reads of inputs.
+std::vector<Access> inputs_read(const Program& program) {
+  std::vector<Access> all;
+  for (const auto* column : columns_in(program.steps))
+    for (const auto id : accesses(program.scratch, column->value))
+      if (const auto& read = access(program.scratch, id); has(program.inputs, read.array)) all.push_back(read);
+  return all;
+}
+
+}  // namespace
+
+RowNest RowAttempt::run() {
+  result_.block_level = leaf() - 1;
+  result_.lanes = shape_.lanes;
+  result_.team = shape_.team;
+  result_.vector = shape_.vector, result_.vectors = shape_.vectors;
+  find_rows();
+  find_partition();
+  find_nest();
+  Extents extents;
+  for (std::uint32_t w = 0; w < diagram().wires.size(); ++w) extents.push_back(diagram().size(WireId{w}).value_or(1));
+  for (const auto& group : nest().groups) extents[group.wire.index] = std::min(extents[group.wire.index], group.size);
+  check_columns(nest().body, extents);
+  check_outputs();
+  check_traffic();
+  count_registers();
+  return std::move(result_);
+}
+
+// The partition
+
+// Every wire that can be grouped without a merge, but the one along lanes.
+void RowAttempt::find_rows() {
+  for (const auto& verdict : kernel_.derivation->verdicts) {
+    const auto* groupable = std::get_if<Groupable>(&verdict.group);
+    if (groupable && !groupable->by_merge && verdict.wire != shape_.lanes) rows_.push_back(verdict.wire);
+  }
+}
+std::int64_t RowAttempt::size(WireId wire) const { return *kernel_.derivation->scratch.size(wire); }
+
+// The innermost row of which an input knows nothing, that has numbers for every position along lanes.
+std::optional<WireId> RowAttempt::shared_row() const {
+  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row)
+    for (const auto& read : inputs_read(kernel_.program))
+      if (carries(read, shape_.lanes) && !carries(read, *row)) return *row;
+  return {};
+}
+// As many as the plan has, while there are blocks enough.
+std::int64_t RowAttempt::shared_rows(WireId wire) const {
+  auto rows = size(wire);
+  for (const auto& split : kernel_.partition.splits)
+    if (split.wire == wire && split.level == result_.block_level && split.kind == SplitKind::group)
+      rows = std::min(rows, split.size);
+  std::int64_t others = shape_.split == RowSplit::grouped ? pieces_of(size(shape_.lanes), shape_.piece()) : 1;
+  for (const auto other : rows_)
+    if (other != wire) others *= size(other);
+  const auto cores = hardware_.total(hardware_.core.value_or(result_.block_level));
+  const auto wanted = cores * pieces_of(warps_of_core, shape_.team);
+  while (rows > 1 && others * pieces_of(size(wire), rows) < wanted) rows = pieces_of(rows, 2);
+  return rows;
+}
+
+void RowAttempt::find_partition() {
+  const auto block = result_.block_level;
+  const auto shared = shape_.shares && shape_.split != RowSplit::streamed ? shared_row() : std::nullopt;
+  const bool several = shape_.team == 1 && !shared_row() && !rows_.empty() && size(rows_.back()) > 1;
+  auto& splits = result_.partition.splits;
+  for (const auto row : rows_) {
+    const auto together = row == shared ? shared_rows(row) : several && row == rows_.back() ? rows_of_block : 1;
+    splits.push_back({SplitKind::group, row, together, block});
+  }
+  if (shape_.split == RowSplit::grouped) splits.push_back({SplitKind::group, shape_.lanes, shape_.piece(), block});
+  if (shared) splits.push_back({SplitKind::stream, *shared, 1, block});
+  if (shape_.split == RowSplit::streamed) splits.push_back({SplitKind::stream, shape_.lanes, shape_.piece(), block});
+  if (several) splits.push_back({SplitKind::group, rows_.back(), 1, leaf()});
+  result_.warps = several ? static_cast<int>(rows_of_block) : shape_.team;
+  for (const auto& refused : illegal(*kernel_.derivation, hardware_, result_.partition)) throw Misfit{refused.reason};
+}
+
+// The text must hold for longer axes too, as far as lanes reach.
+void RowAttempt::find_nest() {
+  auto kernel = make_kernel(kernel_.derivation, result_.partition);
+  const auto widen = [&](WireId wire, std::int64_t to) {
+    auto& size = kernel.program.scratch.axes[kernel.program.scratch.at(wire).axis.index].size;
+    size = std::max(size.value_or(1), to);
+  };
+  for (const auto& split : result_.partition.splits) widen(split.wire, split.size);
+  if (shape_.split == RowSplit::whole) widen(shape_.lanes, shape_.piece());
+  result_.nest = std::make_shared<const LoopNest>(lower(kernel, hardware_));
+}
+
+// What columns and reads are
+
+void RowAttempt::check_columns(const Block& block, const Extents& extents) {
+  for (const auto& step : block.steps)
+    match(
+        step.node, [](const Load&) {},
+        [](const Ask&) { throw Misfit{"whether a piece is needed is asked of an array"}; },
+        [&](const Compute& compute) { check_column(compute, extents); }, [](const Save&) {},
+        [&](const For& loop) {
+          auto inside = extents;
+          inside[loop.split.wire.index] = std::min(inside[loop.split.wire.index], loop.split.size);
+          check_columns(loop.body, inside);
+        });
+}
+void RowAttempt::check_column(const Compute& compute, const Extents& extents) {
+  const auto& wires = diagram().at(compute.column.output).wires;
+  for (std::size_t k = 0; k < wires.size(); ++k) {
+    if (nest().at(compute.to).extent[k] > extents[wires[k].index])
+      throw Misfit{fmt::format("`{}` is held across the pieces of a stream", name(compute.to))};
+    if (wires[k] != shape_.lanes && extents[wires[k].index] > 1)
+      throw Misfit{fmt::format("`{}` has {} beside {}, and not one row at a time", name(compute.to),
+                               diagram().at(wires[k]).name, diagram().at(shape_.lanes).name)};
+  }
+  std::int64_t window = 1;
+  for (const auto wire : compute.column.over) {
+    if (wire != shape_.lanes)
+      window *= extents[wire.index];
+    else if (shape_.team > 1)
+      result_.shared_bytes = 2 * shape_.team * partial_bytes;
+  }
+  if (window > longest_window)
+    throw Misfit{fmt::format("`{}` folds {} values at each position of {}", name(compute.to), window,
+                             diagram().at(shape_.lanes).name)};
+  for (const auto& [access_id, buffer] : compute.reads) find_read(compute, access_id, buffer, extents);
+}
+void RowAttempt::find_read(const Compute& compute, ExprId id, BufferId buffer, const Extents& extents) {
+  const auto& read = access(diagram(), id);
+  if (!has(nest().inputs, read.array)) return check_computed(compute, read, extents);
+  const auto [at, fresh] = read_at_.try_emplace(buffer, read.at);
+  const auto found = kind(compute, read, extents);
+  auto& kept = result_.reads.try_emplace(buffer, found).first->second;
+  if (kept != found || at->second != read.at) kept = RowRead::in_place;
+}
+void RowAttempt::check_computed(const Compute& compute, const Access& read, const Extents& extents) const {
+  const auto& wires = diagram().at(read.array).wires;
+  for (std::size_t k = 0; k < wires.size(); ++k)
+    if (extents[wires[k].index] > 1 && !is_along(read.at[k], wires[k]))
+      throw Misfit{fmt::format("`{}` reads `{}` at another place", name(compute.to), diagram().at(read.array).name)};
+}
+RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Extents& extents) const {
+  bool others = false;
+  for (std::size_t k = 0; k < read.at.size(); ++k) {
+    for (const auto& [wire, coefficient] : read.at[k].terms) {
+      others |= wire != shape_.lanes && extents[wire.index] > 1;
+      if (wire == shape_.lanes && (k + 1 < read.at.size() || coefficient != 1 || read.at[k].divisor != 1))
+        throw Misfit{fmt::format("`{}` reads `{}` along {} not number by number", name(compute.to),
+                                 diagram().at(read.array).name, diagram().at(shape_.lanes).name)};
+    }
+  }
+  if (!others) return carries(read, shape_.lanes) ? RowRead::vectors : RowRead::once;
+  for (const auto row : rows_)
+    if (!carries(read, row))
+      throw Misfit{fmt::format("every {} reads `{}` again", diagram().at(row).name, diagram().at(read.array).name)};
+  return RowRead::in_place;
+}
+
+void RowAttempt::check_outputs() const {
+  for (const auto output : nest().outputs) {
+    const auto& array = diagram().at(output);
+    if (has(array.wires, shape_.lanes) && array.wires.back() != shape_.lanes)
+      throw Misfit{fmt::format("`{}` does not lie along {} in memory", array.name, diagram().at(shape_.lanes).name)};
+  }
+}
+// One array at least is as large as all rows together: else the rows read much more than there is.
+void RowAttempt::check_traffic() const {
+  auto all = rows_;
+  all.push_back(shape_.lanes);
+  const auto has_all = [&](auto carried) { return std::all_of(all.begin(), all.end(), carried); };
+  for (const auto& read : inputs_read(kernel_.program))
+    if (has_all([&](WireId wire) { return carries(read, wire); })) return;
+  for (const auto output : nest().outputs)
+    if (has_all([&](WireId wire) { return has(diagram().at(output).wires, wire); })) return;
+  throw Misfit{"no array has all of its rows"};
+}
+
+// Registers
+
+void RowAttempt::count_registers() {
+  for (const auto& each : held(nest())) {
+    std::int64_t all = addresses;
+    for (const auto id : each.buffers) all += registers(id);
+    if (each.overwrites) all -= std::min(registers(each.overwrites->first), registers(each.overwrites->second));
+    result_.registers = std::max(result_.registers, all);
+  }
+  // While the rows of one block follow one another, another block's hide how long memory takes.
+  const auto& splits = result_.partition.splits;
+  const bool follow = std::any_of(splits.begin(), splits.end(), [&](const Split& split) {
+    return split.kind == SplitKind::stream && split.wire != shape_.lanes;
+  });
+  const auto room = [&](int blocks) {
+    const auto spared = blocks > 1 ? to_spare : 0;
+    return std::min(most_registers, all_registers / (blocks * result_.warps * lanes_of_warp) / 8 * 8) - spared;
+  };
+  const auto wanted = follow ? 2 : 1;
+  if (result_.registers > room(wanted))
+    throw Misfit{fmt::format("a row of {} takes {} registers of every lane of {} warps, of {}",
+                             diagram().at(shape_.lanes).name, result_.registers, shape_.team, room(wanted))};
+  result_.blocks = result_.registers <= room(2) ? 2 : 1;
+}
+std::int64_t RowAttempt::registers(BufferId id) const {
+  const auto& buffer = nest().at(id);
+  const auto& wires = diagram().at(buffer.array).wires;
+  if (buffer.level < leaf()) return 0;
+  if (const auto read = result_.reads.find(id); read != result_.reads.end()) {
+    const auto values = read->second == RowRead::vectors ? result_.values() : read->second == RowRead::once ? 1 : 0;
+    return pieces_of(values * row(buffer.type).bytes, 4);
+  }
+  return (has(wires, shape_.lanes) ? result_.values() : 1) * (row(buffer.type).bytes > 4 ? 2 : 1);
+}
+
+// Attempts
+
+namespace {
+
+// The wires along which inputs, then outputs, lie in memory.
+std::vector<WireId> along_memory(const Kernel& kernel) {
+  std::vector<WireId> all;
+  const auto add = [&](WireId wire) {
+    if (!has(all, wire)) all.push_back(wire);
+  };
+  for (const auto& read : inputs_read(kernel.program))
+    if (!read.at.empty() && read.at.back().terms.size() == 1) add(read.at.back().terms.front().first);
+  for (const auto output : kernel.program.outputs)
+    if (const auto& wires = kernel.program.scratch.at(output).wires; !wires.empty()) add(wires.back());
+  return all;
+}
+
+// So many values that the smallest of them fill 16 bytes.
+std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
+  std::int64_t bytes = 16;
+  for (const auto& read : inputs_read(kernel.program))
+    if (carries(read, lanes))
+      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(read.array).type).bytes);
+  for (const auto output : kernel.program.outputs)
+    if (has(kernel.program.scratch.at(output).wires, lanes))
+      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(output).type).bytes);
+  return 16 / bytes;
+}
+
+// Values of a lane, and the most warps that then have a row: few values each while a team is small, for many warps hide
+// more of memory's latency; more where rows are long.
+struct LaneLoad {
+  std::int64_t values;
+  int most_warps;
+};
+constexpr LaneLoad loads_whole[] = {{8, 1}, {16, 8}, {32, 16}, {64, 16}, {32, 32}};
+constexpr LaneLoad loads_short[] = {{8, 4}}, loads_piece[] = {{16, 4}, {8, 4}};
+
+// A power of two, so that folds can halve.
+int warps_for(std::int64_t length, std::int64_t values) {
+  int warps = 1;
+  while (warps * lanes_of_warp * values < length) warps *= 2;
+  return warps;
+}
+
+RowSplit split_of(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
+  const auto* groupable = std::get_if<Groupable>(&verdict.group);
+  if (groupable && !groupable->by_merge) return RowSplit::grouped;
+  const auto& splits = kernel.partition.splits;
+  const bool streams = std::any_of(splits.begin(), splits.end(), [&](const Split& split) {
+    return split.wire == verdict.wire && split.kind == SplitKind::stream && split.level < leaf;
+  });
+  return streams ? RowSplit::streamed : RowSplit::whole;
+}
+
+std::vector<RowShape> shapes(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
+  const auto length = *kernel.derivation->scratch.size(verdict.wire), vector = vector_of(kernel, verdict.wire);
+  const auto split = split_of(kernel, verdict, leaf);
+  std::vector<RowShape> all;
+  const auto add = [&](RowSplit how, const LaneLoad& load) {
+    const auto vectors = std::max<std::int64_t>(load.values / vector, 1);
+    const auto team = warps_for(length, vectors * vector);
+    if (how == RowSplit::whole && team > load.most_warps) return;
+    for (const bool shares : {true, false})
+      all.push_back({verdict.wire, how, vector, vectors, std::min(team, load.most_warps), shares});
+  };
+  if (split == RowSplit::whole)
+    for (const auto& load : loads_whole) add(split, load);
+  const auto pieces = split == RowSplit::grouped ? split : RowSplit::streamed;
+  if (length <= loads_short[0].values * lanes_of_warp) add(pieces, loads_short[0]);
+  for (const auto& load : loads_piece) add(pieces, load);
+  return all;
+}
+
+}  // namespace
+
+std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardware& hardware) {
+  const auto& levels = hardware.levels;
+  if (capability(hardware) < 80)
+    return Refused{"the machine is not known to be a CUDA device of compute capability 8.0 or more", {}};
+  if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
+    return Refused{"the machine's two innermost levels are not a block and its warps", {}};
+  std::optional<std::string> reason;  // of the first attempt, which is the one to be wished for
+  for (const auto wire : along_memory(kernel)) {
+    const auto* verdict = kernel.derivation->find(wire);
+    if (!verdict) continue;
+    for (const auto& shape : shapes(kernel, *verdict, levels.size() - 1)) try {
+        return RowAttempt(kernel, hardware, shape).run();
+      } catch (const Misfit& misfit) {
+        if (!reason) reason = misfit.reason;
+      }
+  }
+  return Refused{reason.value_or("no array lies along a wire of it"), {}};
+}
+
+}  // namespace napkin

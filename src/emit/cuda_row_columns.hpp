@@ -1,0 +1,62 @@
+// Loads, columns and saves of one row, on the values that the lanes of its team hold.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/code_columns.hpp"
+#include "emit/cuda_page.hpp"
+#include "napkin/distribute.hpp"
+
+namespace napkin {
+
+class RowColumnPrinter {
+ public:
+  RowColumnPrinter(Page&, const RowNest&);
+  void print(const Load&);
+  void print(const Compute&);
+  void print(const Save&);
+  // "float p[16]", "napkin_values<__half, 8> S_reg[2]"; empty where nothing is held.
+  std::string declared(BufferId) const;
+  std::string type(BufferId) const;
+
+  const std::string lane, slot;  // the number in the team, and of the partial results at hand
+
+ private:
+  // What loops are open: the position of every wire, and where lanes reach without a look at the end.
+  struct Here {
+    std::map<WireId, std::string> position;
+    std::string unclamped;
+  };
+  Here row() const;
+  void open_values(Here&);
+  void open_vectors(Here&);
+  int open_window(const Compute&, Here&);
+  void loop(const std::string& counter, std::int64_t count);
+  void close(int opened);
+  std::string left(const Here&) const;
+
+  void pointwise(const Compute&);
+  void fold(const Compute&);
+  void fold_values(const Compute&, const std::string& partial, bool along, Here);
+  void join_lanes(const Compute&, const std::string& partial);
+  void finish(const Compute&, const std::string& partial, const Here&);
+
+  bool has_lanes(BufferId) const;
+  std::string slot_of(BufferId) const;
+  std::string element(ArrayId, const std::vector<std::string>& at) const;
+  std::string written(ArrayId, const std::string& text) const;
+  Typed read(const Compute&, ExprId access, const Here&);
+  std::string value(const Compute&, ExprId, const Here&);
+
+  Page& page_;
+  Lines& out_;
+  const RowNest& rows_;
+  const std::string index_, vector_;           // counters
+  std::map<BufferId, const Access*> read_as_;  // of inputs that are held
+  std::set<BufferId> wanted_;                  // computed, and read or added to later
+};
+
+}  // namespace napkin

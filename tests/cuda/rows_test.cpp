@@ -1,0 +1,172 @@
+// Kernels with rows over warps: emulated at three sizes, one of them ragged, against the plain meaning; what they move
+// against the model; a barrier left out, which the emulation must find; and what nvcc makes of them.
+#include <fmt/format.h>
+
+#include <map>
+#include <sstream>
+
+#include "cuda/emulate.hpp"
+#include "napkin/cost.hpp"
+#include "napkin/distribute.hpp"
+#include "support/catch.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+using namespace kernel_cases;
+
+namespace {
+
+constexpr const char* machine = "a100-sxm4-80";
+
+// `text` with a row of `r` and `x` in front.
+std::string rows_of(const std::string& name, const std::string& text, std::int64_t x = 2048) {
+  return fmt::format("diagram {}\naxis r = 4096; axis x = {}\n{}", name, x, text);
+}
+
+const Case& example(const std::string& name) {
+  const auto& all = cases();
+  return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
+}
+
+// Each split along its rows by hand; what is along lanes then is for napkin to say.
+std::vector<Case> row_cases() {
+  const std::string by_rows = "group r 1 at smem", eight = "group r 8 at smem";
+  const std::vector<std::string> sizes = {"r=5 x=7", "r=6 x=2048", "r=9 x=1021"};
+  const auto softmax = rows_of("rows_softmax", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n");
+  return {
+      {"rows_softmax", softmax, {by_rows}, sizes},
+      {"rows_short",
+       rows_of("rows_short", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n", 128),
+       {by_rows},
+       {"r=5 x=7", "r=8 x=128", "r=7 x=99"}},
+      {"rows_long",
+       rows_of("rows_long", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n", 16384),
+       {by_rows},
+       {"r=3 x=9", "r=2 x=16384", "r=3 x=8191"}},
+      {"rows_masked",
+       rows_of("rows_masked",
+               "input S: f32[r, x]; input B: f32[r]\n"
+               "P: bf16[r, x] = softmax[x](where(x <= 2 * r, S[r, x] / 8 + B[r], -inf))\noutput P\n",
+               256),
+       {by_rows},
+       {"r=5 x=7", "r=8 x=256", "r=7 x=199"}},
+      {"rows_layernorm",
+       rows_of("rows_layernorm",
+               "input X: f16[r, x]; input G: f16[x]; input B: f16[x]\n"
+               "Y: f16[r, x] = layernorm[x](X[r, x]) * G[x] + B[x]\noutput Y\n"),
+       {eight},
+       {"r=5 x=7", "r=16 x=2048", "r=19 x=1021"}},
+      {"rows_rmsnorm",
+       rows_of("rows_rmsnorm",
+               "input X: bf16[r, x]; input G: bf16[x]\n"
+               "Y: bf16[r, x] = X[r, x] * rsqrt(sum[x](X[r, x]^2) / size(x) + 0.00001) * G[x]\n"
+               "output Y\n"),
+       {eight},
+       {"r=5 x=7", "r=16 x=2048", "r=19 x=1021"}},
+      {"rows_variance", example("variance").text, {}, {"r=5 x=7", "r=3 x=8192", "r=4 x=5001"}},
+      {"rows_logsumexp", example("logsumexp").text, {}, {"r=7 x=9", "r=3 x=4096", "r=5 x=5001"}},
+      {"rows_vector",
+       rows_of("rows_vector", "input W: f16[r, x]; input V: f16[x]\nY: f32[r] = sum[x](W[r, x] * V[x])\noutput Y\n"),
+       {"group r 8, stream x 64 at smem"},
+       {"r=5 x=7", "r=6 x=4096", "r=9 x=5001"}},
+      {"rows_pointwise",
+       rows_of("rows_pointwise",
+               "input X: f16[r, x]; input B: f16[x]; input R: f32[r, x]\n"
+               "Y: f16[r, x] = gelu(X[r, x] + B[x]) + R[r, x]\noutput Y\n"),
+       {eight},
+       {"r=5 x=7", "r=16 x=2048", "r=19 x=3001"}},
+      {"rows_types",
+       rows_of("rows_types",
+               "input A: i8[r, x]; input D: f64[r, x]; input M: bool[r, x]\n"
+               "E: f64[r, x] = where(M[r, x], D[r, x] / 3, A[r, x])\n"
+               "Z: f64[r] = max[x](E[r, x])\noutput E; output Z\n",
+               256),
+       {by_rows},
+       {"r=5 x=7", "r=8 x=256", "r=7 x=199"}},
+      {"rows_window",
+       example("average_pooling").text,
+       {},
+       {"n=2 c=5 u=3 v=4", "n=1 c=256 u=4 v=4", "n=2 c=77 u=3 v=5"}},
+  };
+}
+
+std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
+  const auto diagram = read_text(each.text, sizes_of(sizes));
+  std::int64_t bytes = 0;
+  for (const auto& kernel : planned.plan.kernels) {
+    const auto distributed = distribute_rows(kernel, planned.hardware);
+    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
+                                   std::get<RowNest>(distributed).partition);
+    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
+  }
+  return bytes;
+}
+
+// What the emulation counted as read and written.
+std::int64_t counted_bytes(const std::string& output) {
+  std::istringstream words(output);
+  std::int64_t all = 0, value = 0;
+  for (std::string word; words >> word;)
+    if ((word == "read_bytes" || word == "written_bytes") && words >> value) all += value;
+  return all;
+}
+
+Ran harness(const std::string& folder, const std::string& sizes) {
+  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
+}
+
+EmittedCode emitted(const Planned& planned) {
+  const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
+  CAPTURE(code.notes);
+  for (const auto& note : code.notes) REQUIRE(note.find("has its rows over warps") != note.npos);
+  return code;
+}
+
+}  // namespace
+
+TEST_CASE("rows over warps compute what the diagram means and move what the model says", "[emulated][rows]") {
+  for (const auto& each : row_cases()) DYNAMIC_SECTION(each.name) {
+      const auto planned = plan(each, machine);
+      const auto folder = emulate::build(each.name, planned.diagram, emitted(planned).files);
+      for (const auto& sizes : each.run_sizes) {
+        CAPTURE(sizes);
+        const auto ran = harness(folder, sizes);
+        INFO(ran.output);
+        REQUIRE(ran.status == 0);
+        CHECK(counted_bytes(ran.output) == model_bytes(each, planned, sizes));
+        if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
+      }
+    }
+}
+
+TEST_CASE("the emulation finds a barrier between warps of a row left out", "[emulated][rows]") {
+  const auto each = row_cases().front();
+  const auto planned = plan(each, machine);
+  auto files = emitted(planned).files;
+  auto& text = files.front().text;
+  const auto at = text.find("  __syncthreads();\n");
+  REQUIRE(at != text.npos);
+  text.erase(at, std::string("  __syncthreads();\n").size());
+  const auto folder = emulate::build("rows_planted", planned.diagram, files);
+  const auto ran = harness(folder, "r=6 x=2048");
+  INFO(ran.output);
+  CHECK((ran.output.find("race: ") != ran.output.npos || ran.output.find("nobody wrote") != ran.output.npos));
+}
+
+TEST_CASE("kernels of rows compile without a warning and spill nothing", "[nvcc][rows]") {
+  for (const auto& each : row_cases()) DYNAMIC_SECTION(each.name) {
+      const auto planned = plan(each, machine);
+      const auto files = emitted(planned).files;
+      const auto folder = write("cuda_tests/" + each.name + "_nvcc", files);
+      for (const std::string architecture : {"sm_80", "sm_86", "sm_89", "sm_90"}) {
+        CAPTURE(architecture);
+        const auto ran =
+            run(fmt::format("cd {} && {} -Xcompiler -Wall,-Wextra -Xptxas -v -arch={} -cubin {} -o kernel.cubin",
+                            folder, NAPKIN_NVCC, architecture, files.front().name));
+        INFO(ran.output);
+        REQUIRE(ran.status == 0);
+        CHECK(ran.output.find("warning") == ran.output.npos);
+        CHECK(ran.output.find("0 bytes stack frame, 0 bytes spill stores") != ran.output.npos);
+      }
+    }
+}

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Emits kernels with `--binding torch`, builds them for the host against the emulation, and calls them from PyTorch.
+
+check.py NAPKIN SOURCES FOLDER COMPILER: results against PyTorch's own in float64, shapes of meta tensors, and every
+error. Exits 77 where there is no PyTorch. The device itself, its streams and its guard are not run: their headers are
+stood in for.
+"""
+import os
+import subprocess
+import sys
+
+try:
+    import torch
+    from torch.utils.cpp_extension import include_paths, library_paths
+except ImportError:
+    print("skipped: PyTorch is not installed (Debian: python3-torch libtorch-dev)")
+    sys.exit(77)
+
+NAPKIN, SOURCES, FOLDER, COMPILER = sys.argv[1:5]
+RMSNORM = """diagram rmsnorm
+axis r = 512; axis x = 256
+input X: bf16[r, x]; input G: bf16[x]
+Y: bf16[r, x] = X[r, x] * rsqrt(sum[x](X[r, x]^2) / size(x) + 0.00001) * G[x]
+output Y
+"""
+EXTREMES = """diagram extremes
+axis result = 64; axis x = 256
+input error: f32[result, x]
+M: f32[result] = max[x](error[result, x])
+T: f32[result] = sum[x](error[result, x])
+output M; output T
+"""
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}")
+
+
+def build(name, file):
+    """The operator torch.ops.napkin.NAME, of a diagram's file."""
+    folder = os.path.join(FOLDER, name)
+    run(NAPKIN, "emit", "cuda", file, "--target", "a100-sxm4-80", "--binding", "torch", "--force", "-q", "-o", folder)
+    compile(os.path.join(folder, name + "_torch.py"))
+    library = os.path.join(folder, f"lib{name}.so")
+    paths = [os.path.join(SOURCES, "tests/cuda", part) for part in ("torch", "emulation")] + include_paths()
+    objects = []
+    for source in (name + ".cu", name + "_torch.cpp"):
+        objects.append(os.path.join(folder, source + ".o"))
+        run(COMPILER, "-std=c++17", "-O1", "-fPIC", "-DNAPKIN_TORCH_DEVICE=CPU", "-I" + folder,
+            *("-I" + path for path in paths), "-x", "c++", "-c", os.path.join(folder, source), "-o", objects[-1])
+    run(COMPILER, "-shared", *objects, *("-L" + path for path in library_paths()), "-lc10", "-ltorch_cpu", "-ltorch",
+        "-o", library)
+    torch.ops.load_library(library)
+    return getattr(torch.ops.napkin, name)
+
+
+def compile(path):
+    with open(path) as file:
+        __builtins__.compile(file.read(), path, "exec")
+
+
+def write(name, text):
+    path = os.path.join(FOLDER, name + ".nap")
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def close(got, expected, share):
+    error = (got.double() - expected).norm() / expected.norm()
+    assert error <= share, f"relative error {error}"
+
+
+def raises(kind, words, call):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), f"`{words}` is not in `{error}`"
+        return
+    raise AssertionError(f"no {kind.__name__} that says `{words}`")
+
+
+os.makedirs(FOLDER, exist_ok=True)
+torch.manual_seed(1)
+
+attention = build("attention", os.path.join(SOURCES, "examples/attention.nap"))
+q, k, v = (torch.randn(length, 64).half() for length in (70, 45, 45))
+scores = q.double() @ k.double().T / 8
+close(attention(q, k, v), scores.softmax(1) @ v.double(), 2e-3)
+raises(TypeError, "napkin.attention: Q must be torch.float16, and is Float", lambda: attention(q.float(), k, v))
+raises(ValueError, "K must have the 2 dimensions [x, d], and has the shape [45]", lambda: attention(q, k[:, 0], v))
+raises(ValueError, "axis x is 45 long, but 44 in V", lambda: attention(q, k, v[:44]))
+raises(ValueError, "V must be contiguous", lambda: attention(q, k, v.T.contiguous().T))
+raises(ValueError, "axis d of Q is 256 long, and must be from 1 to 128",
+       lambda: attention(torch.zeros(70, 256).half(), k, v))
+with torch.inference_mode():  # PyTorch 1.13 has no way past gradients for meta tensors otherwise
+    q, k, v = (array.to("meta") for array in (q, k, v))
+    shape = attention(q, k, v)
+    raises(ValueError, "axis d is 64 long, but 32 in V", lambda: attention(q, k, torch.empty_like(v[:, :32])))
+assert shape.shape == (70, 64) and shape.dtype == torch.float16 and shape.device.type == "meta"
+
+rmsnorm = build("rmsnorm", write("rmsnorm", RMSNORM))
+x, g = torch.randn(19, 201).bfloat16(), torch.randn(201).bfloat16()
+mean = x.double().square().mean(1, keepdim=True)
+close(rmsnorm(x, g), x.double() * (mean + 1e-5).rsqrt() * g.double(), 1e-2)
+
+extremes = build("extremes", write("extremes", EXTREMES))
+x = torch.randn(7, 99)
+most, total = extremes(x)
+close(most, x.double().max(1).values, 1e-6)
+close(total, x.double().sum(1), 1e-5)
+
+pooling = build("average_pooling", os.path.join(SOURCES, "examples/average_pooling.nap"))
+x = torch.randn(2, 6, 8, 5).half()
+mean = x.double().unfold(1, 2, 2).unfold(2, 2, 2).mean((-1, -2))
+close(pooling(x, 3, 4, 2, 2), mean, 1e-2)
+raises(ValueError, "the kernels do not hold for these sizes", lambda: pooling(x, 4, 4, 2, 2))
+raises(ValueError, "axis u of the call is 0 long", lambda: pooling(x, 0, 4, 2, 2))
+
+print("4 operators of PyTorch: good")

@@ -1,0 +1,132 @@
+// Rows over warps: what becomes of the wire along lanes, how many warps have a row, and why a kernel is refused.
+#include "napkin/distribute.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+using Catch::Matchers::Contains;
+
+namespace {
+
+Kernel kernel_of(const std::string& text, const std::string& labels, const Hardware& hardware) {
+  const auto diagram = read_text(text);
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto parsed = parse_partition(sources, sources.add("labels", labels), diagnostics);
+  auto partition = resolve_partition(parsed, diagram, hardware, diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  return make_kernel(std::make_shared<const Derivation>(derive(diagram, all)), std::move(partition));
+}
+
+RowNest distributed(const std::string& text, const std::string& labels) {
+  const auto hardware = read_machine("a100-sxm4-80");
+  const auto result = distribute_rows(kernel_of(text, labels, hardware), hardware);
+  if (const auto* refused = std::get_if<Refused>(&result)) FAIL(refused->reason);
+  return std::get<RowNest>(result);
+}
+std::string refusal(const std::string& text, const std::string& labels, const std::string& machine = "a100-sxm4-80") {
+  const auto hardware = read_machine(machine);
+  const auto result = distribute_rows(kernel_of(text, labels, hardware), hardware);
+  const auto* refused = std::get_if<Refused>(&result);
+  return refused ? refused->reason : "";
+}
+std::string words(const RowNest& rows) {
+  return to_text(rows.partition, rows.nest->scratch, read_machine("a100-sxm4-80"));
+}
+RowRead read_of(const RowNest& rows, const std::string& name) {
+  for (const auto& [id, read] : rows.reads)
+    if (rows.nest->scratch.at(rows.nest->at(id).array).name == name) return read;
+  FAIL("no input " << name);
+  return RowRead::in_place;
+}
+
+std::string normalized(std::int64_t x, const std::string& type = "f16") {
+  return "diagram rows\naxis r = 4096; axis x = " + std::to_string(x) + "\ninput S: " + type +
+         "[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n";
+}
+constexpr const char* scaled = R"(diagram scaled
+axis r = 4096; axis x = 2048
+input X: f16[r, x]; input G: f16[x]; input B: f32[r]
+Y: f16[r, x] = X[r, x] * G[x] / sqrt(sum[x](X[r, x]^2) + B[r])
+output Y
+)";
+
+}  // namespace
+
+TEST_CASE("a row that fits stays in the registers of so many warps as it needs") {
+  const auto by_rows = "group r 1 at smem";
+  const auto one = distributed(normalized(256), by_rows);
+  CHECK(one.team == 1);
+  CHECK(one.warps == 4);
+  CHECK(one.values() == 8);
+  CHECK(words(one) == "group r 4 at smem; group r 1 at reg");
+  CHECK(one.shared_bytes == 0);
+  const auto eight = distributed(normalized(4096), by_rows);
+  CHECK(eight.team == 8);
+  CHECK(eight.warps == 8);
+  CHECK(eight.vector == 8);
+  CHECK(eight.vectors == 2);
+  CHECK(words(eight) == "group r 1 at smem");
+  CHECK(eight.shared_bytes == 2 * 8 * 8);
+  CHECK(distributed(normalized(4096, "f8e4m3"), by_rows).vector == 16);
+  CHECK(distributed(normalized(16384), by_rows).values() == 32);
+}
+
+TEST_CASE("rows of one block share what they all read, as the plan has them while blocks are enough") {
+  const auto rows = distributed(scaled, "group r 8 at smem");
+  CHECK(words(rows) == "group r 4, stream r 1 at smem");
+  CHECK(words(distributed(scaled, "group r 3 at smem")) == "group r 3, stream r 1 at smem");
+  CHECK(read_of(rows, "X") == RowRead::vectors);
+  CHECK(read_of(rows, "G") == RowRead::vectors);
+  CHECK(read_of(rows, "B") == RowRead::once);
+}
+
+TEST_CASE("the wire along lanes is streamed where the plan does, and grouped where nothing folds it") {
+  const auto summed = [](const std::string& labels) {
+    return words(
+        distributed("diagram sums\naxis r = 512; axis x = 65536\ninput X: f32[r, x]\n"
+                    "Y: f32[r] = sum[x](exp(X[r, x]))\noutput Y\n",
+                    labels));
+  };
+  CHECK(summed("group r 8, stream x 64 at smem") == "group r 1, stream x 2048 at smem");
+  CHECK(summed("group r 8 at smem") == "group r 1, stream x 2048 at smem");  // too long to be held
+  CHECK(words(distributed("diagram pointwise\naxis r = 512; axis x = 65536\ninput X: f32[r, x]\n"
+                          "Y: f16[r, x] = exp(X[r, x])\noutput Y\n",
+                          "group r 8 at smem")) == "group r 1, x 2048 at smem");
+}
+
+TEST_CASE("what rows over warps cannot do is refused with its reason") {
+  CHECK_THAT(refusal(normalized(65536), "group r 1 at smem"), Contains("needs all of it first"));
+  CHECK_THAT(refusal(normalized(256), "group r 1 at smem", "v100-sxm2"), Contains("compute capability"));
+  CHECK_THAT(refusal("diagram product\naxis m = 512; axis n = 512; axis k = 512\n"
+                     "input A: f32[m, k]; input B: f32[n, k]\nC[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n",
+                     "group m 32, n 32, stream k 32 at smem"),
+             Contains("no array has all of its rows"));
+  CHECK_THAT(refusal("diagram turned\naxis r = 512; axis x = 512\ninput X: f32[x, r]\n"
+                     "Y: f32[r, x] = exp(X[x, r])\noutput Y\n",
+                     "group r 8 at smem"),
+             Contains("`Y` does not lie along r in memory"));
+  CHECK_THAT(refusal("diagram steps\naxis r = 512; axis x = 512; axis y = 1024\ninput X: f32[r, y]\n"
+                     "Y: f32[r, x] = exp(X[r, 2 * x])\noutput Y\n",
+                     "group r 8 at smem"),
+             Contains("not number by number"));
+}
+
+TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, unless on plain threads") {
+  using namespace napkin::test;
+  Folder folder;
+  const auto file = folder.write("layers.nap",
+                                 "diagram layers\naxis r = 4096; axis x = 8192\ninput X: f16[r, x]; input G: f16[x]\n"
+                                 "Y: f16[r, x] = layernorm[x](X[r, x]) * G[x]\noutput Y\n");
+  const auto done = run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "-o", folder / "out"});
+  CHECK(done.code == 0);
+  CHECK_THAT(done.err, Contains("layers_kernel has its rows over warps: group r 1 at smem"));
+  const auto plain =
+      run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "--path", "reference", "-o", folder / "plain"});
+  CHECK(plain.code == 1);
+  CHECK_THAT(plain.err, Contains("E0304"));
+}
