@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "configure/assumptions.hpp"
 #include "configure/raster.hpp"
 
 namespace napkin {
@@ -31,6 +32,7 @@ class Counter {
 
   StepClocks run() {
     find_clock();
+    all_.unhidden = unhidden(hardware_.limits);
     for (const auto& column : step_.columns) {
       const double before = serial_;
       for (const auto& work : column.work) compute(column, work);
@@ -39,7 +41,7 @@ class Counter {
       (!column.contraction ? all_.pointwise : column.contraction->rows.staged ? all_.leading : all_.trailing) += time;
     }
     copy();
-    hand_over();
+    wait();
     for (const auto& column : step_.outside)
       for (const auto& work : column.work) compute_outside(column, work);
     for (const auto& resource : all_.resources)
@@ -113,11 +115,20 @@ class Counter {
                : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
   }
 
+  // Of the result; where the block's rows are folded it has others.
+  std::int64_t rows_of(const StepColumn& column) const {
+    const auto& contraction = *column.contraction;
+    const auto rows = step_.lengths[step_.row.index];
+    if (!contraction.exchanged) return rows;
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(column.folded) / step_.values(contraction.columns.buffer, rows));
+  }
+
   // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
   // rows once.
   double read(const StepColumn& column) {
     const auto& contraction = *column.contraction;
-    const auto rows = step_.lengths[step_.row.index];
+    const auto rows = rows_of(column);
     const bool itself = warps_of(*contraction.instruction) > 1;
     const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
     std::int64_t bytes = 0;
@@ -125,6 +136,7 @@ class Counter {
     if (contraction.columns.staged && detail_ != Detail::least)
       bytes += (rows + at_once - 1) / at_once * step_.bytes(contraction.columns.buffer);
     if (contraction.rows.staged) bytes += step_.bytes(contraction.rows.buffer);
+    if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.bytes(contraction.rows.buffer);
     const auto below = step_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
     const double seconds =
@@ -151,15 +163,20 @@ class Counter {
       clock_ = std::min(clock_, rate.reached() / rate.peak() / reached);
     }
   }
-  // The next team's first instruction is under way before the matrix units give results again.
-  void hand_over() {
+  // The next team's first instruction is under way before the matrix units give results again. A team alone waits for
+  // the results of every contraction on which lanes work, or whose operands they made.
+  void wait() {
     const auto* unit = hardware_.find(Unit::tensor);
     if (model_ == Model::ideal || !unit->clock_hz) return;
-    double clocks = 0;
-    for (const auto& column : step_.columns)
-      if (column.contraction && column.contraction->instruction->latency_clocks)
-        clocks = std::max(clocks, column.contraction->instruction->latency_clocks->value);
-    all_.handover = static_cast<double>(team_.teams) * clocks / unit->clock_hz->value / clock_;
+    double longest = 0, all = 0;
+    for (const auto& column : step_.columns) {
+      if (!column.contraction || !column.contraction->instruction->latency_clocks) continue;
+      const double clocks = column.contraction->instruction->latency_clocks->value;
+      longest = std::max(longest, clocks), all += clocks;
+    }
+    const double clock = unit->clock_hz->value * clock_;
+    all_.handover = static_cast<double>(team_.teams) * longest / clock;
+    all_.waits = all_.pointwise > 0 ? all / clock : 0;
   }
 
   void copy() {

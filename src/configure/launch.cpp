@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configure/assumptions.hpp"
 #include "configure/raster.hpp"
 
 namespace napkin {
@@ -34,7 +35,7 @@ class Reckoning {
     const double sustained = std::max(step_at(now), chosen_.latency_s);
     const double busy = std::max(steps * (sustained + outside(now)), model_ == Model::machine ? demand_.units_s : 0);
     reach("rates that machines sustain, instead of the datasheet's", busy);
-    add("cores idle in the last wave", busy * (raggedness(demand_, launch_.cores) - 1));
+    add("cores idle in the last wave", busy * (raggedness(demand_, hardware_, launch_.cores) - 1));
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
     add("first tiles and last outputs, which nothing overlaps", ends());
@@ -111,9 +112,10 @@ class Reckoning {
 
 }  // namespace
 
-double raggedness(const Demand& demand, std::int64_t cores) {
+double raggedness(const Demand& demand, const Hardware& hardware, std::int64_t cores) {
   const double mean = static_cast<double>(demand.blocks) / static_cast<double>(cores);
-  const double most = demand.masked ? std::max(std::ceil(std::min(mean, 1.0)), mean + 0.5) : std::ceil(mean);
+  const double most =
+      demand.masked ? std::max(std::ceil(std::min(mean, 1.0)), mean + masked_end(hardware.limits)) : std::ceil(mean);
   return most / mean;
 }
 
