@@ -25,8 +25,12 @@ struct StepClocks {
   double handover = 0;  // when the matrix units pass from one team to another, of all teams of the block
   Resource slowest = Resource::tensor;
   double operations = 0;  // on the matrix units
-  // For each step, of columns of other bodies: seconds, one after another, and operations on the matrix units.
+  // For each step, of columns of other bodies: seconds, one after another, on what, and operations on the matrix units.
   double outside = 0, operations_outside = 0;
+  std::array<double, 5> outside_on{};
+  // Of what the busiest part of a core could hide, so much it does not. Contractions that nothing follows but
+  // contractions read their tiles ahead and hide them.
+  double beside(bool with_outside) const;
 
   double serial() const { return leading + pointwise + trailing; }
   double alone() const { return serial() + waits; }  // of a team whose own columns follow one another

@@ -166,18 +166,6 @@ std::vector<Pipelining::Event> timeline(const BlockStep& step, const StepClocks&
   return events;
 }
 
-namespace {
-
-// Of what the busiest part of a core could hide, so much it does not. Contractions that nothing follows but
-// contractions read their tiles ahead and hide them.
-double beside(const StepClocks& clocks) {
-  double all = clocks.waits;
-  for (const auto on : {Resource::tensor, Resource::fma, Resource::sfu, Resource::shared}) all += clocks.at(on).seconds;
-  return clocks.pointwise <= 0 ? clocks.bound : clocks.bound + clocks.unhidden * std::max(0.0, all - clocks.bound);
-}
-
-}  // namespace
-
 double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t teams) {
   const double together = overlap == Overlap::none ? clocks.copy + clocks.alone() : clocks.alone();
   const double within = clocks.leading + std::max(clocks.pointwise, clocks.trailing);
@@ -189,7 +177,7 @@ double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t team
     case Overlap::within_team:
       return std::max(clocks.bound, within);
     case Overlap::beside:
-      return std::max(clocks.bound, teams < 2 ? together : std::min(together, beside(clocks)));
+      return std::max(clocks.bound, teams < 2 ? together : std::min(together, clocks.beside(false)));
     // While one team has the matrix units another has the lanes, so that those of all teams follow one another.
     default:
       return std::max({clocks.bound, clocks.pointwise,

@@ -142,8 +142,9 @@ void measure_volumes(BlockStep& step) {
 void deal_rows(BlockStep& step) {
   measure(step);
   step.row = row_of(step);
-  for (auto& column : step.columns)
-    if (column.contraction) orient(column, step);
+  for (auto* columns : {&step.columns, &step.outside})
+    for (auto& column : *columns)
+      if (column.contraction) orient(column, step);
   measure_volumes(step);
 }
 
