@@ -76,7 +76,8 @@ struct Occupancy {
   std::vector<std::pair<std::int64_t, std::int64_t>> ladder;  // most registers of a thread, and the warps they leave
 };
 
-enum class Overlap : std::uint8_t { none, copies, within_team, two_teams, three_teams };
+// Beside: of teams that nothing makes take turns, part of what could overlap does.
+enum class Overlap : std::uint8_t { none, copies, beside, within_team, two_teams, three_teams };
 std::string_view name(Overlap);
 
 // One way to overlap the columns of a step.
@@ -85,11 +86,12 @@ struct Pipelining {
   std::int64_t team_register_bytes = 0;
   std::int64_t shared_bytes = 0;  // of a block
   Occupancy occupancy;
-  std::int64_t stages = 1;  // copies of every streamed tile
-  double latency_s = 0;     // a step is no shorter: so long its tiles are on their way, shared by those at once
-  bool runs = false;        // as many teams as it needs fit
-  double step_s = 0;        // of one block, among the blocks beside it
-  double utilization = 0;   // of the unit that the kernel's operations run on most, at most 1
+  std::int64_t stages = 1;         // copies of every streamed tile
+  double latency_s = 0;            // a step is no shorter: so long its tiles are on their way, shared by those at once
+  bool runs = false;               // as many teams as it needs fit
+  double step_s = 0;               // of one block, among the blocks beside it
+  double utilization = 0;          // of the unit that the kernel's operations run on most, at most 1
+  std::optional<double> launch_s;  // the whole launch, overlapped so; none where it does not run
   struct Event {
     std::string column;
     Resource on = Resource::fma;

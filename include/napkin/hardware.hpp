@@ -106,6 +106,8 @@ struct Limits {
       reserved_shared_per_block, shared_without_opt_in, tensor_memory_per_sm, barrier_slots_per_sm, launch_seconds,
       graph_launch_seconds;
   std::vector<double> shared_carve_outs;  // bytes, ascending; empty where unknown
+  // What nobody states for a machine, the same for all unless it is set. docs/theory.md, assumptions.
+  std::optional<Sourced<double>> registers_for_addresses, unhidden, masked_end;
 };
 
 // One number of a profile as it stands in the file (or as the loader derived it), in file order: for printing,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "configure/assumptions.hpp"
 #include "configure/raster.hpp"
 
 namespace napkin {
@@ -11,6 +12,10 @@ namespace {
 
 double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model model) {
   return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
+}
+
+Resource resource_of(Unit unit) {
+  return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
 }
 
 class Counter {
@@ -31,6 +36,7 @@ class Counter {
 
   StepClocks run() {
     find_clock();
+    all_.unhidden = unhidden(hardware_.limits);
     for (const auto& column : step_.columns) {
       const double before = serial_;
       for (const auto& work : column.work) compute(column, work);
@@ -39,9 +45,11 @@ class Counter {
       (!column.contraction ? all_.pointwise : column.contraction->rows.staged ? all_.leading : all_.trailing) += time;
     }
     copy();
-    hand_over();
-    for (const auto& column : step_.outside)
+    wait();
+    for (const auto& column : step_.outside) {
       for (const auto& work : column.work) compute_outside(column, work);
+      if (column.contraction) outside_on(Resource::shared) += column.around.times * read_seconds(read_bytes(column));
+    }
     for (const auto& resource : all_.resources)
       if (resource.seconds > all_.bound) all_.bound = resource.seconds, all_.slowest = resource.on;
     return std::move(all_);
@@ -86,10 +94,7 @@ class Counter {
     if (work.unit == Unit::tensor) all_.operations += operations;
     // What repairs a state is done on the lanes, before the contraction adds to it.
     (repair ? all_.pointwise : serial_) += seconds;
-    const auto on = work.unit == Unit::tensor ? Resource::tensor
-                    : work.unit == Unit::sfu  ? Resource::sfu
-                                              : Resource::fma;
-    add(column.name, on, operations, clocks, seconds);
+    add(column.name, resource_of(work.unit), operations, clocks, seconds);
   }
 
   void compute_outside(const StepColumn& column, const ColumnWork& work) {
@@ -101,9 +106,13 @@ class Counter {
     const double operations =
         column.around.times * lone * work.operations * (work.folded ? column.folded : column.kept);
     const double filled = column.contraction ? filled_rows(*column.contraction) : 1;
-    all_.outside += seconds_at(operations, rate->second, cores_, model_) / filled;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / filled;
+    all_.outside += seconds;
+    outside_on(resource_of(work.unit)) += seconds;
     if (work.unit == Unit::tensor) all_.operations_outside += operations;
   }
+
+  double& outside_on(Resource on) { return all_.outside_on[static_cast<std::size_t>(on)]; }
 
   // Instructions run on all of their rows; those beyond the block's are lost.
   double filled_rows(const Contraction& contraction) const {
@@ -113,11 +122,20 @@ class Counter {
                : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
   }
 
-  // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
-  // rows once.
-  double read(const StepColumn& column) {
+  // Of the result; where the block's rows are folded it has others.
+  std::int64_t rows_of(const StepColumn& column) const {
     const auto& contraction = *column.contraction;
     const auto rows = step_.lengths[step_.row.index];
+    if (!contraction.exchanged) return rows;
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(column.folded) / step_.values(contraction.columns.buffer, rows));
+  }
+
+  // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
+  // rows once.
+  std::int64_t read_bytes(const StepColumn& column) const {
+    const auto& contraction = *column.contraction;
+    const auto rows = rows_of(column);
     const bool itself = warps_of(*contraction.instruction) > 1;
     const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
     std::int64_t bytes = 0;
@@ -125,10 +143,19 @@ class Counter {
     if (contraction.columns.staged && detail_ != Detail::least)
       bytes += (rows + at_once - 1) / at_once * step_.bytes(contraction.columns.buffer);
     if (contraction.rows.staged) bytes += step_.bytes(contraction.rows.buffer);
+    if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.bytes(contraction.rows.buffer);
+    return bytes;
+  }
+  double read_seconds(std::int64_t bytes) const {
     const auto below = step_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
-    const double seconds =
-        seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_) / clock_;
+    return seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_) / clock_;
+  }
+  double read(const StepColumn& column) {
+    const auto below = step_.core + 1;
+    if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
+    const auto bytes = read_bytes(column);
+    const double seconds = read_seconds(bytes);
     add(column.name, Resource::shared, static_cast<double>(bytes),
         clocks(seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, Model::ideal)),
         seconds);
@@ -151,15 +178,20 @@ class Counter {
       clock_ = std::min(clock_, rate.reached() / rate.peak() / reached);
     }
   }
-  // The next team's first instruction is under way before the matrix units give results again.
-  void hand_over() {
+  // The next team's first instruction is under way before the matrix units give results again. A team alone waits for
+  // the results of every contraction on which lanes work, or whose operands they made.
+  void wait() {
     const auto* unit = hardware_.find(Unit::tensor);
     if (model_ == Model::ideal || !unit->clock_hz) return;
-    double clocks = 0;
-    for (const auto& column : step_.columns)
-      if (column.contraction && column.contraction->instruction->latency_clocks)
-        clocks = std::max(clocks, column.contraction->instruction->latency_clocks->value);
-    all_.handover = static_cast<double>(team_.teams) * clocks / unit->clock_hz->value / clock_;
+    double longest = 0, all = 0;
+    for (const auto& column : step_.columns) {
+      if (!column.contraction || !column.contraction->instruction->latency_clocks) continue;
+      const double clocks = column.contraction->instruction->latency_clocks->value;
+      longest = std::max(longest, clocks), all += clocks;
+    }
+    const double clock = unit->clock_hz->value * clock_;
+    all_.handover = static_cast<double>(team_.teams) * longest / clock;
+    all_.waits = all_.pointwise > 0 ? all / clock : 0;
   }
 
   void copy() {
@@ -191,6 +223,16 @@ class Counter {
 };
 
 }  // namespace
+
+double StepClocks::beside(bool with_outside) const {
+  double all = waits, busiest = bound;
+  for (const auto on : {Resource::tensor, Resource::fma, Resource::sfu, Resource::shared}) {
+    const double seconds = at(on).seconds + (with_outside ? outside_on[static_cast<std::size_t>(on)] : 0);
+    all += seconds, busiest = std::max(busiest, seconds);
+  }
+  const bool waited_for = pointwise > 0 || (with_outside && outside > 0);
+  return waited_for ? busiest + unhidden * std::max(0.0, all - busiest) : busiest;
+}
 
 double copy_seconds(const BlockStep& step, BufferId tile, const Hardware& hardware, Model rates, bool cached) {
   const auto& bandwidth = hardware.levels[step.core].bandwidth;

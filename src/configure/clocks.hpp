@@ -20,13 +20,20 @@ struct StepClocks {
   // in.
   double leading = 0, pointwise = 0, trailing = 0, copy = 0;
   double bound = 0;     // of the slowest resource
+  double unhidden = 0;  // share of what could overlap that does not, among teams that nothing makes take turns
+  double waits = 0;     // from the last instruction of a contraction to its result, of all whose results lanes work on
   double handover = 0;  // when the matrix units pass from one team to another, of all teams of the block
   Resource slowest = Resource::tensor;
   double operations = 0;  // on the matrix units
-  // For each step, of columns of other bodies: seconds, one after another, and operations on the matrix units.
+  // For each step, of columns of other bodies: seconds, one after another, on what, and operations on the matrix units.
   double outside = 0, operations_outside = 0;
+  std::array<double, 5> outside_on{};
+  // Of what the busiest part of a core could hide, so much it does not. Contractions that nothing follows but
+  // contractions read their tiles ahead and hide them.
+  double beside(bool with_outside) const;
 
   double serial() const { return leading + pointwise + trailing; }
+  double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
 };
 // Rates of the ideal model are the datasheet's. `cached`: tiles that several blocks read at once come from memory once.
 // `least`: in totals, as if instructions were always full and every row of a block could share what one of them reads.

@@ -135,7 +135,7 @@ std::string_view name(Place place) {
   return names[static_cast<std::size_t>(place)];
 }
 std::string_view name(Overlap overlap) {
-  constexpr std::string_view names[] = {"none", "copies", "within_team", "two_teams", "three_teams"};
+  constexpr std::string_view names[] = {"none", "copies", "beside", "within_team", "two_teams", "three_teams"};
   return names[static_cast<std::size_t>(overlap)];
 }
 

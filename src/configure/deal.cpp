@@ -86,6 +86,7 @@ void Dealing::choose(Deal& deal, const Demand& demand) const {
     if (!deal.pipelinings[i].runs) continue;
     deal.fastest = i;
     const auto seconds = launch(deal, demand, 0).time_s;
+    deal.pipelinings[i].launch_s = seconds;
     if (best && seconds >= deal.seconds * (1 - 1e-9)) continue;
     best = i, deal.seconds = seconds;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configure/assumptions.hpp"
 #include "configure/raster.hpp"
 
 namespace napkin {
@@ -30,11 +31,11 @@ class Reckoning {
     add("tiles that several blocks read at once, from the cache", from_cache);
     reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
     reach("columns of a step that wait for each other", steps * step_at(ideal));
-    reach("columns outside of the step", steps * (step_at(ideal) + outside(ideal)));
+    reach("columns outside of the step", steps * with_outside(ideal, step_at(ideal)));
     const double sustained = std::max(step_at(now), chosen_.latency_s);
-    const double busy = std::max(steps * (sustained + outside(now)), model_ == Model::machine ? demand_.units_s : 0);
+    const double busy = std::max(steps * with_outside(now, sustained), model_ == Model::machine ? demand_.units_s : 0);
     reach("rates that machines sustain, instead of the datasheet's", busy);
-    add("cores idle in the last wave", busy * (raggedness(demand_, launch_.cores) - 1));
+    add("cores idle in the last wave", busy * (raggedness(demand_, hardware_, launch_.cores) - 1));
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
     add("first tiles and last outputs, which nothing overlaps", ends());
@@ -80,8 +81,11 @@ class Reckoning {
     return step_seconds(chosen_.overlap, clocks,
                         model_ == Model::ideal ? teams_on_core(chosen_, team_, model_) : teams);
   }
-  // Another block on the core works on its steps meanwhile.
-  double outside(const StepClocks& clocks) const { return clocks.outside / here(); }
+  // Another block on the core works on its steps meanwhile, with what these columns leave it of the core.
+  double with_outside(const StepClocks& clocks, double step) const {
+    const double together = step + clocks.outside;
+    return here() < 2 ? together : std::clamp(clocks.beside(true), step, together);
+  }
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
   // times, so that each has its share of the cache's bandwidth.
   double ends() const {
@@ -111,9 +115,10 @@ class Reckoning {
 
 }  // namespace
 
-double raggedness(const Demand& demand, std::int64_t cores) {
+double raggedness(const Demand& demand, const Hardware& hardware, std::int64_t cores) {
   const double mean = static_cast<double>(demand.blocks) / static_cast<double>(cores);
-  const double most = demand.masked ? std::max(std::ceil(std::min(mean, 1.0)), mean + 0.5) : std::ceil(mean);
+  const double most =
+      demand.masked ? std::max(std::ceil(std::min(mean, 1.0)), mean + masked_end(hardware.limits)) : std::ceil(mean);
   return most / mean;
 }
 

@@ -5,23 +5,23 @@
 #include <cmath>
 #include <span>
 
+#include "configure/assumptions.hpp"
 #include "configure/occupancy.hpp"
 
 namespace napkin {
 namespace {
 
-// What a thread needs beside its arrays: addresses, loop counters, barriers. Compiled kernels of this kind take about
-// twenty more registers than their arrays.
-constexpr std::int64_t registers_for_addresses = 20;
 // A copy team where warpgroups hand registers to each other (setmaxnreg): CUDA's least.
 constexpr std::int64_t registers_of_copy_team = 24;
 
 std::int64_t teams_needed(Overlap overlap) {
-  return overlap == Overlap::three_teams ? 3 : overlap == Overlap::two_teams ? 2 : 1;
+  return overlap == Overlap::three_teams ? 3 : overlap == Overlap::two_teams || overlap == Overlap::beside ? 2 : 1;
 }
+bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
 
-// Where four warps issue an instruction together, registers can pass between them.
-bool hands_registers_on(const BlockStep& step) {
+// Where four warps issue an instruction together they wait for it when they want to: a step can begin while another's
+// contractions run, teams can wait for each other's turn, and registers can pass between them.
+bool issues_together(const BlockStep& step) {
   return std::ranges::any_of(step.columns, [](const StepColumn& column) {
     return column.contraction && warps_of(*column.contraction->instruction) > 1;
   });
@@ -32,12 +32,18 @@ bool hands_registers_on(const BlockStep& step) {
 std::span<const std::int64_t> stages_of(Overlap overlap, const BlockStep& step, const Team& team) {
   static constexpr std::int64_t fewest[] = {2, 3, 4, 1};
   if (overlap == Overlap::none) return std::span(fewest).last(1);
-  const bool in_turn = team.teams > 1 && teams_needed(overlap) > 1;
-  return step.streamed.size() > 1 && !in_turn ? std::span(fewest) : std::span(fewest).first(3);
+  const bool turns = team.teams > 1 && in_turn(overlap);
+  return step.streamed.size() > 1 && !turns ? std::span(fewest) : std::span(fewest).first(3);
 }
 
 double tensor_share(const StepClocks& clocks, double step) {
   return step <= 0 ? 0 : clocks.at(Resource::tensor).seconds / step;
+}
+
+// On a chip.
+bool can(Overlap overlap, const BlockStep& step, const Team& team) {
+  if (overlap == Overlap::within_team) return issues_together(step);
+  return !in_turn(overlap) || (issues_together(step) && team.teams >= teams_needed(overlap));
 }
 
 class Fitting {
@@ -98,11 +104,11 @@ class Fitting {
     const auto threads = team_.warps * static_cast<std::int64_t>(whole(hardware_.limits.threads_per_warp, 32));
     auto registers = (made.team_register_bytes + threads * 4 - 1) / (threads * 4);
     made.occupancy.warps_by_these_registers = warps_at(registers, hardware_);
-    if (model_ == Model::machine) registers += registers_for_addresses;
+    if (model_ == Model::machine) registers += static_cast<std::int64_t>(registers_for_addresses(hardware_.limits));
     made.occupancy.registers_per_thread = registers;
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
     const auto most = static_cast<std::int64_t>(whole(hardware_.limits.registers_per_thread, 255));
-    if (overlap != Overlap::none && hands_registers_on(step_) && registers <= most) {
+    if (overlap != Overlap::none && issues_together(step_) && registers <= most) {
       const auto teams = team_.teams;
       needs.warps += team_.warps;
       needs.registers_per_thread = (registers_of_copy_team + teams * registers + teams) / (teams + 1);
@@ -161,7 +167,7 @@ std::vector<Pipelining::Event> timeline(const BlockStep& step, const StepClocks&
 }
 
 double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t teams) {
-  const double together = overlap == Overlap::none ? clocks.copy + clocks.serial() : clocks.serial();
+  const double together = overlap == Overlap::none ? clocks.copy + clocks.alone() : clocks.alone();
   const double within = clocks.leading + std::max(clocks.pointwise, clocks.trailing);
   switch (overlap) {
     case Overlap::none:
@@ -170,10 +176,12 @@ double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t team
       return std::max(clocks.bound, together);
     case Overlap::within_team:
       return std::max(clocks.bound, within);
+    case Overlap::beside:
+      return std::max(clocks.bound, teams < 2 ? together : std::min(together, clocks.beside(false)));
     // While one team has the matrix units another has the lanes, so that those of all teams follow one another.
     default:
-      return std::max(
-                 {clocks.bound, clocks.pointwise, together / static_cast<double>(std::max<std::int64_t>(1, teams))}) +
+      return std::max({clocks.bound, clocks.pointwise,
+                       clocks.serial() / static_cast<double>(std::max<std::int64_t>(1, teams))}) +
              clocks.handover;
   }
 }
@@ -187,14 +195,15 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
                                     std::int64_t most_blocks) {
   const Fitting fitting(step, team, variables, hardware, model, most_blocks);
   std::vector<Pipelining> all;
-  all.reserve(5);
-  for (const auto overlap :
-       {Overlap::none, Overlap::copies, Overlap::within_team, Overlap::two_teams, Overlap::three_teams}) {
+  all.reserve(6);
+  for (const auto overlap : {Overlap::none, Overlap::copies, Overlap::beside, Overlap::within_team, Overlap::two_teams,
+                             Overlap::three_teams}) {
+    if (overlap == Overlap::beside && model == Model::ideal) continue;
     std::optional<Pipelining> best;
     for (const auto stages : stages_of(overlap, step, team)) {
       auto made = fitting.run(overlap, stages);
       const auto there = fitting.teams_there(made);
-      made.runs = there >= teams_needed(overlap);
+      made.runs = (model == Model::ideal || can(overlap, step, team)) && there >= teams_needed(overlap);
       made.step_s = std::max(step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s);
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
       const bool waits = made.step_s <= made.latency_s || !made.runs;

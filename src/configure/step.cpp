@@ -2,6 +2,7 @@
 #include "configure/step.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "loops/extents.hpp"
 
@@ -78,31 +79,35 @@ void measure(BlockStep& step) {
 
 bool has_contraction(const StepColumn& column) { return column.contraction.has_value(); }
 
-bool is_row(const BlockStep& step, WireId wire) {
-  if (step.lengths[wire.index] <= 1) return false;
-  return std::ranges::all_of(step.columns, [&](const StepColumn& column) {
-    if (!column.contraction) return true;
-    return column.factors[0].has(wire) != column.factors[1].has(wire) &&
-           std::ranges::find(column.compute->column.over, wire) == column.compute->column.over.end();
-  });
+// A contraction whose result carries the wire from one operand alone.
+bool has_row(const StepColumn& column, WireId wire) {
+  return column.factors[0].has(wire) != column.factors[1].has(wire) &&
+         std::ranges::find(column.compute->column.over, wire) == column.compute->column.over.end();
+}
+std::int64_t contractions_with_row(const BlockStep& step, WireId wire) {
+  if (step.lengths[wire.index] <= 1) return 0;
+  return std::ranges::count_if(step.columns,
+                               [&](const auto& column) { return column.contraction && has_row(column, wire); });
 }
 
-// What the partition groups below the core; else the longest wire in groups of cores that the result of every
-// contraction carries from one operand alone; else the longest such wire.
+// What the partition groups below the core; else, of the wires that the results of most contractions carry from one
+// operand alone, the longest that cores group, else the longest.
 WireId row_of(const BlockStep& step) {
   if (step.given_row) return *step.given_row;
   const auto& wires =
       step.diagram().at(std::ranges::find_if(step.columns, has_contraction)->compute->column.output).wires;
-  std::int64_t best = 0;
-  auto row = wires.front();
-  const auto consider = [&](WireId wire, std::int64_t weight) {
-    if (weight > best && is_row(step, wire)) best = weight, row = wire;
+  const auto grouped = [&](WireId wire) {
+    return std::ranges::any_of(step.nest->groups, [&](const Split& group) {
+      return group.wire == wire && group.size < step.diagram().size(wire).value_or(1);
+    });
   };
-  constexpr std::int64_t grouped_first = std::int64_t{1} << 40;
-  for (const auto& group : step.nest->groups)
-    if (group.size < step.diagram().size(group.wire).value_or(1))
-      consider(group.wire, grouped_first + step.lengths[group.wire.index]);
-  for (const auto wire : wires) consider(wire, step.lengths[wire.index]);
+  using Weight = std::tuple<std::int64_t, bool, std::int64_t>;
+  Weight best{0, false, 0};
+  auto row = wires.front();
+  for (const auto wire : wires) {
+    const Weight weight{contractions_with_row(step, wire), grouped(wire), step.lengths[wire.index]};
+    if (std::get<0>(weight) > 0 && weight > best) best = weight, row = wire;
+  }
   return row;
 }
 
@@ -114,6 +119,7 @@ void orient(StepColumn& column, const BlockStep& step) {
   auto& made = *column.contraction;
   made.rows = rows.operand;
   made.columns = columns.operand;
+  made.exchanged = std::ranges::find(column.compute->column.over, step.row) != column.compute->column.over.end();
   made.across.reset();
   for (const auto wire : step.diagram().at(column.compute->column.output).wires)
     if (columns.has(wire) && !rows.has(wire)) made.across = wire;
@@ -136,8 +142,9 @@ void measure_volumes(BlockStep& step) {
 void deal_rows(BlockStep& step) {
   measure(step);
   step.row = row_of(step);
-  for (auto& column : step.columns)
-    if (column.contraction) orient(column, step);
+  for (auto* columns : {&step.columns, &step.outside})
+    for (auto& column : *columns)
+      if (column.contraction) orient(column, step);
   measure_volumes(step);
 }
 

@@ -24,6 +24,7 @@ struct Contraction {
   const InstructionShape* instruction = nullptr;
   WireId depth;                  // of what it sums over, the wire that an instruction takes several of
   std::optional<WireId> across;  // the innermost wire that the other operand alone has
+  bool exchanged = false;        // it folds the rows: teams give each other their operands in the core's memory
 };
 // One of the two reads of a sum of products.
 struct Factor {

@@ -202,11 +202,37 @@ std::int64_t Variables::register_bytes(std::size_t column, std::int64_t rows) co
   return all;
 }
 
+// A column of another body, beside all that is carried; a result takes the place of an operand of the same wires.
+std::int64_t Variables::outside_bytes(const StepColumn& column, std::int64_t rows) const {
+  std::vector<BufferId> all;
+  const auto add = [&](BufferId id) {
+    const auto& buffer = step_.nest->at(id);
+    const auto& inputs = step_.nest->inputs;
+    if (buffer.level == step_.core || std::ranges::find(inputs, buffer.array) != inputs.end()) return;
+    if (std::ranges::find(all, id) == all.end()) all.push_back(id);
+  };
+  const auto carry = [&](const StepColumn& one) {
+    if (one.compute->carried) add(*one.compute->carried);
+  };
+  std::ranges::for_each(step_.columns, carry), std::ranges::for_each(step_.outside, carry);
+  const auto& compute = *column.compute;
+  bool replaces = false;
+  for (const auto& [access, id] : compute.reads)
+    add(id), replaces = replaces || (!compute.column.fold && step_.nest->at(id).at == step_.nest->at(compute.to).at);
+  if (!replaces) add(compute.to);
+  std::int64_t bytes = 0;
+  for (const auto id : all)
+    if (!in_tensor_memory(id)) bytes += this->bytes(id, rows);
+  return bytes;
+}
+
 std::int64_t Variables::register_bytes(const Team& team, bool overlapped) const {
   std::int64_t beside = 0, most = 0;
   for (const auto& part : parts(team, overlapped))
     if (!in_tensor_memory(part.buffer)) beside += bytes(part);
   for (std::size_t i = 0; i < step_.columns.size(); ++i) most = std::max(most, beside + register_bytes(i, team.rows));
+  if (model_ == Model::machine)
+    for (const auto& column : step_.outside) most = std::max(most, outside_bytes(column, team.rows));
   return most;
 }
 

@@ -49,6 +49,7 @@ class Variables {
   std::vector<BufferId> computed() const;
   std::int64_t saved_in_place(std::size_t column, std::int64_t rows) const;
   std::int64_t register_bytes(std::size_t column, std::int64_t rows) const;
+  std::int64_t outside_bytes(const StepColumn&, std::int64_t rows) const;
   std::vector<Part> parts(const Team&, bool overlapped) const;
   std::int64_t subloop(WireId, std::int64_t otherwise) const;
   std::optional<Part> fragment(const Team&) const;

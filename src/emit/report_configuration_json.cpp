@@ -58,6 +58,7 @@ Json pipelining_json(const Pipelining& pipelining, std::int64_t threads) {
           {"stages", pipelining.stages},
           {"latency_s", number(pipelining.latency_s)},
           {"step_s", number(pipelining.step_s)},
+          {"launch_s", number(pipelining.launch_s)},
           {"utilization", number(pipelining.utilization)},
           {"team_register_bytes", pipelining.team_register_bytes},
           {"thread_register_bytes",

@@ -136,7 +136,11 @@ void read_limits(Reader& reader, const Node& node, const std::string& path) {
                  {"tensor_memory_per_sm", bytes(limits.tensor_memory_per_sm)},
                  {"barrier_slots_per_sm", whole(limits.barrier_slots_per_sm)},
                  {"launch", reader.number(limits.launch_seconds, Dimension::time)},
-                 {"graph_launch", reader.number(limits.graph_launch_seconds, Dimension::time)}});
+                 {"graph_launch", reader.number(limits.graph_launch_seconds, Dimension::time)},
+                 {"registers_for_addresses",
+                  reader.number(limits.registers_for_addresses, Dimension::count, Range::not_negative)},
+                 {"unhidden", reader.number(limits.unhidden, Dimension::fraction, Range::not_negative)},
+                 {"masked_end", reader.number(limits.masked_end, Dimension::count, Range::not_negative)}});
 }
 
 Read names(Reader& reader, std::map<std::string, std::string>& out) {

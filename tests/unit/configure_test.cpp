@@ -116,7 +116,7 @@ TEST_CASE("numbers keep their own width on a chip", "[configure]") {
   CHECK(find(made, Overlap::copies).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
   CHECK(find(made, Overlap::within_team).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
   // Q, and two of K and V; O goes where Q was.
-  CHECK(find(made, Overlap::two_teams).shared_bytes == (32 + 2 * 16) << 10);
+  CHECK(find(made, Overlap::beside).shared_bytes == (32 + 2 * 16) << 10);
   CHECK(find(made, Overlap::copies).shared_bytes == (32 + 4 * 16) << 10);
 }
 

@@ -1,0 +1,22 @@
+// What nobody states of a machine, with what is taken for it: one number for all machines, unless a profile or a
+// setting gives another. docs/theory.md says why; docs/predictions.md what each of them is worth.
+#pragma once
+
+#include "napkin/hardware.hpp"
+
+namespace napkin {
+
+inline double assumed(const std::optional<Sourced<double>>& stated, double otherwise) {
+  return stated ? stated->value : otherwise;
+}
+
+// What a thread needs beside its arrays: addresses, loop counters, barriers. Compiled kernels of this kind take about
+// twenty more registers than their arrays.
+inline double registers_for_addresses(const Limits& limits) { return assumed(limits.registers_for_addresses, 20); }
+// Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes teams take
+// turns.
+inline double unhidden(const Limits& limits) { return assumed(limits.unhidden, 0.4); }
+// Blocks for which cores wait at the end of a launch, where masks make their lengths differ.
+inline double masked_end(const Limits& limits) { return assumed(limits.masked_end, 0.5); }
+
+}  // namespace napkin
