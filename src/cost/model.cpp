@@ -38,10 +38,11 @@ void CostModel::least_held(std::span<const std::int64_t> sizes, std::size_t leve
   memory(figures, false, level);
 }
 
-void CostModel::least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures) const {
+void CostModel::least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures,
+                            std::span<const std::int64_t> grains) const {
   lengths(sizes, figures, Reach::least);
   counts(sizes, figures, Reach::least);
-  bound_regions(figures);
+  bound_regions(sizes, grains, figures);
   shares(held, figures);
   levels(figures);
 }
@@ -92,13 +93,46 @@ void CostModel::shares(const Figures& held, Figures& figures) const {
 
 // Every piece that is run has a position that is run, and a piece that counts once has at most as many positions as a
 // whole one.
-void CostModel::bound_regions(Figures& figures) const {
+void CostModel::bound_regions(std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains,
+                              Figures& figures) const {
   figures.regions.resize(regions_.size());
   for (std::size_t i = 0; i < regions_.size(); ++i) {
     auto& least = figures.regions[i] = least_positions_[i];
     for (std::size_t w = 0; w < regions_[i].wires.size(); ++w)
       if (!regions_[i].measured[w]) least /= std::max<std::int64_t>(1, figures.lengths[regions_[i].cuts[w]]);
+    if (!grains.empty()) least = std::max(least, least_run(i, sizes, grains, figures));
   }
+}
+
+// The same in pieces of one grain in place of positions: every piece that is run consists of grains, one of which is
+// run. Where sizes are known it is the sum itself; else 0 where more than grains count or there are too many to look at.
+std::int64_t CostModel::least_run(std::size_t index, std::span<const std::int64_t> sizes,
+                                  std::span<const std::int64_t> grains, const Figures& figures) const {
+  constexpr std::int64_t most_grains = 10'000;  // of all wires but the one that has most
+  const auto& region = regions_[index];
+  bool known = true;
+  std::int64_t all = 1, most = 1;
+  for (const auto cut : region.cuts) {
+    for (const auto split : cuts_[cut].splits) known = known && sizes[split] == grains[split];
+    const auto grain = piece(cuts_[cut], grains);
+    const auto count = (wire_sizes_[cuts_[cut].wire.index] + grain - 1) / grain;
+    most = std::max(most, count);
+    if (__builtin_mul_overflow(all, count, &all)) return 0;
+  }
+  if (known) return sum_region(index, sizes);
+  if (region.part != Region::Part::run || !region.footprints.empty() || all / most > most_grains) return 0;
+  auto least = sum_region(index, grains);
+  for (std::size_t w = 0; w < region.wires.size(); ++w) {
+    const auto grain = piece(cuts_[region.cuts[w]], grains);
+    if (!region.measured[w]) least /= (figures.lengths[region.cuts[w]] + grain - 1) / grain;
+  }
+  return least;
+}
+
+std::int64_t CostModel::piece(const Cut& cut, std::span<const std::int64_t> sizes) const {
+  auto length = std::max<std::int64_t>(1, wire_sizes_[cut.wire.index]);
+  for (const auto split : cut.splits) length = std::min(length, sizes[split]);
+  return length;
 }
 
 // Positions that the conditions let through, counted in pieces of about the size of the wire over `grid`, each of which

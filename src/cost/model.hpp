@@ -74,8 +74,10 @@ class CostModel {
   void compared(std::span<const std::int64_t> sizes, Figures& figures) const;
   void least_held(std::span<const std::int64_t> sizes, Figures& figures) const;
   void least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const;
-  // `held` is of the smallest sizes, of which masks let fewest pieces run.
-  void least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures) const;
+  // `held` is of the smallest sizes, of which masks let fewest pieces run. `grains`, where given, are sizes of which all
+  // smaller sizes are multiples, equal to `sizes` where there is no other size; no deeper split cuts pieces further.
+  void least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures,
+                   std::span<const std::int64_t> grains = {}) const;
   const std::vector<Work>& work() const { return work_; }
   // `times` is reused like `figures`.
   void times(const Figures&, Times& times) const;
@@ -176,7 +178,10 @@ class CostModel {
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   std::int64_t sum_region(std::size_t, std::span<const std::int64_t> sizes) const;
   std::int64_t sum_pieces(const Region&, std::span<const std::int64_t> sizes) const;
-  void bound_regions(Figures&) const;
+  void bound_regions(std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains, Figures&) const;
+  std::int64_t least_run(std::size_t region, std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains,
+                         const Figures&) const;
+  std::int64_t piece(const Cut&, std::span<const std::int64_t> sizes) const;
   void shares(const Figures& held, Figures&) const;
   std::vector<MaskCost> masks(const Diagram&, const Figures&) const;
   std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;

@@ -1,7 +1,7 @@
 // Sums over the pieces of a region.
 //
 // Conditions are linear and pieces of a wire stand in order, so that for given pieces of the other wires those of the
-// last wire that pass a test are neighbours: found by bisection, not one by one.
+// last wire that pass a test are neighbours: found by bisection around where they were before, not one by one.
 #include "cost/region.hpp"
 
 #include <algorithm>
@@ -65,6 +65,7 @@ class Sum {
   }
 
   std::int64_t add_last(std::size_t last) {
+    asked_ = 0;
     Range run{0, pieces_[last]->count()};
     for (const auto& test : region_.needs) run.meet(passing(test, last, false));
     if (region_.part == Region::Part::run) return weigh(last, run);
@@ -90,12 +91,12 @@ class Sum {
   }
 
   // The pieces of the last wire on which all conditions hold.
-  Range passing(const Region::Test& test, std::size_t last, bool everywhere) const {
+  Range passing(const Region::Test& test, std::size_t last, bool everywhere) {
     Range all{0, pieces_[last]->count()};
     for (const auto& condition : test.conditions) all.meet(passing(condition, test, last, everywhere));
     return all;
   }
-  Range passing(const Condition& condition, const Region::Test& test, std::size_t last, bool everywhere) const {
+  Range passing(const Condition& condition, const Region::Test& test, std::size_t last, bool everywhere) {
     Extremes others{condition.offset, condition.offset};
     double slope = 0;
     for (const auto& [wire, coefficient] : condition.terms) {
@@ -112,23 +113,31 @@ class Sum {
     };
     const auto low = [&](std::size_t piece) { return not_too_low(condition, everywhere, at(piece)); };
     const auto high = [&](std::size_t piece) { return not_too_high(condition, everywhere, at(piece)); };
-    const auto count = pieces_[last]->count();
-    Range range = slope >= 0 ? Range{first(count, low), count} : Range{0, first(count, std::not_fn(low))};
-    range.meet(slope >= 0 ? Range{0, first(count, std::not_fn(high))} : Range{first(count, high), count});
-    return range;
+    if (slope >= 0) return {first(last, low), first(last, std::not_fn(high))};
+    const auto end = first(last, std::not_fn(low));
+    return {first(last, high), end};
   }
-  // The first of `count` pieces that passes, where all after it pass too.
+  // The first piece of a wire that passes, where all after it pass too. It lies near the answer to the same question
+  // about the piece of the other wires before.
   template <class Passes>
-  static std::size_t first(std::size_t count, const Passes& passes) {
-    std::size_t begin = 0;
-    while (begin < count) {
-      const auto middle = begin + (count - begin) / 2;
-      if (passes(middle))
-        count = middle;
-      else
-        begin = middle + 1;
+  std::size_t first(std::size_t wire, const Passes& passes) {
+    if (asked_ == answers_.size()) answers_.push_back(0);
+    auto& answer = answers_[asked_++];
+    std::size_t begin = 0, end = pieces_[wire]->count();
+    answer = std::min(answer, end);
+    const bool back = answer == end || passes(answer);
+    (back ? end : begin) = back ? answer : answer + 1;
+    const auto look = [&](std::size_t at) {
+      const bool passed = passes(at);
+      (passed ? end : begin) = passed ? at : at + 1;
+      return passed;
+    };
+    for (std::size_t step = 1; begin < end; step *= 2) {
+      const auto far = std::min(step, end - begin);
+      if (look(back ? end - far : begin + far - 1) != back) break;
     }
-    return begin;
+    while (begin < end) look(begin + (end - begin) / 2);
+    return answer = begin;
   }
   std::size_t number(WireId wire) const {
     return static_cast<std::size_t>(std::ranges::find(region_.wires, wire) - region_.wires.begin());
@@ -143,6 +152,8 @@ class Sum {
   Intervals at_;
   std::vector<std::size_t> chosen_;  // the piece at hand, by wire of the region
   std::vector<std::size_t> order_;   // most pieces last
+  std::vector<std::size_t> answers_;  // of the searches for pieces that pass, in their order
+  std::size_t asked_ = 0;
 };
 
 void cut(std::vector<Interval>& around, const std::vector<std::int64_t>& sizes, Pieces& pieces) {

@@ -216,7 +216,7 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   ++tally_.evaluated;
   if (!holds_together(beginning)) return false;
   shape.model.least_held(beginning.least, least_);
-  shape.model.least_moved(beginning.most, least_, most_);
+  shape.model.least_moved(beginning.most, least_, most_, shape.whole ? grains(beginning) : std::span<const std::int64_t>());
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
@@ -226,6 +226,16 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   if (later && !leaders_.beyond(score_))
     score_.parts[0] = scoring_.objective(shape.model, bound_, launched(beginning));
   return !leaders_.beyond(score_);
+}
+
+// What all sizes are multiples of that a split may have.
+std::span<const std::int64_t> Search::grains(const Beginning& beginning) {
+  const auto& splits = shapes_.at(beginning.shape).partition.splits;
+  sizes_ = beginning.most;
+  for (std::size_t i = 0; i < sizes_.size(); ++i)
+    if (beginning.least[i] < beginning.most[i])
+      sizes_[i] = beginning.least[i] < space_.divisor(splits[i]) ? 1 : space_.divisor(splits[i]);
+  return sizes_;
 }
 
 // Those that are sure to stay.

@@ -52,6 +52,7 @@ class Search {
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);
   bool holds_together(const Beginning&);
+  std::span<const std::int64_t> grains(const Beginning&);
   std::size_t labels(const Beginning&) const;
   Launched launched(const Beginning&) const;
   void offer(const Shape&, const std::vector<std::int64_t>& sizes);
