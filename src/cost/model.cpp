@@ -105,7 +105,8 @@ void CostModel::bound_regions(std::span<const std::int64_t> sizes, std::span<con
 }
 
 // The same in pieces of one grain in place of positions: every piece that is run consists of grains, one of which is
-// run. Where sizes are known it is the sum itself; else 0 where more than grains count or there are too many to look at.
+// run. Where sizes are known it is the sum itself; else 0 where more than grains count or there are too many to look
+// at.
 std::int64_t CostModel::least_run(std::size_t index, std::span<const std::int64_t> sizes,
                                   std::span<const std::int64_t> grains, const Figures& figures) const {
   constexpr std::int64_t most_grains = 10'000;  // of all wires but the one that has most

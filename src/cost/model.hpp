@@ -74,8 +74,9 @@ class CostModel {
   void compared(std::span<const std::int64_t> sizes, Figures& figures) const;
   void least_held(std::span<const std::int64_t> sizes, Figures& figures) const;
   void least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const;
-  // `held` is of the smallest sizes, of which masks let fewest pieces run. `grains`, where given, are sizes of which all
-  // smaller sizes are multiples, equal to `sizes` where there is no other size; no deeper split cuts pieces further.
+  // `held` is of the smallest sizes, of which masks let fewest pieces run. `grains`, where given, are sizes of which
+  // all smaller sizes are multiples, equal to `sizes` where there is no other size; no deeper split cuts pieces
+  // further.
   void least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures,
                    std::span<const std::int64_t> grains = {}) const;
   const std::vector<Work>& work() const { return work_; }

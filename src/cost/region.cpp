@@ -150,8 +150,8 @@ class Sum {
   const std::vector<const Pieces*>& pieces_;
   const Footprints& footprints_;
   Intervals at_;
-  std::vector<std::size_t> chosen_;  // the piece at hand, by wire of the region
-  std::vector<std::size_t> order_;   // most pieces last
+  std::vector<std::size_t> chosen_;   // the piece at hand, by wire of the region
+  std::vector<std::size_t> order_;    // most pieces last
   std::vector<std::size_t> answers_;  // of the searches for pieces that pass, in their order
   std::size_t asked_ = 0;
 };
