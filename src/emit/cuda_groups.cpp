@@ -12,6 +12,19 @@ std::string GroupPrinter::words(const Split& split) const {
                      page_.diagram.at(split.wire).name, split.size, page_.level(split.level));
 }
 
+void GroupPrinter::describe(const std::string& below) {
+  for (const auto& group : page_.nest.groups)
+    page_.out.line(fmt::format("//   {:<24}  {}", words(group), is_block(group) ? "one piece for each block" : below));
+  describe(page_.nest.body);
+}
+void GroupPrinter::describe(const Block& block) {
+  for (const auto& step : block.steps)
+    if (const auto* loop = std::get_if<For>(&step.node)) {
+      page_.out.line(fmt::format("//   {:<24}  one piece after another", words(loop->split)));
+      describe(loop->body);
+    }
+}
+
 std::string GroupPrinter::begin_name(WireId wire) {
   return page_.pool.fresh(fmt::format("{}{}", page_.wires[wire.index], splits_[wire]++));
 }

@@ -28,11 +28,15 @@ class GroupPrinter {
   void blocks();
 
   std::string words(const Split&) const;  // "group q 48 at smem"
+  // Comments: a line for each group, with who has a piece of it below the blocks, and for each stream.
+  void describe(const std::string& below);
   bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
   std::string begin_name(WireId);  // "q1", of the n-th split of a wire
   static std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 
  private:
+  void describe(const Block&);
+
   Page& page_;
   std::map<WireId, int> splits_;
 };

@@ -26,7 +26,7 @@ class KernelPrinter {
   CudaKernel run(const std::string& name) {
     words();
     out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
-    parameters(name);
+    page_.open_function(name);
     declare_tiles(page_);
     groups_.blocks();
     threads();
@@ -42,28 +42,7 @@ class KernelPrinter {
     for (const auto id : nest_.outputs) outputs += (outputs.empty() ? "" : ", ") + page_.diagram.at(id).name;
     out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", outputs, page_.kernel.threads,
                           report::held(static_cast<double>(page_.kernel.shared_bytes))));
-    for (const auto& group : nest_.groups) {
-      const auto who = groups_.is_block(group) ? "one piece for each block" : "shared out inside the block";
-      out_.line(fmt::format("//   {:<24}  {}", groups_.words(group), who));
-    }
-    print_streams(nest_.body);
-  }
-  void print_streams(const Block& block) {
-    for (const auto& step : block.steps)
-      if (const auto* loop = std::get_if<For>(&step.node)) {
-        out_.line(fmt::format("//   {:<24}  one piece after another", groups_.words(loop->split)));
-        print_streams(loop->body);
-      }
-  }
-
-  void parameters(const std::string& name) {
-    std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
-    for (const auto id : nest_.inputs)
-      all.push_back(fmt::format("const {}* __restrict__ {}", page_.storage(id), page_.array(id)));
-    for (const auto id : nest_.outputs)
-      all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
-    out_.list(name + "(", all, ") {");
-    out_.deepen();
+    groups_.describe("shared out inside the block");
   }
 
   void threads() {

@@ -34,6 +34,14 @@ std::string Page::extents(const std::vector<WireId>& of, const WirePieces& piece
   return text;
 }
 
+void Page::open_function(const std::string& name) {
+  std::vector<std::string> all = {fmt::format("const {}_sizes n", names.diagram)};
+  for (const auto id : nest.inputs) all.push_back(fmt::format("const {}* __restrict__ {}", storage(id), array(id)));
+  for (const auto id : nest.outputs) all.push_back(fmt::format("{}* __restrict__ {}", storage(id), array(id)));
+  out.list(name + "(", all, ") {");
+  out.deepen();
+}
+
 void Page::limit(WireId wire) { limits[diagram.at(wire).axis] = diagram.size(wire).value_or(1); }
 void Page::limit(const Index& index, const WirePieces& pieces) {
   for (const auto& term : index.terms)

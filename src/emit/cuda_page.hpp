@@ -54,6 +54,9 @@ struct Page {
   // "q 1, x 8".
   std::string extents(const std::vector<WireId>&, const WirePieces&) const;
 
+  // The head of the kernel's function: sizes, inputs, outputs. What follows stands inside.
+  void open_function(const std::string& name);
+
   // The text depends on how long the wire's axis is at most.
   void limit(WireId);
   // The same for wires that are whole in the pieces.

@@ -22,7 +22,7 @@ class RowPrinter {
   CudaKernel run(const std::string& name) {
     words();
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks));
-    parameters(name);
+    page_.open_function(name);
     if (rows_.shared_bytes > 0) out_.line("extern __shared__ __align__(16) unsigned char shared_memory[];");
     groups_.blocks();
     lanes();
@@ -40,27 +40,7 @@ class RowPrinter {
                                          : fmt::format("{} warps with a row each", rows_.warps),
                           rows_.values(), rows_.values() == 1 ? "value" : "values",
                           page_.diagram.at(rows_.lanes).name));
-    for (const auto& group : nest_.groups)
-      out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
-                            groups_.is_block(group) ? "one piece for each block" : "one piece for each warp"));
-    words(nest_.body);
-  }
-  void words(const Block& block) {
-    for (const auto& step : block.steps)
-      if (const auto* loop = std::get_if<For>(&step.node)) {
-        out_.line(fmt::format("//   {:<24}  one piece after another", groups_.words(loop->split)));
-        words(loop->body);
-      }
-  }
-
-  void parameters(const std::string& name) {
-    std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
-    for (const auto id : nest_.inputs)
-      all.push_back(fmt::format("const {}* __restrict__ {}", page_.storage(id), page_.array(id)));
-    for (const auto id : nest_.outputs)
-      all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
-    out_.list(name + "(", all, ") {");
-    out_.deepen();
+    groups_.describe("one piece for each warp");
   }
 
   // Warps of a team that is not the whole block have rows of their own, and no barriers.
