@@ -6,7 +6,7 @@ import kernels
 # What was chosen with published rows in sight, or is nobody's measurement: where it stands, values to try, what it is.
 VARIED = [
     ("limits.unhidden", ("0.2", "0.6"), "of what teams could hide that nothing makes take turns, the share they do not"),
-    ("limits.registers_for_addresses", ("10", "30"), "registers of a thread beside its arrays"),
+    ("limits.registers_for_addresses", ("10", "25"), "registers of a thread beside its arrays"),
     ("limits.masked_end", ("0.25", "1"), "blocks for which cores wait at the end, where masks make them differ"),
     ("TRANSPOSED", (1 / 3, 1 / 10), "share of the bandwidth that PyTorch's transposing copy reaches"),
     ("BROADCAST", (60, 120), "instructions of a value in PyTorch's addition of a mask"),

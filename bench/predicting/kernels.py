@@ -72,7 +72,7 @@ def backward(row, settings, overlaps):
     diagram = BACKWARD.format(tiles=seq // keys, tile=keys, **row)
     launch, seconds = napkin.launch(diagram, row["profile"], f"group b 1, h 1, t 1, stream q {queries} at smem", overlaps,
                                     settings)
-    if row["causal"] == "true":
+    if row["causal"] == "true" and launch:
         seconds = part_of(launch, seconds, causal_share(seq, queries, keys))
     values = number(row, "batch") * number(row, "heads") * seq * number(row, "head_dim")
     kind = row["dtype"]

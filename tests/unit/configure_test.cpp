@@ -199,6 +199,99 @@ TEST_CASE("overlap never makes a step longer, nor shorter than its busiest resou
   }
 }
 
+TEST_CASE("blocks that nothing makes take turns hide part of what they could", "[configure]") {
+  const auto hardware = read_machine("a100-sxm4-80");
+  Overrides many;
+  many.sizes = {{"q", 65536}};
+  const auto two =
+      configured(kernel_of("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+  const auto& beside = find(two, Overlap::beside);
+  REQUIRE(beside.runs);
+  CHECK(beside.occupancy.blocks == 2);
+  double busiest = 0, all = 0;
+  for (const auto& one : two.resources)
+    if (one.on != Resource::copy) busiest = std::max(busiest, one.seconds), all += one.seconds;
+  // And twice the 24.6 clocks of an instruction, of the lowered clock.
+  const double waits = 2 * 24.6 / 1.41e9 / (0.94 / 0.995);
+  CHECK(beside.step_s == Approx(busiest + 0.4 * (all - busiest + waits)));
+  // mma.sync is not waited for later: no turns, and no step within another.
+  for (const auto overlap : {Overlap::within_team, Overlap::two_teams, Overlap::three_teams})
+    CHECK_FALSE(find(two, overlap).runs);
+  CHECK(two.chosen == 2);
+  CHECK(two.launch->time_s == *beside.launch_s);
+  CHECK(*find(two, Overlap::copies).launch_s > two.launch->time_s);
+}
+
+TEST_CASE("blocks do not take turns with each other", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  Overrides many;
+  many.sizes = {{"q", 65536}};
+  const auto one =
+      configured(kernel_of("attention", "group q 64, stream x 64 at smem", hardware, many), hardware, Model::machine);
+  CHECK(find(one, Overlap::copies).occupancy.blocks >= 2);
+  CHECK(one.teams == 1);
+  CHECK_FALSE(find(one, Overlap::two_teams).runs);
+  const auto two =
+      configured(kernel_of("attention", "group q 128, stream x 64 at smem", hardware, many), hardware, Model::machine);
+  CHECK(two.teams == 2);
+  CHECK(find(two, Overlap::two_teams).runs);
+}
+
+TEST_CASE("what stands in no profile can be set", "[configure]") {
+  const auto told = [](const char* path, const char* value) {
+    const auto hardware = read_machine("a100-sxm4-80", {{path, value}});
+    Overrides many;
+    many.sizes = {{"q", 65536}, {"x", 65536}};
+    return configured(kernel_of("causal", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+  };
+  const auto plain = told("limits.unhidden", "0.4");
+  CHECK(told("limits.unhidden", "0.2").launch->time_s < plain.launch->time_s);
+  CHECK(told("limits.unhidden", "0").launch->time_s < told("limits.unhidden", "0.2").launch->time_s);
+  CHECK(told("limits.masked_end", "1").launch->time_s > plain.launch->time_s);
+  const auto registers = [](const Configuration& made) { return made.pipelinings[0].occupancy.registers_per_thread; };
+  CHECK(registers(told("limits.registers_for_addresses", "30")) == registers(plain) + 10);
+}
+
+TEST_CASE("a contraction that folds the rows exchanges its operand in the core's memory", "[configure]") {
+  // The gradient of queries folds keys, which all other contractions carry from one operand.
+  const auto hardware = read_machine("a100-sxm4-80");
+  auto diagram = read_text(R"(diagram gradient
+axis q = 4096
+axis x = 128
+axis d = 128
+input Q: f16[q, d]
+input K: f16[x, d]
+S: f16[q, x] = sum[d](Q[q, d] * K[x, d])
+A: f32[q, d] = sum[x](S[q, x] * K[x, d])
+B: f32[x, d] = sum[q](S[q, x] * Q[q, d])
+output A
+output B
+)");
+  const auto made = configured(testing::planned(diagram, "stream q 64 at smem", hardware), hardware, Model::ideal);
+  CHECK(made.row_axis == "x");
+  // Of 16 rows a warp: Q for each, and K. The piece of S goes out and comes back; K is read for each 16 of 64 queries.
+  CHECK(clocks_of_column(made, "S_sum", Resource::shared) == Approx((8 * 16 + 32) * 1024 / 128.0).epsilon(1e-3));
+  CHECK(clocks_of_column(made, "A", Resource::shared) == Approx((4 * 32 + 2 * 16) * 1024 / 128.0).epsilon(1e-3));
+  CHECK(clocks_of_column(made, "B", Resource::shared) == Approx(8 * 16 * 1024 / 128.0).epsilon(1e-3));
+}
+
+TEST_CASE("columns outside of the step take their part of the core", "[configure]") {
+  // Streaming the width of V leaves scores and softmax in the body around the step, which other blocks hide only as far
+  // as matrix units and lanes are free.
+  const auto hardware = read_machine("a100-sxm4-80");
+  Overrides many;
+  many.sizes = {{"q", 65536}};
+  const auto whole =
+      configured(kernel_of("attention", "group q 64, stream x 48 at smem", hardware, many), hardware, Model::machine);
+  const auto narrow = configured(kernel_of("attention", "group q 64, stream x 48, d' 16 at smem", hardware, many),
+                                 hardware, Model::machine);
+  CHECK(narrow.launch->time_s > 0.95 * whole.launch->time_s);
+  // Scores of 256 x 96 in f32 and the carried 256 x 128 of O do not fit into the registers of a thread.
+  const auto large = configured(kernel_of("attention", "group q 256, stream x 96, d' 16 at smem", hardware, many),
+                                hardware, Model::machine);
+  CHECK(find(large, Overlap::none).occupancy.registers_per_thread > 96 + 128 + 20);
+}
+
 TEST_CASE("divisors are the least common multiple of their reasons", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto made = configured(kernel_of("attention", flash, hardware), hardware, Model::machine);
