@@ -131,6 +131,7 @@ struct Launch {
   double steps = 0;                   // of all blocks, as whole ones
   std::vector<Loss> losses;           // they add up to time_s - ideal_s
   Resource bound = Resource::tensor;  // that takes longest; copy, too, where compulsory transfers do
+  bool bound_outside = false;         // instead, a level above the cores
 };
 
 struct Configuration {

@@ -66,6 +66,7 @@ double least_launch_seconds(const Dealing&, const Demand&);
 struct LaunchTime {
   double seconds = 0;
   Resource bound = Resource::tensor;
+  bool bound_outside = false;
 };
 std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
 

@@ -17,8 +17,9 @@ double first_readers(const BlockStep& step, BufferId tile, const Hardware& hardw
       return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
     });
   };
-  double at_once = static_cast<double>(hardware.total(step.core)), blocks = 1, different = 1;
+  double at_once = static_cast<double>(hardware.levels[step.core].count), blocks = 1, different = 1;
   for (auto group = step.nest->groups.rbegin(); group != step.nest->groups.rend(); ++group) {
+    if (group->level < step.core) break;  // another memory, with a cache of its own
     const auto size = step.diagram().size(group->wire).value_or(1);
     const auto pieces = static_cast<double>((size + group->size - 1) / group->size);
     const double here = std::min(pieces, at_once);

@@ -76,7 +76,8 @@ Json level_json(const Hardware& hardware, const LevelCost& cost) {
           {"time_s", number(cost.time_s)},
           {"ideal_time_s", number(cost.ideal_time_s)},
           {"arrays", list(cost.arrays, array_json)},
-          {"held", list(cost.held, held_json)}};
+          {"held", list(cost.held, held_json)},
+          {"crossing_bytes", cost.crossing_bytes ? Json(*cost.crossing_bytes) : Json(nullptr)}};
 }
 
 Json masks_json(const Hardware& hardware, const KernelCost& cost) {

@@ -42,9 +42,7 @@ double Scoring::excess(const Figures& figures) const {
 // What a launch takes at least: see the lines that `launch_of` adds up.
 double Scoring::least_launch(const Demand& demand) const {
   const auto core = *hardware_.core;
-  const auto mean = static_cast<double>(demand.blocks) / static_cast<double>(hardware_.total(core));
-  const double ragged = demand.masked ? std::max(1.0, 1 / mean) : std::ceil(mean) / mean;
-  double seconds = demand.units_s * ragged;
+  double seconds = std::max(demand.units_s * least_raggedness(demand, hardware_.total(core)), demand.outer_s);
   if (const auto& bandwidth = hardware_.levels[core].bandwidth)
     seconds = std::max(seconds, demand.compulsory_bytes / bandwidth->reached());
   if (hardware_.limits.launch_seconds) seconds += hardware_.limits.launch_seconds->value;
@@ -107,7 +105,10 @@ void Scoring::optimistic(const Figures& most, const Figures& least, Known known,
   at.ideal_memory_bytes =
       static_cast<std::int64_t>(static_cast<double>(at.ideal_memory_bytes) / static_cast<double>(cores) *
                                 static_cast<double>(std::min(cores, at.groups)));
-  at.groups = cores;
+  for (std::size_t i = 1; i <= core; ++i) {
+    bound.levels[i].groups = hardware_.total(i);
+    bound.levels[i].groups_per_parent = hardware_.levels[i].count;
+  }
 }
 
 Score Score::greatest() {
