@@ -66,15 +66,14 @@ Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
 }
 
 Deal Dealing::deal(const Team& team, const Demand& demand, Detail detail) const {
-  const auto cores = hardware_.total(step_.core);
   Deal made{team,
             clocks_of(step_, team, hardware_, model_, has_cache(), detail),
             clocks_of(step_, team, hardware_, Model::ideal, has_cache()),
             {},
             0,
             0};
-  made.pipelinings =
-      pipelinings(step_, team, made.clocks, variables_, hardware_, model_, (demand.blocks + cores - 1) / cores);
+  made.pipelinings = pipelinings(step_, team, made.clocks, variables_, hardware_, model_,
+                                 static_cast<std::int64_t>(std::ceil(demand.per_core)));
   choose(made, demand);
   return made;
 }
@@ -153,6 +152,8 @@ void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, 
   const auto dealing = Dealing::of(outer, hardware, Model::machine);
   const auto time = dealing ? launch_time(*dealing, demand_of(outer, hardware)) : std::nullopt;
   if (!time) return;
+  if (cost.energy_j && cost.time_s && hardware.idle_watts)
+    *cost.energy_j += hardware.idle_watts->value * (time->seconds - *cost.time_s);
   cost.time_s = time->seconds;
   cost.bound_by = bound_name(*time, cost, hardware);
 }

@@ -135,7 +135,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   cost.every_program = lower_bound(*kernel.derivation, *hardware_);
   cost.ideal_time_s = times.ideal;
   cost.time_s = times.machine;
-  cost.energy_j = energy(figures, times);
+  cost.energy_j = energy(figures, times.machine);
   cost.overruns = overruns(sizes, figures, model);
   cost.overflow = figures.overflow;
   return cost;

@@ -89,7 +89,8 @@ class CostModel {
   const std::vector<Work>& work() const { return work_; }
   // `times` is reused like `figures`.
   void times(const Figures&, Times& times) const;
-  std::optional<double> energy(const Figures&, const Times&) const;
+  // Of a launch that takes so long.
+  std::optional<double> energy(const Figures&, std::optional<double> seconds) const;
   Demand demand(const Figures&) const;
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
   std::vector<Overrun> overruns(std::span<const std::int64_t> sizes, const Figures&, Model) const;

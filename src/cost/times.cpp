@@ -161,12 +161,12 @@ void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& t
 }
 
 // Every byte and operation at its own price, and the idle machine for as long as it takes.
-std::optional<double> CostModel::energy(const Figures& figures, const Times& times) const {
+std::optional<double> CostModel::energy(const Figures& figures, std::optional<double> seconds) const {
   double joules = 0;
   for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
     const auto& price = hardware_->levels[level].energy_per_byte;
     if (!price) return {};
-    joules += static_cast<double>(figures.levels[level].transfer_bytes) * price->value;
+    joules += crossing_or_moved(level, figures) * price->value;
   }
   for (std::size_t i = 0; i < work_.size(); ++i) {
     const auto* unit = hardware_->find(work_[i].unit);
@@ -174,7 +174,7 @@ std::optional<double> CostModel::energy(const Figures& figures, const Times& tim
     const auto price = unit->energy.find(work_[i].type);
     if (price != unit->energy.end()) joules += figures.operations[i] * price->second.value;
   }
-  if (hardware_->idle_watts && times.machine) joules += hardware_->idle_watts->value * *times.machine;
+  if (hardware_->idle_watts && seconds) joules += hardware_->idle_watts->value * *seconds;
   return joules;
 }
 

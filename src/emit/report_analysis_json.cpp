@@ -7,6 +7,7 @@
 #include "emit/report_explored.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_plan.hpp"
+#include "emit/report_shared.hpp"
 #include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
 
@@ -232,7 +233,8 @@ std::string json_text(const Analysis& analysis) {
                   {"completed_levels", completed_json(analysis)},
                   {"saved", saved_json(analysis)},
                   {"divisions", divisions_json(analysis)},
-                  {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)}};
+                  {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)},
+                  {"sharing", shared_json(analysis)}};
   return json.dump(2) + "\n";
 }
 

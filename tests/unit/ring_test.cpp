@@ -6,6 +6,7 @@
 #include <set>
 
 #include "napkin/configure.hpp"
+#include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"
@@ -119,4 +120,37 @@ TEST_CASE("links hide behind steps as a simulation of the ring says", "[ring]") 
     const auto gathered = launch_of(diagram, "group q 4096 at gmem; " + blocks, hardware);
     CHECK(lost(gathered, "what comes from further out") == Approx(*cost.levels[0].time_s));
   }
+}
+
+TEST_CASE("keys go around where there are many queries, and states are merged where there are few", "[ring]") {
+  const auto hardware = read_machine("h100-sxm5-x8");
+  // Enough queries that every core has a block of them, and keys that go around.
+  const std::int64_t d = 128, few = 64, many = 8 * 132 * 128, keys = 32768;
+  const auto prefill = share(attention(many, keys), hardware, {}), decode = share(attention(few, keys), hardware, {});
+  const auto find = [](const std::vector<Shared>& all, Sharing how) {
+    const auto found = std::ranges::find(all, how, &Shared::how);
+    REQUIRE(found != all.end());
+    return *found;
+  };
+  CHECK(std::ranges::find(prefill, Sharing::apart, &Shared::how) == prefill.end());
+  CHECK(std::ranges::is_sorted(prefill, {}, &Shared::time_s));
+  // K and V to the seven others; or Q to the seven others, and of m, l and o of eight parts all but an eighth.
+  const auto rotated = find(prefill, Sharing::rotated), gathered = find(prefill, Sharing::gathered),
+             merged = find(prefill, Sharing::merged);
+  CHECK(rotated.crossing_bytes == 7 * 2 * keys * d * 2);
+  CHECK(gathered.crossing_bytes == rotated.crossing_bytes);
+  CHECK(merged.crossing_bytes >= 7 * many * d * 2 + 7 * many * (d + 2) * 4);
+  CHECK(prefill.front().how == Sharing::rotated);
+  CHECK(rotated.time_s < gathered.time_s);
+  CHECK(decode.front().how == Sharing::merged);
+  CHECK(decode.front().crossing_bytes < find(decode, Sharing::rotated).crossing_bytes);
+}
+
+TEST_CASE("heads are shared without anything that crosses", "[ring]") {
+  const auto hardware = read_machine("h100-sxm5-x8");
+  const auto all = share(read_example("multi_head.nap"), hardware, {});
+  REQUIRE_FALSE(all.empty());
+  CHECK(all.front().how == Sharing::apart);
+  CHECK(all.front().crossing_bytes == 0);
+  CHECK(share(read_example("multi_head.nap"), read_machine("h100-sxm5"), {}).empty());
 }
