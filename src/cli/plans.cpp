@@ -169,7 +169,7 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
   Analysis analysis{
-      input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}, {}};
+      input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}, {}, {}};
   if (written) {
     if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
   } else {
