@@ -131,6 +131,20 @@ struct Launch {
   double steps = 0;                   // of all blocks, as whole ones
   std::vector<Loss> losses;           // they add up to time_s - ideal_s
   Resource bound = Resource::tensor;  // that takes longest; copy, too, where compulsory transfers do
+  bool bound_outside = false;         // instead, a level above the cores
+};
+
+// Neighbouring blocks that read each other's memory, and how long the tiles of a step then take to arrive.
+struct Cluster {
+  std::int64_t blocks = 1;
+  std::string axis;  // along which they are neighbours; empty of one
+  double copy_s = 0;
+  bool chosen = false;
+};
+// An order in which blocks follow each other, last axis fastest; "a, c, a by 8": eight pieces of a for each of c.
+struct Raster {
+  std::string order;
+  double step_bytes = 0;  // that a step of all cores of one memory brings from it; the rest is in its cache
 };
 
 struct Configuration {
@@ -151,6 +165,8 @@ struct Configuration {
   std::optional<BandwidthCheck> bandwidth;
   std::vector<Neighbour> neighbours;
   std::optional<Launch> launch;
+  std::vector<Cluster> clusters;  // each block alone first; empty where the machine has none
+  std::vector<Raster> rasters;    // as written first; empty without a cache, or where there is one order
 };
 
 // None where the machine says nothing of its cores, or the kernel has nothing for its matrix units. In the ideal model

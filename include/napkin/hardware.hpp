@@ -44,6 +44,7 @@ struct Level {
   std::string unit;        // what one group is: "gpu", "block", "warp"
   std::int64_t count = 1;  // children of one parent, all side by side: 132 SMs of a GPU, 64 warps of an SM
   bool shared = false;     // one memory serves all children of a parent (a register file); else one memory per child
+  bool together = false;   // nothing but the memories of its children, seen as one: what a child holds does not cross
   std::optional<Sourced<double>> capacity;     // of that one memory
   std::optional<Sourced<double>> usable;       // by one group; absent: all of capacity
   bool in_values = false;                      // capacity and usable count values instead of bytes (the paper's model)

@@ -36,6 +36,7 @@ struct Analysis {
   std::vector<std::optional<Configuration>> configurations;
   // What lies around the plan, where it was asked for: of `kernels` as reported.
   std::optional<Explored> explored;
+  std::vector<Shared> shared;  // ways to share the diagram among joined memories; empty by hand
 };
 std::string print(const Analysis&, Format, bool color);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,22 @@ struct FoundPlan {
   std::vector<Saved> saved;   // of every kernel of several statements; empty without `apart`
 };
 FoundPlan search(const Diagram&, const Hardware&, const Goal&);
+
+// How the children of joined memories share a diagram: nothing crosses; what all need is there before the first step,
+// or goes around from one to the next while they work on what they have; or each has a part of what is reduced, and the
+// states are merged by a kernel of their own.
+enum class Sharing : std::uint8_t { apart, gathered, rotated, merged };
+std::string_view name(Sharing);
+struct Shared {
+  Sharing how = Sharing::apart;
+  std::string labels;               // of the level, as `--partition` takes them
+  std::int64_t crossing_bytes = 0;  // from one child to another
+  double crossing_s = 0;            // were nothing else done meanwhile
+  double time_s = 0;                // of all kernels
+};
+// The fastest of each kind, the fastest first, of the diagram as one kernel in an equal part for each child. Empty
+// where no memories are joined, or another goal than the time of the machine is asked for.
+std::vector<Shared> share(const Diagram&, const Hardware&, const Goal&);
 
 // The slow twin: evaluates every partition of the same space.
 Found search_exhaustively(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);

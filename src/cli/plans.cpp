@@ -169,13 +169,15 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
   Analysis analysis{
-      input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}, {}};
+      input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}, {}, {}};
   if (written) {
     if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
   } else {
     analysis.plan = search(input.diagram, hardware, analysis.goal);
     analysis.kernels = std::move(analysis.plan->kernels);
     analysis.diagram = analysis.plan->diagram;
+    const bool one_kernel = analysis.plan->divisions.size() + 1 == analysis.kernels.size();
+    if (one_kernel) analysis.shared = share(input.diagram, hardware, analysis.goal);
   }
   for (const auto& found : analysis.kernels) {
     const auto* shown = report::reported(found);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "configure/assumptions.hpp"
+#include "configure/cluster.hpp"
 #include "configure/raster.hpp"
 
 namespace napkin {
@@ -195,9 +196,10 @@ class Counter {
   }
 
   void copy() {
+    const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
     for (const auto id : step_.streamed) {
       const auto bytes = static_cast<double>(step_.bytes(id));
-      const double seconds = copy_seconds(step_, id, hardware_, model_, cached_);
+      const double seconds = copy_seconds(step_, id, neighbours, hardware_, model_, cached_);
       all_.copy += seconds;
       add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, bytes, clocks(seconds), seconds);
     }
@@ -232,17 +234,6 @@ double StepClocks::beside(bool with_outside) const {
   }
   const bool waited_for = pointwise > 0 || (with_outside && outside > 0);
   return waited_for ? busiest + unhidden * std::max(0.0, all - busiest) : busiest;
-}
-
-double copy_seconds(const BlockStep& step, BufferId tile, const Hardware& hardware, Model rates, bool cached) {
-  const auto& bandwidth = hardware.levels[step.core].bandwidth;
-  if (!bandwidth) return 0;
-  const auto cores = hardware.total(step.core);
-  const auto bytes = static_cast<double>(step.bytes(tile));
-  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
-  if (!cache) return seconds_at(bytes, *bandwidth, cores, rates);
-  return std::max(seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates),
-                  seconds_at(bytes, *cache->bandwidth, cores, rates));
 }
 
 // All of it goes to memory, through the cache if there is one.

@@ -39,8 +39,7 @@ struct StepClocks {
 // `least`: in totals, as if instructions were always full and every row of a block could share what one of them reads.
 enum class Detail : std::uint8_t { totals, columns, least };
 StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached, Detail = Detail::totals);
-// Seconds to bring a tile to a core, while all cores bring theirs.
+// Seconds to take an output from a core, while all cores do the same.
 double save_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);
-double copy_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);
 
 }  // namespace napkin

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 
+#include "configure/cluster.hpp"
 #include "configure/deal.hpp"
 #include "configure/divisors.hpp"
 #include "configure/occupancy.hpp"
+#include "configure/raster.hpp"
 
 namespace napkin {
 namespace {
@@ -41,6 +43,8 @@ class Describing {
     made.resources = resources(deal.clocks);
     made.bound = deal.clocks.slowest;
     made.bandwidth = check(deal);
+    made.clusters = clusters(step_, hardware_, model_, dealing_.has_cache());
+    if (dealing_.has_cache()) made.rasters = rasters(step_, hardware_);
     return made;
   }
 
@@ -62,8 +66,9 @@ class Describing {
     if (teams < 1 || deal.clocks.bound <= 0) return std::nullopt;
     const auto rows = static_cast<double>(step_.lengths[step_.row.index]);
     double by_row = 0, shared = 0;
+    const auto neighbours = fastest_neighbours(step_, hardware_, model_, dealing_.has_cache());
     for (const auto id : step_.streamed) {
-      const auto seconds = copy_seconds(step_, id, hardware_, model_, dealing_.has_cache());
+      const auto seconds = copy_seconds(step_, id, neighbours, hardware_, model_, dealing_.has_cache());
       (step_.has_row(id) ? by_row : shared) += step_.has_row(id) ? seconds / rows : seconds;
     }
     BandwidthCheck made;

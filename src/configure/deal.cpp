@@ -66,15 +66,14 @@ Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
 }
 
 Deal Dealing::deal(const Team& team, const Demand& demand, Detail detail) const {
-  const auto cores = hardware_.total(step_.core);
   Deal made{team,
             clocks_of(step_, team, hardware_, model_, has_cache(), detail),
             clocks_of(step_, team, hardware_, Model::ideal, has_cache()),
             {},
             0,
             0};
-  made.pipelinings =
-      pipelinings(step_, team, made.clocks, variables_, hardware_, model_, (demand.blocks + cores - 1) / cores);
+  made.pipelinings = pipelinings(step_, team, made.clocks, variables_, hardware_, model_,
+                                 static_cast<std::int64_t>(std::ceil(demand.per_core)));
   choose(made, demand);
   return made;
 }
@@ -110,10 +109,9 @@ double least_launch_seconds(const Dealing& dealing, const Demand& demand) {
   const auto step = dealing.least_step_seconds(operations);
   const auto cores = dealing.hardware().total(dealing.step().core);
   const auto& launch = dealing.hardware().limits.launch_seconds;
-  const auto mean = static_cast<double>(demand.blocks) / static_cast<double>(cores);
   const auto steps = demand.tensor_operations / operations / static_cast<double>(cores);
-  const auto busy = steps * step * (demand.masked ? std::max(1.0, 1 / mean) : std::ceil(mean) / mean);
-  return busy + (launch ? launch->value : 0);
+  const auto busy = steps * step * least_raggedness(demand, cores);
+  return std::max(busy, demand.outer_s) + (launch ? launch->value : 0);
 }
 
 Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
@@ -129,19 +127,35 @@ Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
 std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {
   const auto deal = dealing.best(demand);
   if (!deal.runs()) return std::nullopt;
-  return LaunchTime{deal.seconds, dealing.launch(deal, demand, 0).bound};
+  const auto launch = dealing.launch(deal, demand, 0);
+  return LaunchTime{launch.time_s, launch.bound, launch.bound_outside};
 }
+
+namespace {
+
+std::string bound_name(const LaunchTime& time, const KernelCost& cost, const Hardware& hardware) {
+  const auto core = *hardware.core;
+  if (time.bound_outside) {
+    const auto outside =
+        std::ranges::max_element(cost.levels.begin(), cost.levels.begin() + static_cast<std::ptrdiff_t>(core - 1), {},
+                                 [](const LevelCost& one) { return one.time_s.value_or(0); });
+    return hardware.levels[outside->level].name;
+  }
+  if (time.bound == Resource::shared) return hardware.levels[std::min(core + 1, hardware.levels.size() - 1)].name;
+  return time.bound == Resource::copy ? hardware.levels[core].name : std::string(name(time.bound));
+}
+
+}  // namespace
 
 void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, const Hardware& hardware) {
   const auto outer = down_to(kernel, level);
   const auto dealing = Dealing::of(outer, hardware, Model::machine);
   const auto time = dealing ? launch_time(*dealing, demand_of(outer, hardware)) : std::nullopt;
   if (!time) return;
-  const auto below = std::min(*hardware.core + 1, hardware.levels.size() - 1);
+  if (cost.energy_j && cost.time_s && hardware.idle_watts)
+    *cost.energy_j += hardware.idle_watts->value * (time->seconds - *cost.time_s);
   cost.time_s = time->seconds;
-  cost.bound_by = time->bound == Resource::shared ? hardware.levels[below].name
-                  : time->bound == Resource::copy ? hardware.levels[*hardware.core].name
-                                                  : name(time->bound);
+  cost.bound_by = bound_name(*time, cost, hardware);
 }
 
 }  // namespace napkin

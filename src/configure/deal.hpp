@@ -66,11 +66,12 @@ double least_launch_seconds(const Dealing&, const Demand&);
 struct LaunchTime {
   double seconds = 0;
   Resource bound = Resource::tensor;
+  bool bound_outside = false;
 };
 std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
 
-// The time of the launch in place of the coarser one, where the machine knows how its cores run the kernel: as it is
-// split down to a level, the core's or one below it.
+// The time of the launch in place of the coarser one, and the energy of the idle machine for as long, where the machine
+// knows how its cores run the kernel: as it is split down to a level, the core's or one below it.
 void set_launch_time(KernelCost&, const Kernel&, std::size_t level, const Hardware&);
 
 }  // namespace napkin

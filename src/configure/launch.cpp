@@ -38,6 +38,8 @@ class Reckoning {
     add("cores idle in the last wave", busy * (raggedness(demand_, hardware_, launch_.cores) - 1));
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
+    launch_.bound_outside = outer() > time_;
+    reach("what comes from further out, as far as steps do not hide it", outer());
     add("first tiles and last outputs, which nothing overlaps", ends());
     add("the launch", hardware_.limits.launch_seconds ? hardware_.limits.launch_seconds->value : 0);
     launch_.time_s = time_;
@@ -53,17 +55,24 @@ class Reckoning {
     launch_.waves = (launch_.blocks + places - 1) / places;
     launch_.last_wave_busy =
         static_cast<double>(launch_.blocks - (launch_.waves - 1) * places) / static_cast<double>(places);
+    rounds_ = std::ceil(demand_.per_core);
     launch_.steps = demand_.tensor_operations / (ideal.operations + ideal.operations_outside);
   }
   // What no order of the work goes below.
   double floor(double steps, const StepClocks& ideal) const {
-    return std::max({compulsory(&Rate::peak), steps * ideal.copy, demand_.units_ideal_s});
+    return std::max({compulsory(&Rate::peak), steps * ideal.copy, demand_.units_ideal_s, demand_.outer_ideal_s});
   }
   // What is left to be slowest where the cache answers what is read again.
   double cached(double steps, const StepClocks& ideal) const { return std::min(0.0, floor(steps, ideal) - time_); }
   double compulsory(double (Rate::*kind)() const) const {
     const auto& bandwidth = hardware_.levels[step_.core].bandwidth;
     return bandwidth ? demand_.compulsory_bytes / ((*bandwidth).*kind)() : 0;
+  }
+  // Levels above the cores work beside them. What siblings pass on arrives in steps, the first of which is at home and
+  // the last of which is worked on when all has arrived; what comes in one is waited for.
+  double outer() const {
+    const double crossing = demand_.crossing_s > 0 ? demand_.crossing_s + time_ / demand_.crossing_steps : 0;
+    return std::max(demand_.outer_s, demand_.crossing_once_s + std::max(time_, crossing));
   }
   // The time is at least so much.
   void reach(const char* what, double seconds) { add(what, std::max(0.0, seconds - time_)); }
@@ -72,10 +81,7 @@ class Reckoning {
     if (detail_ == Detail::columns) launch_.losses.push_back({what, seconds});
   }
   // Blocks that are on a core together: as many as fit, or as there are.
-  double here() const {
-    const auto rounds = (launch_.blocks + launch_.cores - 1) / launch_.cores;
-    return static_cast<double>(std::min(launch_.blocks_per_core, rounds));
-  }
+  double here() const { return std::min(static_cast<double>(launch_.blocks_per_core), rounds_); }
   double step_at(const StepClocks& clocks) const {
     const auto teams = static_cast<std::int64_t>(here()) * team_.teams;
     return step_seconds(chosen_.overlap, clocks,
@@ -98,8 +104,7 @@ class Reckoning {
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();
     if (level.latency_clocks && tensor->clock_hz) seconds += 2 * level.latency_clocks->value / tensor->clock_hz->value;
-    const auto rounds = static_cast<double>((launch_.blocks + launch_.cores - 1) / launch_.cores);
-    return seconds * std::ceil(rounds / here()) / here();
+    return seconds * std::ceil(rounds_ / here()) / here();
   }
 
   const BlockStep& step_;
@@ -110,16 +115,26 @@ class Reckoning {
   Model model_;
   Detail detail_;
   Launch launch_;
-  double time_ = 0;
+  double time_ = 0, rounds_ = 1;
 };
+
+// Of a core, where the work of all is shared out evenly.
+double mean_blocks(const Demand& demand, std::int64_t cores) {
+  return static_cast<double>(demand.blocks) / static_cast<double>(cores);
+}
 
 }  // namespace
 
 double raggedness(const Demand& demand, const Hardware& hardware, std::int64_t cores) {
-  const double mean = static_cast<double>(demand.blocks) / static_cast<double>(cores);
+  const double mean = demand.per_core;
   const double most =
       demand.masked ? std::max(std::ceil(std::min(mean, 1.0)), mean + masked_end(hardware.limits)) : std::ceil(mean);
-  return most / mean;
+  return most / mean_blocks(demand, cores);
+}
+
+double least_raggedness(const Demand& demand, std::int64_t cores) {
+  const double most = demand.masked ? std::max(1.0, demand.per_core) : std::ceil(demand.per_core);
+  return most / mean_blocks(demand, cores);
 }
 
 Launch launch_of(const BlockStep& step, const Team& team, const Pipelining& chosen, const StepClocks& now,

@@ -1,7 +1,10 @@
 // The grid in its order, as far as it runs at once.
 #include "configure/raster.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 
 namespace napkin {
 
@@ -11,22 +14,80 @@ const Cache* cache_of(const BlockStep& step, const Hardware& hardware) {
   return nullptr;
 }
 
+VisitOrder as_written(const BlockStep& step) {
+  VisitOrder order;
+  for (const auto& group : step.nest->groups) {
+    if (group.level < step.core) continue;  // another memory, with a cache of its own
+    const auto size = step.diagram().size(group.wire).value_or(1);
+    order.push_back({group.wire, (size + group.size - 1) / group.size});
+  }
+  return order;
+}
+
 double first_readers(const BlockStep& step, BufferId tile, const Hardware& hardware) {
+  return first_readers(step, tile, as_written(step), hardware);
+}
+
+double first_readers(const BlockStep& step, BufferId tile, const VisitOrder& order, const Hardware& hardware) {
   const auto carries = [&](WireId wire) {
     return std::ranges::any_of(step.nest->at(tile).at, [&](const Index& index) {
       return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
     });
   };
-  double at_once = static_cast<double>(hardware.total(step.core)), blocks = 1, different = 1;
-  for (auto group = step.nest->groups.rbegin(); group != step.nest->groups.rend(); ++group) {
-    const auto size = step.diagram().size(group->wire).value_or(1);
-    const auto pieces = static_cast<double>((size + group->size - 1) / group->size);
+  double at_once = static_cast<double>(hardware.levels[step.core].count), blocks = 1, different = 1;
+  for (auto visited = order.rbegin(); visited != order.rend(); ++visited) {
+    const auto pieces = static_cast<double>(visited->pieces);
     const double here = std::min(pieces, at_once);
     blocks *= here;
-    if (carries(group->wire)) different *= here;
+    if (carries(visited->wire)) different *= here;
     at_once = std::max(1.0, at_once / pieces);
   }
   return std::min(1.0, different / blocks);
+}
+
+namespace {
+
+Raster measured(const BlockStep& step, const VisitOrder& order, const std::string& name, const Hardware& hardware) {
+  const auto cores = static_cast<double>(hardware.levels[step.core].count);
+  Raster made{name, 0};
+  for (const auto tile : step.streamed)
+    made.step_bytes += cores * first_readers(step, tile, order, hardware) * static_cast<double>(step.bytes(tile));
+  return made;
+}
+
+std::string words(const BlockStep& step, const VisitOrder& order) {
+  std::string text;
+  for (const auto& one : order) text += (text.empty() ? "" : ", ") + step.diagram().at(one.wire).name;
+  return text;
+}
+
+}  // namespace
+
+std::vector<Raster> rasters(const BlockStep& step, const Hardware& hardware) {
+  auto written = as_written(step);
+  std::erase_if(written, [](const Visited& one) { return one.pieces < 2; });
+  constexpr std::size_t most_groups = 4;
+  if (!cache_of(step, hardware) || written.size() < 2 || written.size() > most_groups) return {};
+  std::vector<Raster> all = {measured(step, written, words(step, written), hardware)};
+  std::vector<std::size_t> places(written.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  while (std::ranges::next_permutation(places).found) {
+    VisitOrder order;
+    for (const auto place : places) order.push_back(written[place]);
+    all.push_back(measured(step, order, words(step, order), hardware));
+  }
+  // The last two groups: so many pieces of one for each of the other.
+  const auto outer = written[written.size() - 2], inner = written.back();
+  for (const auto& [blocked, other] : {std::pair(outer, inner), std::pair(inner, outer)})
+    for (const std::int64_t width : {2, 4, 8, 16, 32}) {
+      if (width >= blocked.pieces) continue;
+      VisitOrder order(written.begin(), written.end() - 2);
+      order.push_back({blocked.wire, (blocked.pieces + width - 1) / width});
+      order.push_back(other);
+      order.push_back({blocked.wire, width});
+      all.push_back(measured(step, order, words(step, order) + fmt::format(" by {}", width), hardware));
+    }
+  return all;
 }
 
 }  // namespace napkin

@@ -201,6 +201,10 @@ class CostModelBuilder {
     repeat(all.values, wires_in(buffer.at), buffer.level, loops_);
     leave_out(all.values, buffer.level, Region::Part::run, {});
     share_out(all.values);
+    repeat(all.loads, {}, buffer.level, loops_);
+    const auto& inputs = diagram_.inputs;
+    all.from_file = std::find(inputs.begin(), inputs.end(), buffer.array) != inputs.end();
+    all.array_values = bytes_of(buffer.array) / row(diagram_.at(buffer.array).type).bytes;
     model_.transfers_.push_back(std::move(all));
   }
   void count_steps(const Split& split) {
@@ -272,7 +276,7 @@ class CostModelBuilder {
       for (const auto wire : product.whole) fixed.times(model_.wire_sizes_[wire.index]);
       product.fixed = fixed.overflow ? INT64_MAX : fixed.value;
     };
-    for (auto& transfer : model_.transfers_) fix(transfer.values);
+    for (auto& transfer : model_.transfers_) fix(transfer.values), fix(transfer.loads);
     for (auto& holding : model_.holdings_) fix(holding.values);
     for (auto& operations : model_.operations_) fix(operations.positions);
     for (auto& step : model_.steps_) fix(step);

@@ -112,6 +112,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
     LevelCost level{.level = i,
                     .transfer_values = at.transfer_values,
                     .transfer_bytes = at.transfer_bytes,
+                    .crossing_bytes = has_siblings(i) ? std::optional(at.crossing_bytes) : std::nullopt,
                     .memory_values = at.memory_values,
                     .memory_bytes = at.memory_bytes,
                     .ideal_memory_values = at.ideal_memory_values,
@@ -134,7 +135,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   cost.every_program = lower_bound(*kernel.derivation, *hardware_);
   cost.ideal_time_s = times.ideal;
   cost.time_s = times.machine;
-  cost.energy_j = energy(figures, times);
+  cost.energy_j = energy(figures, times.machine);
   cost.overruns = overruns(sizes, figures, model);
   cost.overflow = figures.overflow;
   return cost;

@@ -234,6 +234,27 @@ std::int64_t CostModel::product(const Product& product, const Figures& figures, 
   return std::llround(expected);
 }
 
+// Results stay with the child that computes them. An input of the diagram lies with a child that reads it; what another
+// kernel wrote lies anywhere.
+std::int64_t CostModel::crossing(const Transfer& transfer, std::int64_t values, const Figures& figures) const {
+  if (transfer.saved) return 0;
+  const auto children = std::min(figures.levels[transfer.level].groups, hardware_->total(transfer.level));
+  const auto at_home = values / children;
+  return std::max<std::int64_t>(0, values - (transfer.from_file ? std::max(transfer.array_values, at_home) : at_home));
+}
+
+void CostModel::cross(const Transfer& transfer, std::int64_t values, Figures& figures) const {
+  auto& at = figures.levels[transfer.level];
+  const auto bytes = crossing(transfer, values, figures) * transfer.bytes;
+  const auto loads =
+      static_cast<double>(product(transfer.loads, figures, figures.overflow)) / static_cast<double>(at.groups);
+  at.crossing_bytes += bytes;
+  if (loads <= 1)
+    at.crossing_once_bytes += bytes;
+  else
+    at.crossing_steps = std::max(at.crossing_steps, loads);
+}
+
 void CostModel::levels(Figures& figures) const {
   for (const auto& transfer : transfers_) {
     auto& at = figures.levels[transfer.level];
@@ -245,6 +266,7 @@ void CostModel::levels(Figures& figures) const {
     figures.overflow = figures.overflow || total.overflow || bytes.overflow;
     at.transfer_values = total.value;
     at.transfer_bytes = bytes.value;
+    if (has_siblings(transfer.level)) cross(transfer, values, figures);
   }
   figures.operations.assign(work_.size(), 0);
   for (const auto& [work, each, positions] : operations_)

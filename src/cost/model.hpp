@@ -33,6 +33,10 @@ struct Figures {
     std::int64_t memory_values = 0, memory_bytes = 0;
     std::int64_t ideal_memory_values = 0, ideal_memory_bytes = 0;
     std::int64_t groups = 1, groups_per_parent = 1;
+    // Of the transfer, what a sibling holds, where the level above is the siblings: all of it, what comes at once, and
+    // in how many pieces the rest comes.
+    std::int64_t crossing_bytes = 0, crossing_once_bytes = 0;
+    double crossing_steps = 1;
   };
   std::vector<At> levels;          // by level of the machine; the outermost stays empty
   std::vector<double> operations;  // by CostModel::work()
@@ -48,16 +52,22 @@ struct Times {
   std::vector<std::optional<double>> ideal_levels, levels;  // by level, seconds
   std::vector<std::optional<double>> ideal_work, work;      // by CostModel::work()
   std::optional<double> ideal, machine;
-  double rounds = 1;  // blocks that the busiest core runs one after another
-  double busy = 1;    // share of the cores at work, over all rounds
+  double per_core = 1;             // blocks on average of a core, below the memory that has most
+  double rounds = 1;               // blocks that the busiest core runs one after another
+  double busy = 1;                 // share of the cores at work, over all rounds
+  std::vector<double> busy_level;  // by level down to the cores, share of its children with something to load
 };
 
 // What the blocks of a launch must do together, however cores run them.
 struct Demand {
   std::int64_t blocks = 1;  // groups at the core's level
+  double per_core = 1;      // as in Times
   double tensor_operations = 0;
   double units_ideal_s = 0, units_s = 0;  // of the busiest unit, all cores at work: as on the datasheet, and sustained
-  double compulsory_bytes = 0;
+  double compulsory_bytes = 0;  // into the cores' memories; more where not all memories above them are at work
+  double outer_ideal_s = 0, outer_s = 0;  // of the slowest level above the cores
+  // Of the last, what siblings hold: what is there before the first step, and what comes in so many steps.
+  double crossing_once_s = 0, crossing_s = 0, crossing_steps = 1;
   bool masked = false;  // blocks differ in length
 };
 
@@ -82,7 +92,8 @@ class CostModel {
   const std::vector<Work>& work() const { return work_; }
   // `times` is reused like `figures`.
   void times(const Figures&, Times& times) const;
-  std::optional<double> energy(const Figures&, const Times&) const;
+  // Of a launch that takes so long.
+  std::optional<double> energy(const Figures&, std::optional<double> seconds) const;
   Demand demand(const Figures&) const;
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
   std::vector<Overrun> overruns(std::span<const std::int64_t> sizes, const Figures&, Model) const;
@@ -124,6 +135,9 @@ class CostModel {
     bool saved;
     int bytes;  // of one value
     Product values;
+    Product loads = {};      // how often, of all groups
+    bool from_file = false;  // an input of the diagram, which may lie wherever it is read
+    std::int64_t array_values = 0;
   };
   struct Holding {
     ArrayId array;
@@ -194,7 +208,14 @@ class CostModel {
   void lengths(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
   void counts(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
   void levels(Figures&) const;  // after counts() and the regions
-  std::optional<double> sustained(std::size_t level, const Figures&) const;
+  bool has_siblings(std::size_t level) const;
+  std::int64_t crossing(const Transfer&, std::int64_t values, const Figures&) const;
+  void cross(const Transfer&, std::int64_t values, Figures&) const;
+  double crossing_or_moved(std::size_t level, const Figures&) const;
+  double must_move(std::size_t level, const Figures&) const;
+  void share_out(const Figures&, Times&) const;
+  void add_outer(Demand&, const Figures&, const Times&) const;
+  std::optional<double> sustained(std::size_t level, const Figures&, const Times&) const;
   double exposed(const Figures&, const Times&) const;
   void memory(Figures&, bool everything) const;
   void memory(Figures&, bool everything, std::size_t level) const;

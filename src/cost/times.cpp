@@ -36,15 +36,51 @@ Seconds slowest(const std::vector<Seconds>& levels, const std::vector<Work>& wor
 
 }  // namespace
 
+bool CostModel::has_siblings(std::size_t level) const { return level > 0 && hardware_->levels[level - 1].together; }
+
+double CostModel::crossing_or_moved(std::size_t level, const Figures& figures) const {
+  const auto& at = figures.levels[level];
+  return static_cast<double>(has_siblings(level) ? at.crossing_bytes : at.transfer_bytes);
+}
+
+// What must enter or leave a level once: the kernel's own arrays, and in several memories above it what each has.
+double CostModel::must_move(std::size_t level, const Figures& figures) const {
+  return static_cast<double>(std::max(compulsory_bytes_, level > 1 ? figures.levels[level - 1].transfer_bytes : 0));
+}
+
+// Pieces go to children in turn, level by level; the busiest child of each decides.
+void CostModel::share_out(const Figures& figures, Times& times) const {
+  const auto core = hardware_->core.value_or(1);
+  times.busy_level.assign(core + 1, 1);
+  double most = 1;
+  for (std::size_t level = 1; level <= core; ++level) {
+    const auto& at = figures.levels[level];
+    const double mean =
+        most * static_cast<double>(at.groups_per_parent) / static_cast<double>(hardware_->levels[level].count);
+    most = std::ceil(mean);
+    times.busy_level[level] = static_cast<double>(at.groups) / (most * static_cast<double>(hardware_->total(level)));
+    times.per_core = mean;
+  }
+  times.rounds = most;
+  times.busy = times.busy_level[core];
+  // Cores without a block leave the memory's bandwidth to the others as soon as each has had one.
+  times.busy_level[core] = times.busy_level[core - 1] * std::min(1.0, times.per_core);
+}
+
 // Bytes that are moved again come from the cache as far as what they belong to fits into it.
-std::optional<double> CostModel::sustained(std::size_t level, const Figures& figures) const {
+std::optional<double> CostModel::sustained(std::size_t level, const Figures& figures, const Times& times) const {
   const auto* memory = rate_of(hardware_->levels[level].bandwidth);
   const auto* cache = caches_[level];
-  const auto bytes = static_cast<double>(figures.levels[level].transfer_bytes);
-  const auto again = std::max(0.0, bytes - static_cast<double>(compulsory_bytes_));
+  const auto bytes = crossing_or_moved(level, figures);
+  const auto once = must_move(level, figures);
+  const auto again = std::max(0.0, bytes - once);
   if (!cache || !cache->bandwidth || again == 0) return over(bytes, memory, &Rate::reached);
-  const double room = cache->capacity.value * (cache->effective_fraction ? cache->effective_fraction->value : 1);
-  const double hits = std::min(1.0, room / std::max(1.0, static_cast<double>(compulsory_bytes_)));
+  const auto core = hardware_->core.value_or(1);
+  const double memories =
+      level <= core ? times.busy_level[level - 1] * static_cast<double>(hardware_->total(level - 1)) : 1;
+  const double room =
+      memories * cache->capacity.value * (cache->effective_fraction ? cache->effective_fraction->value : 1);
+  const double hits = std::min(1.0, room / std::max(1.0, once));
   const auto from_memory = over(bytes - again * hits, memory, &Rate::reached);
   const auto from_cache = over(bytes, &*cache->bandwidth, &Rate::reached);
   return from_memory && from_cache ? std::max(*from_memory, *from_cache) : from_memory;
@@ -52,19 +88,15 @@ std::optional<double> CostModel::sustained(std::size_t level, const Figures& fig
 
 void CostModel::times(const Figures& figures, Times& all) const {
   const auto core = hardware_->core.value_or(1);
-  const auto cores = static_cast<double>(hardware_->total(core));
-  const auto blocks = static_cast<double>(figures.levels[core].groups);
-  all.rounds = std::ceil(blocks / cores);
-  all.busy = blocks / (all.rounds * cores);
+  share_out(figures, all);
   all.ideal_levels.assign(hardware_->levels.size(), {});
   all.levels.assign(hardware_->levels.size(), {});
   all.ideal_work.clear(), all.work.clear();
   for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
-    const auto bytes = static_cast<double>(figures.levels[level].transfer_bytes);
-    all.ideal_levels[level] = over(bytes, rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
-    all.levels[level] = sustained(level, figures);
-    const double busy = level > core ? all.busy : std::min(1.0, blocks / cores);
-    if (all.levels[level]) *all.levels[level] /= busy;
+    all.ideal_levels[level] =
+        over(crossing_or_moved(level, figures), rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
+    all.levels[level] = sustained(level, figures, all);
+    if (all.levels[level]) *all.levels[level] /= level > core ? all.busy : all.busy_level[level];
   }
   for (std::size_t i = 0; i < work_.size(); ++i) {
     all.ideal_work.push_back(over(figures.operations[i], rates_[i], &Rate::peak));
@@ -101,19 +133,40 @@ Demand CostModel::demand(const Figures& figures) const {
   }
   made.units_ideal_s = *std::ranges::max_element(ideal);
   made.units_s = *std::ranges::max_element(reached);
-  made.blocks = figures.levels[hardware_->core.value_or(1)].groups;
-  made.compulsory_bytes = static_cast<double>(compulsory_bytes_);
+  const auto core = hardware_->core.value_or(1);
+  Times times;
+  share_out(figures, times);
+  made.blocks = figures.levels[core].groups;
+  made.per_core = times.per_core;
+  made.compulsory_bytes = must_move(core, figures) / times.busy_level[core - 1];
   made.masked = !masks_.empty();
+  add_outer(made, figures, times);
   return made;
 }
 
+void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& times) const {
+  for (std::size_t level = 1; level < hardware_->core.value_or(1); ++level) {
+    const auto* rate = rate_of(hardware_->levels[level].bandwidth);
+    demand.outer_ideal_s =
+        std::max(demand.outer_ideal_s, over(crossing_or_moved(level, figures), rate, &Rate::peak).value_or(0));
+    const auto seconds = sustained(level, figures, times).value_or(0) / times.busy_level[level];
+    demand.outer_s = std::max(demand.outer_s, seconds);
+    if (!has_siblings(level)) continue;
+    const auto& at = figures.levels[level];
+    const auto once = over(static_cast<double>(at.crossing_once_bytes), rate, &Rate::reached).value_or(0);
+    demand.crossing_once_s = once / times.busy_level[level];
+    demand.crossing_s = seconds - demand.crossing_once_s;
+    demand.crossing_steps = at.crossing_steps;
+  }
+}
+
 // Every byte and operation at its own price, and the idle machine for as long as it takes.
-std::optional<double> CostModel::energy(const Figures& figures, const Times& times) const {
+std::optional<double> CostModel::energy(const Figures& figures, std::optional<double> seconds) const {
   double joules = 0;
   for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
     const auto& price = hardware_->levels[level].energy_per_byte;
     if (!price) return {};
-    joules += static_cast<double>(figures.levels[level].transfer_bytes) * price->value;
+    joules += crossing_or_moved(level, figures) * price->value;
   }
   for (std::size_t i = 0; i < work_.size(); ++i) {
     const auto* unit = hardware_->find(work_[i].unit);
@@ -121,7 +174,7 @@ std::optional<double> CostModel::energy(const Figures& figures, const Times& tim
     const auto price = unit->energy.find(work_[i].type);
     if (price != unit->energy.end()) joules += figures.operations[i] * price->second.value;
   }
-  if (hardware_->idle_watts && times.machine) joules += hardware_->idle_watts->value * *times.machine;
+  if (hardware_->idle_watts && seconds) joules += hardware_->idle_watts->value * *seconds;
   return joules;
 }
 

@@ -1,4 +1,4 @@
-// A scene -> plain text: a raster of letters, 8 wide and 12 high. Lines that meet in a letter become the sign that
+// A scene -> plain text: a canvas of letters, 8 wide and 12 high. Lines that meet in a letter become the sign that
 // has an arm towards each of them.
 #include <algorithm>
 #include <array>
@@ -25,9 +25,9 @@ struct Letter {
   std::string text{};  // in place of arms
 };
 
-class Raster {
+class Canvas {
  public:
-  Raster(double width, double height)
+  Canvas(double width, double height)
       : columns_(static_cast<int>(std::ceil(width / 8)) + 1),
         rows_(static_cast<int>(std::ceil(height / 12)) + 1),
         letters_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_)) {}
@@ -186,9 +186,9 @@ class Raster {
 }  // namespace
 
 std::string emit_text_drawing(const Scene& scene) {
-  Raster raster(scene.width, scene.height);
-  for (const auto& mark : scene.marks) raster.draw(scene, mark);
-  return raster.text();
+  Canvas canvas(scene.width, scene.height);
+  for (const auto& mark : scene.marks) canvas.draw(scene, mark);
+  return canvas.text();
 }
 
 }  // namespace napkin

@@ -14,6 +14,7 @@
 #include "emit/report_explored.hpp"
 #include "emit/report_plan.hpp"
 #include "emit/report_quantity.hpp"
+#include "emit/report_shared.hpp"
 #include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
 
@@ -215,6 +216,7 @@ Document document(const Analysis& analysis, double picture_width) {
   add_picture(made, analysis, picture_width);
   add_kernels(made, analysis);
   add_plan(made, analysis);
+  add_shared(made, analysis);
   return made;
 }
 

@@ -7,6 +7,7 @@
 #include "emit/report_explored.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_plan.hpp"
+#include "emit/report_shared.hpp"
 #include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
 
@@ -76,7 +77,8 @@ Json level_json(const Hardware& hardware, const LevelCost& cost) {
           {"time_s", number(cost.time_s)},
           {"ideal_time_s", number(cost.ideal_time_s)},
           {"arrays", list(cost.arrays, array_json)},
-          {"held", list(cost.held, held_json)}};
+          {"held", list(cost.held, held_json)},
+          {"crossing_bytes", cost.crossing_bytes ? Json(*cost.crossing_bytes) : Json(nullptr)}};
 }
 
 Json masks_json(const Hardware& hardware, const KernelCost& cost) {
@@ -231,7 +233,8 @@ std::string json_text(const Analysis& analysis) {
                   {"completed_levels", completed_json(analysis)},
                   {"saved", saved_json(analysis)},
                   {"divisions", divisions_json(analysis)},
-                  {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)}};
+                  {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)},
+                  {"sharing", shared_json(analysis)}};
   return json.dump(2) + "\n";
 }
 

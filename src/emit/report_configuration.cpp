@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "emit/report_quantity.hpp"
@@ -127,6 +128,28 @@ Table neighbour_table(const Configuration& made) {
   return table;
 }
 
+Table cluster_table(const Configuration& made) {
+  Table table{{{""}, {"blocks"}, {"tiles of a step", true}, {"against alone", true}}, {}};
+  for (const auto& one : made.clusters)
+    table.rows.push_back(
+        {one.chosen ? "*" : "", one.axis.empty() ? "alone" : fmt::format("{} along {}", one.blocks, one.axis),
+         lasting(one.copy_s), fmt::format("{:+.1f} %", 100 * (one.copy_s / made.clusters[0].copy_s - 1))});
+  return table;
+}
+
+// Only what is better than the order as written: its groups in another order, or kernels that visit in blocks.
+Table raster_table(const Configuration& made) {
+  Table table{{{"order, last fastest"}, {"from memory a step", true}, {"saved", true}}, {}};
+  if (made.rasters.empty()) return table;
+  const auto& written = made.rasters.front();
+  const auto best = std::ranges::min_element(made.rasters, {}, &Raster::step_bytes);
+  table.rows.push_back({written.order + ", as written", moved(written.step_bytes), ""});
+  if (best->step_bytes < written.step_bytes * (1 - 1e-9))
+    table.rows.push_back({best->order + ", best", moved(best->step_bytes),
+                          share(written.step_bytes - best->step_bytes, written.step_bytes)});
+  return table;
+}
+
 void add(Document& document, const char* title, Table table) {
   if (table.rows.empty()) return;
   document.blocks.push_back(Heading{3, title, ""});
@@ -145,6 +168,8 @@ void add_configuration(Document& document, const Configuration& made) {
     document.blocks.push_back(Heading{3, "Bandwidth", ""});
     document.blocks.push_back(Paragraph{bandwidth_text(*made.bandwidth, made.row_axis)});
   }
+  add(document, "Neighbouring blocks that share their tiles", cluster_table(made));
+  add(document, "Order of the blocks, and what the cache then answers", raster_table(made));
   add(document, "Other pieces, and how much faster they are", neighbour_table(made));
 }
 

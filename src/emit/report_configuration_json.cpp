@@ -86,6 +86,12 @@ Json neighbour_json(const Neighbour& one) {
           {"time_s", one.time_s ? number(*one.time_s) : Json(nullptr)}};
 }
 
+Json cluster_json(const Cluster& one) {
+  return {{"blocks", one.blocks}, {"axis", one.axis}, {"copy_s", number(one.copy_s)}, {"chosen", one.chosen}};
+}
+
+Json raster_json(const Raster& one) { return {{"order", one.order}, {"step_bytes", number(one.step_bytes)}}; }
+
 Json launch_json(const Launch& launch) {
   const auto loss = [](const Loss& l) { return Json{{"what", l.what}, {"seconds", l.seconds}}; };
   return {{"ideal_time_s", launch.ideal_s},
@@ -141,7 +147,9 @@ Json configuration_json(const Configuration& made) {
           {"chosen", name(made.pipelinings[made.chosen].overlap)},
           {"bandwidth", made.bandwidth ? bandwidth_json(*made.bandwidth) : Json(nullptr)},
           {"neighbours", list(made.neighbours, neighbour_json)},
-          {"launch", made.launch ? launch_json(*made.launch) : Json(nullptr)}};
+          {"launch", made.launch ? launch_json(*made.launch) : Json(nullptr)},
+          {"clusters", list(made.clusters, cluster_json)},
+          {"rasters", list(made.rasters, raster_json)}};
 }
 
 }  // namespace napkin::report

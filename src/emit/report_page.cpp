@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emit/report_analysis.hpp"
+#include "emit/report_shared.hpp"
 #include "emit/report_words.hpp"
 #include "napkin/emit.hpp"
 
@@ -114,6 +115,7 @@ Document page_document(const Analysis& analysis) {
   add_picture(made, analysis, width);
   add_film(made, analysis);
   add_plan(made, analysis);
+  add_shared(made, analysis);
   add_charts(made, analysis);
   add_kernels(made, analysis);
   add_programs(made, analysis);

@@ -26,6 +26,7 @@ void read_level(Reader& reader, Level& level, const Node& node, const std::strin
                 {{"unit", reader.text(level.unit), true},
                  {"count", reader.count(level.count)},
                  {"shared", reader.flag(level.shared)},
+                 {"together", reader.flag(level.together)},
                  {"in_values", reader.flag(level.in_values)},
                  {"capacity", reader.number(level.capacity, size)},
                  {"usable", reader.number(level.usable, size)},

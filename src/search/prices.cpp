@@ -192,9 +192,10 @@ Price LeastPrices::price(double values, double bytes, double seconds_contracting
   double time = seconds_contracting, joules = 0;
   bool priced = true;
   for (std::size_t level = 1; level < hardware_.levels.size(); ++level) {
-    time = std::max(time, seconds(bytes, hardware_.levels[level].bandwidth, goal_.model));
+    const double crossing = hardware_.levels[level - 1].together ? 0 : bytes;  // all may be at home
+    time = std::max(time, seconds(crossing, hardware_.levels[level].bandwidth, goal_.model));
     const auto& energy = hardware_.levels[level].energy_per_byte;
-    joules += bytes * (energy ? energy->value : 0);
+    joules += crossing * (energy ? energy->value : 0);
     priced = priced && energy;
   }
   if (time > 0 && goal_.model == Model::machine && hardware_.limits.launch_seconds)

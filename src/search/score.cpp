@@ -42,9 +42,7 @@ double Scoring::excess(const Figures& figures) const {
 // What a launch takes at least: see the lines that `launch_of` adds up.
 double Scoring::least_launch(const Demand& demand) const {
   const auto core = *hardware_.core;
-  const auto mean = static_cast<double>(demand.blocks) / static_cast<double>(hardware_.total(core));
-  const double ragged = demand.masked ? std::max(1.0, 1 / mean) : std::ceil(mean) / mean;
-  double seconds = demand.units_s * ragged;
+  double seconds = std::max(demand.units_s * least_raggedness(demand, hardware_.total(core)), demand.outer_s);
   if (const auto& bandwidth = hardware_.levels[core].bandwidth)
     seconds = std::max(seconds, demand.compulsory_bytes / bandwidth->reached());
   if (hardware_.limits.launch_seconds) seconds += hardware_.limits.launch_seconds->value;
@@ -52,15 +50,21 @@ double Scoring::least_launch(const Demand& demand) const {
 }
 
 double Scoring::objective(const CostModel& model, const Figures& figures, Launched launched) const {
-  constexpr double never = 1e6;  // seconds: behind everything that runs
   if (nearest_) return excess(figures);
   if (goal_.objective == Objective::transfers) return 0;
+  const auto taken = seconds(model, figures, launched);
+  if (goal_.objective == Objective::time) return taken.value_or(0);
+  return model.energy(figures, taken).value_or(0);
+}
+
+std::optional<double> Scoring::seconds(const CostModel& model, const Figures& figures, Launched launched) const {
   if (launches_ && launched.state == Launched::State::timed) return launched.seconds;
   if (launches_ && launched.state == Launched::State::open)
     return std::max(launched.seconds, least_launch(model.demand(figures)));
   model.times(figures, times_);
-  if (goal_.objective == Objective::energy) return model.energy(figures, times_).value_or(0);
-  return (goal_.model == Model::ideal ? times_.ideal : times_.machine).value_or(0) + (launches_ ? never : 0);
+  if (goal_.model == Model::ideal && goal_.objective == Objective::time) return times_.ideal;
+  constexpr double never = 1e6;  // seconds: behind everything that runs
+  return launches_ ? times_.machine.value_or(0) + never : times_.machine;
 }
 
 Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t labels, Launched launched) const {
@@ -98,6 +102,8 @@ void Scoring::optimistic(const Figures& most, const Figures& least, Known known,
     at.memory_bytes = held.memory_bytes;
     at.ideal_memory_values = held.ideal_memory_values;
     at.ideal_memory_bytes = held.ideal_memory_bytes;
+    // Finer pieces may be passed over where larger ones are not.
+    if (i > known.level && !known.operations) at.transfer_values = at.transfer_bytes = 0;
   }
   bound.overflow = false;
   if (known.settled) return;
@@ -107,7 +113,10 @@ void Scoring::optimistic(const Figures& most, const Figures& least, Known known,
   at.ideal_memory_bytes =
       static_cast<std::int64_t>(static_cast<double>(at.ideal_memory_bytes) / static_cast<double>(cores) *
                                 static_cast<double>(std::min(cores, at.groups)));
-  at.groups = cores;
+  for (std::size_t i = 1; i <= core; ++i) {
+    bound.levels[i].groups = hardware_.total(i);
+    bound.levels[i].groups_per_parent = hardware_.levels[i].count;
+  }
 }
 
 Score Score::greatest() {

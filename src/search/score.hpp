@@ -57,6 +57,7 @@ class Scoring {
   void optimistic(const Figures& most, const Figures& least, Known, Figures& bound) const;
 
  private:
+  std::optional<double> seconds(const CostModel&, const Figures&, Launched) const;
   double least_launch(const Demand&) const;
 
   const Hardware& hardware_;

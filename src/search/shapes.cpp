@@ -19,8 +19,12 @@ bool rewrites(const Derivation& derivation, WireId wire) {
   const auto* programs = std::get_if<Streamable>(&derivation.find(wire)->stream);
   const auto& exprs = derivation.scratch.exprs;
   const auto asked_for = [&](const Expr& expr) {
-    const auto* position = std::get_if<Position>(&expr.node);
-    return position != nullptr && position->wire == wire;
+    if (const auto* position = std::get_if<Position>(&expr.node)) return position->wire == wire;
+    const auto* access = std::get_if<Access>(&expr.node);
+    return access != nullptr && derivation.scratch.at(access->array).type == Datatype::boolean &&
+           std::ranges::any_of(access->at, [&](const Index& index) {
+             return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
+           });
   };
   if (programs == nullptr) return false;
   return std::any_of(exprs.begin(), exprs.end(), asked_for) || std::ranges::any_of(programs->rules, [](Rule rule) {

@@ -292,7 +292,7 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   for (const auto& column : space.derivation->columns)
     divide_contraction(*space.derivation, hardware, column, space.divisors);
   space.most_streams = most_streams(space);
-  if (goal.objective == Objective::time && goal.model == Model::machine) time_launches(space);
+  if (goal.objective != Objective::transfers && goal.model == Model::machine) time_launches(space);
   return space;
 }
 

@@ -25,6 +25,7 @@ std::vector<Hardware> machines() {
       read_machine("two-level", {{"M", "400"}}),
       read_machine("toy", {{"levels.smem.capacity", "256 B"}, {"levels.reg.usable", "160 B"}}),
       read_machine("toy"),
+      read_joined_toy({{"levels.smem.capacity", "600 B"}}),
   };
 }
 

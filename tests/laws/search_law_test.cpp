@@ -27,6 +27,7 @@ std::vector<Hardware> all_machines() {
       read_machine("two-level", {{"M", "40"}}),
       read_machine("toy", {{"levels.smem.capacity", "96 B"}, {"levels.reg.usable", "64 B"}}),
       read_machine("toy", {{"levels.smem.capacity", "256 B"}, {"levels.reg.usable", "160 B"}}),
+      read_joined_toy({{"levels.smem.capacity", "256 B"}, {"levels.reg.usable", "160 B"}}),
   };
 }
 
@@ -128,8 +129,9 @@ TEST_CASE("search finds the launch that takes least", "[configure]") {
         INFO(text << name << ", " << cores << " cores");
         const auto hardware = read_machine(name, {{"levels.smem.count", cores}});
         compare(read_text(text), hardware, {}, 12'000, checked, fitting);
+        compare(read_text(text), hardware, {.objective = Objective::energy, .fixed = {}}, 12'000, checked, fitting);
       }
-  CHECK(checked >= 8);
+  CHECK(checked >= 16);
   CHECK(fitting == checked);
 }
 
@@ -153,6 +155,28 @@ TEST_CASE("search looks at less than a hundredth of what looking everywhere look
     CHECK(partition_text(fast.best.front(), hardware) == partition_text(slow.best.front(), hardware));
     CHECK(100 * fast.evaluated <= slow.evaluated);
   }
+}
+
+// Two machines of three cores, joined by fast and by slow links.
+TEST_CASE("so it does where memories are joined", "[configure][ring]") {
+  const std::vector<std::string> texts = {
+      "diagram product\naxis a = 192; axis b = 32; axis c = 8\n"
+      "input A: f16[a, b]; input B: f16[b, c]\nC: f16[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n",
+      "diagram chain\naxis q = 128; axis x = 48; axis d = 16\n"
+      "input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x]\n"
+      "O[q] = sum[x](sum[d](Q[q, d] * K[x, d]) * V[x])\noutput O\n",
+  };
+  int checked = 0, fitting = 0;
+  for (const auto& text : texts)
+    for (const auto* links : {"3.6 TB/s", "1 GB/s"})
+      for (const auto objective : {Objective::time, Objective::transfers}) {
+        INFO(text << links);
+        const auto hardware = read_machine(
+            "h100-sxm5-x8", {{"levels.gmem.count", "2"}, {"levels.smem.count", "3"}, {"levels.gmem.bandwidth", links}});
+        compare(read_text(text), hardware, {.objective = objective, .fixed = {}}, 100'000, checked, fitting);
+      }
+  CHECK(checked == 8);
+  CHECK(fitting == checked);
 }
 
 // In the space that the search states: pieces keep to its divisors, and a stream has several.

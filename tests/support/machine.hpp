@@ -37,3 +37,13 @@ inline napkin::Hardware read_machine(const std::string& name, const Settings& se
   if (!loaded.text.empty()) throw std::runtime_error(loaded.text);
   return loaded.hardware;
 }
+
+// The toy, whose outermost memory is nothing but those of its children.
+inline napkin::Hardware read_joined_toy(const Settings& settings) {
+  auto yaml = read_file(profile_path("toy"));
+  const std::string outermost = "    unit:     gpu\n";
+  yaml.insert(yaml.find(outermost) + outermost.size(), "    together: true\n");
+  Loaded loaded = load_text(yaml, settings);
+  if (!loaded.text.empty()) throw std::runtime_error(loaded.text);
+  return loaded.hardware;
+}

@@ -351,6 +351,27 @@ TEST_CASE("the time that the search compares is that of the configuration", "[co
   }
 }
 
+TEST_CASE("the idle machine draws its power for as long as the launch takes", "[configure]") {
+  const auto energy = [](const char* idle, Objective objective, const char* example) {
+    const auto hardware = read_machine("h100-sxm5", {{"idle_power", idle}});
+    const Goal goal{.objective = objective, .fixed = {}};
+    const auto found = search(testing::derived(read_example(example + std::string(".nap"))), hardware, goal);
+    REQUIRE(found.best.size() == 1);
+    CHECK(found.optimal);
+    return found.best.front().cost;
+  };
+  for (const auto* example : {"attention", "matmul", "causal"}) {
+    CAPTURE(example);
+    const auto less = energy("71 W", Objective::time, example), more = energy("171 W", Objective::time, example);
+    CHECK(*more.time_s == *less.time_s);
+    CHECK(*more.energy_j - *less.energy_j == Approx(100 * *less.time_s));
+    // Where nearly all of it is the idle machine's, least energy is least time.
+    const auto least = energy("1 MW", Objective::energy, example);
+    CHECK(*least.time_s == Approx(*less.time_s));
+    CHECK(*energy("71 W", Objective::energy, example).energy_j <= *less.energy_j);
+  }
+}
+
 TEST_CASE("columns of another body take their time beside the step", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto time = [&](const char* partition) {

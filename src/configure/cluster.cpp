@@ -1,0 +1,87 @@
+// Of a tile that N siblings need, each loads an Nth and reads the rest from the others: 1/N at the bandwidth from
+// above, 1 - 1/N at that across.
+#include "configure/cluster.hpp"
+
+#include <algorithm>
+
+#include "configure/raster.hpp"
+
+namespace napkin {
+namespace {
+
+double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model model) {
+  return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
+}
+
+bool carries(const BlockStep& step, BufferId tile, WireId wire) {
+  return std::ranges::any_of(step.nest->at(tile).at, [&](const Index& index) {
+    return std::ranges::find(index.terms, wire, &std::pair<WireId, std::int64_t>::first) != index.terms.end();
+  });
+}
+
+}  // namespace
+
+std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& hardware) {
+  std::vector<Neighbours> all = {{}};
+  for (const auto& sibling : hardware.siblings) {
+    if (sibling.level != hardware.levels[step.core].name) continue;
+    for (const auto& group : step.nest->groups) {
+      if (group.level != step.core) continue;
+      const auto pieces = (step.diagram().size(group.wire).value_or(1) + group.size - 1) / group.size;
+      for (const auto& [blocks, rate] : sibling.bandwidth)
+        if (blocks <= pieces && blocks <= sibling.largest.value_or(blocks)) all.push_back({group.wire, &rate, blocks});
+    }
+  }
+  return all;
+}
+
+double copy_seconds(const BlockStep& step, BufferId tile, const Neighbours& neighbours, const Hardware& hardware,
+                    Model rates, bool cached) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  if (!bandwidth) return 0;
+  const auto cores = hardware.total(step.core);
+  const auto bytes = static_cast<double>(step.bytes(tile));
+  const bool shared = neighbours.along && !carries(step, tile, *neighbours.along);
+  const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
+  const double across = shared ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
+  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  if (!cache) return across + seconds_at(bytes * part, *bandwidth, cores, rates);
+  return across + std::max(seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates),
+                           seconds_at(bytes * part, *cache->bandwidth, cores, rates));
+}
+
+double copy_seconds(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
+                    bool cached) {
+  double all = 0;
+  for (const auto tile : step.streamed) all += copy_seconds(step, tile, neighbours, hardware, rates, cached);
+  return all;
+}
+
+Neighbours fastest_neighbours(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
+  Neighbours best;
+  if (!cached) return best;  // the ideal model
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  std::optional<double> least;
+  for (const auto& one : neighbours_of(step, hardware)) {
+    // What is no faster across than from above saves nothing.
+    if (one.across && bandwidth && one.across->peak() <= (cache ? *cache->bandwidth : *bandwidth).peak()) continue;
+    if (one.across && !least) least = copy_seconds(step, best, hardware, rates, cached);
+    if (!one.across) continue;
+    const double seconds = copy_seconds(step, one, hardware, rates, cached);
+    if (seconds < *least * (1 - 1e-9)) best = one, least = seconds;
+  }
+  return best;
+}
+
+std::vector<Cluster> clusters(const BlockStep& step, const Hardware& hardware, Model model, bool cached) {
+  const auto chosen = fastest_neighbours(step, hardware, model, cached);
+  std::vector<Cluster> all;
+  for (const auto& one : neighbours_of(step, hardware))
+    all.push_back({one.blocks, one.along ? step.diagram().at(*one.along).name : "",
+                   copy_seconds(step, one, hardware, model, cached),
+                   one.along == chosen.along && one.blocks == chosen.blocks});
+  return all.size() > 1 ? all : std::vector<Cluster>();
+}
+
+}  // namespace napkin
