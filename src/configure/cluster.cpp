@@ -57,19 +57,27 @@ double copy_seconds(const BlockStep& step, const Neighbours& neighbours, const H
   return all;
 }
 
+namespace {
+
+// What is no faster across than from above saves nothing.
+bool saves(const Sibling& sibling, const BlockStep& step, const Hardware& hardware) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  const auto* cache = cache_of(step, hardware);
+  if (sibling.level != hardware.levels[step.core].name || !bandwidth) return false;
+  const double above = (cache ? *cache->bandwidth : *bandwidth).peak();
+  return std::ranges::any_of(sibling.bandwidth, [&](const auto& one) { return one.second.peak() > above; });
+}
+
+}  // namespace
+
 Neighbours fastest_neighbours(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
   Neighbours best;
-  if (!cached) return best;  // the ideal model
-  const auto& bandwidth = hardware.levels[step.core].bandwidth;
-  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
-  std::optional<double> least;
+  const auto any = [&](const Sibling& sibling) { return saves(sibling, step, hardware); };
+  if (!cached || std::ranges::none_of(hardware.siblings, any)) return best;  // not cached: the ideal model
+  double least = copy_seconds(step, best, hardware, rates, cached);
   for (const auto& one : neighbours_of(step, hardware)) {
-    // What is no faster across than from above saves nothing.
-    if (one.across && bandwidth && one.across->peak() <= (cache ? *cache->bandwidth : *bandwidth).peak()) continue;
-    if (one.across && !least) least = copy_seconds(step, best, hardware, rates, cached);
-    if (!one.across) continue;
     const double seconds = copy_seconds(step, one, hardware, rates, cached);
-    if (seconds < *least * (1 - 1e-9)) best = one, least = seconds;
+    if (seconds < least * (1 - 1e-9)) best = one, least = seconds;
   }
   return best;
 }

@@ -27,7 +27,6 @@ Hardware one_memory(const std::string& kilobytes) {
 KernelCost found(const Diagram& diagram, const Hardware& hardware) {
   const Goal goal{.objective = Objective::transfers, .model = Model::ideal, .fixed = {}};
   const auto all = search(testing::derived(diagram), hardware, goal);
-  REQUIRE(all.optimal);
   REQUIRE(all.best.size() == 1);
   return all.best.front().cost;
 }
