@@ -24,7 +24,7 @@ std::string shape_text(const Variable& variable) {
 
 // In words for people: what runs beside what.
 std::string words(Overlap overlap) {
-  constexpr const char* all[] = {"one after another", "copies beside",     "teams beside each other",
+  constexpr const char* all[] = {"one after another", "copies beside",     "teams side by side",
                                  "within a team",     "two teams in turn", "three teams in turn"};
   return all[static_cast<std::size_t>(overlap)];
 }
