@@ -63,6 +63,9 @@ class FragmentPrinter {
 
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, const std::string& to);
+  void team_product(const Product&);
+  std::string packed_rows(const Product&);
+  std::string team_operand(const Operand&, const Product&, bool rows);
   std::string kept_name(const Product&) const;
 
   std::string slot(BufferId, const Here&) const;
