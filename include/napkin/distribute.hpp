@@ -62,6 +62,7 @@ struct Ring {
   const For* loop = nullptr;
   std::vector<BufferId> tiles;
   std::int64_t copies = 1;
+  const Compute* lasting = nullptr;  // a product that stays on its way while the next round begins
 };
 
 struct WarpNest {
@@ -85,6 +86,7 @@ struct WarpNest {
   std::int64_t lane_registers = 0, loader_lane_registers = 0;  // that a lane may have; one that only copies, 0: too
 
   const Product* product(const Compute* compute) const;
+  bool lasts(const Compute* compute) const;
 };
 
 // The kernel on warps. Its pieces are fitted to fragments: streams below the blocks are left out, for what they stage

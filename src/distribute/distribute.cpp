@@ -150,6 +150,10 @@ const Product* WarpNest::product(const Compute* compute) const {
   return found == products.end() ? nullptr : &*found;
 }
 
+bool WarpNest::lasts(const Compute* compute) const {
+  return std::any_of(rings.begin(), rings.end(), [&](const Ring& ring) { return ring.lasting == compute; });
+}
+
 namespace {
 
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team) {

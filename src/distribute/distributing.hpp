@@ -64,6 +64,7 @@ class Distributing {
   bool is_copied_whole(const Buffer& buffer, const StagedTile& tile) const;
   void share_registers();
   void find_rings(const Block& block, const For* loop);
+  const Compute* lasting(const Block& block) const;
   void place_rings();
   std::int64_t ring_bytes() const;
 

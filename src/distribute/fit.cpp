@@ -44,11 +44,11 @@ bool take_warp(Partition& partition, WireId wire, std::size_t leaf, int team) {
   return true;
 }
 
-// Sixteen rows to each warp of the block, whose teams are full.
+// Sixteen rows to each warp of the block, whose teams are full. A piece of half a team's rows is left to warps.
 bool deal(Partition& partition, WireId wire, std::size_t leaf, int team) {
   auto* block = find(partition, wire, false, leaf);
-  if (!block || block->kind == SplitKind::stream) return false;
   const auto rows = fragment * team;
+  if (!block || block->kind == SplitKind::stream || block->size * 2 <= rows) return false;
   block->size = std::max(block->size / rows, std::int64_t{1}) * rows;
   std::erase_if(partition.splits, [&](const Split& s) { return s.level == leaf; });
   partition.splits.push_back({SplitKind::group, wire, fragment, leaf});

@@ -104,10 +104,21 @@ void Distributing::find_rings(const Block& block, const For* loop) {
       innermost = false;
     }
   }
-  if (innermost) ring.copies = most_copies;
+  if (innermost) ring.copies = most_copies, ring.lasting = lasting(block);
   if (!ring.tiles.empty()) result_.rings.push_back(ring);
 }
-// As many copies as there is room for.
+// The product that a round ends with, if it goes on with a sum that nothing else in the round touches.
+const Compute* Distributing::lasting(const Block& block) const {
+  const auto* last = block.steps.empty() ? nullptr : std::get_if<Compute>(&block.steps.back().node);
+  const auto* product = last ? result_.product(last) : nullptr;
+  if (!product || product->rows.computed || last->carried != last->to || last->column.repair) return nullptr;
+  const auto touches = [&](const Nest& step) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    return compute && compute != last && (compute->to == last->to || reads(*compute, last->to));
+  };
+  return std::none_of(block.steps.begin(), block.steps.end(), touches) ? last : nullptr;
+}
+// As many copies as there is room for. One that a product on its way reads is not the only one.
 void Distributing::place_rings() {
   const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
   const auto most = [&] {
@@ -119,13 +130,15 @@ void Distributing::place_rings() {
     throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", ring_bytes(), room),
                  streamed_wires()};
   std::int64_t begin = 0;
-  for (const auto& ring : result_.rings)
+  for (auto& ring : result_.rings) {
+    if (ring.copies == 1) ring.lasting = nullptr;
     for (const auto id : ring.tiles) {
       auto& tile = result_.tiles.at(id);
       tile.copies = ring.copies;
       tile.begin = begin;
       begin += up(tile.layout.size_bytes(), pattern) * ring.copies;
     }
+  }
   result_.barriers_begin = begin;
   result_.shared_bytes = ring_bytes();
 }

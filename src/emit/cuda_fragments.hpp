@@ -26,6 +26,8 @@ class FragmentPrinter {
   // Registers of a computed array, "float S[2][8][4]"; and of an operand that is kept, which it fills.
   std::string declared(BufferId) const;
   void keep(const Product&);
+  // Tells the compiler that the sums of a team's product may change: around products that stay on their way.
+  void hold(const Product&);
   // Until told otherwise: pieces of the wire are whole, and masks let all of them through.
   void set_clear(std::optional<WireId> wire) { clear_ = wire; }
   // Whether the column minds ragged pieces of the wire, or masks.

@@ -12,11 +12,11 @@ void FragmentPrinter::team_product(const Product& product) {
   const auto& grid = warps_.columns.at(product.compute);
   const auto columns = grid.column_tiles * product.instruction->n;
   const auto sums = fmt::format("{}[0][0]", page_.buffer(product.compute->to));
-  const auto hold = fmt::format("napkin_team_hold<{}>({});", grid.values(), sums);
   const bool packed = product.rows.computed;
   const auto rows = packed ? packed_rows(product) : team_operand(product.rows, product, true);
   const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
-  out_.line(hold);
+  const bool lasts = warps_.lasts(product.compute);
+  if (!lasts) hold(product);
   out_.line("napkin_team_fence();");
   loop(lanes.step, product.steps);
   out_.line(fmt::format("{}<{}{}>({}, {}, {});", function_name(*product.instruction, columns, packed),
@@ -24,9 +24,14 @@ void FragmentPrinter::team_product(const Product& product) {
                         team_operand(product.columns, product, false)));
   out_.close();
   out_.line("napkin_team_commit();");
-  out_.line("napkin_team_wait<0>();");
-  out_.line(hold);
+  out_.line(fmt::format("napkin_team_wait<{}>();", lasts ? 1 : 0));
+  if (!lasts) hold(product);
   round(*product.compute);
+}
+
+void FragmentPrinter::hold(const Product& product) {
+  out_.line(fmt::format("napkin_team_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(),
+                        page_.buffer(product.compute->to)));
 }
 
 // What the team computed, as operands of all steps at once: they stay untouched until the products are done.

@@ -228,6 +228,8 @@ class TeamPrinter : NestPrinter {
   }
   void stream(const For& loop) {
     arrive_all();
+    const auto* lasting = ring(&loop) ? warps_.product(ring(&loop)->lasting) : nullptr;
+    if (lasting) begin_lasting(loop, *lasting);
     pieces(loop, [&](const WirePiece& around, const std::string& begin) {
       const auto* here = ring(&loop);
       if (here && here->copies > 1)
@@ -237,13 +239,35 @@ class TeamPrinter : NestPrinter {
       body(loop, begin, around);
       if (!here) return;
       arrive_all();
-      out_.line(fmt::format("napkin_release({} + {});", rings_.at(&loop).empty, rings_.at(&loop).slot));
+      const auto& names = rings_.at(&loop);
+      if (lasting) {
+        release_last(loop);
+        out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
+      } else {
+        out_.line(fmt::format("napkin_release({} + {});", names.empty, names.slot));
+      }
       advance(*here);
     });
+    if (lasting) end_lasting(loop, *lasting);
+  }
+  // A product that stays on its way while the next round begins: the tiles of a round are released one round later.
+  void begin_lasting(const For& loop, const Product& product) {
+    const auto& name = lasts_[&loop] = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
+    out_.line(fmt::format("int {} = -1;  // the copy that products on their way read", name));
+    columns_.hold(product);
+  }
+  void release_last(const For& loop) {
+    out_.line(fmt::format("if ({0} >= 0) napkin_release({1} + {0});", lasts_.at(&loop), rings_.at(&loop).empty));
+  }
+  void end_lasting(const For& loop, const Product& product) {
+    out_.line("napkin_team_wait<0>();");
+    columns_.hold(product);
+    release_last(loop);
   }
 
   std::map<BufferId, std::string> maps_, full_;
   std::map<const For*, RingNames> rings_;
+  std::map<const For*, std::string> lasts_;
   std::string barriers_;
   std::int64_t barrier_count_ = 0, full_count_ = 0;
 };

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
+#include <vector>
 
 #include "instructions/text.hpp"
 #include "napkin/instructions.hpp"
@@ -25,38 +25,54 @@ Fragment operand_a() {
 Fragment accumulator() {
   return {team_rows, 8, 4, 4, {{{4, 2 * team_rows}, {8, 1}, {4, 16}, {2, team_rows}, {2, 8}}}, team_lanes};
 }
-Fragment in_shared_memory() { return {8, 16, 0, 0, {}, team_lanes}; }
+Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, team_lanes}; }
 
-const std::array<MatrixInstruction, 2>& team_rows_of_table() {
-  static const std::array<MatrixInstruction, 2> rows = {{
-      {"m64n{}k16", Datatype::f16, Datatype::f32, team_rows, 8, 16, operand_a(), in_shared_memory(), accumulator(),
-       "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16", 90, team},
-      {"m64n{}k16", Datatype::bf16, Datatype::f32, team_rows, 8, 16, operand_a(), in_shared_memory(), accumulator(),
-       "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16", 90, team},
-  }};
+// Numbers of 8 bits are contracted along memory only, and both sides stand in shared memory.
+const std::array<MatrixInstruction, 4>& team_table() {
+  const auto row = [](std::string_view name, Datatype type, std::int64_t k, const Fragment& a, std::string_view ptx) {
+    return MatrixInstruction{name, type, Datatype::f32, team_rows, 8, k, a, in_shared_memory(8, k), accumulator(),
+                             ptx,  90,   team};
+  };
+  static const std::array<MatrixInstruction, 4> rows = {
+      row("m64n{}k16", Datatype::f16, 16, operand_a(), "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16"),
+      row("m64n{}k16", Datatype::bf16, 16, operand_a(), "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16"),
+      row("m64n{}k32", Datatype::f8e4m3, 32, in_shared_memory(team_rows, 32),
+          "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e4m3.e4m3"),
+      row("m64n{}k32", Datatype::f8e5m2, 32, in_shared_memory(team_rows, 32),
+          "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e5m2.e5m2"),
+  };
   return rows;
 }
 
-// The immediates say that sums go on, that nothing is negated, and whether an operand in shared memory is contracted
-// along another dimension than its last.
+// The immediates say that sums go on, that nothing is negated, and for numbers of 16 bits whether an operand in shared
+// memory is contracted along another dimension than its last.
 std::string definition(const MatrixInstruction& row, std::int64_t columns, bool from_registers) {
   const auto sums = static_cast<int>(columns / row.n) * row.c.registers, a = from_registers ? row.a.registers : 1;
-  return fmt::format(
-      R"(// c += a * b: {0} to {1}.
-template <{2}int b_across>
+  std::vector<std::string_view> across;
+  if (!from_registers) across.emplace_back("a_across");
+  across.emplace_back("b_across");
+  std::string parameters, places, values;
+  for (std::size_t i = 0; i < across.size(); ++i) {
+    parameters += fmt::format("{}int {}", i == 0 ? "" : ", ", across[i]);
+    if (napkin::row(row.operands).bytes != 2) continue;
+    places += fmt::format(", %{}", sums + a + 1 + static_cast<int>(i));
+    values += fmt::format(", \"n\"({})", across[i]);
+  }
+  return fmt::format(R"(// c += a * b: {0} to {1}.
+template <{2}>
 __device__ __forceinline__ void {3}(float* c, {4} a, unsigned long long b) {{
-  asm volatile("{5} {6}, {7}, %{8}, 1, 1, 1, {9};"
+  asm volatile("{5} {6}, {7}, %{8}, 1, 1, 1{9};"
                : {10}
-               : {11}, "l"(b), {12}"n"(b_across));
+               : {11}, "l"(b){12});
 }}
 )",
-      napkin::row(row.operands).name, napkin::row(row.accumulator).name, from_registers ? "" : "int a_across, ",
-      function_name(row, columns, from_registers), from_registers ? "const unsigned*" : "unsigned long long",
-      fmt::format(fmt::runtime(row.ptx), columns), instruction_text::operands(0, sums),
-      from_registers ? instruction_text::operands(sums, a) : fmt::format("%{}", sums), sums + a,
-      from_registers ? fmt::format("%{}", sums + a + 1) : fmt::format("%{}, %{}", sums + a + 1, sums + a + 2),
-      instruction_text::bound("+f", "c", sums), from_registers ? instruction_text::bound("r", "a", a) : "\"l\"(a)",
-      from_registers ? "" : "\"n\"(a_across), ");
+                     napkin::row(row.operands).name, napkin::row(row.accumulator).name, parameters,
+                     function_name(row, columns, from_registers),
+                     from_registers ? "const unsigned*" : "unsigned long long",
+                     fmt::format(fmt::runtime(row.ptx), columns), instruction_text::operands(0, sums),
+                     from_registers ? instruction_text::operands(sums, a) : fmt::format("%{}", sums), sums + a, places,
+                     instruction_text::bound("+f", "c", sums),
+                     from_registers ? instruction_text::bound("r", "a", a) : "\"l\"(a)", values);
 }
 
 std::string copy_definition(std::size_t dimensions) {
@@ -137,7 +153,7 @@ bool uses(std::string_view text, const std::string& name) {
 
 }  // namespace
 
-std::span<const MatrixInstruction> team_instructions() { return team_rows_of_table(); }
+std::span<const MatrixInstruction> team_instructions() { return team_table(); }
 
 // Contracted along memory the leading offset is not read: eight rows of a panel are a swizzled pattern.
 OperandPlace operand_place(const SharedTile& tile) {

@@ -43,6 +43,11 @@ std::vector<Case> split_by_hand() {
       {"teams_km_kn", product("k, m", "k, n"), {by_teams}, product_sizes},
       {"teams_km_nk", product("k, m", "n, k"), {by_teams}, product_sizes},
       {"teams_bf16", product("m, k", "k, n", "bf16"), {by_teams}, product_sizes},
+      {"teams_f8e4m3",
+       product("m, k", "n, k", "f8e4m3"),
+       {"group m 128, n 64, stream k 128 at smem; group m 16 at reg"},
+       {"m=128 n=64 k=128", "m=128 n=128 k=256", "m=200 n=104 k=176"}},
+      {"teams_f8e5m2", product("m, k", "n, k", "f8e5m2"), {by_teams}, {"m=64 n=64 k=64", "m=72 n=104 k=80"}},
       // Panels of 64 and of 32 bytes.
       {"teams_panels",
        product("m, k", "k, n"),
@@ -146,6 +151,33 @@ TEST_CASE("kernels of teams compute what the diagram means and move what the mod
     }
 }
 
+TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulated][teams]") {
+  const std::vector<std::pair<std::string, std::string>> ragged = {
+      {"alibi", "h=2 q=136 x=170 d=72"},
+      {"attention_backward", "h=2 q=72 x=136 d=64"},
+      {"causal", "q=150 x=1024 d=128 x_part=2 x_in_part=512"},
+      {"chained_matmul", "a=70 b=40 c=128 d=96"},
+      {"gated_mlp", "t=40 c=56 f=64 o=72"},
+      {"grouped_query", "k=2 r=2 q=70 x=170 d=128"},
+      {"latent_attention", "h=70 x=128 c=64 p=16 x_part=1 x_in_part=128"},
+      {"matmul_bias_relu", "a=67 b=40 c=144"},
+      {"rbf_attention", "q=60 x=72 d=32"},
+      {"rmsnorm_projection", "t=70 c=80 o=96"},
+      {"sliding_window", "q=400 x=300 d=16"},
+      {"softcap", "h=1 q=130 x=133 d=256"},
+      {"spherical", "q=130 x=133 d=128"},
+      {"transformer_block", "t=72 x=72 c=64 h=2 d=32 f=80"},
+  };
+  for (const auto& [name, sizes] : ragged) DYNAMIC_SECTION(name) {
+      const auto planned = plan(case_named(name), machine);
+      const auto folder = emulate::build("teams_" + name + "_ragged", planned.diagram, emitted(planned).files);
+      const auto ran = emulate::harness(folder, sizes);
+      INFO(ran.output);
+      CHECK(ran.status == 0);
+      CHECK(emulate::counts(ran.output)["team_operations"] > 0);
+    }
+}
+
 TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps", "[emulated][teams]") {
   const Case each{"teams_unaligned", product("m, k", "k, n"), {by_teams}, {}};
   const auto planned = plan(each, machine);
@@ -190,6 +222,17 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulate
   SECTION("a fence left out") { CHECK(says(planted("teams_fence", "napkin_team_fence();", ""), "without a fence")); }
   SECTION("a wrong place in a fragment") {
     CHECK_FALSE(says(planted("teams_fragment", "p[i_][k * 2 + 1][0]", "p[i_][k * 2][0]"), "good"));
+  }
+  SECTION("tiles released that a product on its way reads") {
+    const Case each{"teams_lasting", product("m, k", "k, n"), {by_teams}, {}};
+    const auto planned = plan(each, machine);
+    auto files = emitted(planned).files;
+    auto& text = files.front().text;
+    const std::string right = "napkin_release(k_empty + k_last)", wrong = "napkin_release(k_empty + k_slot)";
+    REQUIRE(text.find(right) != text.npos);
+    text.replace(text.find(right), right.size(), wrong);
+    const auto folder = emulate::build(each.name, planned.diagram, files);
+    CHECK(says(emulate::harness(folder, "m=128 n=64 k=640").output, "emulation: "));
   }
   SECTION("more registers than there are") {
     CHECK(says(planted("teams_registers", "napkin_take_registers<240>", "napkin_take_registers<256>"),

@@ -157,6 +157,10 @@ TEST_CASE("a team's instructions say what is negated, transposed and summed to")
   CHECK(text.find("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
                   "%4}], [%2];") != std::string::npos);
   CHECK(text.find("m64n8k16") == std::string::npos);
+  CHECK(
+      instruction_definitions("napkin_team_m64n16k32_f8e4m3<0, 0>(c, a, b);")
+          .find("wgmma.mma_async.sync.aligned.m64n16k32.f32.e4m3.e4m3 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, 1, 1, "
+                "1;") != std::string::npos);
   CHECK(instruction_definitions("napkin_mma_m16n8k16_f16(c, a, b);").find("wgmma") == std::string::npos);
 }
 

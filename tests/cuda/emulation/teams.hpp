@@ -33,17 +33,19 @@ inline void hold_team_meeting(unsigned first) {
 struct Operand {
   bool in_registers = false, across = false;
   std::uint64_t descriptor = 0;
-  // Where entry (i, k) of 16 contracted ones stands: the canonical layouts of the PTX ISA, after the swizzle that
+  std::size_t bytes = 2;  // of an entry; 32 are contracted
+  // Where entry (i, k) stands: the canonical layouts of the PTX ISA, after the swizzle that
   // exchanges bits 4.. of an address by those from bit 7 on.
   std::size_t place(std::size_t i, std::size_t k) const {
     const auto field = [&](int bit) { return static_cast<std::size_t>(descriptor >> bit & 0x3fff) << 4; };
     const auto mode = static_cast<int>(descriptor >> 62);
+    if (across && bytes != 2) fail("only numbers of 2 bytes are contracted across memory");
     if (mode == 0) fail("an operand without a swizzle, which is not emulated");
     if ((descriptor >> 49 & 7) != 0) fail("an operand with a base offset, which is not emulated");
     const std::size_t span = 256U >> mode;  // bytes of a row: 128, 64, 32
     const auto leading = field(16), stride = field(32);
     const auto offset = across ? i / (span / 2) * leading + i % (span / 2) * 2 + k / 8 * stride + k % 8 * span
-                               : i / 8 * stride + i % 8 * span + k * 2;
+                               : i / 8 * stride + i % 8 * span + k * bytes;
     const auto flat = field(0) + offset;
     return flat ^ (((flat >> 7) & (span / chunk_bytes - 1)) << 4);
   }
@@ -57,6 +59,7 @@ struct TeamProduct {
   std::array<std::array<unsigned, 4>, team_lanes> a_values{};
   std::vector<std::size_t> chunks;
 };
+inline std::size_t contracted(const TeamProduct& product) { return 32 / product.b.bytes; }
 struct Sums {  // of accumulators while products on them are on their way; the registers hold no number then
   std::vector<std::vector<float>> values;
   int products = 0;
@@ -110,7 +113,7 @@ inline void issue(std::array<void*, team_lanes>& lanes) {
   }
   const auto touch = [&](const Operand& side, std::size_t count) {
     for (std::size_t i = 0; i < count && !side.in_registers; ++i)
-      for (std::size_t k = 0; k < 16; ++k) product.chunks.push_back(side.place(i, k) / chunk_bytes);
+      for (std::size_t k = 0; k < contracted(product); ++k) product.chunks.push_back(side.place(i, k) / chunk_bytes);
   };
   touch(product.a, 64);
   touch(product.b, static_cast<std::size_t>(product.columns));
@@ -133,26 +136,26 @@ inline void issue(std::array<void*, team_lanes>& lanes) {
 
 // Warp w of the team has rows 16 w and on: lanes hold rows g and g + 8, columns 2 t and 2 t + 1 of every 8.
 inline void execute(Team& team, const TeamProduct& product) {
-  const auto columns = static_cast<std::size_t>(product.columns);
-  std::vector<double> a(std::size_t{64} * 16), b(columns * 16);
+  const auto columns = static_cast<std::size_t>(product.columns), steps = contracted(product);
+  std::vector<double> a(std::size_t{64} * steps), b(columns * steps);
   for (std::size_t lane = 0; lane < team_lanes && product.a.in_registers; ++lane) {
     if (std::memcmp(product.registers[lane], product.a_values[lane].data(), 16) != 0)
       fail("registers of an operand were changed while a product was on its way");
     const auto* entries = reinterpret_cast<const unsigned char*>(product.a_values[lane].data());
     const auto row = lane / 32 * 16 + lane % 32 / 4, t = lane % 4;
     for (std::size_t i = 0; i < 8; ++i)
-      a[(row + (i / 2 % 2) * 8) * 16 + t * 2 + i % 2 + i / 4 * 8] = product.number(entries + i * 2);
+      a[(row + (i / 2 % 2) * 8) * steps + t * 2 + i % 2 + i / 4 * 8] = product.number(entries + i * 2);
   }
   for (std::size_t i = 0; i < 64 && !product.a.in_registers; ++i)
-    for (std::size_t k = 0; k < 16; ++k) a[i * 16 + k] = product.number(shared_memory + product.a.place(i, k));
+    for (std::size_t k = 0; k < steps; ++k) a[i * steps + k] = product.number(shared_memory + product.a.place(i, k));
   for (std::size_t i = 0; i < columns; ++i)
-    for (std::size_t k = 0; k < 16; ++k) b[i * 16 + k] = product.number(shared_memory + product.b.place(i, k));
+    for (std::size_t k = 0; k < steps; ++k) b[i * steps + k] = product.number(shared_memory + product.b.place(i, k));
   auto& sums = team.sums.at(product.c[0]);
   for (std::size_t lane = 0; lane < team_lanes; ++lane)
     for (std::size_t i = 0; i < columns / 2; ++i) {
       const auto row = lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
       double sum = static_cast<double>(sums.values[lane][i]);
-      for (std::size_t k = 0; k < 16; ++k) sum += a[row * 16 + k] * b[column * 16 + k];
+      for (std::size_t k = 0; k < steps; ++k) sum += a[row * steps + k] * b[column * steps + k];
       sums.values[lane][i] = static_cast<float>(sum);
     }
   for (const auto chunk : product.chunks) {
@@ -190,17 +193,18 @@ inline void change_registers(std::array<void*, team_lanes>& lanes) {
 }
 
 template <class Number>
-double half_number(const void* at) {
+double number_at(const void* at) {
+  using Bits = decltype(Number::bits);
   static const auto all = [] {
-    std::vector<double> numbers(65536);
-    for (unsigned bits = 0; bits < 65536; ++bits) {
+    std::vector<double> numbers;
+    for (unsigned bits = 0; bits < 1U << (8 * sizeof(Bits)); ++bits) {
       Number number;
-      number.bits = static_cast<std::uint16_t>(bits);
-      numbers[bits] = static_cast<double>(static_cast<float>(number));
+      number.bits = static_cast<Bits>(bits);
+      numbers.push_back(static_cast<double>(static_cast<float>(number)));
     }
     return numbers;
   }();
-  std::uint16_t bits = 0;
+  Bits bits = 0;
   std::memcpy(&bits, at, sizeof bits);
   return all[bits];
 }
@@ -208,7 +212,8 @@ double half_number(const void* at) {
 template <class Number, int columns>
 void team_product(float* c, const Operand& a, const unsigned* registers, const Operand& b) {
   TeamProduct product;
-  product.columns = columns, product.a = a, product.b = b, product.number = half_number<Number>;
+  product.columns = columns, product.a = a, product.b = b, product.number = number_at<Number>;
+  product.a.bytes = product.b.bytes = sizeof(Number);
   product.c[0] = c, product.registers[0] = registers;
   meet_team(issue, &product);
 }
@@ -217,18 +222,23 @@ void team_product(float* c, const Operand& a, const unsigned* registers, const O
 
 // What emitted kernels call.
 
-#define NAPKIN_EMULATED_PRODUCT(columns, name, Number)                                                          \
-  template <int a_across, int b_across>                                                                         \
-  void napkin_team_m64n##columns##k16_##name(float* c, unsigned long long a, unsigned long long b) {            \
-    emulation::team_product<Number, columns>(c, {false, a_across == 1, a}, nullptr, {false, b_across == 1, b}); \
-  }                                                                                                             \
-  template <int b_across>                                                                                       \
-  void napkin_team_m64n##columns##k16_##name##_registers(float* c, const unsigned* a, unsigned long long b) {   \
-    emulation::team_product<Number, columns>(c, {true, false, 0}, a, {false, b_across == 1, b});                \
+#define NAPKIN_EMULATED_PRODUCT(name, columns, Number)                                                                \
+  template <int a_across, int b_across>                                                                               \
+  void napkin_team_m64n##columns##name(float* c, unsigned long long a, unsigned long long b) {                        \
+    emulation::team_product<Number, columns>(c, {false, a_across == 1, a, 0}, nullptr, {false, b_across == 1, b, 0}); \
   }
-#define NAPKIN_EMULATED_PRODUCTS(columns)       \
-  NAPKIN_EMULATED_PRODUCT(columns, f16, __half) \
-  NAPKIN_EMULATED_PRODUCT(columns, bf16, __nv_bfloat16)
+#define NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(name, columns, Number)                                     \
+  template <int b_across>                                                                               \
+  void napkin_team_m64n##columns##name##_registers(float* c, const unsigned* a, unsigned long long b) { \
+    emulation::team_product<Number, columns>(c, {true, false, 0, 0}, a, {false, b_across == 1, b, 0});  \
+  }
+#define NAPKIN_EMULATED_PRODUCTS(columns)                        \
+  NAPKIN_EMULATED_PRODUCT(k16_f16, columns, __half)              \
+  NAPKIN_EMULATED_PRODUCT(k16_bf16, columns, __nv_bfloat16)      \
+  NAPKIN_EMULATED_PRODUCT(k32_f8e4m3, columns, __nv_fp8_e4m3)    \
+  NAPKIN_EMULATED_PRODUCT(k32_f8e5m2, columns, __nv_fp8_e5m2)    \
+  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k16_f16, columns, __half) \
+  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k16_bf16, columns, __nv_bfloat16)
 NAPKIN_EMULATED_PRODUCTS(16)
 NAPKIN_EMULATED_PRODUCTS(32)
 NAPKIN_EMULATED_PRODUCTS(48)
