@@ -171,7 +171,7 @@ void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardw
 
 EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding) {
-  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}};
+  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware)};
   if (has_teams(hardware, path)) printed.shared_alignment = team_alignment;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";

@@ -203,8 +203,8 @@ std::span<const std::int64_t> Search::choices(const Beginning& beginning, std::s
   for (std::size_t i = 0; i < split; ++i)
     if (splits[i].wire == wire) extent = std::min(extent, beginning.most[i]);
   const std::span<const std::int64_t> all = pieces_.of(extent, space_.divisor(splits[split]));
-  const auto largest = splits[split].kind == SplitKind::stream ? std::min(beginning.most[split], extent - 1)
-                                                               : beginning.most[split];
+  const auto largest =
+      splits[split].kind == SplitKind::stream ? std::min(beginning.most[split], extent - 1) : beginning.most[split];
   const auto begin = std::ranges::lower_bound(all, largest, std::greater{});
   const auto end = std::ranges::upper_bound(all, beginning.least[split], std::greater{});
   return {begin, std::max(begin, end)};
@@ -223,8 +223,7 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   // Down to the core a launch takes at least what its operations take, which is sooner told than the launch.
   const bool later = scoring_.times_launches() && shape.launches && shape.level == space_.hardware->core;
   score_ = scoring_.score(shape.model, bound_, labels(beginning), later ? Launched{} : launched(beginning));
-  if (later && !leaders_.beyond(score_))
-    score_.parts[0] = scoring_.objective(shape.model, bound_, launched(beginning));
+  if (later && !leaders_.beyond(score_)) score_.parts[0] = scoring_.objective(shape.model, bound_, launched(beginning));
   return !leaders_.beyond(score_);
 }
 
@@ -254,8 +253,7 @@ Launched Search::launched(const Beginning& beginning) const {
   }
   if (!open) return space_.launches->time(*shape.launches, beginning.most);
   constexpr double nearly = 1 - 1e-9;  // added up in another order
-  return {Launched::State::open,
-          nearly * space_.launches->least(*shape.launches, beginning.least, beginning.most)};
+  return {Launched::State::open, nearly * space_.launches->least(*shape.launches, beginning.least, beginning.most)};
 }
 
 // All groups of one parent together hold no less than one group that is not split: n groups of pieces p / n hold what

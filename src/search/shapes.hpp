@@ -18,7 +18,7 @@ struct Shape {
   bool operations = false;  // what continues it computes no less
   bool continued = false;
   Launches::Shape* launches = nullptr;  // where it is known how a core runs it
-  std::vector<std::size_t> next{};  // shapes that continue it by one level
+  std::vector<std::size_t> next{};      // shapes that continue it by one level
 };
 
 // Built where they are asked for.

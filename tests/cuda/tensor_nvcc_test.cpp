@@ -59,7 +59,11 @@ TEST_CASE("kernels on matrix units spill nothing and keep within their budget", 
 }
 
 TEST_CASE("kernels of teams spill nothing, and are not held up by ptxas", "[nvcc][teams]") {
+  const std::string eight_bits =
+      "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: f8e4m3[m, k]; "
+      "input B: f8e4m3[n, k]\nC: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n";
   const std::vector<Case> all = {
+      {"product_f8", eight_bits, {"group m 128, n 128, stream k 128 at smem; group m 16 at reg"}, {}},
       {"matmul", case_named("matmul").text, {}, {}},
       {"attention", case_named("attention").text, {"group q 128, stream x 128 at smem; group q 16 at reg"}, {}},
       {"causal", case_named("causal").text, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}}};
