@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "emit/cuda_harness.hpp"
 #include "emit/cuda_launch.hpp"
@@ -96,73 +97,6 @@ void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardw
     printed.notes.push_back(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
     printed.notes.push_back(fmt::format("{} runs without rows over warps: {}", name, no_rows->reason));
   }
-  printed.threaded.push_back(std::move(kernel));
-}
-
-// On matrix units, or why that cannot be.
-std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
-                                   const std::string& name) {
-  const auto distributed = distribute(kernel, hardware);
-  if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
-  const auto& warps = std::get<WarpNest>(distributed);
-  if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
-    printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
-  add(printed, warp_launch(warps, hardware));
-  printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
-  return {};
-}
-
-// With rows over warps, or why that cannot be.
-std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
-                                  const std::string& name) {
-  const auto distributed = distribute_rows(kernel, hardware);
-  if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
-  const auto& rows = std::get<RowNest>(distributed);
-  printed.notes.push_back(
-      fmt::format("{} has its rows over warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
-  add(printed, row_launch(rows, hardware));
-  printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
-  return {};
-}
-
-// Tiles of teams begin where swizzles begin anew.
-constexpr std::int64_t team_alignment = 1024;
-bool has_teams(const Hardware& hardware) { return hardware.cuda_architecture == "sm_90a"; }
-
-// The kernel on teams of warps, if the machine has instructions for them.
-void print_teams(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware, const std::string& name) {
-  printed.teams.emplace_back();
-  if (!has_teams(hardware)) return;
-  const auto distributed = distribute_teams(kernel, hardware);
-  if (const auto* refused = std::get_if<Refused>(&distributed))
-    return printed.notes.push_back(
-        fmt::format("{} runs without instructions of warpgroups: {}", name, refused->reason));
-  const auto& warps = std::get<WarpNest>(distributed);
-  if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
-    printed.notes.push_back(fmt::format("{} has its pieces fitted to teams of warps: {}", name, fitted));
-  auto& teams = printed.teams.back().emplace();
-  teams.threaded = team_launch(warps, hardware);
-  teams.threaded.shared_alignment = team_alignment;
-  teams.kernel = team_kernel(teams.threaded, warps, printed.names, name + "_teams");
-  teams.maps = tile_maps(warps);
-  teams.inputs = read_in_place(warps);
-  add_limits(printed, teams.kernel.limits);
-}
-
-void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware, CudaPath path,
-                  const std::string& name) {
-  if (path == CudaPath::tensor)
-    print_teams(printed, kernel, hardware, name);
-  else
-    printed.teams.emplace_back();
-  if (path != CudaPath::reference) {
-    const auto no_warps = print_warps(printed, kernel, hardware, name);
-    if (!no_warps) return;
-    const auto no_rows = print_rows(printed, kernel, hardware, name);
-    if (!no_rows) return;
-    printed.notes.push_back(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
-    printed.notes.push_back(fmt::format("{} runs without rows over warps: {}", name, no_rows->reason));
-  }
   add(printed, thread(kernel, hardware));
   printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
 }
@@ -171,7 +105,7 @@ void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardw
 
 EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding) {
-  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware)};
+  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}};
   if (has_teams(hardware, path)) printed.shared_alignment = team_alignment;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
