@@ -1,6 +1,9 @@
 // Distribute: which warp and which lane of a block holds what, where a kernel's products go to matrix units. What a
 // warp computes lies in the fragments of one matrix instruction: one wire along their rows, one along their columns.
 //
+// Instructions of warpgroups are issued by teams of four warps, each with 16 of a team's 64 rows. Tiles are then copied
+// by one more team, which computes nothing, into rings of several copies.
+//
 // A loop nest fits where a rule of docs/cuda.md says so; else the answer is why it does not.
 #pragma once
 
@@ -54,11 +57,20 @@ struct StagedTile {
   bool of_products = true;                 // else other columns alone read it
 };
 
+// The tiles that are loaded together, outside of all loops or in each round of one.
+struct Ring {
+  const For* loop = nullptr;
+  std::vector<BufferId> tiles;
+  std::int64_t copies = 1;
+  const Compute* lasting = nullptr;  // a product that stays on its way while the next round begins
+};
+
 struct WarpNest {
   Partition partition;                   // the kernel's, fitted: see below
   std::shared_ptr<const LoopNest> nest;  // what the pointers below point into
   std::size_t block_level = 1;
-  int warps = 1;
+  int warps = 1;                           // that compute
+  int team = 1;                            // warps that issue a product together
   std::map<BufferId, Grid> arrays;         // computed
   std::map<const Compute*, Grid> columns;  // what each runs over
   std::vector<Product> products;
@@ -68,12 +80,20 @@ struct WarpNest {
   std::int64_t registers = 0;                     // that values and operands of a lane take at most
   std::int64_t shared_bytes = 0;
 
+  // Of teams:
+  std::vector<Ring> rings;
+  std::int64_t barriers_begin = 0;                             // in shared memory, behind the tiles
+  std::int64_t lane_registers = 0, loader_lane_registers = 0;  // that a lane may have; one that only copies, 0: too
+
   const Product* product(const Compute* compute) const;
+  bool lasts(const Compute* compute) const;
 };
 
 // The kernel on warps. Its pieces are fitted to fragments: streams below the blocks are left out, for what they stage
 // the fragments hold; pieces become multiples of 16, and shorter where registers or shared memory would not do.
 std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
+// The same on teams of four warps. Warps are dealt anew: 16 rows for each, and nothing else is split between them.
+std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
 
 // How lanes come to the numbers of an input.
 enum class RowRead : std::uint8_t {

@@ -25,8 +25,9 @@ struct EmittedFile {
 // Every axis of the diagram needs a size: an axis that the plan leaves whole may later be that long at most.
 std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&);
 
-// The same, with kernels on matrix units where `distribute` says how; each of the others has a note that says why not.
-enum class CudaPath : std::uint8_t { reference, tensor };
+// The same, with kernels on matrix units where `distribute` says how, by warps; and by teams of warps as well where the
+// machine has that, launched where device and arrays allow. What is otherwise has a note that says why.
+enum class CudaPath : std::uint8_t { reference, warps, tensor };
 // Beside them NAME_torch.cpp and NAME_torch.py, which make them torch.ops.napkin.NAME.
 enum class CudaBinding : std::uint8_t { none, torch };
 struct EmittedCode {

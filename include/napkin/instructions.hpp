@@ -1,6 +1,6 @@
 // The machine's own instructions as descriptions: shape, types, which lane holds what, text, and the least machine.
 // Everything else reads these rows; a new instruction is one more. Layouts are those of the PTX ISA, sections "Matrix
-// Fragments for mma" and "ldmatrix".
+// Fragments for mma", "ldmatrix" and "Matrix Fragments for wgmma.mma_async".
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,14 @@ namespace napkin {
 
 constexpr std::int64_t lanes_of_warp = 32;
 
-// What the lanes of a warp hold of a matrix. The layout takes lane + 32 * value to row + rows * column, where a lane's
-// values are counted through its registers, those at the low bits of a register first.
+// What the lanes of a warp, or of the warps of a team, hold of a matrix. The layout takes lane + lanes * value to
+// row + rows * column, where a lane's values are counted through its registers, those at the low bits of a register
+// first.
 struct Fragment {
   std::int64_t rows = 0, columns = 0;
   int registers = 0, values = 0;  // of a lane
   Layout layout;
+  std::int64_t lanes = lanes_of_warp;
 
   struct Place {
     std::int64_t row, column;
@@ -36,9 +38,23 @@ struct MatrixInstruction {
   Fragment a, b, c;
   std::string_view ptx;
   int capability;  // 80: compute capability 8.0
+  int warps = 1;   // that issue it together
 };
 std::span<const MatrixInstruction> matrix_instructions();
-const MatrixInstruction* find_matrix_instruction(Datatype operands);
+// Of teams of four warps. It runs while they go on; b stands in shared memory, a there or in registers. c has any
+// number of the row's n columns, up to most_team_columns, and their fragments side by side.
+std::span<const MatrixInstruction> team_instructions();
+constexpr std::int64_t most_team_columns = 256;
+// For a warp, or for a team of so many.
+const MatrixInstruction* find_matrix_instruction(Datatype operands, int warps = 1);
+
+// Where a team's operand stands in shared memory, for the 64-bit descriptor of the instruction: bytes from panel to
+// panel and from eight rows to the next eight, and how chunks are swizzled.
+struct OperandPlace {
+  std::int64_t leading = 0, stride = 0;
+  int swizzle = 0;  // 1: 128 bytes, 2: 64 bytes, 3: 32 bytes
+};
+OperandPlace operand_place(const SharedTile& paneled);
 
 // Loads `count` matrices of 8 rows of 16 bytes; lane 8 * i + r gives the address of row r of the i-th. Lane l then has
 // row l / 4 and the 4 bytes number l % 4 of each matrix in one register; transposed, columns of 2-byte entries instead.
@@ -60,6 +76,8 @@ std::span<const AsyncCopy> async_copies();
 std::string function_name(const MatrixInstruction&);
 std::string function_name(const MatrixLoad&);
 std::string function_name(const AsyncCopy&);
+std::string function_name(const MatrixInstruction& team, std::int64_t columns, bool from_registers);
+std::string tile_copy_name(std::size_t dimensions);  // by TMA, of arrays of 1 to 5 dimensions
 // Their definitions in CUDA C++: as many as the text uses.
 std::string instruction_definitions(std::string_view used_in);
 

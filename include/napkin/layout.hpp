@@ -36,20 +36,24 @@ std::optional<Layout> complement(const Layout&, std::int64_t size);
 // The layout's indices as tiles: the tile's modes first, then those that go from tile to tile.
 std::optional<Layout> divide(const Layout&, const Layout& tile);
 
-// A tile of `rows` rows in shared memory, row major. Chunks of 16 bytes change places within a row: chunk c of row r
-// stands at c ^ (r >> shift & (2^bits - 1)).
+// A tile of `rows` rows in shared memory: panels of so many columns one after another, each row major. Chunks of 16
+// bytes change places within a row of a panel: chunk c of row r stands at c ^ (r >> shift & (2^bits - 1)).
 struct SharedTile {
   std::int64_t rows = 0, columns = 0;  // columns fill whole chunks
   std::int64_t bytes = 2;              // of an entry
   int bits = 0, shift = 0;
+  std::int64_t panel = columns;  // columns of a panel, which divide the tile's
 
-  std::int64_t chunks() const { return columns * bytes / 16; }           // of a row
+  std::int64_t chunks() const { return panel * bytes / 16; }             // of a row of a panel
   std::int64_t operator()(std::int64_t row, std::int64_t column) const;  // a place, in entries
   std::int64_t size_bytes() const { return rows * columns * bytes; }
   bool operator==(const SharedTile&) const = default;
 };
 // With the swizzle that keeps any eight rows one below the other, at any chunk, out of each other's banks.
 SharedTile shared_tile(std::int64_t rows, std::int64_t columns, std::int64_t bytes);
+// The same in the widest panels of 128, 64 or 32 bytes that divide a row: the layouts that TMA writes and that matrix
+// instructions of warpgroups read, as long as the tile begins at a multiple of 1024 bytes.
+SharedTile paneled_tile(std::int64_t rows, std::int64_t columns, std::int64_t bytes);
 
 // Shared memory has 32 banks of 4 bytes. How many times more than once it must be asked to reach all of these places,
 // of `bytes` each, at once; equal words count once.

@@ -76,12 +76,14 @@ int emit(Session& session, const char* language, const Emitter& emitter, const E
 }  // namespace
 
 int run_emit_cuda(Session& session) {
-  const auto path = session.options.path == "reference" ? CudaPath::reference : CudaPath::tensor;
+  const auto path = session.options.path == "reference" ? CudaPath::reference
+                    : session.options.path == "warps"   ? CudaPath::warps
+                                                        : CudaPath::tensor;
   const auto binding = session.options.binding == "torch" ? CudaBinding::torch : CudaBinding::none;
   const auto emitter = [&](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
     return emit_cuda(diagram, plan, hardware, path, binding);
   };
-  return emit(session, "cuda", emitter, path == CudaPath::tensor ? Excuse(has_rows_over_warps) : Excuse());
+  return emit(session, "cuda", emitter, path != CudaPath::reference ? Excuse(has_rows_over_warps) : Excuse());
 }
 int run_emit_cpp(Session& session) {
   return emit(session, "cpp", [](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {

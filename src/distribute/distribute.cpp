@@ -21,13 +21,19 @@ WarpNest Distributing::run() {
   find_places(result_.nest->body, whole_pieces());
   find_products();
   find_rows();
+  if (by_teams()) check_teams();
   find_grids();
   find_passing();
   for (auto& product : result_.products) find_operands(product);
   stage_others();
   count_registers();
-  find_pipelined(result_.nest->body);
-  place_tiles();
+  if (by_teams()) {
+    find_rings(result_.nest->body, nullptr);
+    place_rings();
+  } else {
+    find_pipelined(result_.nest->body);
+    place_tiles();
+  }
   return std::move(result_);
 }
 
@@ -35,6 +41,8 @@ WarpNest Distributing::run() {
 
 void Distributing::check_machine() {
   const auto& levels = hardware_.levels;
+  if (by_teams() && hardware_.cuda_architecture != "sm_90a")
+    throw Misfit{"the machine has no matrix instructions of warpgroups that are known here"};
   if (capability(hardware_) < 80) throw Misfit{"the machine has no matrix instructions that are known here"};
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
     throw Misfit{"the machine's two innermost levels are not a block and its warps"};
@@ -102,7 +110,7 @@ void Distributing::find_places(const Block& block, const Extents& extents) {
 
 void Distributing::find_products() {
   for (const auto& place : computes_)
-    if (auto product = as_product(diagram(), *place.compute, place.extents)) {
+    if (auto product = as_product(diagram(), *place.compute, place.extents, result_.team)) {
       product->compute = place.compute;
       result_.products.push_back(*product);
     }
@@ -142,7 +150,13 @@ const Product* WarpNest::product(const Compute* compute) const {
   return found == products.end() ? nullptr : &*found;
 }
 
-std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
+bool WarpNest::lasts(const Compute* compute) const {
+  return std::any_of(rings.begin(), rings.end(), [&](const Ring& ring) { return ring.lasting == compute; });
+}
+
+namespace {
+
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -150,13 +164,23 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
   align(fitted.partition, leaf);
   for (;;) {
     try {
-      auto result = Distributing(fitted, hardware).run();
+      if (team > 1) nest_pieces(fitted.partition, leaf);
+      auto result = Distributing(fitted, hardware, team).run();
       result.partition = fitted.partition;
       return result;
     } catch (const Misfit& misfit) {
-      if (!mend(fitted.partition, misfit, leaf)) return Refused{misfit.reason, {}};
+      if (!mend(fitted.partition, misfit, leaf, team)) return Refused{misfit.reason, {}};
     }
   }
+}
+
+}  // namespace
+
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
+  return distribute(kernel, hardware, 1);
+}
+std::variant<WarpNest, Refused> distribute_teams(const Kernel& kernel, const Hardware& hardware) {
+  return distribute(kernel, hardware, team_warps);
 }
 
 }  // namespace napkin

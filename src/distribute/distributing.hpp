@@ -20,7 +20,9 @@ inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_o
 
 class Distributing {
  public:
-  Distributing(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {}
+  Distributing(const Kernel& kernel, const Hardware& hardware, int team) : kernel_(kernel), hardware_(hardware) {
+    result_.team = team;
+  }
   WarpNest run();
 
  private:
@@ -28,6 +30,7 @@ class Distributing {
   const Diagram& diagram() const { return nest().scratch; }
   std::string name(WireId wire) const { return diagram().at(wire).name; }
   std::string name(BufferId id) const { return diagram().at(nest().at(id).array).name; }
+  bool by_teams() const { return result_.team > 1; }
   bool is_input(BufferId id) const { return has(nest().inputs, nest().at(id).array); }
 
   // The machine and its warps
@@ -51,6 +54,19 @@ class Distributing {
   bool has_wire(const Operand& side, WireId wire) const;
   bool long_at(const Compute* compute, WireId wire) const;
   const Extents& extents(const Compute* compute) const;
+
+  // Teams
+
+  void check_teams() const;
+  void check_team_product(const Product& product) const;
+  void check_box(BufferId id, const StagedTile& tile, const Access& read, const Extents& extents) const;
+  bool is_split(WireId wire) const;
+  bool is_copied_whole(const Buffer& buffer, const StagedTile& tile) const;
+  void share_registers();
+  void find_rings(const Block& block, const For* loop);
+  const Compute* lasting(const Block& block) const;
+  void place_rings();
+  std::int64_t ring_bytes() const;
 
   // Grids
 

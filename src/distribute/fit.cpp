@@ -6,7 +6,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t fragment = 16;
+constexpr std::int64_t fragment = 16, panel = 64;
 
 Split* find(Partition& partition, WireId wire, bool of_warps, std::size_t leaf) {
   auto& splits = partition.splits;
@@ -22,23 +22,36 @@ std::int64_t divisor(std::int64_t length, std::int64_t most) {
   return fragment;
 }
 
-bool shorten(Partition& partition, WireId wire, std::size_t leaf) {
+// Where teams read panels, long pieces are shortened by panels.
+bool shorten(Partition& partition, WireId wire, std::size_t leaf, int team) {
   auto* warps = find(partition, wire, true, leaf);
   auto* block = find(partition, wire, false, leaf);
   auto* piece = warps ? warps : block;
   if (!piece || piece->size <= fragment) return false;
   const auto parts = warps && block ? std::max<std::int64_t>(block->size / warps->size, 1) : 1;
-  piece->size = (piece->size - 1) / fragment * fragment;
+  const auto step = team > 1 && piece->size > panel ? panel : fragment;
+  piece->size = (piece->size - 1) / step * step;
   if (warps && block) block->size = piece->size * parts;
   return true;
 }
 
-// A block of one warp less.
-bool take_warp(Partition& partition, WireId wire, std::size_t leaf) {
+// A block of one warp, or team, less.
+bool take_warp(Partition& partition, WireId wire, std::size_t leaf, int team) {
   auto* warps = find(partition, wire, true, leaf);
   auto* block = find(partition, wire, false, leaf);
-  if (!warps || !block || block->size <= warps->size) return false;
-  block->size = (block->size - 1) / warps->size * warps->size;
+  if (!warps || !block || block->size <= warps->size * team) return false;
+  block->size = (block->size - 1) / (warps->size * team) * warps->size * team;
+  return true;
+}
+
+// Sixteen rows to each warp of the block, whose teams are full. A piece of half a team's rows is left to warps.
+bool deal(Partition& partition, WireId wire, std::size_t leaf, int team) {
+  auto* block = find(partition, wire, false, leaf);
+  const auto rows = fragment * team;
+  if (!block || block->kind == SplitKind::stream || block->size * 2 <= rows) return false;
+  block->size = std::max(block->size / rows, std::int64_t{1}) * rows;
+  std::erase_if(partition.splits, [&](const Split& s) { return s.level == leaf; });
+  partition.splits.push_back({SplitKind::group, wire, fragment, leaf});
   return true;
 }
 
@@ -59,11 +72,20 @@ void align(Partition& partition, std::size_t leaf) {
   }
 }
 
-bool mend(Partition& partition, const Misfit& misfit, std::size_t leaf) {
+void nest_pieces(Partition& partition, std::size_t leaf) {
+  auto& splits = partition.splits;
+  for (auto outer = splits.rbegin(); outer != splits.rend(); ++outer)
+    for (auto inner = splits.rbegin(); inner != outer; ++inner)
+      if (inner->wire == outer->wire && inner->level != leaf)
+        outer->size = (outer->size + inner->size - 1) / inner->size * inner->size;
+}
+
+bool mend(Partition& partition, const Misfit& misfit, std::size_t leaf, int team) {
+  if (misfit.dealt) return deal(partition, *misfit.dealt, leaf, team);
   for (const auto wire : misfit.whole)
     if (leave_out(partition, wire)) return true;
   const auto any = [&](const std::vector<WireId>& wires, auto change) {
-    return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf); });
+    return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf, team); });
   };
   return any(misfit.shorten, shorten) || any(misfit.shorten, take_warp) || any(misfit.fewer, take_warp);
 }

@@ -1,6 +1,7 @@
 // Pieces as the fragments of matrix instructions want them: a plan's pieces are of any length, fragments are not.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,17 @@ struct Misfit {
   std::vector<WireId> shorten{};  // the first of them whose piece can be shorter by a fragment, else with a warp less
   std::vector<WireId> whole{};    // streams of them are left out
   std::vector<WireId> fewer{};    // a block of one warp less along the first that has several
+  std::optional<WireId> dealt{};  // to teams, and no other wire to warps
 };
+
+constexpr int team_warps = 4;
 
 // Pieces of 16 and more, rounded down to multiples of 16; a warp's piece then divides that of its block.
 void align(Partition&, std::size_t leaf);
-// Changes the partition so that it fits rather; false where nothing is left to change.
-bool mend(Partition&, const Misfit&, std::size_t leaf);
+// Pieces of a wire that are split again become multiples of the pieces inside, so that only the last piece of an axis
+// is ragged.
+void nest_pieces(Partition&, std::size_t leaf);
+// Changes the partition so that it fits rather; false where nothing is left to change. Warps stay in teams of so many.
+bool mend(Partition&, const Misfit&, std::size_t leaf, int team);
 
 }  // namespace napkin

@@ -17,6 +17,7 @@ void Distributing::find_operands(Product& product) {
   product.steps = pieces_of(extents[product.over.index], product.instruction->k);
   find_operand(product, product.rows, extents);
   find_operand(product, product.columns, extents);
+  if (by_teams()) check_team_product(product);
 }
 void Distributing::find_operand(const Product& product, Operand& side, const Extents& extents) {
   if (!is_input(side.buffer)) {
@@ -38,6 +39,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
         fmt::format("`{}` is contracted along another wire than its last, which only numbers of 2 bytes can be",
                     name(side.buffer))};
   cover(tile, side.buffer, read, extents);
+  if (by_teams()) check_box(side.buffer, tile, read, extents);
 }
 // The block's tile that a buffer was loaded from.
 BufferId Distributing::staged(BufferId id) const {
@@ -68,8 +70,9 @@ void Distributing::cover(StagedTile& tile, BufferId id, const Access& read, cons
   const auto length = [&](std::size_t dimension, std::int64_t so_far, std::int64_t chunk) {
     return std::max(so_far, reached(*long_wire(read.at[dimension], extents), buffer.extent[dimension], chunk));
   };
-  tile.layout =
-      shared_tile(length(*tile.row, tile.layout.rows, 1), length(*tile.column, tile.layout.columns, 16 / bytes), bytes);
+  const auto rows = length(*tile.row, tile.layout.rows, 1);
+  const auto columns = length(*tile.column, tile.layout.columns, 16 / bytes);
+  tile.layout = by_teams() ? paneled_tile(rows, columns, bytes) : shared_tile(rows, columns, bytes);
 }
 // How far the fragments of all warps reach along a wire; where it runs along memory they begin with a chunk.
 std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_t chunk) const {
@@ -96,6 +99,10 @@ void Distributing::stage_others() {
     const auto bytes = row(buffer.type).bytes;
     const auto length = [&](std::optional<std::size_t> k) { return k ? buffer.extent[*k] : 1; };
     tile.layout = shared_tile(length(tile.row), up(length(tile.column), 16 / bytes), bytes);
+    if (by_teams()) {
+      if (!is_copied_whole(buffer, tile)) continue;
+      tile.layout.bits = 0;
+    }
     result_.tiles[load.to] = tile;
   }
 }

@@ -45,12 +45,12 @@ int capability(const Hardware& hardware) {
   return name.starts_with("sm_") ? std::atoi(name.c_str() + 3) : 0;
 }
 
-std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents) {
+std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {
   const auto both = factors(diagram, compute);
   if (!both) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
   const auto& type = [&](ExprId id) { return diagram.at(access(diagram, id).array).type; };
-  const auto* instruction = find_matrix_instruction(type(both->first));
+  const auto* instruction = find_matrix_instruction(type(both->first), team);
   if (first.size() != 2 || second.size() != 2 || type(both->first) != type(both->second) || !instruction) return {};
   Product product;
   product.instruction = instruction;

@@ -7,8 +7,9 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t most_registers = 255, all_registers = 65536;
-constexpr std::int64_t addresses = 60;  // of a lane: what a compiler needs beside values, and
-constexpr std::int64_t to_spare = 24;   // what it should have left where operands are kept
+constexpr std::int64_t addresses = 60;       // of a lane: what a compiler needs beside values, and
+constexpr std::int64_t to_spare = 24;        // what it should have left where operands are kept
+constexpr std::int64_t team_addresses = 40;  // descriptors take the place of most of them
 constexpr std::int64_t wanted_copies = 2, line = 128;
 
 }  // namespace
@@ -16,8 +17,9 @@ constexpr std::int64_t wanted_copies = 2, line = 128;
 // Registers
 
 void Distributing::count_registers() {
+  if (by_teams()) share_registers();
   for (const auto& each : held(nest())) {
-    std::int64_t all = addresses;
+    std::int64_t all = by_teams() ? team_addresses : addresses;
     for (const auto id : each.buffers) all += values(id);
     if (each.overwrites) all -= std::min(values(each.overwrites->first), values(each.overwrites->second));
     if (const auto* product = result_.product(each.compute)) all += operand_registers(*product);
@@ -29,6 +31,7 @@ void Distributing::count_registers() {
 }
 // What a lane may have while all warps of the block are on one core.
 std::int64_t Distributing::room() const {
+  if (by_teams()) return result_.lane_registers;
   const auto& limits = hardware_.limits;
   const auto partitions = limits.register_partitions ? static_cast<std::int64_t>(limits.register_partitions->value) : 4;
   const auto beside = pieces_of(result_.warps, partitions);  // warps of one partition
@@ -54,12 +57,13 @@ std::int64_t Distributing::values(BufferId id) const {
 // One side's fragments of a step at once, the other's one after another.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
+  if (by_teams()) return product.rows.computed ? product.steps * product.instruction->a.registers : 0;
   return std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }
 // Where the nest loads the operand outside of the product's block, and there is room.
 void Distributing::keep(Product& product) {
   auto& side = product.rows;
-  if (side.computed) return;
+  if (side.computed || by_teams()) return;
   const auto& place =
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
   const auto read = std::find_if(product.compute->reads.begin(), product.compute->reads.end(),

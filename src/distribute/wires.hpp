@@ -25,7 +25,8 @@ std::optional<WireId> long_wire(const Index&, const Extents&);
 int capability(const Hardware&);
 
 // The column as a product that an instruction takes: a sum over one long wire of two arrays, each of which carries one
-// other long wire that the result has. Its operands stand in the order of the text.
-std::optional<Product> as_product(const Diagram&, const Compute&, const Extents&);
+// other long wire that the result has. Its operands stand in the order of the text. By instructions of a warp, or of a
+// team of so many.
+std::optional<Product> as_product(const Diagram&, const Compute&, const Extents&, int team);
 
 }  // namespace napkin

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "emit/cuda_harness.hpp"
 #include "emit/cuda_launch.hpp"
@@ -25,6 +26,12 @@ std::string fitted_words(const Kernel& kernel, const WarpNest& warps, const Hard
   return planned == warps.partition ? "" : to_text(warps.partition, kernel.program.scratch, hardware);
 }
 
+// All kernels of a file declare shared memory alike.
+void add(CudaPlan& printed, ThreadedKernel kernel) {
+  kernel.shared_alignment = printed.shared_alignment;
+  printed.threaded.push_back(std::move(kernel));
+}
+
 // On matrix units, or why that cannot be.
 std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
                                    const std::string& name) {
@@ -33,7 +40,7 @@ std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, cons
   const auto& warps = std::get<WarpNest>(distributed);
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
     printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
-  printed.threaded.push_back(warp_launch(warps, hardware));
+  add(printed, warp_launch(warps, hardware));
   printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
   return {};
 }
@@ -46,22 +53,51 @@ std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const
   const auto& rows = std::get<RowNest>(distributed);
   printed.notes.push_back(
       fmt::format("{} has its rows over warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
-  printed.threaded.push_back(row_launch(rows, hardware));
+  add(printed, row_launch(rows, hardware));
   printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
   return {};
 }
 
+// On teams of warps, to be launched where it can, or why that cannot be.
+std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
+                                   const std::string& name) {
+  const auto distributed = distribute_teams(kernel, hardware);
+  if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
+  const auto& warps = std::get<WarpNest>(distributed);
+  if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
+    printed.notes.push_back(fmt::format("{} has its pieces fitted to teams of warps: {}", name, fitted));
+  auto& teams = printed.teams.back().emplace();
+  teams.threaded = team_launch(warps, hardware);
+  teams.threaded.shared_alignment = printed.shared_alignment;
+  teams.kernel = team_kernel(teams.threaded, warps, printed.names, name + "_teams");
+  teams.maps = tile_maps(warps);
+  teams.inputs = read_in_place(warps);
+  add_limits(printed, teams.kernel.limits);
+  return {};
+}
+
+// Tiles of teams begin where swizzles begin anew.
+constexpr std::int64_t team_alignment = 1024;
+bool has_teams(const Hardware& hardware, CudaPath path) {
+  return path == CudaPath::tensor && hardware.cuda_architecture == "sm_90a";
+}
+
 void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware, CudaPath path,
                   const std::string& name) {
-  if (path == CudaPath::tensor) {
+  printed.teams.emplace_back();
+  if (path != CudaPath::reference) {
+    const auto no_teams =
+        has_teams(hardware, path) ? print_teams(printed, kernel, hardware, name) : std::optional<Refused>();
     const auto no_warps = print_warps(printed, kernel, hardware, name);
+    if (!no_warps && no_teams)
+      printed.notes.push_back(fmt::format("{} runs without instructions of warpgroups: {}", name, no_teams->reason));
     if (!no_warps) return;
     const auto no_rows = print_rows(printed, kernel, hardware, name);
     if (!no_rows) return;
     printed.notes.push_back(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
     printed.notes.push_back(fmt::format("{} runs without rows over warps: {}", name, no_rows->reason));
   }
-  printed.threaded.push_back(thread(kernel, hardware));
+  add(printed, thread(kernel, hardware));
   printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
 }
 
@@ -69,7 +105,8 @@ void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardw
 
 EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding) {
-  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}};
+  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}};
+  if (has_teams(hardware, path)) printed.shared_alignment = team_alignment;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
     print_kernel(printed, plan.kernels[i], hardware, path, printed.names.diagram + "_kernel" + number);

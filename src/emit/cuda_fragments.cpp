@@ -351,6 +351,9 @@ std::string FragmentPrinter::value(const Compute& compute, ExprId id, const Here
 
 std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }
 std::string tile_place(const SharedTile& tile, const std::string& row, const std::string& column) {
+  if (tile.panel != tile.columns)
+    return fmt::format("napkin_panel_place<{}, {}, {}, {}>({}, {})", tile.rows, tile.panel, tile.bytes, tile.bits, row,
+                       column);
   return fmt::format("napkin_place<{}, {}, {}>({}, {})", tile.columns, tile.bytes, tile.bits, row, column);
 }
 

@@ -26,6 +26,8 @@ class FragmentPrinter {
   // Registers of a computed array, "float S[2][8][4]"; and of an operand that is kept, which it fills.
   std::string declared(BufferId) const;
   void keep(const Product&);
+  // Tells the compiler that the sums of a team's product may change: around products that stay on their way.
+  void hold(const Product&);
   // Until told otherwise: pieces of the wire are whole, and masks let all of them through.
   void set_clear(std::optional<WireId> wire) { clear_ = wire; }
   // Whether the column minds ragged pieces of the wire, or masks.
@@ -63,6 +65,9 @@ class FragmentPrinter {
 
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, const std::string& to);
+  void team_product(const Product&);
+  std::string packed_rows(const Product&);
+  std::string team_operand(const Operand&, const Product&, bool rows);
   std::string kept_name(const Product&) const;
 
   std::string slot(BufferId, const Here&) const;

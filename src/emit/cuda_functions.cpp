@@ -107,17 +107,47 @@ __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long lo
 }
 )";
 
+constexpr std::string_view team_functions =
+    R"(// Where a team's instructions are: the machine of compute capability 9.0, under its full name, and its emulation.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(NAPKIN_EMULATION)
+#define NAPKIN_TEAMS
+#endif
+
+// An operand in shared memory as instructions of a team are told it: where it begins, bytes from panel to panel and from
+// eight rows to the next eight, all in units of 16, and within how many bytes its chunks change places.
+template <int swizzle, int leading, int stride, class T>
+__device__ __forceinline__ unsigned long long napkin_operand(const T* begin) {
+  return (napkin_shared_address(begin) & 0x3ffff) >> 4 | (unsigned long long)(leading >> 4) << 16 |
+         (unsigned long long)(stride >> 4) << 32 | (unsigned long long)swizzle << 62;
+}
+
+// A warp has read the tiles of a ring's copy.
+__device__ __forceinline__ void napkin_release(napkin_barrier* empty) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) napkin_barrier_arrive(empty);
+}
+
+// Where an entry of a tile in panels stands.
+template <int rows, int panel, int bytes, int bits>
+__device__ __forceinline__ int napkin_panel_place(int row, int column) {
+  return column / panel * (rows * panel) + napkin_place<panel, bytes, bits>(row, column % panel);
+}
+)";
+
 }  // namespace
 
 std::string warp_definitions(const std::string& used_in) {
   const auto rows = row_definitions(used_in);
   const bool tiles = used_in.find("napkin_load_tile<") != std::string::npos;
-  if (!tiles && rows.empty()) return "";
-  const auto all = used_in + (tiles ? std::string(tile_functions) : "");
+  const bool by_teams = used_in.find("napkin_team_") != std::string::npos;
+  if (!tiles && rows.empty() && !by_teams) return "";
+  const auto all =
+      used_in + (tiles || by_teams ? std::string(tile_functions) : "") + (by_teams ? std::string(team_functions) : "");
   return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
          "NAPKIN_EMULATION\n" +
          instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(fast_functions) +
-         (tiles ? std::string(tile_functions) + "\n" : "") + rows;
+         (tiles || by_teams ? std::string(tile_functions) + "\n" : "") +
+         (by_teams ? std::string(team_functions) + "\n" : "") + rows;
 }
 
 }  // namespace napkin

@@ -165,10 +165,10 @@ std::string cuda_harness(const CudaPlan& plan) {
 std::string cuda_build_file(const CudaPlan& plan) {
   return replaced(
       R"(# Printed by napkin. Builds the kernels of @NAME@ as a library, and the program that checks and times them:
-#   cmake -B build -DCMAKE_CUDA_ARCHITECTURES=90 && cmake --build build && build/@NAME@_harness --time
+#   cmake -B build -DCMAKE_CUDA_ARCHITECTURES=@NEWEST@ && cmake --build build && build/@NAME@_harness --time
 cmake_minimum_required(VERSION 3.24)
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  set(CMAKE_CUDA_ARCHITECTURES 80 @NEWEST@)
 endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
@@ -180,7 +180,7 @@ target_include_directories(@NAME@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 add_executable(@NAME@_harness @NAME@_harness.cu)
 target_link_libraries(@NAME@_harness PRIVATE @NAME@)
 )",
-      {{"@NAME@", plan.names.diagram}});
+      {{"@NAME@", plan.names.diagram}, {"@NEWEST@", any_teams(plan) ? "90a" : "90"}});
 }
 
 }  // namespace napkin

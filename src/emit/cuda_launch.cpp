@@ -3,6 +3,7 @@
 #include "emit/cuda_launch.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -36,6 +37,53 @@ static int start(void (*kernel)(Parameters...), long long blocks, int threads, i
 
 )";
 
+constexpr std::string_view map_text =
+    R"(// Whether the kernel was compiled for the device, where it may have so many threads.
+template <class... Parameters>
+static bool runs(void (*kernel)(Parameters...), int threads) {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.maxThreadsPerBlock >= threads;
+}
+
+// How copies of tiles see an array: its sizes, and the box that is copied at once, slowest dimension first. False where
+// they cannot: rows that do not begin at multiples of 16 bytes.
+template <class T, int rank>
+static bool map_tiles(CUtensorMap* map, const T* array, const long long (&sizes)[rank], const int (&box)[rank],
+                      int swizzle) {
+  static void* const encode = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result;
+    return cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result) ==
+                       cudaSuccess && result == cudaDriverEntryPointSuccess
+               ? found
+               : nullptr;
+  }();
+  cuuint64_t dimensions[rank], steps[rank];
+  cuuint32_t boxes[rank], ones[rank];
+  bool aligned = reinterpret_cast<size_t>(array) % 16 == 0;
+  for (int i = 0; i < rank; ++i) {
+    dimensions[i] = (cuuint64_t)sizes[rank - 1 - i];
+    steps[i] = (i == 0 ? sizeof(T) : steps[i - 1]) * dimensions[i];
+    boxes[i] = (cuuint32_t)box[rank - 1 - i];
+    ones[i] = 1;
+    aligned = aligned && (i == rank - 1 || steps[i] % 16 == 0);
+  }
+  const CUtensorMapDataType type = sizeof(T) == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                   : sizeof(T) == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                   : sizeof(T) == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                                                    : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  const CUtensorMapSwizzle swizzles = swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                      : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                      : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                      : CU_TENSOR_MAP_SWIZZLE_NONE;
+  return aligned && encode &&
+         reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
+             map, type, rank, const_cast<T*>(array), dimensions, steps, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             swizzles, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+)";
+
 // The number of blocks: pieces of the groups that are blocks, multiplied.
 std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel) {
   std::string text = "1LL";
@@ -50,13 +98,51 @@ std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel) {
   return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
 }
 
+std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const std::vector<ArrayId>& inputs,
+                    const std::string& name) {
+  std::string arguments;
+  for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
+  for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
+  return fmt::format("error = start({}, {}, {}, {}, stream, n{}", name, blocks(plan, kernel), kernel.threads,
+                     kernel.shared_bytes, arguments);
+}
+
+// "map_tiles(&maps[0], A, {n.a, n.b}, {64, 64}, 128)".
+std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number) {
+  std::vector<std::string> sizes;
+  for (const auto wire : plan.diagram.at(map.array).wires) sizes.push_back(code_size(plan.diagram, plan.names, wire));
+  return fmt::format("map_tiles(&maps[{}], {}, {{{}}}, {{{}}}, {})", number, argument(plan, map.array, true),
+                     fmt::join(sizes, ", "), fmt::join(map.box, ", "), map.swizzle);
+}
+
+// The kernel of teams where it can run, else the other.
+void launch_teams(const CudaPlan& plan, const TeamKernel& teams, Lines& out) {
+  std::string conditions = fmt::format("runs({}, {})", teams.kernel.name, teams.threaded.threads), maps;
+  for (std::size_t i = 0; i < teams.maps.size(); ++i) {
+    conditions += " &&\n      " + mapped(plan, teams.maps[i], i);
+    maps += fmt::format(", maps[{}]", i);
+  }
+  out.line(fmt::format("CUtensorMap maps[{}];", teams.maps.size()));
+  out.open(fmt::format("if ({})", conditions));
+  out.line(started(plan, teams.threaded, teams.inputs, teams.kernel.name) + maps + ");");
+  out.close("} else {");
+  out.deepen();
+}
+
 void launch(const CudaPlan& plan, std::size_t index, Lines& out) {
   const auto& kernel = plan.threaded[index];
-  std::string arguments;
-  for (const auto id : kernel.nest.inputs) arguments += ", " + argument(plan, id, true);
-  for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
-  out.line(fmt::format("{}error = start({}, {}, {}, {}, stream, n{});", index == 0 ? "int " : "",
-                       plan.kernels[index].name, blocks(plan, kernel), kernel.threads, kernel.shared_bytes, arguments));
+  const auto& teams = plan.teams[index];
+  const auto other = started(plan, kernel, kernel.nest.inputs, plan.kernels[index].name) + ");";
+  if (teams) {
+    if (index == 0) out.line("int error = cudaSuccess;");
+    out.open("");
+    launch_teams(plan, *teams, out);
+    out.line(other);
+    out.close();
+    out.close();
+  } else {
+    out.line((index == 0 ? "int " : "") + other);
+  }
   if (index + 1 < plan.kernels.size()) out.line("if (error != cudaSuccess) return error;");
 }
 
@@ -71,6 +157,10 @@ void launcher(const CudaPlan& plan, Lines& out) {
 }
 
 }  // namespace
+
+bool any_teams(const CudaPlan& plan) {
+  return std::any_of(plan.teams.begin(), plan.teams.end(), [](const auto& each) { return each.has_value(); });
+}
 
 std::string cuda_header(const CudaPlan& plan) {
   Lines out;
@@ -101,9 +191,13 @@ std::string cuda_source(const CudaPlan& plan) {
   Lines body;
   define_sizes(plan, body);
   std::string kernels;
-  for (const auto& kernel : plan.kernels) kernels += kernel.text + "\n";
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    if (plan.teams[i]) kernels += plan.teams[i]->kernel.text + "\n";
+    kernels += plan.kernels[i].text + "\n";
+  }
   Lines rest;
   rest.verbatim(start_text);
+  if (any_teams(plan)) rest.verbatim(map_text);
   define_possible(plan, rest);
   define_workspace_size(plan, rest);
   launcher(plan, rest);
@@ -114,7 +208,8 @@ std::string cuda_source(const CudaPlan& plan) {
              "// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n{}#include "
              "\"{}.h\"\n\n",
              plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
-         cuda_headers(code) + "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstring>\n\n" +
+         cuda_headers(code) + (any_teams(plan) ? "#include <cuda.h>\n" : "") +
+         "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstring>\n\n" +
          code_definitions(Language::cuda, code) + warp_definitions(kernels) + code;
 }
 

@@ -17,6 +17,7 @@ std::string sum(const std::string& begin, const std::string& more) {
 
 // Step by step of the instruction: the fragments of one side first, those of the other one after another.
 void FragmentPrinter::product(const Product& product) {
+  if (product.instruction->warps > 1) return team_product(product);
   begin(*product.compute);
   const auto& grid = warps_.columns.at(product.compute);
   const auto pairs = grid.column_tiles / 2;

@@ -23,7 +23,9 @@ class RowPrinter {
     words();
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks));
     page_.open_function(name);
-    if (rows_.shared_bytes > 0) out_.line("extern __shared__ __align__(16) unsigned char shared_memory[];");
+    if (rows_.shared_bytes > 0)
+      out_.line(
+          fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page_.kernel.shared_alignment));
     groups_.blocks();
     lanes();
     print(nest_.body);

@@ -26,6 +26,7 @@ struct ThreadedKernel {
   std::vector<Spread> spread;
   std::set<BufferId> staged;  // tiles in shared memory; others are read where they are
   std::int64_t shared_bytes = 0;
+  std::int64_t shared_alignment = 16;  // that all kernels of a file declare
 };
 ThreadedKernel thread(const Kernel&, const Hardware&);
 

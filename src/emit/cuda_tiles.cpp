@@ -81,7 +81,8 @@ std::string corner(const Index& index, const WirePieces& pieces, bool past) {
 
 void declare_tiles(Page& page) {
   if (page.kernel.staged.empty()) return;
-  page.out.line("extern __shared__ __align__(16) unsigned char shared_memory[];");
+  page.out.line(
+      fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page.kernel.shared_alignment));
   std::int64_t offset = 0;
   for (const auto id : page.kernel.staged) {
     const auto& buffer = page.nest.at(id);

@@ -287,6 +287,14 @@ class TorchPrinter {
   std::set<AxisId> measured_;  // that some input has
 };
 
+// Instructions of warpgroups are there only under the machine's full name.
+constexpr std::string_view for_teams =
+    R"( + (
+        ["-gencode=arch=compute_90a,code=sm_90a"]
+        if torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
+        else []
+    ))";
+
 constexpr std::string_view loader =
     R"("""torch.ops.napkin.@NAME@: importing this builds the kernels, once, and loads them. Printed by napkin.
 
@@ -295,7 +303,7 @@ constexpr std::string_view loader =
 """
 import os
 
-from torch.utils.cpp_extension import load
+@IMPORTS@from torch.utils.cpp_extension import load
 
 _here = os.path.dirname(os.path.abspath(__file__))
 load(
@@ -303,7 +311,7 @@ load(
     sources=[os.path.join(_here, file) for file in ("@NAME@.cu", "@NAME@_torch.cpp")],
     extra_include_paths=[_here],
     extra_cflags=["-O3"],
-    extra_cuda_cflags=["-O3"],
+    extra_cuda_cflags=["-O3"]@FLAGS@,
     is_python_module=False,
 )
 )";
@@ -315,9 +323,12 @@ std::vector<EmittedFile> torch_binding(const CudaPlan& plan) {
   TorchPrinter printer(plan);
   const auto& name = plan.names.diagram;
   auto source = printer.run();
-  return {
-      {name + "_torch.cpp", std::move(source)},
-      {name + "_torch.py", replaced(std::string(loader), {{"@NAME@", name}, {"@SIGNATURE@", printer.signature()}})}};
+  return {{name + "_torch.cpp", std::move(source)},
+          {name + "_torch.py",
+           replaced(std::string(loader), {{"@NAME@", name},
+                                          {"@SIGNATURE@", printer.signature()},
+                                          {"@IMPORTS@", any_teams(plan) ? "import torch\n" : ""},
+                                          {"@FLAGS@", any_teams(plan) ? std::string(for_teams) : ""}})}};
 }
 
 }  // namespace napkin

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+#include "instructions/text.hpp"
+
 namespace napkin {
 namespace {
 
@@ -55,18 +57,8 @@ constexpr std::array copy_rows = {
     AsyncCopy{16, "cp.async.cg.shared.global"},
 };
 
-// "{%0, %1}", operands from `first` on.
-std::string operands(int first, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += fmt::format("{}%{}", i == 0 ? "" : ", ", first + i);
-  return "{" + text + "}";
-}
-// "\"=r\"(to[0]), ..."
-std::string bound(std::string_view constraint, std::string_view name, int count) {
-  std::string text;
-  for (int i = 0; i < count; ++i) text += fmt::format("{}\"{}\"({}[{}])", i == 0 ? "" : ", ", constraint, name, i);
-  return text;
-}
+using instruction_text::bound;
+using instruction_text::operands;
 
 std::string definition(const MatrixInstruction& row) {
   const auto& [a, b, c] = std::tie(row.a, row.b, row.c);
@@ -123,13 +115,13 @@ void define(const Rows& rows, std::string_view used_in, std::string& text) {
 }  // namespace
 
 Fragment::Place Fragment::at(std::int64_t lane, std::int64_t value) const {
-  const auto place = layout(lane + lanes_of_warp * value);
+  const auto place = layout(lane + lanes * value);
   return {place % rows, place / rows};
 }
 
 std::span<const MatrixInstruction> matrix_instructions() { return matrix_rows(); }
-const MatrixInstruction* find_matrix_instruction(Datatype type) {
-  const auto& rows = matrix_rows();
+const MatrixInstruction* find_matrix_instruction(Datatype type, int warps) {
+  const auto rows = warps == 1 ? matrix_instructions() : team_instructions();
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.operands == type; });
   return found == rows.end() ? nullptr : &*found;
 }
@@ -150,7 +142,7 @@ std::string instruction_definitions(std::string_view used_in) {
   define(load_rows, used_in, text);
   define(copy_rows, used_in, text);
   if (used_in.find("napkin_copy_commit(") != std::string_view::npos) text += groups_of_copies;
-  return text;
+  return text + instruction_text::of_teams(used_in);
 }
 
 }  // namespace napkin

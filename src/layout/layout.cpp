@@ -13,7 +13,8 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t chunk_bytes = 16, bank_bytes = 4, banks = 32;
-constexpr int most_bits = 3;  // eight chunks reach all banks
+constexpr int most_bits = 3;                // eight chunks reach all banks
+constexpr std::int64_t widest_panel = 128;  // in bytes
 
 // The modes of `outer` from index `first` on, of which every `step`-th is taken, `size` of them.
 std::optional<std::vector<Mode>> taken(const Layout& outer, Mode wanted) {
@@ -112,9 +113,9 @@ std::optional<Layout> divide(const Layout& layout, const Layout& tile) {
 }
 
 std::int64_t SharedTile::operator()(std::int64_t row, std::int64_t column) const {
-  const auto chunk = chunk_bytes / bytes;
-  const auto moved = (column / chunk) ^ ((row >> shift) & ((std::int64_t{1} << bits) - 1));
-  return row * columns + moved * chunk + column % chunk;
+  const auto chunk = chunk_bytes / bytes, within = column % panel;
+  const auto moved = (within / chunk) ^ ((row >> shift) & ((std::int64_t{1} << bits) - 1));
+  return column / panel * rows * panel + row * panel + moved * chunk + within % chunk;
 }
 
 // A row of C = odd * 2^bits chunks begins C chunks after the one before: only every 2^(3 - bits)-th row begins in the
@@ -123,6 +124,13 @@ SharedTile shared_tile(std::int64_t rows, std::int64_t columns, std::int64_t byt
   SharedTile tile{.rows = rows, .columns = columns, .bytes = bytes};
   tile.bits = std::min(most_bits, std::countr_zero(static_cast<std::uint64_t>(tile.chunks())));
   tile.shift = most_bits - tile.bits;
+  return tile;
+}
+SharedTile paneled_tile(std::int64_t rows, std::int64_t columns, std::int64_t bytes) {
+  auto width = widest_panel;
+  while (columns * bytes % width != 0) width /= 2;
+  auto tile = shared_tile(rows, width / bytes, bytes);
+  tile.columns = columns;
   return tile;
 }
 

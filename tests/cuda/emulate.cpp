@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "support/catch.hpp"
 #include "support/read.hpp"
 #include "support/values.hpp"
@@ -15,7 +17,8 @@ namespace {
 // Compiles one emitted file, or the driver, for the host.
 std::string compile(const std::string& folder, const std::string& file) {
   return fmt::format(
-      "cd {} && {} -std=c++17 -O1 -Wall -Wextra -Werror -Wno-unknown-pragmas -fno-strict-aliasing -fsanitize=undefined "
+      "cd {} && {} -std=c++17 -O1 -Wall -Wextra -Werror -Wno-unknown-pragmas -Wno-psabi -fno-strict-aliasing "
+      "-fsanitize=undefined "
       "-fno-sanitize-recover=all -I {}/tests/cuda/emulation -x c++ -c {} -o {}.o",
       folder, NAPKIN_CXX_COMPILER, NAPKIN_SOURCE_DIR, file, file);
 }
@@ -101,6 +104,22 @@ std::string build(const std::string& name, const Diagram& diagram, std::vector<E
   INFO(linked.output);
   REQUIRE(linked.status == 0);
   return folder;
+}
+
+kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
+  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
+}
+std::map<std::string, long long> counts(const std::string& output) {
+  std::map<std::string, long long> all;
+  std::istringstream lines(output);
+  std::string name;
+  long long value = 0;
+  while (lines >> name)
+    if (lines >> value)
+      all[name] = value;
+    else
+      lines.clear();
+  return all;
 }
 
 void compare(const std::string& text, const std::string& folder, const std::string& words) {

@@ -23,25 +23,25 @@ std::int64_t number(const std::string& text, const std::string& pattern) {
   return std::stoll(found[1]);
 }
 
-Taken compile(const std::string& folder, const std::string& file, const std::string& architecture) {
+std::string compiled(const std::string& folder, const std::string& file, const std::string& architecture) {
   const auto ran = run(fmt::format("cd {} && {} -Xcompiler -Wall,-Wextra -Xptxas -v -arch={} -cubin {} -o kernel.cubin",
                                    folder, NAPKIN_NVCC, architecture, file));
   INFO(ran.output);
   REQUIRE(ran.status == 0);
   CHECK(ran.output.find("warning") == std::string::npos);
-  return {number(ran.output, "Used (\\d+) registers"), number(ran.output, "(\\d+) bytes spill stores")};
+  return ran.output;
 }
 
-const Case& example(const std::string& name) {
-  const auto& all = cases();
-  return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
+Taken compile(const std::string& folder, const std::string& file, const std::string& architecture) {
+  const auto output = compiled(folder, file, architecture);
+  return {number(output, "Used (\\d+) registers"), number(output, "(\\d+) bytes spill stores")};
 }
 
 }  // namespace
 
 TEST_CASE("kernels on matrix units spill nothing and keep within their budget", "[nvcc][tensor]") {
   for (const std::string name : {"matmul", "attention", "causal"}) DYNAMIC_SECTION(name) {
-      const auto planned = plan(example(name), "a100-sxm4-80");
+      const auto planned = plan(case_named(name), "a100-sxm4-80");
       const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
       const auto folder = write("cuda_tests/" + name + "_tensor_nvcc", files);
       const auto distributed = distribute(planned.plan.kernels.front(), planned.hardware);
@@ -55,5 +55,42 @@ TEST_CASE("kernels on matrix units spill nothing and keep within their budget", 
         CHECK(taken.registers >= warps.registers - 60 - 32);
         CHECK(warps.shared_bytes <= static_cast<std::int64_t>(planned.hardware.levels[warps.block_level].room()));
       }
+    }
+}
+
+TEST_CASE("kernels of teams spill nothing, and are not held up by ptxas", "[nvcc][teams]") {
+  const std::string eight_bits =
+      "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: f8e4m3[m, k]; "
+      "input B: f8e4m3[n, k]\nC: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n";
+  const std::vector<Case> all = {
+      {"product_f8", eight_bits, {"group m 128, n 128, stream k 128 at smem; group m 16 at reg"}, {}},
+      {"matmul", case_named("matmul").text, {}, {}},
+      {"attention", case_named("attention").text, {"group q 128, stream x 128 at smem; group q 16 at reg"}, {}},
+      {"causal", case_named("causal").text, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}}};
+  for (const auto& each : all) DYNAMIC_SECTION(each.name) {
+      const auto planned = plan(each, "h100-sxm5");
+      const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
+      const auto folder = write("cuda_tests/" + each.name + "_teams_nvcc", files);
+      const auto distributed = distribute_teams(planned.plan.kernels.front(), planned.hardware);
+      const auto& warps = std::get<WarpNest>(distributed);
+      const auto output = compiled(folder, files.front().name, "sm_90a");
+      CHECK(output.find("serialized") == std::string::npos);
+      CHECK(output.find("setmaxnreg") == std::string::npos);
+      const auto kernel = output.substr(output.find("_teams"));
+      const auto threads = (warps.warps + warps.team) * 32;
+      CAPTURE(kernel, warps.registers, warps.lane_registers, threads);
+      CHECK(number(kernel, "(\\d+) bytes spill stores") == 0);
+      // Registers that a block begins with: equal shares, of which teams that compute then take more.
+      CHECK(number(kernel, "Used (\\d+) registers") * threads <= 65536);
+      CHECK(warps.registers <= warps.lane_registers);
+      CHECK(warps.shared_bytes <= static_cast<std::int64_t>(planned.hardware.levels[warps.block_level].room()));
+      if (each.name != "matmul") continue;
+      compiled(folder, files.front().name, "sm_90");
+      compiled(folder, files.front().name, "sm_80");
+      const auto linked = run(fmt::format("cd {} && {} -arch=sm_90a {}_harness.cu {} -o harness", folder, NAPKIN_NVCC,
+                                          each.name, files.front().name));
+      CAPTURE(linked.output);
+      CHECK(linked.output == "");
+      CHECK(linked.status == 0);
     }
 }

@@ -2,8 +2,6 @@
 // they move against the model; and mistakes planted by hand, each of which the emulation must find.
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
@@ -66,16 +64,11 @@ std::vector<Case> split_by_hand() {
   };
 }
 
-const Case& example(const std::string& name) {
-  const auto& all = cases();
-  return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
-}
-
 // Examples as the search leaves them.
 std::vector<Case> searched() {
   std::vector<Case> all;
   const auto add = [&](const std::string& name, std::vector<std::string> sizes) {
-    all.push_back({"tensor_" + name, example(name).text, {}, std::move(sizes)});
+    all.push_back({"tensor_" + name, case_named(name).text, {}, std::move(sizes)});
   };
   add("matmul", {"a=5 b=7 c=9", "a=256 b=128 c=256", "a=130 b=70 c=143"});
   add("matmul_bias_relu", {"a=5 b=7 c=9", "a=128 b=64 c=96", "a=67 b=40 c=141"});
@@ -100,24 +93,6 @@ bool is_without(const std::vector<std::string>& notes, const std::string& words)
                       [&](const std::string& note) { return note.find(words) != note.npos; });
 }
 
-// What the emulation counted: "read_bytes 250" and so on.
-std::map<std::string, long long> counts(const std::string& output) {
-  std::map<std::string, long long> all;
-  std::istringstream lines(output);
-  std::string name;
-  long long value = 0;
-  while (lines >> name)
-    if (lines >> value)
-      all[name] = value;
-    else
-      lines.clear();
-  return all;
-}
-
-Ran harness(const std::string& folder, const std::string& sizes) {
-  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
-}
-
 // Bytes between the outermost level and the next, of the kernels as they are distributed, at other sizes.
 std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
   const auto diagram = read_text(each.text, sizes_of(sizes));
@@ -140,10 +115,10 @@ void check(const Case& each) {
   const auto folder = emulate::build(each.name, planned.diagram, files.files);
   for (const auto& sizes : each.run_sizes) {
     CAPTURE(sizes);
-    const auto ran = harness(folder, sizes);
+    const auto ran = emulate::harness(folder, sizes);
     INFO(ran.output);
     REQUIRE(ran.status == 0);
-    auto counted = counts(ran.output);
+    auto counted = emulate::counts(ran.output);
     CHECK(counted["matrix_operations"] > 0);
     CHECK(counted["load_conflicts"] == 0);
     CHECK(counted["read_bytes"] + counted["written_bytes"] == model_bytes(each, planned, sizes));
@@ -153,7 +128,7 @@ void check(const Case& each) {
 
 // The text of the kernels with one mistake.
 std::string planted(const std::string& name, const std::string& right, const std::string& wrong) {
-  const Case each{name, example("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
+  const Case each{name, case_named("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
   const auto planned = plan(each, machine);
   auto files = emitted(planned).files;
   auto& text = files.front().text;
@@ -162,7 +137,7 @@ std::string planted(const std::string& name, const std::string& right, const std
   REQUIRE(at != text.npos);
   text.replace(at, right.size(), wrong);
   const auto folder = emulate::build(name, planned.diagram, files);
-  return harness(folder, "q=70 x=133 d=64").output;
+  return emulate::harness(folder, "q=70 x=133 d=64").output;
 }
 
 }  // namespace
@@ -180,7 +155,7 @@ TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor
   SECTION("none") {
     const auto output = planted("planted_none", "napkin_copy_wait<0>();", "napkin_copy_wait<0>();");
     CHECK(output.find("good") != output.npos);
-    CHECK(counts(output)["load_conflicts"] == 0);
+    CHECK(emulate::counts(output)["load_conflicts"] == 0);
   }
   SECTION("a barrier left out") {
     const auto output = planted("planted_race", "    __syncthreads();", "");
@@ -192,7 +167,7 @@ TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor
   }
   SECTION("tiles that are not swizzled") {
     const Case each{
-        "planted_swizzle", example("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
+        "planted_swizzle", case_named("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
     const auto planned = plan(each, machine);
     auto files = emitted(planned).files;
     auto& text = files.front().text;
@@ -200,7 +175,7 @@ TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor
     REQUIRE(text.find(right) != text.npos);
     text.replace(text.find(right), right.size(), "(bits & 0)");
     const auto folder = emulate::build(each.name, planned.diagram, files);
-    CHECK(counts(harness(folder, "q=70 x=133 d=64").output)["load_conflicts"] > 1000);
+    CHECK(emulate::counts(emulate::harness(folder, "q=70 x=133 d=64").output)["load_conflicts"] > 1000);
   }
   SECTION("a wrong place in a fragment") {
     const auto output = planted("planted_fragment", "lane % 16, ", "lane / 2, ");

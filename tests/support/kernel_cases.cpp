@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -211,6 +212,11 @@ const std::vector<Case>& cases() {
     return list;
   }();
   return all;
+}
+
+const Case& case_named(const std::string& name) {
+  const auto& all = cases();
+  return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
 }
 
 Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {

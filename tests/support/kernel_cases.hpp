@@ -17,6 +17,7 @@ struct Case {
   std::vector<std::string> run_sizes;  // "q=7 x=9", what the emulated kernels run with
 };
 const std::vector<Case>& cases();
+const Case& case_named(const std::string& name);
 
 // The diagram of a case, and its plan on a machine: an H100 where it is split by hand.
 struct Planned {

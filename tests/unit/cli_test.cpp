@@ -308,6 +308,11 @@ TEST_CASE("kernels are for matrix units where they fit, unless plain threads are
     CHECK(has(without.err, "note: " + kernel + why));
     CHECK(has(text("depthwise_convolution", "tensor"), "// " + kernel + why));
   }
+  CHECK(emit("matmul", "h100-sxm5", "tensor").code == exit_done);
+  CHECK(has(text("matmul", "tensor"), "wgmma.mma_async"));
+  CHECK(has(text("matmul", "tensor"), "mma.sync.aligned.m16n8k16"));
+  CHECK(emit("matmul", "h100-sxm5", "warps").code == exit_done);
+  CHECK(!has(text("matmul", "warps"), "wgmma"));
   CHECK(emit("causal", "a100-sxm4-80", "fast").code == exit_command_line);
 }
 

@@ -40,6 +40,26 @@ std::string product(const std::string& type = "f16") {
          "[k, n]\nC[m, n] = sum[k](A[m, k] * B[k, n])\noutput C\n";
 }
 
+using Distributed = std::variant<WarpNest, Refused>;
+Distributed by_teams(const std::string& text, const std::string& labels, const std::string& machine = "h100-sxm5") {
+  const auto hardware = read_machine(machine);
+  return distribute_teams(kernel_of(text, labels, hardware), hardware);
+}
+WarpNest teams(const std::string& text, const std::string& labels) {
+  const auto result = by_teams(text, labels);
+  if (const auto* refused = std::get_if<Refused>(&result)) FAIL(refused->reason);
+  return std::get<WarpNest>(result);
+}
+std::string refused_by_teams(const std::string& text, const std::string& labels,
+                             const std::string& machine = "h100-sxm5") {
+  const auto result = by_teams(text, labels, machine);
+  const auto* refused = std::get_if<Refused>(&result);
+  return refused ? refused->reason : "";
+}
+std::string labels(const WarpNest& warps) {
+  return to_text(warps.partition, warps.nest->scratch, read_machine("h100-sxm5"));
+}
+
 const Grid& grid(const WarpNest& warps, const std::string& name) {
   for (const auto& [id, grid] : warps.arrays)
     if (warps.nest->scratch.at(warps.nest->at(id).array).name == name) return grid;
@@ -104,4 +124,68 @@ TEST_CASE("what does not fit says why") {
         "the machine has no matrix instructions that are known here");
   CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only numbers of 2 bytes can be") !=
         std::string::npos);
+}
+
+TEST_CASE("warps are dealt to teams, sixteen rows to each") {
+  const auto warps = teams(product(), "group m 160, n 128, stream k 64 at smem; group m 32, n 64 at reg");
+  CHECK(labels(warps) == "group m 128, n 128, stream k 64 at smem; group m 16 at reg");
+  CHECK(warps.warps == 8);
+  CHECK(warps.team == 4);
+  CHECK(warps.products.front().instruction->m == 64);
+  // 64 is no part of 176: the block's piece is rounded, so that only the last of all pieces is ragged.
+  CHECK(labels(teams(product(), "group m 64, n 176, stream n 64, k 64 at smem; group m 16 at reg")) ==
+        "group m 64, n 192, stream n 64, k 64 at smem; group m 16 at reg");
+}
+
+TEST_CASE("rings have as many copies as there is room for, and one thread's copies fill them") {
+  const auto warps = teams(attention(), "group q 128, stream x 128 at smem; group q 16 at reg");
+  REQUIRE(warps.rings.size() == 2);
+  std::int64_t bytes = 0, barriers = 0;
+  for (const auto& ring : warps.rings) {
+    CHECK(ring.copies == (ring.loop ? 3 : 1));
+    CHECK(!ring.lasting);  // attention rescales its sum
+    barriers += ring.copies * static_cast<std::int64_t>(ring.tiles.size() + 1);
+    for (const auto id : ring.tiles) {
+      const auto& tile = warps.tiles.at(id);
+      CHECK(tile.begin % 1024 == 0);
+      CHECK(tile.copies == ring.copies);
+      CHECK(tile.layout.panel == 64);
+      bytes += tile.layout.size_bytes() * tile.copies;
+    }
+  }
+  CHECK(bytes == (128 + 3 * 2 * 128) * 128 * 2);
+  CHECK(warps.barriers_begin == bytes);
+  CHECK(warps.shared_bytes == bytes + 8 * barriers);
+}
+
+TEST_CASE("a sum that rounds only add to stays on its way") {
+  const auto warps = teams(product(), "group m 128, n 128, stream k 64 at smem; group m 16 at reg");
+  REQUIRE(warps.rings.size() == 1);
+  CHECK(warps.rings.front().lasting == warps.products.front().compute);
+  CHECK(warps.lasts(warps.products.front().compute));
+}
+
+TEST_CASE("teams that compute take the registers that the one that copies gives") {
+  const auto registers = [](const std::string& rows) {
+    const auto warps = teams(product(), "group m " + rows + ", n 64, stream k 64 at smem; group m 16 at reg");
+    return std::pair{warps.lane_registers, warps.loader_lane_registers};
+  };
+  // A lane has at most 255, of which 240 are counted on; a core has 65536.
+  CHECK(registers("64") == std::pair<std::int64_t, std::int64_t>{240, 0});
+  CHECK(registers("128") == std::pair<std::int64_t, std::int64_t>{240, 24});
+  CHECK(registers("192") == std::pair<std::int64_t, std::int64_t>{160, 24});
+  CHECK(registers("256") == std::pair<std::int64_t, std::int64_t>{112, 24});
+}
+
+TEST_CASE("what does not fit teams says why") {
+  const std::string fits = "group m 64, n 64, stream k 64 at smem; group m 16 at reg";
+  CHECK(refused_by_teams(product(), fits).empty());
+  CHECK(refused_by_teams(product(), fits, "a100-sxm4-80") ==
+        "the machine has no matrix instructions of warpgroups that are known here");
+  CHECK(refused_by_teams(product("tf32"), fits) == "no column of it sums products of two arrays for matrix units");
+  CHECK(refused_by_teams(product("f8e4m3"), fits) ==
+        "`B` is contracted along another wire than its last, which only numbers of 2 bytes can be");
+  CHECK(refused_by_teams(product(), "group m 32, n 64, stream k 64 at smem") ==
+        "rows along m cannot be dealt to teams of 4 warps");
+  CHECK(refused_by_teams(product(), "group m 64, n 64, stream k 8 at smem") == "pieces of k do not fill fragments");
 }

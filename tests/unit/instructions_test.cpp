@@ -97,6 +97,73 @@ TEST_CASE("the result of one product is the first operand of the next where it i
   }
 }
 
+// wgmma.mma_async.m64nNk16: the warps of a warpgroup have 16 rows each, one after another; within them fragments of d
+// and of a in registers are those of mma.m16n8k16, side by side along n. CUTLASS writes the same as the layouts
+// ((4,8,4),(2,2,N/8)):((128,1,16),(64,8,512)) of d and ((4,8,4),(2,2,2)):((128,1,16),(64,8,512)) of a, to row + 64
+// column.
+TEST_CASE("m64nNk16 of teams has its fragments as the PTX ISA says") {
+  for (const auto type : {Datatype::f16, Datatype::bf16}) {
+    const auto* row = find_matrix_instruction(type, 4);
+    REQUIRE(row);
+    std::set<std::pair<std::int64_t, std::int64_t>> a, c;
+    for (int lane = 0; lane < 128; ++lane) {
+      const int warp = lane >> 5, group = lane % 32 >> 2, thread = lane % 4;
+      for (int i = 0; i < 8; ++i) {
+        const Place expected = {warp * 16 + group + i / 2 % 2 * 8, thread * 2 + i % 2 + i / 4 * 8};
+        CHECK(place(row->a, lane, i) == expected);
+        a.emplace(expected.row, expected.column);
+        if (i >= 4) continue;
+        CHECK(place(row->c, lane, i) == expected);
+        c.emplace(expected.row, expected.column);
+      }
+    }
+    CHECK(a.size() == 64 * 16);
+    CHECK(c.size() == 64 * 8);
+  }
+  CHECK_FALSE(find_matrix_instruction(Datatype::f32, 4));
+}
+
+// Section "Shared Memory Matrix Layout": without the swizzle entry (mn, k) of an operand of 2 bytes in rows of W bytes
+// stands at ((8, m), ..):((W, SBO), ..) contracted along memory, and at ((W / 2, m), (8, k)):((1, LBO), (W, SBO)) else.
+TEST_CASE("the places that a team's descriptor tells are those of the tile") {
+  for (const auto columns : {16, 48, 32, 96, 64, 128, 192}) {
+    const auto tile = paneled_tile(32, columns, 2);
+    const auto told = operand_place(tile);
+    const auto width = tile.panel * 2;
+    CAPTURE(columns, width);
+    CHECK(width == (told.swizzle == 1 ? 128 : told.swizzle == 2 ? 64 : 32));
+    // Chunks of 16 bytes change places by bits 7 and on of the address: Swizzle<B, 4, 3>.
+    const auto swizzled = [&](std::int64_t at) { return at ^ (((at >> 7) & (width / 16 - 1)) << 4); };
+    for (std::int64_t row = 0; row < 32; ++row)
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const auto across =
+            column % (width / 2) * 2 + column / (width / 2) * told.leading + row % 8 * width + row / 8 * told.stride;
+        CHECK(tile(row, column) * 2 == swizzled(across));
+        const auto in_panel = row / 8 * told.stride + row % 8 * width + column % tile.panel * 2;
+        CHECK(tile(row, column) * 2 == swizzled(column / tile.panel * 32 * width + in_panel));
+      }
+  }
+}
+
+TEST_CASE("a team's instructions say what is negated, transposed and summed to") {
+  const auto text = instruction_definitions(
+      "napkin_team_m64n16k16_f16<0, 1>(c, a, b); napkin_team_m64n16k16_bf16_registers<1>(c, a, b);"
+      "napkin_copy_box_2d(to, &map, full, x, 0);");
+  CHECK(
+      text.find("wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, 1, 1, 1, "
+                "%10, %11;") != std::string::npos);
+  CHECK(text.find("wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7}, "
+                  "{%8, %9, %10, %11}, %12, 1, 1, 1, %13;") != std::string::npos);
+  CHECK(text.find("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, "
+                  "%4}], [%2];") != std::string::npos);
+  CHECK(text.find("m64n8k16") == std::string::npos);
+  CHECK(
+      instruction_definitions("napkin_team_m64n16k32_f8e4m3<0, 0>(c, a, b);")
+          .find("wgmma.mma_async.sync.aligned.m64n16k32.f32.e4m3.e4m3 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, 1, 1, "
+                "1;") != std::string::npos);
+  CHECK(instruction_definitions("napkin_mma_m16n8k16_f16(c, a, b);").find("wgmma") == std::string::npos);
+}
+
 TEST_CASE("only the instructions that a text uses are defined") {
   const auto text = instruction_definitions("napkin_mma_m16n8k16_f16(c, a, b); napkin_copy_16(to, from, 16);");
   CHECK(text.find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

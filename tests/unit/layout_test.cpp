@@ -104,3 +104,21 @@ TEST_CASE("without a swizzle rows of 128 bytes meet in the same banks") {
   CHECK(bank_conflicts({0, 128}, 4) == 1);
   CHECK(bank_conflicts({0, 4, 132}, 4) == 1);
 }
+
+TEST_CASE("a tile in panels has every entry once, and eight rows of a panel in eight banks") {
+  for (const std::int64_t columns : {16, 48, 64, 96, 192}) {
+    const auto tile = paneled_tile(16, columns, 2);
+    CAPTURE(columns, tile.panel);
+    CHECK(columns % tile.panel == 0);
+    std::set<std::int64_t> places;
+    for (std::int64_t row = 0; row < 16; ++row)
+      for (std::int64_t column = 0; column < columns; ++column) places.insert(tile(row, column));
+    CHECK(places.size() == static_cast<std::size_t>(16 * columns));
+    CHECK(*places.rbegin() == 16 * columns - 1);
+    for (std::int64_t column = 0; column < columns; column += 8) {
+      std::vector<std::int64_t> rows;
+      for (std::int64_t row = 0; row < 8; ++row) rows.push_back(tile(row, column) * 2);
+      CHECK(bank_conflicts(rows, 16) == 0);
+    }
+  }
+}

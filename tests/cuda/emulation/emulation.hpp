@@ -30,6 +30,7 @@
 #define __align__(bytes)
 #define __launch_bounds__(...)
 #define __forceinline__ inline
+#define __grid_constant__
 
 struct dim3 {
   unsigned x, y, z;
@@ -127,7 +128,8 @@ inline std::map<void*, std::pair<void*, std::size_t>>& allocations() {
 
 constexpr std::size_t most_shared = 227 * 1024, watched = 4096, stack_size = 256 * 1024;
 
-enum class Waits : std::uint8_t { no, warp, block };
+enum class Waits : std::uint8_t { no, warp, team, block, barrier };
+constexpr unsigned team_lanes = 128;
 struct Fiber {
   ucontext_t context;
   std::vector<char> stack = std::vector<char>(stack_size);
@@ -135,6 +137,8 @@ struct Fiber {
   Waits waits = Waits::no;
   void* record = nullptr;  // what it brings to the other lanes
   void (*meeting)(std::array<void*, 32>&) = nullptr;
+  void (*team_meeting)(std::array<void*, team_lanes>&) = nullptr;
+  std::function<bool()> ready;  // whether the barrier in shared memory that it waits for is complete
 };
 inline ucontext_t scheduler;
 inline std::vector<Fiber> fibers;
@@ -145,9 +149,9 @@ inline std::size_t shared_bytes = 0;  // that the block asked for
 
 inline void count_barrier();
 inline void hold_meeting(unsigned first);
+inline void hold_team_meeting(unsigned first);
 inline void begin_block(unsigned threads);
 inline void end_block();
-inline int block_time = 0;  // barriers so far
 inline void leave() { swapcontext(&current->context, &scheduler); }
 
 inline void enter() {
@@ -155,33 +159,76 @@ inline void enter() {
   current->done = true;
 }
 
-// One warp until every lane waits at the block's barrier or is done; how many are done.
-inline unsigned run_warp(unsigned first, unsigned count) {
+// One warp until no lane can go on; whether any did.
+inline bool run_warp(unsigned first, unsigned count) {
+  bool moved = false;
   for (;;) {
-    unsigned done = 0, met = 0;
+    bool again = false;
+    unsigned met = 0;
     for (unsigned t = first; t < first + count; ++t) {
       auto& fiber = fibers[t];
+      if (fiber.waits == Waits::barrier && fiber.ready()) fiber.waits = Waits::no;
       threadIdx = dim3(t, 0, 0);
       current = &fiber;
-      if (!fiber.done && fiber.waits == Waits::no) swapcontext(&scheduler, &fiber.context);
-      done += fiber.done;
+      if (!fiber.done && fiber.waits == Waits::no) {
+        swapcontext(&scheduler, &fiber.context);
+        again = true;
+      }
       met += fiber.waits == Waits::warp;
     }
-    if (met == 0) return done;
-    if (met != 32) fail("lanes of a warp disagree about an instruction");
-    hold_meeting(first);
-    for (unsigned t = first; t < first + 32; ++t) fibers[t].waits = Waits::no;
+    moved = moved || again;
+    if (met == 32) {
+      hold_meeting(first);
+      for (unsigned t = first; t < first + 32; ++t) fibers[t].waits = Waits::no;
+    } else if (!again) {
+      return moved;
+    }
   }
+}
+
+inline bool all_wait(unsigned first, unsigned count, Waits waits) {
+  for (unsigned t = first; t < first + count; ++t)
+    if (fibers[t].done || fibers[t].waits != waits) return false;
+  return true;
+}
+inline bool meet_teams(unsigned count) {
+  bool moved = false;
+  for (unsigned first = 0; first + team_lanes <= count; first += team_lanes)
+    if (all_wait(first, team_lanes, Waits::team)) {
+      hold_team_meeting(first);
+      for (unsigned t = first; t < first + team_lanes; ++t) fibers[t].waits = Waits::no;
+      moved = true;
+    }
+  return moved;
+}
+
+[[noreturn]] inline void fail_waiting(unsigned count) {
+  const auto any = [&](Waits waits) {
+    for (unsigned t = 0; t < count; ++t)
+      if (!fibers[t].done && fibers[t].waits == waits) return true;
+    return false;
+  };
+  if (any(Waits::warp)) fail("lanes of a warp disagree about an instruction");
+  if (any(Waits::team)) fail("warps of a team disagree about an instruction");
+  if (any(Waits::barrier)) fail("threads wait forever for a barrier in shared memory");
+  fail("threads of a block disagree about a barrier");
 }
 
 // Whether any thread is left after it.
 inline bool run_to_barrier(unsigned count) {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (unsigned first = 0; first < count; first += 32)
+      if (run_warp(first, min(count - first, 32U))) moved = true;
+    if (meet_teams(count)) moved = true;
+  }
   unsigned done = 0;
-  for (unsigned first = 0; first < count; first += 32) done += run_warp(first, min(count - first, 32U));
-  if (done != 0 && done != count) fail("threads of a block disagree about a barrier");
+  for (unsigned t = 0; t < count; ++t) done += fibers[t].done;
+  if (done == count) return false;
+  if (!all_wait(0, count, Waits::block)) fail_waiting(count);
   for (unsigned t = 0; t < count; ++t) fibers[t].waits = Waits::no;
-  if (done == 0) count_barrier();
-  return done == 0;
+  count_barrier();
+  return true;
 }
 
 inline void run_threads(unsigned count) {
@@ -197,21 +244,22 @@ inline void run_threads(unsigned count) {
     makecontext(&fiber.context, enter, 0);
   }
   begin_block(count);
-  while (run_to_barrier(count)) ++block_time;
+  while (run_to_barrier(count)) {
+  }
   end_block();
 }
 
 }  // namespace emulation
 
 // What `extern __shared__` declares; a little longer than the most a block may ask for.
-alignas(16) inline unsigned char shared_memory[emulation::most_shared + emulation::watched];
+alignas(1024) inline unsigned char shared_memory[emulation::most_shared + emulation::watched];
 
 inline void __syncthreads() {
   emulation::current->waits = emulation::Waits::block;
   emulation::leave();
 }
 
-#include "warps.hpp"
+#include "teams.hpp"
 
 // Run time
 
@@ -269,6 +317,15 @@ enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
   return bytes > static_cast<int>(emulation::most_shared) ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+struct cudaFuncAttributes {
+  int maxThreadsPerBlock;
+};
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel*) {
+  attributes->maxThreadsPerBlock = 1024;
+  return cudaSuccess;
 }
 
 namespace emulation {

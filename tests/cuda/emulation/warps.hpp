@@ -16,39 +16,76 @@ namespace emulation {
 struct Counts {
   long long read_bytes = 0, written_bytes = 0;  // of global memory, as far as it is touched by the functions below
   long long load_conflicts = 0;                 // of matrix loads
-  long long matrix_operations = 0, matrix_loads = 0, barriers = 0;
+  long long matrix_operations = 0, team_operations = 0, matrix_loads = 0, barriers = 0;
   ~Counts() {
     if (std::getenv("NAPKIN_EMULATION_COUNTS"))
       std::fprintf(stderr,
                    "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\n"
-                   "matrix_operations %lld\nmatrix_loads %lld\nbarriers %lld\n",
-                   read_bytes, written_bytes, load_conflicts, matrix_operations, matrix_loads, barriers);
+                   "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n",
+                   read_bytes, written_bytes, load_conflicts, matrix_operations, team_operations, matrix_loads,
+                   barriers);
   }
 };
 inline Counts counts;
-inline void count_barrier() { ++counts.barriers; }
 
 // Shared memory byte by byte
 
 enum class State : std::uint8_t { unwritten, on_its_way, written };
-// Who touched a byte last, in which stretch between barriers of the block, and between those of the warp.
+// Who touched a byte last, at which time of his warp, and in which stretch between meetings of the warp. What a copy
+// wrote that arrives at a barrier in shared memory belongs to a phase of the barrier instead.
 struct Touch {
-  int thread = -1, block_time = -1, warp_time = -1;
+  int thread = -1, time = 0, warp_time = 0;
+  int barrier = -1, phase = 0;
 };
 struct Watch {
   State state = State::unwritten;
   Touch write, read;
-  bool several_readers = false;  // threads of several warps since the last barrier
 };
 inline std::vector<Watch> watches;
 inline std::array<int, 32> warp_time;
 
+// What every warp knows of the others: their time up to which all that they did is done for it. A warp's own time goes
+// on whenever it tells others; they learn it where they wait for that.
+constexpr std::size_t most_warps = 32, chunk_bytes = 16;
+using Clock = std::array<int, most_warps>;
+inline std::array<Clock, most_warps> clocks;
+inline std::vector<Clock> reads;                            // of chunks, by every warp
+inline std::vector<int> reads_on_their_way;                 // of chunks, by products that run while their team goes on
+inline std::array<std::map<int, int>, most_warps> arrived;  // phases of barriers that a warp knows complete
+
+inline void learn(Clock& clock, const Clock& other) {
+  for (std::size_t w = 0; w < most_warps; ++w) clock[w] = max(clock[w], other[w]);
+}
+inline void learn(std::map<int, int>& phases, const std::map<int, int>& other) {
+  for (const auto& [barrier, phase] : other) phases[barrier] = max(phases[barrier], phase);
+}
+inline void count_barrier() {
+  ++counts.barriers;
+  Clock all{};
+  std::map<int, int> phases;
+  for (const auto& clock : clocks) learn(all, clock);
+  for (const auto& each : arrived) learn(phases, each);
+  arrived.fill(phases);
+  for (std::size_t w = 0; w < most_warps; ++w) {
+    clocks[w] = all;
+    ++clocks[w][w];
+    ++warp_time[w];
+  }
+}
+
 inline int thread_number() { return static_cast<int>(threadIdx.x); }
-inline Touch touch_of(int thread) { return {thread, block_time, warp_time[static_cast<std::size_t>(thread / 32)]}; }
+inline std::size_t warp_of(int thread) { return static_cast<std::size_t>(thread / 32); }
+inline Touch touch_of(int thread) {
+  const auto w = warp_of(thread);
+  return {thread, clocks[w][w], warp_time[w]};
+}
 // Whether what `earlier` did may still be going on when `now` comes.
 inline bool races(const Touch& earlier, const Touch& now) {
-  if (earlier.thread == now.thread || earlier.block_time != now.block_time) return false;
-  return earlier.thread / 32 != now.thread / 32 || earlier.warp_time == now.warp_time;
+  const auto warp = warp_of(now.thread);
+  if (earlier.barrier >= 0) return arrived[warp][earlier.barrier] < earlier.phase;
+  if (earlier.thread < 0 || earlier.thread == now.thread) return false;
+  if (warp_of(earlier.thread) == warp) return earlier.warp_time == now.warp_time;
+  return clocks[warp][warp_of(earlier.thread)] < earlier.time;
 }
 
 inline std::size_t place_of(const void* pointer, std::size_t bytes) {
@@ -66,10 +103,16 @@ inline void watch_read(const void* pointer, std::size_t bytes, int thread) {
     if (watch.state == State::unwritten) fail("read of shared memory that nobody wrote");
     if (watch.state == State::on_its_way) fail("read of shared memory that a copy is still on its way to");
     if (races(watch.write, now)) fail("race: read of shared memory that another thread wrote without a barrier");
-    const bool others = watch.read.block_time == block_time && watch.read.thread / 32 != thread / 32;
-    watch.several_readers = watch.read.block_time == block_time && (watch.several_readers || others);
+    auto& read = reads[i / chunk_bytes][warp_of(thread)];
+    read = max(read, now.time);
     watch.read = now;
   }
+}
+// Whether another warp read the chunk and has not told this one since.
+inline bool read_since(std::size_t chunk, std::size_t warp) {
+  for (std::size_t w = 0; w < most_warps; ++w)
+    if (w != warp && reads[chunk][w] > clocks[warp][w]) return true;
+  return false;
 }
 inline void watch_write(const void* pointer, std::size_t bytes, int thread, State state) {
   const auto place = place_of(pointer, bytes);
@@ -78,7 +121,8 @@ inline void watch_write(const void* pointer, std::size_t bytes, int thread, Stat
     auto& watch = watches[i];
     if (watch.state == State::on_its_way && state == State::on_its_way) fail("two copies on their way to one place");
     if (races(watch.write, now)) fail("race: two threads wrote shared memory without a barrier");
-    if (races(watch.read, now) || (watch.several_readers && watch.read.block_time == block_time))
+    if (reads_on_their_way[i / chunk_bytes] > 0) fail("race: write to shared memory that a product on its way reads");
+    if (races(watch.read, now) || read_since(i / chunk_bytes, warp_of(thread)))
       fail("race: write to shared memory that another thread read without a barrier");
     watch.write = now;
     watch.state = state;
@@ -139,11 +183,20 @@ inline void land(const std::vector<Copy>& group, int thread) {
   }
 }
 
+inline void begin_teams(unsigned threads);
+inline void end_teams();
 inline void begin_block(unsigned threads) {
   watches.assign(shared_bytes, {});
   copies.assign(threads, {});
   warp_time.fill(0);
-  block_time = 0;
+  reads.assign(shared_bytes / chunk_bytes + 1, Clock{});
+  reads_on_their_way.assign(shared_bytes / chunk_bytes + 1, 0);
+  for (std::size_t w = 0; w < most_warps; ++w) {
+    clocks[w].fill(0);
+    clocks[w][w] = 1;
+    arrived[w].clear();
+  }
+  begin_teams(threads);
 }
 inline void end_block() {
   for (const auto& each : copies) {
@@ -151,6 +204,7 @@ inline void end_block() {
     for (const auto& group : each.groups) any = any || !group.empty();
     if (any) fail("a block ended with copies on their way");
   }
+  end_teams();
 }
 
 // Matrix fragments, as the PTX ISA draws them: g is the lane's group of four, t its number there.

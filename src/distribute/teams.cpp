@@ -1,0 +1,154 @@
+// What instructions of warpgroups and copies by TMA ask of a nest beyond those of single warps, and the room of rings.
+#include <fmt/format.h>
+
+#include "distribute/distributing.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t all_registers = 65536, most_lane_registers = 240, loader_registers = 24;
+constexpr std::int64_t most_teams = 7;     // that compute, of a block of 1024 threads
+constexpr std::int64_t longest_box = 256;  // of one copy
+constexpr std::int64_t most_copies = 4;    // of a ring
+constexpr std::int64_t pattern = 1024;     // swizzles begin anew every so many bytes
+constexpr std::int64_t barrier_bytes = 8;
+constexpr std::size_t most_dimensions = 5;
+
+}  // namespace
+
+// Sixteen rows for each warp, full teams, and no other wire split between warps.
+void Distributing::check_teams() const {
+  const auto found = parts_.find(rows_);
+  const bool dealt = parts_.size() == 1 && found != parts_.end() && found->second.size == row_tile &&
+                     found->second.parts % result_.team == 0;
+  if (!dealt)
+    throw Misfit{fmt::format("rows along {} cannot be dealt to teams of {} warps", name(rows_), result_.team),
+                 {},
+                 {},
+                 {},
+                 rows_};
+  if (result_.warps > most_teams * result_.team)
+    throw Misfit{"its rows are more teams than a block may have", {}, {}, {rows_}};
+}
+
+// The columns fit one instruction; past the end of what is contracted both sides are 0, for arrays end there.
+void Distributing::check_team_product(const Product& product) const {
+  const auto& grid = result_.columns.at(product.compute);
+  if (grid.column_tiles * column_tile > most_team_columns)
+    throw Misfit{fmt::format("`{}` has more than {} columns", name(product.compute->to), most_team_columns),
+                 {*grid.columns}};
+  if (product.rows.computed) return;
+  for (const auto* side : {&product.rows, &product.columns})
+    for (const auto& index : access(diagram(), side->access).at)
+      for (const auto& [wire, coefficient] : index.terms)
+        if (wire == product.over && !is_along(index, wire))
+          throw Misfit{fmt::format("`{}` is contracted along sums of positions", name(side->buffer))};
+}
+
+// Copies by TMA know the ends of arrays, not those of pieces.
+void Distributing::check_box(BufferId id, const StagedTile& tile, const Access& read, const Extents& extents) const {
+  const auto& buffer = nest().at(id);
+  if (buffer.at.size() > most_dimensions)
+    throw Misfit{fmt::format("`{}` has more than {} dimensions", name(id), most_dimensions)};
+  for (const auto dimension : {*tile.row, *tile.column}) {
+    const auto wire = *long_wire(read.at[dimension], extents);
+    const auto length = dimension == *tile.row ? tile.layout.rows : tile.layout.columns;
+    if (is_split(wire) && length != buffer.extent[dimension])
+      throw Misfit{fmt::format("pieces of {} do not fill fragments", name(wire))};
+    if (is_split(wire) && !is_along(read.at[dimension], wire) && diagram().size(wire).value_or(1) % length != 0)
+      throw Misfit{fmt::format("pieces of {} do not end where parts of `{}` do", name(wire), name(id)), {wire}};
+  }
+  if (tile.layout.rows > longest_box)
+    throw Misfit{fmt::format("tiles of `{}` have more than {} rows", name(id), longest_box),
+                 {*long_wire(read.at[*tile.row], extents)}};
+}
+bool Distributing::is_split(WireId wire) const {
+  return std::any_of(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
+                     [&](const Split& split) { return split.wire == wire && split.level != leaf(); });
+}
+
+// A tile that no product reads, as one box that ends where its piece does.
+bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile) const {
+  if (buffer.at.size() > most_dimensions) return false;
+  const auto fits = [&](std::optional<std::size_t> dimension, std::int64_t length) {
+    if (!dimension) return true;
+    const auto& index = buffer.at[*dimension];
+    return length <= longest_box && index.terms.size() == 1 && is_along(index, index.terms[0].first) &&
+           (length == buffer.extent[*dimension] || !is_split(index.terms[0].first));
+  };
+  return tile.column && fits(tile.row, tile.layout.rows) && fits(tile.column, tile.layout.columns);
+}
+
+// A block begins with equal shares. Where they are less than lanes can use, the team that copies keeps few and the
+// others take what it gives.
+void Distributing::share_registers() {
+  const std::int64_t teams = result_.warps / result_.team, lanes = lanes_of_warp * result_.team;
+  const auto down = [](std::int64_t registers) { return registers / 8 * 8; };
+  const auto share = std::min<std::int64_t>(down(all_registers / (lanes * (teams + 1))), 256);
+  result_.lane_registers = std::min(share, most_lane_registers);
+  if (share >= most_lane_registers) return;
+  result_.loader_lane_registers = loader_registers;
+  result_.lane_registers = std::min(down((share * (teams + 1) - loader_registers) / teams), most_lane_registers);
+}
+
+// Shared memory
+
+void Distributing::find_rings(const Block& block, const For* loop) {
+  Ring ring{loop, {}, 1};
+  bool innermost = loop != nullptr;
+  for (const auto& step : block.steps) {
+    if (const auto* load = std::get_if<Load>(&step.node); load && result_.tiles.contains(load->to))
+      ring.tiles.push_back(load->to);
+    if (const auto* inside = std::get_if<For>(&step.node)) {
+      find_rings(inside->body, inside);
+      innermost = false;
+    }
+  }
+  if (innermost) ring.copies = most_copies, ring.lasting = lasting(block);
+  if (!ring.tiles.empty()) result_.rings.push_back(ring);
+}
+// The product that a round ends with, if it goes on with a sum that nothing else in the round touches.
+const Compute* Distributing::lasting(const Block& block) const {
+  const auto* last = block.steps.empty() ? nullptr : std::get_if<Compute>(&block.steps.back().node);
+  const auto* product = last ? result_.product(last) : nullptr;
+  if (!product || product->rows.computed || last->carried != last->to || last->column.repair) return nullptr;
+  const auto touches = [&](const Nest& step) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    return compute && compute != last && (compute->to == last->to || reads(*compute, last->to));
+  };
+  return std::none_of(block.steps.begin(), block.steps.end(), touches) ? last : nullptr;
+}
+// As many copies as there is room for. One that a product on its way reads is not the only one.
+void Distributing::place_rings() {
+  const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
+  const auto most = [&] {
+    return std::max_element(result_.rings.begin(), result_.rings.end(),
+                            [](const Ring& a, const Ring& b) { return a.copies < b.copies; });
+  };
+  while (ring_bytes() > room && most()->copies > 1) --most()->copies;
+  if (ring_bytes() > room)
+    throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", ring_bytes(), room),
+                 streamed_wires()};
+  std::int64_t begin = 0;
+  for (auto& ring : result_.rings) {
+    if (ring.copies == 1) ring.lasting = nullptr;
+    for (const auto id : ring.tiles) {
+      auto& tile = result_.tiles.at(id);
+      tile.copies = ring.copies;
+      tile.begin = begin;
+      begin += up(tile.layout.size_bytes(), pattern) * ring.copies;
+    }
+  }
+  result_.barriers_begin = begin;
+  result_.shared_bytes = ring_bytes();
+}
+std::int64_t Distributing::ring_bytes() const {
+  std::int64_t all = 0;
+  for (const auto& ring : result_.rings) {
+    for (const auto id : ring.tiles) all += up(result_.tiles.at(id).layout.size_bytes(), pattern) * ring.copies;
+    all += barrier_bytes * ring.copies * (static_cast<std::int64_t>(ring.tiles.size()) + 1);
+  }
+  return all;
+}
+
+}  // namespace napkin

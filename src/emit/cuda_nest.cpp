@@ -1,0 +1,191 @@
+// The parts of kernels on matrix units that do not depend on who copies tiles.
+#include "emit/cuda_nest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "emit/code_expression.hpp"
+#include "emit/code_types.hpp"
+#include "emit/cuda_tiles.hpp"
+#include "emit/report_quantity.hpp"
+
+namespace napkin {
+
+NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
+    : page_(kernel, names), out_(page_.out), warps_(warps), nest_(*warps.nest), groups_(page_), columns_(page_, warps) {
+  const auto study = [&](const auto& self, const Block& block) -> void {
+    for (const auto& step : block.steps) {
+      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
+      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
+    }
+  };
+  study(study, nest_.body);
+}
+
+// The kernel's head
+
+// `by` and `loaded` say by what instructions, and how tiles of loops are loaded.
+void NestPrinter::words(const std::string& by, const std::string& loaded) {
+  std::vector<std::string> outputs;
+  for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
+  out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
+                        warps_.warps, report::held(static_cast<double>(warps_.shared_bytes)), by));
+  for (const auto& group : nest_.groups)
+    out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
+                          groups_.is_block(group) ? "one piece for each block" : "one piece for each warp"));
+  print_streams(nest_.body, loaded);
+}
+void NestPrinter::print_streams(const Block& block, const std::string& loaded) {
+  for (const auto& step : block.steps)
+    if (const auto* loop = std::get_if<For>(&step.node)) {
+      const auto tiles = tiles_of(loop->body);
+      const bool ahead =
+          std::any_of(tiles.begin(), tiles.end(), [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
+      out_.line(fmt::format("//   {:<24}  one piece after another{}", groups_.words(loop->split), ahead ? loaded : ""));
+      print_streams(loop->body, loaded);
+    }
+}
+
+void NestPrinter::parameters(const std::string& name, const std::vector<ArrayId>& inputs,
+                             const std::vector<std::string>& more) {
+  std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
+  for (const auto id : inputs)
+    all.push_back(fmt::format("const {}* __restrict__ {}", page_.storage(id), page_.array(id)));
+  for (const auto id : nest_.outputs)
+    all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
+  all.insert(all.end(), more.begin(), more.end());
+  out_.list(name + "(", all, ") {");
+  out_.deepen();
+}
+
+void NestPrinter::declare_tiles() {
+  out_.line(
+      fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page_.kernel.shared_alignment));
+  for (const auto& [id, tile] : warps_.tiles)
+    out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // {3}[{4}][{5}]",
+                          page_.storage(nest_.at(id).array), page_.buffer(id), tile.begin,
+                          tile.copies > 1 ? fmt::format("[{}]", tile.copies) : "", tile.layout.rows,
+                          tile.layout.columns));
+}
+
+void NestPrinter::warps() {
+  const auto& lanes = columns_.lanes;
+  const auto groups = groups_.enter(false);
+  out_.declare(lanes.warp, "threadIdx.x / 32");
+  out_.declare(lanes.lane, "threadIdx.x % 32");
+  out_.declare(lanes.group, lanes.lane + " / 4", "the lane's rows of fragments");
+  out_.declare(lanes.quad, lanes.lane + " % 4", "and its columns");
+  std::int64_t faster = warps_.warps;
+  for (const auto& each : groups) {
+    const bool slowest = faster == warps_.warps;
+    faster /= each.most();
+    auto number = faster == 1 ? lanes.warp : fmt::format("{} / {}", lanes.warp, faster);
+    if (!slowest) number += fmt::format(" % {}", each.most());
+    if (each.around.is_whole()) page_.limit(each.group->wire);
+    groups_.print(each, each.group->size == 1 || number == lanes.warp ? number : "(" + number + ")");
+  }
+  for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
+  out_.line();
+}
+void NestPrinter::only_position(std::uint32_t w) {
+  auto& piece = page_.own[w];
+  if (piece.extent != 1 || piece.is_whole()) return;
+  piece.position = piece.begin;
+}
+
+// Steps
+
+void NestPrinter::declare_buffers(const Block& block) {
+  std::map<std::string_view, std::vector<std::string>> by_type;
+  for (const auto id : block.buffers) {
+    const auto& buffer = nest_.at(id);
+    page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
+    if (columns_.is_stored(id)) by_type[code_type(Language::cuda, buffer.type).own].push_back(columns_.declared(id));
+    const auto tile = warps_.tiles.find(id);
+    if (tile != warps_.tiles.end() && tile->second.copies == 1)
+      out_.line(fmt::format("const {}* const {} = {};", page_.storage(buffer.array), tile_pointer(page_, id),
+                            page_.buffer(id)));
+  }
+  for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+}
+
+std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {
+  std::vector<BufferId> all;
+  for (const auto& step : block.steps)
+    if (const auto* load = std::get_if<Load>(&step.node); load && warps_.tiles.contains(load->to))
+      all.push_back(load->to);
+  return all;
+}
+
+BufferId NestPrinter::staged(BufferId id) const {
+  while (nest_.at(id).level > page_.kernel.block_level) id = from_.at(id);
+  return id;
+}
+std::string NestPrinter::copy_of(BufferId id, const std::string& number, std::int64_t alignment) const {
+  const auto& layout = warps_.tiles.at(id).layout;
+  const auto step = (layout.size_bytes() + alignment - 1) / alignment * alignment / layout.bytes;
+  return fmt::format("{} + {} * {}", page_.buffer(id), number, step);
+}
+
+// Streams
+
+void NestPrinter::enter(const For& loop, const std::string& begin) {
+  const auto wire = loop.split.wire.index;
+  const auto extent = std::min(page_.own[wire].extent, loop.split.size);
+  page_.own[wire] = {begin, begin + "_end", extent, begin};
+  page_.shared[wire] = page_.own[wire];
+}
+void NestPrinter::declare_end(const For& loop, const std::string& begin, const WirePiece& around) {
+  out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, loop.split.size, around.end),
+               groups_.words(loop.split));
+}
+// Whether the piece counts, where a mask may pass over it.
+std::string NestPrinter::needed(const For& loop) const {
+  std::vector<std::string> all;
+  for (const auto& each : loop.needs) all.push_back(fmt::format("({})", possible(each)));
+  return fmt::format("{}", fmt::join(all, " && "));
+}
+
+// What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
+void NestPrinter::body(const For& loop, const std::string& begin, const WirePiece& around) {
+  const auto clear = clear_piece(loop, begin, around);
+  if (clear.empty()) return print(loop.body, false);
+  const auto on_their_way = on_their_way_;
+  out_.open(fmt::format("if ({})", clear));
+  columns_.set_clear(loop.split.wire);
+  print(loop.body, false);
+  columns_.set_clear({});
+  out_.close("} else {");
+  out_.deepen();
+  on_their_way_ = on_their_way;
+  print(loop.body, false);
+  out_.close();
+}
+// That a piece is whole and that its masks hold everywhere; empty where no column minds, or loops stand inside. All
+// warps of the block answer alike, for there may be barriers.
+std::string NestPrinter::clear_piece(const For& loop, const std::string& begin, const WirePiece& around) const {
+  std::vector<std::string> all = {fmt::format("{} + {} <= {}", begin, loop.split.size, around.end)};
+  bool minds = false;
+  for (const auto& step : loop.body.steps) {
+    if (std::holds_alternative<For>(step.node)) return "";
+    const auto* compute = std::get_if<Compute>(&step.node);
+    if (!compute) continue;
+    minds |= columns_.minds(*compute, loop.split.wire);
+    for (const auto& mask : compute->masks) {
+      const auto text = fmt::format("!({})", possible(mask.negated()));
+      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+    }
+  }
+  return minds ? fmt::format("{}", fmt::join(all, " && ")) : "";
+}
+// Whether a condition holds somewhere on the block's piece.
+std::string NestPrinter::possible(const Condition& condition) const {
+  return code_possible(condition, page_.names, [&](WireId wire, bool last) {
+    const auto& part = page_.shared[wire.index];
+    return last ? fmt::format("({} - 1)", part.end) : part.begin;
+  });
+}
+
+}  // namespace napkin

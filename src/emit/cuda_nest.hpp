@@ -1,0 +1,64 @@
+// What kernels on matrix units have in common in print, whoever copies their tiles: their head, the warps' pieces, and
+// streams with what masks pass over.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/cuda_fragments.hpp"
+#include "emit/cuda_groups.hpp"
+#include "emit/cuda_kernel.hpp"
+
+namespace napkin {
+
+class NestPrinter {
+ public:
+  NestPrinter(const ThreadedKernel&, const WarpNest&, const CodeNames&);
+  NestPrinter(const NestPrinter&) = delete;
+  virtual ~NestPrinter() = default;
+
+ protected:
+  // The kernel's head
+
+  void words(const std::string& by, const std::string& loaded);
+  void parameters(const std::string& name, const std::vector<ArrayId>& inputs,
+                  const std::vector<std::string>& more = {});
+  void declare_tiles();
+  void warps();
+
+  // Steps
+
+  virtual void print(const Block&, bool outermost) = 0;
+  void declare_buffers(const Block&);
+  std::vector<BufferId> tiles_of(const Block&) const;
+  BufferId staged(BufferId) const;  // the tile that it was loaded from
+  // "[2]" numbers in all, and where the copy of that number stands.
+  std::string copy_of(BufferId, const std::string& number, std::int64_t alignment) const;
+
+  // Streams
+
+  void enter(const For&, const std::string& begin);
+  void declare_end(const For&, const std::string& begin, const WirePiece& around);
+  std::string needed(const For&) const;
+  // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
+  void body(const For&, const std::string& begin, const WirePiece& around);
+  std::string possible(const Condition&) const;
+
+  Page page_;
+  Lines& out_;
+  const WarpNest& warps_;
+  const LoopNest& nest_;
+  GroupPrinter groups_;
+  FragmentPrinter columns_;
+  std::set<BufferId> on_their_way_;  // tiles that were loaded and nobody has waited for
+
+ private:
+  void print_streams(const Block&, const std::string& loaded);
+  std::string clear_piece(const For&, const std::string& begin, const WirePiece& around) const;
+  void only_position(std::uint32_t wire);
+
+  std::map<BufferId, BufferId> from_;  // of tiles
+};
+
+}  // namespace napkin

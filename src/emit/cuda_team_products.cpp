@@ -1,0 +1,75 @@
+// Products of a team of warps: the second operand is read where it stands in shared memory, the first there or from
+// registers, and sums arrive in registers once the team has waited for them.
+#include <fmt/format.h>
+
+#include "emit/cuda_fragments.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+
+void FragmentPrinter::team_product(const Product& product) {
+  begin(*product.compute);
+  const auto& grid = warps_.columns.at(product.compute);
+  const auto columns = grid.column_tiles * product.instruction->n;
+  const auto sums = fmt::format("{}[0][0]", page_.buffer(product.compute->to));
+  const bool packed = product.rows.computed;
+  const auto rows = packed ? packed_rows(product) : team_operand(product.rows, product, true);
+  const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
+  const bool lasts = warps_.lasts(product.compute);
+  if (!lasts) hold(product);
+  out_.line("napkin_team_fence();");
+  loop(lanes.step, product.steps);
+  out_.line(fmt::format("{}<{}{}>({}, {}, {});", function_name(*product.instruction, columns, packed),
+                        packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns), sums, rows,
+                        team_operand(product.columns, product, false)));
+  out_.close();
+  out_.line("napkin_team_commit();");
+  out_.line(fmt::format("napkin_team_wait<{}>();", lasts ? 1 : 0));
+  if (!lasts) hold(product);
+  round(*product.compute);
+}
+
+void FragmentPrinter::hold(const Product& product) {
+  out_.line(fmt::format("napkin_team_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(),
+                        page_.buffer(product.compute->to)));
+}
+
+// What the team computed, as operands of all steps at once: they stay untouched until the products are done.
+std::string FragmentPrinter::packed_rows(const Product& product) {
+  const auto name = page_.pool.fresh("a");
+  out_.line(fmt::format("unsigned {}[{}][4];", name, product.steps));
+  loop(lanes.step, product.steps);
+  loop(lanes.row, 1);
+  pack(product, fmt::format("{}[{}]", name, lanes.step));
+  close(2);
+  return fmt::format("{}[{}]", name, lanes.step);
+}
+
+// "napkin_operand<1, 8192, 1024>(K_tile + ...)", the rows or columns of a step, unswizzled: chunks change places by the
+// bits of their addresses. Contracted along memory a step is next to the one before, as long as the panel lasts; else
+// it is so many rows below.
+std::string FragmentPrinter::team_operand(const Operand& side, const Product& product, bool rows) {
+  const auto& layout = warps_.tiles.at(side.buffer).layout;
+  const auto [leading, stride, swizzle] = operand_place(layout);
+  const auto wire = rows ? *warps_.columns.at(product.compute).rows : *warps_.columns.at(product.compute).columns;
+  const auto& own = page_.own[wire.index];
+  const auto& base = page_.scope.at(side.buffer)[wire.index].begin;
+  if (own.is_whole()) page_.limit(wire);
+  if (page_.own[product.over.index].is_whole()) page_.limit(product.over);
+  const auto panel = layout.panel, panel_size = layout.rows * layout.panel, k = product.instruction->k;
+  const auto first = own.begin == base ? ""
+                     : base == "0"     ? fmt::format("{0} / {1}", own.begin, product.instruction->m)
+                                       : fmt::format("({} - {}) / {}", own.begin, base, product.instruction->m);
+  // How far one team's rows are from the next's.
+  const auto step_of_teams =
+      side.transposed ? product.instruction->m / panel * panel_size : product.instruction->m * panel;
+  const auto step = side.transposed ? fmt::format("{} * {}", lanes.step, k * panel)
+                    : panel == k
+                        ? fmt::format("{} * {}", lanes.step, panel_size)
+                        : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", lanes.step, panel / k, panel_size, k);
+  const auto place = first.empty() ? step : fmt::format("{} * {} + {}", first, step_of_teams, step);
+  return fmt::format("napkin_operand<{}, {}, {}>({} + {})", swizzle, leading, stride, tile_pointer(page_, side.buffer),
+                     place);
+}
+
+}  // namespace napkin

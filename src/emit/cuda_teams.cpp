@@ -1,0 +1,320 @@
+// A nest of teams printed as a __global__ function, once for the team that copies tiles and once for those that
+// compute. Both run the same loops over the same pieces; barriers in shared memory tell one side which copies of a ring
+// are full and the other which are empty again.
+#include "emit/cuda_teams.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "emit/cuda_nest.hpp"
+#include "emit/cuda_tiles.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with, so that swizzles begin anew
+
+class TeamPrinter : NestPrinter {
+ public:
+  TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
+      : NestPrinter(kernel, warps, names), barriers_(page_.pool.fresh("barriers")) {
+    for (const auto id : tiles()) {
+      maps_[id] = page_.pool.fresh(page_.buffer(id) + "_map");
+      full_[id] = page_.pool.fresh(page_.buffer(id) + "_full");
+    }
+    for (const auto& ring : warps_.rings)
+      if (ring.loop) name_ring(ring);
+  }
+
+  CudaKernel run(const std::string& name) {
+    const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
+    words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
+    out_.verbatim("#ifdef NAPKIN_TEAMS\n");
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    parameters(name, read_in_place(warps_), map_parameters());
+    declare_tiles();
+    declare_barriers();
+    groups_.blocks();
+    begin_barriers();
+    copying_team();
+    if (warps_.loader_lane_registers > 0) out_.line(fmt::format("napkin_take_registers<{}>();", warps_.lane_registers));
+    warps();
+    declare_places();
+    print(nest_.body, true);
+    out_.close();
+    without_teams(name);
+    return {name, out_.text(), page_.limits};
+  }
+
+ private:
+  struct RingNames {
+    std::string empty, slot, phase;
+  };
+
+  std::vector<BufferId> tiles() const {
+    std::vector<BufferId> all;
+    for (const auto& ring : warps_.rings) all.insert(all.end(), ring.tiles.begin(), ring.tiles.end());
+    return all;
+  }
+  void name_ring(const Ring& ring) {
+    const auto& wire = page_.wires[ring.loop->split.wire.index];
+    rings_[ring.loop] = {page_.pool.fresh(wire + "_empty"), page_.pool.fresh(wire + "_slot"),
+                         page_.pool.fresh(wire + "_phase")};
+  }
+  const Ring* ring(const For* loop) const {
+    const auto found =
+        std::find_if(warps_.rings.begin(), warps_.rings.end(), [&](const Ring& each) { return each.loop == loop; });
+    return found == warps_.rings.end() ? nullptr : &*found;
+  }
+
+  // The kernel's head
+
+  std::vector<std::string> map_parameters() const {
+    std::vector<std::string> all;
+    for (const auto id : tiles()) all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", maps_.at(id)));
+    return all;
+  }
+  // Where the text is compiled for other machines: a launcher finds that it may not have as many threads.
+  void without_teams(const std::string& name) {
+    std::vector<std::string> all = {fmt::format("{}_sizes", page_.names.diagram)};
+    for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.storage(id)));
+    for (const auto id : nest_.outputs) all.push_back(fmt::format("{}*", page_.storage(id)));
+    for (std::size_t i = 0; i < maps_.size(); ++i) all.emplace_back("const __grid_constant__ CUtensorMap");
+    out_.verbatim("#else\n");
+    out_.list(fmt::format("__global__ void __launch_bounds__(1) {}(", name), all, ") {}");
+    out_.verbatim("#endif\n");
+  }
+
+  // Full barriers of all tiles first, then empty ones of all rings.
+  void declare_barriers() {
+    out_.line(fmt::format("napkin_barrier* const {} = reinterpret_cast<napkin_barrier*>(shared_memory + {});",
+                          barriers_, warps_.barriers_begin));
+    const auto declare = [&](const std::string& name, std::int64_t count) {
+      out_.line(fmt::format("napkin_barrier* const {} = {} + {};  // [{}]", name, barriers_, barrier_count_, count));
+      barrier_count_ += count;
+    };
+    for (const auto id : tiles()) declare(full_.at(id), warps_.tiles.at(id).copies);
+    full_count_ = barrier_count_;
+    for (const auto& ring : warps_.rings)
+      if (ring.loop) declare(rings_.at(ring.loop).empty, ring.copies);
+    out_.line();
+  }
+  // The copying thread makes a tile full, every computing warp makes it empty.
+  void begin_barriers() {
+    out_.line("if (threadIdx.x == 0) {");
+    out_.deepen();
+    out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, i < {} ? 1 : {});", barrier_count_,
+                          barriers_, full_count_, warps_.warps));
+    out_.line("napkin_barrier_publish();");
+    out_.close();
+    out_.line("__syncthreads();\n");
+  }
+  void declare_places() {
+    for (const auto& [loop, names] : rings_) out_.line(fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
+  }
+
+  // The team that copies
+
+  void copying_team() {
+    const auto computing = page_.kernel.threads - 128;
+    out_.open(fmt::format("if (threadIdx.x >= {})", computing));
+    if (warps_.loader_lane_registers > 0)
+      out_.line(fmt::format("napkin_give_registers<{}>();", warps_.loader_lane_registers));
+    out_.line(fmt::format("if (threadIdx.x > {}) return;", computing));
+    declare_places();
+    if (const auto* outside = ring(nullptr))
+      for (const auto id : outside->tiles) fill(id, "");
+    fill_loops(nest_.body);
+    out_.line("return;");
+    out_.close();
+  }
+  bool fills(const For& loop) const {
+    return ring(&loop) || std::any_of(loop.body.steps.begin(), loop.body.steps.end(), [&](const Nest& step) {
+             const auto* inside = std::get_if<For>(&step.node);
+             return inside && fills(*inside);
+           });
+  }
+  void fill_loops(const Block& block) {
+    for (const auto& step : block.steps)
+      if (const auto* loop = std::get_if<For>(&step.node); loop && fills(*loop))
+        pieces(*loop, [&](const WirePiece&, const std::string&) {
+          if (const auto* here = ring(loop)) {
+            const auto& names = rings_.at(loop);
+            out_.line(fmt::format("napkin_barrier_wait({} + {}, {} ^ 1);", names.empty, names.slot, names.phase));
+            for (const auto id : here->tiles) fill(id, names.slot);
+            advance(*here);
+          }
+          fill_loops(loop->body);
+        });
+  }
+  // One tile, panel after panel; its barrier expects all bytes of the boxes, those past the end of the array too.
+  void fill(BufferId id, const std::string& slot) {
+    const auto& tile = warps_.tiles.at(id);
+    const auto& buffer = nest_.at(id);
+    const auto full = slot.empty() ? full_.at(id) : fmt::format("{} + {}", full_.at(id), slot);
+    const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, pattern);
+    out_.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));
+    for (std::int64_t column = 0; column < tile.layout.columns; column += tile.layout.panel) {
+      std::string at;
+      for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+        const auto begin = corner(buffer.at[k], page_.shared, false);
+        page_.limit(buffer.at[k], page_.shared);
+        at += ", " + (k != tile.column || column == 0 ? begin
+                      : begin == "0"                  ? fmt::format("{}", column)
+                                                      : fmt::format("{} + {}", begin, column));
+      }
+      const auto panel = column == 0 ? to : fmt::format("{} + {}", to, column * tile.layout.rows);
+      out_.line(fmt::format("{}({}, &{}, {}{});", tile_copy_name(buffer.at.size()), panel, maps_.at(id), full, at));
+    }
+  }
+  void advance(const Ring& ring) {
+    const auto& names = rings_.at(ring.loop);
+    out_.line(fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
+  }
+
+  // Streams, on either side
+
+  template <class Inside>
+  void pieces(const For& loop, Inside inside) {
+    const auto own = page_.own, shared = page_.shared;
+    const auto begin = groups_.begin_name(loop.split.wire);
+    const auto around = own[loop.split.wire.index];
+    enter(loop, begin);
+    out_.open(
+        fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
+    declare_end(loop, begin, around);
+    if (!loop.needs.empty()) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
+    inside(around, begin);
+    out_.close();
+    page_.own = own;
+    page_.shared = shared;
+  }
+
+  // The teams that compute
+
+  void print(const Block& block, bool) override {
+    declare_buffers(block);
+    for (const auto& step : block.steps)
+      match(
+          step.node, [&](const Load& load) { loaded(load.to); }, [](const Ask&) {},
+          [&](const Compute& compute) { print(compute); }, [&](const Save& save) { columns_.print(save); },
+          [&](const For& loop) { stream(loop); });
+  }
+  void loaded(BufferId id) {
+    if (warps_.tiles.contains(id)) on_their_way_.insert(id);
+  }
+  void print(const Compute& compute) {
+    for (const auto& [access, buffer] : compute.reads)
+      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+    columns_.print(compute);
+  }
+  void arrive(BufferId id) {
+    if (on_their_way_.erase(id) == 0) return;
+    const auto* of = ring_of(id);
+    if (!of->loop) return out_.line(fmt::format("napkin_barrier_wait({}, 0);", full_.at(id)));
+    const auto& names = rings_.at(of->loop);
+    out_.line(fmt::format("napkin_barrier_wait({} + {}, {});", full_.at(id), names.slot, names.phase));
+  }
+  void arrive_all() {
+    const auto all = on_their_way_;
+    for (const auto id : all) arrive(id);
+  }
+  const Ring* ring_of(BufferId id) const {
+    return &*std::find_if(warps_.rings.begin(), warps_.rings.end(), [&](const Ring& each) {
+      return std::find(each.tiles.begin(), each.tiles.end(), id) != each.tiles.end();
+    });
+  }
+  void stream(const For& loop) {
+    arrive_all();
+    const auto* lasting = ring(&loop) ? warps_.product(ring(&loop)->lasting) : nullptr;
+    if (lasting) begin_lasting(loop, *lasting);
+    pieces(loop, [&](const WirePiece& around, const std::string& begin) {
+      const auto* here = ring(&loop);
+      if (here && here->copies > 1)
+        for (const auto id : here->tiles)
+          out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
+                                copy_of(id, rings_.at(&loop).slot, pattern)));
+      body(loop, begin, around);
+      if (!here) return;
+      arrive_all();
+      const auto& names = rings_.at(&loop);
+      if (lasting) {
+        release_last(loop);
+        out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
+      } else {
+        out_.line(fmt::format("napkin_release({} + {});", names.empty, names.slot));
+      }
+      advance(*here);
+    });
+    if (lasting) end_lasting(loop, *lasting);
+  }
+  // A product that stays on its way while the next round begins: the tiles of a round are released one round later.
+  void begin_lasting(const For& loop, const Product& product) {
+    const auto& name = lasts_[&loop] = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
+    out_.line(fmt::format("int {} = -1;  // the copy that products on their way read", name));
+    columns_.hold(product);
+  }
+  void release_last(const For& loop) {
+    out_.line(fmt::format("if ({0} >= 0) napkin_release({1} + {0});", lasts_.at(&loop), rings_.at(&loop).empty));
+  }
+  void end_lasting(const For& loop, const Product& product) {
+    out_.line("napkin_team_wait<0>();");
+    columns_.hold(product);
+    release_last(loop);
+  }
+
+  std::map<BufferId, std::string> maps_, full_;
+  std::map<const For*, RingNames> rings_;
+  std::map<const For*, std::string> lasts_;
+  std::string barriers_;
+  std::int64_t barrier_count_ = 0, full_count_ = 0;
+};
+
+}  // namespace
+
+std::vector<TileMap> tile_maps(const WarpNest& warps) {
+  std::vector<TileMap> all;
+  for (const auto& ring : warps.rings)
+    for (const auto id : ring.tiles) {
+      const auto& tile = warps.tiles.at(id);
+      const auto& buffer = warps.nest->at(id);
+      TileMap map{buffer.array, std::vector<std::int64_t>(buffer.at.size(), 1),
+                  tile.layout.bits == 0 ? 0 : tile.layout.panel * tile.layout.bytes};
+      if (tile.row) map.box[*tile.row] = tile.layout.rows;
+      map.box[*tile.column] = tile.layout.panel;
+      all.push_back(map);
+    }
+  return all;
+}
+
+std::vector<ArrayId> read_in_place(const WarpNest& warps) {
+  auto inputs = warps.nest->inputs;
+  const auto is_copied = [&](ArrayId array) {
+    const auto& buffers = warps.nest->buffers;
+    for (std::uint32_t b = 0; b < buffers.size(); ++b)
+      if (buffers[b].array == array && buffers[b].level == warps.block_level && !warps.tiles.contains(BufferId{b}))
+        return false;
+    return true;
+  };
+  std::erase_if(inputs, is_copied);
+  return inputs;
+}
+
+ThreadedKernel team_launch(const WarpNest& warps, const Hardware& hardware) {
+  ThreadedKernel launch;
+  launch.nest = *warps.nest;
+  launch.hardware = hardware;
+  launch.block_level = warps.block_level;
+  launch.threads = (warps.warps + warps.team) * 32;
+  launch.shared_bytes = warps.shared_bytes;
+  return launch;
+}
+
+CudaKernel team_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
+                       const std::string& name) {
+  return TeamPrinter(launch, warps, names).run(name);
+}
+
+}  // namespace napkin

@@ -1,0 +1,184 @@
+// The instructions of compute capability 9.0 that a team of four warps issues together and that run while it goes on:
+// products by wgmma, copies of tiles by TMA, the barriers in shared memory that such copies arrive at, and registers
+// given from one team to another.
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "instructions/text.hpp"
+#include "napkin/instructions.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr int team = 4;
+constexpr std::int64_t team_rows = 64, team_lanes = team * lanes_of_warp;
+constexpr std::size_t most_dimensions = 5;
+
+// Warp w has rows 16 * w and on; with g = lane / 4 and t = lane % 4 its lanes have rows g and g + 8, columns 2 * t and
+// 2 * t + 1, and of a the same 8 columns on.
+Fragment operand_a() {
+  return {team_rows, 16, 4, 8, {{{4, 2 * team_rows}, {8, 1}, {4, 16}, {2, team_rows}, {2, 8}, {2, 8 * team_rows}}},
+          team_lanes};
+}
+Fragment accumulator() {
+  return {team_rows, 8, 4, 4, {{{4, 2 * team_rows}, {8, 1}, {4, 16}, {2, team_rows}, {2, 8}}}, team_lanes};
+}
+Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, team_lanes}; }
+
+// Numbers of 8 bits are contracted along memory only, and both sides stand in shared memory.
+const std::array<MatrixInstruction, 4>& team_table() {
+  const auto row = [](std::string_view name, Datatype type, std::int64_t k, const Fragment& a, std::string_view ptx) {
+    return MatrixInstruction{name, type, Datatype::f32, team_rows, 8, k, a, in_shared_memory(8, k), accumulator(),
+                             ptx,  90,   team};
+  };
+  static const std::array<MatrixInstruction, 4> rows = {
+      row("m64n{}k16", Datatype::f16, 16, operand_a(), "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16"),
+      row("m64n{}k16", Datatype::bf16, 16, operand_a(), "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16"),
+      row("m64n{}k32", Datatype::f8e4m3, 32, in_shared_memory(team_rows, 32),
+          "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e4m3.e4m3"),
+      row("m64n{}k32", Datatype::f8e5m2, 32, in_shared_memory(team_rows, 32),
+          "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e5m2.e5m2"),
+  };
+  return rows;
+}
+
+// The immediates say that sums go on, that nothing is negated, and for numbers of 16 bits whether an operand in shared
+// memory is contracted along another dimension than its last.
+std::string definition(const MatrixInstruction& row, std::int64_t columns, bool from_registers) {
+  const auto sums = static_cast<int>(columns / row.n) * row.c.registers, a = from_registers ? row.a.registers : 1;
+  std::vector<std::string_view> across;
+  if (!from_registers) across.emplace_back("a_across");
+  across.emplace_back("b_across");
+  std::string parameters, places, values;
+  for (std::size_t i = 0; i < across.size(); ++i) {
+    parameters += fmt::format("{}int {}", i == 0 ? "" : ", ", across[i]);
+    if (napkin::row(row.operands).bytes != 2) continue;
+    places += fmt::format(", %{}", sums + a + 1 + static_cast<int>(i));
+    values += fmt::format(", \"n\"({})", across[i]);
+  }
+  return fmt::format(R"(// c += a * b: {0} to {1}.
+template <{2}>
+__device__ __forceinline__ void {3}(float* c, {4} a, unsigned long long b) {{
+  asm volatile("{5} {6}, {7}, %{8}, 1, 1, 1{9};"
+               : {10}
+               : {11}, "l"(b){12});
+}}
+)",
+                     napkin::row(row.operands).name, napkin::row(row.accumulator).name, parameters,
+                     function_name(row, columns, from_registers),
+                     from_registers ? "const unsigned*" : "unsigned long long",
+                     fmt::format(fmt::runtime(row.ptx), columns), instruction_text::operands(0, sums),
+                     from_registers ? instruction_text::operands(sums, a) : fmt::format("%{}", sums), sums + a, places,
+                     instruction_text::bound("+f", "c", sums),
+                     from_registers ? instruction_text::bound("r", "a", a) : "\"l\"(a)", values);
+}
+
+std::string copy_definition(std::size_t dimensions) {
+  std::string parameters, places, values;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    parameters += fmt::format(", int at{}", i);
+    places += fmt::format("{}%{}", i == 0 ? "" : ", ", i + 3);
+    values += fmt::format(", \"r\"(at{})", dimensions - 1 - i);
+  }
+  return fmt::format(
+      R"(// The box of the array's map that begins there, slowest dimension first, 0 past the ends of the array.
+__device__ __forceinline__ void {0}(void* to, const CUtensorMap* map, napkin_barrier* barrier{1}) {{
+  asm volatile("cp.async.bulk.tensor.{2}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {{{3}}}], [%2];" ::
+                   "r"(napkin_shared_address(to)), "l"(map), "r"(napkin_shared_address(barrier)){4} : "memory");
+}}
+)",
+      tile_copy_name(dimensions), parameters, dimensions, places, values);
+}
+
+constexpr std::string_view groups_of_products =
+    R"(__device__ __forceinline__ unsigned napkin_shared_address(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+// Between registers and the products that a team issues: a fence before, a group of what was issued, and a wait until at
+// most so many groups are on their way. Registers on their way stay untouched: `hold` tells the compiler.
+__device__ __forceinline__ void napkin_team_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void napkin_team_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int groups>
+__device__ __forceinline__ void napkin_team_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
+}
+template <int count>
+__device__ __forceinline__ void napkin_team_hold(float* c) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) asm volatile("" : "+f"(c[i])::"memory");
+}
+// Barriers in shared memory. One that copies arrive at is complete when their bytes have; phases of it are counted by
+// their parity, and the phase before the first counts as complete.
+using napkin_barrier = unsigned long long;
+__device__ __forceinline__ void napkin_barrier_begin(napkin_barrier* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(napkin_shared_address(barrier)), "r"(arrivals) : "memory");
+}
+// Makes barriers known to copies; the block's other threads know them after __syncthreads().
+__device__ __forceinline__ void napkin_barrier_publish() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ __forceinline__ void napkin_barrier_arrive(napkin_barrier* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(napkin_shared_address(barrier)) : "memory");
+}
+__device__ __forceinline__ void napkin_barrier_expect(napkin_barrier* barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(napkin_shared_address(barrier)), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void napkin_barrier_wait(napkin_barrier* barrier, int parity) {
+  unsigned complete;
+  do {
+    asm volatile(
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}\n"
+        : "=r"(complete)
+        : "r"(napkin_shared_address(barrier)), "r"(parity)
+        : "memory");
+  } while (!complete);
+}
+// Registers of a lane from here on, for a whole team: fewer, or more once others have given theirs.
+template <int registers>
+__device__ __forceinline__ void napkin_give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers>
+__device__ __forceinline__ void napkin_take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+)";
+
+bool uses(std::string_view text, const std::string& name) {
+  return text.find(name + "<") != std::string_view::npos || text.find(name + "(") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::span<const MatrixInstruction> team_instructions() { return team_table(); }
+
+// Contracted along memory the leading offset is not read: eight rows of a panel are a swizzled pattern.
+OperandPlace operand_place(const SharedTile& tile) {
+  const auto row = tile.panel * tile.bytes;
+  const int swizzle = row == 128 ? 1 : row == 64 ? 2 : 3;
+  return {tile.rows * row, 8 * row, swizzle};
+}
+
+std::string function_name(const MatrixInstruction& row, std::int64_t columns, bool from_registers) {
+  return fmt::format("napkin_team_{}_{}{}", fmt::format(fmt::runtime(row.name), columns),
+                     napkin::row(row.operands).name, from_registers ? "_registers" : "");
+}
+std::string tile_copy_name(std::size_t dimensions) { return fmt::format("napkin_copy_box_{}d", dimensions); }
+
+std::string instruction_text::of_teams(std::string_view used_in) {
+  if (used_in.find("napkin_team_") == std::string_view::npos) return "";
+  std::string text(groups_of_products);
+  for (const auto& row : team_instructions())
+    for (auto columns = row.n; columns <= most_team_columns; columns += row.n)
+      for (const bool from_registers : {false, true})
+        if (uses(used_in, function_name(row, columns, from_registers)))
+          text += definition(row, columns, from_registers);
+  for (std::size_t dimensions = 1; dimensions <= most_dimensions; ++dimensions)
+    if (uses(used_in, tile_copy_name(dimensions))) text += copy_definition(dimensions);
+  return text;
+}
+
+}  // namespace napkin

@@ -1,0 +1,208 @@
+// Copies by TMA on the host, which land only when the barrier they arrive at is asked, those barriers, and arrays as
+// such copies see them, each as the PTX ISA and the driver's documentation say, written down here a second time. Found
+// are copies that nobody waited for, boxes that are not aligned, and barriers that are never complete.
+#pragma once
+
+#include "warps.hpp"
+
+// Arrays as copies see them
+
+using cuuint64_t = std::uint64_t;
+using cuuint32_t = std::uint32_t;
+enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
+enum CUtensorMapDataType {
+  CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
+  CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
+  CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2,
+  CU_TENSOR_MAP_DATA_TYPE_UINT64 = 4
+};
+enum CUtensorMapInterleave { CU_TENSOR_MAP_INTERLEAVE_NONE = 0 };
+enum CUtensorMapSwizzle {
+  CU_TENSOR_MAP_SWIZZLE_NONE = 0,
+  CU_TENSOR_MAP_SWIZZLE_32B,
+  CU_TENSOR_MAP_SWIZZLE_64B,
+  CU_TENSOR_MAP_SWIZZLE_128B
+};
+enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_NONE = 0, CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
+enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
+
+struct alignas(64) CUtensorMap {
+  const unsigned char* array;
+  std::uint64_t sizes[5], steps[5];  // innermost first; steps in bytes
+  std::uint32_t box[5];
+  unsigned rank, bytes, swizzle;  // of an entry; the span of the swizzle, 0 for none
+};
+
+// Refuses what the driver's documentation says it refuses.
+inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* array,
+                                       const cuuint64_t* sizes, const cuuint64_t* steps, const cuuint32_t* box,
+                                       const cuuint32_t* strides, CUtensorMapInterleave, CUtensorMapSwizzle swizzle,
+                                       CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  const unsigned bytes = 1U << (type == CU_TENSOR_MAP_DATA_TYPE_UINT64 ? 3 : type);
+  const unsigned span = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 0 : 16U << swizzle;
+  if (rank < 1 || rank > 5 || reinterpret_cast<std::uintptr_t>(array) % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (box[0] * bytes % 16 != 0 || (span > 0 && box[0] * bytes > span)) return CUDA_ERROR_INVALID_VALUE;
+  *map = {static_cast<const unsigned char*>(array), {}, {}, {}, rank, bytes, span};
+  for (unsigned i = 0; i < rank; ++i) {
+    if (sizes[i] < 1 || box[i] < 1 || box[i] > 256 || strides[i] != 1) return CUDA_ERROR_INVALID_VALUE;
+    if (i + 1 < rank && (steps[i] % 16 != 0 || steps[i] >= 1ULL << 40)) return CUDA_ERROR_INVALID_VALUE;
+    map->sizes[i] = sizes[i], map->box[i] = box[i];
+    map->steps[i] = i == 0 ? bytes : steps[i - 1];
+  }
+  return CUDA_SUCCESS;
+}
+
+#define CUDART_VERSION 13000
+enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0 };
+constexpr unsigned long long cudaEnableDefault = 0;
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** found, unsigned, unsigned long long,
+                                                    cudaDriverEntryPointQueryResult* result) {
+  *result = cudaDriverEntryPointSuccess;
+  if (std::strcmp(name, "cuTensorMapEncodeTiled") != 0) return cudaErrorInvalidValue;
+  *found = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
+  return cudaSuccess;
+}
+
+using napkin_barrier = unsigned long long;
+inline unsigned napkin_shared_address(const void* at) {
+  return static_cast<unsigned>(static_cast<const unsigned char*>(at) - shared_memory);
+}
+
+namespace emulation {
+
+// Barriers in shared memory
+
+struct Landing {
+  std::vector<std::size_t> places;  // of chunks, in shared memory
+  std::vector<unsigned char> data;
+};
+struct Barrier {
+  int expected = 0, pending = 0;  // arrivals
+  long long bytes = 0;            // expected of copies, and not landed
+  int phases = 0;                 // complete
+  bool published = false;
+  Clock told{}, complete{};  // by those who arrive in this phase, and who arrived in the last
+  std::map<int, int> told_phases, complete_phases;
+  std::vector<Landing> copies;
+};
+inline std::map<int, Barrier> barriers;  // by place
+
+inline Barrier& barrier_at(const napkin_barrier* barrier) {
+  const auto found = barriers.find(static_cast<int>(place_of(barrier, sizeof *barrier)));
+  if (found == barriers.end()) fail("a barrier that nobody began");
+  return found->second;
+}
+inline void complete_phase(Barrier& barrier) {
+  if (barrier.pending > 0 || barrier.bytes != 0) return;
+  ++barrier.phases;
+  barrier.pending = barrier.expected;
+  barrier.complete = barrier.told;
+  barrier.complete_phases = barrier.told_phases;
+}
+inline void land_copies(int place, Barrier& barrier) {
+  for (const auto& copy : barrier.copies)
+    for (std::size_t i = 0; i < copy.places.size(); ++i) {
+      std::memcpy(shared_memory + copy.places[i], copy.data.data() + i * chunk_bytes, chunk_bytes);
+      for (std::size_t byte = copy.places[i]; byte < copy.places[i] + chunk_bytes; ++byte) {
+        watches[byte].state = State::written;
+        watches[byte].write = Touch{-1, 0, 0, place, barrier.phases + 1};
+      }
+      barrier.bytes -= static_cast<long long>(chunk_bytes);
+    }
+  if (barrier.copies.empty()) return;
+  barrier.copies.clear();
+  complete_phase(barrier);
+}
+inline void arrive(Barrier& barrier) {
+  const auto warp = warp_of(thread_number());
+  if (barrier.pending == 0) fail("more arrive at a barrier than it expects");
+  learn(barrier.told, clocks[warp]);
+  learn(barrier.told_phases, arrived[warp]);
+  ++clocks[warp][warp];
+  --barrier.pending;
+  complete_phase(barrier);
+}
+
+inline void copy_box(void* to, const CUtensorMap& map, napkin_barrier* barrier, std::vector<int> at) {
+  auto& arrives = barrier_at(barrier);
+  if (!arrives.published) fail("a copy arrives at a barrier that was not published");
+  if (at.size() != map.rank) fail("a copy of an array of other dimensions");
+  const auto begin = static_cast<std::size_t>(napkin_shared_address(to));
+  if (begin % 128 != 0) fail("a box at an address that is not a multiple of 128");
+  std::reverse(at.begin(), at.end());
+  std::size_t entries = 1;
+  for (unsigned i = 0; i < map.rank; ++i) entries *= map.box[i];
+  Landing landing;
+  landing.data.assign(entries * map.bytes, 0);
+  for (std::size_t entry = 0; entry < entries; ++entry) {
+    auto rest = entry;
+    bool inside = true;
+    const auto* from = map.array;
+    for (unsigned i = 0; i < map.rank; ++i) {
+      const auto position = at[i] + static_cast<long long>(rest % map.box[i]);
+      rest /= map.box[i];
+      inside = inside && position >= 0 && position < static_cast<long long>(map.sizes[i]);
+      if (inside) from += static_cast<std::uint64_t>(position) * map.steps[i];
+    }
+    if (!inside) continue;
+    std::memcpy(landing.data.data() + entry * map.bytes, from, map.bytes);
+    counts.read_bytes += map.bytes;
+  }
+  for (std::size_t offset = 0; offset < landing.data.size(); offset += chunk_bytes) {
+    auto place = begin + offset;
+    if (map.swizzle > 0) place ^= ((place >> 7) & (map.swizzle / chunk_bytes - 1)) << 4;
+    watch_write(shared_memory + place, chunk_bytes, thread_number(), State::on_its_way);
+    landing.places.push_back(place);
+  }
+  arrives.copies.push_back(std::move(landing));
+}
+
+}  // namespace emulation
+
+// What emitted kernels call.
+
+inline void napkin_barrier_begin(napkin_barrier* barrier, int arrivals) {
+  const auto place = static_cast<int>(emulation::place_of(barrier, sizeof *barrier));
+  emulation::barriers[place].expected = emulation::barriers[place].pending = arrivals;
+}
+inline void napkin_barrier_publish() {
+  for (auto& [place, barrier] : emulation::barriers) barrier.published = true;
+}
+inline void napkin_barrier_arrive(napkin_barrier* barrier) { emulation::arrive(emulation::barrier_at(barrier)); }
+inline void napkin_barrier_expect(napkin_barrier* barrier, int bytes) {
+  auto& awaited = emulation::barrier_at(barrier);
+  awaited.bytes += bytes;
+  emulation::arrive(awaited);
+}
+inline void napkin_barrier_wait(napkin_barrier* barrier, int parity) {
+  auto& awaited = emulation::barrier_at(barrier);
+  const auto place = static_cast<int>(napkin_shared_address(barrier));
+  emulation::current->ready = [&awaited, place, parity] {
+    emulation::land_copies(place, awaited);
+    return (awaited.phases & 1) != parity;
+  };
+  emulation::current->waits = emulation::Waits::barrier;
+  emulation::leave();
+  const auto warp = emulation::warp_of(emulation::thread_number());
+  emulation::learn(emulation::clocks[warp], awaited.complete);
+  emulation::learn(emulation::arrived[warp], awaited.complete_phases);
+  emulation::arrived[warp][place] = awaited.phases;
+}
+
+inline void napkin_copy_box_1d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0) {
+  emulation::copy_box(to, *map, barrier, {at0});
+}
+inline void napkin_copy_box_2d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0, int at1) {
+  emulation::copy_box(to, *map, barrier, {at0, at1});
+}
+inline void napkin_copy_box_3d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0, int at1, int at2) {
+  emulation::copy_box(to, *map, barrier, {at0, at1, at2});
+}
+inline void napkin_copy_box_4d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0, int at1, int at2,
+                               int at3) {
+  emulation::copy_box(to, *map, barrier, {at0, at1, at2, at3});
+}
+inline void napkin_copy_box_5d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0, int at1, int at2,
+                               int at3, int at4) {
+  emulation::copy_box(to, *map, barrier, {at0, at1, at2, at3, at4});
+}

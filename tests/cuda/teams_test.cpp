@@ -1,0 +1,241 @@
+// Kernels of teams of warps, with wgmma, TMA and barriers in shared memory: emulated at three sizes, one of them
+// ragged, against the plain meaning; what they move against the model; and mistakes planted by hand.
+#include <fmt/format.h>
+
+#include "cuda/emulate.hpp"
+#include "napkin/cost.hpp"
+#include "napkin/distribute.hpp"
+#include "support/catch.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+using namespace kernel_cases;
+
+namespace {
+
+constexpr const char* machine = "h100-sxm5";
+
+std::string product(const std::string& a, const std::string& b, const std::string& type = "f16") {
+  return fmt::format(R"(diagram product
+axis m = 512; axis n = 512; axis k = 512
+input A: {2}[{0}]; input B: {2}[{1}]
+C: f16[m, n] = sum[k](A[{0}] * B[{1}])
+output C
+)",
+                     a, b, type);
+}
+constexpr const char* chained = R"(diagram chained
+axis a = 512; axis b = 256; axis c = 64; axis d = 64
+input A: f16[a, b]; input B: f16[b, c]; input D: f16[c, d]
+T: f16[a, c] = sum[b](A[a, b] * B[b, c])
+Y: f16[a, d] = sum[c](T[a, c] * D[c, d])
+output Y
+)";
+
+// Rows of 16 bytes, so that TMA can copy them; ragged against every piece otherwise.
+const std::vector<std::string> product_sizes = {"m=128 n=64 k=64", "m=128 n=128 k=192", "m=200 n=104 k=152"};
+constexpr const char* by_teams = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
+
+std::vector<Case> split_by_hand() {
+  return {
+      {"teams_mk_kn", product("m, k", "k, n"), {by_teams}, product_sizes},
+      {"teams_mk_nk", product("m, k", "n, k"), {by_teams}, product_sizes},
+      {"teams_km_kn", product("k, m", "k, n"), {by_teams}, product_sizes},
+      {"teams_km_nk", product("k, m", "n, k"), {by_teams}, product_sizes},
+      {"teams_bf16", product("m, k", "k, n", "bf16"), {by_teams}, product_sizes},
+      {"teams_f8e4m3",
+       product("m, k", "n, k", "f8e4m3"),
+       {"group m 128, n 64, stream k 128 at smem; group m 16 at reg"},
+       {"m=128 n=64 k=128", "m=128 n=128 k=256", "m=200 n=104 k=176"}},
+      {"teams_f8e5m2", product("m, k", "n, k", "f8e5m2"), {by_teams}, {"m=64 n=64 k=64", "m=72 n=104 k=80"}},
+      // Panels of 64 and of 32 bytes.
+      {"teams_panels",
+       product("m, k", "k, n"),
+       {"group m 64, n 96, stream k 16 at smem; group m 16 at reg"},
+       product_sizes},
+      // Warps are dealt anew.
+      {"teams_dealt",
+       product("m, k", "k, n"),
+       {"group m 160, n 200, stream k 32 at smem; group m 32, n 32 at reg"},
+       product_sizes},
+      // Pieces of pieces are rounded.
+      {"teams_nested",
+       product("m, k", "k, n"),
+       {"group m 64, n 176, stream n 64, k 32 at smem; group m 16 at reg"},
+       product_sizes},
+      {"teams_chained",
+       chained,
+       {"group a 64, stream b 32 at smem; group a 16 at reg"},
+       {"a=64 b=64 c=64 d=64", "a=128 b=96 c=32 d=48", "a=77 b=48 c=56 d=40"}},
+      {"teams_attention",
+       case_named("attention").text,
+       {"group q 128, stream x 128 at smem; group q 16 at reg"},
+       {"q=128 x=128 d=128", "q=128 x=256 d=64", "q=150 x=300 d=104"}},
+      {"teams_causal",
+       case_named("causal").text,
+       {"group q 64, stream x 64 at smem; group q 16 at reg"},
+       {"q=64 x=64 d=64", "q=128 x=128 d=128", "q=190 x=150 d=72"}},
+  };
+}
+
+// Examples as the search leaves them.
+std::vector<Case> searched() {
+  std::vector<Case> all;
+  const auto add = [&](const std::string& name, std::vector<std::string> sizes) {
+    all.push_back({"teams_" + name + "_searched", case_named(name).text, {}, std::move(sizes)});
+  };
+  add("matmul", {"a=64 b=64 c=64", "a=256 b=128 c=256", "a=130 b=72 c=144"});
+  add("attention", {"q=64 x=64 d=64", "q=128 x=192 d=128", "q=130 x=133 d=88"});
+  return all;
+}
+
+EmittedCode emitted(const Planned& planned) {
+  return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
+}
+
+// Bytes between the outermost level and the next, of the kernels as they are distributed, at other sizes.
+std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
+  const auto diagram = read_text(each.text, sizes_of(sizes));
+  std::int64_t bytes = 0;
+  for (auto kernel : planned.plan.kernels) {
+    kernel.partition = std::get<WarpNest>(distribute_teams(kernel, planned.hardware)).partition;
+    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
+                                   kernel.partition);
+    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
+  }
+  return bytes;
+}
+
+void check(const Case& each) {
+  const auto planned = plan(each, machine);
+  const auto files = emitted(planned);
+  CAPTURE(files.notes);
+  REQUIRE(files.files.front().text.find("_teams(") != std::string::npos);
+  const auto folder = emulate::build(each.name, planned.diagram, files.files);
+  for (const auto& sizes : each.run_sizes) {
+    CAPTURE(sizes);
+    const auto ran = emulate::harness(folder, sizes);
+    INFO(ran.output);
+    REQUIRE(ran.status == 0);
+    auto counted = emulate::counts(ran.output);
+    CHECK(counted["team_operations"] > 0);
+    CHECK(counted["matrix_operations"] == 0);
+    CHECK(counted["read_bytes"] + counted["written_bytes"] == model_bytes(each, planned, sizes));
+    if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
+  }
+}
+
+// What the harness says of the kernels with one mistake.
+std::string planted(const std::string& name, const std::string& right, const std::string& wrong) {
+  const Case each{name, case_named("attention").text, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}};
+  const auto planned = plan(each, machine);
+  auto files = emitted(planned).files;
+  auto& text = files.front().text;
+  const auto at = text.find(right, text.find("attention_kernel_teams"));
+  REQUIRE(at != text.npos);
+  text.replace(at, right.size(), wrong);
+  const auto folder = emulate::build(name, planned.diagram, files);
+  return emulate::harness(folder, "q=128 x=456 d=128").output;
+}
+
+bool says(const std::string& output, const std::string& words) { return output.find(words) != output.npos; }
+
+}  // namespace
+
+TEST_CASE("kernels of teams compute what the diagram means and move what the model says", "[emulated][teams]") {
+  for (const auto& each : split_by_hand()) DYNAMIC_SECTION(each.name) {
+      check(each);
+    }
+  for (const auto& each : searched()) DYNAMIC_SECTION(each.name) {
+      check(each);
+    }
+}
+
+TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulated][teams]") {
+  const std::vector<std::pair<std::string, std::string>> ragged = {
+      {"alibi", "h=2 q=136 x=170 d=72"},
+      {"attention_backward", "h=2 q=72 x=136 d=64"},
+      {"causal", "q=150 x=133 d=128"},
+      {"chained_matmul", "a=70 b=40 c=128 d=96"},
+      {"gated_mlp", "t=40 c=56 f=64 o=72"},
+      {"grouped_query", "k=2 r=2 q=70 x=170 d=128"},
+      {"latent_attention", "h=70 x=136 c=64 p=16"},
+      {"matmul_bias_relu", "a=67 b=40 c=144"},
+      {"rbf_attention", "q=60 x=72 d=32"},
+      {"rmsnorm_projection", "t=70 c=80 o=96"},
+      {"sliding_window", "q=400 x=300 d=16"},
+      {"softcap", "h=1 q=130 x=133 d=256"},
+      {"spherical", "q=130 x=133 d=128"},
+      {"transformer_block", "t=72 x=72 c=64 h=2 d=32 f=80"},
+  };
+  for (const auto& [name, sizes] : ragged) DYNAMIC_SECTION(name) {
+      const auto planned = plan(case_named(name), machine);
+      const auto folder = emulate::build("teams_" + name + "_ragged", planned.diagram, emitted(planned).files);
+      const auto ran = emulate::harness(folder, sizes);
+      INFO(ran.output);
+      CHECK(ran.status == 0);
+      CHECK(emulate::counts(ran.output)["team_operations"] > 0);
+    }
+}
+
+TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps", "[emulated][teams]") {
+  const Case each{"teams_unaligned", product("m, k", "k, n"), {by_teams}, {}};
+  const auto planned = plan(each, machine);
+  const auto folder = emulate::build(each.name, planned.diagram, emitted(planned).files);
+  const auto ran = emulate::harness(folder, "m=75 n=101 k=43");
+  INFO(ran.output);
+  CHECK(ran.status == 0);
+  CHECK(emulate::counts(ran.output)["team_operations"] == 0);
+  CHECK(emulate::counts(ran.output)["matrix_operations"] > 0);
+}
+
+TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulated][teams]") {
+  SECTION("none") { CHECK(says(planted("teams_none", "napkin_team_fence();", "napkin_team_fence();"), "good")); }
+  SECTION("a wrong swizzle in a descriptor") {
+    CHECK_FALSE(says(planted("teams_swizzle", "napkin_operand<1, ", "napkin_operand<2, "), "good"));
+  }
+  SECTION("a wrong distance between panels") {
+    CHECK_FALSE(says(planted("teams_leading", "<1>(O_sum[0][0], a[k], napkin_operand<1, 8192",
+                             "<1>(O_sum[0][0], a[k], napkin_operand<1, 16384"),
+                     "good"));
+  }
+  SECTION("a wait for a tile left out") {
+    CHECK(says(planted("teams_wait", "napkin_barrier_wait(V_smem_full + x_slot, x_phase);", ""), "on its way"));
+  }
+  SECTION("a wait for an empty copy left out") {
+    CHECK(says(planted("teams_empty", "napkin_barrier_wait(x_empty + x_slot, x_phase ^ 1);", ""), "emulation: "));
+  }
+  SECTION("a release before the tiles were read") {
+    const auto output =
+        planted("teams_release", "napkin_team_commit();", "napkin_team_commit(); napkin_release(x_empty + x_slot);");
+    CHECK_FALSE(says(output, "good"));
+    CHECK(says(output, "emulation: "));
+  }
+  SECTION("a phase that never comes") {
+    CHECK(says(planted("teams_phase", "napkin_barrier_expect(K_smem_full + x_slot, 16384);",
+                       "napkin_barrier_expect(K_smem_full + x_slot, 16400);"),
+               "wait forever"));
+  }
+  SECTION("a wait for products left out") {
+    CHECK_FALSE(says(planted("teams_products", "napkin_team_wait<0>();", ""), "good"));
+  }
+  SECTION("a fence left out") { CHECK(says(planted("teams_fence", "napkin_team_fence();", ""), "without a fence")); }
+  SECTION("a wrong place in a fragment") {
+    CHECK_FALSE(says(planted("teams_fragment", "p[i_][k * 2 + 1][0]", "p[i_][k * 2][0]"), "good"));
+  }
+  SECTION("tiles released that a product on its way reads") {
+    const Case each{"teams_lasting", product("m, k", "k, n"), {by_teams}, {}};
+    const auto planned = plan(each, machine);
+    auto files = emitted(planned).files;
+    auto& text = files.front().text;
+    const std::string right = "napkin_release(k_empty + k_last)", wrong = "napkin_release(k_empty + k_slot)";
+    REQUIRE(text.find(right) != text.npos);
+    text.replace(text.find(right), right.size(), wrong);
+    const auto folder = emulate::build(each.name, planned.diagram, files);
+    CHECK(says(emulate::harness(folder, "m=128 n=64 k=640").output, "emulation: "));
+  }
+  SECTION("more registers than there are") {
+    CHECK(says(planted("teams_registers", "napkin_take_registers<240>", "napkin_take_registers<256>"),
+               "more registers than others gave"));
+  }
+}
