@@ -8,7 +8,23 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t patience = 200'000;  // partitions for each room
+// Partitions for each room. Where masks leave pieces out, and pieces may have any size, one takes as long as hundreds.
+constexpr std::int64_t patience = 100'000, patience_with_masks = 500;
+
+bool passes_over(const std::vector<Step>& steps) {
+  return std::ranges::any_of(steps, [](const Step& step) {
+    const auto* loop = std::get_if<Loop>(&step);
+    return loop && (!loop->needs.empty() || !loop->asks.empty() || passes_over(loop->body));
+  });
+}
+bool has_masks(const Derivation& derivation) {
+  return std::ranges::any_of(derivation.verdicts, [&](const Verdict& verdict) {
+    const WireId wires[] = {verdict.wire};
+    const auto streamed = stream(derivation, wires);
+    const auto* program = std::get_if<Program>(&streamed);
+    return program && passes_over(program->steps);
+  });
+}
 
 // The memory of the core and the one above it; without units, so that pieces may have any size.
 Hardware two_memories(const Hardware& hardware, std::size_t level) {
@@ -26,6 +42,7 @@ class Rooms {
   Rooms(std::shared_ptr<const Derivation> derivation, Curve& curve)
       : derivation_(std::move(derivation)), curve_(curve) {
     goal_.objective = Objective::transfers;
+    if (has_masks(*derivation_)) patience_ = patience_with_masks;
   }
 
   // Whether something fits.
@@ -34,7 +51,7 @@ class Rooms {
     level.usable.reset();
     level.capacity = {room, Origin::given, "", ""};
     const auto space = make_space(derivation_, curve_.hardware, goal_);
-    const auto found = napkin::found(space, goal_, rank, patience);
+    const auto found = napkin::found(space, goal_, rank, patience_);
     if (found.best.empty()) return false;
     const auto& best = found.best.front();
     const auto& cost = best.cost.levels.front();
@@ -52,6 +69,7 @@ class Rooms {
   std::shared_ptr<const Derivation> derivation_;
   Curve& curve_;
   Goal goal_;
+  std::int64_t patience_ = patience;
 };
 
 }  // namespace
