@@ -126,7 +126,7 @@ const Search::Order& Search::order(std::size_t index) {
 void Search::expand(Beginning beginning) {
   const auto& order = this->order(beginning.shape);
   if (beginning.depth < order.splits.size()) {
-    choose(beginning, order);
+    choose(std::move(beginning), order);
   } else if (!shapes_.at(beginning.shape).whole) {
     continue_with(beginning);
   } else {
@@ -135,18 +135,65 @@ void Search::expand(Beginning beginning) {
 }
 
 // The sizes that the next split may have, in quarters, until one is left; where nothing is bounded yet, one by one.
-void Search::choose(const Beginning& beginning, const Order& order) {
+void Search::choose(Beginning beginning, const Order& order) {
+  if (beginning.depth >= order.awkward) tighten(beginning, order);
+  if (beginning.depth >= order.awkward && !scoring_.times_launches()) raise(beginning, order);
   const auto split = order.splits[beginning.depth];
   const auto sizes = choices(beginning, split);
   const std::ptrdiff_t parts = beginning.depth < order.awkward ? std::ssize(sizes) : 4;
-  auto next = beginning;
+  auto& next = beginning;
+  const auto depth = beginning.depth;
   for (auto left = std::min(parts, std::ssize(sizes)), at = std::ptrdiff_t{0}; left > 0; --left) {
     const auto taken = (std::ssize(sizes) - at) / left;
     next.most[split] = sizes[static_cast<std::size_t>(at)];
     next.least[split] = sizes[static_cast<std::size_t>(at += taken) - 1];
-    next.depth = beginning.depth + (taken == 1);
+    next.depth = depth + (taken == 1);
     push(next, order);
   }
+}
+
+// A free size is too large that does not fit with all others at their smallest.
+void Search::tighten(Beginning& beginning, const Order& order) {
+  for (auto i = beginning.depth; i < order.splits.size(); ++i) {
+    auto &size = beginning.least[order.splits[i]], &most = beginning.most[order.splits[i]];
+    const auto least = size;
+    const auto fits = [&](std::int64_t tried) { return size = tried, holds(beginning); };
+    if (least < most && !fits(most)) {
+      auto good = least;
+      while (most - good > 1) {
+        const auto middle = good + (most - good) / 2;
+        (fits(middle) ? good : most) = middle;
+      }
+      most = good;
+    }
+    size = least;
+  }
+}
+
+// And too small where the score cannot be among the best with all others at their largest. Launches take long to tell.
+void Search::raise(Beginning& beginning, const Order& order) {
+  for (auto i = beginning.depth; i < order.splits.size(); ++i) {
+    auto &least = beginning.least[order.splits[i]], &size = beginning.most[order.splits[i]];
+    const auto most = size;
+    const auto good = [&](std::int64_t tried) { return size = tried, promises(beginning, order); };
+    if (least < most && !good(least)) {
+      auto top = most;
+      while (top - least > 1) {
+        const auto middle = least + (top - least) / 2;
+        (good(middle) ? top : least) = middle;
+      }
+      least = top;
+    }
+    size = most;
+  }
+}
+
+bool Search::holds(const Beginning& beginning) {
+  const auto& shape = shapes_.at(beginning.shape);
+  shape.model.least_held(beginning.least, least_);
+  for (std::size_t level = 1; level <= shape.level; ++level)
+    if (!scoring_.holds(least_, level, false)) return false;
+  return true;
 }
 
 void Search::continue_with(const Beginning& beginning) {

@@ -43,7 +43,10 @@ class Search {
   void start();
   const Order& order(std::size_t shape);
   void expand(Beginning);
-  void choose(const Beginning&, const Order&);
+  void choose(Beginning, const Order&);
+  void tighten(Beginning&, const Order&);
+  void raise(Beginning&, const Order&);
+  bool holds(const Beginning&);
   void continue_with(const Beginning&);
   void open_shape(Beginning&);
   void push(Beginning&, const Order&);
