@@ -39,7 +39,8 @@ struct Curve {
   std::vector<CurvePoint> points;  // rooms ascending, the machine's own among them; none where nothing fits
   const Level& level() const { return hardware.levels[1]; }
 };
-// Rooms from a small share of the machine's, so many for each doubling, to that in which nothing moves twice.
+// Rooms from a small share of the machine's, so many for each doubling, to that in which nothing moves twice. No points
+// where a mask compares more than two wires: to count what it leaves of pieces of any size takes minutes.
 Curve explore_rooms(std::shared_ptr<const Derivation>, const Hardware&, int each_doubling);
 
 // The time with pieces of other sizes at the core's level: of the two splits there whose sizes change it most.

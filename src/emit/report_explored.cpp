@@ -111,7 +111,8 @@ void add_explored(Document& made, const Explored::OfKernel& explored, const Hard
   auto trades = front_table(explored.front, hardware);
   const auto shown = trades.rows.size();
   add(made, "Trades between time, transfers and memory", std::move(trades), front_words(explored.front, shown));
-  add(made, "Transfers by the room that there is", rooms_table(explored.rooms), rooms_words(explored.rooms));
+  if (!explored.rooms.points.empty())
+    add(made, "Transfers by the room that there is", rooms_table(explored.rooms), rooms_words(explored.rooms));
   if (explored.pieces)
     add(made, "The time with other pieces", pieces_table(*explored.pieces), "* chosen; -: does not fit, or cannot run");
 }

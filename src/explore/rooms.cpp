@@ -11,19 +11,25 @@ namespace {
 // Partitions for each room. Where masks leave pieces out, and pieces may have any size, one takes as long as hundreds.
 constexpr std::int64_t patience = 100'000, patience_with_masks = 500;
 
-bool passes_over(const std::vector<Step>& steps) {
-  return std::ranges::any_of(steps, [](const Step& step) {
-    const auto* loop = std::get_if<Loop>(&step);
-    return loop && (!loop->needs.empty() || !loop->asks.empty() || passes_over(loop->body));
-  });
+// How many wires a mask compares at most; 0 where none leaves pieces out.
+std::size_t wires_compared(const std::vector<Step>& steps) {
+  std::size_t most = 0;
+  for (const auto& step : steps)
+    if (const auto* loop = std::get_if<Loop>(&step)) {
+      for (const auto& need : loop->needs) most = std::max(most, need.terms.size());
+      if (!loop->asks.empty()) most = std::max<std::size_t>(most, 2);
+      most = std::max(most, wires_compared(loop->body));
+    }
+  return most;
 }
-bool has_masks(const Derivation& derivation) {
-  return std::ranges::any_of(derivation.verdicts, [&](const Verdict& verdict) {
+std::size_t wires_compared(const Derivation& derivation) {
+  std::size_t most = 0;
+  for (const auto& verdict : derivation.verdicts) {
     const WireId wires[] = {verdict.wire};
     const auto streamed = stream(derivation, wires);
-    const auto* program = std::get_if<Program>(&streamed);
-    return program && passes_over(program->steps);
-  });
+    if (const auto* program = std::get_if<Program>(&streamed)) most = std::max(most, wires_compared(program->steps));
+  }
+  return most;
 }
 
 // The memory of the core and the one above it; without units, so that pieces may have any size.
@@ -42,7 +48,7 @@ class Rooms {
   Rooms(std::shared_ptr<const Derivation> derivation, Curve& curve)
       : derivation_(std::move(derivation)), curve_(curve) {
     goal_.objective = Objective::transfers;
-    if (has_masks(*derivation_)) patience_ = patience_with_masks;
+    if (wires_compared(*derivation_) > 0) patience_ = patience_with_masks;
   }
 
   // Whether something fits.
@@ -77,7 +83,7 @@ class Rooms {
 Curve explore_rooms(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, int each_doubling) {
   constexpr double smallest_share = 1.0 / 128, smallest = 1024, largest = 1e15;
   Curve curve;
-  if (hardware.levels.size() < 2) return curve;
+  if (hardware.levels.size() < 2 || wires_compared(*derivation) > 2) return curve;
   const auto level = hardware.core.value_or(1);
   curve.hardware = two_memories(hardware, level);
   curve.room_here = curve.level().room();

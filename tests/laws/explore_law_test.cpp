@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "configure/deal.hpp"
 #include "napkin/explore.hpp"
@@ -14,6 +15,7 @@
 #include "support/planned.hpp"
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
+#include "support/run_cli.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
@@ -165,4 +167,38 @@ TEST_CASE("nothing is slower on a machine with more of something", "[explore]") 
       }
       CHECK(faster > 0);
     }
+}
+
+TEST_CASE("a report has what lies around its plan where it was asked for", "[explore]") {
+  const auto analyze = [](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"analyze",  fmt::format(NAPKIN_SOURCE_DIR "/examples/{}.nap", name),
+                                     "--target", "h100-sxm5",
+                                     "--format", "json"};
+    args.insert(args.end(), more.begin(), more.end());
+    const auto ran = test::run_cli(args);
+    REQUIRE(ran.code == 0);
+    return nlohmann::json::parse(ran.out);
+  };
+  const auto plain = analyze("attention", {});
+  for (const auto* key : {"front", "rooms", "pieces"}) CHECK(plain["kernels"][0][key].is_null());
+  CHECK(plain["sensitivity"].is_null());
+
+  const auto around = analyze("attention", {"--explore"});
+  const auto& kernel = around["kernels"][0];
+  CHECK(kernel["front"]["partitions"][0]["time_s"] == kernel["time_s"]);
+  CHECK(kernel["rooms"]["points"].size() > 10);
+  CHECK(kernel["pieces"]["time_s"].size() == kernel["pieces"]["up"]["sizes"].size());
+  CHECK(around["sensitivity"]["time_s"] == around["totals"]["time_s"]);
+
+  // Its keys are divided among cores, and its mask then compares three wires.
+  const auto divided = analyze("causal", {"--explore"});
+  CHECK(divided["kernels"][0]["rooms"].is_null());
+  CHECK(divided["kernels"][0]["front"]["partitions"].size() > 1);
+}
+
+TEST_CASE("what lies around a plan needs sizes", "[explore]") {
+  const auto ran = test::run_cli({"analyze", "-", "--target", "h100-sxm5", "--explore"},
+                           "diagram one\naxis a\ninput A: f16[a]\nB: f16[a] = A[a] + 1\noutput B\n");
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("E0533") != std::string::npos);
 }
