@@ -69,6 +69,7 @@ class Lexer {
   void next() {
     const char c = text_[at_];
     if (c == '\n') return push(TokenKind::newline, at_ + 1);
+    if (text_.substr(at_).starts_with("\r\n")) return push(TokenKind::newline, at_ + 2);
     if (is_space(c)) return void(++at_);
     if (c == '#') return comment();
     if (is_letter(c)) return name();

@@ -198,7 +198,7 @@ TEST_CASE("a report has what lies around its plan where it was asked for", "[exp
 
 TEST_CASE("what lies around a plan needs sizes", "[explore]") {
   const auto ran = test::run_cli({"analyze", "-", "--target", "h100-sxm5", "--explore"},
-                           "diagram one\naxis a\ninput A: f16[a]\nB: f16[a] = A[a] + 1\noutput B\n");
+                                 "diagram one\naxis a\ninput A: f16[a]\nB: f16[a] = A[a] + 1\noutput B\n");
   CHECK(ran.code == 1);
   CHECK(ran.err.find("E0533") != std::string::npos);
 }

@@ -82,6 +82,17 @@ TEST_CASE("lines end at newlines and semicolons, and go on inside brackets") {
         structure(parsed("diagram d\naxis a = 4\naxis b = 4\nA[a, b] = sum[c](a)  # over\noutput A\n")));
 }
 
+TEST_CASE("a mistake at the end of a line stands where its letters end, however lines end") {
+  for (const std::string end : {"\n", "\r\n"}) {
+    Sources sources;
+    Diagnostics diagnostics;
+    parse(sources, sources.add("test.nap", "diagram d" + end + "O[q]" + end + "output O" + end), diagnostics);
+    const auto text = render_text(sources, diagnostics, false);
+    INFO(text);
+    CHECK(text.find("test.nap:2:5") != std::string::npos);
+  }
+}
+
 TEST_CASE("a byte order mark is no part of the text") {
   CHECK(parsed("\xEF\xBB\xBF"
                "diagram d")
