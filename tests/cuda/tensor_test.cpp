@@ -93,13 +93,19 @@ bool is_without(const std::vector<std::string>& notes, const std::string& words)
                       [&](const std::string& note) { return note.find(words) != note.npos; });
 }
 
+// On matrix units, or where there is no product with rows over warps.
+Partition distributed_partition(const Kernel& kernel, const Hardware& hardware) {
+  const auto on_units = distribute(kernel, hardware);
+  if (const auto* warps = std::get_if<WarpNest>(&on_units)) return warps->partition;
+  return std::get<RowNest>(distribute_rows(kernel, hardware)).partition;
+}
+
 // Bytes between the outermost level and the next, of the kernels as they are distributed, at other sizes.
 std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
   const auto diagram = read_text(each.text, sizes_of(sizes));
   std::int64_t bytes = 0;
   for (auto kernel : planned.plan.kernels) {
-    const auto distributed = distribute(kernel, planned.hardware);
-    kernel.partition = std::get<WarpNest>(distributed).partition;
+    kernel.partition = distributed_partition(kernel, planned.hardware);
     const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
                                    kernel.partition);
     bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
