@@ -46,6 +46,22 @@ bool chooses(const Diagram& diagram, ExprId id) {
       });
 }
 
+bool reads_elsewhere(const Diagram& diagram, ExprId id) {
+  return match(
+      diagram.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
+      [](const Size&) { return false; },
+      [](const Access& a) {
+        return !std::ranges::all_of(a.at, [](const Index& index) {
+          return index.terms.size() == 1 && index.terms[0].second == 1 && index.divisor == 1 && index.offset == 0;
+        });
+      },
+      [&](const Reduce& r) { return reads_elsewhere(diagram, r.body); },
+      [&](const Cast& c) { return reads_elsewhere(diagram, c.value); },
+      [&](const Apply& a) {
+        return std::ranges::any_of(a.arguments, [&](ExprId argument) { return reads_elsewhere(diagram, argument); });
+      });
+}
+
 using Wires = std::set<WireId>;
 
 // The wires of an input that is read at its own place; none where it is read otherwise, or computed.
@@ -79,6 +95,10 @@ std::optional<Product> product(const Derivation& derivation, const Column& colum
   const auto a = wires_read(derivation, apply.arguments[0]), b = wires_read(derivation, apply.arguments[1]);
   const auto& kept = diagram.at(column.output).wires;
   if (!a || !b || !leaves(derivation, kept)) return std::nullopt;
+  // Of an array with itself a program may use what is symmetric.
+  if (std::get<Access>(diagram.at(apply.arguments[0]).node).array ==
+      std::get<Access>(diagram.at(apply.arguments[1]).node).array)
+    return std::nullopt;
   Product made;
   Wires all = *a;
   all.insert(b->begin(), b->end());
@@ -119,6 +139,15 @@ double narrowest(const Derivation& derivation, const Product& product, bool in_v
   return least;
 }
 
+// Whether some of an input may not be needed: a choice is made somewhere, or an input is read elsewhere than at its own
+// place, in windows or steps.
+bool may_leave_out(const Derivation& derivation) {
+  const auto& diagram = derivation.scratch;
+  return std::ranges::any_of(derivation.columns, [&](const Column& column) {
+    return chooses(diagram, column.value) || reads_elsewhere(diagram, column.value);
+  });
+}
+
 // All that one memory of the level and those below it hold.
 double room_below(const Hardware& hardware, std::size_t level) {
   const auto& memory = hardware.levels[level];
@@ -133,6 +162,7 @@ double room_below(const Hardware& hardware, std::size_t level) {
 
 LowerBound lower_bound(const Derivation& derivation, double room, bool in_values, double memories) {
   LowerBound made{compulsory(derivation, in_values), "inputs read once, outputs written once"};
+  if (may_leave_out(derivation)) made.why += ", where all of them are needed";
   const auto product = only_product(derivation);
   if (!product) return made;
   const double one = narrowest(derivation, *product, in_values), held = room / one;

@@ -152,20 +152,24 @@ void Search::choose(Beginning beginning, const Order& order) {
   }
 }
 
+// Short of the first size from `good` towards `bad` that fails, no nearer than pieces can lie to each other.
+template <class Passes>
+std::int64_t short_of(std::int64_t good, std::int64_t bad, std::int64_t grain, const Passes& passes) {
+  while (std::abs(bad - good) > grain) {
+    const auto middle = good + (bad - good) / 2;
+    (passes(middle) ? good : bad) = middle;
+  }
+  return bad > good ? bad - 1 : bad + 1;
+}
+
 // A free size is too large that does not fit with all others at their smallest.
 void Search::tighten(Beginning& beginning, const Order& order) {
   for (auto i = beginning.depth; i < order.splits.size(); ++i) {
-    auto &size = beginning.least[order.splits[i]], &most = beginning.most[order.splits[i]];
+    const auto split = order.splits[i];
+    auto &size = beginning.least[split], &most = beginning.most[split];
     const auto least = size;
     const auto fits = [&](std::int64_t tried) { return size = tried, holds(beginning); };
-    if (least < most && !fits(most)) {
-      auto good = least;
-      while (most - good > 1) {
-        const auto middle = good + (most - good) / 2;
-        (fits(middle) ? good : most) = middle;
-      }
-      most = good;
-    }
+    if (least < most && !fits(most)) most = std::max(least, short_of(least, most, grain(beginning, split), fits));
     size = least;
   }
 }
@@ -173,19 +177,17 @@ void Search::tighten(Beginning& beginning, const Order& order) {
 // And too small where the score cannot be among the best with all others at their largest. Launches take long to tell.
 void Search::raise(Beginning& beginning, const Order& order) {
   for (auto i = beginning.depth; i < order.splits.size(); ++i) {
-    auto &least = beginning.least[order.splits[i]], &size = beginning.most[order.splits[i]];
+    const auto split = order.splits[i];
+    auto &least = beginning.least[split], &size = beginning.most[split];
     const auto most = size;
     const auto good = [&](std::int64_t tried) { return size = tried, promises(beginning, order); };
-    if (least < most && !good(least)) {
-      auto top = most;
-      while (top - least > 1) {
-        const auto middle = least + (top - least) / 2;
-        (good(middle) ? top : least) = middle;
-      }
-      least = top;
-    }
+    if (least < most && !good(least)) least = std::min(most, short_of(most, least, grain(beginning, split), good));
     size = most;
   }
+}
+
+std::int64_t Search::grain(const Beginning& beginning, std::size_t split) const {
+  return space_.divisor(shapes_.at(beginning.shape).partition.splits[split]);
 }
 
 bool Search::holds(const Beginning& beginning) {

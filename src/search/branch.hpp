@@ -46,6 +46,7 @@ class Search {
   void choose(Beginning, const Order&);
   void tighten(Beginning&, const Order&);
   void raise(Beginning&, const Order&);
+  std::int64_t grain(const Beginning&, std::size_t split) const;
   bool holds(const Beginning&);
   void continue_with(const Beginning&);
   void open_shape(Beginning&);

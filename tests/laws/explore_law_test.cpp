@@ -118,6 +118,9 @@ TEST_CASE("a bound of matrix products is of matrix products alone", "[explore]")
         Approx(plain.moved));
   CHECK(bound("C[a, c] = sum[b](A[a, b] * B[b, c])\nD: f16[a, c] = where(M[a, c], C[a, c], 0)\noutput D\n").moved <
         plain.moved);
+  // Half of the products of an array with itself are the others again.
+  CHECK(bound("C: f16[a, c] = sum[b](B[b, a] * B[b, c])\noutput C\n").moved < plain.moved);
+  CHECK(bound("C: f16[a, c] = where(M[a, c], A[a, c], 0)\noutput C\n").why.ends_with("where all of them are needed"));
   CHECK(bound("C[a, c] = sum[b](A[a, b] * B[b, c])\nD: f16[a] = sum[c](C[a, c])\noutput D\n").moved < compulsory);
 }
 
