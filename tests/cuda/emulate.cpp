@@ -109,6 +109,18 @@ std::string build(const std::string& name, const Diagram& diagram, std::vector<E
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
   return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
 }
+std::int64_t model_bytes(const kernel_cases::Case& each, const kernel_cases::Planned& planned, const std::string& sizes,
+                         const std::function<Partition(const Kernel&)>& distributed) {
+  const auto diagram = read_text(each.text, sizes_of(sizes));
+  std::int64_t bytes = 0;
+  for (const auto& kernel : planned.plan.kernels) {
+    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
+                                   distributed(kernel));
+    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
+  }
+  return bytes;
+}
+
 std::map<std::string, long long> counts(const std::string& output) {
   std::map<std::string, long long> all;
   std::istringstream lines(output);

@@ -1,6 +1,7 @@
 // Emitted kernels compiled for the host, and run there: harness and driver of a plan in a folder of their own.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +15,11 @@ std::string build(const std::string& name, const napkin::Diagram&, std::vector<n
 // Runs the harness of a folder; what it printed, with what the emulation counted: "read_bytes 250" and so on.
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes);
 std::map<std::string, long long> counts(const std::string& output);
+
+// What the cost model says that moves between the outermost level and the next, of the kernels with the partitions that
+// they are distributed with, at other sizes.
+std::int64_t model_bytes(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& sizes,
+                         const std::function<napkin::Partition(const napkin::Kernel&)>& distributed);
 
 // Runs the driver at sizes "q=7 x=9" and compares with evaluate(), which is slow.
 void compare(const std::string& text, const std::string& folder, const std::string& sizes);

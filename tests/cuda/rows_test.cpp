@@ -9,6 +9,7 @@
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
 #include "support/catch.hpp"
+#include "support/machine.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -23,12 +24,6 @@ std::string rows_of(const std::string& name, const std::string& text, std::int64
   return fmt::format("diagram {}\naxis r = 4096; axis x = {}\n{}", name, x, text);
 }
 
-const Case& example(const std::string& name) {
-  const auto& all = cases();
-  return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
-}
-
-// Each split along its rows by hand; what is along lanes then is for napkin to say.
 std::vector<Case> row_cases() {
   const std::string by_rows = "group r 1 at smem", eight = "group r 8 at smem";
   const std::vector<std::string> sizes = {"r=5 x=7", "r=6 x=2048", "r=9 x=1021"};
@@ -63,8 +58,8 @@ std::vector<Case> row_cases() {
                "output Y\n"),
        {eight},
        {"r=5 x=7", "r=16 x=2048", "r=19 x=1021"}},
-      {"rows_variance", example("variance").text, {}, {"r=5 x=7", "r=3 x=8192", "r=4 x=5001"}},
-      {"rows_logsumexp", example("logsumexp").text, {}, {"r=7 x=9", "r=3 x=4096", "r=5 x=5001"}},
+      {"rows_variance", case_named("variance").text, {}, {"r=5 x=7", "r=3 x=8192", "r=4 x=5001"}},
+      {"rows_logsumexp", case_named("logsumexp").text, {}, {"r=7 x=9", "r=3 x=4096", "r=5 x=5001"}},
       {"rows_vector",
        rows_of("rows_vector", "input W: f16[r, x]; input V: f16[x]\nY: f32[r] = sum[x](W[r, x] * V[x])\noutput Y\n"),
        {"group r 8, stream x 64 at smem"},
@@ -84,35 +79,14 @@ std::vector<Case> row_cases() {
        {by_rows},
        {"r=5 x=7", "r=8 x=256", "r=7 x=199"}},
       {"rows_window",
-       example("average_pooling").text,
+       case_named("average_pooling").text,
        {},
        {"n=2 c=5 u=3 v=4", "n=1 c=256 u=4 v=4", "n=2 c=77 u=3 v=5"}},
   };
 }
 
-std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
-  const auto diagram = read_text(each.text, sizes_of(sizes));
-  std::int64_t bytes = 0;
-  for (const auto& kernel : planned.plan.kernels) {
-    const auto distributed = distribute_rows(kernel, planned.hardware);
-    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
-                                   std::get<RowNest>(distributed).partition);
-    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
-  }
-  return bytes;
-}
-
-// What the emulation counted as read and written.
-std::int64_t counted_bytes(const std::string& output) {
-  std::istringstream words(output);
-  std::int64_t all = 0, value = 0;
-  for (std::string word; words >> word;)
-    if ((word == "read_bytes" || word == "written_bytes") && words >> value) all += value;
-  return all;
-}
-
-Ran harness(const std::string& folder, const std::string& sizes) {
-  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
+Partition in_rows(const Kernel& kernel) {
+  return std::get<RowNest>(distribute_rows(kernel, read_machine(machine))).partition;
 }
 
 EmittedCode emitted(const Planned& planned) {
@@ -130,10 +104,11 @@ TEST_CASE("rows over warps compute what the diagram means and move what the mode
       const auto folder = emulate::build(each.name, planned.diagram, emitted(planned).files);
       for (const auto& sizes : each.run_sizes) {
         CAPTURE(sizes);
-        const auto ran = harness(folder, sizes);
+        const auto ran = emulate::harness(folder, sizes);
         INFO(ran.output);
         REQUIRE(ran.status == 0);
-        CHECK(counted_bytes(ran.output) == model_bytes(each, planned, sizes));
+        auto counted = emulate::counts(ran.output);
+        CHECK(counted["read_bytes"] + counted["written_bytes"] == emulate::model_bytes(each, planned, sizes, in_rows));
         if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
       }
     }
@@ -148,7 +123,7 @@ TEST_CASE("the emulation finds a barrier between warps of a row left out", "[emu
   REQUIRE(at != text.npos);
   text.erase(at, std::string("  __syncthreads();\n").size());
   const auto folder = emulate::build("rows_planted", planned.diagram, files);
-  const auto ran = harness(folder, "r=6 x=2048");
+  const auto ran = emulate::harness(folder, "r=6 x=2048");
   INFO(ran.output);
   CHECK((ran.output.find("race: ") != ran.output.npos || ran.output.find("nobody wrote") != ran.output.npos));
 }

@@ -6,6 +6,7 @@
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
 #include "support/catch.hpp"
+#include "support/machine.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -93,17 +94,8 @@ EmittedCode emitted(const Planned& planned) {
   return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
 }
 
-// Bytes between the outermost level and the next, of the kernels as they are distributed, at other sizes.
-std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
-  const auto diagram = read_text(each.text, sizes_of(sizes));
-  std::int64_t bytes = 0;
-  for (auto kernel : planned.plan.kernels) {
-    kernel.partition = std::get<WarpNest>(distribute_teams(kernel, planned.hardware)).partition;
-    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
-                                   kernel.partition);
-    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
-  }
-  return bytes;
+Partition on_teams(const Kernel& kernel) {
+  return std::get<WarpNest>(distribute_teams(kernel, read_machine(machine))).partition;
 }
 
 void check(const Case& each) {
@@ -120,7 +112,7 @@ void check(const Case& each) {
     auto counted = emulate::counts(ran.output);
     CHECK(counted["team_operations"] > 0);
     CHECK(counted["matrix_operations"] == 0);
-    CHECK(counted["read_bytes"] + counted["written_bytes"] == model_bytes(each, planned, sizes));
+    CHECK(counted["read_bytes"] + counted["written_bytes"] == emulate::model_bytes(each, planned, sizes, on_teams));
     if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
   }
 }

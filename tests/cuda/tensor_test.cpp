@@ -6,6 +6,7 @@
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
 #include "support/catch.hpp"
+#include "support/machine.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -94,23 +95,11 @@ bool is_without(const std::vector<std::string>& notes, const std::string& words)
 }
 
 // On matrix units, or where there is no product with rows over warps.
-Partition distributed_partition(const Kernel& kernel, const Hardware& hardware) {
-  const auto on_units = distribute(kernel, hardware);
-  if (const auto* warps = std::get_if<WarpNest>(&on_units)) return warps->partition;
+Partition on_units(const Kernel& kernel) {
+  const auto hardware = read_machine(machine);
+  const auto distributed = distribute(kernel, hardware);
+  if (const auto* warps = std::get_if<WarpNest>(&distributed)) return warps->partition;
   return std::get<RowNest>(distribute_rows(kernel, hardware)).partition;
-}
-
-// Bytes between the outermost level and the next, of the kernels as they are distributed, at other sizes.
-std::int64_t model_bytes(const Case& each, const Planned& planned, const std::string& sizes) {
-  const auto diagram = read_text(each.text, sizes_of(sizes));
-  std::int64_t bytes = 0;
-  for (auto kernel : planned.plan.kernels) {
-    kernel.partition = distributed_partition(kernel, planned.hardware);
-    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
-                                   kernel.partition);
-    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
-  }
-  return bytes;
 }
 
 void check(const Case& each) {
@@ -127,7 +116,7 @@ void check(const Case& each) {
     auto counted = emulate::counts(ran.output);
     CHECK(counted["matrix_operations"] > 0);
     CHECK(counted["load_conflicts"] == 0);
-    CHECK(counted["read_bytes"] + counted["written_bytes"] == model_bytes(each, planned, sizes));
+    CHECK(counted["read_bytes"] + counted["written_bytes"] == emulate::model_bytes(each, planned, sizes, on_units));
     if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
   }
 }
