@@ -46,8 +46,8 @@ struct Found {
 };
 Found search(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
 
-// What fusing the statements of one kernel saved against a kernel for each of them. What a statement costs alone counts
-// for the first kernel that computes it.
+// What fusing the statements of one kernel saved against a kernel for each of them, the best that a short search finds.
+// What a statement costs alone counts for the first kernel that computes it.
 struct Saved {
   struct Array {
     std::string array;       // no longer goes through the outermost memory, or less often

@@ -21,7 +21,8 @@ constexpr std::size_t most_steps = 20'000;
 constexpr std::int64_t most_searched = 1000;  // kernels
 // Partitions of all kernels together, some seconds; of diagrams that are not searched to the end anyway, one.
 constexpr std::int64_t most_evaluated = 5'000'000, most_evaluated_in_order = 1'000'000;
-constexpr std::int64_t first_patience = 32'000;  // partitions of one kernel in the first round
+constexpr std::int64_t alone_patience = 5'000;   // partitions of a statement alone, to have something to compare with
+constexpr std::int64_t first_patience = 32'000;  // of one kernel in the first round
 constexpr std::int64_t more_patience = 4;        // times as many in the next
 
 // What is known of one kernel's price.
@@ -50,8 +51,10 @@ class Plans {
 
   FoundPlan run() {
     draw();
+    patience_ = alone_patience;
     for (const auto& step : cuts_.steps)
       if (is_alone(step)) search_cut(step.cut, Price::never());
+    patience_ = first_patience;
     while (search_round()) {
       patience_ *= more_patience;
       for (auto& priced : prices_) priced.taken = priced.least;
