@@ -22,7 +22,7 @@ std::optional<Chart> machine(const Charted& charted) {
   const double now = *charted.sensitivity->time_s;
   const auto& all = charted.sensitivity->improvements;
   if (all.empty()) return std::nullopt;
-  Data data{{"twice_the", "time_s", "time_as_split_now_s", "bound_by"}, {}};
+  Data data{{"twice_the", "time_s", "time_as_split_now_s", "bound_by", "proven"}, {}};
   Sheet sheet("larger and faster machines for " + charted.title);
   sheet.head("how much faster the plan is where there is twice as much, split anew for it");
   double most = 0.1;
@@ -32,11 +32,12 @@ std::optional<Chart> machine(const Charted& charted) {
   sheet.axis_below(scale, top, bottom, percent, "faster");
   for (const auto& one : all) {
     const auto seconds = [](std::optional<double> time) { return time ? Cell(*time) : Cell(std::string()); };
-    data.rows.push_back({one.what, seconds(one.time_s), seconds(one.time_kept_s), one.bound_by});
+    data.rows.push_back({one.what, seconds(one.time_s), seconds(one.time_kept_s), one.bound_by,
+                         std::string(one.proven ? "yes" : "no")});
     const double y = sheet.y + row_height / 2, anew = std::max(0.0, gain(now, one.time_s));
     const double kept = std::max(0.0, gain(now, one.time_kept_s));
     sheet.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, one.what, names_width - 8);
-    const auto words = anew < 5e-4 ? "no faster" : percent(anew);
+    const auto words = (anew < 5e-4 ? "no faster" : percent(anew)) + (one.proven ? "" : " ?");
     sheet.add(MarkKind::bar, Area{scale.begin, y - bar_height / 2, scale.at(anew) - scale.begin, bar_height},
               {0, "", fmt::format("twice the {}: {}", one.what, words)});
     if (kept >= 5e-4)
@@ -47,7 +48,7 @@ std::optional<Chart> machine(const Charted& charted) {
     sheet.y += row_height;
   }
   sheet.y = bottom + 52;
-  sheet.note("a tick: with the pieces of this machine");
+  sheet.note("a tick: with the pieces of this machine; ?: the best found, not proven");
   return sheet.end("machine", std::move(data));
 }
 

@@ -90,17 +90,27 @@ class Rooms {
 std::optional<Chart> rooms(const Charted& charted) {
   Data data{{"kernel", "room", "moved", "at_least", "why", "proven", "partition"}, {}};
   Sheet sheet("transfers by room of " + charted.title);
+  std::vector<std::string> missing;
   for (const auto& one : charted.kernels) {
-    if (!one.explored || one.explored->rooms.points.empty()) continue;
+    if (!one.explored) continue;
+    if (one.explored->rooms.points.empty()) {
+      missing.push_back(kernel_name(one));
+      continue;
+    }
     const auto& curve = one.explored->rooms;
     for (const auto& point : curve.points)
       data.rows.push_back({kernel_name(one), point.room, point.moved, point.bound.moved, point.bound.why,
                            std::string(point.proven ? "yes" : "no"),
                            to_text(point.kernel.partition, point.kernel.derivation->scratch, curve.hardware)});
-    sheet.head(fmt::format("kernel {}, in one {} alone", kernel_name(one), curve.level().name));
+    sheet.head(
+        fmt::format("kernel {}, in one {} alone, {}", kernel_name(one), curve.level().name,
+                    curve.whole_tiles ? "with pieces that are whole tiles of the units" : "with pieces of any size"));
     Rooms(sheet, curve).draw();
   }
   if (data.rows.empty()) return std::nullopt;
+  for (const auto& name : missing)
+    sheet.note(
+        fmt::format("kernel {}: no curve: nothing of it fits, or to count what its masks leave takes minutes", name));
   return sheet.end("rooms", std::move(data));
 }
 

@@ -5,9 +5,10 @@
 namespace napkin::cli {
 
 int run_analyze(Session& session) {
-  const auto started = start(session, Sizes::or_symbolic);
+  auto started = start(session, Sizes::or_symbolic);
   if (!started.analysis) return started.finished;
   if (!session.options.plot.empty()) return run_plot(session, *started.analysis);
+  if (format(session.options) == Format::html) look_around(session, *started.analysis);
   return deliver(session, print(*started.analysis, format(session.options), product_in_color(session)));
 }
 

@@ -192,6 +192,12 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   return analysis;
 }
 
+void look_around(Session& session, Analysis& analysis) {
+  if (analysis.explored || analysis.symbolic || !fits(analysis)) return;
+  const Progress progress(session, fmt::format("napkin: looking around {}", analysis.diagram.name));
+  analysis.explored = explore(report::plan_of(analysis), analysis.hardware, analysis.goal.model, glance);
+}
+
 bool fits(const Analysis& analysis) {
   const auto all = chosen(analysis);
   return !all.empty() && std::all_of(all.begin(), all.end(), [](const auto& one) { return one.cost.overruns.empty(); });

@@ -16,6 +16,9 @@ using report::chosen;
 using report::plan_of;
 bool fits(const Analysis&);
 
+// Adds what lies around the plan, at a glance, where nobody asked for more.
+void look_around(Session&, Analysis&);
+
 // The words of a partition, kernel by kernel.
 std::string partition_words(const Analysis&);
 

@@ -77,7 +77,8 @@ std::string rooms_words(const Curve& curve) {
   std::vector<std::string> reasons;
   for (const auto& point : curve.points)
     if (std::ranges::find(reasons, point.bound.why) == reasons.end()) reasons.push_back(point.bound.why);
-  auto text = fmt::format("one {} alone, with pieces of any size; * the room here; at least: {}", curve.level().name,
+  auto text = fmt::format("one {} alone, with pieces {}; * the room here; at least: {}", curve.level().name,
+                          curve.whole_tiles ? "that are whole tiles of the units, for the masks" : "of any size",
                           fmt::join(reasons, ", or "));
   const bool unproven = std::ranges::any_of(curve.points, [](const CurvePoint& point) { return !point.proven; });
   return unproven ? text + "; ? the best found, not proven" : text;
@@ -118,12 +119,15 @@ void add_explored(Document& made, const Explored::OfKernel& explored, const Hard
 }
 
 void add_sensitivity(Document& made, const Sensitivity& sensitivity) {
+  const bool all_proven = std::ranges::all_of(sensitivity.improvements, &Improvement::proven);
   Table table{{{"twice the"}, {"time", true}, {"faster", true}, {"as split now", true}, {"bound by"}}, {}};
   for (const auto& one : sensitivity.improvements)
-    table.rows.push_back({one.what, lasting(one.time_s), gain(sensitivity.time_s, one.time_s),
-                          gain(sensitivity.time_s, one.time_kept_s), one.bound_by});
+    table.rows.push_back({one.what, lasting(one.time_s) + (one.proven ? "" : " ?"),
+                          gain(sensitivity.time_s, one.time_s), gain(sensitivity.time_s, one.time_kept_s),
+                          one.bound_by});
   add(made, "What a larger or faster machine would gain", std::move(table),
-      "each kernel split anew for that machine, what is fused in it stays");
+      fmt::format("each kernel split anew for that machine, what is fused in it stays{}",
+                  all_proven ? "" : "; ? the best found, not proven"));
 }
 
 }  // namespace napkin::report

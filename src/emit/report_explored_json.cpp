@@ -46,7 +46,10 @@ Json rooms_json(const Curve& curve) {
     one["proven"] = point.proven;
     points.push_back(std::move(one));
   }
-  return {{"level", level.name}, {"from", curve.hardware.levels[0].name}, {"points", points}};
+  return {{"level", level.name},
+          {"from", curve.hardware.levels[0].name},
+          {"whole_tiles", curve.whole_tiles},
+          {"points", points}};
 }
 
 Json pieces_json(const std::optional<Terrain>& terrain) {
@@ -68,7 +71,8 @@ Json sensitivity_json(const Sensitivity& sensitivity) {
     all.push_back({{"twice_the", one.what},
                    {"time_s", number(one.time_s)},
                    {"time_as_split_now_s", number(one.time_kept_s)},
-                   {"bound_by", one.bound_by}});
+                   {"bound_by", one.bound_by},
+                   {"proven", one.proven}});
   return {{"time_s", number(sensitivity.time_s)}, {"improvements", all}};
 }
 

@@ -3,15 +3,14 @@
 
 namespace napkin {
 
-Explored explore(const Plan& plan, const Hardware& hardware, Model model) {
+Explored explore(const Plan& plan, const Hardware& hardware, Model model, const Effort& effort) {
   constexpr double tolerance = 0.1;
-  constexpr int each_doubling = 2;
-  Explored made;
+  Explored made{{}, {}, effort.front < Effort{}.front};
   for (const auto& kernel : plan.kernels)
-    made.kernels.push_back({explore_front(kernel.derivation, hardware, model, tolerance),
-                            explore_rooms(kernel.derivation, hardware, each_doubling),
+    made.kernels.push_back({explore_front(kernel.derivation, hardware, model, tolerance, effort),
+                            explore_rooms(kernel.derivation, hardware, effort),
                             explore_pieces(kernel, hardware, model)});
-  made.machine = explore_machine(plan, hardware, model);
+  made.machine = explore_machine(plan, hardware, model, effort);
   return made;
 }
 

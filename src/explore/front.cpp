@@ -6,8 +6,6 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t patience = 200'000;  // partitions, a second or so
-
 std::size_t traded_level(const Hardware& hardware) { return hardware.core.value_or(1); }
 
 Trade trade(const Hardware& hardware, double tolerance) {
@@ -16,7 +14,7 @@ Trade trade(const Hardware& hardware, double tolerance) {
 }
 
 Front front(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, Model model, double tolerance,
-            decltype(rank)& ranked) {
+            decltype(rank)& ranked, std::int64_t patience) {
   const Goal goal{.model = model, .fixed = {}};
   const auto space = make_space(std::move(derivation), hardware, goal);
   // The fastest stands on the front, whatever comes close to it.
@@ -32,13 +30,13 @@ Front front(std::shared_ptr<const Derivation> derivation, const Hardware& hardwa
 }  // namespace
 
 Front explore_front(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, Model model,
-                    double tolerance) {
-  return front(std::move(derivation), hardware, model, tolerance, rank);
+                    double tolerance, const Effort& effort) {
+  return front(std::move(derivation), hardware, model, tolerance, rank, effort.front);
 }
 
 Front explore_front_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, Model model,
                                  double tolerance) {
-  return front(std::move(derivation), hardware, model, tolerance, rank_exhaustively);
+  return front(std::move(derivation), hardware, model, tolerance, rank_exhaustively, 0);
 }
 
 }  // namespace napkin

@@ -13,7 +13,6 @@ namespace napkin {
 namespace {
 
 constexpr double twice = 2;
-constexpr std::int64_t patience = 30'000;  // partitions for each kernel on each machine
 
 template <class T>
 void scale(std::optional<Sourced<T>>& number) {
@@ -90,14 +89,16 @@ std::optional<double> lesser(std::optional<double> a, std::optional<double> b) {
   return a && b ? std::min(a, b) : a ? a : b;
 }
 
-Improvement improvement(const Doubling& doubling, const Plan& plan, Hardware machine, Model model) {
+Improvement improvement(const Doubling& doubling, const Plan& plan, Hardware machine, Model model,
+                        std::int64_t patience) {
   const Goal goal{.model = model, .fixed = {}};
   doubling.apply(machine);
-  Improvement made{doubling.what, 0, 0, ""};
+  Improvement made{doubling.what, 0, 0, "", true};
   double longest = 0;
   for (const auto& kernel : plan.kernels) {
     const auto kept = time_of(as_split(kernel, machine, model), model);
     const auto found = napkin::found(make_space(kernel.derivation, machine, goal), goal, rank, patience);
+    made.proven = made.proven && found.optimal;
     const auto again = found.best.empty() ? std::nullopt : time_of(found.best.front().cost, model);
     made.time_kept_s = sum(made.time_kept_s, kept);
     const auto time = lesser(again, kept);
@@ -111,13 +112,13 @@ Improvement improvement(const Doubling& doubling, const Plan& plan, Hardware mac
 
 }  // namespace
 
-Sensitivity explore_machine(const Plan& plan, const Hardware& hardware, Model model) {
+Sensitivity explore_machine(const Plan& plan, const Hardware& hardware, Model model, const Effort& effort) {
   Sensitivity made{0, {}};
   for (const auto& kernel : plan.kernels)
     made.time_s = sum(made.time_s, time_of(as_split(kernel, hardware, model), model));
   if (!made.time_s || *made.time_s <= 0) return {};
   for (const auto& doubling : doublings(hardware))
-    made.improvements.push_back(improvement(doubling, plan, hardware, model));
+    made.improvements.push_back(improvement(doubling, plan, hardware, model, effort.machine));
   return made;
 }
 

@@ -8,9 +8,6 @@
 namespace napkin {
 namespace {
 
-// Partitions for each room. Where masks leave pieces out, and pieces may have any size, one takes as long as hundreds.
-constexpr std::int64_t patience = 100'000, patience_with_masks = 500;
-
 // How many wires a mask compares at most; 0 where none leaves pieces out.
 std::size_t wires_compared(const std::vector<Step>& steps) {
   std::size_t most = 0;
@@ -45,25 +42,24 @@ Hardware two_memories(const Hardware& hardware, std::size_t level) {
 
 class Rooms {
  public:
-  Rooms(std::shared_ptr<const Derivation> derivation, Curve& curve)
-      : derivation_(std::move(derivation)), curve_(curve) {
+  Rooms(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, Curve& curve, const Effort& effort)
+      : derivation_(std::move(derivation)), curve_(curve), effort_(effort), searched_(curve.hardware) {
     goal_.objective = Objective::transfers;
-    if (wires_compared(*derivation_) > 0) patience_ = patience_with_masks;
+    if (curve.whole_tiles) searched_.compute = hardware.compute;
   }
 
-  // Whether something fits.
+  // Whether something fits. What fits into less room fits here, too.
   bool add(double room) {
-    auto& level = curve_.hardware.levels[1];
-    level.usable.reset();
-    level.capacity = {room, Origin::given, "", ""};
-    const auto space = make_space(derivation_, curve_.hardware, goal_);
-    const auto found = napkin::found(space, goal_, rank, patience_);
-    if (found.best.empty()) return false;
-    const auto& best = found.best.front();
-    const auto& cost = best.cost.levels.front();
-    const auto moved = static_cast<double>(level.in_values ? cost.transfer_values : cost.transfer_bytes);
-    auto bound = lower_bound(*derivation_, room, level.in_values);
-    curve_.points.push_back({room, moved, std::move(bound), best.kernel, found.optimal});
+    set_room(curve_.hardware, room), set_room(searched_, room);
+    const auto patience = curve_.whole_tiles ? effort_.rooms_with_masks : effort_.rooms;
+    const auto found = napkin::found(make_space(derivation_, searched_, goal_), goal_, rank, patience);
+    const auto* before = curve_.points.empty() ? nullptr : &curve_.points.back();
+    if (found.best.empty() && !before) return false;
+    const auto moved = found.best.empty() ? before->moved : moved_by(found.best.front());
+    const bool as_before = found.best.empty() || (before && before->moved < moved);
+    CurvePoint point{room, as_before ? before->moved : moved, lower_bound(*derivation_, room, curve_.level().in_values),
+                     as_before ? before->kernel : found.best.front().kernel, found.optimal && !curve_.whole_tiles};
+    curve_.points.push_back(std::move(point));
     return true;
   }
   bool everything_moves_once() const {
@@ -72,24 +68,37 @@ class Rooms {
   }
 
  private:
+  static void set_room(Hardware& hardware, double room) {
+    hardware.levels[1].usable.reset();
+    hardware.levels[1].capacity = {room, Origin::given, "", ""};
+  }
+  double moved_by(const Candidate& candidate) const {
+    const auto& cost = candidate.cost.levels.front();
+    return static_cast<double>(curve_.level().in_values ? cost.transfer_values : cost.transfer_bytes);
+  }
+
   std::shared_ptr<const Derivation> derivation_;
   Curve& curve_;
+  const Effort& effort_;
+  Hardware searched_;
   Goal goal_;
-  std::int64_t patience_ = patience;
 };
 
 }  // namespace
 
-Curve explore_rooms(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, int each_doubling) {
+Curve explore_rooms(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Effort& effort) {
   constexpr double smallest_share = 1.0 / 128, smallest = 1024, largest = 1e15;
   Curve curve;
-  if (hardware.levels.size() < 2 || wires_compared(*derivation) > 2) return curve;
+  if (hardware.levels.size() < 2) return curve;
+  const auto compared = wires_compared(*derivation);
+  curve.whole_tiles = compared > 0 && !hardware.compute.empty();
+  if (compared > 2 && !curve.whole_tiles) return curve;
   const auto level = hardware.core.value_or(1);
   curve.hardware = two_memories(hardware, level);
   curve.room_here = curve.level().room();
   const bool known = std::isfinite(curve.room_here);
-  Rooms rooms(std::move(derivation), curve);
-  const double step = std::pow(2.0, 1.0 / each_doubling);
+  Rooms rooms(std::move(derivation), hardware, curve, effort);
+  const double step = std::pow(2.0, 1.0 / effort.each_doubling);
   double before = known ? curve.room_here * smallest_share : smallest;
   for (double room = std::exp2(std::ceil(std::log2(before))); room < largest; before = room, room *= step) {
     if (before < curve.room_here && curve.room_here < std::floor(room)) rooms.add(curve.room_here);

@@ -85,16 +85,20 @@ TEST_CASE("less room never moves less, and nothing moves less than its bound", "
     for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
     const auto derivation = std::make_shared<const Derivation>(derive(diagram, all));
     for (const auto* machine : {"h100-sxm5", "two-level"}) {
-      const auto curve = explore_rooms(derivation, read_machine(machine), 1);
+      Effort effort;
+      effort.each_doubling = 1;
+      const auto curve = explore_rooms(derivation, read_machine(machine), effort);
+      CHECK(curve.whole_tiles == (masked && machine[0] == 'h'));
       REQUIRE(!curve.points.empty());
       for (std::size_t i = 0; i < curve.points.size(); ++i) {
         const auto& point = curve.points[i];
         INFO(machine << ", room " << point.room);
         CHECK(point.moved >= point.bound.moved);
         bounded += point.bound.why.find("matrix product") != std::string::npos;
-        if (i == 0 || !point.proven) continue;
+        if (i == 0) continue;
         CHECK(point.room > curve.points[i - 1].room);
         CHECK(point.moved <= curve.points[i - 1].moved);
+        if (!point.proven) continue;
         CHECK(point.bound.moved <= curve.points[i - 1].bound.moved);
       }
       CHECK(curve.points.back().moved == curve.points.back().bound.moved);
@@ -193,10 +197,40 @@ TEST_CASE("a report has what lies around its plan where it was asked for", "[exp
   CHECK(kernel["pieces"]["time_s"].size() == kernel["pieces"]["up"]["sizes"].size());
   CHECK(around["sensitivity"]["time_s"] == around["totals"]["time_s"]);
 
-  // Its keys are divided among cores, and its mask then compares three wires.
-  const auto divided = analyze("causal", {"--explore"});
-  CHECK(divided["kernels"][0]["rooms"].is_null());
-  CHECK(divided["kernels"][0]["front"]["partitions"].size() > 1);
+  CHECK(kernel["rooms"]["whole_tiles"] == false);
+}
+
+TEST_CASE("a glance sees what a longer look sees, from fewer places", "[explore]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto plan = search(read_example("attention.nap"), hardware, {}).plan;
+  const auto all = explore(plan, hardware, Model::machine), some = explore(plan, hardware, Model::machine, glance);
+  CHECK(!all.at_a_glance);
+  CHECK(some.at_a_glance);
+  const auto &rooms = all.kernels[0].rooms.points, &fewer = some.kernels[0].rooms.points;
+  CHECK(fewer.size() < rooms.size() / 2);
+  for (const auto& point : fewer) {
+    INFO(point.room);
+    const auto same = std::ranges::find(rooms, point.room, &CurvePoint::room);
+    if (same != rooms.end()) CHECK(point.moved >= same->moved);
+    if (point.proven && same != rooms.end()) CHECK(point.moved == same->moved);
+  }
+  CHECK(some.kernels[0].front.candidates[0].cost.time_s == all.kernels[0].front.candidates[0].cost.time_s);
+  REQUIRE(some.machine.improvements.size() == all.machine.improvements.size());
+  for (std::size_t i = 0; i < all.machine.improvements.size(); ++i)
+    CHECK(*some.machine.improvements[i].time_s >= *all.machine.improvements[i].time_s * (1 - 1e-9));
+}
+
+TEST_CASE("transfers by room are found under masks that compare three wires", "[explore]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto plan = search(read_example("causal.nap"), hardware, {}).plan;
+  REQUIRE(plan.kernels.size() == 2);  // its keys are divided among cores
+  const auto curve = explore_rooms(plan.kernels[0].derivation, hardware, glance);
+  CHECK(curve.whole_tiles);
+  CHECK(curve.points.size() > 4);
+  for (const auto& point : curve.points) {
+    CHECK(point.moved >= point.bound.moved);
+    CHECK(!point.proven);
+  }
 }
 
 TEST_CASE("what lies around a plan needs sizes", "[explore]") {
