@@ -79,6 +79,7 @@ struct Occupancy {
 // Beside: of teams that nothing makes take turns, part of what could overlap does.
 enum class Overlap : std::uint8_t { none, copies, beside, within_team, two_teams, three_teams };
 std::string_view name(Overlap);
+std::string_view words(Overlap);  // "two teams in turn"
 
 // One way to overlap the columns of a step.
 struct Pipelining {
@@ -96,8 +97,11 @@ struct Pipelining {
     std::string column;
     Resource on = Resource::fma;
     double begin_s = 0, end_s = 0;
+    std::int64_t team = 0;  // of those that take turns; copies are for all of them
   };
-  std::vector<Event> timeline;  // of one step of one team
+  // One step of one team alone; of teams in turn, from where the first begins a step to where it begins the next, once
+  // all are under way. Copies bring the tiles of a step to come, where they are not waited for.
+  std::vector<Event> timeline;
 };
 
 // Transfers against operations in one step of one core with all its teams.

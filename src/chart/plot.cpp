@@ -22,8 +22,10 @@ constexpr ChartKind kinds[] = {
     {"memory", "What memory holds", "Every array of the moment at which most is held, one after another.",
      chart::memory},
     {"timeline", "One step of the stream",
-     "What each unit does while one team takes one piece of the stream. A dotted line is a wait: what follows needs "
-     "what ends there. Hatched: the unit has nothing to do.",
+     "What each unit does while a team takes one piece of the stream; of teams that take turns, what each of them does "
+     "meanwhile. A dotted line is a wait: what follows needs what ends there, or its turn. Hatched: the unit has "
+     "nothing "
+     "to do for this team.",
      chart::timeline},
     {"loops", "The loops",
      "The pseudocode from left to right, one column a step, inside the frames of its groups and streams. A bar is a "

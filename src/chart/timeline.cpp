@@ -1,4 +1,5 @@
-// One step of one team: a row for each unit, what it does one after another, and where it waits.
+// One step of a team, or of teams in turn: for each a row for each unit, what it does one after another, and where it
+// waits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +14,6 @@ namespace {
 
 constexpr double names_width = 80, bars_width = 820, bar_height = 18, lane = 15;
 using Event = Pipelining::Event;
-
-std::string words(Overlap overlap) {
-  constexpr const char* all[] = {"one after another", "copies beside", "within a team", "two teams in turn",
-                                 "three teams in turn"};
-  return all[static_cast<std::size_t>(overlap)];
-}
 
 // Words above a bar, in the first lane where they do not meet those before them.
 struct Lanes {
@@ -35,33 +30,50 @@ struct Lanes {
 class Timeline {
  public:
   Timeline(Sheet& sheet, const ChartedKernel& one) : sheet_(sheet), configuration_(*one.configuration) {
-    for (const auto& event : pipelining().timeline) longest_ = std::max(longest_, event.end_s);
+    for (const auto& event : pipelining().timeline)
+      longest_ = std::max(longest_, event.end_s), teams_ = std::max(teams_, event.team + 1);
     scale_ = from_zero(longest_, margin + names_width, margin + names_width + bars_width);
     scale_.high = longest_, scale_.end = margin + names_width + bars_width;
-    sheet_.head(fmt::format("kernel {}: {} for one team; {}{}", kernel_name(one), lasting(longest_),
-                            words(pipelining().overlap),
+    sheet_.head(fmt::format("kernel {}: {}{}; as drawn {}{}", kernel_name(one), words(pipelining().overlap),
+                            teams_ > 1 ? ", once all are under way" : "", lasting(longest_),
                             pipelining().runs ? ", a step takes " + lasting(pipelining().step_s) : ""));
   }
 
   void draw(const std::string& kernel, Data& data) {
     const double top = sheet_.y;
-    for (const auto on : {Resource::copy, Resource::shared, Resource::tensor, Resource::fma, Resource::sfu}) draw(on);
+    draw(Resource::copy, 0);
+    for (std::int64_t team = 0; team < teams_; ++team) draw_team(team);
     const double bottom = sheet_.y + 4;
     sheet_.axis_below(scale_, top, bottom, lasting, "time");
-    for (const auto at : waits()) sheet_.add(MarkKind::barrier, Line{{{scale_.at(at), top}, {scale_.at(at), bottom}}});
     sheet_.y = bottom + 52;
     for (const auto& event : pipelining().timeline)
-      data.rows.push_back(
-          {kernel, words(pipelining().overlap), event.column, std::string(name(event.on)), event.begin_s, event.end_s});
+      data.rows.push_back({kernel, std::string(words(pipelining().overlap)), team_name(event), event.column,
+                           std::string(name(event.on)), event.begin_s, event.end_s});
   }
 
  private:
   const Pipelining& pipelining() const { return configuration_.pipelinings[configuration_.chosen]; }
 
-  void draw(Resource on) {
+  std::string team_name(const Event& event) const {
+    return event.on == Resource::copy ? "all" : std::to_string(event.team + 1);
+  }
+
+  void draw_team(std::int64_t team) {
+    if (teams_ > 1) {
+      sheet_.y += lane;
+      sheet_.write(MarkKind::note, {margin, sheet_.y}, Anchor::start, fmt::format("team {}", team + 1));
+      sheet_.y += lane / 2;
+    }
+    const double top = sheet_.y;
+    for (const auto on : {Resource::shared, Resource::tensor, Resource::fma, Resource::sfu}) draw(on, team);
+    for (const auto at : waits(team))
+      sheet_.add(MarkKind::barrier, Line{{{scale_.at(at), top}, {scale_.at(at), sheet_.y}}});
+  }
+
+  void draw(Resource on, std::int64_t team) {
     std::vector<Event> events;
     for (const auto& event : pipelining().timeline)
-      if (event.on == on) events.push_back(event);
+      if (event.on == on && event.team == team) events.push_back(event);
     if (events.empty()) return;
     std::ranges::stable_sort(events, {}, &Event::begin_s);
     Lanes lanes;
@@ -96,16 +108,26 @@ class Timeline {
     const auto clocks = std::ranges::find_if(configuration_.clocks, [&](const ColumnClocks& one) {
       return one.column == event.column && one.on == event.on;
     });
-    const auto count = clocks == configuration_.clocks.end() ? "" : fmt::format(", {} clocks", counted(clocks->clocks));
-    return fmt::format("{} {}{}", elided(event.column, 160), lasting(event.end_s - event.begin_s), count);
+    const auto seconds = event.end_s - event.begin_s;
+    const auto count = clocks == configuration_.clocks.end()
+                           ? ""
+                           : fmt::format(", {} clocks", counted(clocks->clocks * seconds / clocks->seconds));
+    return fmt::format("{} {}{}", elided(event.column, 160), lasting(seconds), count);
   }
 
-  // One unit begins where another ends.
-  std::set<double> waits() const {
+  // Where a unit of the team begins because another of its units ended, or because it is its turn.
+  std::set<double> waits(std::int64_t team) const {
     std::set<double> all;
-    for (const auto& first : pipelining().timeline)
-      for (const auto& next : pipelining().timeline)
-        if (first.on != next.on && next.begin_s == first.end_s) all.insert(next.begin_s);
+    for (const auto& next : pipelining().timeline) {
+      if (next.team != team || next.on == Resource::copy) continue;
+      double before = 0;
+      for (const auto& first : pipelining().timeline) {
+        if (first.team != team || first.on == Resource::copy || first.end_s > next.begin_s) continue;
+        before = std::max(before, first.end_s);
+        if (first.on != next.on && first.end_s == next.begin_s) all.insert(next.begin_s);
+      }
+      if (teams_ > 1 && next.begin_s > before) all.insert(next.begin_s);
+    }
     return all;
   }
 
@@ -114,12 +136,13 @@ class Timeline {
   Series series_;
   Scale scale_;
   double longest_ = 0;
+  std::int64_t teams_ = 1;
 };
 
 }  // namespace
 
 std::optional<Chart> timeline(const Charted& charted) {
-  Data data{{"kernel", "overlap", "column", "unit", "begin_s", "end_s"}, {}};
+  Data data{{"kernel", "overlap", "team", "column", "unit", "begin_s", "end_s"}, {}};
   Sheet sheet("one step of " + charted.title);
   for (const auto& one : charted.kernels) {
     const auto& made = one.configuration;
@@ -127,7 +150,11 @@ std::optional<Chart> timeline(const Charted& charted) {
       Timeline(sheet, one).draw(kernel_name(one), data);
   }
   if (data.rows.empty()) return std::nullopt;
-  sheet.note("Dotted: what begins there waits for what ends there. Hatched: the unit has nothing to do for this team.");
+  sheet.note(
+      "Dotted: what begins there waits for what ends there, or for its turn. Hatched: nothing to do for this team.");
+  sheet.note(
+      "Copies bring the tiles of a step to come, unless everything goes one after another. Of teams in turn, what "
+      "is cut at the right goes on at the left.");
   return sheet.end("timeline", std::move(data));
 }
 

@@ -143,6 +143,11 @@ std::string_view name(Overlap overlap) {
   constexpr std::string_view names[] = {"none", "copies", "beside", "within_team", "two_teams", "three_teams"};
   return names[static_cast<std::size_t>(overlap)];
 }
+std::string_view words(Overlap overlap) {
+  constexpr std::string_view all[] = {"one after another", "copies beside",     "teams side by side",
+                                      "within a team",     "two teams in turn", "three teams in turn"};
+  return all[static_cast<std::size_t>(overlap)];
+}
 
 std::optional<Configuration> configure(const Kernel& kernel, const KernelCost& cost, const Hardware& hardware,
                                        Model model) {

@@ -139,33 +139,6 @@ class Fitting {
 
 }  // namespace
 
-// One step of one team alone: what it waits for, one after another; within a team the lanes work beside the trailing
-// contractions.
-std::vector<Pipelining::Event> timeline(const BlockStep& step, const StepClocks& clocks, Overlap overlap) {
-  std::vector<Pipelining::Event> events;
-  double now = 0, lanes = -1;
-  if (overlap == Overlap::none)
-    for (const auto& column : clocks.columns)
-      if (column.on == Resource::copy) {
-        events.push_back({column.column, column.on, now, now + column.seconds});
-        now += column.seconds;
-      }
-  for (const auto& column : step.columns)
-    for (const auto on : {Resource::fma, Resource::sfu, Resource::tensor}) {
-      const auto found = std::ranges::find_if(
-          clocks.columns, [&](const ColumnClocks& c) { return c.column == column.name && c.on == on; });
-      if (found == clocks.columns.end()) continue;
-      if (overlap == Overlap::within_team && !column.contraction && lanes < 0) lanes = now;
-      const bool beside = overlap == Overlap::within_team && column.contraction && !column.contraction->rows.staged &&
-                          on == Resource::tensor && lanes >= 0;
-      const double begin = beside ? lanes : now;
-      events.push_back({column.name, on, begin, begin + found->seconds});
-      if (beside) lanes = begin + found->seconds;
-      now = std::max(now, begin + found->seconds);
-    }
-  return events;
-}
-
 double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t teams) {
   const double together = overlap == Overlap::none ? clocks.copy + clocks.alone() : clocks.alone();
   const double within = clocks.leading + std::max(clocks.pointwise, clocks.trailing);

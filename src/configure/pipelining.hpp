@@ -8,7 +8,7 @@ namespace napkin {
 // Every overlap for one way to deal out the rows, where a core gets at most so many blocks of the launch.
 std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClocks&, const Variables&, const Hardware&,
                                     Model, std::int64_t most_blocks);
-// One step of one team; `clocks` know their columns.
+// What `Pipelining::timeline` holds; `clocks` know their columns.
 std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
 // Teams that share one core: those of all blocks on it.
 std::int64_t teams_on_core(const Pipelining&, const Team&, Model);

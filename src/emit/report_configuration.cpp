@@ -22,13 +22,6 @@ std::string shape_text(const Variable& variable) {
                      held(static_cast<double>(variable.bytes)), copies);
 }
 
-// In words for people: what runs beside what.
-std::string words(Overlap overlap) {
-  constexpr const char* all[] = {"one after another", "copies beside",     "teams side by side",
-                                 "within a team",     "two teams in turn", "three teams in turn"};
-  return all[static_cast<std::size_t>(overlap)];
-}
-
 Table summary(const Configuration& made) {
   std::vector<std::string> subloops;
   for (const auto& [axis, size] : made.subloops) subloops.push_back(fmt::format("{} by {}", axis, size));
@@ -94,7 +87,7 @@ Table pipelining_table(const Configuration& made) {
     const auto allocated = occupancy.blocks == 0 ? "none: too much " + occupancy.limited_by
                                                  : fmt::format("{}, {}", plural(occupancy.blocks, "block"),
                                                                plural(occupancy.warps, "warp"));
-    table.rows.push_back({i == made.chosen && one.runs ? "*" : "", words(one.overlap),
+    table.rows.push_back({i == made.chosen && one.runs ? "*" : "", std::string(words(one.overlap)),
                           one.runs ? lasting(one.step_s) : "-", one.runs ? share(one.utilization, 1) : "-",
                           std::to_string(occupancy.registers_per_thread), held(static_cast<double>(one.shared_bytes)),
                           plural(occupancy.teams, "team"), allocated});
@@ -102,10 +95,20 @@ Table pipelining_table(const Configuration& made) {
   return table;
 }
 
-Table timeline_table(const Configuration& made) {
+bool by_teams(const Pipelining& pipelining) {
+  return std::ranges::any_of(pipelining.timeline, [](const auto& event) { return event.team > 0; });
+}
+
+Table timeline_table(const Pipelining& pipelining) {
   Table table{{{"column"}, {"on"}, {"from", true}, {"to", true}}, {}};
-  for (const auto& event : made.pipelinings[made.chosen].timeline)
+  const bool teams = by_teams(pipelining);
+  if (teams) table.columns.insert(table.columns.begin(), {"team"});
+  for (const auto& event : pipelining.timeline) {
     table.rows.push_back({event.column, std::string(name(event.on)), lasting(event.begin_s), lasting(event.end_s)});
+    if (!teams) continue;
+    auto& row = table.rows.back();
+    row.insert(row.begin(), event.on == Resource::copy ? "all" : std::to_string(event.team + 1));
+  }
   return table;
 }
 
@@ -124,7 +127,8 @@ Table neighbour_table(const Configuration& made) {
     table.rows.push_back({fmt::format("{} {}", one.axis, one.size),
                           one.runs && one.time_s && made.launch ? percent(made.launch->time_s / *one.time_s) : "",
                           one.runs ? percent(one.times_as_fast) : "does not run",
-                          one.runs ? std::string(name(one.bound)) : "", one.runs ? words(one.overlap) : ""});
+                          one.runs ? std::string(name(one.bound)) : "",
+                          one.runs ? std::string(words(one.overlap)) : ""});
   return table;
 }
 
@@ -163,7 +167,9 @@ void add_configuration(Document& document, const Configuration& made) {
   add(document, "Columns of a step", column_table(made));
   add(document, "Clocks of a step, of all rows of a block", clock_table(made));
   add(document, "Overlap", pipelining_table(made));
-  add(document, "One step of one team", timeline_table(made));
+  const auto& chosen = made.pipelinings[made.chosen];
+  add(document, by_teams(chosen) ? "One step of teams that take turns" : "One step of one team",
+      timeline_table(chosen));
   if (made.bandwidth) {
     document.blocks.push_back(Heading{3, "Bandwidth", ""});
     document.blocks.push_back(Paragraph{bandwidth_text(*made.bandwidth, made.row_axis)});

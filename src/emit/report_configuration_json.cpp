@@ -51,7 +51,7 @@ Json occupancy_json(const Occupancy& occupancy) {
 
 Json pipelining_json(const Pipelining& pipelining, std::int64_t threads) {
   const auto event = [](const Pipelining::Event& e) {
-    return Json{{"column", e.column}, {"on", name(e.on)}, {"begin_s", e.begin_s}, {"end_s", e.end_s}};
+    return Json{{"column", e.column}, {"on", name(e.on)}, {"begin_s", e.begin_s}, {"end_s", e.end_s}, {"team", e.team}};
   };
   return {{"overlap", name(pipelining.overlap)},
           {"runs", pipelining.runs},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "napkin/emit.hpp"
 #include "support/catch.hpp"
@@ -99,6 +100,39 @@ TEST_CASE("a timeline leaves no clock of a unit without bar or hatching", "[char
   const auto count = [&](MarkKind kind) { return std::ranges::count(chart->scene.marks, kind, &Mark::kind); };
   CHECK(count(MarkKind::hatch) > 0);
   CHECK(count(MarkKind::barrier) > 0);
+}
+
+TEST_CASE("a timeline names its overlap, and shows each of the teams that take turns", "[chart]") {
+  auto charted = attention();
+  auto& made = *charted.kernels[0].configuration;
+  const std::pair<const char*, int> expected[] = {{"one after another", 1},  {"copies beside", 1},
+                                                  {"teams side by side", 1}, {"within a team", 1},
+                                                  {"two teams in turn", 2},  {"three teams in turn", 3}};
+  REQUIRE(made.pipelinings.size() == std::size(expected));
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    CAPTURE(expected[i].first);
+    made.chosen = i;
+    const auto chart = plot("timeline", charted);
+    REQUIRE(chart);
+    std::map<std::string, int> said;
+    for (const auto& mark : chart->scene.marks)
+      if (const auto* words = std::get_if<Words>(&mark.shape)) ++said[words->text];
+    for (int team = 1; team <= 3; ++team)
+      CHECK(said["team " + std::to_string(team)] == (expected[i].second > 1 && team <= expected[i].second));
+    std::set<std::string> teams;
+    for (const auto& row : chart->data.rows) {
+      CHECK(std::get<std::string>(row[1]) == expected[i].first);
+      teams.insert(std::get<std::string>(row[2]));
+    }
+    CHECK(teams.contains("all"));
+    // 512 clocks for 128 rows by 64 positions, of which each team has its share.
+    const auto* clocks = expected[i].second == 1   ? ", 512 clocks"
+                         : expected[i].second == 2 ? ", 256 clocks"
+                                                   : ", 171 clocks";
+    CHECK(std::ranges::any_of(
+        said, [&](const auto& one) { return one.first.starts_with("S_sum") && has(one.first, clocks); }));
+    CHECK(teams.size() == static_cast<std::size_t>(expected[i].second) + 1);
+  }
 }
 
 TEST_CASE("time has a bar for each level and unit, and losses that lead to the launch", "[chart]") {

@@ -182,6 +182,38 @@ TEST_CASE("teams in turn take what a simulation of them takes", "[configure]") {
     }
 }
 
+TEST_CASE("a timeline of teams in turn is a step of each, and no unit serves two at once", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  for (const auto* words : {"group q 128, stream x 128 at smem", "group q 192, stream x 64 at smem"}) {
+    const auto made = configured(kernel_of("attention", words, hardware), hardware, Model::machine);
+    for (const auto overlap : {Overlap::two_teams, Overlap::three_teams}) {
+      CAPTURE(words, name(overlap));
+      const auto& one = find(made, overlap);
+      std::map<std::pair<std::int64_t, std::string>, double> busy;
+      double end = 0;
+      for (const auto& event : one.timeline) {
+        if (event.on == Resource::copy) continue;
+        busy[{event.team, event.column + std::string(name(event.on))}] += event.end_s - event.begin_s;
+        end = std::max(end, event.end_s);
+        for (const auto& other : one.timeline) {
+          if (&other == &event || other.on == Resource::copy) continue;
+          const bool same = other.team == event.team || other.on == event.on;
+          const bool apart = other.begin_s >= event.end_s * (1 - 1e-9) || event.begin_s >= other.end_s * (1 - 1e-9);
+          CHECK((!same || apart));
+        }
+      }
+      const std::int64_t teams = overlap == Overlap::two_teams ? 2 : 3;
+      for (const auto& column : made.clocks)
+        for (std::int64_t team = 0; team < teams; ++team)
+          if (column.on != Resource::copy && column.on != Resource::shared)
+            CHECK(busy[{team, column.column + std::string(name(column.on))}] * static_cast<double>(teams) ==
+                  Approx(column.seconds));
+      CHECK(end >= one.step_s * 0.99);
+      CHECK(end <= one.step_s * 1.3);
+    }
+  }
+}
+
 TEST_CASE("overlap never makes a step longer, nor shorter than its busiest resource", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   for (const auto* words : {"group q 64, stream x 64 at smem", "group q 128, stream x 128 at smem",
