@@ -187,7 +187,7 @@ class Drawing {
   }
 
   void read_at(double x, double y, const std::string& of) {
-    sheet_.add(MarkKind::limit, Line{{{x, y - 7}, {x, y + 7}}}, {{}, of, "read"});
+    sheet_.add(MarkKind::limit, Line{{{x, y - 7}, {x, y + 7}}}, {{}, of});
   }
   static bool reads(const Column& column, BufferId id) {
     return std::ranges::find(column.reads, id) != column.reads.end();
@@ -226,7 +226,7 @@ class Drawing {
       if (reads(column, id)) read_at(middle(i) - (column.writes == id ? 6 : 0), y, array(id));
       if (column.writes == id)
         sheet_.add(MarkKind::point, Line{{{middle(i) + (reads(column, id) ? 6 : 0), y}}},
-                   {buffer.level - 1, array(id), "written"});
+                   {buffer.level - 1, array(id)});
     }
     sheet_.y += row_height;
   }

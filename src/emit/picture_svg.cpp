@@ -21,6 +21,8 @@ text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c }
 .size { fill: #5c5c5c; font-size: 11px }
 .function { font-style: italic }
 .barred { text-decoration: overline }
+.middle { text-anchor: middle }
+.end { text-anchor: end }
 .wire, .cup, .onward { fill: none; stroke: #1c1c1c; stroke-width: 1.6 }
 .separator { fill: none; stroke: #8a8a8a; stroke-dasharray: 5 4 }
 .dot { fill: #1c1c1c }
@@ -33,7 +35,7 @@ text { font: 12px "DejaVu Sans", Verdana, sans-serif; fill: #1c1c1c }
 .fragments { stroke: #0b57d0; stroke-width: 3 }
 .dot.shared { fill: #d2660a } .dot.registers { fill: #1a7f37 } .dot.between { fill: #7a3fa0 } .dot { stroke: none }
 .onward { stroke-dasharray: none }
-text.level { stroke: none; stroke-dasharray: none }
+text.outermost, text.between, text.shared, text.registers, text.fragments { stroke: none; stroke-dasharray: none }
 text.outermost { fill: #1c1c1c } text.between { fill: #7a3fa0 } text.shared { fill: #b35205 } text.registers { fill: #1a7f37 }
 .axis { fill: none; stroke: #5c5c5c }
 .grid { fill: none; stroke: #dddddd }
@@ -96,8 +98,11 @@ std::string rounded_path(const std::vector<Point>& points) {
 }
 
 std::string straight_path(const Line& line) {
-  std::string path;
-  for (const auto& point : line.points) path += (path.empty() ? "M" : "L") + at(point);
+  auto path = "M" + at(line.points.front());
+  for (std::size_t i = 1; i < line.points.size(); ++i) {
+    const auto &a = line.points[i - 1], &b = line.points[i];
+    path += a.y == b.y ? "H" + coordinate(b.x) : a.x == b.x ? "V" + coordinate(b.y) : "L" + at(b);
+  }
   return line.closed ? path + "Z" : path;
 }
 
@@ -117,11 +122,11 @@ struct Printed {
   const SvgUse& use;
 };
 
-std::string attributes(const Printed& from, const Mark& mark, bool barred) {
+std::string attributes(const Printed& from, const Mark& mark, std::string_view more = "") {
   std::string text = mark.id.empty() || from.use.brief ? "" : fmt::format(" id=\"{}{}\"", from.use.id, xml(mark.id));
-  text += fmt::format(" class=\"{}{}{}{}\"", name(mark.kind), barred ? " barred" : "",
+  text += fmt::format(" class=\"{}{}{}{}\"", name(mark.kind), more,
                       mark.series ? fmt::format(" s{}", *mark.series % series_looks) : "",
-                      mark.level ? fmt::format(" level {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
+                      mark.level ? fmt::format(" {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
   if (!mark.array.empty()) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
   if (!mark.axis.empty() && !from.use.brief) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
   return text;
@@ -132,7 +137,7 @@ std::string closed(const std::string& tag, const std::string& inside) {
 }
 
 // From half the height of words to the line that they stand on; not every renderer knows how to centre them.
-double to_foot(MarkKind kind) { return kind == MarkKind::title ? 5.4 : 4.3; }
+double to_foot(MarkKind kind) { return kind == MarkKind::title ? 5 : 4; }
 
 // Points of different series are of different sizes: one on another stays in sight.
 double radius(const Mark& mark) {
@@ -142,7 +147,27 @@ double radius(const Mark& mark) {
 }
 
 std::string_view anchor(Anchor anchor) {
-  return anchor == Anchor::middle ? " text-anchor=\"middle\"" : anchor == Anchor::end ? " text-anchor=\"end\"" : "";
+  return anchor == Anchor::middle ? " middle" : anchor == Anchor::end ? " end" : "";
+}
+
+// Lines without names that look alike and follow each other are one path: this many, and what they are drawn by.
+std::size_t alike(const Printed& from, std::size_t first) {
+  const auto& marks = from.scene.marks;
+  const auto plain = [&](const Mark& mark) {
+    const auto* line = std::get_if<Line>(&mark.shape);
+    const bool named = !from.use.brief && (!mark.id.empty() || !mark.about.empty());
+    return line && line->points.size() > 1 && !line->closed && !named;
+  };
+  std::size_t end = first;
+  while (end < marks.size() && plain(marks[end]) && attributes(from, marks[end]) == attributes(from, marks[first]))
+    ++end;
+  return std::max<std::size_t>(1, end - first);
+}
+std::string print_together(const Printed& from, std::size_t first, std::size_t count) {
+  std::string all;
+  for (std::size_t i = first; i < first + count; ++i)
+    all += path(from.scene.marks[i].kind, std::get<Line>(from.scene.marks[i].shape));
+  return fmt::format("<path{} d=\"{}\"/>\n", attributes(from, from.scene.marks[first]), all);
 }
 
 std::string print(const Printed& from, const Mark& mark) {
@@ -151,20 +176,20 @@ std::string print(const Printed& from, const Mark& mark) {
       mark.shape,
       [&](const Line& line) {
         if (line.points.size() == 1)
-          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"", attributes(from, mark, false),
+          return fmt::format("<circle{} cx=\"{}\" cy=\"{}\" r=\"{}\"", attributes(from, mark),
                              coordinate(line.points[0].x), coordinate(line.points[0].y), coordinate(radius(mark))) +
                  closed("circle", title);
-        return fmt::format("<path{} d=\"{}\"", attributes(from, mark, false), path(mark.kind, line)) +
-               closed("path", title);
+        return fmt::format("<path{} d=\"{}\"", attributes(from, mark), path(mark.kind, line)) + closed("path", title);
       },
       [&](const Area& area) {
-        return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(from, mark, false),
+        return fmt::format("<rect{} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", attributes(from, mark),
                            coordinate(area.x), coordinate(area.y), coordinate(area.width), coordinate(area.height)) +
                closed("rect", title);
       },
       [&](const Words& words) {
-        return fmt::format("<text{} x=\"{}\" y=\"{}\"{}", attributes(from, mark, words.barred), coordinate(words.at.x),
-                           coordinate(words.at.y + to_foot(mark.kind)), anchor(words.anchor)) +
+        const auto more = fmt::format("{}{}", words.barred ? " barred" : "", anchor(words.anchor));
+        return fmt::format("<text{} x=\"{}\" y=\"{}\"", attributes(from, mark, more), coordinate(words.at.x),
+                           coordinate(words.at.y + to_foot(mark.kind))) +
                closed("text", title + xml(words.text));
       });
 }
@@ -185,7 +210,12 @@ std::string svg_element(const Scene& scene, const SvgUse& use) {
     text += fmt::format("<desc id=\"{}picture-description\">{}</desc>\n", id, xml(scene.description));
   if (!use.style.empty()) text += fmt::format("<style>{}</style>\n", use.style);
   text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", width, height);
-  for (const auto& mark : scene.marks) text += print({scene, use}, mark);
+  const Printed from{scene, use};
+  for (std::size_t i = 0; i < scene.marks.size();) {
+    const auto together = alike(from, i);
+    text += together > 1 ? print_together(from, i, together) : print(from, scene.marks[i]);
+    i += together;
+  }
   return text + "</svg>\n";
 }
 

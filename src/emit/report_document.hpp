@@ -38,9 +38,10 @@ struct Film {
   bool ends_with_picture = false;  // with the first of the document
 };
 
-// Lines of a program.
+// Lines of a program. Before `own` stands what every program of its kind begins with: no word there is an array.
 struct Code {
   std::string name, text;
+  std::size_t own = 0;
 };
 
 struct TableColumn {

@@ -83,51 +83,71 @@ class Html {
     auto scene = chart.scene;
     scene.description = "Its numbers stand in the table below.";
     text_ += html_figure(scene, fresh_id()) + "<details><summary>The numbers</summary>\n";
-    (*this)(numbers(chart));
+    print(numbers(chart), true);
     text_ += "</details>\n";
   }
 
   void operator()(const Code& code) {
-    const auto id = fresh_id();
-    text_ += fmt::format("<details><summary>{}</summary>\n<pre class=\"code scroll\" tabindex=\"0\">", xml(code.name));
+    std::string numbers, lines;
     std::size_t number = 0, begin = 0;
     while (begin < code.text.size()) {
       const auto end = std::min(code.text.find('\n', begin), code.text.size());
-      text_ += fmt::format("<span id=\"{}{}\">{}</span>", id, ++number, linked(code.text.substr(begin, end - begin)));
+      const auto line = code.text.substr(begin, end - begin);
+      numbers += fmt::format("{}\n", ++number);
+      lines += (begin < code.own ? xml(line) : linked(line)) + "\n";
       begin = end + 1;
     }
-    text_ += "</pre></details>\n";
+    text_ += fmt::format(
+        "<details><summary>{}</summary>\n<div class=\"code scroll\" tabindex=\"0\"><pre aria-hidden=\"true\">{}</pre>"
+        "<pre>{}</pre></div></details>\n",
+        xml(code.name), numbers, lines);
   }
 
-  void operator()(const Table& table) {
-    text_ += "<div class=\"scroll\" tabindex=\"0\"><table>\n";
+  void operator()(const Table& table) { print(table, false); }
+
+ private:
+  // With `merged`, words that rows have in common with those below them are said once, from the left. Cells and rows
+  // end where the next begin, as HTML allows: tables are a large part of a page.
+  void print(const Table& table, bool merged) {
+    text_ += fmt::format("<div class=\"scroll\" tabindex=\"0\"><table{}>\n", merged ? " class=\"data\"" : "");
     const bool titled = std::ranges::any_of(table.columns, [](const TableColumn& c) { return !c.title.empty(); });
     if (titled) {
       text_ += "<thead><tr>";
-      for (const auto& column : table.columns) text_ += title_cell(column);
+      for (const auto& column : table.columns) text_ += title_cell(column, merged);
       text_ += "</tr></thead>\n";
     }
     text_ += "<tbody>\n";
-    for (const auto& row : table.rows) {
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const auto& row = table.rows[r];
       text_ += "<tr>";
-      for (std::size_t c = 0; c < row.size(); ++c)
-        text_ += fmt::format("<td{}>{}</td>", looks(table.columns[c]), table.formulas ? xml(row[c]) : marked(row[c]));
-      text_ += "</tr>\n";
+      for (std::size_t c = merged && r > 0 ? in_common(table, r - 1) : 0; c < row.size(); ++c)
+        text_ += fmt::format("<td{}{}>{}", looks(table.columns[c], merged), merged ? span_of(table, r, c) : "",
+                             table.formulas ? xml(row[c]) : marked(row[c]));
+      text_ += "\n";
     }
     text_ += "</tbody></table></div>\n";
   }
-
- private:
+  // Columns of words from the left in which a row and the next say the same.
+  static std::size_t in_common(const Table& table, std::size_t row) {
+    std::size_t c = 0;
+    while (c + 1 < table.columns.size() && !table.columns[c].right && table.rows[row][c] == table.rows[row + 1][c]) ++c;
+    return c;
+  }
+  static std::string span_of(const Table& table, std::size_t row, std::size_t column) {
+    std::size_t rows = 1;
+    while (row + rows < table.rows.size() && in_common(table, row + rows - 1) > column) ++rows;
+    return rows > 1 ? fmt::format(" rowspan=\"{}\"", rows) : "";
+  }
   void add_drawn(const Scene& scene) {
     for (const auto& mark : scene.marks)
       if (mark.kind == MarkKind::array_name) drawn_.emplace(mark.array, mark.id);
   }
 
-  static const char* looks(const TableColumn& column) {
-    return column.right ? " class=\"n\"" : column.wraps ? " class=\"w\"" : "";
+  static const char* looks(const TableColumn& column, bool data = false) {
+    return column.right && data ? "" : column.right ? " class=\"n\"" : column.wraps ? " class=\"w\"" : "";
   }
-  static std::string title_cell(const TableColumn& column) {
-    const auto* right = looks(column);
+  static std::string title_cell(const TableColumn& column, bool data) {
+    const auto* right = looks(column, data);
     return column.title.empty() ? fmt::format("<td{}></td>", right)
                                 : fmt::format("<th scope=\"col\"{}>{}</th>", right, xml(column.title));
   }
@@ -141,6 +161,18 @@ class Html {
     const bool unit =
         i >= 2 && words[i - 1] == " " && is_digit(words[i - 2].back()) && std::ranges::all_of(words[i - 2], is_digit);
     return unit ? nullptr : &found->second;
+  }
+
+  // In a program: "K_smem_tile" is of K_smem, and what has members is none.
+  const std::string* array_in_program(const std::vector<std::string>& words, std::size_t i) const {
+    if (i + 1 < words.size() && words[i + 1].starts_with('.')) return nullptr;
+    if (const auto* array = array_of(words, i)) return array;
+    auto name = words[i];
+    for (auto at = name.rfind('_'); at != std::string::npos && at > 0 && at + 1 < name.size(); at = name.rfind('_')) {
+      name.erase(at);
+      if (const auto found = document_.arrays.find(name); found != document_.arrays.end()) return &found->second;
+    }
+    return nullptr;
   }
 
   std::string marked(const std::string& text) const {
@@ -159,7 +191,7 @@ class Html {
     bool done = false;
     const auto words = pieces(line);
     for (std::size_t i = 0; i < words.size(); ++i) {
-      const auto* array = array_of(words, i);
+      const auto* array = array_in_program(words, i);
       if (array && !done && drawn_.contains(*array)) {
         done = true;
         all += fmt::format("<a href=\"#{}{}\" data-array=\"{}\">{}</a>", first_picture, drawn_.at(*array), xml(*array),

@@ -7,12 +7,18 @@
 #include "emit/report_analysis.hpp"
 #include "emit/report_shared.hpp"
 #include "emit/report_words.hpp"
+#include "napkin/distribute.hpp"
 #include "napkin/emit.hpp"
 
 namespace napkin::report {
 namespace {
 
 constexpr double width = 1200;
+constexpr const char* glance_words =
+    "From here on: what lies around the plan, at a glance. The rooms are four times apart, and a search gives up "
+    "early; "
+    "where it could not prove what it found, the chart says so. `napkin analyze --explore` with the same options looks "
+    "longer.";
 
 void add_film(Document& made, const Analysis& analysis) {
   if (analysis.symbolic || chosen(analysis).empty()) return;
@@ -22,28 +28,36 @@ void add_film(Document& made, const Analysis& analysis) {
 
 void add_charts(Document& made, const Analysis& analysis) {
   const auto of = charted(analysis);
-  bool first = true;
+  bool first = true, glanced = analysis.explored && analysis.explored->at_a_glance;
   for (const auto& kind : chart_kinds()) {
     auto chart = kind.plot(of);
     if (!chart) continue;
     if (std::exchange(first, false)) made.blocks.push_back(Heading{2, "charts", ""});
+    if (kind.around && std::exchange(glanced, false)) made.blocks.push_back(Paragraph{glance_words});
     made.blocks.push_back(Heading{3, std::string(kind.title), ""});
     made.blocks.push_back(Paragraph{std::string(kind.shows)});
     made.blocks.push_back(std::move(*chart));
   }
 }
 
-// The kernels' own text, of the loop nest as it is drawn above: the reference path. Machines that are programmed
-// otherwise run C++.
-std::vector<EmittedFile> kernel_files(const Analysis& analysis) {
+bool is_cuda(const Analysis& analysis) { return !analysis.hardware.cuda_architecture.empty(); }
+
+// The kernels as `napkin emit` writes them. Machines that are not programmed in CUDA run C++.
+EmittedCode kernels(const Analysis& analysis) {
   const auto plan = plan_of(analysis);
-  auto files = analysis.hardware.cuda_architecture.empty() ? emit_cpp(analysis.diagram, plan, analysis.hardware)
-                                                           : emit_cuda(analysis.diagram, plan, analysis.hardware);
-  std::erase_if(files, [](const EmittedFile& file) {
+  auto code = is_cuda(analysis) ? emit_cuda(analysis.diagram, plan, analysis.hardware, CudaPath::tensor)
+                                : EmittedCode{emit_cpp(analysis.diagram, plan, analysis.hardware), {}};
+  std::erase_if(code.files, [](const EmittedFile& file) {
     const bool kernel = file.name.ends_with(".cu") || file.name.ends_with(".cpp");
     return !kernel || file.name.find("_harness") != std::string::npos;
   });
-  return files;
+  return code;
+}
+
+// Rows over warps have a partition of their own.
+bool can_be_emitted(const Analysis& analysis, const Candidate& one) {
+  return one.cost.overruns.empty() ||
+         (is_cuda(analysis) && std::holds_alternative<RowNest>(distribute_rows(one.kernel, analysis.hardware)));
 }
 
 void add_programs(Document& made, const Analysis& analysis) {
@@ -56,9 +70,13 @@ void add_programs(Document& made, const Analysis& analysis) {
     made.blocks.push_back(Code{"pseudocode of " + join(statement_names(*candidate.kernel.derivation)),
                                emit_pseudocode(nest, analysis.hardware)});
   }
-  const bool fits = std::ranges::all_of(all, [](const Candidate& one) { return one.cost.overruns.empty(); });
-  if (!fits) return;
-  for (auto& file : kernel_files(analysis)) made.blocks.push_back(Code{file.name, std::move(file.text)});
+  if (!std::ranges::all_of(all, [&](const Candidate& one) { return can_be_emitted(analysis, one); })) return;
+  auto code = kernels(analysis);
+  for (auto& note : code.notes) made.blocks.push_back(Paragraph{std::move(note)});
+  for (auto& file : code.files) {
+    const auto own = file.text.find("struct " + file.name.substr(0, file.name.find('.')) + "_sizes");
+    made.blocks.push_back(Code{file.name, std::move(file.text), own == std::string::npos ? 0 : own});
+  }
 }
 
 void name_arrays(Document& made, const Analysis& analysis) {
@@ -81,6 +99,12 @@ std::vector<Charted> charted_rows(const Comparison& comparison, const std::vecto
   }
   for (auto& one : all) one.least_bytes = bytes, one.least_seconds = seconds;
   return all;
+}
+
+// Charts show what was explored, with its numbers: once is enough.
+Analysis without_explored(Analysis analysis) {
+  analysis.explored.reset();
+  return analysis;
 }
 
 }  // namespace
@@ -109,15 +133,16 @@ Document comparison_page(const Comparison& comparison, const std::vector<Analysi
 }
 
 Document page_document(const Analysis& analysis) {
+  const auto told = without_explored(analysis);
   Document made;
   name_arrays(made, analysis);
   add_header(made, analysis);
   add_picture(made, analysis, width);
   add_film(made, analysis);
-  add_plan(made, analysis);
+  add_plan(made, told);
   add_shared(made, analysis);
   add_charts(made, analysis);
-  add_kernels(made, analysis);
+  add_kernels(made, told);
   add_programs(made, analysis);
   return made;
 }

@@ -91,11 +91,12 @@ void Page::add(const Inks& inks, const std::vector<Figures>& figures) {
   said_.loaded.clear(), said_.saved.clear();
   bool first = true;
   for (const auto& row : broken(inks, least_work(figures))) {
-    const auto lines = static_cast<double>(first ? figures.size() : std::min<std::size_t>(1, figures.size()));
-    y_ += above_rows + (lines == 0 ? 0 : figure_line * lines + 12);
     const auto size = heights(row);
     auto drawn = draw(inks, row, said_, first ? least_work(figures) : 0);
-    if (!figures.empty()) add_figures(drawn, figures, first);
+    const std::size_t moves = drawn.load.arrays.empty() && drawn.save.arrays.empty() ? 0 : 1;
+    const auto lines = static_cast<double>(first ? figures.size() : std::min(moves, figures.size()));
+    y_ += above_rows + (lines == 0 ? 0 : figure_line * lines + 12);
+    if (lines > 0) add_figures(drawn, figures, first);
     first = false;
     for (auto& mark : drawn.marks) {
       move(mark, margin, y_ - size.top);

@@ -1,5 +1,7 @@
 // Pages of reports: what stands on them, what names look like there, and the commands. What they do in a browser is
 // tested in tests/browser.
+#include <fmt/format.h>
+
 #include "emit/report_document.hpp"
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
@@ -41,6 +43,54 @@ TEST_CASE("a report is one page with diagram, film, charts, tables and programs"
   CHECK(!has(page, "url("));
 }
 
+TEST_CASE("a page shows what lies around the plan, at a glance unless more is asked for", "[page][cli][explore]") {
+  const auto page = page_of("causal", "group q 64, stream x 64 at smem");
+  for (const auto* chart : {"Trades", "Transfers by room", "The ground around the pieces", "Other machines"})
+    CHECK(has(page, fmt::format("<h3>{}</h3>", chart)));
+  CHECK(has(page, "at a glance"));
+  CHECK(has(page, "with pieces that are whole tiles of the units"));
+  CHECK(!has(page, "Transfers by the room that there is"));
+  const auto longer =
+      test::run_cli({"analyze", test::example("softmax"), "--target", "h100-sxm5", "--explore", "--format", "html"});
+  CHECK(has(longer.out, "<h3>Trades</h3>"));
+  CHECK(!has(longer.out, "at a glance"));
+}
+
+TEST_CASE("a page has the kernel that is emitted, or why it is another", "[page][cli]") {
+  const auto page = page_of("attention", "flash2");
+  CHECK(has(page, "attention_kernel_teams"));
+  CHECK(has(page, "<a href=\"#diagram-array-K\" data-array=\"K\">K_smem_tile</a>"));
+  const auto plain =
+      test::run_cli({"analyze", test::example("convolution"), "--target", "h100-sxm5", "--format", "html"});
+  CHECK(has(plain.out, "convolution_kernel runs without matrix units: no column of it sums products"));
+}
+
+TEST_CASE("in a program a name with a tail is the array's, and what has members is none", "[page]") {
+  report::Document document;
+  document.arrays = {{"K", "K"}, {"K_smem", "K"}, {"n", "n"}};
+  document.blocks = {report::Heading{1, "title", ""}, report::Code{"code", "K begins\nK_smem_tile[n.x] = n_", 9}};
+  const auto page = report::to_html(document);
+  CHECK(has(page, "<pre>K begins\n<span data-array=\"K\">K_smem_tile</span>[n.x] = n_\n</pre>"));
+}
+
+TEST_CASE("numbers of a chart say once what rows below each other have in common", "[page]") {
+  report::Document document;
+  Chart chart{"c",
+              {},
+              {{"kernel", "axis", "time"},
+               {{std::string("S"), std::string("q"), 1.0},
+                {std::string("S"), std::string("q"), 1.0},
+                {std::string("S"), std::string("x"), 1.0},
+                {std::string("P"), std::string("x"), 1.0}}}};
+  document.blocks = {report::Heading{1, "title", ""}, chart};
+  const auto page = report::to_html(document);
+  CHECK(has(page,
+            "<tr><td class=\"w\" rowspan=\"3\">S<td class=\"w\" rowspan=\"2\">q<td>1\n"
+            "<tr><td>1\n"
+            "<tr><td class=\"w\">x<td>1\n"
+            "<tr><td class=\"w\">P<td class=\"w\">x<td>1\n"));
+}
+
 TEST_CASE("a page of a plan that does not fit has no kernel, and one without sizes no numbers", "[page][cli]") {
   const auto attention = test::example("attention");
   const auto large = test::run_cli(
@@ -59,7 +109,7 @@ TEST_CASE("an array is marked where it is meant, not where a unit or a quantity 
   CHECK(has(page,
             "<p><span data-array=\"B\">B</span> holds 96 B, <span data-array=\"K\">K_smem</span> 2 KiB; Bx and "
             "<span data-array=\"d&#39;\">d&#39;</span></p>"));
-  CHECK(has(page, "<td>B = 1</td>"));
+  CHECK(has(page, "<td>B = 1\n"));
 }
 
 TEST_CASE("hostile words are escaped wherever they stand on a page", "[page]") {

@@ -40,6 +40,22 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("lines without names that look alike and follow each other are one path", "[scene]") {
+  Scene scene;
+  scene.title = "lines";
+  const auto line = [&](MarkKind kind, double y, std::string about) {
+    Mark mark{kind, Line{{{0, y}, {9, y}}}};
+    mark.about = std::move(about);
+    scene.marks.push_back(std::move(mark));
+  };
+  line(MarkKind::hatch, 1, ""), line(MarkKind::hatch, 2, ""), line(MarkKind::hatch, 3, "said of it");
+  line(MarkKind::grid, 4, ""), line(MarkKind::hatch, 5, "");
+  const auto svg = emit_svg(scene);
+  CHECK(svg.find("<path class=\"hatch\" d=\"M0 1H9M0 2H9\"/>") != std::string::npos);
+  CHECK(svg.find("d=\"M0 3H9\"><title>said of it</title>") != std::string::npos);
+  CHECK(svg.find("<path class=\"hatch\" d=\"M0 5H9\"/>") != std::string::npos);
+}
+
 TEST_CASE("a function is drawn by what it does with its axes", "[scene]") {
   const std::string head = "input A: f32[q, x]\ninput B: f32[x]\n";
   CHECK(functions_of(head + "Y[q] = sum[x](A[q, x] * B[x]); output Y") == Names{"sum as cup"});
