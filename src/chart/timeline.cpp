@@ -122,8 +122,9 @@ class Timeline {
       if (next.team != team || next.on == Resource::copy) continue;
       double before = 0;
       for (const auto& first : pipelining().timeline) {
-        if (first.team != team || first.on == Resource::copy || first.end_s > next.begin_s) continue;
-        before = std::max(before, first.end_s);
+        const bool copied = first.on == Resource::copy;
+        if ((!copied && first.team != team) || first.end_s > next.begin_s) continue;
+        if (!copied) before = std::max(before, first.end_s);
         if (first.on != next.on && first.end_s == next.begin_s) all.insert(next.begin_s);
       }
       if (teams_ > 1 && next.begin_s > before) all.insert(next.begin_s);
@@ -152,9 +153,9 @@ std::optional<Chart> timeline(const Charted& charted) {
   if (data.rows.empty()) return std::nullopt;
   sheet.note(
       "Dotted: what begins there waits for what ends there, or for its turn. Hatched: nothing to do for this team.");
-  sheet.note(
-      "Copies bring the tiles of a step to come, unless everything goes one after another. Of teams in turn, what "
-      "is cut at the right goes on at the left.");
+  sheet.note("Copies bring the tiles of a step to come, unless everything goes one after another.");
+  if (std::ranges::any_of(data.rows, [](const auto& row) { return std::get<std::string>(row[2]) == "2"; }))
+    sheet.note("What is cut at the right goes on at the left.");
   return sheet.end("timeline", std::move(data));
 }
 

@@ -10,7 +10,7 @@ const [program, executablePath, tree] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const example = name => `${tree}/examples/${name}.nap`;
 const pages = {
-  report: ["analyze", example("attention"), "--target", "h100-sxm5", "--explore", "--format", "html"],
+  report: ["analyze", example("attention"), "--target", "h100-sxm5", "--format", "html"],
   plan: ["analyze", example("transformer_block"), "--target", "h100-sxm5", "--format", "html"],
   film: ["draw", example("attention"), "--derivation"],
   comparison: ["compare", example("attention"), "--target", "a100-sxm4-80", "--target", "h100-sxm5", "--format", "html"],

@@ -125,6 +125,8 @@ TEST_CASE("a timeline names its overlap, and shows each of the teams that take t
       teams.insert(std::get<std::string>(row[2]));
     }
     CHECK(teams.contains("all"));
+    for (const auto& [words, times] : said) CHECK(!words.ends_with("…"));
+    CHECK(said["What is cut at the right goes on at the left."] == (expected[i].second > 1));
     // 512 clocks for 128 rows by 64 positions, of which each team has its share.
     const auto* clocks = expected[i].second == 1   ? ", 512 clocks"
                          : expected[i].second == 2 ? ", 256 clocks"
