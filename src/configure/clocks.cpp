@@ -19,15 +19,23 @@ Resource resource_of(Unit unit) {
   return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
 }
 
+void find_bound(StepClocks& clocks) {
+  clocks.bound = 0;
+  for (const auto& resource : clocks.resources)
+    if (resource.seconds > clocks.bound) clocks.bound = resource.seconds, clocks.slowest = resource.on;
+}
+
 class Counter {
  public:
-  Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached, Detail detail)
+  Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached, Detail detail,
+          double last_round)
       : step_(step),
         team_(team),
         hardware_(hardware),
         model_(model),
         cached_(cached),
         detail_(detail),
+        last_round_(last_round),
         cores_(hardware.total(step.core)) {
     for (const auto array : step.nest->inputs) {
       const auto type = step.diagram().at(array).type;
@@ -51,8 +59,7 @@ class Counter {
       for (const auto& work : column.work) compute_outside(column, work);
       if (column.contraction) outside_on(Resource::shared) += column.around.times * read_seconds(read_bytes(column));
     }
-    for (const auto& resource : all_.resources)
-      if (resource.seconds > all_.bound) all_.bound = resource.seconds, all_.slowest = resource.on;
+    find_bound(all_);
     return std::move(all_);
   }
 
@@ -197,19 +204,19 @@ class Counter {
 
   void copy() {
     const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
-    for (const auto id : step_.streamed) {
-      const auto bytes = static_cast<double>(step_.bytes(id));
-      const double seconds = copy_seconds(step_, id, neighbours, hardware_, model_, cached_);
-      all_.copy += seconds;
-      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, bytes, clocks(seconds), seconds);
-    }
-    for (const auto& edge : step_.edges) {
-      if (!edge.inside) continue;
-      const double seconds = save_seconds(step_, edge.buffer, hardware_, model_, cached_);
-      all_.copy += seconds;
-      add(step_.diagram().at(step_.nest->at(edge.buffer).array).name, Resource::copy,
-          static_cast<double>(step_.bytes(edge.buffer)), clocks(seconds), seconds);
-    }
+    Passage all;
+    for (const auto id : step_.streamed) pass(id, way_in(step_, id, neighbours, hardware_, model_, cached_), all);
+    for (const auto& edge : step_.edges)
+      if (edge.inside) pass(edge.buffer, way_out(step_, edge.buffer, hardware_, model_, cached_), all);
+    all_.copy = all.seconds();
+    all_.last_copy = all.seconds(last_round_);
+    auto& resource = all_.resources[static_cast<std::size_t>(Resource::copy)];
+    resource.seconds = all_.copy, resource.clocks = clocks(all_.copy);
+  }
+  void pass(BufferId id, const Passage& passage, Passage& all) {
+    all.add(passage);
+    add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, static_cast<double>(step_.bytes(id)),
+        clocks(passage.seconds()), passage.seconds());
   }
 
   const BlockStep& step_;
@@ -218,6 +225,7 @@ class Counter {
   Model model_;
   bool cached_;
   Detail detail_;
+  double last_round_;
   std::int64_t cores_;
   Datatype widest_ = Datatype::f8e4m3;
   double serial_ = 0, clock_ = 1;
@@ -236,20 +244,17 @@ double StepClocks::beside(bool with_outside) const {
   return waited_for ? busiest + unhidden * std::max(0.0, all - busiest) : busiest;
 }
 
-// All of it goes to memory, through the cache if there is one.
-double save_seconds(const BlockStep& step, BufferId output, const Hardware& hardware, Model rates, bool cached) {
-  const auto& bandwidth = hardware.levels[step.core].bandwidth;
-  if (!bandwidth) return 0;
-  const auto cores = hardware.total(step.core);
-  const auto bytes = static_cast<double>(step.bytes(output));
-  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
-  return std::max(seconds_at(bytes, *bandwidth, cores, rates),
-                  cache ? seconds_at(bytes, *cache->bandwidth, cores, rates) : 0);
+StepClocks StepClocks::in_last_round() const {
+  auto last = *this;
+  last.copy = last_copy;
+  last.resources[static_cast<std::size_t>(Resource::copy)].seconds = last_copy;
+  find_bound(last);
+  return last;
 }
 
 StepClocks clocks_of(const BlockStep& step, const Team& team, const Hardware& hardware, Model rates, bool cached,
-                     Detail detail) {
-  return Counter(step, team, hardware, rates, cached, detail).run();
+                     Detail detail, double last_round) {
+  return Counter(step, team, hardware, rates, cached, detail, last_round).run();
 }
 
 }  // namespace napkin

@@ -19,10 +19,11 @@ struct StepClocks {
   // Seconds of a block: contractions of tiles alone, what is neither, contractions of what was computed, and the way
   // in.
   double leading = 0, pointwise = 0, trailing = 0, copy = 0;
-  double bound = 0;     // of the slowest resource
-  double unhidden = 0;  // share of what could overlap that does not, among teams that nothing makes take turns
-  double waits = 0;     // from the last instruction of a contraction to its result, of all whose results lanes work on
-  double handover = 0;  // when the matrix units pass from one team to another, of all teams of the block
+  double bound = 0;      // of the slowest resource
+  double unhidden = 0;   // share of what could overlap that does not, among teams that nothing makes take turns
+  double waits = 0;      // from the last instruction of a contraction to its result, of all whose results lanes work on
+  double last_copy = 0;  // the way in, in the last round of blocks: cores without one leave the others their share
+  double handover = 0;   // when the matrix units pass from one team to another, of all teams of the block
   Resource slowest = Resource::tensor;
   double operations = 0;  // on the matrix units
   // For each step, of columns of other bodies: seconds, one after another, on what, and operations on the matrix units.
@@ -34,12 +35,13 @@ struct StepClocks {
 
   double serial() const { return leading + pointwise + trailing; }
   double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
+  StepClocks in_last_round() const;
 };
 // Rates of the ideal model are the datasheet's. `cached`: tiles that several blocks read at once come from memory once.
 // `least`: in totals, as if instructions were always full and every row of a block could share what one of them reads.
+// `last_round`: the share of the cores that have a block in the last round.
 enum class Detail : std::uint8_t { totals, columns, least };
-StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached, Detail = Detail::totals);
-// Seconds to take an output from a core, while all cores do the same.
-double save_seconds(const BlockStep&, BufferId, const Hardware&, Model rates, bool cached);
+StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached, Detail = Detail::totals,
+                     double last_round = 1);
 
 }  // namespace napkin

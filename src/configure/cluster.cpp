@@ -35,29 +35,40 @@ std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& har
   return all;
 }
 
-double copy_seconds(const BlockStep& step, BufferId tile, const Neighbours& neighbours, const Hardware& hardware,
-                    Model rates, bool cached) {
+Passage way_in(const BlockStep& step, BufferId tile, const Neighbours& neighbours, const Hardware& hardware,
+               Model rates, bool cached) {
   const auto& bandwidth = hardware.levels[step.core].bandwidth;
-  if (!bandwidth) return 0;
+  if (!bandwidth) return {};
   const auto cores = hardware.total(step.core);
   const auto bytes = static_cast<double>(step.bytes(tile));
   const bool shared = neighbours.along && !carries(step, tile, *neighbours.along);
   const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
   const double across = shared ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
   const auto* cache = cached ? cache_of(step, hardware) : nullptr;
-  if (!cache) return across + seconds_at(bytes * part, *bandwidth, cores, rates);
-  return across + std::max(seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates),
-                           seconds_at(bytes * part, *cache->bandwidth, cores, rates));
+  const double itself = seconds_at(bytes * part, cache ? *cache->bandwidth : *bandwidth, cores, rates);
+  if (!cache) return {across, itself, itself};
+  return {across, seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates), itself};
 }
 
-double copy_seconds(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
-                    bool cached) {
-  double all = 0;
-  for (const auto tile : step.streamed) all += copy_seconds(step, tile, neighbours, hardware, rates, cached);
-  return all;
+Passage way_out(const BlockStep& step, BufferId output, const Hardware& hardware, Model rates, bool cached) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  if (!bandwidth) return {};
+  const auto cores = hardware.total(step.core);
+  const auto bytes = static_cast<double>(step.bytes(output));
+  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  return {0, seconds_at(bytes, *bandwidth, cores, rates),
+          seconds_at(bytes, cache ? *cache->bandwidth : *bandwidth, cores, rates)};
 }
 
 namespace {
+
+// Of all tiles of a step, while all cores bring theirs.
+double copy_seconds(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
+                    bool cached) {
+  Passage all;
+  for (const auto tile : step.streamed) all.add(way_in(step, tile, neighbours, hardware, rates, cached));
+  return all.seconds();
+}
 
 // What is no faster across than from above saves nothing.
 bool saves(const Sibling& sibling, const BlockStep& step, const Hardware& hardware) {

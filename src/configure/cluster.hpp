@@ -1,6 +1,8 @@
 // Neighbouring blocks that read each other's memory: a tile that all of them need comes from above once.
 #pragma once
 
+#include <algorithm>
+
 #include "configure/step.hpp"
 #include "napkin/configure.hpp"
 
@@ -16,11 +18,20 @@ struct Neighbours {
 // many pieces.
 std::vector<Neighbours> neighbours_of(const BlockStep&, const Hardware&);
 
-// Seconds to bring a tile to a core, while all cores bring theirs. `cached`: tiles that several blocks read at once
-// come from memory once.
-double copy_seconds(const BlockStep&, BufferId tile, const Neighbours&, const Hardware&, Model rates, bool cached);
-// Of all tiles of a step.
-double copy_seconds(const BlockStep&, const Neighbours&, const Hardware&, Model rates, bool cached);
+// Seconds to bring tiles to a core or to take outputs from it: across from neighbours, and from above, where the cache
+// answers for one while the memory brings another. Of the memory's bandwidth cores without a block leave their share to
+// the others, but no core is faster than it is known to be: at its share of the cache's, where there is a cache, which
+// all cores reach together; else at its share of the memory's.
+struct Passage {
+  double across = 0, memory = 0, core = 0;
+  // `at_work`: the share of the cores that have a block.
+  double seconds(double at_work = 1) const { return across + std::max(memory * at_work, core); }
+  void add(const Passage& other) { across += other.across, memory += other.memory, core += other.core; }
+};
+// `cached`: tiles that several blocks read at once come from memory once.
+Passage way_in(const BlockStep&, BufferId tile, const Neighbours&, const Hardware&, Model rates, bool cached);
+// All of it goes to memory, through the cache if there is one.
+Passage way_out(const BlockStep&, BufferId output, const Hardware&, Model rates, bool cached);
 
 // With which neighbours the tiles of a step are there soonest; alone where that is no slower, and in the ideal model.
 Neighbours fastest_neighbours(const BlockStep&, const Hardware&, Model rates, bool cached);

@@ -68,7 +68,7 @@ class Describing {
     double by_row = 0, shared = 0;
     const auto neighbours = fastest_neighbours(step_, hardware_, model_, dealing_.has_cache());
     for (const auto id : step_.streamed) {
-      const auto seconds = copy_seconds(step_, id, neighbours, hardware_, model_, dealing_.has_cache());
+      const auto seconds = way_in(step_, id, neighbours, hardware_, model_, dealing_.has_cache()).seconds();
       (step_.has_row(id) ? by_row : shared) += step_.has_row(id) ? seconds / rows : seconds;
     }
     BandwidthCheck made;

@@ -67,7 +67,7 @@ Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
 
 Deal Dealing::deal(const Team& team, const Demand& demand, Detail detail) const {
   Deal made{team,
-            clocks_of(step_, team, hardware_, model_, has_cache(), detail),
+            clocks_of(step_, team, hardware_, model_, has_cache(), detail, last_round(demand)),
             clocks_of(step_, team, hardware_, Model::ideal, has_cache()),
             {},
             0,
@@ -97,20 +97,18 @@ Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, D
                    detail);
 }
 
-double Dealing::least_step_seconds(double& operations) const {
+StepClocks Dealing::least(const Demand& demand) const {
   const auto rows = step_.lengths[step_.row.index];
-  const auto clocks = clocks_of(step_, {rows, 1, 1}, hardware_, model_, has_cache(), Detail::least);
-  operations = clocks.operations + clocks.operations_outside;
-  return clocks.bound;
+  return clocks_of(step_, {rows, 1, 1}, hardware_, model_, has_cache(), Detail::least, last_round(demand));
 }
 
 double least_launch_seconds(const Dealing& dealing, const Demand& demand) {
-  double operations = 0;
-  const auto step = dealing.least_step_seconds(operations);
-  const auto cores = dealing.hardware().total(dealing.step().core);
+  const auto clocks = dealing.least(demand);
+  const auto rounds = least_rounds(demand);
   const auto& launch = dealing.hardware().limits.launch_seconds;
-  const auto steps = demand.tensor_operations / operations / static_cast<double>(cores);
-  const auto busy = steps * step * least_raggedness(demand, cores);
+  const auto steps = demand.tensor_operations / (clocks.operations + clocks.operations_outside);
+  const auto block = rounds.full * clocks.bound + rounds.last * clocks.in_last_round().bound;
+  const auto busy = steps / static_cast<double>(demand.blocks) * block;
   return std::max(busy, demand.outer_s) + (launch ? launch->value : 0);
 }
 

@@ -30,7 +30,8 @@ class Dealing {
   // The fewest rows a team that are as fast as any, for the blocks of this launch.
   Deal best(const Demand&) const;
   Deal deal(const Team&, const Demand&, Detail = Detail::totals) const;
-  double least_step_seconds(double& operations) const;
+  // Of a step, what no way of dealing out rows goes below.
+  StepClocks least(const Demand&) const;
   Launch launch(const Deal&, const Demand&, double ideal_s, Detail = Detail::totals) const;
 
   const BlockStep& step() const { return step_; }

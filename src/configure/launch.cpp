@@ -32,10 +32,10 @@ class Reckoning {
     reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
     reach("columns of a step that wait for each other", steps * step_at(ideal));
     reach("columns outside of the step", steps * with_outside(ideal, step_at(ideal)));
-    const double sustained = std::max(step_at(now), chosen_.latency_s);
-    const double busy = std::max(steps * with_outside(now, sustained), model_ == Model::machine ? demand_.units_s : 0);
+    const double step = sustained(now);
+    const double busy = std::max(steps * step, model_ == Model::machine ? demand_.units_s : 0);
     reach("rates that machines sustain, instead of the datasheet's", busy);
-    add("cores idle in the last wave", busy * (raggedness(demand_, hardware_, launch_.cores) - 1));
+    add("cores idle in the last wave", in_rounds(now, step) - busy);
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
     launch_.bound_outside = outer() > time_;
@@ -92,6 +92,18 @@ class Reckoning {
     const double together = step + clocks.outside;
     return here() < 2 ? together : std::clamp(clocks.beside(true), step, together);
   }
+  double sustained(const StepClocks& clocks) const {
+    return with_outside(clocks, std::max(step_at(clocks), chosen_.latency_s));
+  }
+  // All rounds of the core that is done last, of steps that take so long while all cores are at work.
+  double in_rounds(const StepClocks& now, double step) const {
+    const auto rounds = rounds_of(demand_, hardware_, here());
+    const double last = now.last_copy < now.copy && rounds.last > 0 ? sustained(now.in_last_round()) : step;
+    const double columns =
+        launch_.steps / static_cast<double>(launch_.blocks) * (rounds.full * step + rounds.last * last);
+    const double cores = static_cast<double>(launch_.cores) / static_cast<double>(launch_.blocks);
+    return std::max(columns, model_ == Model::machine ? demand_.units_s * cores * rounds.all() : 0);
+  }
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
   // times, so that each has its share of the cache's bandwidth.
   double ends() const {
@@ -118,24 +130,22 @@ class Reckoning {
   double time_ = 0, rounds_ = 1;
 };
 
-// Of a core, where the work of all is shared out evenly.
-double mean_blocks(const Demand& demand, std::int64_t cores) {
-  return static_cast<double>(demand.blocks) / static_cast<double>(cores);
-}
-
 }  // namespace
 
-double raggedness(const Demand& demand, const Hardware& hardware, std::int64_t cores) {
+Rounds rounds_of(const Demand& demand, const Hardware& hardware, double blocks_at_once) {
   const double mean = demand.per_core;
-  const double most =
-      demand.masked ? std::max(std::ceil(std::min(mean, 1.0)), mean + masked_end(hardware.limits)) : std::ceil(mean);
-  return most / mean_blocks(demand, cores);
+  if (!demand.masked) return {std::ceil(mean) - 1, 1};
+  const double most = std::max(std::ceil(std::min(mean, 1.0)), mean + masked_end(hardware.limits) * blocks_at_once);
+  return mean < 1 ? Rounds{0, most} : Rounds{most, 0};
 }
 
-double least_raggedness(const Demand& demand, std::int64_t cores) {
-  const double most = demand.masked ? std::max(1.0, demand.per_core) : std::ceil(demand.per_core);
-  return most / mean_blocks(demand, cores);
+Rounds least_rounds(const Demand& demand) {
+  const double mean = demand.per_core;
+  if (!demand.masked) return {std::ceil(mean) - 1, 1};
+  return mean < 1 ? Rounds{0, 1} : Rounds{mean, 0};
 }
+
+double last_round(const Demand& demand) { return demand.per_core - (std::ceil(demand.per_core) - 1); }
 
 Launch launch_of(const BlockStep& step, const Team& team, const Pipelining& chosen, const StepClocks& now,
                  const StepClocks& ideal, const Demand& demand, double ideal_s, const Hardware& hardware, Model model,

@@ -63,26 +63,28 @@ void CostModel::share_out(const Figures& figures, Times& times) const {
   }
   times.rounds = most;
   times.busy = times.busy_level[core];
-  // Cores without a block leave the memory's bandwidth to the others as soon as each has had one.
+  // All have something to load as soon as each has had a block.
   times.busy_level[core] = times.busy_level[core - 1] * std::min(1.0, times.per_core);
 }
 
-// Bytes that are moved again come from the cache as far as what they belong to fits into it.
+// Bytes that are moved again come from the cache as far as what they belong to fits into it. Children without a block
+// leave the others their share of the memory, of which each takes as much as is known of it: its share of the cache.
 std::optional<double> CostModel::sustained(std::size_t level, const Figures& figures, const Times& times) const {
   const auto* memory = rate_of(hardware_->levels[level].bandwidth);
   const auto* cache = caches_[level];
+  const auto core = hardware_->core.value_or(1);
+  const double busy = level > core ? times.busy : times.busy_level[level];
   const auto bytes = crossing_or_moved(level, figures);
+  if (!cache || !cache->bandwidth) return over(bytes / busy, memory, &Rate::reached);
   const auto once = must_move(level, figures);
   const auto again = std::max(0.0, bytes - once);
-  if (!cache || !cache->bandwidth || again == 0) return over(bytes, memory, &Rate::reached);
-  const auto core = hardware_->core.value_or(1);
-  const double memories =
-      level <= core ? times.busy_level[level - 1] * static_cast<double>(hardware_->total(level - 1)) : 1;
+  const double parents = level > core ? 1 : times.busy_level[level - 1];
+  const double memories = level > core ? 1 : parents * static_cast<double>(hardware_->total(level - 1));
   const double room =
       memories * cache->capacity.value * (cache->effective_fraction ? cache->effective_fraction->value : 1);
   const double hits = std::min(1.0, room / std::max(1.0, once));
-  const auto from_memory = over(bytes - again * hits, memory, &Rate::reached);
-  const auto from_cache = over(bytes, &*cache->bandwidth, &Rate::reached);
+  const auto from_memory = over((bytes - again * hits) / (level > core ? busy : parents), memory, &Rate::reached);
+  const auto from_cache = over(bytes / busy, &*cache->bandwidth, &Rate::reached);
   return from_memory && from_cache ? std::max(*from_memory, *from_cache) : from_memory;
 }
 
@@ -96,7 +98,6 @@ void CostModel::times(const Figures& figures, Times& all) const {
     all.ideal_levels[level] =
         over(crossing_or_moved(level, figures), rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
     all.levels[level] = sustained(level, figures, all);
-    if (all.levels[level]) *all.levels[level] /= level > core ? all.busy : all.busy_level[level];
   }
   for (std::size_t i = 0; i < work_.size(); ++i) {
     all.ideal_work.push_back(over(figures.operations[i], rates_[i], &Rate::peak));
@@ -149,7 +150,7 @@ void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& t
     const auto* rate = rate_of(hardware_->levels[level].bandwidth);
     demand.outer_ideal_s =
         std::max(demand.outer_ideal_s, over(crossing_or_moved(level, figures), rate, &Rate::peak).value_or(0));
-    const auto seconds = sustained(level, figures, times).value_or(0) / times.busy_level[level];
+    const auto seconds = sustained(level, figures, times).value_or(0);
     demand.outer_s = std::max(demand.outer_s, seconds);
     if (!has_siblings(level)) continue;
     const auto& at = figures.levels[level];

@@ -42,7 +42,8 @@ double Scoring::excess(const Figures& figures) const {
 // What a launch takes at least: see the lines that `launch_of` adds up.
 double Scoring::least_launch(const Demand& demand) const {
   const auto core = *hardware_.core;
-  double seconds = std::max(demand.units_s * least_raggedness(demand, hardware_.total(core)), demand.outer_s);
+  const double cores = static_cast<double>(hardware_.total(core)) / static_cast<double>(demand.blocks);
+  double seconds = std::max(demand.units_s * cores * least_rounds(demand).all(), demand.outer_s);
   if (const auto& bandwidth = hardware_.levels[core].bandwidth)
     seconds = std::max(seconds, demand.compulsory_bytes / bandwidth->reached());
   if (hardware_.limits.launch_seconds) seconds += hardware_.limits.launch_seconds->value;

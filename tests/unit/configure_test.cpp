@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <random>
 #include <set>
 
 #include "configure/divisors.hpp"
+#include "configure/launch.hpp"
 #include "configure/occupancy.hpp"
 #include "configure/pipelining.hpp"
 #include "configure/raster.hpp"
@@ -437,6 +439,104 @@ TEST_CASE("a ragged last wave costs a whole one", "[configure]") {
   const auto full = time(132 * 128), one_more = time(133 * 128), twice = time(264 * 128);
   CHECK(one_more > full * 1.5);
   CHECK(one_more <= twice * 1.01);
+}
+
+TEST_CASE("cores without a block leave their share of the memory to the others", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  constexpr double depth = 65536, columns = 128, rows = 64;
+  const auto time = [&](std::int64_t blocks) {
+    Overrides sizes;
+    sizes.sizes = {{"a", 64}, {"b", 65536}, {"c", blocks * 128}};
+    const auto kernel = kernel_of("matmul", "group a 64, c 128, stream b 64 at smem", hardware, sizes);
+    const auto made = configured(kernel, hardware, Model::machine);
+    REQUIRE(made.launch);
+    REQUIRE(made.launch->bound == Resource::copy);
+    return made.launch->time_s - hardware.limits.launch_seconds->value;
+  };
+  const auto memory = [&](double blocks) {
+    return 2 * depth * (rows + blocks * columns) / hardware.levels[*hardware.core].bandwidth->reached();
+  };
+  // All of the memory for as many as take it; by itself a core has its share of the cache.
+  for (const std::int64_t blocks : {99, 115, 132, 264}) {
+    CAPTURE(blocks);
+    CHECK(time(blocks) == Approx(memory(static_cast<double>(blocks))).epsilon(0.03));
+  }
+  const double alone = 2 * depth * (rows + columns) * 132 / hardware.caches.at(0).bandwidth->reached();
+  CHECK(time(1) == Approx(alone).epsilon(0.03));
+  // More blocks are never done sooner.
+  double before = 0;
+  for (const std::int64_t blocks : {1, 2, 20, 66, 99, 131, 132, 133, 150, 198, 263, 264, 265}) {
+    CAPTURE(blocks);
+    CHECK(time(blocks) >= before);
+    before = time(blocks);
+  }
+}
+
+TEST_CASE("the cache answers for one tile while the memory brings another", "[configure]") {
+  const auto hardware = read_machine("a100-sxm4-80");
+  Overrides sizes;
+  sizes.sizes = {{"a", 64}, {"b", 12288}, {"c", 108 * 128}};
+  const auto kernel = kernel_of("matmul", "group a 64, c 128, stream b 64 at smem", hardware, sizes);
+  const auto made = configured(kernel, hardware, Model::machine);
+  double sum = 0, copies = 0;
+  for (const auto& one : made.clocks) sum += one.on == Resource::copy ? one.seconds : 0;
+  for (const auto& one : made.resources) copies += one.on == Resource::copy ? one.seconds : 0;
+  // A comes from the cache for all but one block, B is brought for each.
+  const double a = 64 * 64 * 2, b = 64 * 128 * 2;
+  const double memory = (a + 108 * b) / hardware.levels[*hardware.core].bandwidth->reached();
+  const double cache = 108 * (a + b) / hardware.caches.at(0).bandwidth->reached();
+  CHECK(copies == Approx(std::max(memory, cache)));
+  CHECK(copies < sum);
+}
+
+namespace {
+
+// Cores that take blocks of uneven lengths as they come, so many at once, which share the core; one by itself has three
+// quarters of it. How much longer the last core takes than all do on average, in blocks of mean length.
+double simulated_end(std::size_t at_once, std::uint32_t seed) {
+  std::minstd_rand random(seed);
+  std::vector<std::vector<double>> cores(132);
+  int blocks = 2000;
+  double work = 0, now = 0;
+  const auto feed = [&](std::vector<double>& core) {
+    for (; blocks > 0 && core.size() < at_once; --blocks) {
+      core.push_back(static_cast<double>(random() % 1000 + 1) / 500);
+      work += core.back();
+    }
+  };
+  const auto rate = [&](const std::vector<double>& core) {
+    return (core.size() == at_once ? 1 : 0.75) / static_cast<double>(core.size());
+  };
+  for (auto& core : cores) feed(core);
+  constexpr double never = 1e9;
+  while (true) {
+    double step = never;
+    for (const auto& core : cores)
+      if (!core.empty()) step = std::min(step, *std::ranges::min_element(core) / rate(core));
+    if (step == never) return now - work / static_cast<double>(cores.size());
+    now += step;
+    for (auto& core : cores) {
+      if (core.empty()) continue;
+      const double done = step * rate(core);
+      for (auto& one : core) one -= done;
+      std::erase_if(core, [](double one) { return one < 1e-12; });
+      feed(core);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("cores that hold two blocks of uneven lengths wait about twice as long at the end", "[configure]") {
+  double one = 0, two = 0;
+  for (const std::uint32_t seed : {1, 2, 3, 4, 5, 6}) one += simulated_end(1, seed), two += simulated_end(2, seed);
+  CHECK(two / one > 1.5);
+  CHECK(two / one < 2.2);
+  const auto hardware = read_machine("h100-sxm5");
+  Demand demand;
+  demand.blocks = 2000, demand.per_core = 2000.0 / 132, demand.masked = true;
+  const auto end = [&](double at_once) { return rounds_of(demand, hardware, at_once).all() - demand.per_core; };
+  CHECK(end(2) == Approx(2 * end(1)));
 }
 
 TEST_CASE("nothing to configure without matrix units", "[configure]") {
