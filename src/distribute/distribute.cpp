@@ -6,6 +6,7 @@
 
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
+#include "distribute/turns.hpp"
 
 namespace napkin {
 namespace {
@@ -26,6 +27,7 @@ WarpNest Distributing::run() {
   find_passing();
   for (auto& product : result_.products) find_operands(product);
   stage_others();
+  if (by_teams()) find_step();
   count_registers();
   if (by_teams()) {
     find_rings(result_.nest->body, nullptr);
@@ -156,7 +158,7 @@ bool WarpNest::lasts(const Compute* compute) const {
 
 namespace {
 
-std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team) {
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team, Overlap planned) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -165,7 +167,7 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
   for (;;) {
     try {
       if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result = Distributing(fitted, hardware, team).run();
+      auto result = Distributing(fitted, hardware, team, planned).run();
       result.partition = fitted.partition;
       return result;
     } catch (const Misfit& misfit) {
@@ -177,10 +179,10 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
 }  // namespace
 
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, 1);
+  return distribute(kernel, hardware, 1, Overlap::none);
 }
 std::variant<WarpNest, Refused> distribute_teams(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, team_warps);
+  return distribute(kernel, hardware, team_warps, planned_overlap(kernel, hardware));
 }
 
 }  // namespace napkin

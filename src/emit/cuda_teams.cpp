@@ -8,18 +8,18 @@
 #include <algorithm>
 
 #include "diagram/match.hpp"
-#include "emit/cuda_nest.hpp"
 #include "emit/cuda_tiles.hpp"
+#include "emit/cuda_turns.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with, so that swizzles begin anew
 
-class TeamPrinter : NestPrinter {
+class TeamPrinter : TurnPrinter {
  public:
   TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
-      : NestPrinter(kernel, warps, names), barriers_(page_.pool.fresh("barriers")) {
+      : TurnPrinter(kernel, warps, names), barriers_(page_.pool.fresh("barriers")) {
     for (const auto id : tiles()) {
       maps_[id] = page_.pool.fresh(page_.buffer(id) + "_map");
       full_[id] = page_.pool.fresh(page_.buffer(id) + "_full");
@@ -31,6 +31,7 @@ class TeamPrinter : NestPrinter {
   CudaKernel run(const std::string& name) {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
     words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
+    turn_words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
     parameters(name, read_in_place(warps_), map_parameters());
@@ -42,7 +43,9 @@ class TeamPrinter : NestPrinter {
     if (warps_.loader_lane_registers > 0) out_.line(fmt::format("napkin_take_registers<{}>();", warps_.lane_registers));
     warps();
     declare_places();
+    begin_turns();
     print(nest_.body, true);
+    end_turns();
     out_.close();
     without_teams(name);
     return {name, out_.text(), page_.limits};
@@ -195,21 +198,31 @@ class TeamPrinter : NestPrinter {
   // The teams that compute
 
   void print(const Block& block, bool) override {
-    declare_buffers(block);
+    if (!is_step(block)) declare_buffers(block);
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { loaded(load.to); }, [](const Ask&) {},
-          [&](const Compute& compute) { print(compute); }, [&](const Save& save) { columns_.print(save); },
-          [&](const For& loop) { stream(loop); });
+          step.node,
+          [&](const Load& load) {
+            if (!is_step(block)) loaded(load.to);
+          },
+          [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
+          [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop); });
   }
-  void loaded(BufferId id) {
+  void loaded(BufferId id) override {
     if (warps_.tiles.contains(id)) on_their_way_.insert(id);
   }
   void print(const Compute& compute) {
-    for (const auto& [access, buffer] : compute.reads)
-      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+    if (print_in_step(compute)) return;
+    arrive(compute);
     columns_.print(compute);
   }
+  void arrive(const Compute& compute) override {
+    for (const auto& [access, buffer] : compute.reads)
+      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+  }
+  std::string slot(const For& loop) const override { return rings_.at(&loop).slot; }
+  std::string empty(const For& loop) const override { return rings_.at(&loop).empty; }
+  void advance(const For& loop) override { advance(*ring(&loop)); }
   void arrive(BufferId id) {
     if (on_their_way_.erase(id) == 0) return;
     const auto* of = ring_of(id);
@@ -217,7 +230,7 @@ class TeamPrinter : NestPrinter {
     const auto& names = rings_.at(of->loop);
     out_.line(fmt::format("napkin_barrier_wait({} + {}, {});", full_.at(id), names.slot, names.phase));
   }
-  void arrive_all() {
+  void arrive_all() override {
     const auto all = on_their_way_;
     for (const auto id : all) arrive(id);
   }
@@ -228,14 +241,17 @@ class TeamPrinter : NestPrinter {
   }
   void stream(const For& loop) {
     arrive_all();
+    if (within(loop)) return stream_within();
     const auto* lasting = ring(&loop) ? warps_.product(ring(&loop)->lasting) : nullptr;
     if (lasting) begin_lasting(loop, *lasting);
+    if (in_turn(loop)) take_turn();
     pieces(loop, [&](const WirePiece& around, const std::string& begin) {
       const auto* here = ring(&loop);
       if (here && here->copies > 1)
         for (const auto id : here->tiles)
           out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
                                 copy_of(id, rings_.at(&loop).slot, pattern)));
+      if (in_turn(loop)) begin_round();
       body(loop, begin, around);
       if (!here) return;
       arrive_all();
@@ -249,6 +265,7 @@ class TeamPrinter : NestPrinter {
       advance(*here);
     });
     if (lasting) end_lasting(loop, *lasting);
+    if (in_turn(loop)) give_turn();
   }
   // A product that stays on its way while the next round begins: the tiles of a round are released one round later.
   void begin_lasting(const For& loop, const Product& product) {
