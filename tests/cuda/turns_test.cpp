@@ -18,9 +18,29 @@ namespace {
 
 constexpr const char* machine = "h100-sxm5";
 
+// One tile is read by a product that leads and, a step later, by one that trails.
+constexpr const char* keys = R"(diagram keys
+axis q = 4096; axis x = 4096; axis d = 128
+input Q: f16[q, d]; input K: f16[x, d]
+S[q, x] = sum[d](Q[q, d] * K[x, d])
+P: f16[q, x] = softmax[x](S[q, x])
+O: f16[q, d] = sum[x](P[q, x] * K[x, d])
+output O
+)";
+
 Case split(const std::string& example, const std::string& name, const std::string& labels,
            std::vector<std::string> sizes) {
   return {"turns_" + example + "_" + name, case_named(example).text, {labels}, std::move(sizes)};
+}
+
+Case hidden(const std::string& name, const std::string& labels) {
+  auto text = case_named("gated_mlp").text;
+  for (const std::string wide : {"c = 1024", "o = 1024"})
+    text.replace(text.find(wide), wide.size(), wide.substr(0, 4) + "128");
+  return {"turns_gated_mlp_" + name,
+          text,
+          {labels},
+          {"t=128 c=64 f=64 o=64", "t=128 c=128 f=192 o=128", "t=70 c=72 f=136 o=104"}};
 }
 
 // The overlap is the one that the configuration of the plan chooses: no case names it.
@@ -37,6 +57,12 @@ std::vector<Case> within_a_team() {
             {"q=128 x=64 d=64", "q=128 x=192 d=128", "q=130 x=133 d=104"}),
       split("sliding_window", "within", "group q 64, stream x 32 at smem; group q 16 at reg",
             {"q=128 x=128 d=64", "q=192 x=192 d=128", "q=330 x=290 d=88"}),
+      {"turns_keys_within",
+       keys,
+       {"group q 64, stream x 64 at smem; group q 16 at reg"},
+       {"q=64 x=64 d=64", "q=128 x=192 d=128", "q=70 x=170 d=104"}},
+      // Two products lead.
+      hidden("within", "group t 64, stream f 64 at smem; group t 16 at reg"),
   };
 }
 std::vector<Case> in_turn() {
@@ -50,6 +76,7 @@ std::vector<Case> in_turn() {
             {"q=128 x=128 d=64", "q=256 x=256 d=128", "q=190 x=250 d=72"}),
       split("grouped_query", "in_turn", grouped,
             {"k=1 r=2 q=128 x=64 d=64", "k=2 r=2 q=128 x=128 d=128", "k=2 r=3 q=70 x=170 d=120"}),
+      hidden("in_turn", "group t 128, stream f 64 at smem; group t 16 at reg"),
   };
 }
 
