@@ -52,8 +52,9 @@ struct Times {
   std::vector<std::optional<double>> ideal_levels, levels;  // by level, seconds
   std::vector<std::optional<double>> ideal_work, work;      // by CostModel::work()
   std::optional<double> ideal, machine;
-  double per_core = 1;             // blocks on average of a core, below the memory that has most
-  double rounds = 1;               // blocks that the busiest core runs one after another
+  double turns = 1;                // pieces that the memory above the cores holds one after another
+  double per_core = 1;             // blocks of a turn on average of a core
+  double rounds = 1;               // blocks that the busiest core runs one after another, in all turns
   double busy = 1;                 // share of the cores at work, over all rounds
   std::vector<double> busy_level;  // by level down to the cores, share of its children with something to load
 };
@@ -61,7 +62,7 @@ struct Times {
 // What the blocks of a launch must do together, however cores run them.
 struct Demand {
   std::int64_t blocks = 1;  // groups at the core's level
-  double per_core = 1;      // as in Times
+  double turns = 1, per_core = 1;  // as in Times
   double tensor_operations = 0;
   double units_ideal_s = 0, units_s = 0;  // of the busiest unit, all cores at work: as on the datasheet, and sustained
   double compulsory_bytes = 0;  // into the cores' memories; more where not all memories above them are at work

@@ -48,20 +48,20 @@ double CostModel::must_move(std::size_t level, const Figures& figures) const {
   return static_cast<double>(std::max(compulsory_bytes_, level > 1 ? figures.levels[level - 1].transfer_bytes : 0));
 }
 
-// Pieces go to children in turn, level by level; the busiest child of each decides.
+// Pieces go to children in turn, level by level; the busiest child of each decides. A memory holds one piece at a time,
+// so that its children share out one after the other.
 void CostModel::share_out(const Figures& figures, Times& times) const {
   const auto core = hardware_->core.value_or(1);
   times.busy_level.assign(core + 1, 1);
-  double most = 1;
+  times.rounds = 1;
   for (std::size_t level = 1; level <= core; ++level) {
     const auto& at = figures.levels[level];
-    const double mean =
-        most * static_cast<double>(at.groups_per_parent) / static_cast<double>(hardware_->levels[level].count);
-    most = std::ceil(mean);
-    times.busy_level[level] = static_cast<double>(at.groups) / (most * static_cast<double>(hardware_->total(level)));
-    times.per_core = mean;
+    times.turns = times.rounds;
+    times.per_core = static_cast<double>(at.groups_per_parent) / static_cast<double>(hardware_->levels[level].count);
+    times.rounds *= std::ceil(times.per_core);
+    times.busy_level[level] =
+        static_cast<double>(at.groups) / (times.rounds * static_cast<double>(hardware_->total(level)));
   }
-  times.rounds = most;
   times.busy = times.busy_level[core];
   // All have something to load as soon as each has had a block.
   times.busy_level[core] = times.busy_level[core - 1] * std::min(1.0, times.per_core);
@@ -138,7 +138,7 @@ Demand CostModel::demand(const Figures& figures) const {
   Times times;
   share_out(figures, times);
   made.blocks = figures.levels[core].groups;
-  made.per_core = times.per_core;
+  made.turns = times.turns, made.per_core = times.per_core;
   made.compulsory_bytes = must_move(core, figures) / times.busy_level[core - 1];
   made.masked = !masks_.empty();
   add_outer(made, figures, times);
