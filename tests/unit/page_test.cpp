@@ -2,6 +2,8 @@
 // tested in tests/browser.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "emit/report_document.hpp"
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
@@ -136,7 +138,24 @@ TEST_CASE("a comparison has its rows beside each other, with scales in common", 
   CHECK(ran.code == exit_done);
   CHECK(count(ran.out, "<div class=\"beside\">") >= 5);
   CHECK(has(ran.out, "1: on h100-sxm5, flash2"));
+  CHECK(has(ran.out, "2: on h100-sxm5, group q 64, stream x 64 at smem</text>"));
   CHECK(has(ran.out, "2: on h100-sxm5, group q 64, stream x 64 at smem"));
+}
+
+TEST_CASE("pictures beside each other are as wide as each other", "[page][cli]") {
+  const auto ran = test::run_cli({"compare", test::example("attention"), "--target", "h100-sxm5", "--partition",
+                                  "flash2", "--partition", "group q 64, stream x 64 at smem", "--format", "html"});
+  int compared = 0;
+  for (auto at = ran.out.find("<div class=\"beside\">"); at != std::string::npos;
+       at = ran.out.find("<div class=\"beside\">", at + 1)) {
+    std::set<std::string> boxes;
+    const auto end = ran.out.find("</div>", at);
+    for (auto box = ran.out.find("viewBox=\"0 0 ", at); box < end; box = ran.out.find("viewBox=\"0 0 ", box + 1))
+      boxes.insert(ran.out.substr(box, ran.out.find(' ', box + 13) - box));
+    CHECK(boxes.size() == 1);
+    ++compared;
+  }
+  CHECK(compared >= 5);
 }
 
 TEST_CASE("only analyze and compare make pages", "[page][cli]") {
