@@ -202,10 +202,11 @@ std::string svg_element(const Scene& scene, const SvgUse& use) {
   const auto width = coordinate(scene.width), height = coordinate(scene.height);
   const auto& id = use.id;
   auto text = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"{2}picture\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "<svg{5} id=\"{2}picture\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\" "
       "aria-labelledby=\"{2}picture-title{3}\">\n<title id=\"{2}picture-title\">{4}</title>\n",
-      width, height, id, scene.description.empty() ? "" : fmt::format(" {}picture-description", id), xml(scene.title));
+      width, height, id, scene.description.empty() ? "" : fmt::format(" {}picture-description", id), xml(scene.title),
+      use.style.empty() ? "" : " xmlns=\"http://www.w3.org/2000/svg\"");  // a page has it already
   if (!scene.description.empty())
     text += fmt::format("<desc id=\"{}picture-description\">{}</desc>\n", id, xml(scene.description));
   if (!use.style.empty()) text += fmt::format("<style>{}</style>\n", use.style);
