@@ -75,6 +75,16 @@ TEST_CASE("in a program a name with a tail is the array's, and what has members 
   CHECK(has(page, "<pre>K begins\n<span data-array=\"K\">K_smem_tile</span>[n.x] = n_\n</pre>"));
 }
 
+TEST_CASE("in numbers of axes a letter is no array", "[page]") {
+  report::Document document;
+  document.arrays = {{"t", "t"}};
+  document.blocks = {report::Heading{1, "title", ""},
+                     Chart{"c", {}, {{"array", "partition"}, {{std::string("t"), std::string("group t 64 at smem")}}}}};
+  const auto page = report::to_html(document);
+  CHECK(has(page, "<span data-array=\"t\">t</span>"));
+  CHECK(has(page, "group t 64 at smem"));
+}
+
 TEST_CASE("numbers of a chart say once what rows below each other have in common", "[page]") {
   report::Document document;
   Chart chart{"c",
