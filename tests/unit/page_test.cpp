@@ -75,6 +75,23 @@ TEST_CASE("in a program a name with a tail is the array's, and what has members 
   CHECK(has(page, "<pre>K begins\n<span data-array=\"K\">K_smem_tile</span>[n.x] = n_\n</pre>"));
 }
 
+TEST_CASE("a film says once of which array marks are that follow each other", "[page]") {
+  Scene scene;
+  const auto write = [&](const std::string& words, const std::string& array) {
+    scene.marks.push_back({MarkKind::wire_name, Words{{0, 0}, Anchor::start, words, 8}});
+    scene.marks.back().array = array;
+  };
+  write("a", "X"), write("b", "X"), write("c", "<Y>"), write("d", "");
+  report::Document document;
+  document.blocks = {report::Heading{1, "title", ""}, report::Film{{scene}, false}};
+  const auto page = report::to_html(document);
+  CHECK(has(page,
+            "<g data-array=\"X\">\n<text class=\"wire-name\" x=\"0\" y=\"4\">a</text>\n"
+            "<text class=\"wire-name\" x=\"0\" y=\"4\">b</text>\n</g>\n"
+            "<text class=\"wire-name\" data-array=\"&lt;Y&gt;\" x=\"0\" y=\"4\">c</text>\n"
+            "<text class=\"wire-name\" x=\"0\" y=\"4\">d</text>"));
+}
+
 TEST_CASE("in numbers of axes a letter is no array", "[page]") {
   report::Document document;
   document.arrays = {{"t", "t"}};
