@@ -89,7 +89,6 @@ std::optional<double> CostModel::sustained(std::size_t level, const Figures& fig
 }
 
 void CostModel::times(const Figures& figures, Times& all) const {
-  const auto core = hardware_->core.value_or(1);
   share_out(figures, all);
   all.ideal_levels.assign(hardware_->levels.size(), {});
   all.levels.assign(hardware_->levels.size(), {});
