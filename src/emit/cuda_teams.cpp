@@ -33,17 +33,18 @@ class TeamPrinter : TurnPrinter {
     words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
     turn_words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
     parameters(name, read_in_place(warps_), map_parameters());
     declare_tiles();
     declare_barriers();
     groups_.blocks();
     begin_barriers();
     copying_team();
-    if (warps_.loader_lane_registers > 0) out_.line(fmt::format("napkin_take_registers<{}>();", warps_.lane_registers));
+    if (warps_.loader_lane_registers > 0)
+      out_.line(fmt::format("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers));
+    begin_turns();
     warps();
     declare_places();
-    begin_turns();
     print(nest_.body, true);
     end_turns();
     out_.close();
@@ -124,7 +125,7 @@ class TeamPrinter : TurnPrinter {
     const auto computing = page_.kernel.threads - 128;
     out_.open(fmt::format("if (threadIdx.x >= {})", computing));
     if (warps_.loader_lane_registers > 0)
-      out_.line(fmt::format("napkin_give_registers<{}>();", warps_.loader_lane_registers));
+      out_.line(fmt::format("napkin_give_registers<{}, {}>();", warps_.loader_lane_registers, warps_.first_registers));
     out_.line(fmt::format("if (threadIdx.x > {}) return;", computing));
     declare_places();
     if (const auto* outside = ring(nullptr))

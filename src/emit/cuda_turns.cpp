@@ -25,6 +25,12 @@ void TurnPrinter::turn_words() {
   if (!warps_.not_as_planned.empty())
     out_.line(
         fmt::format("//   {:<24}  as planned, but not here: {}", overlap_words(warps_.planned), warps_.not_as_planned));
+  if (warps_.planned_blocks > 1)
+    out_.line(fmt::format("//   {:<24}  beside each other on a core{}",
+                          fmt::format("{} block{}", warps_.blocks, warps_.blocks == 1 ? "" : "s"),
+                          warps_.blocks == warps_.planned_blocks
+                              ? ""
+                              : fmt::format("; {} as planned, but there is no room", warps_.planned_blocks)));
   if (!warps_.step) return;
   std::string names;
   for (const auto* trailing : warps_.step->trailing)
@@ -41,19 +47,18 @@ void TurnPrinter::turn_words() {
 void TurnPrinter::begin_turns() {
   if (!warps_.step || within()) return;
   const auto teams = warps_.step->teams;
-  const auto team = fmt::format("{} / {}", columns_.lanes.warp, warps_.team);
   const bool all = teams == warps_.warps / warps_.team;
-  turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
-  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where the team waits for its turn", turn_, team));
+  team_ = page_.pool.fresh("team"), turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
+  out_.line(fmt::format("const int {} = threadIdx.x / {};", team_, warps_.team * lanes_of_warp));
+  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where it waits for its turn", turn_, team_));
   out_.line(fmt::format("const int {} = {}({} + 1) % {} + 1;", next_turn_,
-                        all ? "" : fmt::format("{0} / {1} * {1} + ", team, teams), team, teams));
-  out_.line(fmt::format("if ({0} % {1} == {2}) napkin_turn_give({3});", team, teams, teams - 1, next_turn_));
+                        all ? "" : fmt::format("{0} / {1} * {1} + ", team_, teams), team_, teams));
+  out_.line(fmt::format("if ({} % {} == {}) napkin_turn_give({});", team_, teams, teams - 1, next_turn_));
 }
 // Nobody's turn is left over.
 void TurnPrinter::end_turns() {
   if (!warps_.step || within()) return;
-  out_.line(fmt::format("if ({} / {} % {} == 0) napkin_turn_wait({});", columns_.lanes.warp, warps_.team,
-                        warps_.step->teams, turn_));
+  out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", team_, warps_.step->teams, turn_));
 }
 void TurnPrinter::take_turn() { out_.line(fmt::format("napkin_turn_wait({});", turn_)); }
 void TurnPrinter::give_turn() { out_.line(fmt::format("napkin_turn_give({});", next_turn_)); }
