@@ -222,7 +222,9 @@ class TeamPrinter : TurnPrinter {
       if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
   }
   std::string slot(const For& loop) const override { return rings_.at(&loop).slot; }
-  std::string empty(const For& loop) const override { return rings_.at(&loop).empty; }
+  std::string release(const For& loop, const std::string& copy) const override {
+    return fmt::format("napkin_release({} + {});", rings_.at(&loop).empty, copy);
+  }
   void advance(const For& loop) override { advance(*ring(&loop)); }
   void arrive(BufferId id) {
     if (on_their_way_.erase(id) == 0) return;
@@ -261,7 +263,7 @@ class TeamPrinter : TurnPrinter {
         release_last(loop);
         out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
       } else {
-        out_.line(fmt::format("napkin_release({} + {});", names.empty, names.slot));
+        out_.line(release(loop, names.slot));
       }
       advance(*here);
     });
@@ -275,7 +277,7 @@ class TeamPrinter : TurnPrinter {
     columns_.hold(product);
   }
   void release_last(const For& loop) {
-    out_.line(fmt::format("if ({0} >= 0) napkin_release({1} + {0});", lasts_.at(&loop), rings_.at(&loop).empty));
+    out_.line(fmt::format("if ({} >= 0) {}", lasts_.at(&loop), release(loop, lasts_.at(&loop))));
   }
   void end_lasting(const For& loop, const Product& product) {
     out_.line("napkin_team_wait<0>();");

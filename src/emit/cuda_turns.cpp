@@ -147,7 +147,7 @@ void TurnPrinter::stream_within() {
   out_.close();
   issue_trailing();
   arrive_trailing();
-  out_.line(release_last());
+  out_.line(release(loop, last_));
   out_.close();
   on_their_way_.clear();
   page_.own = own;
@@ -178,7 +178,7 @@ void TurnPrinter::arrive_trailing() {
 }
 void TurnPrinter::wait_for_last() {
   arrive_trailing();
-  out_.line(fmt::format("if ({} >= 0) {}", last_, release_last()));
+  out_.line(fmt::format("if ({} >= 0) {}", last_, release(*warps_.step->loop, last_)));
 }
 // What its sum begins with and its operand in registers; its tiles are there when it is issued.
 void TurnPrinter::prepare_trailing(const Product& product) {
@@ -186,10 +186,6 @@ void TurnPrinter::prepare_trailing(const Product& product) {
   out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
   columns_.prepare(product);
 }
-std::string TurnPrinter::release_last() const {
-  return fmt::format("napkin_release({} + {});", empty(*warps_.step->loop), last_);
-}
-
 // Pointers to the copies of that number, of the tiles that have several.
 template <class Wanted>
 void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {

@@ -14,13 +14,14 @@ class TurnPrinter : public NestPrinter {
   using NestPrinter::NestPrinter;
 
  protected:
-  // Of whoever prints rings: that a tile is on its way, waiting for tiles, and which copies are at hand.
+  // Of whoever prints rings: that a tile is on its way, waiting for tiles, the copy at hand, the next one, and that a
+  // copy is empty.
   virtual void loaded(BufferId) = 0;
   virtual void arrive(const Compute&) = 0;
   virtual void arrive_all() = 0;
   virtual std::string slot(const For&) const = 0;
-  virtual std::string empty(const For&) const = 0;
   virtual void advance(const For&) = 0;
+  virtual std::string release(const For&, const std::string& copy) const = 0;
 
   // The kernel's head, where computing teams begin, and their end.
   void turn_words();
@@ -53,7 +54,6 @@ class TurnPrinter : public NestPrinter {
   void arrive_trailing();
   void wait_for_last();
   void prepare_trailing(const Product&);
-  std::string release_last() const;
 
   template <class Wanted>
   void declare_copies(Wanted, const std::string& number);
