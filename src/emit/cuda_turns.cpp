@@ -119,31 +119,20 @@ void TurnPrinter::begin_round() {
 void TurnPrinter::stream_within() {
   const auto& loop = *warps_.step->loop;
   const auto own = page_.own, shared = page_.shared;
-  const auto begin = groups_.begin_name(loop.split.wire), next = page_.pool.fresh(begin + "_next");
+  const auto begin = groups_.begin_name(loop.split.wire);
   const auto around = own[loop.split.wire.index];
   last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
   enter(loop, begin);
   const auto skips = loop.needs.empty() ? "" : skip(loop, begin, around);
-  const auto from = [&](const std::string& place) {
-    return skips.empty() ? place : fmt::format("{}({})", skips, place);
-  };
+  const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
   out_.line(fmt::format("int {} = {}, {} = -1;  // the piece, and the copy that products on their way read", begin,
-                        from(around.begin), last_));
+                        first, last_));
   out_.open(fmt::format("if ({} < {})", begin, around.end));
   declare_buffers(round());
   for (const auto* trailing : warps_.step->trailing) columns_.operands(product(trailing));
   lead(0);
   out_.open("for (;;)");
-  declare_end(loop, begin, around);
-  declare_copies([&](BufferId id) { return is_read_by_others(id); }, slot(loop));
-  body(loop, begin, around);
-  arrive_all();
-  out_.line(fmt::format("{} = {};", last_, slot(loop)));
-  advance(loop);
-  out_.line(fmt::format("const int {} = {};", next, from(fmt::format("{} + {}", begin, loop.split.size))));
-  out_.line(fmt::format("if ({} >= {}) break;", next, around.end));
-  lead(1);
-  out_.line(fmt::format("{} = {};", begin, next));
+  round_within(begin, around, skips);
   out_.close();
   issue_trailing();
   arrive_trailing();
@@ -152,6 +141,21 @@ void TurnPrinter::stream_within() {
   on_their_way_.clear();
   page_.own = own;
   page_.shared = shared;
+}
+// `skips` names what finds the next piece that counts; empty where all do.
+void TurnPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
+  const auto& loop = *warps_.step->loop;
+  const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
+  declare_end(loop, begin, around);
+  declare_copies([&](BufferId id) { return is_read_by_others(id); }, slot(loop));
+  body(loop, begin, around);
+  arrive_all();
+  out_.line(fmt::format("{} = {};", last_, slot(loop)));
+  advance(loop);
+  out_.line(fmt::format("const int {} = {};", next, skips.empty() ? after : fmt::format("{}({})", skips, after)));
+  out_.line(fmt::format("if ({} >= {}) break;", next, around.end));
+  lead(1);
+  out_.line(fmt::format("{} = {};", begin, next));
 }
 // With so many groups of the piece before behind it.
 void TurnPrinter::lead(int behind) {
@@ -186,6 +190,7 @@ void TurnPrinter::prepare_trailing(const Product& product) {
   out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
   columns_.prepare(product);
 }
+
 // Pointers to the copies of that number, of the tiles that have several.
 template <class Wanted>
 void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {

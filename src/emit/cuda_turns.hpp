@@ -49,6 +49,7 @@ class TurnPrinter : public NestPrinter {
   void issue_leading();
   void wait_for_leading(int left);
 
+  void round_within(const std::string& begin, const WirePiece& around, const std::string& skips);
   void lead(int behind);
   void issue_trailing();
   void arrive_trailing();
