@@ -40,6 +40,7 @@ struct Figures {
   };
   std::vector<At> levels;          // by level of the machine; the outermost stays empty
   std::vector<double> operations;  // by CostModel::work()
+  double masks = 0;                // of them, of lanes, what masks ask of the pieces that they cut
   double steps = 0;                // iterations of the loops of each level above the leaf, over all blocks
   bool overflow = false;
   std::vector<std::int64_t> counts, lengths, reaches, holdings;  // of the model's cuts, footprints and holdings
@@ -70,6 +71,7 @@ struct Demand {
   // Of the last, what siblings hold: what is there before the first step, and what comes in so many steps.
   double crossing_once_s = 0, crossing_s = 0, crossing_steps = 1;
   bool masked = false;  // blocks differ in length
+  double masks_s = 0;   // of lanes, for what masks ask of the pieces that they cut; all cores at work, sustained
 };
 
 // The cost of every partition of one shape. A shape is a kernel whose splits have a kind, a wire and a level; their
@@ -178,6 +180,7 @@ class CostModel {
     std::size_t work;
     double each;
     Product positions;
+    bool of_masks = false;  // of lanes, on pieces that a mask cuts
   };
   const std::vector<Operations>& operations() const { return operations_; }
   const std::vector<const Rate*>& rates() const { return rates_; }  // of work(); null where the profile has none
@@ -217,6 +220,7 @@ class CostModel {
   void share_out(const Figures&, Times&) const;
   void add_outer(Demand&, const Figures&, const Times&) const;
   std::optional<double> sustained(std::size_t level, const Figures&, const Times&) const;
+  double waits(const Figures&, const Times&) const;
   double exposed(const Figures&, const Times&) const;
   void memory(Figures&, bool everything) const;
   void memory(Figures&, bool everything, std::size_t level) const;

@@ -98,6 +98,7 @@ void CostModel::times(const Figures& figures, Times& all) const {
         over(crossing_or_moved(level, figures), rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
     all.levels[level] = sustained(level, figures, all);
   }
+  if (all.levels[core]) *all.levels[core] = std::max(*all.levels[core], waits(figures, all));
   for (std::size_t i = 0; i < work_.size(); ++i) {
     all.ideal_work.push_back(over(figures.operations[i], rates_[i], &Rate::peak));
     all.work.push_back(over(figures.operations[i] / all.busy, rates_[i], &Rate::reached));
@@ -105,6 +106,19 @@ void CostModel::times(const Figures& figures, Times& all) const {
   all.ideal = slowest(all.ideal_levels, work_, all.ideal_work);
   all.machine = slowest(all.levels, work_, all.work);
   if (all.machine) *all.machine += exposed(figures, all);
+}
+
+// A block lasts at least until what it loads has arrived, as many at once as a core holds.
+double CostModel::waits(const Figures& figures, const Times& times) const {
+  const auto core = hardware_->core.value_or(1);
+  const auto& level = hardware_->levels[core];
+  const auto* fma = hardware_->find(Unit::fma);
+  const auto& most = hardware_->limits.blocks_per_sm;
+  if (!most || !level.latency_clocks || !fma || !fma->clock_hz) return 0;
+  const auto held = static_cast<double>(figures.levels[core].memory_bytes);
+  const double fit = level.capacity && held > 0 ? std::floor(level.capacity->value / held) : most->value;
+  const double at_once = std::clamp(fit, 1.0, most->value);
+  return std::ceil(times.per_core / at_once) * level.latency_clocks->value / fma->clock_hz->value;
 }
 
 // What nothing overlaps: launch, first tiles and last outputs, and the wait of every step.
@@ -140,6 +154,10 @@ Demand CostModel::demand(const Figures& figures) const {
   made.turns = times.turns, made.per_core = times.per_core;
   made.compulsory_bytes = must_move(core, figures) / times.busy_level[core - 1];
   made.masked = !masks_.empty();
+  // A comparison takes the place of a multiply-add.
+  const auto* lanes = hardware_->find(Unit::fma);
+  if (figures.masks > 0 && lanes && lanes->rates.contains(Datatype::f32))
+    made.masks_s = 2 * figures.masks / lanes->rates.at(Datatype::f32).reached();
   add_outer(made, figures, times);
   return made;
 }
