@@ -89,6 +89,7 @@ std::optional<double> CostModel::sustained(std::size_t level, const Figures& fig
 }
 
 void CostModel::times(const Figures& figures, Times& all) const {
+  const auto core = hardware_->core.value_or(1);
   share_out(figures, all);
   all.ideal_levels.assign(hardware_->levels.size(), {});
   all.levels.assign(hardware_->levels.size(), {});
@@ -118,7 +119,7 @@ double CostModel::waits(const Figures& figures, const Times& times) const {
   const auto held = static_cast<double>(figures.levels[core].memory_bytes);
   const double fit = level.capacity && held > 0 ? std::floor(level.capacity->value / held) : most->value;
   const double at_once = std::clamp(fit, 1.0, most->value);
-  return std::ceil(times.per_core / at_once) * level.latency_clocks->value / fma->clock_hz->value;
+  return times.turns * std::ceil(times.per_core / at_once) * level.latency_clocks->value / fma->clock_hz->value;
 }
 
 // What nothing overlaps: launch, first tiles and last outputs, and the wait of every step.
