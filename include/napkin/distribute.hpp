@@ -57,12 +57,20 @@ struct StagedTile {
   bool of_products = true;                 // else other columns alone read it
 };
 
-// The tiles that are loaded together, outside of all loops or in each round of one.
+// The tiles that are loaded together in each round of a loop; or one that is loaded outside of all loops.
 struct Ring {
   const For* loop = nullptr;
   std::vector<BufferId> tiles;
   std::int64_t copies = 1;
-  const Compute* lasting = nullptr;  // a product that stays on its way while the next round begins
+  const Compute* lasting = nullptr;              // a product that stays on its way while the next round begins
+  const Nest *first = nullptr, *last = nullptr;  // outside of all loops: the steps of the nest's body that read it
+};
+
+// How the blocks of a launch come to the pieces of the grid.
+struct Walk {
+  bool stays = false;         // a block takes one piece after another; as many are launched as run at once
+  std::vector<WireId> order;  // of the groups of blocks, last fastest; empty: as the nest has them
+  std::int64_t by = 1;        // so many pieces of the last but one for each of the last
 };
 
 struct WarpNest {
@@ -81,6 +89,7 @@ struct WarpNest {
   std::int64_t shared_bytes = 0;
 
   // Of teams:
+  Walk walk;
   std::vector<Ring> rings;
   std::int64_t barriers_begin = 0;                             // in shared memory, behind the tiles
   std::int64_t lane_registers = 0, loader_lane_registers = 0;  // that a lane may have; one that only copies, 0: too

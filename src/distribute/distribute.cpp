@@ -6,6 +6,7 @@
 
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
+#include "distribute/grid.hpp"
 
 namespace napkin {
 namespace {
@@ -28,6 +29,7 @@ WarpNest Distributing::run() {
   stage_others();
   count_registers();
   if (by_teams()) {
+    find_outside();
     find_rings(result_.nest->body, nullptr);
     place_rings();
   } else {
@@ -167,6 +169,7 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
       if (team > 1) nest_pieces(fitted.partition, leaf);
       auto result = Distributing(fitted, hardware, team).run();
       result.partition = fitted.partition;
+      if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
       return result;
     } catch (const Misfit& misfit) {
       if (!mend(fitted.partition, misfit, leaf, team)) return Refused{misfit.reason, {}};

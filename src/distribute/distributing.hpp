@@ -64,6 +64,9 @@ class Distributing {
   bool is_copied_whole(const Buffer& buffer, const StagedTile& tile) const;
   void share_registers();
   void find_rings(const Block& block, const For* loop);
+  void find_outside();
+  bool touches(const Nest& step, BufferId tile) const;
+  bool reads_tile(const Compute& compute, BufferId tile) const;
   const Compute* lasting(const Block& block) const;
   void place_rings();
   std::int64_t ring_bytes() const;

@@ -105,7 +105,7 @@ void Distributing::find_rings(const Block& block, const For* loop) {
     }
   }
   if (innermost) ring.copies = most_copies, ring.lasting = lasting(block);
-  if (!ring.tiles.empty()) result_.rings.push_back(ring);
+  if (loop && !ring.tiles.empty()) result_.rings.push_back(ring);
 }
 // The product that a round ends with, if it goes on with a sum that nothing else in the round touches.
 const Compute* Distributing::lasting(const Block& block) const {

@@ -45,6 +45,19 @@ static bool runs(void (*kernel)(Parameters...), int threads) {
   return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.maxThreadsPerBlock >= threads;
 }
 
+// Of blocks that stay for several pieces: as many as run at once, but no more than there are pieces.
+template <class... Parameters>
+static long long at_once(void (*kernel)(Parameters...), long long pieces, int threads, int shared) {
+  int device = 0, cores = 0, blocks = 0;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared) != cudaSuccess)
+    return pieces;
+  const long long fit = (long long)cores * blocks;
+  return fit < 1 || pieces < fit ? pieces : fit;
+}
+
 // How copies of tiles see an array: its sizes, and the box that is copied at once, slowest dimension first. False where
 // they cannot: rows that do not begin at multiples of 16 bytes.
 template <class T, int rank>
@@ -99,12 +112,14 @@ std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel) {
 }
 
 std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const std::vector<ArrayId>& inputs,
-                    const std::string& name) {
+                    const std::string& name, bool stays = false) {
   std::string arguments;
   for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
   for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
-  return fmt::format("error = start({}, {}, {}, {}, stream, n{}", name, blocks(plan, kernel), kernel.threads,
-                     kernel.shared_bytes, arguments);
+  auto number = blocks(plan, kernel);
+  if (stays) number = fmt::format("at_once({}, {}, {}, {})", name, number, kernel.threads, kernel.shared_bytes);
+  return fmt::format("error = start({}, {}, {}, {}, stream, n{}", name, number, kernel.threads, kernel.shared_bytes,
+                     arguments);
 }
 
 // "map_tiles(&maps[0], A, {n.a, n.b}, {64, 64}, 128)".
@@ -124,7 +139,7 @@ void launch_teams(const CudaPlan& plan, const TeamKernel& teams, Lines& out) {
   }
   out.line(fmt::format("CUtensorMap maps[{}];", teams.maps.size()));
   out.open(fmt::format("if ({})", conditions));
-  out.line(started(plan, teams.threaded, teams.inputs, teams.kernel.name) + maps + ");");
+  out.line(started(plan, teams.threaded, teams.inputs, teams.kernel.name, teams.stays) + maps + ");");
   out.close("} else {");
   out.deepen();
 }

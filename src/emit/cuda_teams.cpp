@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "diagram/match.hpp"
+#include "emit/cuda_grid.hpp"
 #include "emit/cuda_nest.hpp"
 #include "emit/cuda_tiles.hpp"
 
@@ -19,30 +20,33 @@ constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with, so that 
 class TeamPrinter : NestPrinter {
  public:
   TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
-      : NestPrinter(kernel, warps, names), barriers_(page_.pool.fresh("barriers")) {
+      : NestPrinter(kernel, warps, names), grid_(page_, groups_, warps.walk), barriers_(page_.pool.fresh("barriers")) {
     for (const auto id : tiles()) {
       maps_[id] = page_.pool.fresh(page_.buffer(id) + "_map");
       full_[id] = page_.pool.fresh(page_.buffer(id) + "_full");
     }
     for (const auto& ring : warps_.rings)
-      if (ring.loop) name_ring(ring);
+      if (is_reused(ring)) name_ring(ring);
   }
 
   CudaKernel run(const std::string& name) {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
     words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
+    grid_.words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
     parameters(name, read_in_place(warps_), map_parameters());
     declare_tiles();
     declare_barriers();
-    groups_.blocks();
+    grid_.begin();
     begin_barriers();
     copying_team();
     if (warps_.loader_lane_registers > 0) out_.line(fmt::format("napkin_take_registers<{}>();", warps_.lane_registers));
-    warps();
     declare_places();
+    grid_.open();
+    warps();
     print(nest_.body, true);
+    grid_.close();
     out_.close();
     without_teams(name);
     return {name, out_.text(), page_.limits};
@@ -50,7 +54,8 @@ class TeamPrinter : NestPrinter {
 
  private:
   struct RingNames {
-    std::string empty, slot, phase;
+    std::string empty, slot, phase;  // no slot where there is one copy outside of all loops
+    std::string at(const std::string& barriers) const { return slot.empty() ? barriers : barriers + " + " + slot; }
   };
 
   std::vector<BufferId> tiles() const {
@@ -58,10 +63,12 @@ class TeamPrinter : NestPrinter {
     for (const auto& ring : warps_.rings) all.insert(all.end(), ring.tiles.begin(), ring.tiles.end());
     return all;
   }
+  // Whether copies of it are filled more than once.
+  bool is_reused(const Ring& ring) const { return ring.loop || warps_.walk.stays; }
   void name_ring(const Ring& ring) {
-    const auto& wire = page_.wires[ring.loop->split.wire.index];
-    rings_[ring.loop] = {page_.pool.fresh(wire + "_empty"), page_.pool.fresh(wire + "_slot"),
-                         page_.pool.fresh(wire + "_phase")};
+    const auto& stem = ring.loop ? page_.wires[ring.loop->split.wire.index] : page_.buffer(ring.tiles.front());
+    rings_[&ring] = {page_.pool.fresh(stem + "_empty"), ring.loop ? page_.pool.fresh(stem + "_slot") : "",
+                     page_.pool.fresh(stem + "_phase")};
   }
   const Ring* ring(const For* loop) const {
     const auto found =
@@ -98,7 +105,7 @@ class TeamPrinter : NestPrinter {
     for (const auto id : tiles()) declare(full_.at(id), warps_.tiles.at(id).copies);
     full_count_ = barrier_count_;
     for (const auto& ring : warps_.rings)
-      if (ring.loop) declare(rings_.at(ring.loop).empty, ring.copies);
+      if (is_reused(ring)) declare(rings_.at(&ring).empty, ring.copies);
     out_.line();
   }
   // The copying thread makes a tile full, every computing warp makes it empty.
@@ -112,7 +119,9 @@ class TeamPrinter : NestPrinter {
     out_.line("__syncthreads();\n");
   }
   void declare_places() {
-    for (const auto& [loop, names] : rings_) out_.line(fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
+    for (const auto& [ring, names] : rings_)
+      out_.line(names.slot.empty() ? fmt::format("int {} = 0;", names.phase)
+                                   : fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
   }
 
   // The team that copies
@@ -124,9 +133,12 @@ class TeamPrinter : NestPrinter {
       out_.line(fmt::format("napkin_give_registers<{}>();", warps_.loader_lane_registers));
     out_.line(fmt::format("if (threadIdx.x > {}) return;", computing));
     declare_places();
-    if (const auto* outside = ring(nullptr))
-      for (const auto id : outside->tiles) fill(id, "");
-    fill_loops(nest_.body);
+    grid_.open();
+    for (const auto& step : nest_.body.steps) {
+      outside(step, &Ring::first, [&](const Ring& ring) { fill(ring); });
+      fill_loop(step);
+    }
+    grid_.close();
     out_.line("return;");
     out_.close();
   }
@@ -136,18 +148,25 @@ class TeamPrinter : NestPrinter {
              return inside && fills(*inside);
            });
   }
-  void fill_loops(const Block& block) {
-    for (const auto& step : block.steps)
-      if (const auto* loop = std::get_if<For>(&step.node); loop && fills(*loop))
-        pieces(*loop, [&](const WirePiece&, const std::string&) {
-          if (const auto* here = ring(loop)) {
-            const auto& names = rings_.at(loop);
-            out_.line(fmt::format("napkin_barrier_wait({} + {}, {} ^ 1);", names.empty, names.slot, names.phase));
-            for (const auto id : here->tiles) fill(id, names.slot);
-            advance(*here);
-          }
-          fill_loops(loop->body);
-        });
+  void fill_loop(const Nest& step) {
+    const auto* loop = std::get_if<For>(&step.node);
+    if (!loop || !fills(*loop)) return;
+    pieces(*loop, [&](const WirePiece&, const std::string&) {
+      if (const auto* here = ring(loop)) fill(*here);
+      for (const auto& inside : loop->body.steps) fill_loop(inside);
+    });
+  }
+  void fill(const Ring& ring) {
+    const auto names = is_reused(ring) ? rings_.at(&ring) : RingNames();
+    if (is_reused(ring)) out_.line(fmt::format("napkin_barrier_wait({}, {} ^ 1);", names.at(names.empty), names.phase));
+    for (const auto id : ring.tiles) fill(id, names.slot);
+    if (is_reused(ring)) advance(ring);
+  }
+  // Of the tiles outside of all loops, those that the step is the first to read, or the last.
+  template <class Do>
+  void outside(const Nest& step, const Nest* Ring::*which, Do act) const {
+    for (const auto& ring : warps_.rings)
+      if (!ring.loop && ring.*which == &step) act(ring);
   }
   // One tile, panel after panel; its barrier expects all bytes of the boxes, those past the end of the array too.
   void fill(BufferId id, const std::string& slot) {
@@ -170,8 +189,10 @@ class TeamPrinter : NestPrinter {
     }
   }
   void advance(const Ring& ring) {
-    const auto& names = rings_.at(ring.loop);
-    out_.line(fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
+    const auto& names = rings_.at(&ring);
+    out_.line(names.slot.empty()
+                  ? fmt::format("{} ^= 1;", names.phase)
+                  : fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
   }
 
   // Streams, on either side
@@ -194,16 +215,25 @@ class TeamPrinter : NestPrinter {
 
   // The teams that compute
 
-  void print(const Block& block, bool) override {
+  void print(const Block& block, bool outermost) override {
     declare_buffers(block);
-    for (const auto& step : block.steps)
+    for (const auto& step : block.steps) {
+      if (outermost) outside(step, &Ring::first, [&](const Ring& ring) { on_their_way_.insert(ring.tiles.front()); });
       match(
           step.node, [&](const Load& load) { loaded(load.to); }, [](const Ask&) {},
           [&](const Compute& compute) { print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
+      if (outermost) outside(step, &Ring::last, [&](const Ring& ring) { release_outside(ring); });
+    }
   }
   void loaded(BufferId id) {
-    if (warps_.tiles.contains(id)) on_their_way_.insert(id);
+    if (warps_.tiles.contains(id) && ring_of(id)->loop) on_their_way_.insert(id);
+  }
+  // The tile of the block's next piece may come.
+  void release_outside(const Ring& ring) {
+    if (!is_reused(ring)) return;
+    out_.line(fmt::format("napkin_release({});", rings_.at(&ring).empty));
+    advance(ring);
   }
   void print(const Compute& compute) {
     for (const auto& [access, buffer] : compute.reads)
@@ -213,9 +243,9 @@ class TeamPrinter : NestPrinter {
   void arrive(BufferId id) {
     if (on_their_way_.erase(id) == 0) return;
     const auto* of = ring_of(id);
-    if (!of->loop) return out_.line(fmt::format("napkin_barrier_wait({}, 0);", full_.at(id)));
-    const auto& names = rings_.at(of->loop);
-    out_.line(fmt::format("napkin_barrier_wait({} + {}, {});", full_.at(id), names.slot, names.phase));
+    if (!is_reused(*of)) return out_.line(fmt::format("napkin_barrier_wait({}, 0);", full_.at(id)));
+    const auto& names = rings_.at(of);
+    out_.line(fmt::format("napkin_barrier_wait({}, {});", names.at(full_.at(id)), names.phase));
   }
   void arrive_all() {
     const auto all = on_their_way_;
@@ -235,11 +265,11 @@ class TeamPrinter : NestPrinter {
       if (here && here->copies > 1)
         for (const auto id : here->tiles)
           out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                                copy_of(id, rings_.at(&loop).slot, pattern)));
+                                copy_of(id, rings_.at(here).slot, pattern)));
       body(loop, begin, around);
       if (!here) return;
       arrive_all();
-      const auto& names = rings_.at(&loop);
+      const auto& names = rings_.at(here);
       if (lasting) {
         release_last(loop);
         out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
@@ -257,7 +287,7 @@ class TeamPrinter : NestPrinter {
     columns_.hold(product);
   }
   void release_last(const For& loop) {
-    out_.line(fmt::format("if ({0} >= 0) napkin_release({1} + {0});", lasts_.at(&loop), rings_.at(&loop).empty));
+    out_.line(fmt::format("if ({0} >= 0) napkin_release({1} + {0});", lasts_.at(&loop), rings_.at(ring(&loop)).empty));
   }
   void end_lasting(const For& loop, const Product& product) {
     out_.line("napkin_team_wait<0>();");
@@ -265,8 +295,9 @@ class TeamPrinter : NestPrinter {
     release_last(loop);
   }
 
+  GridPrinter grid_;
   std::map<BufferId, std::string> maps_, full_;
-  std::map<const For*, RingNames> rings_;
+  std::map<const Ring*, RingNames> rings_;  // those whose copies are filled more than once
   std::map<const For*, std::string> lasts_;
   std::string barriers_;
   std::int64_t barrier_count_ = 0, full_count_ = 0;

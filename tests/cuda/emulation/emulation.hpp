@@ -319,6 +319,15 @@ cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
   return bytes > static_cast<int>(emulation::most_shared) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+// A device of few cores, so that blocks that stay have several pieces.
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 2, cudaSuccess; }
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
+  return *blocks = 1, cudaSuccess;
+}
+
 struct cudaFuncAttributes {
   int maxThreadsPerBlock;
 };
