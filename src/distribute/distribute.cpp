@@ -170,6 +170,7 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
       auto result = Distributing(fitted, hardware, team).run();
       result.partition = fitted.partition;
       if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
+      if (team > 1) share_tiles(result);
       return result;
     } catch (const Misfit& misfit) {
       if (!mend(fitted.partition, misfit, leaf, team)) return Refused{misfit.reason, {}};

@@ -2,6 +2,7 @@
 // loops: from which step to which they are in use, so that those of the next piece can come.
 #include "distribute/grid.hpp"
 
+#include "configure/cluster.hpp"
 #include "configure/raster.hpp"
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
@@ -18,12 +19,32 @@ bool passes_over(const Block& block) {
   });
 }
 
+constexpr std::int64_t rows_of_pattern = 8;  // a swizzle begins anew after so many
+
+// Blocks of a cluster wait for each other in every round of a loop: so they have the same ones.
+void join(Walk& walk, const Neighbours& neighbours, const Kernel& fitted) {
+  if (neighbours.blocks < 2) return;
+  const auto streams_along = [&](const Split& split) {
+    return split.kind == SplitKind::stream && split.wire == *neighbours.along;
+  };
+  if (!walk.stays) {
+    walk.alone_because = "masks make some pieces longer than others";
+  } else if (std::ranges::any_of(fitted.partition.splits, streams_along)) {
+    walk.alone_because = "they would stream the wire that they lie along";
+  } else {
+    walk.cluster = neighbours.blocks;
+    walk.along = neighbours.along;
+  }
+}
+
 }  // namespace
 
 Walk walk_of(const Kernel& fitted, const Hardware& hardware) {
-  Walk walk{!passes_over(lower(fitted, hardware).body), {}, 1};
+  Walk walk;
+  walk.stays = !passes_over(lower(fitted, hardware).body);
   const auto step = step_of(fitted, hardware);
   if (!step) return walk;
+  join(walk, fastest_neighbours(*step, hardware, Model::machine, true), fitted);
   for (const auto& visited : best_order(*step, hardware)) {
     // A wire that comes a second time: runs of its pieces, for each of the wire between.
     if (has(walk.order, visited.wire))
@@ -32,6 +53,17 @@ Walk walk_of(const Kernel& fitted, const Hardware& hardware) {
       walk.order.push_back(visited.wire);
   }
   return walk;
+}
+
+void share_tiles(WarpNest& warps) {
+  const auto& walk = warps.walk;
+  for (auto& [id, tile] : warps.tiles) {
+    const auto& at = warps.nest->at(id).at;
+    const bool along = std::any_of(at.begin(), at.end(), [&](const Index& index) {
+      return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == walk.along; });
+    });
+    if (!along && tile.row && tile.layout.rows % (walk.cluster * rows_of_pattern) == 0) tile.shares = walk.cluster;
+  }
 }
 
 void Distributing::find_outside() {

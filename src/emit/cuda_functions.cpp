@@ -134,6 +134,15 @@ __device__ __forceinline__ int napkin_panel_place(int row, int column) {
 }
 )";
 
+constexpr std::string_view cluster_functions =
+    R"(// A warp has read the tiles of a ring's copy, which the blocks of a cluster fill together: all of them are told.
+template <int blocks>
+__device__ __forceinline__ void napkin_release_cluster(napkin_barrier* empty) {
+  __syncwarp();
+  if (threadIdx.x % 32 < blocks) napkin_barrier_arrive_at(empty, threadIdx.x % 32);
+}
+)";
+
 }  // namespace
 
 std::string warp_definitions(const std::string& used_in) {
@@ -147,7 +156,9 @@ std::string warp_definitions(const std::string& used_in) {
          "NAPKIN_EMULATION\n" +
          instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(fast_functions) +
          (tiles || by_teams ? std::string(tile_functions) + "\n" : "") +
-         (by_teams ? std::string(team_functions) + "\n" : "") + rows;
+         (by_teams ? std::string(team_functions) + "\n" : "") +
+         (used_in.find("napkin_release_cluster<") != std::string::npos ? std::string(cluster_functions) + "\n" : "") +
+         rows;
 }
 
 }  // namespace napkin

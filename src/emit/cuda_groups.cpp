@@ -60,7 +60,8 @@ void GroupPrinter::blocks() {
 void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& walk, const std::string& otherwise) {
   auto& out = page_.out;
   std::vector<const Entered*> inner;  // of a wire that another group of blocks splits: printed after that
-  const auto take = [&](const Entered& each, const std::string& number) {
+  const auto take = [&](const Entered& each, std::string number) {
+    if (is_along(each, walk)) number = fmt::format("({} * {} + {})", number, walk.cluster, rank);
     if (each.around.is_whole()) return print(each, number);
     out.declare(each.begin + "_number", number);
     inner.insert(inner.begin(), &each);
@@ -68,12 +69,12 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& wa
   const auto order = ordered(groups, walk);
   auto it = order.rbegin();
   if (walk.by > 1 && order.size() > 1) {
-    run(*order[order.size() - 2], *order.back(), walk.by, take);
+    run(*order[order.size() - 2], *order.back(), walk, take);
     it += 2;
   }
   for (; it != order.rend(); ++it) {
-    take(**it, fmt::format("(int)(block % {})", count(**it)));
-    out.line(fmt::format("block /= {};", count(**it)));
+    take(**it, fmt::format("(int)(block % {})", count(**it, walk)));
+    out.line(fmt::format("block /= {};", count(**it, walk)));
   }
   if (otherwise == "return") out.line("if (block > 0) return;  // the grid may be larger than the groups are many");
   for (const auto* each : inner) {
@@ -100,26 +101,31 @@ std::vector<const GroupPrinter::Entered*> GroupPrinter::ordered(const std::vecto
 }
 
 // The last two groups, so many pieces of the slower one side by side for each of the faster: the last run has fewer.
-void GroupPrinter::run(const Entered& slower, const Entered& faster, std::int64_t by, const Take& take) {
+void GroupPrinter::run(const Entered& slower, const Entered& faster, const Walk& walk, const Take& take) {
   auto& out = page_.out;
-  const auto all = fmt::format("((long long){} * {})", count(slower), count(faster));
-  const auto run = fmt::format("((long long){} * {})", by, count(faster));
+  const auto by = walk.by;
+  const auto all = fmt::format("((long long){} * {})", count(slower, walk), count(faster, walk));
+  const auto run = fmt::format("((long long){} * {})", by, count(faster, walk));
   const auto at = page_.pool.fresh("at"), first = page_.pool.fresh("first"), wide = page_.pool.fresh("wide");
   out.line(fmt::format("const long long {} = block % {};", at, all));
   out.line(fmt::format("block /= {};", all));
   out.declare(first, fmt::format("(int)({} / {}) * {}", at, run, by), "a run of so many pieces");
-  out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower), first));
+  out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower, walk), first));
   take(slower, fmt::format("({} + (int)({} % {} % {}))", first, at, run, wide));
   take(faster, fmt::format("(int)({} % {} / {})", at, run, wide));
 }
 
-std::string GroupPrinter::count(const Entered& each) const {
-  return each.around.is_whole() ? fmt::format("pieces({}, {})", page_.size(each.group->wire), each.group->size)
-                                : fmt::format("{}", each.most());
+// Of clusters, along the group that theirs lie along.
+std::string GroupPrinter::count(const Entered& each, const Walk& walk) const {
+  const auto together = is_along(each, walk) ? walk.cluster : 1;
+  return each.around.is_whole()
+             ? fmt::format("pieces({}, {})", page_.size(each.group->wire), each.group->size * together)
+             : fmt::format("{}", pieces_of(each.most(), together));
 }
-std::string GroupPrinter::all(const std::vector<Entered>& groups) const {
+bool GroupPrinter::is_along(const Entered& each, const Walk& walk) { return walk.along == each.group->wire; }
+std::string GroupPrinter::all(const std::vector<Entered>& groups, const Walk& walk) const {
   std::string text = "1LL";
-  for (const auto& each : groups) text += " * " + count(each);
+  for (const auto& each : groups) text += " * " + count(each, walk);
   return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
 }
 

@@ -30,7 +30,10 @@ class GroupPrinter {
   void blocks();
   // Groups of blocks from the number `block`; where there is no such piece, `otherwise`: "return" or "continue".
   void take_apart(const std::vector<Entered>&, const Walk&, const std::string& otherwise);
-  std::string all(const std::vector<Entered>&) const;  // how many pieces: "(long long)pieces(n.q, 64) * n.h"
+  // How many pieces: "(long long)pieces(n.q, 64) * n.h"; of clusters where the walk has some.
+  std::string all(const std::vector<Entered>&, const Walk&) const;
+  // The number of a block in its cluster.
+  static constexpr std::string_view rank = "rank";
 
   std::string words(const Split&) const;  // "group q 48 at smem"
   // Comments: a line for each group, with who has a piece of it below the blocks, and for each stream.
@@ -43,8 +46,9 @@ class GroupPrinter {
   using Take = std::function<void(const Entered&, const std::string& number)>;
   void describe(const Block&);
   std::vector<const Entered*> ordered(const std::vector<Entered>&, const Walk&) const;
-  void run(const Entered& slower, const Entered& faster, std::int64_t by, const Take&);
-  std::string count(const Entered&) const;
+  void run(const Entered& slower, const Entered& faster, const Walk&, const Take&);
+  std::string count(const Entered&, const Walk&) const;
+  static bool is_along(const Entered&, const Walk&);
 
   Page& page_;
   std::map<WireId, int> splits_;

@@ -17,7 +17,7 @@ struct TeamKernel {
   CudaKernel kernel;
   std::vector<TileMap> maps;
   std::vector<ArrayId> inputs;  // that it has pointers to
-  bool stays = false;           // its blocks: as many as run at once
+  Walk walk{};
 };
 
 // Everything the files of one plan are printed from.

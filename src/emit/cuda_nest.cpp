@@ -92,7 +92,7 @@ void NestPrinter::warps() {
 void NestPrinter::only_position(std::uint32_t w) {
   auto& piece = page_.own[w];
   if (piece.extent != 1 || piece.is_whole()) return;
-  piece.position = piece.begin;
+  piece.position = piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin;
 }
 
 // Steps

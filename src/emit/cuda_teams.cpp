@@ -47,6 +47,7 @@ class TeamPrinter : NestPrinter {
     warps();
     print(nest_.body, true);
     grid_.close();
+    end_blocks();
     out_.close();
     without_teams(name);
     return {name, out_.text(), page_.limits};
@@ -108,20 +109,38 @@ class TeamPrinter : NestPrinter {
       if (is_reused(ring)) declare(rings_.at(&ring).empty, ring.copies);
     out_.line();
   }
-  // The copying thread makes a tile full, every computing warp makes it empty.
+  // The copying thread makes a tile full, every computing warp makes it empty; of tiles that a cluster shares, the
+  // warps of all its blocks.
   void begin_barriers() {
-    out_.line("if (threadIdx.x == 0) {");
-    out_.deepen();
-    out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, i < {} ? 1 : {});", barrier_count_,
-                          barriers_, full_count_, warps_.warps));
+    out_.open("if (threadIdx.x == 0)");
+    out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, 1);", full_count_, barriers_));
+    for (const auto& ring : warps_.rings)
+      if (is_reused(ring))
+        out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, {});", ring.copies,
+                              rings_.at(&ring).empty, warps_.warps * (is_shared(ring) ? warps_.walk.cluster : 1)));
     out_.line("napkin_barrier_publish();");
     out_.close();
-    out_.line("__syncthreads();\n");
+    meet_blocks();
+    out_.line();
+  }
+  // Of a cluster, or the one.
+  void meet_blocks() { out_.line(warps_.walk.cluster > 1 ? "napkin_cluster_meet();" : "__syncthreads();"); }
+  bool is_shared(const Ring& ring) const {
+    return std::any_of(ring.tiles.begin(), ring.tiles.end(),
+                       [&](BufferId id) { return warps_.tiles.at(id).shares > 1; });
+  }
+  std::string release(const Ring& ring) const {
+    return is_shared(ring) ? fmt::format("napkin_release_cluster<{}>", warps_.walk.cluster) : "napkin_release";
   }
   void declare_places() {
     for (const auto& [ring, names] : rings_)
       out_.line(names.slot.empty() ? fmt::format("int {} = 0;", names.phase)
                                    : fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
+  }
+
+  // Blocks of a cluster write to each other's memory, which lasts as long as they do.
+  void end_blocks() {
+    if (warps_.walk.cluster > 1) meet_blocks();
   }
 
   // The team that copies
@@ -139,6 +158,7 @@ class TeamPrinter : NestPrinter {
       fill_loop(step);
     }
     grid_.close();
+    end_blocks();
     out_.line("return;");
     out_.close();
   }
@@ -175,18 +195,25 @@ class TeamPrinter : NestPrinter {
     const auto full = slot.empty() ? full_.at(id) : fmt::format("{} + {}", full_.at(id), slot);
     const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, pattern);
     out_.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));
+    const auto share = tile.layout.rows / tile.shares;
+    const bool shared = tile.shares > 1;
     for (std::int64_t column = 0; column < tile.layout.columns; column += tile.layout.panel) {
       std::string at;
       for (std::size_t k = 0; k < buffer.at.size(); ++k) {
-        const auto begin = corner(buffer.at[k], page_.shared, false);
         page_.limit(buffer.at[k], page_.shared);
-        at += ", " + (k != tile.column || column == 0 ? begin
-                      : begin == "0"                  ? fmt::format("{}", column)
-                                                      : fmt::format("{} + {}", begin, column));
+        const auto further = k == tile.column && column > 0 ? fmt::format("{}", column)
+                             : k == tile.row && shared      ? fmt::format("{} * {}", GroupPrinter::rank, share)
+                                                            : "";
+        at += ", " + sum(corner(buffer.at[k], page_.shared, false), further);
       }
-      const auto panel = column == 0 ? to : fmt::format("{} + {}", to, column * tile.layout.rows);
-      out_.line(fmt::format("{}({}, &{}, {}{});", tile_copy_name(buffer.at.size()), panel, maps_.at(id), full, at));
+      auto panel = sum(to, column == 0 ? "" : fmt::format("{}", column * tile.layout.rows));
+      if (shared) panel = sum(panel, fmt::format("{} * {}", GroupPrinter::rank, share * tile.layout.panel));
+      out_.line(fmt::format("{}({}, &{}, {}{}{});", tile_copy_name(buffer.at.size(), shared), panel, maps_.at(id), full,
+                            shared ? fmt::format(", {}", (1 << tile.shares) - 1) : "", at));
     }
+  }
+  static std::string sum(const std::string& begin, const std::string& further) {
+    return further.empty() ? begin : begin == "0" ? further : fmt::format("{} + {}", begin, further);
   }
   void advance(const Ring& ring) {
     const auto& names = rings_.at(&ring);
@@ -232,7 +259,7 @@ class TeamPrinter : NestPrinter {
   // The tile of the block's next piece may come.
   void release_outside(const Ring& ring) {
     if (!is_reused(ring)) return;
-    out_.line(fmt::format("napkin_release({});", rings_.at(&ring).empty));
+    out_.line(fmt::format("{}({});", release(ring), rings_.at(&ring).empty));
     advance(ring);
   }
   void print(const Compute& compute) {
@@ -274,7 +301,7 @@ class TeamPrinter : NestPrinter {
         release_last(loop);
         out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
       } else {
-        out_.line(fmt::format("napkin_release({} + {});", names.empty, names.slot));
+        out_.line(fmt::format("{}({} + {});", release(*here), names.empty, names.slot));
       }
       advance(*here);
     });
@@ -287,7 +314,8 @@ class TeamPrinter : NestPrinter {
     columns_.hold(product);
   }
   void release_last(const For& loop) {
-    out_.line(fmt::format("if ({0} >= 0) napkin_release({1} + {0});", lasts_.at(&loop), rings_.at(ring(&loop)).empty));
+    out_.line(fmt::format("if ({0} >= 0) {2}({1} + {0});", lasts_.at(&loop), rings_.at(ring(&loop)).empty,
+                          release(*ring(&loop))));
   }
   void end_lasting(const For& loop, const Product& product) {
     out_.line("napkin_team_wait<0>();");
@@ -313,7 +341,7 @@ std::vector<TileMap> tile_maps(const WarpNest& warps) {
       const auto& buffer = warps.nest->at(id);
       TileMap map{buffer.array, std::vector<std::int64_t>(buffer.at.size(), 1),
                   tile.layout.bits == 0 ? 0 : tile.layout.panel * tile.layout.bytes};
-      if (tile.row) map.box[*tile.row] = tile.layout.rows;
+      if (tile.row) map.box[*tile.row] = tile.layout.rows / tile.shares;
       map.box[*tile.column] = tile.layout.panel;
       all.push_back(map);
     }
