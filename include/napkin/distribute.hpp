@@ -96,6 +96,8 @@ struct WarpNest {
   // Of teams:
   Walk walk;
   std::vector<Ring> rings;
+  std::map<BufferId, StagedTile> stores;                       // outputs that leave through shared memory
+  std::string no_stores;                                       // why others leave from registers
   std::int64_t barriers_begin = 0;                             // in shared memory, behind the tiles
   std::int64_t lane_registers = 0, loader_lane_registers = 0;  // that a lane may have; one that only copies, 0: too
 

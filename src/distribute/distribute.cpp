@@ -31,6 +31,7 @@ WarpNest Distributing::run() {
   if (by_teams()) {
     find_outside();
     find_rings(result_.nest->body, nullptr);
+    find_stores();
     place_rings();
   } else {
     find_pipelined(result_.nest->body);

@@ -10,7 +10,6 @@ constexpr std::int64_t all_registers = 65536, most_lane_registers = 240, loader_
 constexpr std::int64_t most_teams = 7;     // that compute, of a block of 1024 threads
 constexpr std::int64_t longest_box = 256;  // of one copy
 constexpr std::int64_t most_copies = 4;    // of a ring
-constexpr std::int64_t pattern = 1024;     // swizzles begin anew every so many bytes
 constexpr std::int64_t barrier_bytes = 8;
 constexpr std::size_t most_dimensions = 5;
 
@@ -125,6 +124,7 @@ void Distributing::place_rings() {
     return std::max_element(result_.rings.begin(), result_.rings.end(),
                             [](const Ring& a, const Ring& b) { return a.copies < b.copies; });
   };
+  drop_stores(room);
   while (ring_bytes() > room && most()->copies > 1) --most()->copies;
   if (ring_bytes() > room)
     throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", ring_bytes(), room),
@@ -136,16 +136,20 @@ void Distributing::place_rings() {
       auto& tile = result_.tiles.at(id);
       tile.copies = ring.copies;
       tile.begin = begin;
-      begin += up(tile.layout.size_bytes(), pattern) * ring.copies;
+      begin += up(tile.layout.size_bytes(), swizzle_pattern) * ring.copies;
     }
+  }
+  for (auto& [id, tile] : result_.stores) {
+    tile.begin = begin;
+    begin += up(tile.layout.size_bytes(), swizzle_pattern);
   }
   result_.barriers_begin = begin;
   result_.shared_bytes = ring_bytes();
 }
 std::int64_t Distributing::ring_bytes() const {
-  std::int64_t all = 0;
+  std::int64_t all = store_bytes();
   for (const auto& ring : result_.rings) {
-    for (const auto id : ring.tiles) all += up(result_.tiles.at(id).layout.size_bytes(), pattern) * ring.copies;
+    for (const auto id : ring.tiles) all += up(result_.tiles.at(id).layout.size_bytes(), swizzle_pattern) * ring.copies;
     all += barrier_bytes * ring.copies * (static_cast<std::int64_t>(ring.tiles.size()) + 1);
   }
   return all;

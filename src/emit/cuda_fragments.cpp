@@ -71,6 +71,7 @@ void FragmentPrinter::print(const Save& save) {
   const auto& array = page_.diagram.at(buffer.array);
   const auto& grid = warps_.arrays.at(save.from);
   out_.line(fmt::format("// save {}", array.name));
+  if (warps_.stores.contains(save.from)) return store(save.from);
   if (grid.rows && grid.columns && array.wires.back() == *grid.columns) return save_pairs(save.from);
   Here here;
   int opened = open_cells(grid, here);
@@ -87,7 +88,17 @@ void FragmentPrinter::save_pairs(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto array = page_.nest.at(id).array;
   Here first;
-  int opened = open_rows(grid, first);
+  const int opened = open_rows(grid, first);
+  const auto second = open_pairs(grid, first);
+  out_.open(fmt::format("if ({})", guard(array, first)));
+  const auto one = stored(id, first), other = stored(id, second);
+  out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
+                        second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
+  close(opened + 2);
+}
+
+// Inside of rows, a loop over columns of fragments: the lane's first number there, and the second.
+FragmentPrinter::Here FragmentPrinter::open_pairs(const Grid& grid, Here& first) {
   first.column = lanes.column;
   loop(first.column, grid.column_tiles);
   auto second = first;
@@ -99,11 +110,7 @@ void FragmentPrinter::save_pairs(BufferId id) {
     here->position[*grid.columns] = page_.pool.fresh(page_.wires[wire]);
     place_column(grid, *here);
   }
-  out_.open(fmt::format("if ({})", guard(array, first)));
-  const auto one = stored(id, first), other = stored(id, second);
-  out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
-                        second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
-  close(opened + 2);
+  return second;
 }
 
 // The address of an output's cell, and what is written there.

@@ -35,6 +35,11 @@ class FragmentPrinter {
   bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.in_passing.contains(id); }
 
   const LaneNames lanes;
+  // Of outputs that leave through shared memory: the map of the array, whether there is one, and the tile.
+  struct StoreNames {
+    std::string map, mapped, tile;
+  };
+  std::map<BufferId, StoreNames> stores;
 
  private:
   // The loops that are open: how the text counts rows of fragments and so on, and positions in full.
@@ -53,6 +58,10 @@ class FragmentPrinter {
   void loop(const std::string& counter, std::int64_t count);
 
   void save_pairs(BufferId);
+  Here open_pairs(const Grid&, Here& first);
+  void store(BufferId);
+  void stage(BufferId);
+  void copy_out(BufferId);
   std::string element(ArrayId, const Here&) const;
   std::string stored(BufferId, const Here&);
 

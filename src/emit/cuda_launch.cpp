@@ -155,10 +155,10 @@ std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const st
 }
 
 // "map_tiles(&maps[0], A, {n.a, n.b}, {64, 64}, 128)".
-std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number) {
+std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number, bool is_input = true) {
   std::vector<std::string> sizes;
   for (const auto wire : plan.diagram.at(map.array).wires) sizes.push_back(code_size(plan.diagram, plan.names, wire));
-  return fmt::format("map_tiles(&maps[{}], {}, {{{}}}, {{{}}}, {})", number, argument(plan, map.array, true),
+  return fmt::format("map_tiles(&maps[{}], {}, {{{}}}, {{{}}}, {})", number, argument(plan, map.array, is_input),
                      fmt::join(sizes, ", "), fmt::join(map.box, ", "), map.swizzle);
 }
 
@@ -169,8 +169,13 @@ void launch_teams(const CudaPlan& plan, const TeamKernel& teams, Lines& out) {
     conditions += " &&\n      " + mapped(plan, teams.maps[i], i);
     maps += fmt::format(", maps[{}]", i);
   }
-  out.line(fmt::format("CUtensorMap maps[{}];", teams.maps.size()));
+  out.line(fmt::format("CUtensorMap maps[{}] = {{}};", teams.maps.size() + teams.stores.size()));
   out.open(fmt::format("if ({})", conditions));
+  for (std::size_t i = 0; i < teams.stores.size(); ++i) {
+    const auto number = teams.maps.size() + i;
+    out.declare(fmt::format("mapped{}", i), mapped(plan, teams.stores[i], number, false));
+    maps += fmt::format(", maps[{}], mapped{}", number, i);
+  }
   out.line(started(plan, teams.threaded, teams.inputs, teams.kernel.name, teams.walk) + maps + ");");
   out.close("} else {");
   out.deepen();

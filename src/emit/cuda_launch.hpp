@@ -15,7 +15,7 @@ namespace napkin {
 struct TeamKernel {
   ThreadedKernel threaded;
   CudaKernel kernel;
-  std::vector<TileMap> maps;
+  std::vector<TileMap> maps, stores;
   std::vector<ArrayId> inputs;  // that it has pointers to
   Walk walk{};
 };

@@ -27,16 +27,23 @@ class TeamPrinter : NestPrinter {
     }
     for (const auto& ring : warps_.rings)
       if (is_reused(ring)) name_ring(ring);
+    for (const auto& [id, tile] : warps_.stores) {
+      const auto& name = page_.array(nest_.at(id).array);
+      columns_.stores[id] = {page_.pool.fresh(name + "_map"), page_.pool.fresh(name + "_mapped"),
+                             page_.pool.fresh(name + "_leaves")};
+    }
   }
 
   CudaKernel run(const std::string& name) {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
     words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
     grid_.words();
+    store_words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
     parameters(name, read_in_place(warps_), map_parameters());
     declare_tiles();
+    declare_stores();
     declare_barriers();
     grid_.begin();
     begin_barriers();
@@ -47,6 +54,7 @@ class TeamPrinter : NestPrinter {
     warps();
     print(nest_.body, true);
     grid_.close();
+    if (!warps_.stores.empty()) out_.line("napkin_store_end();");
     end_blocks();
     out_.close();
     without_teams(name);
@@ -82,6 +90,10 @@ class TeamPrinter : NestPrinter {
   std::vector<std::string> map_parameters() const {
     std::vector<std::string> all;
     for (const auto id : tiles()) all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", maps_.at(id)));
+    for (const auto& [id, names] : columns_.stores) {
+      all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", names.map));
+      all.push_back(fmt::format("const int {}", names.mapped));
+    }
     return all;
   }
   // Where the text is compiled for other machines: a launcher finds that it may not have as many threads.
@@ -90,11 +102,27 @@ class TeamPrinter : NestPrinter {
     for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.storage(id)));
     for (const auto id : nest_.outputs) all.push_back(fmt::format("{}*", page_.storage(id)));
     for (std::size_t i = 0; i < maps_.size(); ++i) all.emplace_back("const __grid_constant__ CUtensorMap");
+    for (std::size_t i = 0; i < warps_.stores.size(); ++i)
+      all.insert(all.end(), {"const __grid_constant__ CUtensorMap", "const int"});
     out_.verbatim("#else\n");
     out_.list(fmt::format("__global__ void __launch_bounds__(1) {}(", name), all, ") {}");
     out_.verbatim("#endif\n");
   }
 
+  void store_words() {
+    for (const auto& [id, tile] : warps_.stores)
+      out_.line(fmt::format("//   {} leaves through shared memory, by TMA where its rows are aligned",
+                            page_.diagram.at(nest_.at(id).array).name));
+    if (!warps_.no_stores.empty())
+      out_.line(fmt::format("//   {} leave from registers: {}", warps_.stores.empty() ? "outputs" : "others",
+                            warps_.no_stores));
+  }
+  void declare_stores() {
+    for (const auto& [id, tile] : warps_.stores)
+      out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // [{3}][{4}]",
+                            page_.storage(nest_.at(id).array), columns_.stores.at(id).tile, tile.begin,
+                            tile.layout.rows, tile.layout.columns));
+  }
   // Full barriers of all tiles first, then empty ones of all rings.
   void declare_barriers() {
     out_.line(fmt::format("napkin_barrier* const {} = reinterpret_cast<napkin_barrier*>(shared_memory + {});",
@@ -345,6 +373,19 @@ std::vector<TileMap> tile_maps(const WarpNest& warps) {
       map.box[*tile.column] = tile.layout.panel;
       all.push_back(map);
     }
+  return all;
+}
+
+std::vector<TileMap> store_maps(const WarpNest& warps) {
+  std::vector<TileMap> all;
+  for (const auto& [id, tile] : warps.stores) {
+    const auto array = warps.nest->at(id).array;
+    TileMap map{array, std::vector<std::int64_t>(warps.nest->scratch.at(array).wires.size(), 1),
+                tile.layout.panel * tile.layout.bytes};
+    map.box[*tile.row] = warps.team * std::int64_t{16};
+    map.box[*tile.column] = tile.layout.panel;
+    all.push_back(map);
+  }
   return all;
 }
 

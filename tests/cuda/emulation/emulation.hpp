@@ -311,7 +311,7 @@ inline void __syncthreads() {
   emulation::leave();
 }
 
-#include "teams.hpp"
+#include "stores.hpp"
 
 // Run time
 

@@ -16,14 +16,15 @@ namespace emulation {
 struct Counts {
   long long read_bytes = 0, written_bytes = 0;  // of global memory, as far as it is touched by the functions below
   long long load_conflicts = 0;                 // of matrix loads
-  long long matrix_operations = 0, team_operations = 0, matrix_loads = 0, barriers = 0;
+  long long matrix_operations = 0, team_operations = 0, matrix_loads = 0, barriers = 0, boxes_left = 0;
   ~Counts() {
     if (std::getenv("NAPKIN_EMULATION_COUNTS"))
       std::fprintf(stderr,
                    "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\n"
-                   "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n",
+                   "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n"
+                   "boxes_left %lld\n",
                    read_bytes, written_bytes, load_conflicts, matrix_operations, team_operations, matrix_loads,
-                   barriers);
+                   barriers, boxes_left);
   }
 };
 inline Counts counts;
@@ -39,8 +40,10 @@ struct Touch {
 };
 struct Watch {
   State state = State::unwritten;
+  int fences = 0;  // that the writer had passed
   Touch write, read;
 };
+inline std::map<int, int> fences;  // by thread: what it wrote before is known to copies
 inline std::vector<Watch> watches;
 constexpr std::size_t most_warps = 64, chunk_bytes = 16;  // of a cluster's blocks
 inline std::array<int, most_warps> warp_time;
@@ -116,8 +119,12 @@ inline bool read_since(std::size_t chunk, std::size_t warp) {
     if (w != warp && reads[chunk][w] > clocks[warp][w]) return true;
   return false;
 }
+inline bool known_to_copies(const Watch& watch) {
+  return watch.write.barrier >= 0 || fences[watch.write.thread] > watch.fences;
+}
 inline void watch_write_at(std::size_t place, std::size_t bytes, int thread, State state) {
   const auto now = touch_of(thread);
+  const auto passed = fences[thread];
   for (std::size_t i = place; i < place + bytes; ++i) {
     auto& watch = watches[i];
     if (watch.state == State::on_its_way && state == State::on_its_way) fail("two copies on their way to one place");
@@ -127,6 +134,7 @@ inline void watch_write_at(std::size_t place, std::size_t bytes, int thread, Sta
       fail("race: write to shared memory that another thread read without a barrier");
     watch.write = now;
     watch.state = state;
+    watch.fences = passed;
   }
 }
 
@@ -190,10 +198,12 @@ inline void land(const std::vector<Copy>& group, int thread) {
 
 inline void begin_teams(unsigned threads);
 inline void end_teams();
+inline void end_stores();
 inline void begin_block(unsigned threads) {
   const auto memories = threads / threads_of_block * (memories_file < 0 ? shared_bytes : span);
   watches.assign(memories, {});
   copies.assign(threads, {});
+  fences.clear();
   warp_time.fill(0);
   reads.assign(memories / chunk_bytes + 1, Clock{});
   reads_on_their_way.assign(memories / chunk_bytes + 1, 0);
@@ -211,6 +221,7 @@ inline void end_block() {
     if (any) fail("a block ended with copies on their way");
   }
   end_teams();
+  end_stores();
 }
 
 // Matrix fragments, as the PTX ISA draws them: g is the lane's group of four, t its number there.
