@@ -49,6 +49,7 @@ class TeamPrinter : NestPrinter {
     begin_barriers();
     copying_team();
     if (warps_.loader_lane_registers > 0) out_.line(fmt::format("napkin_take_registers<{}>();", warps_.lane_registers));
+    lanes();
     declare_places();
     grid_.open();
     warps();
