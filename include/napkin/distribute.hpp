@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "napkin/configure.hpp"
 #include "napkin/instructions.hpp"
 #include "napkin/loops.hpp"
 
@@ -78,6 +79,17 @@ struct Walk {
   std::string alone_because;    // why there are no clusters, where the model would have some
 };
 
+// The step of a loop whose products run beside the columns that lanes compute. Those of tiles alone lead, those of what
+// the step computed trail. Within a team the trailing ones stay on their way beside the columns of the next step. In
+// turn a team has the matrix units from its trailing products to the leading ones of its next step, and others have
+// them while it computes what lies between.
+struct OverlappedStep {
+  const For* loop = nullptr;
+  Overlap overlap = Overlap::within_team;
+  std::int64_t teams = 1;  // that wait for each other's turn
+  std::vector<const Compute*> leading, trailing;
+};
+
 struct WarpNest {
   Partition partition;                   // the kernel's, fitted: see below
   std::shared_ptr<const LoopNest> nest;  // what the pointers below point into
@@ -98,6 +110,9 @@ struct WarpNest {
   std::vector<Ring> rings;
   std::map<BufferId, StagedTile> stores;                       // outputs that leave through shared memory
   std::string no_stores;                                       // why others leave from registers
+  std::optional<OverlappedStep> step;
+  Overlap planned = Overlap::none;                             // by the configuration of the kernel
+  std::string not_as_planned;                                  // why the step does not overlap so; empty where it does
   std::int64_t barriers_begin = 0;                             // in shared memory, behind the tiles
   std::int64_t lane_registers = 0, loader_lane_registers = 0;  // that a lane may have; one that only copies, 0: too
 
@@ -109,6 +124,7 @@ struct WarpNest {
 // the fragments hold; pieces become multiples of 16, and shorter where registers or shared memory would not do.
 std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
 // The same on teams of four warps. Warps are dealt anew: 16 rows for each, and nothing else is split between them.
+// What runs beside their products is what the kernel's configuration says, where its step can be cut so.
 std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
 
 // How lanes come to the numbers of an input.

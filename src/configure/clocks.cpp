@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "configure/assumptions.hpp"
-#include "configure/cluster.hpp"
-#include "configure/raster.hpp"
 
 namespace napkin {
 namespace {
@@ -43,7 +41,7 @@ class Counter {
     }
   }
 
-  StepClocks run() {
+  StepClocks run(const Passage& passage) {
     find_clock();
     all_.unhidden = unhidden(hardware_.limits);
     for (const auto& column : step_.columns) {
@@ -53,7 +51,7 @@ class Counter {
       if (column.contraction) time = std::max(time, read(column));
       (!column.contraction ? all_.pointwise : column.contraction->rows.staged ? all_.leading : all_.trailing) += time;
     }
-    copy();
+    copy(passage);
     wait();
     for (const auto& column : step_.outside) {
       for (const auto& work : column.work) compute_outside(column, work);
@@ -202,21 +200,22 @@ class Counter {
     all_.waits = all_.pointwise > 0 ? all / clock : 0;
   }
 
-  void copy() {
-    const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
-    Passage all;
-    for (const auto id : step_.streamed) pass(id, way_in(step_, id, neighbours, hardware_, model_, cached_), all);
-    for (const auto& edge : step_.edges)
-      if (edge.inside) pass(edge.buffer, way_out(step_, edge.buffer, hardware_, model_, cached_), all);
-    all_.copy = all.seconds();
-    all_.last_copy = all.seconds(last_round_);
+  void copy(const Passage& passage) {
+    all_.copy = passage.seconds();
+    all_.last_copy = passage.seconds(last_round_);
+    if (detail_ == Detail::columns) name_copies();
     auto& resource = all_.resources[static_cast<std::size_t>(Resource::copy)];
     resource.seconds = all_.copy, resource.clocks = clocks(all_.copy);
   }
-  void pass(BufferId id, const Passage& passage, Passage& all) {
-    all.add(passage);
-    add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, static_cast<double>(step_.bytes(id)),
-        clocks(passage.seconds()), passage.seconds());
+  void name_copies() {
+    const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
+    const auto name = [&](BufferId id, double seconds) {
+      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, static_cast<double>(step_.bytes(id)),
+          clocks(seconds), seconds);
+    };
+    for (const auto id : step_.streamed) name(id, way_in(step_, id, neighbours, hardware_, model_, cached_).seconds());
+    for (const auto& edge : step_.edges)
+      if (edge.inside) name(edge.buffer, way_out(step_, edge.buffer, hardware_, model_, cached_).seconds());
   }
 
   const BlockStep& step_;
@@ -252,9 +251,9 @@ StepClocks StepClocks::in_last_round() const {
   return last;
 }
 
-StepClocks clocks_of(const BlockStep& step, const Team& team, const Hardware& hardware, Model rates, bool cached,
-                     Detail detail, double last_round) {
-  return Counter(step, team, hardware, rates, cached, detail, last_round).run();
+StepClocks clocks_of(const BlockStep& step, const Team& team, const Passage& passage, const Hardware& hardware,
+                     Model rates, bool cached, Detail detail, double last_round) {
+  return Counter(step, team, hardware, rates, cached, detail, last_round).run(passage);
 }
 
 }  // namespace napkin

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "configure/cluster.hpp"
 #include "configure/variables.hpp"
 #include "cost/model.hpp"
 
@@ -39,9 +40,10 @@ struct StepClocks {
 };
 // Rates of the ideal model are the datasheet's. `cached`: tiles that several blocks read at once come from memory once.
 // `least`: in totals, as if instructions were always full and every row of a block could share what one of them reads.
-// `last_round`: the share of the cores that have a block in the last round.
+// `passage`: of all that the step brings and takes; `last_round`: the share of the cores that have a block in the last
+// round.
 enum class Detail : std::uint8_t { totals, columns, least };
-StepClocks clocks_of(const BlockStep&, const Team&, const Hardware&, Model rates, bool cached, Detail = Detail::totals,
-                     double last_round = 1);
+StepClocks clocks_of(const BlockStep&, const Team&, const Passage&, const Hardware&, Model rates, bool cached,
+                     Detail = Detail::totals, double last_round = 1);
 
 }  // namespace napkin

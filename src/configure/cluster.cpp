@@ -93,6 +93,15 @@ Neighbours fastest_neighbours(const BlockStep& step, const Hardware& hardware, M
   return best;
 }
 
+Passage passage_of(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
+  const auto neighbours = fastest_neighbours(step, hardware, rates, cached);
+  Passage all;
+  for (const auto tile : step.streamed) all.add(way_in(step, tile, neighbours, hardware, rates, cached));
+  for (const auto& edge : step.edges)
+    if (edge.inside) all.add(way_out(step, edge.buffer, hardware, rates, cached));
+  return all;
+}
+
 std::vector<Cluster> clusters(const BlockStep& step, const Hardware& hardware, Model model, bool cached) {
   const auto chosen = fastest_neighbours(step, hardware, model, cached);
   std::vector<Cluster> all;

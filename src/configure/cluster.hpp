@@ -36,6 +36,9 @@ Passage way_out(const BlockStep&, BufferId output, const Hardware&, Model rates,
 // With which neighbours the tiles of a step are there soonest; alone where that is no slower, and in the ideal model.
 Neighbours fastest_neighbours(const BlockStep&, const Hardware&, Model rates, bool cached);
 
+// Of all that a step brings and takes, with the fastest neighbours: whatever the teams.
+Passage passage_of(const BlockStep&, const Hardware&, Model rates, bool cached);
+
 std::vector<Cluster> clusters(const BlockStep&, const Hardware&, Model, bool cached);
 
 }  // namespace napkin

@@ -34,8 +34,9 @@ void Dealing::resize(const Partition& partition) {
 
 Deal Dealing::best(const Demand& demand) const {
   std::optional<Deal> found;
+  const auto passage = passage_of(step_, hardware_, model_, has_cache());
   for (const auto& team : teams()) {
-    auto made = deal(team, demand);
+    auto made = deal(team, passage, demand, Detail::totals);
     const bool better = !found || (made.runs() && !found->runs()) ||
                         (made.runs() == found->runs() && made.seconds < found->seconds * (1 - 1e-9));
     if (better) found = std::move(made);
@@ -66,14 +67,17 @@ Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
 }
 
 Deal Dealing::deal(const Team& team, const Demand& demand, Detail detail) const {
-  Deal made{team,
-            clocks_of(step_, team, hardware_, model_, has_cache(), detail, last_round(demand)),
-            clocks_of(step_, team, hardware_, Model::ideal, has_cache()),
-            {},
-            0,
-            0};
+  return deal(team, passage_of(step_, hardware_, model_, has_cache()), demand, detail);
+}
+
+Deal Dealing::deal(const Team& team, const Passage& passage, const Demand& demand, Detail detail) const {
+  Deal made{
+      team, clocks_of(step_, team, passage, hardware_, model_, has_cache(), detail, last_round(demand)), {}, {}, 0, 0};
+  if (detail == Detail::columns)
+    made.ideal = clocks_of(step_, team, passage_of(step_, hardware_, Model::ideal, has_cache()), hardware_,
+                           Model::ideal, has_cache());
   made.pipelinings = pipelinings(step_, team, made.clocks, variables_, hardware_, model_,
-                                 static_cast<std::int64_t>(std::ceil(demand.per_core)));
+                                 static_cast<std::int64_t>(std::ceil(demand.per_core)), detail);
   choose(made, demand);
   return made;
 }
@@ -93,13 +97,14 @@ void Dealing::choose(Deal& deal, const Demand& demand) const {
 }
 
 Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, Detail detail) const {
-  return launch_of(step_, deal.team, deal.chosen(), deal.clocks, deal.ideal, demand, ideal_s, hardware_, model_,
-                   detail);
+  const auto& ideal = deal.ideal ? *deal.ideal : deal.clocks;
+  return launch_of(step_, deal.team, deal.chosen(), deal.clocks, ideal, demand, ideal_s, hardware_, model_, detail);
 }
 
 StepClocks Dealing::least(const Demand& demand) const {
   const auto rows = step_.lengths[step_.row.index];
-  return clocks_of(step_, {rows, 1, 1}, hardware_, model_, has_cache(), Detail::least, last_round(demand));
+  return clocks_of(step_, {rows, 1, 1}, passage_of(step_, hardware_, model_, has_cache()), hardware_, model_,
+                   has_cache(), Detail::least, last_round(demand));
 }
 
 double least_launch_seconds(const Dealing& dealing, const Demand& demand) {

@@ -9,7 +9,8 @@ namespace napkin {
 // The rows of a block dealt out in one way, and what comes of it.
 struct Deal {
   Team team;
-  StepClocks clocks, ideal;  // at the rates that the model has, and at the datasheet's
+  StepClocks clocks;                // at the rates that the model has
+  std::optional<StepClocks> ideal;  // at the datasheet's, which no time depends on: only with Detail::columns
   std::vector<Pipelining> pipelinings;
   std::size_t fastest = 0;  // of those that run, the simplest of equals
   double seconds = 0;       // of the launch with it
@@ -43,6 +44,7 @@ class Dealing {
  private:
   Dealing(BlockStep, Partition, const Hardware&, Model);
   std::vector<Team> teams() const;
+  Deal deal(const Team&, const Passage&, const Demand&, Detail) const;
   Team team_of(std::int64_t rows, std::int64_t each) const;
   void choose(Deal&, const Demand&) const;
 

@@ -165,18 +165,20 @@ std::int64_t teams_on_core(const Pipelining& pipelining, const Team& team, Model
 
 std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, const StepClocks& clocks,
                                     const Variables& variables, const Hardware& hardware, Model model,
-                                    std::int64_t most_blocks) {
+                                    std::int64_t most_blocks, Detail detail) {
   const Fitting fitting(step, team, variables, hardware, model, most_blocks);
   std::vector<Pipelining> all;
   all.reserve(6);
   for (const auto overlap : {Overlap::none, Overlap::copies, Overlap::beside, Overlap::within_team, Overlap::two_teams,
                              Overlap::three_teams}) {
     if (overlap == Overlap::beside && model == Model::ideal) continue;
+    const bool possible = model == Model::ideal || can(overlap, step, team);
+    if (!possible && detail == Detail::totals) continue;
     std::optional<Pipelining> best;
     for (const auto stages : stages_of(overlap, step, team)) {
       auto made = fitting.run(overlap, stages);
       const auto there = fitting.teams_there(made);
-      made.runs = (model == Model::ideal || can(overlap, step, team)) && there >= teams_needed(overlap);
+      made.runs = possible && there >= teams_needed(overlap);
       made.step_s = std::max(step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s);
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
       const bool waits = made.step_s <= made.latency_s || !made.runs;

@@ -5,9 +5,10 @@
 
 namespace napkin {
 
-// Every overlap for one way to deal out the rows, where a core gets at most so many blocks of the launch.
+// Every overlap for one way to deal out the rows, where a core gets at most so many blocks of the launch; in totals
+// without those that this machine cannot have.
 std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClocks&, const Variables&, const Hardware&,
-                                    Model, std::int64_t most_blocks);
+                                    Model, std::int64_t most_blocks, Detail);
 // What `Pipelining::timeline` holds; `clocks` know their columns.
 std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
 // Teams that share one core: those of all blocks on it.

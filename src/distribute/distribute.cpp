@@ -7,6 +7,7 @@
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
 #include "distribute/grid.hpp"
+#include "distribute/turns.hpp"
 
 namespace napkin {
 namespace {
@@ -27,6 +28,7 @@ WarpNest Distributing::run() {
   find_passing();
   for (auto& product : result_.products) find_operands(product);
   stage_others();
+  if (by_teams()) find_step();
   count_registers();
   if (by_teams()) {
     find_outside();
@@ -159,7 +161,7 @@ bool WarpNest::lasts(const Compute* compute) const {
 
 namespace {
 
-std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team) {
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team, Overlap planned) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -168,7 +170,7 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
   for (;;) {
     try {
       if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result = Distributing(fitted, hardware, team).run();
+      auto result = Distributing(fitted, hardware, team, planned).run();
       result.partition = fitted.partition;
       if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
       if (team > 1) share_tiles(result);
@@ -182,10 +184,10 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
 }  // namespace
 
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, 1);
+  return distribute(kernel, hardware, 1, Overlap::none);
 }
 std::variant<WarpNest, Refused> distribute_teams(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, team_warps);
+  return distribute(kernel, hardware, team_warps, planned_overlap(kernel, hardware));
 }
 
 }  // namespace napkin

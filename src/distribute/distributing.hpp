@@ -21,8 +21,10 @@ inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_o
 
 class Distributing {
  public:
-  Distributing(const Kernel& kernel, const Hardware& hardware, int team) : kernel_(kernel), hardware_(hardware) {
+  Distributing(const Kernel& kernel, const Hardware& hardware, int team, Overlap planned)
+      : kernel_(kernel), hardware_(hardware) {
     result_.team = team;
+    result_.planned = planned;
   }
   WarpNest run();
 
@@ -75,7 +77,18 @@ class Distributing {
   bool reads_tile(const Compute& compute, BufferId tile) const;
   const Compute* lasting(const Block& block) const;
   void place_rings();
+  std::int64_t least_copies(const Ring& ring) const;
+  bool is_overlapped(const Ring& ring) const;
   std::int64_t ring_bytes() const;
+
+  // Turns
+
+  void find_step();
+  std::string cut(OverlappedStep& step) const;
+  const For* loop_of_products() const;
+  bool may_trail(const OverlappedStep& step, const Compute* trailing) const;
+  bool is_in_step(const Compute* compute) const;
+  std::int64_t step_registers(const Compute* compute, const std::vector<BufferId>& held) const;
 
   // Grids
 

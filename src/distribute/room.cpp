@@ -23,6 +23,7 @@ void Distributing::count_registers() {
     for (const auto id : each.buffers) all += values(id);
     if (each.overwrites) all -= std::min(values(each.overwrites->first), values(each.overwrites->second));
     if (const auto* product = result_.product(each.compute)) all += operand_registers(*product);
+    all += step_registers(each.compute, each.buffers);
     result_.registers = std::max(result_.registers, all);
   }
   if (result_.registers > room())

@@ -121,17 +121,18 @@ const Compute* Distributing::lasting(const Block& block) const {
 void Distributing::place_rings() {
   const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
   const auto most = [&] {
-    return std::max_element(result_.rings.begin(), result_.rings.end(),
-                            [](const Ring& a, const Ring& b) { return a.copies < b.copies; });
+    return std::max_element(result_.rings.begin(), result_.rings.end(), [&](const Ring& a, const Ring& b) {
+      return a.copies - least_copies(a) < b.copies - least_copies(b);
+    });
   };
   drop_stores(room);
-  while (ring_bytes() > room && most()->copies > 1) --most()->copies;
+  while (ring_bytes() > room && most()->copies > least_copies(*most())) --most()->copies;
   if (ring_bytes() > room)
     throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", ring_bytes(), room),
                  streamed_wires()};
   std::int64_t begin = 0;
   for (auto& ring : result_.rings) {
-    if (ring.copies == 1) ring.lasting = nullptr;
+    if (ring.copies == 1 || is_overlapped(ring)) ring.lasting = nullptr;
     for (const auto id : ring.tiles) {
       auto& tile = result_.tiles.at(id);
       tile.copies = ring.copies;
@@ -146,6 +147,9 @@ void Distributing::place_rings() {
   result_.barriers_begin = begin;
   result_.shared_bytes = ring_bytes();
 }
+// Of a step that begins before the one before it has ended, for all teams, one copy would never be empty.
+std::int64_t Distributing::least_copies(const Ring& ring) const { return is_overlapped(ring) ? 2 : 1; }
+bool Distributing::is_overlapped(const Ring& ring) const { return result_.step && result_.step->loop == ring.loop; }
 std::int64_t Distributing::ring_bytes() const {
   std::int64_t all = store_bytes();
   for (const auto& ring : result_.rings) {

@@ -66,6 +66,8 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   const auto& warps = std::get<WarpNest>(distributed);
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
     printed.notes.push_back(fmt::format("{} has its pieces fitted to teams of warps: {}", name, fitted));
+  if (!warps.not_as_planned.empty())
+    printed.notes.push_back(fmt::format("{} does not overlap its step as planned: {}", name, warps.not_as_planned));
   auto& teams = printed.teams.back().emplace();
   teams.threaded = team_launch(warps, hardware);
   teams.threaded.shared_alignment = printed.shared_alignment;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ class FragmentPrinter {
   void keep(const Product&);
   // Tells the compiler that the sums of a team's product may change: around products that stay on their way.
   void hold(const Product&);
+  // A team's product in parts: what its sums begin with and the operands in registers, which `operands` may declare
+  // ahead; then all else, or the instructions, which go on their way, and its sums once they have been waited for.
+  void prepare(const Product&);
+  void run(const Product&);
+  void issue(const Product&);
+  void arrived(const Product&);
+  void operands(const Product&);
   // Until told otherwise: pieces of the wire are whole, and masks let all of them through.
   void set_clear(std::optional<WireId> wire) { clear_ = wire; }
   // Whether the column minds ragged pieces of the wire, or masks.
@@ -75,7 +83,8 @@ class FragmentPrinter {
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, const std::string& to);
   void team_product(const Product&);
-  std::string packed_rows(const Product&);
+  void pack_rows(const Product&);
+  void declare_operands(const Product&);
   std::string team_operand(const Operand&, const Product&, bool rows);
   std::string kept_name(const Product&) const;
 
@@ -94,6 +103,8 @@ class FragmentPrinter {
   std::optional<WireId> clear_;
   std::map<BufferId, BufferId> from_;  // of tiles
   std::map<BufferId, std::string> kept_;
+  std::map<const Compute*, std::string> operands_;  // of teams' products
+  std::set<const Compute*> declared_ahead_;
 };
 
 // "K_tile", the pointer to the piece at hand of a tile in shared memory.

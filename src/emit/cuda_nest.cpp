@@ -153,6 +153,18 @@ std::string NestPrinter::needed(const For& loop) const {
   return fmt::format("{}", fmt::join(all, " && "));
 }
 
+std::string NestPrinter::skip(const For& loop, const std::string& begin, const WirePiece& around) {
+  const auto name = page_.pool.fresh("needed_" + begin);
+  out_.open(fmt::format("const auto {} = [&](int {})", name, begin));
+  out_.open(fmt::format("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size));
+  declare_end(loop, begin, around);
+  out_.line(fmt::format("if ({}) break;", needed(loop)));
+  out_.close();
+  out_.line(fmt::format("return {};", begin));
+  out_.close("};");
+  return name;
+}
+
 // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
 void NestPrinter::body(const For& loop, const std::string& begin, const WirePiece& around) {
   const auto clear = clear_piece(loop, begin, around);

@@ -42,6 +42,8 @@ class NestPrinter {
   void enter(const For&, const std::string& begin);
   void declare_end(const For&, const std::string& begin, const WirePiece& around);
   std::string needed(const For&) const;
+  // A function that gives the first piece from a given one on that a mask lets count; its name.
+  std::string skip(const For&, const std::string& begin, const WirePiece& around);
   // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
   void body(const For&, const std::string& begin, const WirePiece& around);
   std::string possible(const Condition&) const;

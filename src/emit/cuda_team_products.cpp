@@ -8,24 +8,40 @@
 namespace napkin {
 
 void FragmentPrinter::team_product(const Product& product) {
-  begin(*product.compute);
-  const auto& grid = warps_.columns.at(product.compute);
-  const auto columns = grid.column_tiles * product.instruction->n;
-  const auto sums = fmt::format("{}[0][0]", page_.buffer(product.compute->to));
-  const bool packed = product.rows.computed;
-  const auto rows = packed ? packed_rows(product) : team_operand(product.rows, product, true);
-  const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
+  prepare(product);
+  run(product);
+}
+
+void FragmentPrinter::run(const Product& product) {
   const bool lasts = warps_.lasts(product.compute);
   if (!lasts) hold(product);
   out_.line("napkin_team_fence();");
-  loop(lanes.step, product.steps);
-  out_.line(fmt::format("{}<{}{}>({}, {}, {});", function_name(*product.instruction, columns, packed),
-                        packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns), sums, rows,
-                        team_operand(product.columns, product, false)));
-  out_.close();
+  issue(product);
   out_.line("napkin_team_commit();");
   out_.line(fmt::format("napkin_team_wait<{}>();", lasts ? 1 : 0));
-  if (!lasts) hold(product);
+  if (lasts) return round(*product.compute);
+  arrived(product);
+}
+
+void FragmentPrinter::prepare(const Product& product) {
+  begin(*product.compute);
+  if (product.rows.computed) pack_rows(product);
+}
+void FragmentPrinter::issue(const Product& product) {
+  const auto& grid = warps_.columns.at(product.compute);
+  const auto columns = grid.column_tiles * product.instruction->n;
+  const bool packed = product.rows.computed;
+  const auto rows = packed ? fmt::format("{}[{}]", operands_.at(product.compute), lanes.step)
+                           : team_operand(product.rows, product, true);
+  const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
+  loop(lanes.step, product.steps);
+  out_.line(fmt::format("{}<{}{}>({}[0][0], {}, {});", function_name(*product.instruction, columns, packed),
+                        packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
+                        page_.buffer(product.compute->to), rows, team_operand(product.columns, product, false)));
+  out_.close();
+}
+void FragmentPrinter::arrived(const Product& product) {
+  hold(product);
   round(*product.compute);
 }
 
@@ -35,14 +51,22 @@ void FragmentPrinter::hold(const Product& product) {
 }
 
 // What the team computed, as operands of all steps at once: they stay untouched until the products are done.
-std::string FragmentPrinter::packed_rows(const Product& product) {
-  const auto name = page_.pool.fresh("a");
-  out_.line(fmt::format("unsigned {}[{}][4];", name, product.steps));
+void FragmentPrinter::pack_rows(const Product& product) {
+  if (!declared_ahead_.contains(product.compute)) declare_operands(product);
   loop(lanes.step, product.steps);
   loop(lanes.row, 1);
-  pack(product, fmt::format("{}[{}]", name, lanes.step));
+  pack(product, fmt::format("{}[{}]", operands_.at(product.compute), lanes.step));
   close(2);
-  return fmt::format("{}[{}]", name, lanes.step);
+}
+void FragmentPrinter::declare_operands(const Product& product) {
+  const auto& name = operands_[product.compute] = page_.pool.fresh("a");
+  out_.line(fmt::format("unsigned {}[{}][4];", name, product.steps));
+}
+// Around the loop in whose rounds they are prepared.
+void FragmentPrinter::operands(const Product& product) {
+  if (!product.rows.computed) return;
+  declare_operands(product);
+  declared_ahead_.insert(product.compute);
 }
 
 // "napkin_operand<1, 8192, 1024>(K_tile + ...)", the rows or columns of a step, unswizzled: chunks change places by the

@@ -9,18 +9,18 @@
 
 #include "diagram/match.hpp"
 #include "emit/cuda_grid.hpp"
-#include "emit/cuda_nest.hpp"
 #include "emit/cuda_tiles.hpp"
+#include "emit/cuda_turns.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with, so that swizzles begin anew
 
-class TeamPrinter : NestPrinter {
+class TeamPrinter : TurnPrinter {
  public:
   TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
-      : NestPrinter(kernel, warps, names), grid_(page_, groups_, warps.walk), barriers_(page_.pool.fresh("barriers")) {
+      : TurnPrinter(kernel, warps, names), grid_(page_, groups_, warps.walk), barriers_(page_.pool.fresh("barriers")) {
     for (const auto id : tiles()) {
       maps_[id] = page_.pool.fresh(page_.buffer(id) + "_map");
       full_[id] = page_.pool.fresh(page_.buffer(id) + "_full");
@@ -39,6 +39,7 @@ class TeamPrinter : NestPrinter {
     words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
     grid_.words();
     store_words();
+    turn_words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
     parameters(name, read_in_place(warps_), map_parameters());
@@ -50,11 +51,13 @@ class TeamPrinter : NestPrinter {
     copying_team();
     if (warps_.loader_lane_registers > 0) out_.line(fmt::format("napkin_take_registers<{}>();", warps_.lane_registers));
     lanes();
+    begin_turns();
     declare_places();
     grid_.open();
     warps();
     print(nest_.body, true);
     grid_.close();
+    end_turns();
     if (!warps_.stores.empty()) out_.line("napkin_store_end();");
     end_blocks();
     out_.close();
@@ -272,17 +275,20 @@ class TeamPrinter : NestPrinter {
   // The teams that compute
 
   void print(const Block& block, bool outermost) override {
-    declare_buffers(block);
+    if (!is_step(block)) declare_buffers(block);
     for (const auto& step : block.steps) {
       if (outermost) outside(step, &Ring::first, [&](const Ring& ring) { on_their_way_.insert(ring.tiles.front()); });
       match(
-          step.node, [&](const Load& load) { loaded(load.to); }, [](const Ask&) {},
-          [&](const Compute& compute) { print(compute); }, [&](const Save& save) { columns_.print(save); },
-          [&](const For& loop) { stream(loop); });
+          step.node,
+          [&](const Load& load) {
+            if (!is_step(block)) loaded(load.to);
+          },
+          [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
+          [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop); });
       if (outermost) outside(step, &Ring::last, [&](const Ring& ring) { release_outside(ring); });
     }
   }
-  void loaded(BufferId id) {
+  void loaded(BufferId id) override {
     if (warps_.tiles.contains(id) && ring_of(id)->loop) on_their_way_.insert(id);
   }
   // The tile of the block's next piece may come.
@@ -292,10 +298,19 @@ class TeamPrinter : NestPrinter {
     advance(ring);
   }
   void print(const Compute& compute) {
-    for (const auto& [access, buffer] : compute.reads)
-      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+    if (print_in_step(compute)) return;
+    arrive(compute);
     columns_.print(compute);
   }
+  void arrive(const Compute& compute) override {
+    for (const auto& [access, buffer] : compute.reads)
+      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+  }
+  std::string slot(const For& loop) const override { return rings_.at(ring(&loop)).slot; }
+  std::string release(const For& loop, const std::string& copy) const override {
+    return fmt::format("{}({} + {});", release(*ring(&loop)), rings_.at(ring(&loop)).empty, copy);
+  }
+  void advance(const For& loop) override { advance(*ring(&loop)); }
   void arrive(BufferId id) {
     if (on_their_way_.erase(id) == 0) return;
     const auto* of = ring_of(id);
@@ -303,7 +318,7 @@ class TeamPrinter : NestPrinter {
     const auto& names = rings_.at(of);
     out_.line(fmt::format("napkin_barrier_wait({}, {});", names.at(full_.at(id)), names.phase));
   }
-  void arrive_all() {
+  void arrive_all() override {
     const auto all = on_their_way_;
     for (const auto id : all) arrive(id);
   }
@@ -314,14 +329,17 @@ class TeamPrinter : NestPrinter {
   }
   void stream(const For& loop) {
     arrive_all();
+    if (within(loop)) return stream_within();
     const auto* lasting = ring(&loop) ? warps_.product(ring(&loop)->lasting) : nullptr;
     if (lasting) begin_lasting(loop, *lasting);
+    if (in_turn(loop)) take_turn();
     pieces(loop, [&](const WirePiece& around, const std::string& begin) {
       const auto* here = ring(&loop);
       if (here && here->copies > 1)
         for (const auto id : here->tiles)
           out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
                                 copy_of(id, rings_.at(here).slot, pattern)));
+      if (in_turn(loop)) begin_round();
       body(loop, begin, around);
       if (!here) return;
       arrive_all();
@@ -330,11 +348,12 @@ class TeamPrinter : NestPrinter {
         release_last(loop);
         out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
       } else {
-        out_.line(fmt::format("{}({} + {});", release(*here), names.empty, names.slot));
+        out_.line(release(loop, names.slot));
       }
       advance(*here);
     });
     if (lasting) end_lasting(loop, *lasting);
+    if (in_turn(loop)) give_turn();
   }
   // A product that stays on its way while the next round begins: the tiles of a round are released one round later.
   void begin_lasting(const For& loop, const Product& product) {
@@ -343,8 +362,7 @@ class TeamPrinter : NestPrinter {
     columns_.hold(product);
   }
   void release_last(const For& loop) {
-    out_.line(fmt::format("if ({0} >= 0) {2}({1} + {0});", lasts_.at(&loop), rings_.at(ring(&loop)).empty,
-                          release(*ring(&loop))));
+    out_.line(fmt::format("if ({} >= 0) {}", lasts_.at(&loop), release(loop, lasts_.at(&loop))));
   }
   void end_lasting(const For& loop, const Product& product) {
     out_.line("napkin_team_wait<0>();");

@@ -169,18 +169,6 @@ class WarpPrinter : NestPrinter {
     out_.line(fmt::format("{} = {};", begin, next));
     out_.close();
   }
-  // The first piece from here on that a mask lets count.
-  std::string skip(const For& loop, const std::string& begin, const WirePiece& around) {
-    const auto name = page_.pool.fresh("needed_" + begin);
-    out_.open(fmt::format("const auto {} = [&](int {})", name, begin));
-    out_.open(fmt::format("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size));
-    declare_end(loop, begin, around);
-    out_.line(fmt::format("if ({}) break;", needed(loop)));
-    out_.close();
-    out_.line(fmt::format("return {};", begin));
-    out_.close("};");
-    return name;
-  }
 };
 
 }  // namespace

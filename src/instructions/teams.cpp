@@ -165,6 +165,16 @@ __device__ __forceinline__ void napkin_barrier_arrive_at(napkin_barrier* barrier
 }
 )";
 
+// A barrier by its number, of two teams: one waits at it with all its lanes, and the other arrives and goes on.
+constexpr std::string_view turns =
+    R"(__device__ __forceinline__ void napkin_turn_wait(int barrier) {
+  asm volatile("bar.sync %0, 256;" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void napkin_turn_give(int barrier) {
+  asm volatile("bar.arrive %0, 256;" ::"r"(barrier) : "memory");
+}
+)";
+
 bool uses(std::string_view text, const std::string& name) {
   return text.find(name + "<") != std::string_view::npos || text.find(name + "(") != std::string_view::npos;
 }
@@ -191,6 +201,7 @@ std::string tile_copy_name(std::size_t dimensions, bool shared) {
 std::string instruction_text::of_teams(std::string_view used_in) {
   if (used_in.find("napkin_team_") == std::string_view::npos) return "";
   std::string text(groups_of_products);
+  if (uses(used_in, "napkin_turn_wait")) text += turns;
   for (const auto& row : team_instructions())
     for (auto columns = row.n; columns <= most_team_columns; columns += row.n)
       for (const bool from_registers : {false, true})

@@ -1,6 +1,7 @@
 // Who holds what, on kernels split by hand: grids, operands, tiles, and why a kernel is refused.
 #include "napkin/distribute.hpp"
 
+#include "distribute/turns.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
@@ -188,4 +189,58 @@ TEST_CASE("what does not fit teams says why") {
   CHECK(refused_by_teams(product(), "group m 32, n 64, stream k 64 at smem") ==
         "rows along m cannot be dealt to teams of 4 warps");
   CHECK(refused_by_teams(product(), "group m 64, n 64, stream k 8 at smem") == "pieces of k do not fill fragments");
+}
+
+namespace {
+
+std::vector<std::string> names(const WarpNest& warps, const std::vector<const Compute*>& some) {
+  std::vector<std::string> all;
+  for (const auto* compute : some) all.push_back(warps.nest->scratch.at(warps.nest->at(compute->to).array).name);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the step of attention is cut between its products, and overlaps as its plan says") {
+  using Names = std::vector<std::string>;
+  const auto within = teams(attention(), "group q 64, stream x 64 at smem; group q 16 at reg");
+  REQUIRE(within.step);
+  CHECK(within.step->overlap == Overlap::within_team);
+  CHECK(names(within, within.step->leading) == Names{"S_sum"});
+  CHECK(names(within, within.step->trailing) == Names{"O_sum"});
+  CHECK(within.step->loop == within.rings[0].loop);
+  CHECK(within.rings[0].copies >= 2);
+  const auto turns = teams(attention(), "group q 128, stream x 64 at smem; group q 16 at reg");
+  REQUIRE(turns.step);
+  CHECK(turns.step->overlap == Overlap::two_teams);
+  CHECK(turns.step->teams == 2);
+  CHECK(turns.rings[0].copies >= 2);
+  // The operands of P stand a second time, 4 registers for 16 keys.
+  CHECK(within.registers == turns.registers + 16);
+}
+
+TEST_CASE("as many teams take turns as share out all teams of the block") {
+  CHECK(teams_in_turn(Overlap::two_teams, 1) == 0);
+  CHECK(teams_in_turn(Overlap::two_teams, 2) == 2);
+  CHECK(teams_in_turn(Overlap::two_teams, 3) == 3);
+  CHECK(teams_in_turn(Overlap::two_teams, 4) == 2);
+  CHECK(teams_in_turn(Overlap::three_teams, 2) == 0);
+  CHECK(teams_in_turn(Overlap::three_teams, 4) == 4);
+  CHECK(teams_in_turn(Overlap::three_teams, 6) == 3);
+}
+
+TEST_CASE("a step that cannot be cut says why it does not overlap as planned") {
+  const std::string weights =
+      "diagram weights\naxis q = 4096; axis x = 4096; axis d = 128\ninput D: f32[q, x]; input V: f16[x, d]\n"
+      "P: f16[q, x] = softmax[x](D[q, x])\nO: f16[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n";
+  const auto one = teams(weights, "group q 64, d 32, stream x 16 at smem; group q 16 at reg");
+  CHECK(one.planned == Overlap::within_team);
+  CHECK_FALSE(one.step);
+  CHECK(one.not_as_planned == "no product of tiles alone begins its step");
+  const std::string twice =
+      "diagram twice\naxis q = 4096; axis x = 4096; axis d = 64; axis e = 64\ninput Q: f16[q, d]; input K: f16[x, d]\n"
+      "input V: f16[x, d]; input W: f16[d, e]\nP: f16[q, x] = softmax[x](sum[d](Q[q, d] * K[x, d]))\n"
+      "O: f16[q, d] = sum[x](P[q, x] * V[x, d])\nY: f16[q, e] = sum[d](O[q, d] * W[d, e])\noutput Y\n";
+  const auto outside = teams(twice, "group q 64, stream x 64 at smem; group q 16 at reg");
+  CHECK(outside.not_as_planned == "its products do not stand in one loop of tiles");
 }

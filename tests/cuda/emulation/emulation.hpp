@@ -132,7 +132,7 @@ constexpr std::size_t most_shared = 227 * 1024, watched = 5120, stack_size = 256
 constexpr std::size_t span = most_shared + watched;  // of a block's shared memory: whole pages
 constexpr unsigned most_blocks = 4;                  // of a cluster
 
-enum class Waits : std::uint8_t { no, warp, team, block, cluster, barrier };
+enum class Waits : std::uint8_t { no, warp, team, block, cluster, barrier, turn };
 constexpr unsigned team_lanes = 128;
 struct Fiber {
   ucontext_t context;
@@ -174,7 +174,7 @@ inline bool run_warp(unsigned first, unsigned count) {
     unsigned met = 0;
     for (unsigned t = first; t < first + count; ++t) {
       auto& fiber = fibers[t];
-      if (fiber.waits == Waits::barrier && fiber.ready()) fiber.waits = Waits::no;
+      if ((fiber.waits == Waits::barrier || fiber.waits == Waits::turn) && fiber.ready()) fiber.waits = Waits::no;
       threadIdx = dim3(t % threads_of_block, 0, 0);
       current = &fiber;
       if (!fiber.done && fiber.waits == Waits::no) {
@@ -239,6 +239,7 @@ inline bool meet_blocks(unsigned count) {
   };
   if (any(Waits::warp)) fail("lanes of a warp disagree about an instruction");
   if (any(Waits::team)) fail("warps of a team disagree about an instruction");
+  if (any(Waits::turn)) fail("teams wait forever for their turn");
   if (any(Waits::barrier)) fail("threads wait forever for a barrier in shared memory");
   fail("threads of a block disagree about a barrier");
 }

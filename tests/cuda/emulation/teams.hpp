@@ -3,7 +3,7 @@
 // products are on their way, shared memory written while products read it, and more registers than a block has.
 #pragma once
 
-#include "boxes.hpp"
+#include "turns.hpp"
 
 namespace emulation {
 
@@ -78,12 +78,14 @@ inline std::size_t whole_place(std::size_t chunk) { return chunk + own_memory() 
 
 inline void begin_teams(unsigned threads) {
   barriers.clear();
+  begin_turns(threads);
   register_share = min(256, static_cast<int>(65536 / threads_of_block / 8 * 8));
   teams.assign(threads / team_lanes, Team{});
   for (auto& team : teams) team.registers = register_share;
   fenced.assign(threads, 0);
 }
 inline void end_teams() {
+  end_turns();
   int registers = 0;
   for (const auto& team : teams) {
     if (!team.open.empty() || !team.groups.empty()) fail("a block ended with products on their way");
@@ -107,6 +109,8 @@ inline void issue(std::array<void*, team_lanes>& lanes) {
   for (std::size_t lane = 0; lane < team_lanes; ++lane) {
     const auto& mine = *static_cast<TeamProduct*>(lanes[lane]);
     if (!fenced[static_cast<std::size_t>(first) + lane]) fail("a team's product without a fence before");
+    if (any_turns && !has_turn[static_cast<std::size_t>(first) + lane])
+      fail("a team's product while others have the turn");
     if (mine.a.descriptor != product.a.descriptor || mine.b.descriptor != product.b.descriptor)
       fail("warps of a team disagree about an operand");
     product.c[lane] = mine.c[0];

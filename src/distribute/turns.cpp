@@ -1,0 +1,104 @@
+// A loop's step is cut where products that run by themselves meet columns that wait for them, so that it can overlap as
+// its plan says; what it then holds besides.
+#include "distribute/turns.hpp"
+
+#include <fmt/format.h>
+
+#include "configure/deal.hpp"
+#include "distribute/distributing.hpp"
+
+namespace napkin {
+
+Overlap planned_overlap(const Kernel& kernel, const Hardware& hardware) {
+  if (!hardware.core) return Overlap::none;
+  const auto of_cores = down_to(kernel, *hardware.core);
+  const auto dealing = Dealing::of(of_cores, hardware, Model::machine);
+  if (!dealing) return Overlap::none;
+  const auto deal = dealing->best(demand_of(of_cores, hardware));
+  return deal.runs() ? deal.chosen().overlap : Overlap::none;
+}
+bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
+std::int64_t teams_in_turn(Overlap overlap, std::int64_t teams) {
+  for (std::int64_t some = overlap == Overlap::three_teams ? 3 : 2; some <= teams; ++some)
+    if (teams % some == 0) return some;
+  return 0;
+}
+
+void Distributing::find_step() {
+  if (result_.planned != Overlap::within_team && !in_turn(result_.planned)) return;
+  OverlappedStep step;
+  step.overlap = result_.planned;
+  result_.not_as_planned = cut(step);
+  if (result_.not_as_planned.empty()) result_.step = step;
+}
+
+// Why the step cannot be cut; empty where it can.
+std::string Distributing::cut(OverlappedStep& step) const {
+  step.loop = loop_of_products();
+  if (!step.loop) return "its products do not stand in one loop of tiles";
+  for (const auto& product : result_.products) {
+    const bool begins_anew = !product.compute->carried && !product.compute->column.repair;
+    (begins_anew && !product.rows.computed ? step.leading : step.trailing).push_back(product.compute);
+  }
+  if (step.leading.empty()) return "no product of tiles alone begins its step";
+  if (step.trailing.empty()) return "no product follows what its step computes";
+  if (in_turn(step.overlap)) {
+    const auto teams = result_.warps / result_.team;
+    step.teams = teams_in_turn(step.overlap, teams);
+    return step.teams > 0 ? "" : fmt::format("its block has {} team{}", teams, teams == 1 ? "" : "s");
+  }
+  for (const auto* trailing : step.trailing)
+    if (!may_trail(step, trailing)) return fmt::format("`{}` is needed in the step that makes it", name(trailing->to));
+  return "";
+}
+
+// The loop whose body has all products, and no loop inside.
+const For* Distributing::loop_of_products() const {
+  const auto* body = std::find_if(computes_.begin(), computes_.end(), [&](const auto& place) {
+                       return place.compute == result_.products.front().compute;
+                     })->block;
+  for (const auto& place : computes_)
+    if (result_.product(place.compute) && place.block != body) return nullptr;
+  const For* found = nullptr;
+  const auto search = [&](const auto& self, const Block& block) -> void {
+    for (const auto& step : block.steps)
+      if (const auto* loop = std::get_if<For>(&step.node)) {
+        if (&loop->body == body) found = loop;
+        self(self, loop->body);
+      }
+  };
+  search(search, nest().body);
+  return found && loads_tiles(found->body) && !loads_deeper(found->body) ? found : nullptr;
+}
+
+// A sum that goes on where it is, and that nothing else in its step touches.
+bool Distributing::may_trail(const OverlappedStep& step, const Compute* trailing) const {
+  if (trailing->carried != trailing->to) return false;
+  const auto touches = [&](const Nest& other) {
+    if (const auto* save = std::get_if<Save>(&other.node)) return save->from == trailing->to;
+    const auto* compute = std::get_if<Compute>(&other.node);
+    return compute && compute != trailing && (compute->to == trailing->to || reads(*compute, trailing->to));
+  };
+  const auto& steps = step.loop->body.steps;
+  return std::none_of(steps.begin(), steps.end(), touches);
+}
+
+bool Distributing::is_in_step(const Compute* compute) const {
+  const auto& steps = result_.step->loop->body.steps;
+  return std::any_of(steps.begin(), steps.end(),
+                     [&](const Nest& each) { return std::get_if<Compute>(&each.node) == compute; });
+}
+// What a column of the step, whose columns stand in memory one after another, has beside it in another order: leading
+// sums from the beginning of the step on, and within a team the operands of trailing products of the step before.
+std::int64_t Distributing::step_registers(const Compute* compute, const std::vector<BufferId>& held) const {
+  if (!result_.step || !is_in_step(compute)) return 0;
+  std::int64_t all = 0;
+  for (const auto* leading : result_.step->leading)
+    if (compute < leading && !has(held, leading->to)) all += values(leading->to);
+  if (result_.step->overlap != Overlap::within_team) return all;
+  for (const auto* trailing : result_.step->trailing)
+    if (trailing != compute) all += operand_registers(*result_.product(trailing));
+  return all;
+}
+
+}  // namespace napkin

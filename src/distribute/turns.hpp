@@ -1,0 +1,16 @@
+// What the configuration of a kernel says of a step's products: whether they run beside other columns.
+#pragma once
+
+#include "napkin/configure.hpp"
+
+namespace napkin {
+
+// As the launch is fastest in the model of the machine, of the kernel as it is split among cores, for teams are dealt
+// anew; `none` where it does not run there.
+Overlap planned_overlap(const Kernel&, const Hardware&);
+bool in_turn(Overlap);
+// The least number of teams that may take turns among themselves and shares out all teams of a block; 0 where the block
+// has fewer than the overlap names.
+std::int64_t teams_in_turn(Overlap, std::int64_t teams);
+
+}  // namespace napkin

@@ -1,0 +1,213 @@
+// Products that are issued while others wait, in print. A team's turn at the matrix units is a named barrier: the team
+// waits there with all its lanes, and the one before it arrives.
+#include "emit/cuda_turns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/cuda_tiles.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with
+
+std::string_view overlap_words(Overlap overlap) {
+  return overlap == Overlap::within_team ? "within a team"
+         : overlap == Overlap::two_teams ? "two teams in turn"
+                                         : "three teams in turn";
+}
+
+}  // namespace
+
+void TurnPrinter::turn_words() {
+  if (!warps_.not_as_planned.empty())
+    out_.line(
+        fmt::format("//   {:<24}  as planned, but not here: {}", overlap_words(warps_.planned), warps_.not_as_planned));
+  if (!warps_.step) return;
+  std::string names;
+  for (const auto* trailing : warps_.step->trailing)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", page_.buffer(trailing->to));
+  out_.line(within() ? fmt::format("//   {:<24}  products of {} run beside the columns of the next piece",
+                                   overlap_words(warps_.planned), names)
+                     : fmt::format("//   {:<24}  one computes columns while another has the matrix units",
+                                   fmt::format("{} teams in turn", warps_.step->teams)));
+}
+
+// Turns
+
+// The last team of those that take turns with each other gives the first its first one.
+void TurnPrinter::begin_turns() {
+  if (!warps_.step || within()) return;
+  const auto teams = warps_.step->teams;
+  const auto team = fmt::format("{} / {}", columns_.lanes.warp, warps_.team);
+  const bool all = teams == warps_.warps / warps_.team;
+  turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
+  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where the team waits for its turn", turn_, team));
+  out_.line(fmt::format("const int {} = {}({} + 1) % {} + 1;", next_turn_,
+                        all ? "" : fmt::format("{0} / {1} * {1} + ", team, teams), team, teams));
+  out_.line(fmt::format("if ({0} % {1} == {2}) napkin_turn_give({3});", team, teams, teams - 1, next_turn_));
+}
+// Nobody's turn is left over.
+void TurnPrinter::end_turns() {
+  if (!warps_.step || within()) return;
+  out_.line(fmt::format("if ({} / {} % {} == 0) napkin_turn_wait({});", columns_.lanes.warp, warps_.team,
+                        warps_.step->teams, turn_));
+}
+void TurnPrinter::take_turn() { out_.line(fmt::format("napkin_turn_wait({});", turn_)); }
+void TurnPrinter::give_turn() { out_.line(fmt::format("napkin_turn_give({});", next_turn_)); }
+
+// Steps
+
+bool TurnPrinter::leads(const Compute& compute) const {
+  const auto& all = warps_.step->leading;
+  return std::find(all.begin(), all.end(), &compute) != all.end();
+}
+void TurnPrinter::load_tiles() {
+  for (const auto id : tiles_of(round())) loaded(id);
+}
+// As one group on their way.
+void TurnPrinter::issue_leading() {
+  for (const auto* leading : warps_.step->leading) {
+    arrive(*leading);
+    out_.line(fmt::format("// {}", to_text(page_.diagram, leading->column)));
+    columns_.prepare(product(leading));
+    columns_.hold(product(leading));
+    out_.line("napkin_team_fence();");
+    columns_.issue(product(leading));
+  }
+  out_.line("napkin_team_commit();");
+}
+void TurnPrinter::wait_for_leading(int left) {
+  out_.line(fmt::format("napkin_team_wait<{}>();", left));
+  for (const auto* leading : warps_.step->leading) columns_.arrived(product(leading));
+}
+
+bool TurnPrinter::print_in_step(const Compute& compute) {
+  const auto* known = warps_.step ? warps_.product(&compute) : nullptr;
+  if (!known) return false;
+  if (leads(compute)) return true;
+  const bool first = &compute == warps_.step->trailing.front();
+  if (within() && first) wait_for_last();
+  prepare_trailing(*known);
+  if (within()) return true;
+  if (first) take_turn();
+  columns_.run(*known);
+  return true;
+}
+
+// In turn
+
+void TurnPrinter::begin_round() {
+  declare_buffers(round());
+  load_tiles();
+  issue_leading();
+  give_turn();
+  wait_for_leading(0);
+}
+
+// Within a team
+
+// The leading products of a piece are issued before the trailing ones of the piece before, which then run beside the
+// columns of this one. So the loop is entered with a piece whose leading products are done.
+void TurnPrinter::stream_within() {
+  const auto& loop = *warps_.step->loop;
+  const auto own = page_.own, shared = page_.shared;
+  const auto begin = groups_.begin_name(loop.split.wire), next = page_.pool.fresh(begin + "_next");
+  const auto around = own[loop.split.wire.index];
+  last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
+  enter(loop, begin);
+  const auto skips = loop.needs.empty() ? "" : skip(loop, begin, around);
+  const auto from = [&](const std::string& place) {
+    return skips.empty() ? place : fmt::format("{}({})", skips, place);
+  };
+  out_.line(fmt::format("int {} = {}, {} = -1;  // the piece, and the copy that products on their way read", begin,
+                        from(around.begin), last_));
+  out_.open(fmt::format("if ({} < {})", begin, around.end));
+  declare_buffers(round());
+  for (const auto* trailing : warps_.step->trailing) columns_.operands(product(trailing));
+  lead(0);
+  out_.open("for (;;)");
+  declare_end(loop, begin, around);
+  declare_copies([&](BufferId id) { return is_read_by_others(id); }, slot(loop));
+  body(loop, begin, around);
+  arrive_all();
+  out_.line(fmt::format("{} = {};", last_, slot(loop)));
+  advance(loop);
+  out_.line(fmt::format("const int {} = {};", next, from(fmt::format("{} + {}", begin, loop.split.size))));
+  out_.line(fmt::format("if ({} >= {}) break;", next, around.end));
+  lead(1);
+  out_.line(fmt::format("{} = {};", begin, next));
+  out_.close();
+  issue_trailing();
+  arrive_trailing();
+  out_.line(release_last());
+  out_.close();
+  on_their_way_.clear();
+  page_.own = own;
+  page_.shared = shared;
+}
+// With so many groups of the piece before behind it.
+void TurnPrinter::lead(int behind) {
+  load_tiles();
+  out_.open("");
+  declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->leading); }, slot(*warps_.step->loop));
+  issue_leading();
+  out_.close();
+  if (behind > 0) issue_trailing();
+  wait_for_leading(behind);
+}
+void TurnPrinter::issue_trailing() {
+  for (const auto* trailing : warps_.step->trailing) columns_.hold(product(trailing));
+  out_.line("napkin_team_fence();");
+  out_.open("");
+  declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->trailing); }, last_);
+  for (const auto* trailing : warps_.step->trailing) columns_.issue(product(trailing));
+  out_.close();
+  out_.line("napkin_team_commit();");
+}
+void TurnPrinter::arrive_trailing() {
+  out_.line("napkin_team_wait<0>();");
+  for (const auto* trailing : warps_.step->trailing) columns_.arrived(product(trailing));
+}
+void TurnPrinter::wait_for_last() {
+  arrive_trailing();
+  out_.line(fmt::format("if ({} >= 0) {}", last_, release_last()));
+}
+// What its sum begins with and its operand in registers; its tiles are there when it is issued.
+void TurnPrinter::prepare_trailing(const Product& product) {
+  arrive(*product.compute);
+  out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
+  columns_.prepare(product);
+}
+std::string TurnPrinter::release_last() const {
+  return release(*warps_.step->loop, last_);
+}
+
+// Pointers to the copies of that number, of the tiles that have several.
+template <class Wanted>
+void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {
+  for (const auto id : tiles_of(round()))
+    if (wanted(id))
+      out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
+                            copy_of(id, number, pattern)));
+}
+bool TurnPrinter::reads(const Compute& compute, BufferId tile) const {
+  return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
+    return page_.is_input(nest_.at(read.second).array) && staged(read.second) == tile;
+  });
+}
+bool TurnPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {
+  return std::any_of(some.begin(), some.end(), [&](const Compute* compute) { return reads(*compute, tile); });
+}
+// By columns that are no products.
+bool TurnPrinter::is_read_by_others(BufferId tile) const {
+  const auto& steps = round().steps;
+  return std::any_of(steps.begin(), steps.end(), [&](const Nest& step) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    return compute && !warps_.product(compute) && reads(*compute, tile);
+  });
+}
+
+}  // namespace napkin
