@@ -108,8 +108,8 @@ struct WarpNest {
   // Of teams:
   Walk walk;
   std::vector<Ring> rings;
-  std::map<BufferId, StagedTile> stores;                       // outputs that leave through shared memory
-  std::string no_stores;                                       // why others leave from registers
+  std::map<BufferId, StagedTile> stores;  // outputs that leave through shared memory
+  std::string no_stores;                  // why others leave from registers
   std::optional<OverlappedStep> step;
   Overlap planned = Overlap::none;                             // by the configuration of the kernel
   std::string not_as_planned;                                  // why the step does not overlap so; empty where it does

@@ -181,9 +181,7 @@ void TurnPrinter::prepare_trailing(const Product& product) {
   out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
   columns_.prepare(product);
 }
-std::string TurnPrinter::release_last() const {
-  return release(*warps_.step->loop, last_);
-}
+std::string TurnPrinter::release_last() const { return release(*warps_.step->loop, last_); }
 
 // Pointers to the copies of that number, of the tiles that have several.
 template <class Wanted>

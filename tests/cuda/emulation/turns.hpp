@@ -30,7 +30,8 @@ inline void end_turns() {
 
 inline Turn& turn_at(int barrier) {
   if (barrier < 1 || barrier >= turn_barriers) fail("a turn at a barrier that is not there");
-  return turns[static_cast<std::size_t>(barrier) + static_cast<std::size_t>(thread_number()) / threads_of_block * turn_barriers];
+  return turns[static_cast<std::size_t>(barrier) +
+               static_cast<std::size_t>(thread_number()) / threads_of_block * turn_barriers];
 }
 inline Turn& arrive_at_turn(int barrier, bool waits) {
   any_turns = true;
