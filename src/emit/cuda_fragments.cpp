@@ -327,6 +327,12 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }
 
+// The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
+bool FragmentPrinter::is_along(const Index& index) const {
+  return std::any_of(index.terms.begin(), index.terms.end(),
+                     [&](const auto& term) { return term.first == warps_.walk.along; });
+}
+
 // From shared memory where the tile of the block stands there.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
   while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
@@ -340,7 +346,8 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
     if (!dimension) return std::string("0");
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
     const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
-    return begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
+    const auto offset = begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
+    return is_along(from.at[*dimension]) ? fmt::format("max({}, 0)", offset) : offset;
   };
   return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
                      tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));

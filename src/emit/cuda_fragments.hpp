@@ -91,6 +91,7 @@ class FragmentPrinter {
   std::string slot(BufferId, const Here&) const;
   Typed read(const Compute&, ExprId access, const Here&);
   std::string input(BufferId, const Access&, const Here&) const;
+  bool is_along(const Index&) const;
   std::string value(const Compute&, ExprId, const Here&);
   std::string guard(ArrayId, const Here&) const;
   ExprId value_of(const Compute& compute) const {
