@@ -16,6 +16,7 @@ attention_h100 draw examples/attention.nap --target h100-sxm5 --partition flash2
 attention_transfers analyze examples/attention.nap --target h100-sxm5 --plot transfers
 attention_roofline analyze examples/attention.nap --target h100-sxm5 --plot roofline
 attention_timeline analyze examples/attention.nap --target h100-sxm5 --plot timeline
+attention_turns analyze examples/attention.nap --target h100-sxm5 --partition flash2 --plot timeline
 attention_loops analyze examples/attention.nap --target h100-sxm5 --plot loops
 matmul_rooms analyze examples/matmul.nap --target h100-sxm5 --plot rooms
 causal draw examples/causal.nap

@@ -7,7 +7,7 @@ import kernels
 VARIED = [
     ("limits.unhidden", ("0.2", "0.6"), "of what teams could hide that nothing makes take turns, the share they do not"),
     ("limits.registers_for_addresses", ("10", "25"), "registers of a thread beside its arrays"),
-    ("limits.masked_end", ("0.25", "1"), "blocks for which cores wait at the end, where masks make them differ"),
+    ("limits.masked_end", ("0.25", "1"), "of each block that a core holds, the part for which it waits at the end, where masks make blocks differ"),
     ("TRANSPOSED", (1 / 3, 1 / 10), "share of the bandwidth that PyTorch's transposing copy reaches"),
     ("BROADCAST", (60, 120), "instructions of a value in PyTorch's addition of a mask"),
     ("TRITON_STAGES", (2, 4), "copies of keys and values of Triton's kernel"),

@@ -30,6 +30,14 @@ def seconds(diagram, target, settings=()):
     return analyze(diagram, target, None, settings)["totals"]["time_s"]
 
 
+def without_launch(diagram, target, settings=()):
+    """Its seconds but for those of its launches, and these."""
+    launch = next((float(one.split("=")[1].removesuffix(" us")) * 1e-6 for one in settings if one.startswith("limits.launch=")),
+                  profile(target).get("limits.launch", 0))
+    launches = launch * len(analyze(diagram, target, None, settings)["kernels"])
+    return seconds(diagram, target, settings) - launches, launches
+
+
 def launch(diagram, target, partition, overlaps=None, settings=()):
     """The configured launch, and its time overlapped in the fastest of these ways; none where it does not run."""
     made = analyze(diagram, target, partition, settings)["kernels"][0]["configuration"]

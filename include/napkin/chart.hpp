@@ -43,11 +43,12 @@ struct Charted {
   std::vector<ChartedKernel> kernels;
   std::optional<Sensitivity> sensitivity{};
   // Scales of bytes and of seconds reach at least as far: charts that stand side by side have them in common.
-  double least_bytes = 0, least_seconds = 0;
+  double least_bytes = 0, least_seconds = 0, least_step_seconds = 0;
 };
-// Into one level, and of one kernel with its launch: the most that a chart of these shows.
+// Into one level, of one kernel with its launch, and of one step: the most that a chart of these shows.
 double most_bytes(const Charted&);
 double most_seconds(const Charted&);
+double most_step_seconds(const Charted&);
 
 struct ChartKind {
   std::string_view name;                         // "roofline"

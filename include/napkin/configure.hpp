@@ -131,7 +131,8 @@ struct Loss {
 struct Launch {
   double ideal_s = 0, time_s = 0;
   std::int64_t blocks = 0, cores = 0, blocks_per_core = 0, waves = 0;
-  double last_wave_busy = 1;          // share of the places that it fills
+  std::int64_t turns = 1;             // one after another: the memory above the cores holds a piece at a time
+  double last_wave_busy = 1;          // of a turn, share of the places that it fills
   double steps = 0;                   // of all blocks, as whole ones
   std::vector<Loss> losses;           // they add up to time_s - ideal_s
   Resource bound = Resource::tensor;  // that takes longest; copy, too, where compulsory transfers do

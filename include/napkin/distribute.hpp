@@ -111,10 +111,12 @@ struct WarpNest {
   std::map<BufferId, StagedTile> stores;  // outputs that leave through shared memory
   std::string no_stores;                  // why others leave from registers
   std::optional<OverlappedStep> step;
-  Overlap planned = Overlap::none;                             // by the configuration of the kernel
-  std::string not_as_planned;                                  // why the step does not overlap so; empty where it does
-  std::int64_t barriers_begin = 0;                             // in shared memory, behind the tiles
-  std::int64_t lane_registers = 0, loader_lane_registers = 0;  // that a lane may have; one that only copies, 0: too
+  Overlap planned = Overlap::none;              // by the configuration of the kernel
+  std::string not_as_planned;                   // why the step does not overlap so; empty where it does
+  std::int64_t blocks = 1, planned_blocks = 1;  // that there is room for on a core
+  std::int64_t barriers_begin = 0;              // in shared memory, behind the tiles
+  // That a lane has when the block begins, and may have then: one that computes, and one that only copies, 0: as many.
+  std::int64_t first_registers = 0, lane_registers = 0, loader_lane_registers = 0;
 
   const Product* product(const Compute* compute) const;
   bool lasts(const Compute* compute) const;

@@ -27,13 +27,29 @@ struct Lanes {
   }
 };
 
+// Of the configuration that was chosen; none where nothing runs.
+const Pipelining* chosen(const ChartedKernel& one) {
+  const auto& made = one.configuration;
+  if (!made || made->chosen >= made->pipelinings.size() || made->pipelinings[made->chosen].timeline.empty())
+    return nullptr;
+  return &made->pipelinings[made->chosen];
+}
+
+double longest(const Pipelining& pipelining) {
+  double all = 0;
+  for (const auto& event : pipelining.timeline) all = std::max(all, event.end_s);
+  return all;
+}
+
 class Timeline {
  public:
-  Timeline(Sheet& sheet, const ChartedKernel& one) : sheet_(sheet), configuration_(*one.configuration) {
-    for (const auto& event : pipelining().timeline)
-      longest_ = std::max(longest_, event.end_s), teams_ = std::max(teams_, event.team + 1);
-    scale_ = from_zero(longest_, margin + names_width, margin + names_width + bars_width);
-    scale_.high = longest_, scale_.end = margin + names_width + bars_width;
+  // The scale reaches at least to `seconds`.
+  Timeline(Sheet& sheet, const ChartedKernel& one, double seconds)
+      : sheet_(sheet), configuration_(*one.configuration), longest_(longest(pipelining())) {
+    for (const auto& event : pipelining().timeline) teams_ = std::max(teams_, event.team + 1);
+    seconds = std::max(seconds, longest_);
+    scale_ = from_zero(seconds, margin + names_width, margin + names_width + bars_width);
+    scale_.high = seconds, scale_.end = margin + names_width + bars_width;
     sheet_.head(fmt::format("kernel {}: {}{}; as drawn {}{}", kernel_name(one), words(pipelining().overlap),
                             teams_ > 1 ? ", once all are under way" : "", lasting(longest_),
                             pipelining().runs ? ", a step takes " + lasting(pipelining().step_s) : ""));
@@ -146,9 +162,7 @@ std::optional<Chart> timeline(const Charted& charted) {
   Data data{{"kernel", "overlap", "team", "column", "unit", "begin_s", "end_s"}, {}};
   Sheet sheet("one step of " + charted.title);
   for (const auto& one : charted.kernels) {
-    const auto& made = one.configuration;
-    if (made && made->chosen < made->pipelinings.size() && !made->pipelinings[made->chosen].timeline.empty())
-      Timeline(sheet, one).draw(kernel_name(one), data);
+    if (chosen(one)) Timeline(sheet, one, charted.least_step_seconds).draw(kernel_name(one), data);
   }
   if (data.rows.empty()) return std::nullopt;
   sheet.note(
@@ -160,3 +174,10 @@ std::optional<Chart> timeline(const Charted& charted) {
 }
 
 }  // namespace napkin::chart
+
+double napkin::most_step_seconds(const Charted& charted) {
+  double most = 0;
+  for (const auto& one : charted.kernels)
+    if (const auto* pipelining = chart::chosen(one)) most = std::max(most, chart::longest(*pipelining));
+  return most;
+}

@@ -16,7 +16,7 @@ inline double registers_for_addresses(const Limits& limits) { return assumed(lim
 // Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes teams take
 // turns.
 inline double unhidden(const Limits& limits) { return assumed(limits.unhidden, 0.4); }
-// Blocks for which cores wait at the end of a launch, where masks make their lengths differ.
+// Of each block that a core holds, the part for which it waits at the end of a launch, where masks make lengths differ.
 inline double masked_end(const Limits& limits) { return assumed(limits.masked_end, 0.5); }
 
 }  // namespace napkin

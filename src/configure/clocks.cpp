@@ -26,14 +26,14 @@ void find_bound(StepClocks& clocks) {
 class Counter {
  public:
   Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached, Detail detail,
-          double last_round)
+          const OfLaunch& launch)
       : step_(step),
         team_(team),
         hardware_(hardware),
         model_(model),
         cached_(cached),
         detail_(detail),
-        last_round_(last_round),
+        launch_(launch),
         cores_(hardware.total(step.core)) {
     for (const auto array : step.nest->inputs) {
       const auto type = step.diagram().at(array).type;
@@ -57,6 +57,7 @@ class Counter {
       for (const auto& work : column.work) compute_outside(column, work);
       if (column.contraction) outside_on(Resource::shared) += column.around.times * read_seconds(read_bytes(column));
     }
+    ask_masks();
     find_bound(all_);
     return std::move(all_);
   }
@@ -116,6 +117,24 @@ class Counter {
     all_.outside += seconds;
     outside_on(resource_of(work.unit)) += seconds;
     if (work.unit == Unit::tensor) all_.operations_outside += operations;
+  }
+
+  // Of the pieces that are run at all, a mask lets most through as a whole; what it asks of those that it cuts is
+  // spread over all.
+  void ask_masks() {
+    const auto masked =
+        std::ranges::find_if(step_.columns, [](const auto& column) { return !column.compute->masks.empty(); });
+    if (masked == step_.columns.end() || launch_.masks_by_operation_s <= 0) return;
+    const double of_step = launch_.masks_by_operation_s * (all_.operations + all_.operations_outside);
+    const double seconds = of_step * static_cast<double>(cores_) / clock_;
+    all_.pointwise += seconds;
+    const auto& unit = *hardware_.find(Unit::fma);
+    const double per_second = unit.clock_hz ? unit.clock_hz->value : 0;
+    add(masked->name, Resource::fma, seconds * operations_per_second(unit), seconds * clock_ * per_second, seconds);
+  }
+  double operations_per_second(const ComputeUnit& unit) const {
+    const auto rate = unit.rates.find(Datatype::f32);
+    return rate == unit.rates.end() ? 0 : rate->second.reached() * clock_ / static_cast<double>(cores_);
   }
 
   double& outside_on(Resource on) { return all_.outside_on[static_cast<std::size_t>(on)]; }
@@ -202,7 +221,7 @@ class Counter {
 
   void copy(const Passage& passage) {
     all_.copy = passage.seconds();
-    all_.last_copy = passage.seconds(last_round_);
+    all_.last_copy = passage.seconds(launch_.last_round);
     if (detail_ == Detail::columns) name_copies();
     auto& resource = all_.resources[static_cast<std::size_t>(Resource::copy)];
     resource.seconds = all_.copy, resource.clocks = clocks(all_.copy);
@@ -224,7 +243,7 @@ class Counter {
   Model model_;
   bool cached_;
   Detail detail_;
-  double last_round_;
+  OfLaunch launch_;
   std::int64_t cores_;
   Datatype widest_ = Datatype::f8e4m3;
   double serial_ = 0, clock_ = 1;
@@ -251,9 +270,9 @@ StepClocks StepClocks::in_last_round() const {
   return last;
 }
 
-StepClocks clocks_of(const BlockStep& step, const Team& team, const Passage& passage, const Hardware& hardware,
-                     Model rates, bool cached, Detail detail, double last_round) {
-  return Counter(step, team, hardware, rates, cached, detail, last_round).run(passage);
+StepClocks clocks_of(const BlockStep& step, const Team& team, const Passage& passage, const OfLaunch& launch,
+                     const Hardware& hardware, Model rates, bool cached, Detail detail) {
+  return Counter(step, team, hardware, rates, cached, detail, launch).run(passage);
 }
 
 }  // namespace napkin

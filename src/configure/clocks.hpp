@@ -38,12 +38,16 @@ struct StepClocks {
   double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
   StepClocks in_last_round() const;
 };
+// What a step has of the whole launch.
+struct OfLaunch {
+  double last_round = 1;            // the share of the cores that have a block in the last round
+  double masks_by_operation_s = 0;  // for each operation of matrix units, what lanes do for masks, all cores at work
+};
 // Rates of the ideal model are the datasheet's. `cached`: tiles that several blocks read at once come from memory once.
 // `least`: in totals, as if instructions were always full and every row of a block could share what one of them reads.
-// `passage`: of all that the step brings and takes; `last_round`: the share of the cores that have a block in the last
-// round.
+// `passage`: of all that the step brings and takes.
 enum class Detail : std::uint8_t { totals, columns, least };
-StepClocks clocks_of(const BlockStep&, const Team&, const Passage&, const Hardware&, Model rates, bool cached,
-                     Detail = Detail::totals, double last_round = 1);
+StepClocks clocks_of(const BlockStep&, const Team&, const Passage&, const OfLaunch&, const Hardware&, Model rates,
+                     bool cached, Detail = Detail::totals);
 
 }  // namespace napkin

@@ -66,15 +66,20 @@ Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
   return {taken, warps, (rows + taken - 1) / taken};
 }
 
+OfLaunch Dealing::of_launch(const Demand& demand) const {
+  if (model_ == Model::ideal || demand.tensor_operations <= 0) return {last_round(demand), 0};
+  return {last_round(demand), demand.masks_s / demand.tensor_operations};
+}
+
 Deal Dealing::deal(const Team& team, const Demand& demand, Detail detail) const {
   return deal(team, passage_of(step_, hardware_, model_, has_cache()), demand, detail);
 }
 
 Deal Dealing::deal(const Team& team, const Passage& passage, const Demand& demand, Detail detail) const {
-  Deal made{
-      team, clocks_of(step_, team, passage, hardware_, model_, has_cache(), detail, last_round(demand)), {}, {}, 0, 0};
+  Deal made{team, clocks_of(step_, team, passage, of_launch(demand), hardware_, model_, has_cache(), detail), {}, {}, 0,
+            0};
   if (detail == Detail::columns)
-    made.ideal = clocks_of(step_, team, passage_of(step_, hardware_, Model::ideal, has_cache()), hardware_,
+    made.ideal = clocks_of(step_, team, passage_of(step_, hardware_, Model::ideal, has_cache()), {}, hardware_,
                            Model::ideal, has_cache());
   made.pipelinings = pipelinings(step_, team, made.clocks, variables_, hardware_, model_,
                                  static_cast<std::int64_t>(std::ceil(demand.per_core)), detail);
@@ -103,8 +108,8 @@ Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, D
 
 StepClocks Dealing::least(const Demand& demand) const {
   const auto rows = step_.lengths[step_.row.index];
-  return clocks_of(step_, {rows, 1, 1}, passage_of(step_, hardware_, model_, has_cache()), hardware_, model_,
-                   has_cache(), Detail::least, last_round(demand));
+  return clocks_of(step_, {rows, 1, 1}, passage_of(step_, hardware_, model_, has_cache()), {last_round(demand), 0},
+                   hardware_, model_, has_cache(), Detail::least);
 }
 
 double least_launch_seconds(const Dealing& dealing, const Demand& demand) {

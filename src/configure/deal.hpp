@@ -45,6 +45,7 @@ class Dealing {
   Dealing(BlockStep, Partition, const Hardware&, Model);
   std::vector<Team> teams() const;
   Deal deal(const Team&, const Passage&, const Demand&, Detail) const;
+  OfLaunch of_launch(const Demand&) const;
   Team team_of(std::int64_t rows, std::int64_t each) const;
   void choose(Deal&, const Demand&) const;
 

@@ -51,10 +51,10 @@ class Reckoning {
     launch_.blocks = demand_.blocks;
     launch_.cores = hardware_.total(step_.core);
     launch_.blocks_per_core = std::max<std::int64_t>(1, chosen_.occupancy.blocks);
-    const auto places = launch_.cores * launch_.blocks_per_core;
-    launch_.waves = (launch_.blocks + places - 1) / places;
-    launch_.last_wave_busy =
-        static_cast<double>(launch_.blocks - (launch_.waves - 1) * places) / static_cast<double>(places);
+    launch_.turns = static_cast<std::int64_t>(demand_.turns);
+    const double full = demand_.per_core / static_cast<double>(launch_.blocks_per_core), waves = std::ceil(full);
+    launch_.waves = launch_.turns * static_cast<std::int64_t>(waves);
+    launch_.last_wave_busy = full - (waves - 1);
     rounds_ = std::ceil(demand_.per_core);
     launch_.steps = demand_.tensor_operations / (ideal.operations + ideal.operations_outside);
   }
@@ -116,7 +116,7 @@ class Reckoning {
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();
     if (level.latency_clocks && tensor->clock_hz) seconds += 2 * level.latency_clocks->value / tensor->clock_hz->value;
-    return seconds * std::ceil(rounds_ / here()) / here();
+    return seconds * demand_.turns * std::ceil(rounds_ / here()) / here();
   }
 
   const BlockStep& step_;
@@ -127,22 +127,26 @@ class Reckoning {
   Model model_;
   Detail detail_;
   Launch launch_;
-  double time_ = 0, rounds_ = 1;
+  double time_ = 0, rounds_ = 1;  // of blocks in a turn
 };
+
+Rounds in_turns(const Rounds& once, const Demand& demand) {
+  return {once.full * demand.turns, once.last * demand.turns};
+}
 
 }  // namespace
 
 Rounds rounds_of(const Demand& demand, const Hardware& hardware, double blocks_at_once) {
   const double mean = demand.per_core;
-  if (!demand.masked) return {std::ceil(mean) - 1, 1};
+  if (!demand.masked) return in_turns({std::ceil(mean) - 1, 1}, demand);
   const double most = std::max(std::ceil(std::min(mean, 1.0)), mean + masked_end(hardware.limits) * blocks_at_once);
-  return mean < 1 ? Rounds{0, most} : Rounds{most, 0};
+  return in_turns(mean < 1 ? Rounds{0, most} : Rounds{most, 0}, demand);
 }
 
 Rounds least_rounds(const Demand& demand) {
   const double mean = demand.per_core;
-  if (!demand.masked) return {std::ceil(mean) - 1, 1};
-  return mean < 1 ? Rounds{0, 1} : Rounds{mean, 0};
+  if (!demand.masked) return in_turns({std::ceil(mean) - 1, 1}, demand);
+  return in_turns(mean < 1 ? Rounds{0, 1} : Rounds{mean, 0}, demand);
 }
 
 double last_round(const Demand& demand) { return demand.per_core - (std::ceil(demand.per_core) - 1); }

@@ -343,7 +343,9 @@ class CostModelBuilder {
   void add(Work work, double each, const Product& positions) {
     auto at = std::find(model_.work_.begin(), model_.work_.end(), work);
     if (at == model_.work_.end()) at = model_.work_.insert(at, work);
-    model_.operations_.push_back({static_cast<std::size_t>(at - model_.work_.begin()), each, positions});
+    const bool masked =
+        positions.region && model_.regions_[*positions.region].part == Region::Part::masked && work.unit == Unit::fma;
+    model_.operations_.push_back({static_cast<std::size_t>(at - model_.work_.begin()), each, positions, masked});
   }
 
   // ---- masks ----

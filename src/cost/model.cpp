@@ -269,8 +269,12 @@ void CostModel::levels(Figures& figures) const {
     if (has_siblings(transfer.level)) cross(transfer, values, figures);
   }
   figures.operations.assign(work_.size(), 0);
-  for (const auto& [work, each, positions] : operations_)
-    figures.operations[work] += each * static_cast<double>(product(positions, figures, figures.overflow));
+  figures.masks = 0;
+  for (const auto& [work, each, positions, of_masks] : operations_) {
+    const double all = each * static_cast<double>(product(positions, figures, figures.overflow));
+    figures.operations[work] += all;
+    if (of_masks) figures.masks += all;
+  }
   figures.steps = 0;
   bool unused = false;
   for (const auto& step : steps_) figures.steps += static_cast<double>(product(step, figures, unused));

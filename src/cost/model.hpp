@@ -40,6 +40,7 @@ struct Figures {
   };
   std::vector<At> levels;          // by level of the machine; the outermost stays empty
   std::vector<double> operations;  // by CostModel::work()
+  double masks = 0;                // of them, of lanes, what masks ask of the pieces that they cut
   double steps = 0;                // iterations of the loops of each level above the leaf, over all blocks
   bool overflow = false;
   std::vector<std::int64_t> counts, lengths, reaches, holdings;  // of the model's cuts, footprints and holdings
@@ -52,8 +53,9 @@ struct Times {
   std::vector<std::optional<double>> ideal_levels, levels;  // by level, seconds
   std::vector<std::optional<double>> ideal_work, work;      // by CostModel::work()
   std::optional<double> ideal, machine;
-  double per_core = 1;             // blocks on average of a core, below the memory that has most
-  double rounds = 1;               // blocks that the busiest core runs one after another
+  double turns = 1;                // pieces that the memory above the cores holds one after another
+  double per_core = 1;             // blocks of a turn on average of a core
+  double rounds = 1;               // blocks that the busiest core runs one after another, in all turns
   double busy = 1;                 // share of the cores at work, over all rounds
   std::vector<double> busy_level;  // by level down to the cores, share of its children with something to load
 };
@@ -61,7 +63,7 @@ struct Times {
 // What the blocks of a launch must do together, however cores run them.
 struct Demand {
   std::int64_t blocks = 1;  // groups at the core's level
-  double per_core = 1;      // as in Times
+  double turns = 1, per_core = 1;  // as in Times
   double tensor_operations = 0;
   double units_ideal_s = 0, units_s = 0;  // of the busiest unit, all cores at work: as on the datasheet, and sustained
   double compulsory_bytes = 0;  // into the cores' memories; more where not all memories above them are at work
@@ -69,6 +71,7 @@ struct Demand {
   // Of the last, what siblings hold: what is there before the first step, and what comes in so many steps.
   double crossing_once_s = 0, crossing_s = 0, crossing_steps = 1;
   bool masked = false;  // blocks differ in length
+  double masks_s = 0;   // of lanes, for what masks ask of the pieces that they cut; all cores at work, sustained
 };
 
 // The cost of every partition of one shape. A shape is a kernel whose splits have a kind, a wire and a level; their
@@ -177,6 +180,7 @@ class CostModel {
     std::size_t work;
     double each;
     Product positions;
+    bool of_masks = false;  // of lanes, on pieces that a mask cuts
   };
   const std::vector<Operations>& operations() const { return operations_; }
   const std::vector<const Rate*>& rates() const { return rates_; }  // of work(); null where the profile has none
@@ -216,6 +220,7 @@ class CostModel {
   void share_out(const Figures&, Times&) const;
   void add_outer(Demand&, const Figures&, const Times&) const;
   std::optional<double> sustained(std::size_t level, const Figures&, const Times&) const;
+  double waits(const Figures&, const Times&) const;
   double exposed(const Figures&, const Times&) const;
   void memory(Figures&, bool everything) const;
   void memory(Figures&, bool everything, std::size_t level) const;

@@ -48,20 +48,20 @@ double CostModel::must_move(std::size_t level, const Figures& figures) const {
   return static_cast<double>(std::max(compulsory_bytes_, level > 1 ? figures.levels[level - 1].transfer_bytes : 0));
 }
 
-// Pieces go to children in turn, level by level; the busiest child of each decides.
+// Pieces go to children in turn, level by level; the busiest child of each decides. A memory holds one piece at a time,
+// so that its children share out one after the other.
 void CostModel::share_out(const Figures& figures, Times& times) const {
   const auto core = hardware_->core.value_or(1);
   times.busy_level.assign(core + 1, 1);
-  double most = 1;
+  times.rounds = 1;
   for (std::size_t level = 1; level <= core; ++level) {
     const auto& at = figures.levels[level];
-    const double mean =
-        most * static_cast<double>(at.groups_per_parent) / static_cast<double>(hardware_->levels[level].count);
-    most = std::ceil(mean);
-    times.busy_level[level] = static_cast<double>(at.groups) / (most * static_cast<double>(hardware_->total(level)));
-    times.per_core = mean;
+    times.turns = times.rounds;
+    times.per_core = static_cast<double>(at.groups_per_parent) / static_cast<double>(hardware_->levels[level].count);
+    times.rounds *= std::ceil(times.per_core);
+    times.busy_level[level] =
+        static_cast<double>(at.groups) / (times.rounds * static_cast<double>(hardware_->total(level)));
   }
-  times.rounds = most;
   times.busy = times.busy_level[core];
   // All have something to load as soon as each has had a block.
   times.busy_level[core] = times.busy_level[core - 1] * std::min(1.0, times.per_core);
@@ -89,7 +89,6 @@ std::optional<double> CostModel::sustained(std::size_t level, const Figures& fig
 }
 
 void CostModel::times(const Figures& figures, Times& all) const {
-  const auto core = hardware_->core.value_or(1);
   share_out(figures, all);
   all.ideal_levels.assign(hardware_->levels.size(), {});
   all.levels.assign(hardware_->levels.size(), {});
@@ -99,6 +98,7 @@ void CostModel::times(const Figures& figures, Times& all) const {
         over(crossing_or_moved(level, figures), rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
     all.levels[level] = sustained(level, figures, all);
   }
+  if (all.levels[core]) *all.levels[core] = std::max(*all.levels[core], waits(figures, all));
   for (std::size_t i = 0; i < work_.size(); ++i) {
     all.ideal_work.push_back(over(figures.operations[i], rates_[i], &Rate::peak));
     all.work.push_back(over(figures.operations[i] / all.busy, rates_[i], &Rate::reached));
@@ -106,6 +106,19 @@ void CostModel::times(const Figures& figures, Times& all) const {
   all.ideal = slowest(all.ideal_levels, work_, all.ideal_work);
   all.machine = slowest(all.levels, work_, all.work);
   if (all.machine) *all.machine += exposed(figures, all);
+}
+
+// A block lasts at least until what it loads has arrived, as many at once as a core holds.
+double CostModel::waits(const Figures& figures, const Times& times) const {
+  const auto core = hardware_->core.value_or(1);
+  const auto& level = hardware_->levels[core];
+  const auto* fma = hardware_->find(Unit::fma);
+  const auto& most = hardware_->limits.blocks_per_sm;
+  if (!most || !level.latency_clocks || !fma || !fma->clock_hz) return 0;
+  const auto held = static_cast<double>(figures.levels[core].memory_bytes);
+  const double fit = level.capacity && held > 0 ? std::floor(level.capacity->value / held) : most->value;
+  const double at_once = std::clamp(fit, 1.0, most->value);
+  return std::ceil(times.per_core / at_once) * level.latency_clocks->value / fma->clock_hz->value;
 }
 
 // What nothing overlaps: launch, first tiles and last outputs, and the wait of every step.
@@ -138,9 +151,13 @@ Demand CostModel::demand(const Figures& figures) const {
   Times times;
   share_out(figures, times);
   made.blocks = figures.levels[core].groups;
-  made.per_core = times.per_core;
+  made.turns = times.turns, made.per_core = times.per_core;
   made.compulsory_bytes = must_move(core, figures) / times.busy_level[core - 1];
   made.masked = !masks_.empty();
+  // A comparison takes the place of a multiply-add.
+  const auto* lanes = hardware_->find(Unit::fma);
+  if (figures.masks > 0 && lanes && lanes->rates.contains(Datatype::f32))
+    made.masks_s = 2 * figures.masks / lanes->rates.at(Datatype::f32).reached();
   add_outer(made, figures, times);
   return made;
 }

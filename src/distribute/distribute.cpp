@@ -7,7 +7,6 @@
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
 #include "distribute/grid.hpp"
-#include "distribute/turns.hpp"
 
 namespace napkin {
 namespace {
@@ -161,7 +160,17 @@ bool WarpNest::lasts(const Compute* compute) const {
 
 namespace {
 
-std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team, Overlap planned) {
+// The same for as many blocks on a core as planned, or for as many as there is room for.
+WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned) {
+  for (auto blocks = planned.blocks; blocks > 1; --blocks) try {
+      return Distributing(fitted, hardware, alone.team, planned, blocks).run();
+    } catch (const Misfit&) {
+    }
+  return alone;
+}
+
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team,
+                                           const Planned& planned) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -170,7 +179,7 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
   for (;;) {
     try {
       if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result = Distributing(fitted, hardware, team, planned).run();
+      auto result = with_blocks(Distributing(fitted, hardware, team, planned, 1).run(), fitted, hardware, planned);
       result.partition = fitted.partition;
       if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
       if (team > 1) share_tiles(result);
@@ -184,10 +193,10 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
 }  // namespace
 
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, 1, Overlap::none);
+  return distribute(kernel, hardware, 1, {});
 }
 std::variant<WarpNest, Refused> distribute_teams(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, team_warps, planned_overlap(kernel, hardware));
+  return distribute(kernel, hardware, team_warps, planned(kernel, hardware));
 }
 
 }  // namespace napkin

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "distribute/fit.hpp"
+#include "distribute/turns.hpp"
 #include "distribute/wires.hpp"
 #include "loops/pieces.hpp"
 
@@ -21,10 +22,13 @@ inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_o
 
 class Distributing {
  public:
-  Distributing(const Kernel& kernel, const Hardware& hardware, int team, Overlap planned)
+  // With so many blocks beside each other on a core.
+  Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks)
       : kernel_(kernel), hardware_(hardware) {
     result_.team = team;
-    result_.planned = planned;
+    result_.planned = planned.overlap;
+    result_.planned_blocks = planned.blocks;
+    result_.blocks = blocks;
   }
   WarpNest run();
 
@@ -79,6 +83,7 @@ class Distributing {
   void place_rings();
   std::int64_t least_copies(const Ring& ring) const;
   bool is_overlapped(const Ring& ring) const;
+  std::int64_t block_room() const;
   std::int64_t ring_bytes() const;
 
   // Turns

@@ -83,7 +83,8 @@ bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile)
 void Distributing::share_registers() {
   const std::int64_t teams = result_.warps / result_.team, lanes = lanes_of_warp * result_.team;
   const auto down = [](std::int64_t registers) { return registers / 8 * 8; };
-  const auto share = std::min<std::int64_t>(down(all_registers / (lanes * (teams + 1))), 256);
+  const auto share = std::min<std::int64_t>(down(all_registers / (lanes * (teams + 1) * result_.blocks)), 256);
+  result_.first_registers = share;
   result_.lane_registers = std::min(share, most_lane_registers);
   if (share >= most_lane_registers) return;
   result_.loader_lane_registers = loader_registers;
@@ -119,7 +120,7 @@ const Compute* Distributing::lasting(const Block& block) const {
 }
 // As many copies as there is room for. One that a product on its way reads is not the only one.
 void Distributing::place_rings() {
-  const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
+  const auto room = block_room();
   const auto most = [&] {
     return std::max_element(result_.rings.begin(), result_.rings.end(), [&](const Ring& a, const Ring& b) {
       return a.copies - least_copies(a) < b.copies - least_copies(b);
@@ -146,6 +147,18 @@ void Distributing::place_rings() {
   }
   result_.barriers_begin = begin;
   result_.shared_bytes = ring_bytes();
+}
+// Of a core's memory, whose blocks have it in whole units.
+std::int64_t Distributing::block_room() const {
+  const auto& level = hardware_.levels[result_.block_level];
+  const auto room = static_cast<std::int64_t>(level.room());
+  if (result_.blocks == 1 || !level.capacity) return room;
+  const auto number = [](const std::optional<Sourced<double>>& limit, std::int64_t otherwise) {
+    return limit ? static_cast<std::int64_t>(limit->value) : otherwise;
+  };
+  const auto unit = number(hardware_.limits.shared_allocation_unit, 1);
+  const auto part = static_cast<std::int64_t>(level.capacity->value) / result_.blocks / unit * unit;
+  return std::min(room, part - number(hardware_.limits.reserved_shared_per_block, 0));
 }
 // Of a step that begins before the one before it has ended, for all teams, one copy would never be empty.
 std::int64_t Distributing::least_copies(const Ring& ring) const { return is_overlapped(ring) ? 2 : 1; }

@@ -4,18 +4,23 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "configure/deal.hpp"
 #include "distribute/distributing.hpp"
 
 namespace napkin {
 
-Overlap planned_overlap(const Kernel& kernel, const Hardware& hardware) {
-  if (!hardware.core) return Overlap::none;
+Planned planned(const Kernel& kernel, const Hardware& hardware) {
+  if (!hardware.core) return {};
   const auto of_cores = down_to(kernel, *hardware.core);
   const auto dealing = Dealing::of(of_cores, hardware, Model::machine);
-  if (!dealing) return Overlap::none;
-  const auto deal = dealing->best(demand_of(of_cores, hardware));
-  return deal.runs() ? deal.chosen().overlap : Overlap::none;
+  if (!dealing) return {};
+  const auto demand = demand_of(of_cores, hardware);
+  const auto deal = dealing->best(demand);
+  if (!deal.runs()) return {};
+  const auto there = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(demand.per_core)));
+  return {deal.chosen().overlap, std::min(deal.chosen().occupancy.blocks, there)};
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
 std::int64_t teams_in_turn(Overlap overlap, std::int64_t teams) {

@@ -6,8 +6,12 @@
 namespace napkin {
 
 // As the launch is fastest in the model of the machine, of the kernel as it is split among cores, for teams are dealt
-// anew; `none` where it does not run there.
-Overlap planned_overlap(const Kernel&, const Hardware&);
+// anew: what overlaps, `none` where it does not run there; and how many blocks are beside each other on a core.
+struct Planned {
+  Overlap overlap = Overlap::none;
+  std::int64_t blocks = 1;
+};
+Planned planned(const Kernel&, const Hardware&);
 bool in_turn(Overlap);
 // The least number of teams that may take turns among themselves and shares out all teams of a block; 0 where the block
 // has fewer than the overlap names.

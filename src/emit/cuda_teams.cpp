@@ -41,7 +41,7 @@ class TeamPrinter : TurnPrinter {
     store_words();
     turn_words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
     parameters(name, read_in_place(warps_), map_parameters());
     declare_tiles();
     declare_stores();
@@ -49,9 +49,10 @@ class TeamPrinter : TurnPrinter {
     grid_.begin();
     begin_barriers();
     copying_team();
-    if (warps_.loader_lane_registers > 0) out_.line(fmt::format("napkin_take_registers<{}>();", warps_.lane_registers));
-    lanes();
+    if (warps_.loader_lane_registers > 0)
+      out_.line(fmt::format("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers));
     begin_turns();
+    lanes();
     declare_places();
     grid_.open();
     warps();
@@ -181,7 +182,7 @@ class TeamPrinter : TurnPrinter {
     const auto computing = page_.kernel.threads - 128;
     out_.open(fmt::format("if (threadIdx.x >= {})", computing));
     if (warps_.loader_lane_registers > 0)
-      out_.line(fmt::format("napkin_give_registers<{}>();", warps_.loader_lane_registers));
+      out_.line(fmt::format("napkin_give_registers<{}, {}>();", warps_.loader_lane_registers, warps_.first_registers));
     out_.line(fmt::format("if (threadIdx.x > {}) return;", computing));
     declare_places();
     grid_.open();

@@ -25,6 +25,12 @@ void TurnPrinter::turn_words() {
   if (!warps_.not_as_planned.empty())
     out_.line(
         fmt::format("//   {:<24}  as planned, but not here: {}", overlap_words(warps_.planned), warps_.not_as_planned));
+  if (warps_.planned_blocks > 1)
+    out_.line(fmt::format("//   {:<24}  beside each other on a core{}",
+                          fmt::format("{} block{}", warps_.blocks, warps_.blocks == 1 ? "" : "s"),
+                          warps_.blocks == warps_.planned_blocks
+                              ? ""
+                              : fmt::format("; {} as planned, but there is no room", warps_.planned_blocks)));
   if (!warps_.step) return;
   std::string names;
   for (const auto* trailing : warps_.step->trailing)
@@ -41,19 +47,18 @@ void TurnPrinter::turn_words() {
 void TurnPrinter::begin_turns() {
   if (!warps_.step || within()) return;
   const auto teams = warps_.step->teams;
-  const auto team = fmt::format("{} / {}", columns_.lanes.warp, warps_.team);
   const bool all = teams == warps_.warps / warps_.team;
-  turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
-  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where the team waits for its turn", turn_, team));
+  team_ = page_.pool.fresh("team"), turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
+  out_.line(fmt::format("const int {} = threadIdx.x / {};", team_, warps_.team * lanes_of_warp));
+  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where it waits for its turn", turn_, team_));
   out_.line(fmt::format("const int {} = {}({} + 1) % {} + 1;", next_turn_,
-                        all ? "" : fmt::format("{0} / {1} * {1} + ", team, teams), team, teams));
-  out_.line(fmt::format("if ({0} % {1} == {2}) napkin_turn_give({3});", team, teams, teams - 1, next_turn_));
+                        all ? "" : fmt::format("{0} / {1} * {1} + ", team_, teams), team_, teams));
+  out_.line(fmt::format("if ({} % {} == {}) napkin_turn_give({});", team_, teams, teams - 1, next_turn_));
 }
 // Nobody's turn is left over.
 void TurnPrinter::end_turns() {
   if (!warps_.step || within()) return;
-  out_.line(fmt::format("if ({} / {} % {} == 0) napkin_turn_wait({});", columns_.lanes.warp, warps_.team,
-                        warps_.step->teams, turn_));
+  out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", team_, warps_.step->teams, turn_));
 }
 void TurnPrinter::take_turn() { out_.line(fmt::format("napkin_turn_wait({});", turn_)); }
 void TurnPrinter::give_turn() { out_.line(fmt::format("napkin_turn_give({});", next_turn_)); }
@@ -114,39 +119,43 @@ void TurnPrinter::begin_round() {
 void TurnPrinter::stream_within() {
   const auto& loop = *warps_.step->loop;
   const auto own = page_.own, shared = page_.shared;
-  const auto begin = groups_.begin_name(loop.split.wire), next = page_.pool.fresh(begin + "_next");
+  const auto begin = groups_.begin_name(loop.split.wire);
   const auto around = own[loop.split.wire.index];
   last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
   enter(loop, begin);
   const auto skips = loop.needs.empty() ? "" : skip(loop, begin, around);
-  const auto from = [&](const std::string& place) {
-    return skips.empty() ? place : fmt::format("{}({})", skips, place);
-  };
+  const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
   out_.line(fmt::format("int {} = {}, {} = -1;  // the piece, and the copy that products on their way read", begin,
-                        from(around.begin), last_));
+                        first, last_));
   out_.open(fmt::format("if ({} < {})", begin, around.end));
   declare_buffers(round());
   for (const auto* trailing : warps_.step->trailing) columns_.operands(product(trailing));
   lead(0);
   out_.open("for (;;)");
+  round_within(begin, around, skips);
+  out_.close();
+  issue_trailing();
+  arrive_trailing();
+  out_.line(release(loop, last_));
+  out_.close();
+  on_their_way_.clear();
+  page_.own = own;
+  page_.shared = shared;
+}
+// `skips` names what finds the next piece that counts; empty where all do.
+void TurnPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
+  const auto& loop = *warps_.step->loop;
+  const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
   declare_end(loop, begin, around);
   declare_copies([&](BufferId id) { return is_read_by_others(id); }, slot(loop));
   body(loop, begin, around);
   arrive_all();
   out_.line(fmt::format("{} = {};", last_, slot(loop)));
   advance(loop);
-  out_.line(fmt::format("const int {} = {};", next, from(fmt::format("{} + {}", begin, loop.split.size))));
+  out_.line(fmt::format("const int {} = {};", next, skips.empty() ? after : fmt::format("{}({})", skips, after)));
   out_.line(fmt::format("if ({} >= {}) break;", next, around.end));
   lead(1);
   out_.line(fmt::format("{} = {};", begin, next));
-  out_.close();
-  issue_trailing();
-  arrive_trailing();
-  out_.line(release_last());
-  out_.close();
-  on_their_way_.clear();
-  page_.own = own;
-  page_.shared = shared;
 }
 // With so many groups of the piece before behind it.
 void TurnPrinter::lead(int behind) {
@@ -173,7 +182,7 @@ void TurnPrinter::arrive_trailing() {
 }
 void TurnPrinter::wait_for_last() {
   arrive_trailing();
-  out_.line(fmt::format("if ({} >= 0) {}", last_, release_last()));
+  out_.line(fmt::format("if ({} >= 0) {}", last_, release(*warps_.step->loop, last_)));
 }
 // What its sum begins with and its operand in registers; its tiles are there when it is issued.
 void TurnPrinter::prepare_trailing(const Product& product) {
@@ -181,7 +190,6 @@ void TurnPrinter::prepare_trailing(const Product& product) {
   out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
   columns_.prepare(product);
 }
-std::string TurnPrinter::release_last() const { return release(*warps_.step->loop, last_); }
 
 // Pointers to the copies of that number, of the tiles that have several.
 template <class Wanted>

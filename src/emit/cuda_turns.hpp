@@ -14,13 +14,14 @@ class TurnPrinter : public NestPrinter {
   using NestPrinter::NestPrinter;
 
  protected:
-  // Of whoever prints rings: that a tile is on its way, waiting for tiles, and which copies are at hand.
+  // Of whoever prints rings: that a tile is on its way, waiting for tiles, the copy at hand, the next one, and that a
+  // copy is empty.
   virtual void loaded(BufferId) = 0;
   virtual void arrive(const Compute&) = 0;
   virtual void arrive_all() = 0;
   virtual std::string slot(const For&) const = 0;
-  virtual std::string release(const For&, const std::string& copy) const = 0;
   virtual void advance(const For&) = 0;
+  virtual std::string release(const For&, const std::string& copy) const = 0;
 
   // The kernel's head, where computing teams begin, and their end.
   void turn_words();
@@ -48,12 +49,12 @@ class TurnPrinter : public NestPrinter {
   void issue_leading();
   void wait_for_leading(int left);
 
+  void round_within(const std::string& begin, const WirePiece& around, const std::string& skips);
   void lead(int behind);
   void issue_trailing();
   void arrive_trailing();
   void wait_for_last();
   void prepare_trailing(const Product&);
-  std::string release_last() const;
 
   template <class Wanted>
   void declare_copies(Wanted, const std::string& number);
@@ -61,8 +62,8 @@ class TurnPrinter : public NestPrinter {
   bool is_read_by(BufferId tile, const std::vector<const Compute*>&) const;
   bool is_read_by_others(BufferId tile) const;
 
-  std::string last_;              // the copy that products on their way read; none: -1
-  std::string turn_, next_turn_;  // named barriers
+  std::string last_;                     // the copy that products on their way read; none: -1
+  std::string team_, turn_, next_turn_;  // named barriers
 };
 
 }  // namespace napkin

@@ -30,7 +30,7 @@ namespace {
 
 std::string html_figure_again(const Scene& scene, const std::string& id) {
   return fmt::format(
-      "<figure class=\"scroll\" tabindex=\"0\" aria-label=\"{0}\">\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
+      "<figure class=\"scroll\" tabindex=\"0\" aria-label=\"{0}\">\n<svg "
       "width=\"{1:g}\" height=\"{2:g}\" viewBox=\"0 0 {1:g} {2:g}\" role=\"img\" "
       "aria-labelledby=\"{3}picture-title {3}picture-description\"><use href=\"#{3}picture\"/></svg>\n</figure>\n",
       xml(scene.title), scene.width, scene.height, id);

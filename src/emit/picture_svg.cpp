@@ -120,6 +120,7 @@ std::string_view ink_class(Ink ink) {
 struct Printed {
   const Scene& scene;
   const SvgUse& use;
+  bool grouped = false;  // a group around the marks says which array they are of
 };
 
 std::string attributes(const Printed& from, const Mark& mark, std::string_view more = "") {
@@ -127,7 +128,7 @@ std::string attributes(const Printed& from, const Mark& mark, std::string_view m
   text += fmt::format(" class=\"{}{}{}{}\"", name(mark.kind), more,
                       mark.series ? fmt::format(" s{}", *mark.series % series_looks) : "",
                       mark.level ? fmt::format(" {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
-  if (!mark.array.empty()) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
+  if (!mark.array.empty() && !from.grouped) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
   if (!mark.axis.empty() && !from.use.brief) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
   return text;
 }
@@ -148,6 +149,14 @@ double radius(const Mark& mark) {
 
 std::string_view anchor(Anchor anchor) {
   return anchor == Anchor::middle ? " middle" : anchor == Anchor::end ? " end" : "";
+}
+
+// In brief, marks of one array that follow each other are a group, which says so once: this many.
+std::size_t of_one_array(const Scene& scene, std::size_t first) {
+  std::size_t end = first + 1;
+  const auto& array = scene.marks[first].array;
+  while (!array.empty() && end < scene.marks.size() && scene.marks[end].array == array) ++end;
+  return end - first;
 }
 
 // Lines without names that look alike and follow each other are one path: this many, and what they are drawn by.
@@ -202,19 +211,26 @@ std::string svg_element(const Scene& scene, const SvgUse& use) {
   const auto width = coordinate(scene.width), height = coordinate(scene.height);
   const auto& id = use.id;
   auto text = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"{2}picture\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
+      "<svg{5} id=\"{2}picture\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\" "
       "aria-labelledby=\"{2}picture-title{3}\">\n<title id=\"{2}picture-title\">{4}</title>\n",
-      width, height, id, scene.description.empty() ? "" : fmt::format(" {}picture-description", id), xml(scene.title));
+      width, height, id, scene.description.empty() ? "" : fmt::format(" {}picture-description", id), xml(scene.title),
+      use.style.empty() ? "" : " xmlns=\"http://www.w3.org/2000/svg\"");  // a page has it already
   if (!scene.description.empty())
     text += fmt::format("<desc id=\"{}picture-description\">{}</desc>\n", id, xml(scene.description));
   if (!use.style.empty()) text += fmt::format("<style>{}</style>\n", use.style);
   text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", width, height);
-  const Printed from{scene, use};
+  Printed from{scene, use};
   for (std::size_t i = 0; i < scene.marks.size();) {
-    const auto together = alike(from, i);
-    text += together > 1 ? print_together(from, i, together) : print(from, scene.marks[i]);
-    i += together;
+    const auto end = i + (use.brief ? of_one_array(scene, i) : 1);
+    from.grouped = end > i + 1;
+    if (from.grouped) text += fmt::format("<g data-array=\"{}\">\n", xml(scene.marks[i].array));
+    while (i < end) {
+      const auto together = from.grouped ? std::min(alike(from, i), end - i) : alike(from, i);
+      text += together > 1 ? print_together(from, i, together) : print(from, scene.marks[i]);
+      i += together;
+    }
+    if (from.grouped) text += "</g>\n";
   }
   return text + "</svg>\n";
 }

@@ -38,11 +38,13 @@ double operations(const KernelCost& cost) {
                          [](double sum, const UnitCost& unit) { return sum + unit.operations; });
 }
 
-std::string time_text(const KernelCost& cost) {
+std::string time_text(const KernelCost& cost, const Hardware& hardware) {
   if (!cost.time_s && !cost.ideal_time_s) return "unknown: the profile has no rates";
   auto text = fmt::format("{} on the machine, {} ideally", lasting(cost.time_s), lasting(cost.ideal_time_s));
   if (cost.time_s && *cost.time_s > 0) text += "; " + rate(operations(cost) / *cost.time_s, "FLOP/s");
   if (cost.energy_j) text += "; " + energy(*cost.energy_j);
+  if (cost.energy_j && cost.time_s && *cost.time_s > 0)
+    text += ", " + power_text(*cost.energy_j / *cost.time_s, hardware);
   if (!cost.bound_by.empty()) text += "; bound by " + cost.bound_by;
   return text;
 }
@@ -97,7 +99,7 @@ void add_kernel(Document& made, const Analysis& analysis, std::size_t index) {
   add(made, "Closed forms", Table{{{""}, {"", false, true}}, closed_form_rows(analysis.hardware, cost), true});
   if (analysis.symbolic) return;
   if (configuration) add_configuration(made, *configuration);
-  add(made, "Time", time_text(cost));
+  add(made, "Time", time_text(cost, analysis.hardware));
   if (configuration && configuration->launch) add_launch(made, *configuration->launch);
   if (found.best.size() > 1)
     add(made, fmt::format("The best {}", found.best.size()), ranking_table(analysis, found.best));

@@ -44,6 +44,9 @@ struct Totals {
   double operations = 0;
   std::vector<std::pair<std::string, std::int64_t>> transfer_bytes;  // by the level above, outermost first
   std::optional<double> ideal_time_s, time_s, energy_j;
+  std::optional<double> power_w() const {  // on average
+    return energy_j && time_s && *time_s > 0 ? std::optional(*energy_j / *time_s) : std::nullopt;
+  }
 };
 Totals totals(const Analysis&);
 

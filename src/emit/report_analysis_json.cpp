@@ -179,13 +179,16 @@ Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& s
 
 Json totals_json(const Analysis& analysis) {
   const auto all = totals(analysis);
+  const auto& limit = analysis.hardware.power_limit_watts;
   auto transfers = Json::object();
   for (const auto& [level, bytes] : all.transfer_bytes) transfers[level] = bytes;
   return {{"operations", analysis.symbolic ? Json(nullptr) : whole(all.operations)},
           {"transfer_bytes", transfers},
           {"ideal_time_s", number(all.ideal_time_s)},
           {"time_s", number(all.time_s)},
-          {"energy_j", number(all.energy_j)}};
+          {"energy_j", number(all.energy_j)},
+          {"power_w", number(all.power_w())},
+          {"power_limit_w", limit ? Json(limit->value) : Json(nullptr)}};
 }
 
 Json completed_json(const Analysis& analysis) {

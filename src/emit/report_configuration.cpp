@@ -180,9 +180,10 @@ void add_configuration(Document& document, const Configuration& made) {
 }
 
 void add_launch(Document& document, const Launch& launch) {
-  const auto where = fmt::format("{} on {}, {} at once on each: {}, of which the last fills {}",
-                                 plural(launch.blocks, "block"), plural(launch.cores, "core"), launch.blocks_per_core,
-                                 plural(launch.waves, "wave"), share(launch.last_wave_busy, 1));
+  const auto turns = launch.turns > 1 ? fmt::format(" in {} turns", launch.turns) : "";
+  const auto where = fmt::format("{} on {}{}, {} at once on each: {}, of which the last fills {}",
+                                 plural(launch.blocks, "block"), plural(launch.cores, "core"), turns,
+                                 launch.blocks_per_core, plural(launch.waves, "wave"), share(launch.last_wave_busy, 1));
   Table table{{{"", false, true}, {"time", true}, {"of the launch", true}}, {}};
   table.rows.push_back({"ideally", lasting(launch.ideal_s), share(launch.ideal_s, launch.time_s)});
   for (const auto& loss : launch.losses)

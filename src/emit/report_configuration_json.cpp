@@ -99,6 +99,7 @@ Json launch_json(const Launch& launch) {
           {"blocks", launch.blocks},
           {"cores", launch.cores},
           {"blocks_per_core", launch.blocks_per_core},
+          {"turns", launch.turns},
           {"waves", launch.waves},
           {"last_wave_busy", launch.last_wave_busy},
           {"steps", launch.steps},

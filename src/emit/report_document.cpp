@@ -241,10 +241,12 @@ struct MarkdownPrinter {
 }  // namespace
 
 Table numbers(const Chart& chart) {
+  constexpr std::string_view of_axes[] = {"partition", "loops", "axis", "across", "up"};
   Table table;
   for (std::size_t i = 0; i < chart.data.columns.size(); ++i) {
     const bool words = !chart.data.rows.empty() && std::holds_alternative<std::string>(chart.data.rows.front()[i]);
-    table.columns.push_back({chart.data.columns[i], !words, words});
+    const auto& name = chart.data.columns[i];
+    table.columns.push_back({name, !words, words, std::ranges::find(of_axes, name) != std::end(of_axes)});
   }
   for (const auto& row : chart.data.rows) {
     table.rows.emplace_back();

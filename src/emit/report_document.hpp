@@ -48,6 +48,7 @@ struct TableColumn {
   std::string title;
   bool right = false;  // numbers stand at the right
   bool wraps = false;  // may take several lines; the others never break
+  bool axes = false;   // letters are axes, not arrays
 };
 struct Table {
   std::vector<TableColumn> columns;

@@ -122,7 +122,7 @@ class Html {
       text_ += "<tr>";
       for (std::size_t c = merged && r > 0 ? in_common(table, r - 1) : 0; c < row.size(); ++c)
         text_ += fmt::format("<td{}{}>{}", looks(table.columns[c], merged), merged ? span_of(table, r, c) : "",
-                             table.formulas ? xml(row[c]) : marked(row[c]));
+                             table.formulas || table.columns[c].axes ? xml(row[c]) : marked(row[c]));
       text_ += "\n";
     }
     text_ += "</tbody></table></div>\n";

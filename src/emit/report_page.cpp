@@ -17,7 +17,7 @@ constexpr double width = 1200;
 constexpr const char* glance_words =
     "From here on: what lies around the plan, at a glance. The rooms are four times apart, and a search gives up "
     "early; "
-    "where it could not prove what it found, the chart says so. `napkin analyze --explore` with the same options looks "
+    "where it could not prove what it found, the chart says so. napkin analyze --explore with the same options looks "
     "longer.";
 
 void add_film(Document& made, const Analysis& analysis) {
@@ -88,16 +88,34 @@ std::string row_name(const Comparison& comparison, std::size_t row) {
   return fmt::format("{}: on {}, {}", row + 1, one.target, one.partition);
 }
 
+void rename(Scene& scene, const std::string& title) {
+  scene.title = title;
+  for (auto& mark : scene.marks)
+    if (auto* words = std::get_if<Words>(&mark.shape); words && mark.kind == MarkKind::title) {
+      words->text = elided(title, scene.width / 1.5);
+      words->width = text_width(words->text) * 1.25;
+      mark.about = title;
+    }
+}
+
+// Pictures that stand beside each other shrink alike.
+void align(Pictures& pictures) {
+  double widest = 0;
+  for (const auto& scene : pictures.scenes) widest = std::max(widest, scene.width);
+  for (auto& scene : pictures.scenes) scene.width = widest;
+}
+
 // Of every row, with scales in common.
 std::vector<Charted> charted_rows(const Comparison& comparison, const std::vector<Analysis>& rows) {
   std::vector<Charted> all;
-  double bytes = 0, seconds = 0;
+  double bytes = 0, seconds = 0, step = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     all.push_back(charted(rows[i]));
     all.back().title = row_name(comparison, i);
     bytes = std::max(bytes, most_bytes(all.back())), seconds = std::max(seconds, most_seconds(all.back()));
+    step = std::max(step, most_step_seconds(all.back()));
   }
-  for (auto& one : all) one.least_bytes = bytes, one.least_seconds = seconds;
+  for (auto& one : all) one.least_bytes = bytes, one.least_seconds = seconds, one.least_step_seconds = step;
   return all;
 }
 
@@ -115,9 +133,10 @@ Document comparison_page(const Comparison& comparison, const std::vector<Analysi
   for (std::size_t i = 0; i < rows.size(); ++i) {
     name_arrays(made, rows[i]);
     drawings.scenes.push_back(lay_out(rows[i], width));
-    drawings.scenes.back().title = row_name(comparison, i);
+    rename(drawings.scenes.back(), row_name(comparison, i));
   }
   made.blocks.push_back(Heading{2, "the diagrams", ""});
+  align(drawings);
   made.blocks.push_back(std::move(drawings));
   const auto all = charted_rows(comparison, rows);
   for (const auto& kind : chart_kinds()) {
@@ -127,6 +146,7 @@ Document comparison_page(const Comparison& comparison, const std::vector<Analysi
     if (charts.scenes.empty()) continue;
     made.blocks.push_back(Heading{2, std::string(kind.title), ""});
     made.blocks.push_back(Paragraph{std::string(kind.shows)});
+    align(charts);
     made.blocks.push_back(std::move(charts));
   }
   return made;

@@ -160,6 +160,13 @@ Table ranking_table(const Analysis& analysis, const std::vector<Candidate>& best
   return table;
 }
 
+std::string power_text(double watts, const Hardware& hardware) {
+  const auto& limit = hardware.power_limit_watts;
+  const auto words = fmt::format("{:.0f} W on average", watts);
+  if (!limit) return words;
+  return fmt::format("{}, {} the limit of {:.0f} W", words, watts > limit->value ? "above" : "below", limit->value);
+}
+
 Table totals_table(const Analysis& analysis) {
   const auto all = totals(analysis);
   Table table{{{""}, {""}}, {{"operations", counted(all.operations)}}};
@@ -169,6 +176,7 @@ Table totals_table(const Analysis& analysis) {
   if (all.time_s) table.rows.push_back({"time", lasting(all.time_s)});
   if (all.ideal_time_s) table.rows.push_back({"ideal time", lasting(all.ideal_time_s)});
   if (all.energy_j) table.rows.push_back({"energy", energy(*all.energy_j)});
+  if (const auto watts = all.power_w()) table.rows.push_back({"power", power_text(*watts, analysis.hardware)});
   return table;
 }
 

@@ -17,6 +17,8 @@ Table array_table(const Analysis&, const KernelCost&);     // what moves of ever
 Table mask_table(const Analysis&, const KernelCost&);      // loops that pass pieces over
 Table unit_table(const KernelCost&);
 Table ranking_table(const Analysis&, const std::vector<Candidate>& best);
+// "507 W on average, above the limit of 400 W".
+std::string power_text(double watts, const Hardware&);
 Table totals_table(const Analysis&);
 
 // A partition without sizes: "group q g_q, stream x s_x at smem".

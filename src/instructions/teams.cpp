@@ -139,12 +139,13 @@ __device__ __forceinline__ void napkin_barrier_wait(napkin_barrier* barrier, int
         : "memory");
   } while (!complete);
 }
-// Registers of a lane from here on, for a whole team: fewer, or more once others have given theirs.
-template <int registers>
+// Registers of a lane from here on, for a whole team, instead of those that it began with: fewer, or more once others
+// have given theirs.
+template <int registers, int first>
 __device__ __forceinline__ void napkin_give_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
-template <int registers>
+template <int registers, int first>
 __device__ __forceinline__ void napkin_take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }

@@ -1,11 +1,12 @@
-// A derivation -> pictures, one a step: the diagram; its statements apart and fused; what each rule made of an array,
-// before and after; one piece of the stream, with what is carried from piece to piece, and what follows after the last;
-// and with a plan, what stands in which memory, and the plan.
+// A derivation -> pictures, one a step: the diagram; its statements apart and fused; what calls stand for; what each
+// rule made of an array, before and after; one piece of the stream, with what is carried from piece to piece, and what
+// follows after the last; and with a plan, what stands in which memory, and the plan.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "diagram/match.hpp"
 #include "scene/page.hpp"
 
 namespace napkin {
@@ -90,6 +91,7 @@ class Film {
   }
 
   void add_derivation(const Derivation& derivation, std::optional<WireId> wire) {
+    add_columns(derivation);
     for (const auto& step : derivation.trace) add_rewriting(derivation.scratch, step);
     const auto* verdict = wire ? derivation.find(*wire) : nullptr;
     const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
@@ -108,6 +110,32 @@ class Film {
   std::vector<Scene> run() { return std::move(frames_); }
 
  private:
+  // What calls stand for, array by array.
+  void add_columns(const Derivation& derivation) {
+    const auto& scratch = derivation.scratch;
+    const bool more = derivation.columns.size() > derivation.statements.size();
+    if (!more || !has_calls(derivation)) return;
+    auto page = begin("written out", "what is called by name is a few simple steps, each of which makes one array");
+    auto words = scratch;
+    for (const auto& column : derivation.columns) {
+      const auto &made = scratch.at(column.output).name, value = to_short_text(words, meaning(words, column));
+      if (value != made) page.add_heading(fmt::format("{} = {}", made, value));
+    }
+    add(page, excerpt(scratch, derivation.columns, {derivation.outputs.begin(), derivation.outputs.end()}));
+    frames_.push_back(page.end());
+  }
+  bool has_calls(const Derivation& derivation) const {
+    return std::ranges::any_of(derivation.statements, [&](StatementId id) { return calls(diagram_.at(id).value); });
+  }
+  bool calls(ExprId id) const {
+    if (std::ranges::find(diagram_.calls, id, &Call::result) != diagram_.calls.end()) return true;
+    return match(
+        diagram_.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
+        [](const Size&) { return false; }, [](const Access&) { return false; },
+        [&](const Apply& a) { return std::ranges::any_of(a.arguments, [&](ExprId one) { return calls(one); }); },
+        [&](const Cast& c) { return calls(c.value); }, [&](const Reduce& r) { return calls(r.body); });
+  }
+
   Page begin(const std::string& title, const std::string& why) {
     Page page(width_, fmt::format("{}. {}", frames_.size() + 1, title), why);
     if (!why.empty()) page.add_heading(why);

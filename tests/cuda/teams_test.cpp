@@ -228,7 +228,7 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulate
     CHECK(says(emulate::harness(folder, "m=128 n=64 k=640").output, "emulation: "));
   }
   SECTION("more registers than there are") {
-    CHECK(says(planted("teams_registers", "napkin_take_registers<240>", "napkin_take_registers<256>"),
+    CHECK(says(planted("teams_registers", "napkin_take_registers<240", "napkin_take_registers<256"),
                "more registers than others gave"));
   }
 }

@@ -49,7 +49,7 @@ void check(const std::string& example, const Split& split, int width) {
   CHECK(number(kernel, "(\\d+) bytes spill stores") == 0);
   const auto registers = number(kernel, "Used (\\d+) registers");
   CAPTURE(registers, warps.registers);
-  CHECK(registers * (warps.warps + warps.team) * 32 <= 65536);
+  CHECK(registers * (warps.warps + warps.team) * 32 * warps.blocks <= 65536);
   // One team needs no other's registers: what it has are those that it uses.
   if (warps.warps == warps.team) CHECK(registers >= warps.registers - 60 - 32);
 }

@@ -128,7 +128,7 @@ std::string planted(const Case& each, const std::string& name, const std::string
   const auto planned = plan(each, machine);
   auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
   auto& text = files.front().text;
-  auto at = text.find("const int warp = ", text.find("_teams("));
+  auto at = text.find("\n  const int", text.find("_teams("));
   for (int i = 0; i < number; ++i) at = text.find(right, at + 1);
   REQUIRE(at != text.npos);
   text.replace(at, right.size(), wrong);
@@ -182,13 +182,13 @@ TEST_CASE("the emulation finds mistakes planted in turns", "[emulated][teams]") 
                "wait forever for their turn"));
   }
   SECTION("both teams wait at one barrier") {
-    CHECK(says(planted(turns, "one", "const int turn = warp / 4 + 1", "const int turn = 1"), "emulation: a turn"));
+    CHECK(says(planted(turns, "one", "const int turn = team + 1", "const int turn = 1"), "emulation: a turn"));
   }
   SECTION("a turn is not waited for") {
     CHECK(says(planted(turns, "taken", "napkin_turn_wait(turn);", "", 2), "while others have the turn"));
   }
   SECTION("the last turn is left over") {
-    CHECK(says(planted(turns, "left", "if (warp / 4 % 2 == 0) napkin_turn_wait(turn);", ""), "nobody took"));
+    CHECK(says(planted(turns, "left", "if (team % 2 == 0) napkin_turn_wait(turn);", ""), "nobody took"));
   }
   SECTION("a barrier that is not there") {
     CHECK(says(planted(turns, "sixteen", "napkin_turn_give(next_turn);", "napkin_turn_give(16);", 2), "not there"));

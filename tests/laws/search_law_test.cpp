@@ -179,6 +179,25 @@ TEST_CASE("so it does where memories are joined", "[configure][ring]") {
   CHECK(fitting == checked);
 }
 
+// Four levels, one memory of which takes its pieces in turn.
+TEST_CASE("so it does where a memory holds one piece at a time", "[configure][levels]") {
+  const auto text =
+      "diagram product\naxis a = 192; axis b = 32; axis c = 8\n"
+      "input A: f16[a, b]; input B: f16[b, c]\nC: f16[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n";
+  int checked = 0, fitting = 0;
+  for (const auto* room : {"9 KiB", "24 MiB"})
+    for (const auto objective : {Objective::time, Objective::transfers}) {
+      INFO(room);
+      const auto hardware = read_machine("a100-sxm4-80-l2", {{"levels.smem.count", "3"},
+                                                             {"levels.reg.usable", "4 KiB"},
+                                                             {"levels.smem.usable", "8 KiB"},
+                                                             {"levels.l2.usable", room}});
+      compare(read_text(text), hardware, {.objective = objective, .fixed = {}}, 100'000, checked, fitting);
+    }
+  CHECK(checked == 4);
+  CHECK(fitting == checked);
+}
+
 // In the space that the search states: pieces keep to its divisors, and a stream has several.
 TEST_CASE("no random legal partition is better than what was found") {
   const auto machines = all_machines();

@@ -137,6 +137,15 @@ TEST_CASE("a timeline names its overlap, and shows each of the teams that take t
   }
 }
 
+TEST_CASE("timelines beside each other have one scale", "[chart]") {
+  auto charted = attention();
+  const auto alone = areas(*plot("timeline", charted), MarkKind::bar);
+  charted.least_step_seconds = 2 * most_step_seconds(charted);
+  const auto beside = areas(*plot("timeline", charted), MarkKind::bar);
+  REQUIRE(beside.size() == alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) CHECK(beside[i].width == Approx(alone[i].width / 2));
+}
+
 TEST_CASE("time has a bar for each level and unit, and losses that lead to the launch", "[chart]") {
   const auto charted = attention();
   const auto chart = plot("time", charted);

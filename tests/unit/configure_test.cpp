@@ -539,6 +539,35 @@ TEST_CASE("cores that hold two blocks of uneven lengths wait about twice as long
   CHECK(end(2) == Approx(2 * end(1)));
 }
 
+TEST_CASE("lanes compare where a mask cuts a piece", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto lanes = [&](const char* example, std::int64_t positions) {
+    Overrides sizes;
+    sizes.sizes = {{"q", positions}, {"x", positions}};
+    const auto kernel = kernel_of(example, "group q 128, stream x 128 at smem", hardware, sizes);
+    const auto made = configured(kernel, hardware, Model::machine);
+    double seconds = 0;
+    for (const auto& one : made.clocks) seconds += one.on == Resource::fma ? one.seconds : 0;
+    return seconds;
+  };
+  // One by one: of q / 128 blocks each has one piece on the diagonal and those before it.
+  const auto& lane = hardware.find(Unit::fma)->rates.at(Datatype::f32);
+  const double tensor = hardware.find(Unit::tensor)->rates.at(Datatype::f16).reached() /
+                        hardware.find(Unit::tensor)->rates.at(Datatype::f16).peak();
+  const double open = lanes("causal", 1 << 20);
+  for (const std::int64_t blocks : {1, 2, 4, 32}) {
+    CAPTURE(blocks);
+    const double cut = 2.0 / static_cast<double>(blocks + 1);
+    const double extra = lanes("causal", blocks * 128) - open;
+    // A comparison of each value, which takes the place of a multiply-add, or few of them.
+    const double each = 2 * 128 * 128 * 132 / lane.reached() / tensor * cut;
+    CHECK(extra / each > 0.9);
+    CHECK(extra / each < 4);
+    CHECK(extra / cut == Approx((lanes("causal", 128) - open)).epsilon(0.02));
+  }
+  CHECK(lanes("attention", 512) == Approx(lanes("attention", 4096)));
+}
+
 TEST_CASE("nothing to configure without matrix units", "[configure]") {
   const auto hardware = read_machine("x86-64-avx2");
   const auto kernel = kernel_of("attention", "", hardware);

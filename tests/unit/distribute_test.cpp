@@ -244,3 +244,17 @@ TEST_CASE("a step that cannot be cut says why it does not overlap as planned") {
   const auto outside = teams(twice, "group q 64, stream x 64 at smem; group q 16 at reg");
   CHECK(outside.not_as_planned == "its products do not stand in one loop of tiles");
 }
+
+TEST_CASE("as many blocks stand beside each other on a core as planned, where there is room") {
+  const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/grouped_query.nap");
+  const auto beside = teams(text, "group k 1, r 1, q 64, stream x 64 at smem; group q 16 at reg");
+  CHECK(beside.planned_blocks == 2);
+  CHECK(beside.blocks == 2);
+  CHECK(beside.first_registers * (beside.warps + beside.team) * 32 * beside.blocks <= 65536);
+  CHECK(beside.lane_registers + beside.loader_lane_registers <= 2 * beside.first_registers);
+  CHECK(beside.registers <= beside.lane_registers);
+  // A core has 228 KiB, of which each block takes 1 KiB more than it asks for.
+  CHECK((beside.shared_bytes + 1024) * beside.blocks <= 228 * 1024);
+  // There are fewer blocks than cores.
+  CHECK(teams(attention(), "group q 64, stream x 64 at smem; group q 16 at reg").blocks == 1);
+}

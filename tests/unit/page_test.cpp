@@ -2,6 +2,8 @@
 // tested in tests/browser.
 #include <fmt/format.h>
 
+#include <set>
+
 #include "emit/report_document.hpp"
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
@@ -73,6 +75,33 @@ TEST_CASE("in a program a name with a tail is the array's, and what has members 
   CHECK(has(page, "<pre>K begins\n<span data-array=\"K\">K_smem_tile</span>[n.x] = n_\n</pre>"));
 }
 
+TEST_CASE("a film says once of which array marks are that follow each other", "[page]") {
+  Scene scene;
+  const auto write = [&](const std::string& words, const std::string& array) {
+    scene.marks.push_back({MarkKind::wire_name, Words{{0, 0}, Anchor::start, words, 8}});
+    scene.marks.back().array = array;
+  };
+  write("a", "X"), write("b", "X"), write("c", "<Y>"), write("d", "");
+  report::Document document;
+  document.blocks = {report::Heading{1, "title", ""}, report::Film{{scene}, false}};
+  const auto page = report::to_html(document);
+  CHECK(has(page,
+            "<g data-array=\"X\">\n<text class=\"wire-name\" x=\"0\" y=\"4\">a</text>\n"
+            "<text class=\"wire-name\" x=\"0\" y=\"4\">b</text>\n</g>\n"
+            "<text class=\"wire-name\" data-array=\"&lt;Y&gt;\" x=\"0\" y=\"4\">c</text>\n"
+            "<text class=\"wire-name\" x=\"0\" y=\"4\">d</text>"));
+}
+
+TEST_CASE("in numbers of axes a letter is no array", "[page]") {
+  report::Document document;
+  document.arrays = {{"t", "t"}};
+  document.blocks = {report::Heading{1, "title", ""},
+                     Chart{"c", {}, {{"array", "partition"}, {{std::string("t"), std::string("group t 64 at smem")}}}}};
+  const auto page = report::to_html(document);
+  CHECK(has(page, "<span data-array=\"t\">t</span>"));
+  CHECK(has(page, "group t 64 at smem"));
+}
+
 TEST_CASE("numbers of a chart say once what rows below each other have in common", "[page]") {
   report::Document document;
   Chart chart{"c",
@@ -136,7 +165,24 @@ TEST_CASE("a comparison has its rows beside each other, with scales in common", 
   CHECK(ran.code == exit_done);
   CHECK(count(ran.out, "<div class=\"beside\">") >= 5);
   CHECK(has(ran.out, "1: on h100-sxm5, flash2"));
+  CHECK(has(ran.out, "2: on h100-sxm5, group q 64, stream x 64 at smem</text>"));
   CHECK(has(ran.out, "2: on h100-sxm5, group q 64, stream x 64 at smem"));
+}
+
+TEST_CASE("pictures beside each other are as wide as each other", "[page][cli]") {
+  const auto ran = test::run_cli({"compare", test::example("attention"), "--target", "h100-sxm5", "--partition",
+                                  "flash2", "--partition", "group q 64, stream x 64 at smem", "--format", "html"});
+  int compared = 0;
+  for (auto at = ran.out.find("<div class=\"beside\">"); at != std::string::npos;
+       at = ran.out.find("<div class=\"beside\">", at + 1)) {
+    std::set<std::string> boxes;
+    const auto end = ran.out.find("</div>", at);
+    for (auto box = ran.out.find("viewBox=\"0 0 ", at); box < end; box = ran.out.find("viewBox=\"0 0 ", box + 1))
+      boxes.insert(ran.out.substr(box, ran.out.find(' ', box + 13) - box));
+    CHECK(boxes.size() == 1);
+    ++compared;
+  }
+  CHECK(compared >= 5);
 }
 
 TEST_CASE("only analyze and compare make pages", "[page][cli]") {

@@ -1,9 +1,14 @@
 // Documents, quantities and baselines: the parts of a report that need no kernel.
 #include "napkin/report.hpp"
 
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
 #include "emit/report_document.hpp"
 #include "emit/report_quantity.hpp"
 #include "support/catch.hpp"
+#include "support/run_cli.hpp"
 
 using namespace napkin;
 using namespace napkin::report;
@@ -160,4 +165,24 @@ TEST_CASE("changes name the arrays behind them", "[report]") {
   CHECK(found[1].before == 3e7);
   CHECK(found[1].after == 5e7);
   CHECK(found[1].because == std::vector<std::string>{"gmem.K: 20.0 MB -> 40.0 MB"});
+}
+
+TEST_CASE("a plan's power stands beside what the machine may draw", "[report]") {
+  const auto analyze = [](const std::string& target, const std::string& format) {
+    const auto ran =
+        test::run_cli({"analyze", NAPKIN_SOURCE_DIR "/examples/matmul.nap", "--target", target, "--format", format});
+    REQUIRE(ran.code == 0);
+    return ran.out;
+  };
+  const auto totals = nlohmann::json::parse(analyze("a100-sxm4-40", "json"))["totals"];
+  const double watts = totals["power_w"];
+  CHECK(watts == Approx(totals["energy_j"].get<double>() / totals["time_s"].get<double>()));
+  CHECK(totals["power_limit_w"] == 400);
+  const auto text = analyze("a100-sxm4-40", "text");
+  const auto words = fmt::format("{:.0f} W on average, {} the limit", watts, watts > 400 ? "above" : "below");
+  CHECK(text.find(words) != std::string::npos);
+  // Without a price for every level there is no energy, and no power.
+  const auto unknown = nlohmann::json::parse(analyze("a100-sxm4-80", "json"))["totals"];
+  CHECK(unknown["energy_j"].is_null());
+  CHECK(unknown["power_w"].is_null());
 }

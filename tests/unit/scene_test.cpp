@@ -132,24 +132,28 @@ TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
   const auto x = find_wire(diagram, "x");
   const auto& stream = std::get<Streamable>(derivation.find(*x)->stream);
   const auto scenes = lay_out_derivation(diagram, derivation, x);
-  REQUIRE(scenes.size() == 3 + derivation.trace.size() + stream.trace.size());
+  REQUIRE(scenes.size() == 4 + derivation.trace.size() + stream.trace.size());
   CHECK(has(scenes[1].title, "2. fused"));
   CHECK(has(to_text(scenes[1]), "fused: S, P stay inside"));
+  CHECK(has(scenes[2].title, "3. written out"));
+  for (const auto* step : {"m = max[x](S)", "p = exp(S - m)", "l = sum[x](p)", "P = p / l"})
+    CHECK(has(to_text(scenes[2]), step));
+  CHECK(!has(to_text(scenes[2]), "O = O"));
   for (std::size_t i = 0; i < stream.trace.size(); ++i) {
-    const auto& scene = scenes[2 + derivation.trace.size() + i];
+    const auto& scene = scenes[3 + derivation.trace.size() + i];
     CHECK(has(scene.title, "rule " + std::string(code(stream.trace[i].rule)) + ":"));
     CHECK(scene.description == stream.trace[i].why);
   }
   CHECK(has(to_text(scenes.back()), "carried: m, l, O"));
   CHECK(has(to_text(scenes.back()), "r * O + ·"));
-  CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 2 + derivation.trace.size());
+  CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 3 + derivation.trace.size());
 }
 
 TEST_CASE("a statement alone is not fused", "[scene]") {
   const auto diagram = read_example("matmul.nap");
   const std::vector<StatementId> all = {{0}};
   for (const auto& scene : lay_out_derivation(diagram, derive(diagram, all), std::nullopt))
-    CHECK(!has(scene.title, "fused"));
+    CHECK((!has(scene.title, "fused") && !has(scene.title, "written out")));
 }
 
 TEST_CASE("the film of a plan ends with its memories and with what it costs", "[scene]") {

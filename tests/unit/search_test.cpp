@@ -178,3 +178,31 @@ TEST_CASE("cutting is never worse than fusing everything or nothing") {
   const auto whole = search(fused(diagram), hardware, {});
   if (!whole.best.empty()) CHECK(*found.cost.time_s <= *whole.best.front().cost.time_s);
 }
+
+TEST_CASE("blocks without products are not crumbs", "[cost]") {
+  // Each waits for what it loads, and a core holds so many at once.
+  const auto hardware = read_machine("h100-sxm5");
+  const auto diagram = read_text(
+      "diagram d\naxis q = 4096; axis d = 128\ninput A: f32[q, d]\ninput B: f32[q]\n"
+      "C: f16[q, d] = A[q, d] / B[q]\noutput C\n");
+  const auto derivation = fused(diagram);
+  const auto time = [&](std::int64_t q, std::int64_t d) {
+    Partition partition;
+    for (const auto& verdict : derivation->verdicts)
+      partition.splits.push_back(
+          {SplitKind::group, verdict.wire, derivation->scratch.at(verdict.wire).name == "q" ? q : d, *hardware.core});
+    return *estimate(make_kernel(derivation, partition), hardware, Model::machine).time_s;
+  };
+  const auto& limits = hardware.limits;
+  const double latency =
+      hardware.levels[*hardware.core].latency_clocks->value / hardware.find(Unit::fma)->clock_hz->value;
+  const double rounds = 4096.0 * 64 / (limits.blocks_per_sm->value * 132);
+  CHECK(time(1, 2) > rounds * latency);
+  CHECK(time(16, 128) < rounds * latency / 2);
+  const auto found = search(derivation, hardware, {});
+  REQUIRE(found.best.size() == 1);
+  CHECK(found.optimal);
+  const auto& best = found.best.front().cost;
+  CHECK(static_cast<double>(best.levels.at(0).groups) / (limits.blocks_per_sm->value * 132) * latency <= *best.time_s);
+  CHECK(*best.time_s < time(1, 2) / 2);
+}

@@ -68,7 +68,7 @@ struct Team {
   std::vector<TeamProduct> open;
   std::deque<std::vector<TeamProduct>> groups;
   std::map<float*, Sums> sums;  // by the first lane's accumulators
-  int registers = 0;            // of a lane
+  int registers = 0;            // of a lane; 0: those that it began with
 };
 inline std::vector<Team> teams;
 inline std::vector<char> fenced;  // by thread
@@ -81,7 +81,6 @@ inline void begin_teams(unsigned threads) {
   begin_turns(threads);
   register_share = min(256, static_cast<int>(65536 / threads_of_block / 8 * 8));
   teams.assign(threads / team_lanes, Team{});
-  for (auto& team : teams) team.registers = register_share;
   fenced.assign(threads, 0);
 }
 inline void end_teams() {
@@ -89,7 +88,7 @@ inline void end_teams() {
   int registers = 0;
   for (const auto& team : teams) {
     if (!team.open.empty() || !team.groups.empty()) fail("a block ended with products on their way");
-    registers += team.registers;
+    registers += team.registers == 0 ? register_share : team.registers;
   }
   if (registers > register_share * static_cast<int>(teams.size())) fail("teams took more registers than others gave");
   for (const auto& [place, barrier] : barriers)
@@ -192,12 +191,21 @@ inline void finish(std::array<void*, team_lanes>& lanes) {
     for (const auto& product : team.groups.front()) execute(team, product);
   std::fill_n(fenced.begin() + static_cast<std::ptrdiff_t>(current_team * team_lanes), team_lanes, 0);
 }
+// Of a lane; every team has those of its block first, which are as many as all blocks on the core can have.
+struct Registers {
+  int wanted = 0, first = 0;
+  bool takes = false;
+};
 inline void change_registers(std::array<void*, team_lanes>& lanes) {
   auto& mine = teams[current_team].registers;
-  const int wanted = *static_cast<int*>(lanes[0]);
-  if (std::abs(wanted) < 24 || std::abs(wanted) > 256 || wanted % 8 != 0) fail("no number of registers for a team");
-  if (wanted < 0 ? -wanted > mine : wanted < mine) fail("a team gives or takes registers the wrong way");
-  mine = std::abs(wanted);
+  const auto& change = *static_cast<Registers*>(lanes[0]);
+  if (change.wanted < 24 || change.wanted > 256 || change.wanted % 8 != 0) fail("no number of registers for a team");
+  if (change.first > register_share || (mine != 0 && mine != change.first))
+    fail("a team has other registers than those of its block");
+  if (change.takes ? change.wanted < change.first : change.wanted > change.first)
+    fail("a team gives or takes registers the wrong way");
+  register_share = change.first;
+  mine = change.wanted;
 }
 
 template <class Number>
@@ -274,13 +282,13 @@ void napkin_team_wait() {
 template <int count>
 void napkin_team_hold(float*) {}
 
-template <int registers>
+template <int registers, int first>
 void napkin_give_registers() {
-  int wanted = -registers;
-  emulation::meet_team(emulation::change_registers, &wanted);
+  emulation::Registers change{registers, first, false};
+  emulation::meet_team(emulation::change_registers, &change);
 }
-template <int registers>
+template <int registers, int first>
 void napkin_take_registers() {
-  int wanted = registers;
-  emulation::meet_team(emulation::change_registers, &wanted);
+  emulation::Registers change{registers, first, true};
+  emulation::meet_team(emulation::change_registers, &change);
 }
