@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -56,14 +57,26 @@ struct StagedTile {
   std::int64_t copies = 1;                 // of which all but one are on their way for steps to come
   std::int64_t begin = 0;                  // in bytes
   bool of_products = true;                 // else other columns alone read it
+  std::int64_t shares = 1;                 // blocks of a cluster that each copy so much of its rows to all of them
 };
 
-// The tiles that are loaded together, outside of all loops or in each round of one.
+// The tiles that are loaded together in each round of a loop; or one that is loaded outside of all loops.
 struct Ring {
   const For* loop = nullptr;
   std::vector<BufferId> tiles;
   std::int64_t copies = 1;
-  const Compute* lasting = nullptr;  // a product that stays on its way while the next round begins
+  const Compute* lasting = nullptr;              // a product that stays on its way while the next round begins
+  const Nest *first = nullptr, *last = nullptr;  // outside of all loops: the steps of the nest's body that read it
+};
+
+// How the blocks of a launch come to the pieces of the grid. Blocks of a cluster have neighbouring pieces.
+struct Walk {
+  bool stays = false;           // a block takes one piece after another; as many are launched as run at once
+  std::vector<WireId> order;    // of the groups of blocks, last fastest; empty: as the nest has them
+  std::int64_t by = 1;          // so many pieces of the last but one for each of the last
+  std::int64_t cluster = 1;     // blocks
+  std::optional<WireId> along;  // of a cluster
+  std::string alone_because;    // why there are no clusters, where the model would have some
 };
 
 // The step of a loop whose products run beside the columns that lanes compute. Those of tiles alone lead, those of what
@@ -93,7 +106,10 @@ struct WarpNest {
   std::int64_t shared_bytes = 0;
 
   // Of teams:
+  Walk walk;
   std::vector<Ring> rings;
+  std::map<BufferId, StagedTile> stores;  // outputs that leave through shared memory
+  std::string no_stores;                  // why others leave from registers
   std::optional<OverlappedStep> step;
   Overlap planned = Overlap::none;              // by the configuration of the kernel
   std::string not_as_planned;                   // why the step does not overlap so; empty where it does

@@ -77,7 +77,9 @@ std::string function_name(const MatrixInstruction&);
 std::string function_name(const MatrixLoad&);
 std::string function_name(const AsyncCopy&);
 std::string function_name(const MatrixInstruction& team, std::int64_t columns, bool from_registers);
-std::string tile_copy_name(std::size_t dimensions);  // by TMA, of arrays of 1 to 5 dimensions
+// By TMA, of arrays of 1 to 5 dimensions; into the memories of several blocks of a cluster at once.
+std::string tile_copy_name(std::size_t dimensions, bool shared = false);
+std::string tile_store_name(std::size_t dimensions);  // the other way
 // Their definitions in CUDA C++: as many as the text uses.
 std::string instruction_definitions(std::string_view used_in);
 

@@ -47,34 +47,34 @@ double first_readers(const BlockStep& step, BufferId tile, const VisitOrder& ord
 
 namespace {
 
-Raster measured(const BlockStep& step, const VisitOrder& order, const std::string& name, const Hardware& hardware) {
+double step_bytes(const BlockStep& step, const VisitOrder& order, const Hardware& hardware) {
   const auto cores = static_cast<double>(hardware.levels[step.core].count);
-  Raster made{name, 0};
+  double bytes = 0;
   for (const auto tile : step.streamed)
-    made.step_bytes += cores * first_readers(step, tile, order, hardware) * static_cast<double>(step.bytes(tile));
-  return made;
+    bytes += cores * first_readers(step, tile, order, hardware) * static_cast<double>(step.bytes(tile));
+  return bytes;
 }
 
 std::string words(const BlockStep& step, const VisitOrder& order) {
   std::string text;
   for (const auto& one : order) text += (text.empty() ? "" : ", ") + step.diagram().at(one.wire).name;
-  return text;
+  const auto& last = order.back();
+  const bool blocked = std::ranges::count(order, last.wire, &Visited::wire) > 1;
+  return blocked ? text + fmt::format(" by {}", last.pieces) : text;
 }
 
-}  // namespace
-
-std::vector<Raster> rasters(const BlockStep& step, const Hardware& hardware) {
+// As written first; none where there is one order.
+std::vector<VisitOrder> orders(const BlockStep& step, const Hardware& hardware) {
   auto written = as_written(step);
   std::erase_if(written, [](const Visited& one) { return one.pieces < 2; });
   constexpr std::size_t most_groups = 4;
   if (!cache_of(step, hardware) || written.size() < 2 || written.size() > most_groups) return {};
-  std::vector<Raster> all = {measured(step, written, words(step, written), hardware)};
+  std::vector<VisitOrder> all = {written};
   std::vector<std::size_t> places(written.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
   while (std::ranges::next_permutation(places).found) {
-    VisitOrder order;
+    auto& order = all.emplace_back();
     for (const auto place : places) order.push_back(written[place]);
-    all.push_back(measured(step, order, words(step, order), hardware));
   }
   // The last two groups: so many pieces of one for each of the other.
   const auto outer = written[written.size() - 2], inner = written.back();
@@ -85,9 +85,27 @@ std::vector<Raster> rasters(const BlockStep& step, const Hardware& hardware) {
       order.push_back({blocked.wire, (blocked.pieces + width - 1) / width});
       order.push_back(other);
       order.push_back({blocked.wire, width});
-      all.push_back(measured(step, order, words(step, order) + fmt::format(" by {}", width), hardware));
+      all.push_back(std::move(order));
     }
   return all;
+}
+
+}  // namespace
+
+std::vector<Raster> rasters(const BlockStep& step, const Hardware& hardware) {
+  std::vector<Raster> all;
+  for (const auto& order : orders(step, hardware))
+    all.push_back({words(step, order), step_bytes(step, order, hardware)});
+  return all;
+}
+
+VisitOrder best_order(const BlockStep& step, const Hardware& hardware) {
+  VisitOrder best;
+  double least = 0;
+  for (const auto& order : orders(step, hardware))
+    if (const double bytes = step_bytes(step, order, hardware); best.empty() || bytes < least * (1 - 1e-9))
+      best = order, least = bytes;
+  return best;
 }
 
 }  // namespace napkin

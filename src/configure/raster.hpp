@@ -25,5 +25,7 @@ double first_readers(const BlockStep&, BufferId tile, const VisitOrder&, const H
 // Every order of the groups, and two of them in blocks of each other; as written first. Empty without a cache, or where
 // there is one order.
 std::vector<Raster> rasters(const BlockStep&, const Hardware&);
+// The first of those that bring least from memory; empty where there are none.
+VisitOrder best_order(const BlockStep&, const Hardware&);
 
 }  // namespace napkin

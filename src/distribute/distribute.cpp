@@ -6,6 +6,7 @@
 
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
+#include "distribute/grid.hpp"
 
 namespace napkin {
 namespace {
@@ -29,7 +30,9 @@ WarpNest Distributing::run() {
   if (by_teams()) find_step();
   count_registers();
   if (by_teams()) {
+    find_outside();
     find_rings(result_.nest->body, nullptr);
+    find_stores();
     place_rings();
   } else {
     find_pipelined(result_.nest->body);
@@ -178,6 +181,8 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
       if (team > 1) nest_pieces(fitted.partition, leaf);
       auto result = with_blocks(Distributing(fitted, hardware, team, planned, 1).run(), fitted, hardware, planned);
       result.partition = fitted.partition;
+      if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
+      if (team > 1) share_tiles(result);
       return result;
     } catch (const Misfit& misfit) {
       if (!mend(fitted.partition, misfit, leaf, team)) return Refused{misfit.reason, {}};

@@ -14,6 +14,7 @@
 
 namespace napkin {
 
+constexpr std::int64_t swizzle_pattern = 1024;  // bytes after which the swizzles of TMA begin anew
 constexpr std::int64_t row_tile = 16, column_tile = 8, column_pair = 16;
 
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
@@ -70,6 +71,14 @@ class Distributing {
   bool is_copied_whole(const Buffer& buffer, const StagedTile& tile) const;
   void share_registers();
   void find_rings(const Block& block, const For* loop);
+  void find_stores();
+  std::size_t dimension_of(ArrayId array, WireId wire) const;
+  bool may_leave_in_boxes(BufferId id) const;
+  std::int64_t store_bytes() const;
+  void drop_stores(std::int64_t room);
+  void find_outside();
+  bool touches(const Nest& step, BufferId tile) const;
+  bool reads_tile(const Compute& compute, BufferId tile) const;
   const Compute* lasting(const Block& block) const;
   void place_rings();
   std::int64_t least_copies(const Ring& ring) const;

@@ -10,7 +10,6 @@ constexpr std::int64_t all_registers = 65536, most_lane_registers = 240, loader_
 constexpr std::int64_t most_teams = 7;     // that compute, of a block of 1024 threads
 constexpr std::int64_t longest_box = 256;  // of one copy
 constexpr std::int64_t most_copies = 4;    // of a ring
-constexpr std::int64_t pattern = 1024;     // swizzles begin anew every so many bytes
 constexpr std::int64_t barrier_bytes = 8;
 constexpr std::size_t most_dimensions = 5;
 
@@ -106,7 +105,7 @@ void Distributing::find_rings(const Block& block, const For* loop) {
     }
   }
   if (innermost) ring.copies = most_copies, ring.lasting = lasting(block);
-  if (!ring.tiles.empty()) result_.rings.push_back(ring);
+  if (loop && !ring.tiles.empty()) result_.rings.push_back(ring);
 }
 // The product that a round ends with, if it goes on with a sum that nothing else in the round touches.
 const Compute* Distributing::lasting(const Block& block) const {
@@ -127,6 +126,7 @@ void Distributing::place_rings() {
       return a.copies - least_copies(a) < b.copies - least_copies(b);
     });
   };
+  drop_stores(room);
   while (ring_bytes() > room && most()->copies > least_copies(*most())) --most()->copies;
   if (ring_bytes() > room)
     throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", ring_bytes(), room),
@@ -138,8 +138,12 @@ void Distributing::place_rings() {
       auto& tile = result_.tiles.at(id);
       tile.copies = ring.copies;
       tile.begin = begin;
-      begin += up(tile.layout.size_bytes(), pattern) * ring.copies;
+      begin += up(tile.layout.size_bytes(), swizzle_pattern) * ring.copies;
     }
+  }
+  for (auto& [id, tile] : result_.stores) {
+    tile.begin = begin;
+    begin += up(tile.layout.size_bytes(), swizzle_pattern);
   }
   result_.barriers_begin = begin;
   result_.shared_bytes = ring_bytes();
@@ -160,9 +164,9 @@ std::int64_t Distributing::block_room() const {
 std::int64_t Distributing::least_copies(const Ring& ring) const { return is_overlapped(ring) ? 2 : 1; }
 bool Distributing::is_overlapped(const Ring& ring) const { return result_.step && result_.step->loop == ring.loop; }
 std::int64_t Distributing::ring_bytes() const {
-  std::int64_t all = 0;
+  std::int64_t all = store_bytes();
   for (const auto& ring : result_.rings) {
-    for (const auto id : ring.tiles) all += up(result_.tiles.at(id).layout.size_bytes(), pattern) * ring.copies;
+    for (const auto id : ring.tiles) all += up(result_.tiles.at(id).layout.size_bytes(), swizzle_pattern) * ring.copies;
     all += barrier_bytes * ring.copies * (static_cast<std::int64_t>(ring.tiles.size()) + 1);
   }
   return all;

@@ -78,7 +78,8 @@ constexpr std::string_view reserved[] = {
     "expf", "exp2f", "logf", "log2f", "sqrtf", "rsqrtf", "tanhf", "erff", "fabsf", "fmaxf", "fminf", "main", "std",
     // the generated code's own
     "n", "i", "error", "space", "start", "possible", "reference", "launch", "good", "check", "run", "block", "thread",
-    "threads", "shared_memory", "pieces", "workspace", "stream", "sizes", "blocks", "device", "host", "time", "full"};
+    "threads", "shared_memory", "pieces", "workspace", "stream", "sizes", "blocks", "device", "host", "time", "full",
+    "rank"};
 }
 
 Identifiers::Identifiers() : taken_(std::begin(reserved), std::end(reserved)) {}

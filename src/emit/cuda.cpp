@@ -73,7 +73,9 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   teams.threaded.shared_alignment = printed.shared_alignment;
   teams.kernel = team_kernel(teams.threaded, warps, printed.names, name + "_teams");
   teams.maps = tile_maps(warps);
+  teams.stores = store_maps(warps);
   teams.inputs = read_in_place(warps);
+  teams.walk = warps.walk;
   add_limits(printed, teams.kernel.limits);
   return {};
 }

@@ -71,6 +71,7 @@ void FragmentPrinter::print(const Save& save) {
   const auto& array = page_.diagram.at(buffer.array);
   const auto& grid = warps_.arrays.at(save.from);
   out_.line(fmt::format("// save {}", array.name));
+  if (warps_.stores.contains(save.from)) return store(save.from);
   if (grid.rows && grid.columns && array.wires.back() == *grid.columns) return save_pairs(save.from);
   Here here;
   int opened = open_cells(grid, here);
@@ -87,7 +88,17 @@ void FragmentPrinter::save_pairs(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto array = page_.nest.at(id).array;
   Here first;
-  int opened = open_rows(grid, first);
+  const int opened = open_rows(grid, first);
+  const auto second = open_pairs(grid, first);
+  out_.open(fmt::format("if ({})", guard(array, first)));
+  const auto one = stored(id, first), other = stored(id, second);
+  out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
+                        second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
+  close(opened + 2);
+}
+
+// Inside of rows, a loop over columns of fragments: the lane's first number there, and the second.
+FragmentPrinter::Here FragmentPrinter::open_pairs(const Grid& grid, Here& first) {
   first.column = lanes.column;
   loop(first.column, grid.column_tiles);
   auto second = first;
@@ -99,11 +110,7 @@ void FragmentPrinter::save_pairs(BufferId id) {
     here->position[*grid.columns] = page_.pool.fresh(page_.wires[wire]);
     place_column(grid, *here);
   }
-  out_.open(fmt::format("if ({})", guard(array, first)));
-  const auto one = stored(id, first), other = stored(id, second);
-  out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
-                        second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
-  close(opened + 2);
+  return second;
 }
 
 // The address of an output's cell, and what is written there.
@@ -320,6 +327,12 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }
 
+// The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
+bool FragmentPrinter::is_along(const Index& index) const {
+  return std::any_of(index.terms.begin(), index.terms.end(),
+                     [&](const auto& term) { return term.first == warps_.walk.along; });
+}
+
 // From shared memory where the tile of the block stands there.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
   while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
@@ -333,7 +346,8 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
     if (!dimension) return std::string("0");
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
     const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
-    return begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
+    const auto offset = begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
+    return is_along(from.at[*dimension]) ? fmt::format("max({}, 0)", offset) : offset;
   };
   return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
                      tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));

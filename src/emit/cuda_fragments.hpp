@@ -43,6 +43,11 @@ class FragmentPrinter {
   bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.in_passing.contains(id); }
 
   const LaneNames lanes;
+  // Of outputs that leave through shared memory: the map of the array, whether there is one, and the tile.
+  struct StoreNames {
+    std::string map, mapped, tile;
+  };
+  std::map<BufferId, StoreNames> stores;
 
  private:
   // The loops that are open: how the text counts rows of fragments and so on, and positions in full.
@@ -61,6 +66,10 @@ class FragmentPrinter {
   void loop(const std::string& counter, std::int64_t count);
 
   void save_pairs(BufferId);
+  Here open_pairs(const Grid&, Here& first);
+  void store(BufferId);
+  void stage(BufferId);
+  void copy_out(BufferId);
   std::string element(ArrayId, const Here&) const;
   std::string stored(BufferId, const Here&);
 
@@ -82,6 +91,7 @@ class FragmentPrinter {
   std::string slot(BufferId, const Here&) const;
   Typed read(const Compute&, ExprId access, const Here&);
   std::string input(BufferId, const Access&, const Here&) const;
+  bool is_along(const Index&) const;
   std::string value(const Compute&, ExprId, const Here&);
   std::string guard(ArrayId, const Here&) const;
   ExprId value_of(const Compute& compute) const {

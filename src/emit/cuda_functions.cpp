@@ -134,6 +134,23 @@ __device__ __forceinline__ int napkin_panel_place(int row, int column) {
 }
 )";
 
+constexpr std::string_view store_functions =
+    R"(// Two numbers side by side into a tile that leaves.
+template <class T>
+__device__ __forceinline__ void napkin_stage_pair(T* at, T first, T second) {
+  napkin_shared_write(reinterpret_cast<napkin_pair<T>*>(at), napkin_pair<T>{first, second});
+}
+)";
+
+constexpr std::string_view cluster_functions =
+    R"(// A warp has read the tiles of a ring's copy, which the blocks of a cluster fill together: all of them are told.
+template <int blocks>
+__device__ __forceinline__ void napkin_release_cluster(napkin_barrier* empty) {
+  __syncwarp();
+  if (threadIdx.x % 32 < blocks) napkin_barrier_arrive_at(empty, threadIdx.x % 32);
+}
+)";
+
 }  // namespace
 
 std::string warp_definitions(const std::string& used_in) {
@@ -147,7 +164,10 @@ std::string warp_definitions(const std::string& used_in) {
          "NAPKIN_EMULATION\n" +
          instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(fast_functions) +
          (tiles || by_teams ? std::string(tile_functions) + "\n" : "") +
-         (by_teams ? std::string(team_functions) + "\n" : "") + rows;
+         (by_teams ? std::string(team_functions) + "\n" : "") +
+         (used_in.find("napkin_stage_pair(") != std::string::npos ? std::string(store_functions) + "\n" : "") +
+         (used_in.find("napkin_release_cluster<") != std::string::npos ? std::string(cluster_functions) + "\n" : "") +
+         rows;
 }
 
 }  // namespace napkin

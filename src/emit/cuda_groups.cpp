@@ -49,32 +49,84 @@ void GroupPrinter::print(const Entered& entered, const std::string& number) {
   page_.out.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, group->size, around.end));
 }
 
-// The fastest group last; a block's number is taken apart from there.
 void GroupPrinter::blocks() {
-  auto& out = page_.out;
   const auto groups = enter(true);
   if (groups.empty()) return;
-  out.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
+  page_.out.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
+  take_apart(groups, {}, "return");
+}
+
+// The fastest group last; the number is taken apart from there.
+void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& walk, const std::string& otherwise) {
+  auto& out = page_.out;
   std::vector<const Entered*> inner;  // of a wire that another group of blocks splits: printed after that
-  for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
-    const auto size = page_.size(it->group->wire);
-    const auto count =
-        it->around.is_whole() ? fmt::format("pieces({}, {})", size, it->group->size) : fmt::format("{}", it->most());
-    const auto number = fmt::format("(int)(block % {})", count);
-    if (it->around.is_whole()) {
-      print(*it, number);
-    } else {
-      out.declare(it->begin + "_number", number);
-      inner.insert(inner.begin(), &*it);
-    }
-    out.line(fmt::format("block /= {};", count));
+  const auto take = [&](const Entered& each, std::string number) {
+    if (is_along(each, walk)) number = fmt::format("({} * {} + {})", number, walk.cluster, rank);
+    if (each.around.is_whole()) return print(each, number);
+    out.declare(each.begin + "_number", number);
+    inner.insert(inner.begin(), &each);
+  };
+  const auto order = ordered(groups, walk);
+  auto it = order.rbegin();
+  if (walk.by > 1 && order.size() > 1) {
+    run(*order[order.size() - 2], *order.back(), walk, take);
+    it += 2;
   }
-  out.line("if (block > 0) return;  // the grid may be larger than the groups are many");
+  for (; it != order.rend(); ++it) {
+    take(**it, fmt::format("(int)(block % {})", count(**it, walk)));
+    out.line(fmt::format("block /= {};", count(**it, walk)));
+  }
+  if (otherwise == "return") out.line("if (block > 0) return;  // the grid may be larger than the groups are many");
   for (const auto* each : inner) {
     print(*each, each->begin + "_number");
-    out.line(fmt::format("if ({} >= {}) return;", each->begin, each->around.end));
+    out.line(fmt::format("if ({} >= {}) {};", each->begin, each->around.end, otherwise));
   }
   out.line();
+}
+
+// Groups that the walk does not name stand first.
+std::vector<const GroupPrinter::Entered*> GroupPrinter::ordered(const std::vector<Entered>& groups,
+                                                                const Walk& walk) const {
+  std::vector<const Entered*> all;
+  for (const auto& each : groups) all.push_back(&each);
+  std::stable_sort(all.begin(), all.end(), [&](const Entered* a, const Entered* b) {
+    const auto place = [&](const Entered* each) {
+      const auto found = std::find(walk.order.begin(), walk.order.end(), each->group->wire);
+      const bool named = found != walk.order.end() && each->group->level == page_.kernel.block_level;
+      return named ? found - walk.order.begin() : -1;
+    };
+    return place(a) < place(b);
+  });
+  return all;
+}
+
+// The last two groups, so many pieces of the slower one side by side for each of the faster: the last run has fewer.
+void GroupPrinter::run(const Entered& slower, const Entered& faster, const Walk& walk, const Take& take) {
+  auto& out = page_.out;
+  const auto by = walk.by;
+  const auto all = fmt::format("((long long){} * {})", count(slower, walk), count(faster, walk));
+  const auto run = fmt::format("((long long){} * {})", by, count(faster, walk));
+  const auto at = page_.pool.fresh("at"), first = page_.pool.fresh("first"), wide = page_.pool.fresh("wide");
+  out.line(fmt::format("const long long {} = block % {};", at, all));
+  out.line(fmt::format("block /= {};", all));
+  out.declare(first, fmt::format("(int)({} / {}) * {}", at, run, by), "a run of so many pieces");
+  out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower, walk), first));
+  take(slower, fmt::format("({} + (int)({} % {} % {}))", first, at, run, wide));
+  take(faster, fmt::format("(int)({} % {} / {})", at, run, wide));
+}
+
+// Of clusters, along the group that theirs lie along.
+std::string GroupPrinter::count(const Entered& each, const Walk& walk) const {
+  const auto together = is_along(each, walk) ? walk.cluster : 1;
+  return each.around.is_whole()
+             ? fmt::format("pieces({}, {})", page_.size(each.group->wire), each.group->size * together)
+             : fmt::format("{}", pieces_of(each.most(), together));
+}
+bool GroupPrinter::is_along(const Entered& each, const Walk& walk) { return walk.along == each.group->wire; }
+std::string GroupPrinter::all(const std::vector<Entered>& groups, const Walk& walk) const {
+  std::string text = "1LL";
+  for (const auto& each : groups) text += " * " + count(each, walk);
+  return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
 }
 
 }  // namespace napkin

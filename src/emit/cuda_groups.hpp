@@ -1,11 +1,13 @@
 // Groups: which piece of every wire is a block's, and which a thread's or a warp's.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "emit/cuda_page.hpp"
+#include "napkin/distribute.hpp"
 
 namespace napkin {
 
@@ -26,6 +28,12 @@ class GroupPrinter {
   void print(const Entered&, const std::string& number);
   // The groups of blocks, from the block's number.
   void blocks();
+  // Groups of blocks from the number `block`; where there is no such piece, `otherwise`: "return" or "continue".
+  void take_apart(const std::vector<Entered>&, const Walk&, const std::string& otherwise);
+  // How many pieces: "(long long)pieces(n.q, 64) * n.h"; of clusters where the walk has some.
+  std::string all(const std::vector<Entered>&, const Walk&) const;
+  // The number of a block in its cluster.
+  static constexpr std::string_view rank = "rank";
 
   std::string words(const Split&) const;  // "group q 48 at smem"
   // Comments: a line for each group, with who has a piece of it below the blocks, and for each stream.
@@ -35,7 +43,12 @@ class GroupPrinter {
   static std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 
  private:
+  using Take = std::function<void(const Entered&, const std::string& number)>;
   void describe(const Block&);
+  std::vector<const Entered*> ordered(const std::vector<Entered>&, const Walk&) const;
+  void run(const Entered& slower, const Entered& faster, const Walk&, const Take&);
+  std::string count(const Entered&, const Walk&) const;
+  static bool is_along(const Entered&, const Walk&);
 
   Page& page_;
   std::map<WireId, int> splits_;

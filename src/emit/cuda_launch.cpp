@@ -45,6 +45,19 @@ static bool runs(void (*kernel)(Parameters...), int threads) {
   return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.maxThreadsPerBlock >= threads;
 }
 
+// Of blocks that stay for several pieces: as many as run at once, but no more than there are pieces.
+template <class... Parameters>
+static long long at_once(void (*kernel)(Parameters...), long long pieces, int threads, int shared) {
+  int device = 0, cores = 0, blocks = 0;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared) != cudaSuccess)
+    return pieces;
+  const long long fit = (long long)cores * blocks;
+  return fit < 1 || pieces < fit ? pieces : fit;
+}
+
 // How copies of tiles see an array: its sizes, and the box that is copied at once, slowest dimension first. False where
 // they cannot: rows that do not begin at multiples of 16 bytes.
 template <class T, int rank>
@@ -84,14 +97,43 @@ static bool map_tiles(CUtensorMap* map, const T* array, const long long (&sizes)
 
 )";
 
-// The number of blocks: pieces of the groups that are blocks, multiplied.
-std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel) {
+constexpr std::string_view cluster_text =
+    R"(// Starts clusters of so many blocks each, which stay for several pieces: as many as run at once.
+template <class... Parameters>
+static int start_clusters(void (*kernel)(Parameters...), int cluster, long long clusters, int threads, int shared,
+                          void* stream, Parameters... arguments) {
+  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+  if (error != cudaSuccess) return error;
+  cudaLaunchAttribute attribute;
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = (unsigned)cluster;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)cluster);
+  config.blockDim = dim3((unsigned)threads);
+  config.dynamicSmemBytes = (size_t)shared;
+  config.stream = (cudaStream_t)stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  int fit = 0;
+  error = cudaOccupancyMaxActiveClusters(&fit, kernel, &config);
+  if (error != cudaSuccess) return error;
+  if (fit < 1) return cudaErrorInvalidConfiguration;
+  config.gridDim = dim3((unsigned)((clusters < fit ? clusters : fit) * cluster));
+  return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+)";
+
+// The number of blocks: pieces of the groups that are blocks, multiplied. Along a wire there may be clusters of them.
+std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const Walk& walk) {
   std::string text = "1LL";
   std::map<WireId, std::int64_t> around;
   for (const auto& group : kernel.nest.groups) {
     if (group.level > kernel.block_level) continue;
     const auto [outer, first] = around.try_emplace(group.wire, group.size);
-    text += first ? fmt::format(" * pieces({}, {})", code_size(plan.diagram, plan.names, group.wire), group.size)
+    const auto size = group.size * (walk.along == group.wire ? walk.cluster : 1);
+    text += first ? fmt::format(" * pieces({}, {})", code_size(plan.diagram, plan.names, group.wire), size)
                   : fmt::format(" * {}", (outer->second + group.size - 1) / group.size);
     outer->second = std::min(outer->second, group.size);
   }
@@ -99,19 +141,24 @@ std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel) {
 }
 
 std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const std::vector<ArrayId>& inputs,
-                    const std::string& name) {
+                    const std::string& name, const Walk& walk = {}) {
   std::string arguments;
   for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
   for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
-  return fmt::format("error = start({}, {}, {}, {}, stream, n{}", name, blocks(plan, kernel), kernel.threads,
-                     kernel.shared_bytes, arguments);
+  auto number = blocks(plan, kernel, walk);
+  if (walk.cluster > 1)
+    return fmt::format("error = start_clusters({}, {}, {}, {}, {}, stream, n{}", name, walk.cluster, number,
+                       kernel.threads, kernel.shared_bytes, arguments);
+  if (walk.stays) number = fmt::format("at_once({}, {}, {}, {})", name, number, kernel.threads, kernel.shared_bytes);
+  return fmt::format("error = start({}, {}, {}, {}, stream, n{}", name, number, kernel.threads, kernel.shared_bytes,
+                     arguments);
 }
 
 // "map_tiles(&maps[0], A, {n.a, n.b}, {64, 64}, 128)".
-std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number) {
+std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number, bool is_input = true) {
   std::vector<std::string> sizes;
   for (const auto wire : plan.diagram.at(map.array).wires) sizes.push_back(code_size(plan.diagram, plan.names, wire));
-  return fmt::format("map_tiles(&maps[{}], {}, {{{}}}, {{{}}}, {})", number, argument(plan, map.array, true),
+  return fmt::format("map_tiles(&maps[{}], {}, {{{}}}, {{{}}}, {})", number, argument(plan, map.array, is_input),
                      fmt::join(sizes, ", "), fmt::join(map.box, ", "), map.swizzle);
 }
 
@@ -122,9 +169,14 @@ void launch_teams(const CudaPlan& plan, const TeamKernel& teams, Lines& out) {
     conditions += " &&\n      " + mapped(plan, teams.maps[i], i);
     maps += fmt::format(", maps[{}]", i);
   }
-  out.line(fmt::format("CUtensorMap maps[{}];", teams.maps.size()));
+  out.line(fmt::format("CUtensorMap maps[{}] = {{}};", teams.maps.size() + teams.stores.size()));
   out.open(fmt::format("if ({})", conditions));
-  out.line(started(plan, teams.threaded, teams.inputs, teams.kernel.name) + maps + ");");
+  for (std::size_t i = 0; i < teams.stores.size(); ++i) {
+    const auto number = teams.maps.size() + i;
+    out.declare(fmt::format("mapped{}", i), mapped(plan, teams.stores[i], number, false));
+    maps += fmt::format(", maps[{}], mapped{}", number, i);
+  }
+  out.line(started(plan, teams.threaded, teams.inputs, teams.kernel.name, teams.walk) + maps + ");");
   out.close("} else {");
   out.deepen();
 }
@@ -144,6 +196,11 @@ void launch(const CudaPlan& plan, std::size_t index, Lines& out) {
     out.line((index == 0 ? "int " : "") + other);
   }
   if (index + 1 < plan.kernels.size()) out.line("if (error != cudaSuccess) return error;");
+}
+
+bool any_clusters(const CudaPlan& plan) {
+  return std::any_of(plan.teams.begin(), plan.teams.end(),
+                     [](const auto& each) { return each && each->walk.cluster > 1; });
 }
 
 void launcher(const CudaPlan& plan, Lines& out) {
@@ -198,6 +255,7 @@ std::string cuda_source(const CudaPlan& plan) {
   Lines rest;
   rest.verbatim(start_text);
   if (any_teams(plan)) rest.verbatim(map_text);
+  if (any_clusters(plan)) rest.verbatim(cluster_text);
   define_possible(plan, rest);
   define_workspace_size(plan, rest);
   launcher(plan, rest);

@@ -15,8 +15,9 @@ namespace napkin {
 struct TeamKernel {
   ThreadedKernel threaded;
   CudaKernel kernel;
-  std::vector<TileMap> maps;
+  std::vector<TileMap> maps, stores;
   std::vector<ArrayId> inputs;  // that it has pointers to
+  Walk walk{};
 };
 
 // Everything the files of one plan are printed from.

@@ -34,7 +34,9 @@ void NestPrinter::words(const std::string& by, const std::string& loaded) {
                         warps_.warps, report::held(static_cast<double>(warps_.shared_bytes)), by));
   for (const auto& group : nest_.groups)
     out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
-                          groups_.is_block(group) ? "one piece for each block" : "one piece for each warp"));
+                          !groups_.is_block(group) ? "one piece for each warp"
+                          : warps_.walk.stays      ? "one piece at a time for each block"
+                                                   : "one piece for each block"));
   print_streams(nest_.body, loaded);
 }
 void NestPrinter::print_streams(const Block& block, const std::string& loaded) {
@@ -70,13 +72,16 @@ void NestPrinter::declare_tiles() {
                           tile.layout.columns));
 }
 
-void NestPrinter::warps() {
+void NestPrinter::lanes() {
   const auto& lanes = columns_.lanes;
-  const auto groups = groups_.enter(false);
   out_.declare(lanes.warp, "threadIdx.x / 32");
   out_.declare(lanes.lane, "threadIdx.x % 32");
   out_.declare(lanes.group, lanes.lane + " / 4", "the lane's rows of fragments");
   out_.declare(lanes.quad, lanes.lane + " % 4", "and its columns");
+}
+void NestPrinter::warps() {
+  const auto& lanes = columns_.lanes;
+  const auto groups = groups_.enter(false);
   std::int64_t faster = warps_.warps;
   for (const auto& each : groups) {
     const bool slowest = faster == warps_.warps;
@@ -92,7 +97,7 @@ void NestPrinter::warps() {
 void NestPrinter::only_position(std::uint32_t w) {
   auto& piece = page_.own[w];
   if (piece.extent != 1 || piece.is_whole()) return;
-  piece.position = piece.begin;
+  piece.position = piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin;
 }
 
 // Steps

@@ -25,6 +25,7 @@ class NestPrinter {
   void parameters(const std::string& name, const std::vector<ArrayId>& inputs,
                   const std::vector<std::string>& more = {});
   void declare_tiles();
+  void lanes();
   void warps();
 
   // Steps

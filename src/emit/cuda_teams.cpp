@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "diagram/match.hpp"
+#include "emit/cuda_grid.hpp"
 #include "emit/cuda_tiles.hpp"
 #include "emit/cuda_turns.hpp"
 
@@ -19,34 +20,47 @@ constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with, so that 
 class TeamPrinter : TurnPrinter {
  public:
   TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
-      : TurnPrinter(kernel, warps, names), barriers_(page_.pool.fresh("barriers")) {
+      : TurnPrinter(kernel, warps, names), grid_(page_, groups_, warps.walk), barriers_(page_.pool.fresh("barriers")) {
     for (const auto id : tiles()) {
       maps_[id] = page_.pool.fresh(page_.buffer(id) + "_map");
       full_[id] = page_.pool.fresh(page_.buffer(id) + "_full");
     }
     for (const auto& ring : warps_.rings)
-      if (ring.loop) name_ring(ring);
+      if (is_reused(ring)) name_ring(ring);
+    for (const auto& [id, tile] : warps_.stores) {
+      const auto& name = page_.array(nest_.at(id).array);
+      columns_.stores[id] = {page_.pool.fresh(name + "_map"), page_.pool.fresh(name + "_mapped"),
+                             page_.pool.fresh(name + "_leaves")};
+    }
   }
 
   CudaKernel run(const std::string& name) {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
     words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
+    grid_.words();
+    store_words();
     turn_words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
     parameters(name, read_in_place(warps_), map_parameters());
     declare_tiles();
+    declare_stores();
     declare_barriers();
-    groups_.blocks();
+    grid_.begin();
     begin_barriers();
     copying_team();
     if (warps_.loader_lane_registers > 0)
       out_.line(fmt::format("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers));
     begin_turns();
-    warps();
+    lanes();
     declare_places();
+    grid_.open();
+    warps();
     print(nest_.body, true);
+    grid_.close();
     end_turns();
+    if (!warps_.stores.empty()) out_.line("napkin_store_end();");
+    end_blocks();
     out_.close();
     without_teams(name);
     return {name, out_.text(), page_.limits};
@@ -54,7 +68,8 @@ class TeamPrinter : TurnPrinter {
 
  private:
   struct RingNames {
-    std::string empty, slot, phase;
+    std::string empty, slot, phase;  // no slot where there is one copy outside of all loops
+    std::string at(const std::string& barriers) const { return slot.empty() ? barriers : barriers + " + " + slot; }
   };
 
   std::vector<BufferId> tiles() const {
@@ -62,10 +77,12 @@ class TeamPrinter : TurnPrinter {
     for (const auto& ring : warps_.rings) all.insert(all.end(), ring.tiles.begin(), ring.tiles.end());
     return all;
   }
+  // Whether copies of it are filled more than once.
+  bool is_reused(const Ring& ring) const { return ring.loop || warps_.walk.stays; }
   void name_ring(const Ring& ring) {
-    const auto& wire = page_.wires[ring.loop->split.wire.index];
-    rings_[ring.loop] = {page_.pool.fresh(wire + "_empty"), page_.pool.fresh(wire + "_slot"),
-                         page_.pool.fresh(wire + "_phase")};
+    const auto& stem = ring.loop ? page_.wires[ring.loop->split.wire.index] : page_.buffer(ring.tiles.front());
+    rings_[&ring] = {page_.pool.fresh(stem + "_empty"), ring.loop ? page_.pool.fresh(stem + "_slot") : "",
+                     page_.pool.fresh(stem + "_phase")};
   }
   const Ring* ring(const For* loop) const {
     const auto found =
@@ -78,6 +95,10 @@ class TeamPrinter : TurnPrinter {
   std::vector<std::string> map_parameters() const {
     std::vector<std::string> all;
     for (const auto id : tiles()) all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", maps_.at(id)));
+    for (const auto& [id, names] : columns_.stores) {
+      all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", names.map));
+      all.push_back(fmt::format("const int {}", names.mapped));
+    }
     return all;
   }
   // Where the text is compiled for other machines: a launcher finds that it may not have as many threads.
@@ -86,11 +107,27 @@ class TeamPrinter : TurnPrinter {
     for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.storage(id)));
     for (const auto id : nest_.outputs) all.push_back(fmt::format("{}*", page_.storage(id)));
     for (std::size_t i = 0; i < maps_.size(); ++i) all.emplace_back("const __grid_constant__ CUtensorMap");
+    for (std::size_t i = 0; i < warps_.stores.size(); ++i)
+      all.insert(all.end(), {"const __grid_constant__ CUtensorMap", "const int"});
     out_.verbatim("#else\n");
     out_.list(fmt::format("__global__ void __launch_bounds__(1) {}(", name), all, ") {}");
     out_.verbatim("#endif\n");
   }
 
+  void store_words() {
+    for (const auto& [id, tile] : warps_.stores)
+      out_.line(fmt::format("//   {} leaves through shared memory, by TMA where its rows are aligned",
+                            page_.diagram.at(nest_.at(id).array).name));
+    if (!warps_.no_stores.empty())
+      out_.line(fmt::format("//   {} leave from registers: {}", warps_.stores.empty() ? "outputs" : "others",
+                            warps_.no_stores));
+  }
+  void declare_stores() {
+    for (const auto& [id, tile] : warps_.stores)
+      out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // [{3}][{4}]",
+                            page_.storage(nest_.at(id).array), columns_.stores.at(id).tile, tile.begin,
+                            tile.layout.rows, tile.layout.columns));
+  }
   // Full barriers of all tiles first, then empty ones of all rings.
   void declare_barriers() {
     out_.line(fmt::format("napkin_barrier* const {} = reinterpret_cast<napkin_barrier*>(shared_memory + {});",
@@ -102,21 +139,41 @@ class TeamPrinter : TurnPrinter {
     for (const auto id : tiles()) declare(full_.at(id), warps_.tiles.at(id).copies);
     full_count_ = barrier_count_;
     for (const auto& ring : warps_.rings)
-      if (ring.loop) declare(rings_.at(ring.loop).empty, ring.copies);
+      if (is_reused(ring)) declare(rings_.at(&ring).empty, ring.copies);
     out_.line();
   }
-  // The copying thread makes a tile full, every computing warp makes it empty.
+  // The copying thread makes a tile full, every computing warp makes it empty; of tiles that a cluster shares, the
+  // warps of all its blocks.
   void begin_barriers() {
-    out_.line("if (threadIdx.x == 0) {");
-    out_.deepen();
-    out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, i < {} ? 1 : {});", barrier_count_,
-                          barriers_, full_count_, warps_.warps));
+    out_.open("if (threadIdx.x == 0)");
+    out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, 1);", full_count_, barriers_));
+    for (const auto& ring : warps_.rings)
+      if (is_reused(ring))
+        out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, {});", ring.copies,
+                              rings_.at(&ring).empty, warps_.warps * (is_shared(ring) ? warps_.walk.cluster : 1)));
     out_.line("napkin_barrier_publish();");
     out_.close();
-    out_.line("__syncthreads();\n");
+    meet_blocks();
+    out_.line();
+  }
+  // Of a cluster, or the one.
+  void meet_blocks() { out_.line(warps_.walk.cluster > 1 ? "napkin_cluster_meet();" : "__syncthreads();"); }
+  bool is_shared(const Ring& ring) const {
+    return std::any_of(ring.tiles.begin(), ring.tiles.end(),
+                       [&](BufferId id) { return warps_.tiles.at(id).shares > 1; });
+  }
+  std::string release(const Ring& ring) const {
+    return is_shared(ring) ? fmt::format("napkin_release_cluster<{}>", warps_.walk.cluster) : "napkin_release";
   }
   void declare_places() {
-    for (const auto& [loop, names] : rings_) out_.line(fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
+    for (const auto& [ring, names] : rings_)
+      out_.line(names.slot.empty() ? fmt::format("int {} = 0;", names.phase)
+                                   : fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
+  }
+
+  // Blocks of a cluster write to each other's memory, which lasts as long as they do.
+  void end_blocks() {
+    if (warps_.walk.cluster > 1) meet_blocks();
   }
 
   // The team that copies
@@ -128,9 +185,13 @@ class TeamPrinter : TurnPrinter {
       out_.line(fmt::format("napkin_give_registers<{}, {}>();", warps_.loader_lane_registers, warps_.first_registers));
     out_.line(fmt::format("if (threadIdx.x > {}) return;", computing));
     declare_places();
-    if (const auto* outside = ring(nullptr))
-      for (const auto id : outside->tiles) fill(id, "");
-    fill_loops(nest_.body);
+    grid_.open();
+    for (const auto& step : nest_.body.steps) {
+      outside(step, &Ring::first, [&](const Ring& ring) { fill(ring); });
+      fill_loop(step);
+    }
+    grid_.close();
+    end_blocks();
     out_.line("return;");
     out_.close();
   }
@@ -140,18 +201,25 @@ class TeamPrinter : TurnPrinter {
              return inside && fills(*inside);
            });
   }
-  void fill_loops(const Block& block) {
-    for (const auto& step : block.steps)
-      if (const auto* loop = std::get_if<For>(&step.node); loop && fills(*loop))
-        pieces(*loop, [&](const WirePiece&, const std::string&) {
-          if (const auto* here = ring(loop)) {
-            const auto& names = rings_.at(loop);
-            out_.line(fmt::format("napkin_barrier_wait({} + {}, {} ^ 1);", names.empty, names.slot, names.phase));
-            for (const auto id : here->tiles) fill(id, names.slot);
-            advance(*here);
-          }
-          fill_loops(loop->body);
-        });
+  void fill_loop(const Nest& step) {
+    const auto* loop = std::get_if<For>(&step.node);
+    if (!loop || !fills(*loop)) return;
+    pieces(*loop, [&](const WirePiece&, const std::string&) {
+      if (const auto* here = ring(loop)) fill(*here);
+      for (const auto& inside : loop->body.steps) fill_loop(inside);
+    });
+  }
+  void fill(const Ring& ring) {
+    const auto names = is_reused(ring) ? rings_.at(&ring) : RingNames();
+    if (is_reused(ring)) out_.line(fmt::format("napkin_barrier_wait({}, {} ^ 1);", names.at(names.empty), names.phase));
+    for (const auto id : ring.tiles) fill(id, names.slot);
+    if (is_reused(ring)) advance(ring);
+  }
+  // Of the tiles outside of all loops, those that the step is the first to read, or the last.
+  template <class Do>
+  void outside(const Nest& step, const Nest* Ring::*which, Do act) const {
+    for (const auto& ring : warps_.rings)
+      if (!ring.loop && ring.*which == &step) act(ring);
   }
   // One tile, panel after panel; its barrier expects all bytes of the boxes, those past the end of the array too.
   void fill(BufferId id, const std::string& slot) {
@@ -160,22 +228,31 @@ class TeamPrinter : TurnPrinter {
     const auto full = slot.empty() ? full_.at(id) : fmt::format("{} + {}", full_.at(id), slot);
     const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, pattern);
     out_.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));
+    const auto share = tile.layout.rows / tile.shares;
+    const bool shared = tile.shares > 1;
     for (std::int64_t column = 0; column < tile.layout.columns; column += tile.layout.panel) {
       std::string at;
       for (std::size_t k = 0; k < buffer.at.size(); ++k) {
-        const auto begin = corner(buffer.at[k], page_.shared, false);
         page_.limit(buffer.at[k], page_.shared);
-        at += ", " + (k != tile.column || column == 0 ? begin
-                      : begin == "0"                  ? fmt::format("{}", column)
-                                                      : fmt::format("{} + {}", begin, column));
+        const auto further = k == tile.column && column > 0 ? fmt::format("{}", column)
+                             : k == tile.row && shared      ? fmt::format("{} * {}", GroupPrinter::rank, share)
+                                                            : "";
+        at += ", " + sum(corner(buffer.at[k], page_.shared, false), further);
       }
-      const auto panel = column == 0 ? to : fmt::format("{} + {}", to, column * tile.layout.rows);
-      out_.line(fmt::format("{}({}, &{}, {}{});", tile_copy_name(buffer.at.size()), panel, maps_.at(id), full, at));
+      auto panel = sum(to, column == 0 ? "" : fmt::format("{}", column * tile.layout.rows));
+      if (shared) panel = sum(panel, fmt::format("{} * {}", GroupPrinter::rank, share * tile.layout.panel));
+      out_.line(fmt::format("{}({}, &{}, {}{}{});", tile_copy_name(buffer.at.size(), shared), panel, maps_.at(id), full,
+                            shared ? fmt::format(", {}", (1 << tile.shares) - 1) : "", at));
     }
   }
+  static std::string sum(const std::string& begin, const std::string& further) {
+    return further.empty() ? begin : begin == "0" ? further : fmt::format("{} + {}", begin, further);
+  }
   void advance(const Ring& ring) {
-    const auto& names = rings_.at(ring.loop);
-    out_.line(fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
+    const auto& names = rings_.at(&ring);
+    out_.line(names.slot.empty()
+                  ? fmt::format("{} ^= 1;", names.phase)
+                  : fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
   }
 
   // Streams, on either side
@@ -198,9 +275,10 @@ class TeamPrinter : TurnPrinter {
 
   // The teams that compute
 
-  void print(const Block& block, bool) override {
+  void print(const Block& block, bool outermost) override {
     if (!is_step(block)) declare_buffers(block);
-    for (const auto& step : block.steps)
+    for (const auto& step : block.steps) {
+      if (outermost) outside(step, &Ring::first, [&](const Ring& ring) { on_their_way_.insert(ring.tiles.front()); });
       match(
           step.node,
           [&](const Load& load) {
@@ -208,9 +286,17 @@ class TeamPrinter : TurnPrinter {
           },
           [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
           [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop); });
+      if (outermost) outside(step, &Ring::last, [&](const Ring& ring) { release_outside(ring); });
+    }
   }
   void loaded(BufferId id) override {
-    if (warps_.tiles.contains(id)) on_their_way_.insert(id);
+    if (warps_.tiles.contains(id) && ring_of(id)->loop) on_their_way_.insert(id);
+  }
+  // The tile of the block's next piece may come.
+  void release_outside(const Ring& ring) {
+    if (!is_reused(ring)) return;
+    out_.line(fmt::format("{}({});", release(ring), rings_.at(&ring).empty));
+    advance(ring);
   }
   void print(const Compute& compute) {
     if (print_in_step(compute)) return;
@@ -221,17 +307,17 @@ class TeamPrinter : TurnPrinter {
     for (const auto& [access, buffer] : compute.reads)
       if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
   }
-  std::string slot(const For& loop) const override { return rings_.at(&loop).slot; }
+  std::string slot(const For& loop) const override { return rings_.at(ring(&loop)).slot; }
   std::string release(const For& loop, const std::string& copy) const override {
-    return fmt::format("napkin_release({} + {});", rings_.at(&loop).empty, copy);
+    return fmt::format("{}({} + {});", release(*ring(&loop)), rings_.at(ring(&loop)).empty, copy);
   }
   void advance(const For& loop) override { advance(*ring(&loop)); }
   void arrive(BufferId id) {
     if (on_their_way_.erase(id) == 0) return;
     const auto* of = ring_of(id);
-    if (!of->loop) return out_.line(fmt::format("napkin_barrier_wait({}, 0);", full_.at(id)));
-    const auto& names = rings_.at(of->loop);
-    out_.line(fmt::format("napkin_barrier_wait({} + {}, {});", full_.at(id), names.slot, names.phase));
+    if (!is_reused(*of)) return out_.line(fmt::format("napkin_barrier_wait({}, 0);", full_.at(id)));
+    const auto& names = rings_.at(of);
+    out_.line(fmt::format("napkin_barrier_wait({}, {});", names.at(full_.at(id)), names.phase));
   }
   void arrive_all() override {
     const auto all = on_their_way_;
@@ -253,12 +339,12 @@ class TeamPrinter : TurnPrinter {
       if (here && here->copies > 1)
         for (const auto id : here->tiles)
           out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                                copy_of(id, rings_.at(&loop).slot, pattern)));
+                                copy_of(id, rings_.at(here).slot, pattern)));
       if (in_turn(loop)) begin_round();
       body(loop, begin, around);
       if (!here) return;
       arrive_all();
-      const auto& names = rings_.at(&loop);
+      const auto& names = rings_.at(here);
       if (lasting) {
         release_last(loop);
         out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
@@ -285,8 +371,9 @@ class TeamPrinter : TurnPrinter {
     release_last(loop);
   }
 
+  GridPrinter grid_;
   std::map<BufferId, std::string> maps_, full_;
-  std::map<const For*, RingNames> rings_;
+  std::map<const Ring*, RingNames> rings_;  // those whose copies are filled more than once
   std::map<const For*, std::string> lasts_;
   std::string barriers_;
   std::int64_t barrier_count_ = 0, full_count_ = 0;
@@ -302,10 +389,23 @@ std::vector<TileMap> tile_maps(const WarpNest& warps) {
       const auto& buffer = warps.nest->at(id);
       TileMap map{buffer.array, std::vector<std::int64_t>(buffer.at.size(), 1),
                   tile.layout.bits == 0 ? 0 : tile.layout.panel * tile.layout.bytes};
-      if (tile.row) map.box[*tile.row] = tile.layout.rows;
+      if (tile.row) map.box[*tile.row] = tile.layout.rows / tile.shares;
       map.box[*tile.column] = tile.layout.panel;
       all.push_back(map);
     }
+  return all;
+}
+
+std::vector<TileMap> store_maps(const WarpNest& warps) {
+  std::vector<TileMap> all;
+  for (const auto& [id, tile] : warps.stores) {
+    const auto array = warps.nest->at(id).array;
+    TileMap map{array, std::vector<std::int64_t>(warps.nest->scratch.at(array).wires.size(), 1),
+                tile.layout.panel * tile.layout.bytes};
+    map.box[*tile.row] = warps.team * std::int64_t{16};
+    map.box[*tile.column] = tile.layout.panel;
+    all.push_back(map);
+  }
   return all;
 }
 

@@ -18,6 +18,7 @@ struct TileMap {
   std::int64_t swizzle = 0;
 };
 std::vector<TileMap> tile_maps(const WarpNest&);
+std::vector<TileMap> store_maps(const WarpNest&);  // of the outputs that leave through shared memory
 // The inputs that its columns read where they are, by their own pointers.
 std::vector<ArrayId> read_in_place(const WarpNest&);
 

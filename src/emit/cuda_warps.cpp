@@ -26,6 +26,7 @@ class WarpPrinter : NestPrinter {
     declare_tiles();
     out_.line();
     groups_.blocks();
+    lanes();
     warps();
     print(nest_.body, true);
     out_.close();

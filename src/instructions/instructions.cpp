@@ -142,7 +142,7 @@ std::string instruction_definitions(std::string_view used_in) {
   define(load_rows, used_in, text);
   define(copy_rows, used_in, text);
   if (used_in.find("napkin_copy_commit(") != std::string_view::npos) text += groups_of_copies;
-  return text + instruction_text::of_teams(used_in);
+  return text + instruction_text::of_teams(used_in) + instruction_text::of_stores(used_in);
 }
 
 }  // namespace napkin

@@ -75,7 +75,7 @@ __device__ __forceinline__ void {3}(float* c, {4} a, unsigned long long b) {{
                      from_registers ? instruction_text::bound("r", "a", a) : "\"l\"(a)", values);
 }
 
-std::string copy_definition(std::size_t dimensions) {
+std::string copy_definition(std::size_t dimensions, bool shared) {
   std::string parameters, places, values;
   for (std::size_t i = 0; i < dimensions; ++i) {
     parameters += fmt::format(", int at{}", i);
@@ -83,13 +83,16 @@ std::string copy_definition(std::size_t dimensions) {
     values += fmt::format(", \"r\"(at{})", dimensions - 1 - i);
   }
   return fmt::format(
-      R"(// The box of the array's map that begins there, slowest dimension first, 0 past the ends of the array.
-__device__ __forceinline__ void {0}(void* to, const CUtensorMap* map, napkin_barrier* barrier{1}) {{
-  asm volatile("cp.async.bulk.tensor.{2}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {{{3}}}], [%2];" ::
-                   "r"(napkin_shared_address(to)), "l"(map), "r"(napkin_shared_address(barrier)){4} : "memory");
+      R"(// The box of the array's map that begins there, slowest dimension first, 0 past the ends of the array{5}.
+__device__ __forceinline__ void {0}(void* to, const CUtensorMap* map, napkin_barrier* barrier{6}{1}) {{
+  asm volatile("cp.async.bulk.tensor.{2}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{7} [%0], [%1, {{{3}}}], [%2]{8};" ::
+                   "r"(napkin_shared_address(to)), "l"(map), "r"(napkin_shared_address(barrier)){4}{9} : "memory");
 }}
 )",
-      tile_copy_name(dimensions), parameters, dimensions, places, values);
+      tile_copy_name(dimensions, shared), parameters, dimensions, places, values,
+      shared ? ",\n// to the same place of every block whose bit is set, and to its barrier" : "",
+      shared ? ", unsigned short blocks" : "", shared ? ".multicast::cluster" : "",
+      shared ? fmt::format(", %{}", dimensions + 3) : "", shared ? ", \"h\"(blocks)" : "");
 }
 
 constexpr std::string_view groups_of_products =
@@ -148,6 +151,21 @@ __device__ __forceinline__ void napkin_take_registers() {
 }
 )";
 
+constexpr std::string_view of_clusters =
+    R"(// All threads of the cluster's blocks that have not ended: what they did before is done for all.
+__device__ __forceinline__ void napkin_cluster_meet() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+// At the barrier that stands at the same place in another block of the cluster.
+__device__ __forceinline__ void napkin_barrier_arrive_at(napkin_barrier* barrier, int rank) {
+  asm volatile(
+      "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}\n" ::"r"(napkin_shared_address(barrier)),
+      "r"(rank)
+      : "memory");
+}
+)";
+
 // A barrier by its number, of two teams: one waits at it with all its lanes, and the other arrives and goes on.
 constexpr std::string_view turns =
     R"(__device__ __forceinline__ void napkin_turn_wait(int barrier) {
@@ -177,7 +195,9 @@ std::string function_name(const MatrixInstruction& row, std::int64_t columns, bo
   return fmt::format("napkin_team_{}_{}{}", fmt::format(fmt::runtime(row.name), columns),
                      napkin::row(row.operands).name, from_registers ? "_registers" : "");
 }
-std::string tile_copy_name(std::size_t dimensions) { return fmt::format("napkin_copy_box_{}d", dimensions); }
+std::string tile_copy_name(std::size_t dimensions, bool shared) {
+  return fmt::format("napkin_copy_box_{}d{}", dimensions, shared ? "_shared" : "");
+}
 
 std::string instruction_text::of_teams(std::string_view used_in) {
   if (used_in.find("napkin_team_") == std::string_view::npos) return "";
@@ -189,7 +209,9 @@ std::string instruction_text::of_teams(std::string_view used_in) {
         if (uses(used_in, function_name(row, columns, from_registers)))
           text += definition(row, columns, from_registers);
   for (std::size_t dimensions = 1; dimensions <= most_dimensions; ++dimensions)
-    if (uses(used_in, tile_copy_name(dimensions))) text += copy_definition(dimensions);
+    for (const bool shared : {false, true})
+      if (uses(used_in, tile_copy_name(dimensions, shared))) text += copy_definition(dimensions, shared);
+  if (uses(used_in, "napkin_cluster_meet")) text += of_clusters;
   return text;
 }
 

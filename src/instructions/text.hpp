@@ -13,5 +13,6 @@ std::string bound(std::string_view constraint, std::string_view name, int count)
 
 // Those of compute capability 9.0, as many as the text uses.
 std::string of_teams(std::string_view used_in);
+std::string of_stores(std::string_view used_in);
 
 }  // namespace napkin::instruction_text

@@ -3,6 +3,8 @@
 // are copies that nobody waited for, boxes that are not aligned, and barriers that are never complete.
 #pragma once
 
+#include <optional>
+
 #include "warps.hpp"
 
 // Arrays as copies see them
@@ -81,16 +83,27 @@ struct Barrier {
   long long bytes = 0;            // expected of copies, and not landed
   int phases = 0;                 // complete
   bool published = false;
+  Touch began{};
   Clock told{}, complete{};  // by those who arrive in this phase, and who arrived in the last
   std::map<int, int> told_phases, complete_phases;
   std::vector<Landing> copies;
 };
 inline std::map<int, Barrier> barriers;  // by place
 
-inline Barrier& barrier_at(const napkin_barrier* barrier) {
-  const auto found = barriers.find(static_cast<int>(place_of(barrier, sizeof *barrier)));
+inline Barrier& barrier_at(std::size_t place) {
+  const auto found = barriers.find(static_cast<int>(place));
   if (found == barriers.end()) fail("a barrier that nobody began");
+  if (races(found->second.began, touch_of(thread_number()))) fail("a barrier that may not have begun");
   return found->second;
+}
+inline Barrier& barrier_at(const napkin_barrier* barrier) { return barrier_at(place_of(barrier, sizeof *barrier)); }
+// The same place in the memory of another block of the cluster.
+inline std::size_t there(std::size_t place, unsigned rank) {
+  const auto blocks = static_cast<unsigned>(watches.size() / span);
+  if (rank >= blocks) fail("a block of the cluster that there is not");
+  const auto first = rank * threads_of_block;
+  if (all_done(first, threads_of_block)) fail("the memory of a block that has ended");
+  return place % span + rank * span;
 }
 inline void complete_phase(Barrier& barrier) {
   if (barrier.pending > 0 || barrier.bytes != 0) return;
@@ -102,7 +115,7 @@ inline void complete_phase(Barrier& barrier) {
 inline void land_copies(int place, Barrier& barrier) {
   for (const auto& copy : barrier.copies)
     for (std::size_t i = 0; i < copy.places.size(); ++i) {
-      std::memcpy(shared_memory + copy.places[i], copy.data.data() + i * chunk_bytes, chunk_bytes);
+      std::memcpy(all_memories + copy.places[i], copy.data.data() + i * chunk_bytes, chunk_bytes);
       for (std::size_t byte = copy.places[i]; byte < copy.places[i] + chunk_bytes; ++byte) {
         watches[byte].state = State::written;
         watches[byte].write = Touch{-1, 0, 0, place, barrier.phases + 1};
@@ -123,9 +136,22 @@ inline void arrive(Barrier& barrier) {
   complete_phase(barrier);
 }
 
-inline void copy_box(void* to, const CUtensorMap& map, napkin_barrier* barrier, std::vector<int> at) {
-  auto& arrives = barrier_at(barrier);
-  if (!arrives.published) fail("a copy arrives at a barrier that was not published");
+// To the block's own memory, or to that of every block whose bit is set.
+inline void land_later(const Landing& landing, std::size_t barrier, std::optional<unsigned> blocks) {
+  for (unsigned rank = 0; rank < most_blocks; ++rank) {
+    if (blocks ? (*blocks >> rank & 1U) == 0 : rank > 0) continue;
+    auto& arrives = barrier_at(blocks ? there(barrier, rank) : barrier);
+    if (!arrives.published) fail("a copy arrives at a barrier that was not published");
+    auto copy = landing;
+    for (auto& place : copy.places) {
+      if (blocks) place = there(place, rank);
+      watch_write_at(place, chunk_bytes, thread_number(), State::on_its_way);
+    }
+    arrives.copies.push_back(std::move(copy));
+  }
+}
+inline void copy_box(void* to, const CUtensorMap& map, napkin_barrier* barrier, std::vector<int> at,
+                     std::optional<unsigned> blocks = {}) {
   if (at.size() != map.rank) fail("a copy of an array of other dimensions");
   const auto begin = static_cast<std::size_t>(napkin_shared_address(to));
   if (begin % 128 != 0) fail("a box at an address that is not a multiple of 128");
@@ -151,10 +177,9 @@ inline void copy_box(void* to, const CUtensorMap& map, napkin_barrier* barrier, 
   for (std::size_t offset = 0; offset < landing.data.size(); offset += chunk_bytes) {
     auto place = begin + offset;
     if (map.swizzle > 0) place ^= ((place >> 7) & (map.swizzle / chunk_bytes - 1)) << 4;
-    watch_write(shared_memory + place, chunk_bytes, thread_number(), State::on_its_way);
-    landing.places.push_back(place);
+    landing.places.push_back(place_of(shared_memory + place, chunk_bytes));
   }
-  arrives.copies.push_back(std::move(landing));
+  land_later(landing, place_of(barrier, sizeof *barrier), blocks);
 }
 
 }  // namespace emulation
@@ -163,7 +188,16 @@ inline void copy_box(void* to, const CUtensorMap& map, napkin_barrier* barrier, 
 
 inline void napkin_barrier_begin(napkin_barrier* barrier, int arrivals) {
   const auto place = static_cast<int>(emulation::place_of(barrier, sizeof *barrier));
-  emulation::barriers[place].expected = emulation::barriers[place].pending = arrivals;
+  auto& begun = emulation::barriers[place];
+  begun.expected = begun.pending = arrivals;
+  begun.began = emulation::touch_of(emulation::thread_number());
+}
+inline void napkin_barrier_arrive_at(napkin_barrier* barrier, unsigned rank) {
+  emulation::arrive(emulation::barrier_at(emulation::there(emulation::place_of(barrier, sizeof *barrier), rank)));
+}
+inline void napkin_cluster_meet() {
+  emulation::current->waits = emulation::Waits::cluster;
+  emulation::leave();
 }
 inline void napkin_barrier_publish() {
   for (auto& [place, barrier] : emulation::barriers) barrier.published = true;
@@ -176,7 +210,7 @@ inline void napkin_barrier_expect(napkin_barrier* barrier, int bytes) {
 }
 inline void napkin_barrier_wait(napkin_barrier* barrier, int parity) {
   auto& awaited = emulation::barrier_at(barrier);
-  const auto place = static_cast<int>(napkin_shared_address(barrier));
+  const auto place = static_cast<int>(emulation::place_of(barrier, sizeof *barrier));
   emulation::current->ready = [&awaited, place, parity] {
     emulation::land_copies(place, awaited);
     return (awaited.phases & 1) != parity;
@@ -205,4 +239,24 @@ inline void napkin_copy_box_4d(void* to, const CUtensorMap* map, napkin_barrier*
 inline void napkin_copy_box_5d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0, int at1, int at2,
                                int at3, int at4) {
   emulation::copy_box(to, *map, barrier, {at0, at1, at2, at3, at4});
+}
+inline void napkin_copy_box_1d_shared(void* to, const CUtensorMap* map, napkin_barrier* barrier, unsigned short blocks,
+                                      int at0) {
+  emulation::copy_box(to, *map, barrier, {at0}, blocks);
+}
+inline void napkin_copy_box_2d_shared(void* to, const CUtensorMap* map, napkin_barrier* barrier, unsigned short blocks,
+                                      int at0, int at1) {
+  emulation::copy_box(to, *map, barrier, {at0, at1}, blocks);
+}
+inline void napkin_copy_box_3d_shared(void* to, const CUtensorMap* map, napkin_barrier* barrier, unsigned short blocks,
+                                      int at0, int at1, int at2) {
+  emulation::copy_box(to, *map, barrier, {at0, at1, at2}, blocks);
+}
+inline void napkin_copy_box_4d_shared(void* to, const CUtensorMap* map, napkin_barrier* barrier, unsigned short blocks,
+                                      int at0, int at1, int at2, int at3) {
+  emulation::copy_box(to, *map, barrier, {at0, at1, at2, at3}, blocks);
+}
+inline void napkin_copy_box_5d_shared(void* to, const CUtensorMap* map, napkin_barrier* barrier, unsigned short blocks,
+                                      int at0, int at1, int at2, int at3, int at4) {
+  emulation::copy_box(to, *map, barrier, {at0, at1, at2, at3, at4}, blocks);
 }

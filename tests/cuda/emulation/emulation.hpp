@@ -1,5 +1,7 @@
 // CUDA on the host, as far as generated kernels need it: g++ compiles the same text, and it runs block by block, warp
 // by warp, lane by lane. Threads are fibers that change over at __syncthreads and where the lanes of a warp meet.
+// Blocks of a cluster run together: their threads are counted through, and each finds its own memory where the text has
+// it.
 //
 // Made to find mistakes: memory begins as no number, arrays end at a page that may not be touched, shared memory past
 // what was asked for is watched, and threads that disagree about a barrier are an error.
@@ -34,7 +36,7 @@
 
 struct dim3 {
   unsigned x, y, z;
-  explicit dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+  dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
@@ -126,9 +128,11 @@ inline std::map<void*, std::pair<void*, std::size_t>>& allocations() {
 
 // Threads
 
-constexpr std::size_t most_shared = 227 * 1024, watched = 4096, stack_size = 256 * 1024;
+constexpr std::size_t most_shared = 227 * 1024, watched = 5120, stack_size = 256 * 1024;
+constexpr std::size_t span = most_shared + watched;  // of a block's shared memory: whole pages
+constexpr unsigned most_blocks = 4;                  // of a cluster
 
-enum class Waits : std::uint8_t { no, warp, team, block, barrier, turn };
+enum class Waits : std::uint8_t { no, warp, team, block, cluster, barrier, turn };
 constexpr unsigned team_lanes = 128;
 struct Fiber {
   ucontext_t context;
@@ -146,8 +150,10 @@ inline Fiber* current = nullptr;
 inline int current_warp = 0;
 inline std::function<void()> body;
 inline std::size_t shared_bytes = 0;  // that the block asked for
+inline unsigned threads_of_block = 0, first_block = 0, block_at_hand = 0;
 
-inline void count_barrier();
+inline void enter_block(unsigned block);
+inline void count_barrier(unsigned first, unsigned count);
 inline void hold_meeting(unsigned first);
 inline void hold_team_meeting(unsigned first);
 inline void begin_block(unsigned threads);
@@ -162,13 +168,14 @@ inline void enter() {
 // One warp until no lane can go on; whether any did.
 inline bool run_warp(unsigned first, unsigned count) {
   bool moved = false;
+  enter_block(first / threads_of_block);
   for (;;) {
     bool again = false;
     unsigned met = 0;
     for (unsigned t = first; t < first + count; ++t) {
       auto& fiber = fibers[t];
       if ((fiber.waits == Waits::barrier || fiber.waits == Waits::turn) && fiber.ready()) fiber.waits = Waits::no;
-      threadIdx = dim3(t, 0, 0);
+      threadIdx = dim3(t % threads_of_block, 0, 0);
       current = &fiber;
       if (!fiber.done && fiber.waits == Waits::no) {
         swapcontext(&scheduler, &fiber.context);
@@ -195,11 +202,33 @@ inline bool meet_teams(unsigned count) {
   bool moved = false;
   for (unsigned first = 0; first + team_lanes <= count; first += team_lanes)
     if (all_wait(first, team_lanes, Waits::team)) {
+      enter_block(first / threads_of_block);
       hold_team_meeting(first);
       for (unsigned t = first; t < first + team_lanes; ++t) fibers[t].waits = Waits::no;
       moved = true;
     }
   return moved;
+}
+
+inline bool all_done(unsigned first, unsigned count) {
+  for (unsigned t = first; t < first + count; ++t)
+    if (!fibers[t].done) return false;
+  return true;
+}
+// Every block at a barrier of its own, or the cluster at one of all threads that have not ended.
+inline bool meet_blocks(unsigned count) {
+  bool moved = false, all = true;
+  for (unsigned first = 0; first < count; first += threads_of_block)
+    if (all_wait(first, threads_of_block, Waits::block)) {
+      for (unsigned t = first; t < first + threads_of_block; ++t) fibers[t].waits = Waits::no;
+      count_barrier(first, threads_of_block);
+      moved = true;
+    }
+  for (unsigned t = 0; t < count; ++t) all = all && (fibers[t].done || fibers[t].waits == Waits::cluster);
+  if (!all || all_done(0, count)) return moved;
+  for (unsigned t = 0; t < count; ++t) fibers[t].waits = Waits::no;
+  count_barrier(0, count);
+  return true;
 }
 
 [[noreturn]] inline void fail_waiting(unsigned count) {
@@ -215,24 +244,20 @@ inline bool meet_teams(unsigned count) {
   fail("threads of a block disagree about a barrier");
 }
 
-// Whether any thread is left after it.
-inline bool run_to_barrier(unsigned count) {
+inline void run_to_end(unsigned count) {
   for (bool moved = true; moved;) {
     moved = false;
     for (unsigned first = 0; first < count; first += 32)
       if (run_warp(first, min(count - first, 32U))) moved = true;
     if (meet_teams(count)) moved = true;
+    if (!moved) moved = meet_blocks(count);
   }
-  unsigned done = 0;
-  for (unsigned t = 0; t < count; ++t) done += fibers[t].done;
-  if (done == count) return false;
-  if (!all_wait(0, count, Waits::block)) fail_waiting(count);
-  for (unsigned t = 0; t < count; ++t) fibers[t].waits = Waits::no;
-  count_barrier();
-  return true;
+  if (!all_done(0, count)) fail_waiting(count);
 }
 
-inline void run_threads(unsigned count) {
+inline void run_threads(unsigned threads, unsigned blocks) {
+  const auto count = threads * blocks;
+  threads_of_block = threads;
   if (fibers.size() < count) fibers = std::vector<Fiber>(count);
   for (unsigned t = 0; t < count; ++t) {
     auto& fiber = fibers[t];
@@ -245,22 +270,49 @@ inline void run_threads(unsigned count) {
     makecontext(&fiber.context, enter, 0);
   }
   begin_block(count);
-  while (run_to_barrier(count)) {
-  }
+  run_to_end(count);
   end_block();
 }
 
 }  // namespace emulation
 
 // What `extern __shared__` declares; a little longer than the most a block may ask for.
-alignas(1024) inline unsigned char shared_memory[emulation::most_shared + emulation::watched];
+alignas(4096) inline unsigned char shared_memory[emulation::span];
+
+namespace emulation {
+
+// The memories of a cluster's blocks, one after another. That of the block at hand is seen in `shared_memory` too.
+inline unsigned char* all_memories = shared_memory;
+inline int memories_file = -1;
+
+inline void share_memories(unsigned blocks) {
+  if (blocks > 1 && memories_file < 0) {
+    memories_file = memfd_create("shared_memory", 0);
+    if (memories_file < 0 || ftruncate(memories_file, static_cast<off_t>(span * most_blocks)) != 0)
+      fail("no memory for a cluster");
+    all_memories = static_cast<unsigned char*>(
+        mmap(nullptr, span * most_blocks, PROT_READ | PROT_WRITE, MAP_SHARED, memories_file, 0));
+    block_at_hand = most_blocks;
+  }
+  std::memset(all_memories, 0xff, span * blocks);
+}
+inline void enter_block(unsigned block) {
+  const auto x = first_block + block;
+  blockIdx.x = x;
+  if (memories_file < 0 || block == block_at_hand) return;
+  block_at_hand = block;
+  mmap(shared_memory, span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memories_file,
+       static_cast<off_t>(span * block));
+}
+
+}  // namespace emulation
 
 inline void __syncthreads() {
   emulation::current->waits = emulation::Waits::block;
   emulation::leave();
 }
 
-#include "teams.hpp"
+#include "stores.hpp"
 
 // Run time
 
@@ -320,6 +372,15 @@ cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
   return bytes > static_cast<int>(emulation::most_shared) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+// A device of few cores, so that blocks that stay have several pieces.
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 2, cudaSuccess; }
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
+  return *blocks = 1, cudaSuccess;
+}
+
 struct cudaFuncAttributes {
   int maxThreadsPerBlock;
 };
@@ -334,6 +395,17 @@ template <class... Parameters, std::size_t... i>
 void call(void (*kernel)(Parameters...), void** arguments, std::index_sequence<i...>) {
   kernel(*static_cast<std::remove_const_t<Parameters>*>(arguments[i])...);
 }
+
+inline void run_blocks(unsigned x, unsigned y, unsigned blocks, unsigned threads, std::size_t shared) {
+  blockIdx = dim3(x, y, 0);
+  first_block = x;
+  shared_bytes = shared;
+  share_memories(blocks);
+  run_threads(threads, blocks);
+  for (unsigned block = 0; block < blocks; ++block)
+    for (std::size_t i = shared; i < shared + watched; ++i)
+      if (all_memories[block * span + i] != 0xff) fail("a block wrote past its shared memory");
+}
 }  // namespace emulation
 
 template <class... Parameters>
@@ -344,13 +416,41 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   gridDim = grid, blockDim = block;
   emulation::body = [&] { emulation::call(kernel, arguments, std::index_sequence_for<Parameters...>()); };
   for (unsigned y = 0; y < grid.y; ++y)
-    for (unsigned x = 0; x < grid.x; ++x) {
-      blockIdx = dim3(x, y, 0);
-      std::memset(shared_memory, 0xff, sizeof shared_memory);
-      emulation::shared_bytes = shared;
-      emulation::run_threads(block.x);
-      for (std::size_t i = 0; i < emulation::watched; ++i)
-        if (shared_memory[shared + i] != 0xff) emulation::fail("a block wrote past its shared memory");
-    }
+    for (unsigned x = 0; x < grid.x; ++x) emulation::run_blocks(x, y, 1, block.x, shared);
+  return cudaSuccess;
+}
+
+// Clusters
+
+enum cudaLaunchAttributeID { cudaLaunchAttributeClusterDimension = 4 };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    dim3 clusterDim;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel*, const cudaLaunchConfig_t*) {
+  return *clusters = 2, cudaSuccess;
+}
+template <class... Parameters>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Parameters... arguments) {
+  const auto cluster = config->numAttrs == 1 ? config->attrs->val.clusterDim.x : 0;
+  const auto threads = config->blockDim.x;
+  if (cluster < 1 || cluster > emulation::most_blocks || config->gridDim.x % cluster != 0 || threads % 128 != 0 ||
+      threads > 1024 || config->dynamicSmemBytes > emulation::most_shared)
+    return cudaErrorInvalidConfiguration;
+  gridDim = config->gridDim, blockDim = config->blockDim;
+  emulation::body = [&] { kernel(arguments...); };
+  for (unsigned x = 0; x < gridDim.x; x += cluster)
+    emulation::run_blocks(x, 0, cluster, threads, config->dynamicSmemBytes);
   return cudaSuccess;
 }

@@ -73,11 +73,13 @@ struct Team {
 inline std::vector<Team> teams;
 inline std::vector<char> fenced;  // by thread
 inline int register_share = 0;
+// Of a chunk of the block's own memory, among those of all blocks.
+inline std::size_t whole_place(std::size_t chunk) { return chunk + own_memory() / chunk_bytes; }
 
 inline void begin_teams(unsigned threads) {
   barriers.clear();
   begin_turns(threads);
-  register_share = min(256, static_cast<int>(65536 / threads / 8 * 8));
+  register_share = min(256, static_cast<int>(65536 / threads_of_block / 8 * 8));
   teams.assign(threads / team_lanes, Team{});
   fenced.assign(threads, 0);
 }
@@ -125,7 +127,7 @@ inline void issue(std::array<void*, team_lanes>& lanes) {
   for (const auto chunk : product.chunks) {
     for (int warp = 0; warp < 4; ++warp)
       watch_read(shared_memory + chunk * chunk_bytes, chunk_bytes, first + warp * 32);
-    ++reads_on_their_way[chunk];
+    ++reads_on_their_way[whole_place(chunk)];
   }
   auto& sums = team.sums[product.c[0]];
   if (sums.products++ == 0) {
@@ -162,9 +164,11 @@ inline void execute(Team& team, const TeamProduct& product) {
       sums.values[lane][i] = static_cast<float>(sum);
     }
   for (const auto chunk : product.chunks) {
-    --reads_on_their_way[chunk];
-    for (std::size_t warp = current_team * 4; warp < current_team * 4 + 4; ++warp)
-      reads[chunk][warp] = max(reads[chunk][warp], clocks[warp][warp]);
+    --reads_on_their_way[whole_place(chunk)];
+    for (std::size_t warp = current_team * 4; warp < current_team * 4 + 4; ++warp) {
+      auto& read = reads[whole_place(chunk)][warp];
+      read = max(read, clocks[warp][warp]);
+    }
   }
   if (--sums.products > 0) return;
   for (std::size_t lane = 0; lane < team_lanes; ++lane)
@@ -268,7 +272,7 @@ NAPKIN_EMULATED_PRODUCTS(224)
 NAPKIN_EMULATED_PRODUCTS(240)
 NAPKIN_EMULATED_PRODUCTS(256)
 
-inline void napkin_team_fence() { emulation::fenced[threadIdx.x] = 1; }
+inline void napkin_team_fence() { emulation::fenced[static_cast<std::size_t>(emulation::thread_number())] = 1; }
 inline void napkin_team_commit() { emulation::meet_team(emulation::commit, nullptr); }
 template <int groups>
 void napkin_team_wait() {

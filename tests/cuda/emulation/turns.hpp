@@ -7,14 +7,14 @@
 
 namespace emulation {
 
-constexpr int turn_barriers = 16;  // of a block; __syncthreads has the first
+constexpr int turn_barriers = 16;  // of each block; __syncthreads has the first
 struct Turn {
   int arrived = 0, waiting = 0;  // lanes, of those
   int phases = 0;                // complete
   Clock told{}, complete{};
   std::map<int, int> told_phases, complete_phases;
 };
-inline std::array<Turn, turn_barriers> turns;
+inline std::array<Turn, turn_barriers * most_blocks> turns;
 inline bool any_turns = false;
 inline std::vector<char> has_turn;  // by thread
 
@@ -28,10 +28,14 @@ inline void end_turns() {
     if (turn.arrived > 0) fail("a block ended with a turn that nobody took");
 }
 
-inline Turn& arrive_at_turn(int barrier, bool waits) {
+inline Turn& turn_at(int barrier) {
   if (barrier < 1 || barrier >= turn_barriers) fail("a turn at a barrier that is not there");
+  return turns[static_cast<std::size_t>(barrier) +
+               static_cast<std::size_t>(thread_number()) / threads_of_block * turn_barriers];
+}
+inline Turn& arrive_at_turn(int barrier, bool waits) {
   any_turns = true;
-  auto& turn = turns[static_cast<std::size_t>(barrier)];
+  auto& turn = turn_at(barrier);
   const auto warp = warp_of(thread_number());
   learn(turn.told, clocks[warp]);
   learn(turn.told_phases, arrived[warp]);
@@ -50,7 +54,7 @@ inline Turn& arrive_at_turn(int barrier, bool waits) {
 // What emitted kernels call.
 
 inline void napkin_turn_wait(int barrier) {
-  const auto before = emulation::turns[static_cast<std::size_t>(barrier) % emulation::turn_barriers].phases;
+  const auto before = emulation::turn_at(barrier).phases;
   auto& turn = emulation::arrive_at_turn(barrier, true);
   emulation::current->ready = [&turn, before] { return turn.phases > before; };
   emulation::current->waits = emulation::Waits::turn;
@@ -58,9 +62,9 @@ inline void napkin_turn_wait(int barrier) {
   const auto warp = emulation::warp_of(emulation::thread_number());
   emulation::learn(emulation::clocks[warp], turn.complete);
   emulation::learn(emulation::arrived[warp], turn.complete_phases);
-  emulation::has_turn[threadIdx.x] = 1;
+  emulation::has_turn[static_cast<std::size_t>(emulation::thread_number())] = 1;
 }
 inline void napkin_turn_give(int barrier) {
   emulation::arrive_at_turn(barrier, false);
-  emulation::has_turn[threadIdx.x] = 0;
+  emulation::has_turn[static_cast<std::size_t>(emulation::thread_number())] = 0;
 }

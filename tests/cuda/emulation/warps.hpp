@@ -16,14 +16,15 @@ namespace emulation {
 struct Counts {
   long long read_bytes = 0, written_bytes = 0;  // of global memory, as far as it is touched by the functions below
   long long load_conflicts = 0;                 // of matrix loads
-  long long matrix_operations = 0, team_operations = 0, matrix_loads = 0, barriers = 0;
+  long long matrix_operations = 0, team_operations = 0, matrix_loads = 0, barriers = 0, boxes_left = 0;
   ~Counts() {
     if (std::getenv("NAPKIN_EMULATION_COUNTS"))
       std::fprintf(stderr,
                    "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\n"
-                   "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n",
+                   "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n"
+                   "boxes_left %lld\n",
                    read_bytes, written_bytes, load_conflicts, matrix_operations, team_operations, matrix_loads,
-                   barriers);
+                   barriers, boxes_left);
   }
 };
 inline Counts counts;
@@ -39,14 +40,16 @@ struct Touch {
 };
 struct Watch {
   State state = State::unwritten;
+  int fences = 0;  // that the writer had passed
   Touch write, read;
 };
+inline std::map<int, int> fences;  // by thread: what it wrote before is known to copies
 inline std::vector<Watch> watches;
-inline std::array<int, 32> warp_time;
+constexpr std::size_t most_warps = 64, chunk_bytes = 16;  // of a cluster's blocks
+inline std::array<int, most_warps> warp_time;
 
 // What every warp knows of the others: their time up to which all that they did is done for it. A warp's own time goes
 // on whenever it tells others; they learn it where they wait for that.
-constexpr std::size_t most_warps = 32, chunk_bytes = 16;
 using Clock = std::array<int, most_warps>;
 inline std::array<Clock, most_warps> clocks;
 inline std::vector<Clock> reads;                            // of chunks, by every warp
@@ -59,21 +62,21 @@ inline void learn(Clock& clock, const Clock& other) {
 inline void learn(std::map<int, int>& phases, const std::map<int, int>& other) {
   for (const auto& [barrier, phase] : other) phases[barrier] = max(phases[barrier], phase);
 }
-inline void count_barrier() {
+inline void count_barrier(unsigned first, unsigned count) {
   ++counts.barriers;
   Clock all{};
   std::map<int, int> phases;
-  for (const auto& clock : clocks) learn(all, clock);
-  for (const auto& each : arrived) learn(phases, each);
-  arrived.fill(phases);
-  for (std::size_t w = 0; w < most_warps; ++w) {
+  const auto begin = first / 32, end = (first + count + 31) / 32;
+  for (auto w = begin; w < end; ++w) learn(all, clocks[w]), learn(phases, arrived[w]);
+  for (auto w = begin; w < end; ++w) {
+    arrived[w] = phases;
     clocks[w] = all;
     ++clocks[w][w];
     ++warp_time[w];
   }
 }
 
-inline int thread_number() { return static_cast<int>(threadIdx.x); }
+inline int thread_number() { return static_cast<int>(current - fibers.data()); }  // of the cluster
 inline std::size_t warp_of(int thread) { return static_cast<std::size_t>(thread / 32); }
 inline Touch touch_of(int thread) {
   const auto w = warp_of(thread);
@@ -88,12 +91,14 @@ inline bool races(const Touch& earlier, const Touch& now) {
   return clocks[warp][warp_of(earlier.thread)] < earlier.time;
 }
 
+// Places count through the memories of all blocks of a cluster; where that of the block at hand begins.
+inline std::size_t own_memory() { return memories_file < 0 ? 0 : block_at_hand * span; }
 inline std::size_t place_of(const void* pointer, std::size_t bytes) {
   const auto* at = static_cast<const unsigned char*>(pointer);
   if (at < shared_memory || at + bytes > shared_memory + shared_bytes) fail("outside of the block's shared memory");
   const auto place = static_cast<std::size_t>(at - shared_memory);
   if (place % bytes != 0) fail("shared memory at an address that is not aligned");
-  return place;
+  return place + own_memory();
 }
 inline void watch_read(const void* pointer, std::size_t bytes, int thread) {
   const auto place = place_of(pointer, bytes);
@@ -114,9 +119,12 @@ inline bool read_since(std::size_t chunk, std::size_t warp) {
     if (w != warp && reads[chunk][w] > clocks[warp][w]) return true;
   return false;
 }
-inline void watch_write(const void* pointer, std::size_t bytes, int thread, State state) {
-  const auto place = place_of(pointer, bytes);
+inline bool known_to_copies(const Watch& watch) {
+  return watch.write.barrier >= 0 || fences[watch.write.thread] > watch.fences;
+}
+inline void watch_write_at(std::size_t place, std::size_t bytes, int thread, State state) {
   const auto now = touch_of(thread);
+  const auto passed = fences[thread];
   for (std::size_t i = place; i < place + bytes; ++i) {
     auto& watch = watches[i];
     if (watch.state == State::on_its_way && state == State::on_its_way) fail("two copies on their way to one place");
@@ -126,7 +134,12 @@ inline void watch_write(const void* pointer, std::size_t bytes, int thread, Stat
       fail("race: write to shared memory that another thread read without a barrier");
     watch.write = now;
     watch.state = state;
+    watch.fences = passed;
   }
+}
+
+inline void watch_write(const void* pointer, std::size_t bytes, int thread, State state) {
+  watch_write_at(place_of(pointer, bytes), bytes, thread, state);
 }
 
 // How often more than once banks are asked for places read or written together.
@@ -185,12 +198,15 @@ inline void land(const std::vector<Copy>& group, int thread) {
 
 inline void begin_teams(unsigned threads);
 inline void end_teams();
+inline void end_stores();
 inline void begin_block(unsigned threads) {
-  watches.assign(shared_bytes, {});
+  const auto memories = threads / threads_of_block * (memories_file < 0 ? shared_bytes : span);
+  watches.assign(memories, {});
   copies.assign(threads, {});
+  fences.clear();
   warp_time.fill(0);
-  reads.assign(shared_bytes / chunk_bytes + 1, Clock{});
-  reads_on_their_way.assign(shared_bytes / chunk_bytes + 1, 0);
+  reads.assign(memories / chunk_bytes + 1, Clock{});
+  reads_on_their_way.assign(memories / chunk_bytes + 1, 0);
   for (std::size_t w = 0; w < most_warps; ++w) {
     clocks[w].fill(0);
     clocks[w][w] = 1;
@@ -205,6 +221,7 @@ inline void end_block() {
     if (any) fail("a block ended with copies on their way");
   }
   end_teams();
+  end_stores();
 }
 
 // Matrix fragments, as the PTX ISA draws them: g is the lane's group of four, t its number there.
@@ -343,7 +360,7 @@ inline void copy_async(void* to, const void* from, int count, int bytes) {
   std::memcpy(copy.data.data(), from, static_cast<std::size_t>(count));
   counts.read_bytes += count;
   watch_write(to, static_cast<std::size_t>(bytes), thread_number(), State::on_its_way);
-  copies[threadIdx.x].open.push_back(copy);
+  copies[static_cast<std::size_t>(thread_number())].open.push_back(copy);
 }
 
 }  // namespace emulation
@@ -396,13 +413,13 @@ inline void napkin_copy_4(void* to, const void* from, int count) { emulation::co
 inline void napkin_copy_8(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 8); }
 inline void napkin_copy_16(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 16); }
 inline void napkin_copy_commit() {
-  auto& mine = emulation::copies[threadIdx.x];
+  auto& mine = emulation::copies[static_cast<std::size_t>(emulation::thread_number())];
   mine.groups.push_back(std::move(mine.open));
   mine.open.clear();
 }
 template <int groups>
 void napkin_copy_wait() {
-  auto& mine = emulation::copies[threadIdx.x];
+  auto& mine = emulation::copies[static_cast<std::size_t>(emulation::thread_number())];
   for (; mine.groups.size() > groups; mine.groups.pop_front())
     emulation::land(mine.groups.front(), emulation::thread_number());
 }
