@@ -138,12 +138,15 @@ for (const [name, command] of Object.entries(pages)) {
   }
   check(reached === 12, "Tab walks through what can be used, and shows where it is");
 
+  await page.locator("svg [data-array=K].array").first().hover();
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   const printed = await page.evaluate(() => ({
     figures: [...document.querySelectorAll(".film figure")].every(figure => figure.checkVisibility()),
     paper: getComputedStyle(document.body).backgroundColor,
     tools: document.querySelector(".film nav").checkVisibility(),
+    pale: [...document.querySelectorAll("svg [data-array]")].filter(one => getComputedStyle(one).opacity !== "1").length,
   }));
+  check(printed.pale === 0, "nothing is printed pale, wherever the pointer stands");
   check(printed.figures && !printed.tools, "print shows every step, and no slider");
   check(printed.paper === "rgb(255, 255, 255)", "print is on white");
   const pdf = await page.pdf({ format: "A4" });
