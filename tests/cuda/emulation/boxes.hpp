@@ -97,12 +97,26 @@ inline Barrier& barrier_at(std::size_t place) {
   return found->second;
 }
 inline Barrier& barrier_at(const napkin_barrier* barrier) { return barrier_at(place_of(barrier, sizeof *barrier)); }
+// When warps of others last reached into the memory of each block, which then has to last until it knows of that.
+inline std::array<Clock, most_blocks> reached;
+inline void end_cluster(std::size_t blocks) {
+  const auto warps_of_block = threads_of_block / 32;
+  for (std::size_t block = 0; blocks > 1 && block < blocks; ++block) {
+    Clock known{};
+    for (std::size_t w = 0; w < warps_of_block; ++w) learn(known, clocks[block * warps_of_block + w]);
+    for (std::size_t w = 0; w < most_warps; ++w)
+      if (known[w] < reached[block][w]) fail("the memory of a block that may have ended");
+  }
+  reached.fill({});
+}
 // The same place in the memory of another block of the cluster.
 inline std::size_t there(std::size_t place, unsigned rank) {
   const auto blocks = static_cast<unsigned>(watches.size() / span);
   if (rank >= blocks) fail("a block of the cluster that there is not");
   const auto first = rank * threads_of_block;
-  if (all_done(first, threads_of_block)) fail("the memory of a block that has ended");
+  if (all_done(first, threads_of_block)) fail("the memory of a block that may have ended");
+  const auto warp = warp_of(thread_number());
+  reached[rank][warp] = clocks[warp][warp];
   return place % span + rank * span;
 }
 inline void complete_phase(Barrier& barrier) {

@@ -199,6 +199,7 @@ inline void land(const std::vector<Copy>& group, int thread) {
 inline void begin_teams(unsigned threads);
 inline void end_teams();
 inline void end_stores();
+inline void end_cluster(std::size_t blocks);
 inline void begin_block(unsigned threads) {
   const auto memories = threads / threads_of_block * (memories_file < 0 ? shared_bytes : span);
   watches.assign(memories, {});
@@ -222,6 +223,7 @@ inline void end_block() {
   }
   end_teams();
   end_stores();
+  end_cluster(copies.size() / threads_of_block);
 }
 
 // Matrix fragments, as the PTX ISA draws them: g is the lane's group of four, t its number there.
