@@ -62,7 +62,7 @@ struct Times {
 
 // What the blocks of a launch must do together, however cores run them.
 struct Demand {
-  std::int64_t blocks = 1;  // groups at the core's level
+  std::int64_t blocks = 1;         // groups at the core's level
   double turns = 1, per_core = 1;  // as in Times
   double tensor_operations = 0;
   double units_ideal_s = 0, units_s = 0;  // of the busiest unit, all cores at work: as on the datasheet, and sustained

@@ -199,6 +199,7 @@ TEST_CASE("the emulation finds mistakes planted in clusters", "[emulated][teams]
     CHECK(says(with("begin", {{"napkin_cluster_meet();", "__syncthreads();"}}), "a barrier that may not have begun"));
   }
   SECTION("a block that ends while others still reach into it") {
-    CHECK(says(with("end", {{"napkin_cluster_meet();", "", 2}, {"napkin_cluster_meet();", "", 1}}), "that may have ended"));
+    CHECK(says(with("end", {{"napkin_cluster_meet();", "", 2}, {"napkin_cluster_meet();", "", 1}}),
+               "that may have ended"));
   }
 }
