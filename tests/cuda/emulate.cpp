@@ -16,10 +16,9 @@ namespace emulate {
 namespace {
 // Compiles one emitted file, or the driver, for the host. The emulation is compiled already, by the build.
 std::string compile(const std::string& folder, const std::string& file) {
-  return fmt::format(
-      "cd {} && {} {} -Wall -Wextra -Werror -I {} -I {}/tests/cuda/emulation -include emulation.hpp -x c++ -c {} -o "
-      "{}.o",
-      folder, NAPKIN_CXX_COMPILER, NAPKIN_EMULATION_FLAGS, NAPKIN_EMULATION_FOLDER, NAPKIN_SOURCE_DIR, file, file);
+  return fmt::format("cd {} && {} {} -Wall -Wextra -Werror -I {}/tests/cuda/emulation -include {} -x c++ -c {} -o {}.o",
+                     folder, NAPKIN_CXX_COMPILER, NAPKIN_EMULATION_FLAGS, NAPKIN_SOURCE_DIR, NAPKIN_EMULATION_HEADER,
+                     file, file);
 }
 
 std::string size_list(const Diagram& diagram) {
