@@ -15,9 +15,10 @@ struct Effort {
   std::int64_t front = 200'000, rooms = 100'000, machine = 30'000;
   std::int64_t rooms_with_masks = 500;  // where masks leave pieces out one takes as long as hundreds
   double each_doubling = 2;             // rooms for each doubling of the room
+  double least_share = 0;               // of the plan's time: what is around kernels that take less is left out
 };
 // What is around at a glance, in a second or two for most diagrams.
-constexpr Effort glance{20'000, 10'000, 2'000, 50, 0.5};
+constexpr Effort glance{20'000, 10'000, 2'000, 50, 0.5, 0.05};
 
 // Every partition of the stated space is, in time, memory and transfers together, at most `tolerance` better than one
 // of these, as a share, and the fastest is one of them. Memory is what one piece holds at the level, transfers are
@@ -90,7 +91,7 @@ struct Explored {
     Curve rooms;
     std::optional<Terrain> pieces;
   };
-  std::vector<OfKernel> kernels;  // in the order of the plan's
+  std::vector<std::optional<OfKernel>> kernels;  // in the order of the plan's; none of those left out
   Sensitivity machine;
   bool at_a_glance = false;  // with less than the usual effort
 };

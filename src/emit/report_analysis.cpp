@@ -104,7 +104,8 @@ void add_kernel(Document& made, const Analysis& analysis, std::size_t index) {
   if (found.best.size() > 1)
     add(made, fmt::format("The best {}", found.best.size()), ranking_table(analysis, found.best));
   add(made, "Search", search_text(found, analysis.seconds));
-  if (analysis.explored) add_explored(made, analysis.explored->kernels.at(index), analysis.hardware);
+  if (analysis.explored && analysis.explored->kernels.at(index))
+    add_explored(made, *analysis.explored->kernels.at(index), analysis.hardware);
 }
 
 std::string sizes_text(const Diagram& diagram) {

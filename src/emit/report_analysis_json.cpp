@@ -152,7 +152,7 @@ Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& s
   for (const auto& level : cost.levels) levels.push_back(level_json(analysis.hardware, level));
   auto runners_up = Json::array();
   for (std::size_t i = 1; i < found.best.size(); ++i) runners_up.push_back(runner_up_json(analysis, found.best[i]));
-  const auto* explored = analysis.explored ? &analysis.explored->kernels.at(index) : nullptr;
+  const auto explored = analysis.explored ? analysis.explored->kernels.at(index) : std::nullopt;
   return {{"statements", statement_names(*kernel.derivation)},
           {"partition", partition_json(analysis, kernel)},
           {"partition_text", partition_text(analysis, kernel)},

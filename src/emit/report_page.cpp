@@ -15,8 +15,8 @@ namespace {
 
 constexpr double width = 1200;
 constexpr const char* glance_words =
-    "From here on: what lies around the plan, at a glance. The rooms are four times apart, and a search gives up "
-    "early; "
+    "From here on: what lies around the plan, at a glance, of kernels that take a twentieth of its time or more. The "
+    "rooms are four times apart, and a search gives up early; "
     "where it could not prove what it found, the chart says so. napkin analyze --explore with the same options looks "
     "longer.";
 

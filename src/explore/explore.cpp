@@ -1,15 +1,39 @@
 // A plan on a machine -> all that there is to see around it.
 #include "napkin/explore.hpp"
 
+#include <algorithm>
+
+#include "explore/machine.hpp"
+
 namespace napkin {
+namespace {
+
+// By kernel, of the plan's time; all of it where a time is unknown.
+std::vector<double> shares(const Plan& plan, const Hardware& hardware, Model model) {
+  std::vector<double> seconds;
+  double all = 0;
+  for (const auto& kernel : plan.kernels) {
+    const auto known = seconds_of(kernel, hardware, model);
+    if (!known || *known <= 0) return std::vector<double>(plan.kernels.size(), 1);
+    seconds.push_back(*known), all += *known;
+  }
+  for (auto& one : seconds) one /= all;
+  return seconds;
+}
+
+}  // namespace
 
 Explored explore(const Plan& plan, const Hardware& hardware, Model model, const Effort& effort) {
   constexpr double tolerance = 0.1;
   Explored made{{}, {}, effort.front < Effort{}.front};
-  for (const auto& kernel : plan.kernels)
-    made.kernels.push_back({explore_front(kernel.derivation, hardware, model, tolerance, effort),
-                            explore_rooms(kernel.derivation, hardware, effort),
-                            explore_pieces(kernel, hardware, model)});
+  const auto share = shares(plan, hardware, model);
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    made.kernels.emplace_back();
+    if (share[i] < effort.least_share) continue;
+    const auto& kernel = plan.kernels[i];
+    made.kernels.back() = {explore_front(kernel.derivation, hardware, model, tolerance, effort),
+                           explore_rooms(kernel.derivation, hardware, effort), explore_pieces(kernel, hardware, model)};
+  }
   made.machine = explore_machine(plan, hardware, model, effort);
   return made;
 }

@@ -1,4 +1,6 @@
 // A plan and its machine -> what twice as much of each thing would gain.
+#include "explore/machine.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <functional>
 
 #include "configure/deal.hpp"
-#include "napkin/explore.hpp"
 #include "search/kernels.hpp"
 
 namespace napkin {
@@ -76,12 +77,6 @@ std::optional<double> time_of(const KernelCost& cost, Model model) {
   return model == Model::ideal ? cost.ideal_time_s : cost.time_s;
 }
 
-KernelCost as_split(const Kernel& kernel, const Hardware& hardware, Model model) {
-  auto cost = estimate(kernel, hardware, model);
-  if (model == Model::machine && hardware.core) set_launch_time(cost, kernel, *hardware.core, hardware);
-  return cost;
-}
-
 std::optional<double> sum(std::optional<double> a, std::optional<double> b) {
   return a && b ? std::optional(*a + *b) : std::nullopt;
 }
@@ -96,7 +91,7 @@ Improvement improvement(const Doubling& doubling, const Plan& plan, Hardware mac
   Improvement made{doubling.what, 0, 0, "", true};
   double longest = 0;
   for (const auto& kernel : plan.kernels) {
-    const auto kept = time_of(as_split(kernel, machine, model), model);
+    const auto kept = seconds_of(kernel, machine, model);
     const auto found = napkin::found(make_space(kernel.derivation, machine, goal), goal, rank, patience);
     made.proven = made.proven && found.optimal;
     const auto again = found.best.empty() ? std::nullopt : time_of(found.best.front().cost, model);
@@ -112,10 +107,15 @@ Improvement improvement(const Doubling& doubling, const Plan& plan, Hardware mac
 
 }  // namespace
 
+std::optional<double> seconds_of(const Kernel& kernel, const Hardware& hardware, Model model) {
+  auto cost = estimate(kernel, hardware, model);
+  if (model == Model::machine && hardware.core) set_launch_time(cost, kernel, *hardware.core, hardware);
+  return time_of(cost, model);
+}
+
 Sensitivity explore_machine(const Plan& plan, const Hardware& hardware, Model model, const Effort& effort) {
   Sensitivity made{0, {}};
-  for (const auto& kernel : plan.kernels)
-    made.time_s = sum(made.time_s, time_of(as_split(kernel, hardware, model), model));
+  for (const auto& kernel : plan.kernels) made.time_s = sum(made.time_s, seconds_of(kernel, hardware, model));
   if (!made.time_s || *made.time_s <= 0) return {};
   for (const auto& doubling : doublings(hardware))
     made.improvements.push_back(improvement(doubling, plan, hardware, model, effort.machine));
