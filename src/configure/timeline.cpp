@@ -52,7 +52,7 @@ class Turns {
     const auto first = one_.front().column;
     std::size_t turn = 0;
     while (turn < one_.size() && !begins_turn(turn)) ++turn;
-    std::ranges::rotate(one_, one_.begin() + static_cast<std::ptrdiff_t>(turn % one_.size()));
+    std::rotate(one_.begin(), one_.begin() + static_cast<std::ptrdiff_t>(turn % one_.size()), one_.end());
     first_ = static_cast<std::size_t>(std::ranges::find(one_, first, &Event::column) - one_.begin());
   }
 

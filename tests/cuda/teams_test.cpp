@@ -151,8 +151,6 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
       {"chained_matmul", "a=70 b=40 c=128 d=96"},
       {"gated_mlp", "t=40 c=56 f=64 o=72"},
       {"grouped_query", "k=2 r=2 q=70 x=170 d=128"},
-      // The plan divides the keys, in parts of 128.
-      {"latent_attention", "h=70 x=256 c=104 p=24 x_part=2 x_in_part=128"},
       {"matmul_bias_relu", "a=67 b=40 c=144"},
       {"rbf_attention", "q=60 x=72 d=32"},
       {"rmsnorm_projection", "t=70 c=80 o=96"},
