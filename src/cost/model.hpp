@@ -217,6 +217,7 @@ class CostModel {
   void cross(const Transfer&, std::int64_t values, Figures&) const;
   double crossing_or_moved(std::size_t level, const Figures&) const;
   double must_move(std::size_t level, const Figures&) const;
+  double from_cache(std::size_t level, const Figures&, double memories) const;
   void share_out(const Figures&, Times&) const;
   void add_outer(Demand&, const Figures&, const Times&) const;
   std::optional<double> sustained(std::size_t level, const Figures&, const Times&) const;

@@ -67,7 +67,18 @@ void CostModel::share_out(const Figures& figures, Times& times) const {
   times.busy_level[core] = times.busy_level[core - 1] * std::min(1.0, times.per_core);
 }
 
-// Bytes that are moved again come from the cache as far as what they belong to fits into it. Children without a block
+// Bytes that are moved again come from the cache as far as what they belong to fits into it, where so many of the
+// memories above are at work.
+double CostModel::from_cache(std::size_t level, const Figures& figures, double memories) const {
+  const auto* cache = caches_[level];
+  if (!cache) return 0;
+  const auto once = must_move(level, figures);
+  const double room =
+      memories * cache->capacity.value * (cache->effective_fraction ? cache->effective_fraction->value : 1);
+  return std::max(0.0, crossing_or_moved(level, figures) - once) * std::min(1.0, room / std::max(1.0, once));
+}
+
+// Bytes that the cache answers do not come from memory. Children without a block
 // leave the others their share of the memory, of which each takes as much as is known of it: its share of the cache.
 std::optional<double> CostModel::sustained(std::size_t level, const Figures& figures, const Times& times) const {
   const auto* memory = rate_of(hardware_->levels[level].bandwidth);
@@ -76,16 +87,12 @@ std::optional<double> CostModel::sustained(std::size_t level, const Figures& fig
   const double busy = level > core ? times.busy : times.busy_level[level];
   const auto bytes = crossing_or_moved(level, figures);
   if (!cache || !cache->bandwidth) return over(bytes / busy, memory, &Rate::reached);
-  const auto once = must_move(level, figures);
-  const auto again = std::max(0.0, bytes - once);
   const double parents = level > core ? 1 : times.busy_level[level - 1];
   const double memories = level > core ? 1 : parents * static_cast<double>(hardware_->total(level - 1));
-  const double room =
-      memories * cache->capacity.value * (cache->effective_fraction ? cache->effective_fraction->value : 1);
-  const double hits = std::min(1.0, room / std::max(1.0, once));
-  const auto from_memory = over((bytes - again * hits) / (level > core ? busy : parents), memory, &Rate::reached);
-  const auto from_cache = over(bytes / busy, &*cache->bandwidth, &Rate::reached);
-  return from_memory && from_cache ? std::max(*from_memory, *from_cache) : from_memory;
+  const auto missed = bytes - from_cache(level, figures, memories);
+  const auto of_memory = over(missed / (level > core ? busy : parents), memory, &Rate::reached);
+  const auto of_cache = over(bytes / busy, &*cache->bandwidth, &Rate::reached);
+  return of_memory && of_cache ? std::max(*of_memory, *of_cache) : of_memory;
 }
 
 void CostModel::times(const Figures& figures, Times& all) const {
@@ -179,13 +186,19 @@ void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& t
   }
 }
 
-// Every byte and operation at its own price, and the idle machine for as long as it takes.
+// Every byte and operation at its own price, what a cache answers at the cache's, and the idle machine for as long as
+// it takes.
 std::optional<double> CostModel::energy(const Figures& figures, std::optional<double> seconds) const {
   double joules = 0;
   for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
     const auto& price = hardware_->levels[level].energy_per_byte;
     if (!price) return {};
-    joules += crossing_or_moved(level, figures) * price->value;
+    const auto* cache = caches_[level];
+    const double answered = cache && cache->energy_per_byte
+                                ? from_cache(level, figures, static_cast<double>(hardware_->total(level - 1)))
+                                : 0;
+    joules += (crossing_or_moved(level, figures) - answered) * price->value;
+    if (answered > 0) joules += answered * cache->energy_per_byte->value;
   }
   for (std::size_t i = 0; i < work_.size(); ++i) {
     const auto* unit = hardware_->find(work_[i].unit);

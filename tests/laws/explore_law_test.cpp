@@ -231,9 +231,9 @@ TEST_CASE("a glance leaves out what takes little of the time", "[explore]") {
   REQUIRE(plan.kernels.size() == 2);
   const auto all = explore(plan, hardware, Model::machine), some = explore(plan, hardware, Model::machine, glance);
   for (std::size_t i = 0; i < 2; ++i) {
-    const bool product = plan.kernels[i].derivation->statements == std::vector{StatementId{0}};
+    const bool is_product = plan.kernels[i].derivation->statements == std::vector{StatementId{0}};
     CHECK(all.kernels[i]);
-    CHECK(some.kernels[i].has_value() == product);
+    CHECK(some.kernels[i].has_value() == is_product);
   }
 }
 

@@ -406,6 +406,16 @@ TEST_CASE("the idle machine draws its power for as long as the launch takes", "[
   }
 }
 
+TEST_CASE("what the cache answers costs what the cache does", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5"),
+             dear = read_machine("h100-sxm5", {{"caches.l2.energy", "93.4 pJ/B"}});
+  const auto kernel = testing::planned(read_example("attention.nap"), "group q 128, stream x 128 at smem", hardware);
+  const auto cost = estimate(kernel, hardware, Model::machine), all = estimate(kernel, dear, Model::machine);
+  const auto again = cost.levels.front().transfer_bytes - cost.compulsory_bytes;
+  CHECK(again > 0);
+  CHECK(*all.energy_j - *cost.energy_j == Approx(static_cast<double>(again) * (93.4e-12 - 39e-12)));
+}
+
 TEST_CASE("columns of another body take their time beside the step", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto time = [&](const char* partition) {
