@@ -21,9 +21,10 @@ constexpr std::size_t most_steps = 20'000;
 constexpr std::int64_t most_searched = 1000;  // kernels
 // Partitions of all kernels together, some seconds; of diagrams that are not searched to the end anyway, one.
 constexpr std::int64_t most_evaluated = 5'000'000, most_evaluated_in_order = 1'000'000;
-constexpr std::int64_t alone_patience = 5'000;   // partitions of a statement alone, to have something to compare with
-constexpr std::int64_t first_patience = 32'000;  // of one kernel in the first round
-constexpr std::int64_t more_patience = 4;        // times as many in the next
+constexpr std::int64_t alone_patience = 5'000;  // partitions of a statement alone, to have something to compare with
+// Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
+constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
+constexpr std::int64_t more_patience = 4;  // times as many in the next
 
 // What is known of one kernel's price.
 struct Priced {
@@ -54,7 +55,7 @@ class Plans {
     patience_ = alone_patience;
     for (const auto& step : cuts_.steps)
       if (is_alone(step)) search_cut(step.cut, Price::never());
-    patience_ = first_patience;
+    patience_ = exact_ ? first_patience : first_patience_in_order;
     while (search_round()) {
       patience_ *= more_patience;
       for (auto& priced : prices_) priced.taken = priced.least;
