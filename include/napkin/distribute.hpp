@@ -60,6 +60,9 @@ struct StagedTile {
   std::int64_t shares = 1;                 // blocks of a cluster that each copy so much of its rows to all of them
 };
 
+// Bytes after which the swizzles of TMA begin anew: tiles of teams begin at multiples.
+constexpr std::int64_t swizzle_pattern = 1024;
+
 // The tiles that are loaded together in each round of a loop; or one that is loaded outside of all loops.
 struct Ring {
   const For* loop = nullptr;

@@ -9,10 +9,6 @@
 namespace napkin {
 namespace {
 
-double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model model) {
-  return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
-}
-
 Resource resource_of(Unit unit) {
   return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
 }

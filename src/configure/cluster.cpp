@@ -7,11 +7,12 @@
 #include "configure/raster.hpp"
 
 namespace napkin {
-namespace {
 
 double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model model) {
   return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
 }
+
+namespace {
 
 bool carries(const BlockStep& step, BufferId tile, WireId wire) {
   return std::ranges::any_of(step.nest->at(tile).at, [&](const Index& index) {

@@ -18,6 +18,9 @@ struct Neighbours {
 // many pieces.
 std::vector<Neighbours> neighbours_of(const BlockStep&, const Hardware&);
 
+// Seconds of one of so many cores that share the rate evenly.
+double seconds_at(double amount, const Rate&, std::int64_t cores, Model);
+
 // Seconds to bring tiles to a core or to take outputs from it: across from neighbours, and from above, where the cache
 // answers for one while the memory brings another. Of the memory's bandwidth cores without a block leave their share to
 // the others, but no core is faster than it is known to be: at its share of the cache's, where there is a cache, which

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <set>
 
-#include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -35,31 +35,20 @@ double compulsory(const Derivation& derivation, bool in_values) {
 }
 
 bool chooses(const Diagram& diagram, ExprId id) {
-  return match(
-      diagram.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
-      [](const Size&) { return false; }, [](const Access&) { return false; },
-      [&](const Reduce& r) { return chooses(diagram, r.body); },
-      [&](const Cast& c) { return chooses(diagram, c.value); },
-      [&](const Apply& a) {
-        return a.function->role == Role::choose ||
-               std::ranges::any_of(a.arguments, [&](ExprId argument) { return chooses(diagram, argument); });
-      });
+  return any_part(diagram, id, [&](ExprId part) {
+    const auto* apply = std::get_if<Apply>(&diagram.at(part).node);
+    return apply && apply->function->role == Role::choose;
+  });
 }
 
+bool is_own_place(const Index& index) {
+  return index.terms.size() == 1 && index.terms[0].second == 1 && index.divisor == 1 && index.offset == 0;
+}
 bool reads_elsewhere(const Diagram& diagram, ExprId id) {
-  return match(
-      diagram.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
-      [](const Size&) { return false; },
-      [](const Access& a) {
-        return !std::ranges::all_of(a.at, [](const Index& index) {
-          return index.terms.size() == 1 && index.terms[0].second == 1 && index.divisor == 1 && index.offset == 0;
-        });
-      },
-      [&](const Reduce& r) { return reads_elsewhere(diagram, r.body); },
-      [&](const Cast& c) { return reads_elsewhere(diagram, c.value); },
-      [&](const Apply& a) {
-        return std::ranges::any_of(a.arguments, [&](ExprId argument) { return reads_elsewhere(diagram, argument); });
-      });
+  return any_part(diagram, id, [&](ExprId part) {
+    const auto* access = std::get_if<Access>(&diagram.at(part).node);
+    return access && !std::ranges::all_of(access->at, is_own_place);
+  });
 }
 
 using Wires = std::set<WireId>;

@@ -1,12 +1,25 @@
-// An expression with what it is made of replaced.
+// What an expression is made of: asked, or replaced.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "napkin/diagram.hpp"
 
 namespace napkin {
+
+// Whether it is so of the expression, or of anything that it is made of.
+template <class Is>
+bool any_part(const Diagram& diagram, ExprId id, const Is& is) {
+  if (is(id)) return true;
+  const auto& node = diagram.at(id).node;
+  const auto of = [&](ExprId operand) { return any_part(diagram, operand, is); };
+  if (const auto* apply = std::get_if<Apply>(&node)) return std::ranges::any_of(apply->arguments, of);
+  if (const auto* cast = std::get_if<Cast>(&node)) return of(cast->value);
+  const auto* reduce = std::get_if<Reduce>(&node);
+  return reduce && of(reduce->body);
+}
 
 // The expression with `of` applied to each of its operands: arguments, what is cast, what is reduced. The same
 // expression where it has none.

@@ -14,7 +14,6 @@
 
 namespace napkin {
 
-constexpr std::int64_t swizzle_pattern = 1024;  // bytes after which the swizzles of TMA begin anew
 constexpr std::int64_t row_tile = 16, column_tile = 8, column_pair = 16;
 
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }

@@ -80,8 +80,6 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   return {};
 }
 
-// Tiles of teams begin where swizzles begin anew.
-constexpr std::int64_t team_alignment = 1024;
 bool has_teams(const Hardware& hardware, CudaPath path) {
   return path == CudaPath::tensor && hardware.cuda_architecture == "sm_90a";
 }
@@ -110,7 +108,7 @@ void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardw
 EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding) {
   CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}};
-  if (has_teams(hardware, path)) printed.shared_alignment = team_alignment;
+  if (has_teams(hardware, path)) printed.shared_alignment = swizzle_pattern;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
     print_kernel(printed, plan.kernels[i], hardware, path, printed.names.diagram + "_kernel" + number);

@@ -15,8 +15,6 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with, so that swizzles begin anew
-
 class TeamPrinter : TurnPrinter {
  public:
   TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
@@ -226,7 +224,7 @@ class TeamPrinter : TurnPrinter {
     const auto& tile = warps_.tiles.at(id);
     const auto& buffer = nest_.at(id);
     const auto full = slot.empty() ? full_.at(id) : fmt::format("{} + {}", full_.at(id), slot);
-    const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, pattern);
+    const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, swizzle_pattern);
     out_.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));
     const auto share = tile.layout.rows / tile.shares;
     const bool shared = tile.shares > 1;
@@ -339,7 +337,7 @@ class TeamPrinter : TurnPrinter {
       if (here && here->copies > 1)
         for (const auto id : here->tiles)
           out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                                copy_of(id, rings_.at(here).slot, pattern)));
+                                copy_of(id, rings_.at(here).slot, swizzle_pattern)));
       if (in_turn(loop)) begin_round();
       body(loop, begin, around);
       if (!here) return;

@@ -9,22 +9,11 @@
 #include "emit/cuda_tiles.hpp"
 
 namespace napkin {
-namespace {
-
-constexpr std::int64_t pattern = 1024;  // bytes that tiles begin with
-
-std::string_view overlap_words(Overlap overlap) {
-  return overlap == Overlap::within_team ? "within a team"
-         : overlap == Overlap::two_teams ? "two teams in turn"
-                                         : "three teams in turn";
-}
-
-}  // namespace
 
 void TurnPrinter::turn_words() {
   if (!warps_.not_as_planned.empty())
     out_.line(
-        fmt::format("//   {:<24}  as planned, but not here: {}", overlap_words(warps_.planned), warps_.not_as_planned));
+        fmt::format("//   {:<24}  as planned, but not here: {}", napkin::words(warps_.planned), warps_.not_as_planned));
   if (warps_.planned_blocks > 1)
     out_.line(fmt::format("//   {:<24}  beside each other on a core{}",
                           fmt::format("{} block{}", warps_.blocks, warps_.blocks == 1 ? "" : "s"),
@@ -36,7 +25,7 @@ void TurnPrinter::turn_words() {
   for (const auto* trailing : warps_.step->trailing)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", page_.buffer(trailing->to));
   out_.line(within() ? fmt::format("//   {:<24}  products of {} run beside the columns of the next piece",
-                                   overlap_words(warps_.planned), names)
+                                   napkin::words(warps_.planned), names)
                      : fmt::format("//   {:<24}  one computes columns while another has the matrix units",
                                    fmt::format("{} teams in turn", warps_.step->teams)));
 }
@@ -197,7 +186,7 @@ void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {
   for (const auto id : tiles_of(round()))
     if (wanted(id))
       out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                            copy_of(id, number, pattern)));
+                            copy_of(id, number, swizzle_pattern)));
 }
 bool TurnPrinter::reads(const Compute& compute, BufferId tile) const {
   return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {

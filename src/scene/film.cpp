@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 #include "scene/page.hpp"
 
 namespace napkin {
@@ -128,12 +128,9 @@ class Film {
     return std::ranges::any_of(derivation.statements, [&](StatementId id) { return calls(diagram_.at(id).value); });
   }
   bool calls(ExprId id) const {
-    if (std::ranges::find(diagram_.calls, id, &Call::result) != diagram_.calls.end()) return true;
-    return match(
-        diagram_.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
-        [](const Size&) { return false; }, [](const Access&) { return false; },
-        [&](const Apply& a) { return std::ranges::any_of(a.arguments, [&](ExprId one) { return calls(one); }); },
-        [&](const Cast& c) { return calls(c.value); }, [&](const Reduce& r) { return calls(r.body); });
+    return any_part(diagram_, id, [&](ExprId part) {
+      return std::ranges::find(diagram_.calls, part, &Call::result) != diagram_.calls.end();
+    });
   }
 
   Page begin(const std::string& title, const std::string& why) {

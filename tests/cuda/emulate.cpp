@@ -118,8 +118,8 @@ std::int64_t model_bytes(const kernel_cases::Case& each, const kernel_cases::Pla
   return bytes;
 }
 
-std::map<std::string, long long> counts(const std::string& output) {
-  std::map<std::string, long long> all;
+Counts counts(const std::string& output) {
+  Counts all;
   std::istringstream lines(output);
   std::string name;
   long long value = 0;
@@ -129,6 +129,20 @@ std::map<std::string, long long> counts(const std::string& output) {
     else
       lines.clear();
   return all;
+}
+
+void run_all(const Case& each, const Planned& planned, const std::string& folder,
+             const std::function<Partition(const Kernel&)>& distributed, const std::function<void(Counts&)>& also) {
+  for (const auto& sizes : each.run_sizes) {
+    CAPTURE(sizes);
+    const auto ran = harness(folder, sizes);
+    INFO(ran.output);
+    REQUIRE(ran.status == 0);
+    auto counted = counts(ran.output);
+    also(counted);
+    CHECK(counted["read_bytes"] + counted["written_bytes"] == model_bytes(each, planned, sizes, distributed));
+    if (sizes == each.run_sizes.front()) compare(each.text, folder, sizes);
+  }
 }
 
 void compare(const std::string& text, const std::string& folder, const std::string& words) {

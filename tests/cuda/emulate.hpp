@@ -14,12 +14,19 @@ namespace emulate {
 std::string build(const std::string& name, const napkin::Diagram&, std::vector<napkin::EmittedFile>);
 // Runs the harness of a folder; what it printed, with what the emulation counted: "read_bytes 250" and so on.
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes);
-std::map<std::string, long long> counts(const std::string& output);
+using Counts = std::map<std::string, long long>;
+Counts counts(const std::string& output);
 
 // What the cost model says that moves between the outermost level and the next, of the kernels with the partitions that
 // they are distributed with, at other sizes.
 std::int64_t model_bytes(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& sizes,
                          const std::function<napkin::Partition(const napkin::Kernel&)>& distributed);
+
+// Runs the harness of a folder at all sizes of a case, the first also by the driver: every result is right, and as much
+// moves as the model says of the kernels as they are distributed. `also` looks at what else was counted.
+void run_all(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& folder,
+             const std::function<napkin::Partition(const napkin::Kernel&)>& distributed,
+             const std::function<void(Counts&)>& also);
 
 // Runs the driver at sizes "q=7 x=9" and compares with evaluate(), which is slow.
 void compare(const std::string& text, const std::string& folder, const std::string& sizes);

@@ -75,16 +75,9 @@ void check(const Case& each, const Hardware& hardware, std::int64_t cluster) {
   REQUIRE(on_teams(planned.plan.kernels.front(), hardware).walk.cluster == cluster);
   REQUIRE(says(files.front().text, cluster > 1 ? "error = start_clusters(" : "_teams, at_once("));
   const auto folder = emulate::build(each.name, planned.diagram, files);
-  for (const auto& sizes : each.run_sizes) {
-    CAPTURE(sizes);
-    const auto ran = emulate::harness(folder, sizes);
-    INFO(ran.output);
-    REQUIRE(ran.status == 0);
-    auto counted = emulate::counts(ran.output);
-    CHECK(counted["team_operations"] > 0);
-    const auto modelled = [&](const Kernel& kernel) { return of_cluster(on_teams(kernel, hardware)); };
-    CHECK(counted["read_bytes"] + counted["written_bytes"] == emulate::model_bytes(each, planned, sizes, modelled));
-  }
+  const auto modelled = [&](const Kernel& kernel) { return of_cluster(on_teams(kernel, hardware)); };
+  emulate::run_all(each, planned, folder, modelled,
+                   [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
 }
 
 struct Mistake {

@@ -102,15 +102,7 @@ TEST_CASE("rows over warps compute what the diagram means and move what the mode
   for (const auto& each : row_cases()) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, machine);
       const auto folder = emulate::build(each.name, planned.diagram, emitted(planned).files);
-      for (const auto& sizes : each.run_sizes) {
-        CAPTURE(sizes);
-        const auto ran = emulate::harness(folder, sizes);
-        INFO(ran.output);
-        REQUIRE(ran.status == 0);
-        auto counted = emulate::counts(ran.output);
-        CHECK(counted["read_bytes"] + counted["written_bytes"] == emulate::model_bytes(each, planned, sizes, in_rows));
-        if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
-      }
+      emulate::run_all(each, planned, folder, in_rows, [](emulate::Counts&) {});
     }
 }
 

@@ -104,17 +104,10 @@ void check(const Case& each) {
   CAPTURE(files.notes);
   REQUIRE(files.files.front().text.find("_teams(") != std::string::npos);
   const auto folder = emulate::build(each.name, planned.diagram, files.files);
-  for (const auto& sizes : each.run_sizes) {
-    CAPTURE(sizes);
-    const auto ran = emulate::harness(folder, sizes);
-    INFO(ran.output);
-    REQUIRE(ran.status == 0);
-    auto counted = emulate::counts(ran.output);
+  emulate::run_all(each, planned, folder, on_teams, [](emulate::Counts& counted) {
     CHECK(counted["team_operations"] > 0);
     CHECK(counted["matrix_operations"] == 0);
-    CHECK(counted["read_bytes"] + counted["written_bytes"] == emulate::model_bytes(each, planned, sizes, on_teams));
-    if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
-  }
+  });
 }
 
 // What the harness says of the kernels with one mistake.

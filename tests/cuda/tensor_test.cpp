@@ -108,17 +108,10 @@ void check(const Case& each) {
   CAPTURE(files.notes);
   REQUIRE(is_without(files.notes, "without matrix units"));
   const auto folder = emulate::build(each.name, planned.diagram, files.files);
-  for (const auto& sizes : each.run_sizes) {
-    CAPTURE(sizes);
-    const auto ran = emulate::harness(folder, sizes);
-    INFO(ran.output);
-    REQUIRE(ran.status == 0);
-    auto counted = emulate::counts(ran.output);
+  emulate::run_all(each, planned, folder, on_units, [](emulate::Counts& counted) {
     CHECK(counted["matrix_operations"] > 0);
     CHECK(counted["load_conflicts"] == 0);
-    CHECK(counted["read_bytes"] + counted["written_bytes"] == emulate::model_bytes(each, planned, sizes, on_units));
-    if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
-  }
+  });
 }
 
 // The text of the kernels with one mistake.

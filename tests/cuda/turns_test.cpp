@@ -108,18 +108,9 @@ void check(const Case& each, Overlap overlap) {
   CHECK(says(text, "napkin_turn_wait") == (overlap != Overlap::within_team));
   CHECK(says(text, "_last = -1") == (overlap == Overlap::within_team));
   const auto folder = emulate::build(each.name, planned.diagram, code.files);
-  for (const auto& sizes : each.run_sizes) {
-    CAPTURE(sizes);
-    const auto ran = emulate::harness(folder, sizes);
-    INFO(ran.output);
-    REQUIRE(ran.status == 0);
-    auto counted = emulate::counts(ran.output);
-    CHECK(counted["team_operations"] > 0);
-    const auto bytes =
-        emulate::model_bytes(each, planned, sizes, [](const Kernel& k) { return on_teams(k).partition; });
-    CHECK(counted["read_bytes"] + counted["written_bytes"] == bytes);
-    if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
-  }
+  const auto distributed = [](const Kernel& k) { return on_teams(k).partition; };
+  emulate::run_all(each, planned, folder, distributed,
+                   [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
 }
 
 // What the harness says of a kernel with one mistake in what its teams that compute do, at the number-th place.
