@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "support/catch.hpp"
@@ -14,11 +15,37 @@ using namespace kernel_cases;
 
 namespace emulate {
 namespace {
-// Compiles one emitted file, or the driver, for the host. The emulation is compiled already, by the build.
-std::string compile(const std::string& folder, const std::string& file) {
-  return fmt::format("cd {} && {} {} -Wall -Wextra -Werror -I {}/tests/cuda/emulation -include {} -x c++ -c {} -o {}.o",
-                     folder, NAPKIN_CXX_COMPILER, NAPKIN_EMULATION_FLAGS, NAPKIN_SOURCE_DIR, NAPKIN_EMULATION_HEADER,
-                     file, file);
+// A folder whose files are compiled for the host, and the flags of that. The emulation is compiled already, by the
+// build, with each of them.
+struct Build {
+  std::string folder, flags, emulation;
+};
+Build sanitized(const std::string& folder) {
+  return {folder, NAPKIN_EMULATION_SANITIZED, NAPKIN_EMULATION_FOLDER "/sanitized.hpp"};
+}
+Build plain(const std::string& folder) {
+  return {folder, NAPKIN_EMULATION_PLAIN, NAPKIN_EMULATION_FOLDER "/plain.hpp"};
+}
+
+void require(const std::string& command) {
+  const auto ran = run(command);
+  INFO(ran.output);
+  REQUIRE(ran.status == 0);
+}
+void compile(const Build& build, const std::string& file) {
+  require(
+      fmt::format("cd {} && {} {} -Wall -Wextra -Werror -I {}/tests/cuda/emulation -include {} -x c++ -c {} -o {}.o",
+                  build.folder, NAPKIN_CXX_COMPILER, build.flags, NAPKIN_SOURCE_DIR, build.emulation, file, file));
+}
+void link(const Build& build, const std::vector<std::string>& files, const std::string& program) {
+  require(fmt::format("cd {} && {} {} {}.o -o {}", build.folder, NAPKIN_CXX_COMPILER, build.flags,
+                      fmt::join(files, ".o "), program));
+}
+std::string build_harness(const Build& build, const std::string& stem) {
+  const std::vector<std::string> files{stem + ".cu", stem + "_harness.cu"};
+  for (const auto& file : files) compile(build, file);
+  link(build, files, "harness");
+  return build.folder;
 }
 
 std::string size_list(const Diagram& diagram) {
@@ -82,25 +109,31 @@ int main(int, char** words) {{
 )",
                      diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending);
 }
+void build_driver(const Build& build, const Diagram& diagram) {
+  std::ofstream(build.folder + "/driver.cpp") << driver(diagram);
+  compile(build, "driver.cpp");
+  link(build, {diagram.name + ".cu", "driver.cpp"}, "driver");
+}
 
 }  // namespace
 
-std::string build(const std::string& name, const Diagram& diagram, std::vector<EmittedFile> files) {
-  files.push_back({"driver.cpp", driver(diagram)});
-  const auto folder = write("cuda_tests/" + name, files);
-  const auto& stem = diagram.name;
-  for (const auto& file : {stem + ".cu", stem + "_harness.cu", std::string("driver.cpp")}) {
-    const auto compiled = run(compile(folder, file));
-    INFO(compiled.output);
-    REQUIRE(compiled.status == 0);
+std::string build(const std::string& name, const Diagram& diagram, const std::vector<EmittedFile>& files) {
+  return build_harness(sanitized(write("cuda_tests/" + name, files)), diagram.name);
+}
+
+std::string planted(const std::string& name, const Diagram& diagram, std::vector<EmittedFile> files,
+                    const std::string& behind, const std::vector<Mistake>& mistakes, const std::string& sizes) {
+  auto& text = files.front().text;
+  for (const auto& [right, wrong, which] : mistakes) {
+    auto at = text.find(right, text.find(behind));
+    for (int i = 0; i < which; ++i) at = text.find(right, at + 1);
+    REQUIRE(at != text.npos);
+    do {
+      text.replace(at, right.size(), wrong);
+      at = text.find(right, at + wrong.size());
+    } while (which < 0 && at != text.npos);
   }
-  const auto linked =
-      run(fmt::format("cd {0} && {1} -fsanitize=undefined {2}.cu.o {2}_harness.cu.o -o harness && {1} "
-                      "-fsanitize=undefined {2}.cu.o driver.cpp.o -o driver",
-                      folder, NAPKIN_CXX_COMPILER, stem));
-  INFO(linked.output);
-  REQUIRE(linked.status == 0);
-  return folder;
+  return harness(build_harness(plain(write("cuda_tests/" + name, files)), diagram.name), sizes).output;
 }
 
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
@@ -147,6 +180,7 @@ void run_all(const Case& each, const Planned& planned, const std::string& folder
 
 void compare(const std::string& text, const std::string& folder, const std::string& words) {
   const auto diagram = read_text(text, sizes_of(words));
+  build_driver(sanitized(folder), diagram);
   auto values = random_values(diagram, 7);
   write_doubles(folder + "/in", values, diagram.inputs);
   std::string sizes = size_list(diagram);

@@ -10,8 +10,8 @@
 
 namespace emulate {
 
-// Builds the programs `harness` and `driver`; gives their folder.
-std::string build(const std::string& name, const napkin::Diagram&, std::vector<napkin::EmittedFile>);
+// Builds the program `harness`, with a sanitizer; gives its folder.
+std::string build(const std::string& name, const napkin::Diagram&, const std::vector<napkin::EmittedFile>&);
 // Runs the harness of a folder; what it printed, with what the emulation counted: "read_bytes 250" and so on.
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes);
 using Counts = std::map<std::string, long long>;
@@ -28,7 +28,17 @@ void run_all(const kernel_cases::Case&, const kernel_cases::Planned&, const std:
              const std::function<napkin::Partition(const napkin::Kernel&)>& distributed,
              const std::function<void(Counts&)>& also);
 
-// Runs the driver at sizes "q=7 x=9" and compares with evaluate(), which is slow.
+// Text of a kernel and what is written instead: at the `which`-th of its places, from 0, or with -1 at all of them.
+struct Mistake {
+  std::string right, wrong;
+  int which = 0;
+};
+// What the harness says, at sizes "q=7 x=9", of kernels with mistakes behind the first place of `behind`. It is built
+// without a sanitizer: what is planted the emulation has to find.
+std::string planted(const std::string& name, const napkin::Diagram&, std::vector<napkin::EmittedFile>,
+                    const std::string& behind, const std::vector<Mistake>&, const std::string& sizes);
+
+// Builds a driver in the folder of a harness, runs it at sizes "q=7 x=9" and compares with evaluate(), which is slow.
 void compare(const std::string& text, const std::string& folder, const std::string& sizes);
 
 }  // namespace emulate

@@ -80,27 +80,12 @@ void check(const Case& each, const Hardware& hardware, std::int64_t cluster) {
                    [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
 }
 
-struct Mistake {
-  std::string right, wrong;
-  int which = 0;  // of several places; -1: all
-};
 // What the harness says of a kernel of five pieces on two cores, with mistakes.
-std::string planted(const std::string& name, const std::vector<Mistake>& mistakes, const Hardware& hardware = alone()) {
+std::string planted(const std::string& name, const std::vector<emulate::Mistake>& mistakes,
+                    const Hardware& hardware = alone()) {
   const auto planned = planned_on(attention, hardware);
-  auto files = emitted(planned);
-  auto& text = files.front().text;
-  const auto begin = text.find("attention_kernel_teams");
-  for (auto [right, wrong, which] : mistakes) {
-    auto at = text.find(right, begin);
-    for (; which > 0; --which) at = text.find(right, at + 1);
-    REQUIRE(at != text.npos);
-    do {
-      text.replace(at, right.size(), wrong);
-      at = text.find(right, at + wrong.size());
-    } while (which < 0 && at != text.npos);
-  }
-  const auto folder = emulate::build(name, planned.diagram, files);
-  return emulate::harness(folder, "q=320 x=200 d=64").output;
+  return emulate::planted(name, planned.diagram, emitted(planned), "attention_kernel_teams", mistakes,
+                          "q=320 x=200 d=64");
 }
 
 }  // namespace
@@ -168,7 +153,7 @@ TEST_CASE("a kernel says why it has no clusters where the model would have some"
 }
 
 TEST_CASE("the emulation finds mistakes planted in clusters", "[emulated][teams][grid]") {
-  const auto with = [](const std::string& name, const std::vector<Mistake>& mistakes) {
+  const auto with = [](const std::string& name, const std::vector<emulate::Mistake>& mistakes) {
     return planted("cluster_" + name, mistakes, in_pairs());
   };
   SECTION("none") { CHECK(says(with("none", {}), "good")); }

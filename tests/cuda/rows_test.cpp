@@ -109,15 +109,10 @@ TEST_CASE("rows over warps compute what the diagram means and move what the mode
 TEST_CASE("the emulation finds a barrier between warps of a row left out", "[emulated][rows]") {
   const auto each = row_cases().front();
   const auto planned = plan(each, machine);
-  auto files = emitted(planned).files;
-  auto& text = files.front().text;
-  const auto at = text.find("  __syncthreads();\n");
-  REQUIRE(at != text.npos);
-  text.erase(at, std::string("  __syncthreads();\n").size());
-  const auto folder = emulate::build("rows_planted", planned.diagram, files);
-  const auto ran = emulate::harness(folder, "r=6 x=2048");
-  INFO(ran.output);
-  CHECK((ran.output.find("race: ") != ran.output.npos || ran.output.find("nobody wrote") != ran.output.npos));
+  const auto output = emulate::planted("rows_planted", planned.diagram, emitted(planned).files, "",
+                                       {{"  __syncthreads();\n", ""}}, "r=6 x=2048");
+  INFO(output);
+  CHECK((output.find("race: ") != output.npos || output.find("nobody wrote") != output.npos));
 }
 
 TEST_CASE("kernels of rows compile without a warning and spill nothing", "[nvcc][rows]") {

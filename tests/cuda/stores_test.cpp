@@ -34,13 +34,8 @@ bool says(const std::string& output, const std::string& words) { return output.f
 // What the harness says of a kernel with three pieces on two cores and one mistake, the `which`-th of its places.
 std::string planted(const std::string& name, const std::string& right, const std::string& wrong, int which = 0) {
   const auto planned = plan(attention, machine);
-  auto files = emitted(planned);
-  auto& text = files.front().text;
-  auto at = text.find(right, text.find("attention_kernel_teams"));
-  for (; which > 0; --which) at = text.find(right, at + 1);
-  REQUIRE(at != text.npos);
-  text.replace(at, right.size(), wrong);
-  return emulate::harness(emulate::build("stores_" + name, planned.diagram, files), "q=384 x=128 d=128").output;
+  return emulate::planted("stores_" + name, planned.diagram, emitted(planned), "attention_kernel_teams",
+                          {{right, wrong, which}}, "q=384 x=128 d=128");
 }
 
 }  // namespace

@@ -114,13 +114,8 @@ void check(const Case& each) {
 std::string planted(const std::string& name, const std::string& right, const std::string& wrong) {
   const Case each{name, case_named("attention").text, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}};
   const auto planned = plan(each, machine);
-  auto files = emitted(planned).files;
-  auto& text = files.front().text;
-  const auto at = text.find(right, text.find("attention_kernel_teams"));
-  REQUIRE(at != text.npos);
-  text.replace(at, right.size(), wrong);
-  const auto folder = emulate::build(name, planned.diagram, files);
-  return emulate::harness(folder, "q=128 x=456 d=128").output;
+  return emulate::planted(name, planned.diagram, emitted(planned).files, "attention_kernel_teams", {{right, wrong}},
+                          "q=128 x=456 d=128");
 }
 
 bool says(const std::string& output, const std::string& words) { return output.find(words) != output.npos; }
@@ -210,13 +205,10 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulate
   SECTION("tiles released that a product on its way reads") {
     const Case each{"teams_lasting", product("m, k", "k, n"), {by_teams}, {}};
     const auto planned = plan(each, machine);
-    auto files = emitted(planned).files;
-    auto& text = files.front().text;
-    const std::string right = "napkin_release(k_empty + k_last)", wrong = "napkin_release(k_empty + k_slot)";
-    REQUIRE(text.find(right) != text.npos);
-    text.replace(text.find(right), right.size(), wrong);
-    const auto folder = emulate::build(each.name, planned.diagram, files);
-    CHECK(says(emulate::harness(folder, "m=128 n=64 k=640").output, "emulation: "));
+    CHECK(says(emulate::planted(each.name, planned.diagram, emitted(planned).files, "_teams(",
+                                {{"napkin_release(k_empty + k_last)", "napkin_release(k_empty + k_slot)"}},
+                                "m=128 n=64 k=640"),
+               "emulation: "));
   }
   SECTION("more registers than there are") {
     CHECK(says(planted("teams_registers", "napkin_take_registers<240", "napkin_take_registers<256"),

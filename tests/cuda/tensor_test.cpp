@@ -118,14 +118,8 @@ void check(const Case& each) {
 std::string planted(const std::string& name, const std::string& right, const std::string& wrong) {
   const Case each{name, case_named("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
   const auto planned = plan(each, machine);
-  auto files = emitted(planned).files;
-  auto& text = files.front().text;
-  const auto kernel = text.find("__global__");
-  const auto at = text.find(right, kernel);
-  REQUIRE(at != text.npos);
-  text.replace(at, right.size(), wrong);
-  const auto folder = emulate::build(name, planned.diagram, files);
-  return emulate::harness(folder, "q=70 x=133 d=64").output;
+  return emulate::planted(name, planned.diagram, emitted(planned).files, "__global__", {{right, wrong}},
+                          "q=70 x=133 d=64");
 }
 
 }  // namespace
@@ -157,13 +151,10 @@ TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor
     const Case each{
         "planted_swizzle", case_named("attention").text, {"group q 32, stream x 32 at smem; group q 16 at reg"}, {}};
     const auto planned = plan(each, machine);
-    auto files = emitted(planned).files;
-    auto& text = files.front().text;
-    const std::string right = "((row >> (3 - bits)) & ((1 << bits) - 1))";
-    REQUIRE(text.find(right) != text.npos);
-    text.replace(text.find(right), right.size(), "(bits & 0)");
-    const auto folder = emulate::build(each.name, planned.diagram, files);
-    CHECK(emulate::counts(emulate::harness(folder, "q=70 x=133 d=64").output)["load_conflicts"] > 1000);
+    const auto output =
+        emulate::planted(each.name, planned.diagram, emitted(planned).files, "",
+                         {{"((row >> (3 - bits)) & ((1 << bits) - 1))", "(bits & 0)"}}, "q=70 x=133 d=64");
+    CHECK(emulate::counts(output)["load_conflicts"] > 1000);
   }
   SECTION("a wrong place in a fragment") {
     const auto output = planted("planted_fragment", "lane % 16, ", "lane / 2, ");

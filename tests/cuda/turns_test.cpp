@@ -117,14 +117,9 @@ void check(const Case& each, Overlap overlap) {
 std::string planted(const Case& each, const std::string& name, const std::string& right, const std::string& wrong,
                     int number = 1) {
   const auto planned = plan(each, machine);
-  auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
-  auto& text = files.front().text;
-  auto at = text.find("\n  const int", text.find("_teams("));
-  for (int i = 0; i < number; ++i) at = text.find(right, at + 1);
-  REQUIRE(at != text.npos);
-  text.replace(at, right.size(), wrong);
-  const auto folder = emulate::build("turns_planted_" + name, planned.diagram, files);
-  return emulate::harness(folder, "q=128 x=456 d=128").output;
+  const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
+  return emulate::planted("turns_planted_" + name, planned.diagram, files, "_teams(", {{right, wrong, number - 1}},
+                          "q=128 x=456 d=128");
 }
 
 }  // namespace
