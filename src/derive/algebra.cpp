@@ -1,4 +1,4 @@
-// Expressions to normal forms and back; see algebra.hpp.
+// Expressions to normal forms; see algebra.hpp.
 #include "derive/algebra.hpp"
 
 #include <algorithm>
@@ -13,31 +13,11 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_terms = 64;  // beyond it an expression is left as it stands
 
-bool equal(const Factors& a, const Factors& b) { return a == b; }
-
 Factors powers(Factors factors, double power) {
   for (auto& f : factors) f.second *= power;
   return factors;
 }
 
-// Equal but for the coefficient.
-bool alike(const Term& a, const Term& b) {
-  return equal(a.factors, b.factors) && equal(a.rounded, b.rounded) && a.cast == b.cast &&
-         napkin::equal(a.exponent, b.exponent);
-}
-
-Term multiplied(const Term& a, const Term& b) {
-  Term all;
-  all.coefficient = a.coefficient * b.coefficient;
-  all.factors = combined(a.factors, b.factors);
-  all.exponent = add(a.exponent, b.exponent);
-  all.cast = a.cast ? a.cast : b.cast;
-  all.rounded = combined(a.rounded, b.rounded);
-  all.unrounded = a.unrounded ? a.unrounded : b.unrounded;
-  return all;
-}
-
-bool integer(double x) { return std::nearbyint(x) == x; }
 bool is_zero(const Diagram& diagram, ExprId e) {
   const auto* c = std::get_if<Constant>(&diagram.at(e).node);
   return c && c->value == 0;
@@ -48,60 +28,6 @@ bool is_minus_infinity(const Diagram& diagram, ExprId e) {
 }
 
 }  // namespace
-
-Factors combined(const Factors& a, const Factors& b) {
-  Factors all = a;
-  for (const auto& [base, power] : b) {
-    const auto at = std::lower_bound(all.begin(), all.end(), base, [](const auto& f, ExprId e) { return f.first < e; });
-    if (at != all.end() && at->first == base)
-      at->second += power;
-    else
-      all.insert(at, {base, power});
-  }
-  std::erase_if(all, [](const auto& f) { return f.second == 0; });
-  return all;
-}
-
-bool equal(const Term& a, const Term& b) { return a.coefficient == b.coefficient && alike(a, b); }
-
-bool equal(const Sum& a, const Sum& b) {
-  if (a.size() != b.size()) return false;
-  std::vector<bool> used(b.size());
-  return std::all_of(a.begin(), a.end(), [&](const Term& term) {
-    for (std::size_t i = 0; i < b.size(); ++i)
-      if (!used[i] && equal(term, b[i])) return used[i] = true, true;
-    return false;
-  });
-}
-
-std::optional<double> positive_ratio(const Sum& a, const Sum& b) {
-  if (a.empty() || a.size() != b.size()) return {};
-  for (const auto& term : b) {
-    if (!alike(a[0], term)) continue;
-    const double ratio = term.coefficient / a[0].coefficient;
-    if (ratio > 0 && equal(scale(a, ratio), b)) return ratio;
-  }
-  return {};
-}
-
-Sum add(const Sum& a, const Sum& b) {
-  Sum all = a;
-  for (const auto& term : b) {
-    const auto same = std::find_if(all.begin(), all.end(), [&](const Term& t) { return alike(t, term); });
-    if (same == all.end())
-      all.push_back(term);
-    else
-      same->coefficient += term.coefficient;
-  }
-  std::erase_if(all, [](const Term& t) { return t.coefficient == 0; });
-  return all;
-}
-
-Sum scale(const Sum& sum, double factor) {
-  Sum all = sum;
-  for (auto& term : all) term.coefficient *= factor;
-  return all;
-}
 
 Dependence Algebra::dependence(ExprId e) const {
   return match(
@@ -429,101 +355,6 @@ Sum Algebra::opaque(ExprId e, const Apply& a) {
     arguments.push_back(dependence(sum).state || dependence(argument).state ? build(sum) : argument);
   }
   return atom(state ? diagram_.intern(Apply{a.function, arguments}) : e);
-}
-
-std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
-  Separated parts;
-  parts.state.coefficient = term.coefficient;
-  const auto sort = [&](const Factors& factors, Factors& piece, Factors& state) -> std::optional<ExprId> {
-    for (const auto& factor : factors) {
-      const auto depends = dependence(factor.first);
-      if (depends.mixed()) {
-        const bool fits = integer(factor.second) && factor.second > 0 && factor.second <= 4;
-        if (parts.shift || !fits || !is_shift(factor.first)) return factor.first;
-        parts.shift = Shift{factor.first, factor.second, &factors == &term.rounded};
-        continue;
-      }
-      auto& side = depends.piece ? piece : state;
-      side = combined(side, {factor});
-    }
-    return {};
-  };
-  if (const auto mixing = sort(term.factors, parts.piece.factors, parts.state.factors)) return *mixing;
-  if (const auto mixing = sort(term.rounded, parts.piece.rounded, parts.state.factors)) return *mixing;
-  const bool piecewise = dependence(term.exponent).piece;
-  for (const auto& part : term.exponent) {
-    const auto depends = dependence(part);
-    if (depends.mixed()) return build(part);
-    (piecewise && !depends.state ? parts.piece : parts.state).exponent.push_back(part);
-  }
-  const bool rounds = parts.shift && parts.shift->rounded;
-  if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty() || rounds) parts.piece.cast = term.cast;
-  parts.piece.unrounded = term.unrounded;
-  return parts;
-}
-
-ExprId Algebra::apply(std::string_view function, std::vector<ExprId> arguments) {
-  return diagram_.intern(Apply{find_pointwise(function), std::move(arguments)});
-}
-
-ExprId Algebra::cast_to(Datatype type, ExprId e) {
-  const auto* access = std::get_if<Access>(&diagram_.at(e).node);
-  return access && diagram_.at(access->array).type == type ? e : diagram_.intern(Cast{type, e});
-}
-
-ExprId Algebra::powered(ExprId base, double power) {
-  if (power == 1) return base;
-  if (power == 0.5) return apply("sqrt", {base});
-  if (power == 2) return apply("*", {base, base});
-  return apply("^", {base, diagram_.intern(Constant{power})});
-}
-
-Algebra::Product Algebra::parts(const Term& term) {
-  Product all;
-  const double size = std::abs(term.coefficient);
-  if (size != 1) all.over.push_back(diagram_.intern(Constant{size}));
-  const auto put = [&](const Factors& factors, Product& to) {
-    for (const auto& [base, power] : factors)
-      (power > 0 ? to.over : to.under).push_back(powered(base, std::abs(power)));
-  };
-  const auto exponential = [&](Product& to) {
-    if (!term.exponent.empty()) to.over.push_back(apply("exp", {build(term.exponent)}));
-  };
-  if (term.cast) {
-    Product inside;
-    exponential(inside);
-    put(term.rounded, inside);
-    all.over.push_back(cast_to(*term.cast, product(inside)));
-  } else {
-    exponential(all);
-  }
-  put(term.factors, all);
-  return all;
-}
-
-ExprId Algebra::product(const Product& parts) {
-  const auto times = [&](const std::vector<ExprId>& all) {
-    ExprId value = all[0];
-    for (std::size_t i = 1; i < all.size(); ++i) value = apply("*", {value, all[i]});
-    return value;
-  };
-  const ExprId over = parts.over.empty() ? diagram_.intern(Constant{1}) : times(parts.over);
-  return parts.under.empty() ? over : apply("/", {over, times(parts.under)});
-}
-
-ExprId Algebra::build(const Term& term) {
-  const ExprId size = product(parts(term));
-  return term.coefficient < 0 ? apply("neg", {size}) : size;
-}
-
-ExprId Algebra::build(const Sum& sum) {
-  if (sum.empty()) return diagram_.intern(Constant{0});
-  const auto first = std::ranges::find_if(sum, [](const Term& t) { return t.coefficient > 0; });
-  const auto start = first == sum.end() ? sum.begin() : first;
-  ExprId value = build(*start);
-  for (auto term = sum.begin(); term != sum.end(); ++term)
-    if (term != start) value = apply(term->coefficient < 0 ? "-" : "+", {value, product(parts(*term))});
-  return value;
 }
 
 }  // namespace napkin

@@ -8,8 +8,10 @@
 #include <functional>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "derive/terms.hpp"
 #include "napkin/diagram.hpp"
 
 namespace napkin {
@@ -21,28 +23,6 @@ struct Dependence {
   bool mixed() const { return piece && state; }
   Dependence operator|(Dependence other) const { return {piece || other.piece, state || other.state}; }
 };
-
-struct Term;
-using Sum = std::vector<Term>;
-using Factors = std::vector<std::pair<ExprId, double>>;  // atoms with their powers, sorted by atom
-
-// coefficient * product of factors * exp(exponent); `rounded` factors (and the exponential) go through a cast first.
-struct Term {
-  double coefficient = 1;
-  Factors factors;
-  Sum exponent;
-  std::optional<Datatype> cast;
-  Factors rounded;
-  std::optional<Datatype> unrounded{};  // a cast that is left out, since the term is one of several inside it
-};
-bool equal(const Term&, const Term&);
-bool equal(const Sum&, const Sum&);
-// b = c * a for a positive c, if there is one.
-std::optional<double> positive_ratio(const Sum& a, const Sum& b);
-
-Factors combined(const Factors&, const Factors&);  // of a product
-Sum add(const Sum&, const Sum&);
-Sum scale(const Sum&, double factor);
 
 class Algebra {
  public:

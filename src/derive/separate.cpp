@@ -1,0 +1,104 @@
+// Terms to what a piece determines and what finished reductions determine, and back to expressions; see algebra.hpp.
+#include <algorithm>
+#include <cmath>
+
+#include "derive/algebra.hpp"
+
+namespace napkin {
+
+std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
+  Separated parts;
+  parts.state.coefficient = term.coefficient;
+  const auto sort = [&](const Factors& factors, Factors& piece, Factors& state) -> std::optional<ExprId> {
+    for (const auto& factor : factors) {
+      const auto depends = dependence(factor.first);
+      if (depends.mixed()) {
+        const bool fits = integer(factor.second) && factor.second > 0 && factor.second <= 4;
+        if (parts.shift || !fits || !is_shift(factor.first)) return factor.first;
+        parts.shift = Shift{factor.first, factor.second, &factors == &term.rounded};
+        continue;
+      }
+      auto& side = depends.piece ? piece : state;
+      side = combined(side, {factor});
+    }
+    return {};
+  };
+  if (const auto mixing = sort(term.factors, parts.piece.factors, parts.state.factors)) return *mixing;
+  if (const auto mixing = sort(term.rounded, parts.piece.rounded, parts.state.factors)) return *mixing;
+  const bool piecewise = dependence(term.exponent).piece;
+  for (const auto& part : term.exponent) {
+    const auto depends = dependence(part);
+    if (depends.mixed()) return build(part);
+    (piecewise && !depends.state ? parts.piece : parts.state).exponent.push_back(part);
+  }
+  const bool rounds = parts.shift && parts.shift->rounded;
+  if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty() || rounds) parts.piece.cast = term.cast;
+  parts.piece.unrounded = term.unrounded;
+  return parts;
+}
+
+ExprId Algebra::apply(std::string_view function, std::vector<ExprId> arguments) {
+  return diagram_.intern(Apply{find_pointwise(function), std::move(arguments)});
+}
+
+ExprId Algebra::cast_to(Datatype type, ExprId e) {
+  const auto* access = std::get_if<Access>(&diagram_.at(e).node);
+  return access && diagram_.at(access->array).type == type ? e : diagram_.intern(Cast{type, e});
+}
+
+ExprId Algebra::powered(ExprId base, double power) {
+  if (power == 1) return base;
+  if (power == 0.5) return apply("sqrt", {base});
+  if (power == 2) return apply("*", {base, base});
+  return apply("^", {base, diagram_.intern(Constant{power})});
+}
+
+Algebra::Product Algebra::parts(const Term& term) {
+  Product all;
+  const double size = std::abs(term.coefficient);
+  if (size != 1) all.over.push_back(diagram_.intern(Constant{size}));
+  const auto put = [&](const Factors& factors, Product& to) {
+    for (const auto& [base, power] : factors)
+      (power > 0 ? to.over : to.under).push_back(powered(base, std::abs(power)));
+  };
+  const auto exponential = [&](Product& to) {
+    if (!term.exponent.empty()) to.over.push_back(apply("exp", {build(term.exponent)}));
+  };
+  if (term.cast) {
+    Product inside;
+    exponential(inside);
+    put(term.rounded, inside);
+    all.over.push_back(cast_to(*term.cast, product(inside)));
+  } else {
+    exponential(all);
+  }
+  put(term.factors, all);
+  return all;
+}
+
+ExprId Algebra::product(const Product& parts) {
+  const auto times = [&](const std::vector<ExprId>& all) {
+    ExprId value = all[0];
+    for (std::size_t i = 1; i < all.size(); ++i) value = apply("*", {value, all[i]});
+    return value;
+  };
+  const ExprId over = parts.over.empty() ? diagram_.intern(Constant{1}) : times(parts.over);
+  return parts.under.empty() ? over : apply("/", {over, times(parts.under)});
+}
+
+ExprId Algebra::build(const Term& term) {
+  const ExprId size = product(parts(term));
+  return term.coefficient < 0 ? apply("neg", {size}) : size;
+}
+
+ExprId Algebra::build(const Sum& sum) {
+  if (sum.empty()) return diagram_.intern(Constant{0});
+  const auto first = std::ranges::find_if(sum, [](const Term& t) { return t.coefficient > 0; });
+  const auto start = first == sum.end() ? sum.begin() : first;
+  ExprId value = build(*start);
+  for (auto term = sum.begin(); term != sum.end(); ++term)
+    if (term != start) value = apply(term->coefficient < 0 ? "-" : "+", {value, product(parts(*term))});
+  return value;
+}
+
+}  // namespace napkin

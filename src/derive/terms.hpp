@@ -1,0 +1,36 @@
+// What normal forms consist of: sums of terms, each a product of powers of atoms and one exponential.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+struct Term;
+using Sum = std::vector<Term>;
+using Factors = std::vector<std::pair<ExprId, double>>;  // atoms with their powers, sorted by atom
+
+// coefficient * product of factors * exp(exponent); `rounded` factors (and the exponential) go through a cast first.
+struct Term {
+  double coefficient = 1;
+  Factors factors;
+  Sum exponent;
+  std::optional<Datatype> cast;
+  Factors rounded;
+  std::optional<Datatype> unrounded{};  // a cast that is left out, since the term is one of several inside it
+};
+bool equal(const Term&, const Term&);
+bool equal(const Sum&, const Sum&);
+// b = c * a for a positive c, if there is one.
+std::optional<double> positive_ratio(const Sum& a, const Sum& b);
+
+bool integer(double power);
+Factors combined(const Factors&, const Factors&);  // of a product
+Term multiplied(const Term&, const Term&);
+Sum add(const Sum&, const Sum&);
+Sum scale(const Sum&, double factor);
+
+}  // namespace napkin
