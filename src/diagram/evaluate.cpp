@@ -1,5 +1,7 @@
 // The plain meaning of a diagram: one loop over each statement's positions, and the expression walked at each. Slow
 // and obvious on purpose; every clever thing is compared with it.
+#include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "diagram/checked.hpp"
@@ -63,7 +65,7 @@ class Evaluator {
         [&](const Size& size) { return static_cast<double>(diagram_.at(size.axis).size.value()); },
         [&](const Access& access) { return read(access); }, [&](const Apply& apply) { return applied(apply); },
         [&](const Cast& cast) { return rounded(value(cast.value), cast.type); },
-        [&](const Reduce& reduce) { return reduced(reduce); });
+        [&](const Reduce& reduce) { return reduced(id, reduce); });
   }
 
   double read(const Access& access) const {
@@ -79,7 +81,7 @@ class Evaluator {
   std::int64_t place(const Index& index) const {
     auto sum = index.offset;
     for (const auto& [wire, coefficient] : index.terms) sum += coefficient * position_[wire.index];
-    return floor_divide(sum, index.divisor);
+    return index.divisor == 1 ? sum : floor_divide(sum, index.divisor);
   }
 
   double applied(const Apply& apply) {
@@ -88,6 +90,17 @@ class Evaluator {
     return apply.function->value(arguments.data());
   }
 
+  // A reduction is taken once while the position that it depends on stays: what a softmax divides by is the same all
+  // along its axis, and would be summed anew at each place.
+  double reduced(ExprId id, const Reduce& reduce) {
+    const auto [found, first] = taken_.try_emplace(id);
+    auto& taken = found->second;
+    if (first) taken.wires = free_wires(diagram_, id);
+    std::vector<std::int64_t> at;
+    for (const auto wire : taken.wires) at.push_back(position_[wire.index]);
+    if (!taken.value || taken.at != at) taken.value = reduced(reduce), taken.at = at;
+    return *taken.value;
+  }
   double reduced(const Reduce& reduce) {
     double total = reduce.reduction->identity;
     for_each(reduce.over, [&] {
@@ -97,10 +110,17 @@ class Evaluator {
     return total;
   }
 
+  struct Taken {
+    std::vector<WireId> wires;
+    std::vector<std::int64_t> at;
+    std::optional<double> value;
+  };
+
   const Diagram& diagram_;
   Values& values_;
   bool round_;
   std::vector<std::int64_t> position_;  // by wire
+  std::map<ExprId, Taken> taken_;       // the last value of each reduction
 };
 
 }  // namespace
