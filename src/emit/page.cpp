@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "emit/picture_escape.hpp"
-#include "emit/picture_svg.hpp"
 #include "napkin/emit.hpp"
 
 namespace napkin {
@@ -21,9 +20,9 @@ std::string html_page(const std::string& title, const std::string& body) {
       xml(title), svg_style(), page_style(), body, page_script());
 }
 
-std::string html_figure(const Scene& scene, const std::string& id, bool brief) {
+std::string html_figure(const Scene& scene, const std::string& id, Detail detail) {
   return fmt::format("<figure class=\"scroll\" tabindex=\"0\" aria-label=\"{}\">\n{}</figure>\n", xml(scene.title),
-                     svg_element(scene, {id, "", brief}));
+                     svg_element(scene, {id, "", detail}));
 }
 
 namespace {
@@ -48,7 +47,8 @@ std::string html_film(const std::vector<Scene>& scenes, const std::string& id, c
         scenes.size());
   for (std::size_t i = 0; i < scenes.size(); ++i) {
     const bool there = !again.empty() && i + 1 == scenes.size();
-    text += there ? html_figure_again(scenes[i], again) : html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), true);
+    text += there ? html_figure_again(scenes[i], again)
+                  : html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), Detail::brief);
   }
   return text + "</div>\n";
 }

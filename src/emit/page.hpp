@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/picture_svg.hpp"
 #include "napkin/scene.hpp"
 
 namespace napkin {
@@ -11,8 +12,8 @@ namespace napkin {
 // `body` is HTML.
 std::string html_page(const std::string& title, const std::string& body);
 
-// One picture, and several of which one shows at a time. `id` begins all ids; `brief` as in SvgUse.
-std::string html_figure(const Scene&, const std::string& id, bool brief = false);
+// One picture, and several of which one shows at a time. `id` begins all ids.
+std::string html_figure(const Scene&, const std::string& id, Detail);
 // Where the last is a picture that the page has already, `again` is what begins the ids there.
 std::string html_film(const std::vector<Scene>&, const std::string& id, const std::string& again = "");
 

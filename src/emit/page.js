@@ -1,5 +1,7 @@
 "use strict";
 // Pointing at an array, or choosing it, lights it everywhere on the page.
+for (const link of document.querySelectorAll("pre a"))
+  link.dataset.array = document.getElementById(link.hash.slice(1)).closest("[data-array]").dataset.array;
 const named = new Map();
 for (const element of document.querySelectorAll("[data-array]")) {
   const name = element.dataset.array;
@@ -57,4 +59,7 @@ for (const film of document.querySelectorAll(".film")) {
   });
   show();
 }
+// Lines of programs have their numbers.
+for (const numbers of document.querySelectorAll("[data-lines]"))
+  numbers.textContent = Array.from({ length: Number(numbers.dataset.lines) }, (_, i) => i + 1).join("\n");
 document.body.classList.add("stepped");

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <vector>
 
 #include "diagram/match.hpp"
 #include "emit/picture_escape.hpp"
@@ -120,16 +122,23 @@ std::string_view ink_class(Ink ink) {
 struct Printed {
   const Scene& scene;
   const SvgUse& use;
-  bool grouped = false;  // a group around the marks says which array they are of
+  bool of_array = false, titled = false;  // a group around the marks says which array they are of, and their title
+
+  bool has_axis(const Mark& mark) const { return use.detail == Detail::whole && !mark.axis.empty(); }
+  bool has_id(const Mark& mark) const {
+    return !mark.id.empty() &&
+           (use.detail == Detail::whole || (use.detail == Detail::grouped && mark.kind == MarkKind::array_name));
+  }
+  bool has_title(const Mark& mark) const { return !titled && use.detail != Detail::brief && !mark.about.empty(); }
 };
 
 std::string attributes(const Printed& from, const Mark& mark, std::string_view more = "") {
-  std::string text = mark.id.empty() || from.use.brief ? "" : fmt::format(" id=\"{}{}\"", from.use.id, xml(mark.id));
+  std::string text = from.has_id(mark) ? fmt::format(" id=\"{}{}\"", from.use.id, xml(mark.id)) : "";
   text += fmt::format(" class=\"{}{}{}{}\"", name(mark.kind), more,
                       mark.series ? fmt::format(" s{}", *mark.series % series_looks) : "",
                       mark.level ? fmt::format(" {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
-  if (!mark.array.empty() && !from.grouped) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
-  if (!mark.axis.empty() && !from.use.brief) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
+  if (!mark.array.empty() && !from.of_array) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
+  if (from.has_axis(mark)) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
   return text;
 }
 
@@ -151,36 +160,46 @@ std::string_view anchor(Anchor anchor) {
   return anchor == Anchor::middle ? " middle" : anchor == Anchor::end ? " end" : "";
 }
 
-// In brief, marks of one array that follow each other are a group, which says so once: this many.
-std::size_t of_one_array(const Scene& scene, std::size_t first) {
-  std::size_t end = first + 1;
-  const auto& array = scene.marks[first].array;
-  while (!array.empty() && end < scene.marks.size() && scene.marks[end].array == array) ++end;
-  return end - first;
+// Where the marks end that say the same as the first, or as little.
+std::size_t end_of_group(const Scene& scene, std::size_t first, std::size_t end, std::string Mark::*common) {
+  std::size_t last = first + 1;
+  const auto& said = scene.marks[first].*common;
+  while (last < end && scene.marks[last].*common == said) ++last;
+  return last;
 }
 
-// Lines without names that look alike and follow each other are one path: this many, and what they are drawn by.
-std::size_t alike(const Printed& from, std::size_t first) {
-  const auto& marks = from.scene.marks;
-  const auto plain = [&](const Mark& mark) {
-    const auto* line = std::get_if<Line>(&mark.shape);
-    const bool named = !from.use.brief && (!mark.id.empty() || !mark.about.empty());
-    return line && line->points.size() > 1 && !line->closed && !named;
-  };
-  std::size_t end = first;
-  while (end < marks.size() && plain(marks[end]) && attributes(from, marks[end]) == attributes(from, marks[first]))
-    ++end;
-  return std::max<std::size_t>(1, end - first);
+// Lines without names can be one path with others that look alike.
+bool can_join(const Printed& from, const Mark& mark) {
+  const auto* line = std::get_if<Line>(&mark.shape);
+  const bool named = from.has_id(mark) || from.has_title(mark);
+  return line && line->points.size() > 1 && !line->closed && !named;
 }
-std::string print_together(const Printed& from, std::size_t first, std::size_t count) {
+
+// The marks that are drawn with the first: those alike that follow it. In brief, wires of one array that stand between
+// its names are among them; nothing of one array lies under another.
+std::vector<std::size_t> joined(const Printed& from, std::size_t first, std::size_t end) {
+  std::vector<std::size_t> all = {first};
+  const auto& marks = from.scene.marks;
+  if (!can_join(from, marks[first])) return all;
+  const auto looks = attributes(from, marks[first]);
+  const bool anywhere = from.of_array && from.use.detail == Detail::brief;
+  for (auto i = first + 1; i < end; ++i) {
+    if (can_join(from, marks[i]) && attributes(from, marks[i]) == looks)
+      all.push_back(i);
+    else if (!anywhere)
+      break;
+  }
+  return all;
+}
+
+std::string print_together(const Printed& from, const std::vector<std::size_t>& lines) {
   std::string all;
-  for (std::size_t i = first; i < first + count; ++i)
-    all += path(from.scene.marks[i].kind, std::get<Line>(from.scene.marks[i].shape));
-  return fmt::format("<path{} d=\"{}\"/>\n", attributes(from, from.scene.marks[first]), all);
+  for (const auto i : lines) all += path(from.scene.marks[i].kind, std::get<Line>(from.scene.marks[i].shape));
+  return fmt::format("<path{} d=\"{}\"/>\n", attributes(from, from.scene.marks[lines.front()]), all);
 }
 
 std::string print(const Printed& from, const Mark& mark) {
-  const auto title = mark.about.empty() || from.use.brief ? "" : fmt::format("<title>{}</title>", xml(mark.about));
+  const auto title = from.has_title(mark) ? fmt::format("<title>{}</title>", xml(mark.about)) : "";
   return match(
       mark.shape,
       [&](const Line& line) {
@@ -203,6 +222,45 @@ std::string print(const Printed& from, const Mark& mark) {
       });
 }
 
+std::string print_each(const Printed& from, std::size_t first, std::size_t end) {
+  std::string text;
+  std::set<std::size_t> printed;
+  for (auto i = first; i < end; ++i) {
+    if (printed.contains(i)) continue;
+    const auto together = joined(from, i, end);
+    printed.insert(together.begin(), together.end());
+    text += together.size() > 1 ? print_together(from, together) : print(from, from.scene.marks[i]);
+  }
+  return text;
+}
+
+std::string print_titled(Printed from, std::size_t first, std::size_t end) {
+  if (from.use.detail != Detail::grouped) return print_each(from, first, end);
+  std::string text;
+  for (std::size_t last = 0; first < end; first = last) {
+    last = end_of_group(from.scene, first, end, &Mark::about);
+    from.titled = last > first + 1 && !from.scene.marks[first].about.empty();
+    const auto inside = print_each(from, first, last);
+    text += from.titled ? fmt::format("<g><title>{}</title>\n{}</g>\n", xml(from.scene.marks[first].about), inside)
+                        : inside;
+  }
+  return text;
+}
+
+std::string print_marks(Printed from) {
+  const auto end = from.scene.marks.size();
+  if (from.use.detail == Detail::whole) return print_each(from, 0, end);
+  std::string text;
+  for (std::size_t first = 0, last = 0; first < end; first = last) {
+    last = end_of_group(from.scene, first, end, &Mark::array);
+    from.of_array = last > first + 1 && !from.scene.marks[first].array.empty();
+    const auto inside = print_titled(from, first, last);
+    text += from.of_array ? fmt::format("<g data-array=\"{}\">\n{}</g>\n", xml(from.scene.marks[first].array), inside)
+                          : inside;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view svg_style() { return sheet; }
@@ -220,18 +278,7 @@ std::string svg_element(const Scene& scene, const SvgUse& use) {
     text += fmt::format("<desc id=\"{}picture-description\">{}</desc>\n", id, xml(scene.description));
   if (!use.style.empty()) text += fmt::format("<style>{}</style>\n", use.style);
   text += fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", width, height);
-  Printed from{scene, use};
-  for (std::size_t i = 0; i < scene.marks.size();) {
-    const auto end = i + (use.brief ? of_one_array(scene, i) : 1);
-    from.grouped = end > i + 1;
-    if (from.grouped) text += fmt::format("<g data-array=\"{}\">\n", xml(scene.marks[i].array));
-    while (i < end) {
-      const auto together = from.grouped ? std::min(alike(from, i), end - i) : alike(from, i);
-      text += together > 1 ? print_together(from, i, together) : print(from, scene.marks[i]);
-      i += together;
-    }
-    if (from.grouped) text += "</g>\n";
-  }
+  text += print_marks({scene, use});
   return text + "</svg>\n";
 }
 

@@ -1,6 +1,7 @@
 // The SVG element of a scene, for a file of its own or inside a page.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,10 +12,14 @@ namespace napkin {
 // How marks look, on white paper.
 std::string_view svg_style();
 
+// How much marks say: all, in a file of its own; in a page without ids, but of names of arrays, and axes, in groups
+// that say once what marks that follow each other have in common; or without what is said at length and any id, too.
+enum class Detail : std::uint8_t { whole, grouped, brief };
+
 struct SvgUse {
   std::string id;          // begins all ids
   std::string_view style;  // none where the page has it already
-  bool brief = false;      // marks without ids, axes and what is said of them at length
+  Detail detail = Detail::whole;
 };
 std::string svg_element(const Scene&, const SvgUse&);
 

@@ -19,6 +19,7 @@ struct Heading {
 // Broken at spaces where it is too long for a line.
 struct Paragraph {
   std::string text;
+  bool general = false;  // the same of every diagram: no word in it is an array
 };
 
 // Printed as it stands.

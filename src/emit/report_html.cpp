@@ -64,16 +64,18 @@ class Html {
     }
     text_ += fmt::format("<h{0}{1}>{2}{3}</h{0}>\n", heading.depth, id, marked(heading.text), aside);
   }
-  void operator()(const Paragraph& paragraph) { text_ += fmt::format("<p>{}</p>\n", marked(paragraph.text)); }
+  void operator()(const Paragraph& paragraph) {
+    text_ += fmt::format("<p>{}</p>\n", paragraph.general ? xml(paragraph.text) : marked(paragraph.text));
+  }
   void operator()(const Verbatim& verbatim) {
     text_ += fmt::format("<pre class=\"scroll\" tabindex=\"0\">{}</pre>\n", marked(verbatim.text));
   }
   void operator()(const Picture& picture) {
-    text_ += html_figure(picture.scene, pictures_++ == 0 ? first_picture : fresh_id());
+    text_ += html_figure(picture.scene, pictures_++ == 0 ? first_picture : fresh_id(), Detail::grouped);
   }
   void operator()(const Pictures& pictures) {
     text_ += "<div class=\"beside\">\n";
-    for (const auto& scene : pictures.scenes) text_ += html_figure(scene, fresh_id());
+    for (const auto& scene : pictures.scenes) text_ += html_figure(scene, fresh_id(), Detail::grouped);
     text_ += "</div>\n";
   }
   void operator()(const Film& film) {
@@ -82,25 +84,25 @@ class Html {
   void operator()(const Chart& chart) {
     auto scene = chart.scene;
     scene.description = "Its numbers stand in the table below.";
-    text_ += html_figure(scene, fresh_id()) + "<details><summary>The numbers</summary>\n";
+    text_ += html_figure(scene, fresh_id(), Detail::grouped) + "<details><summary>The numbers</summary>\n";
     print(numbers(chart), true);
     text_ += "</details>\n";
   }
 
   void operator()(const Code& code) {
-    std::string numbers, lines;
-    std::size_t number = 0, begin = 0;
-    while (begin < code.text.size()) {
+    std::string lines;
+    std::size_t count = 0, begin = 0;
+    for (; begin < code.text.size(); ++count) {
       const auto end = std::min(code.text.find('\n', begin), code.text.size());
       const auto line = code.text.substr(begin, end - begin);
-      numbers += fmt::format("{}\n", ++number);
       lines += (begin < code.own ? xml(line) : linked(line)) + "\n";
       begin = end + 1;
     }
     text_ += fmt::format(
-        "<details><summary>{}</summary>\n<div class=\"code scroll\" tabindex=\"0\"><pre aria-hidden=\"true\">{}</pre>"
+        "<details><summary>{}</summary>\n<div class=\"code scroll\" tabindex=\"0\"><pre aria-hidden=\"true\" "
+        "data-lines=\"{}\"></pre>"
         "<pre>{}</pre></div></details>\n",
-        xml(code.name), numbers, lines);
+        xml(code.name), count, lines);
   }
 
   void operator()(const Table& table) { print(table, false); }
@@ -109,11 +111,12 @@ class Html {
   // With `merged`, words that rows have in common with those below them are said once, from the left. Cells and rows
   // end where the next begin, as HTML allows: tables are a large part of a page.
   void print(const Table& table, bool merged) {
-    text_ += fmt::format("<div class=\"scroll\" tabindex=\"0\"><table{}>\n", merged ? " class=\"data\"" : "");
+    text_ += fmt::format("<div class=\"scroll\" tabindex=\"0\"><table{}>\n",
+                         merged ? " class=\"data\"" : right_of(table.columns));
     const bool titled = std::ranges::any_of(table.columns, [](const TableColumn& c) { return !c.title.empty(); });
     if (titled) {
       text_ += "<thead><tr>";
-      for (const auto& column : table.columns) text_ += title_cell(column, merged);
+      for (const auto& column : table.columns) text_ += title_cell(column);
       text_ += "</tr></thead>\n";
     }
     text_ += "<tbody>\n";
@@ -121,7 +124,7 @@ class Html {
       const auto& row = table.rows[r];
       text_ += "<tr>";
       for (std::size_t c = merged && r > 0 ? in_common(table, r - 1) : 0; c < row.size(); ++c)
-        text_ += fmt::format("<td{}{}>{}", looks(table.columns[c], merged), merged ? span_of(table, r, c) : "",
+        text_ += fmt::format("<td{}{}>{}", looks(table.columns[c]), merged ? span_of(table, r, c) : "",
                              table.formulas || table.columns[c].axes ? xml(row[c]) : marked(row[c]));
       text_ += "\n";
     }
@@ -143,13 +146,17 @@ class Html {
       if (mark.kind == MarkKind::array_name) drawn_.emplace(mark.array, mark.id);
   }
 
-  static const char* looks(const TableColumn& column, bool data = false) {
-    return column.right && data ? "" : column.right ? " class=\"n\"" : column.wraps ? " class=\"w\"" : "";
+  // Which columns stand at the right, said once: the page's style has `n1` for the first, and so on.
+  static std::string right_of(const std::vector<TableColumn>& columns) {
+    std::string all;
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (columns[c].right) all += fmt::format("{}n{}", all.empty() ? "" : " ", c + 1);
+    return all.empty() ? "" : fmt::format(" class=\"{}\"", all);
   }
-  static std::string title_cell(const TableColumn& column, bool data) {
-    const auto* right = looks(column, data);
-    return column.title.empty() ? fmt::format("<td{}></td>", right)
-                                : fmt::format("<th scope=\"col\"{}>{}</th>", right, xml(column.title));
+  static const char* looks(const TableColumn& column) { return column.wraps && !column.right ? " class=\"w\"" : ""; }
+  static std::string title_cell(const TableColumn& column) {
+    return column.title.empty() ? fmt::format("<td{}></td>", looks(column))
+                                : fmt::format("<th{}>{}</th>", looks(column), xml(column.title));
   }
 
   std::string fresh_id() { return fmt::format("p{}-", ++ids_); }
@@ -185,7 +192,7 @@ class Html {
     return all;
   }
 
-  // The first of a line that is drawn is a link.
+  // The first of a line that is drawn is a link; the page's script knows its array from where it leads.
   std::string linked(const std::string& line) const {
     std::string all;
     bool done = false;
@@ -194,8 +201,7 @@ class Html {
       const auto* array = array_in_program(words, i);
       if (array && !done && drawn_.contains(*array)) {
         done = true;
-        all += fmt::format("<a href=\"#{}{}\" data-array=\"{}\">{}</a>", first_picture, drawn_.at(*array), xml(*array),
-                           xml(words[i]));
+        all += fmt::format("<a href=\"#{}{}\">{}</a>", first_picture, drawn_.at(*array), xml(words[i]));
       } else {
         all += array ? fmt::format("<span data-array=\"{}\">{}</span>", xml(*array), xml(words[i])) : xml(words[i]);
       }

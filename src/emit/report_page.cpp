@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "emit/report_analysis.hpp"
@@ -20,6 +22,34 @@ constexpr const char* glance_words =
     "where it could not prove what it found, the chart says so. napkin analyze --explore with the same options looks "
     "longer.";
 
+// Of a long plan, whose page would be charts most of all: the kernels that take most of its time.
+constexpr std::size_t charted_kernels = 6;
+
+double seconds(const ChartedKernel& one) {
+  if (one.configuration && one.configuration->launch) return one.configuration->launch->time_s;
+  return one.cost.time_s.value_or(one.cost.ideal_time_s.value_or(0));
+}
+
+// Those that take most, in launch order, and which they are; nothing where all are kept.
+std::string keep_longest(std::vector<ChartedKernel>& kernels) {
+  const auto count = kernels.size();
+  if (count <= charted_kernels) return "";
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return seconds(kernels[i]); });
+  double all = 0, kept_s = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    all += seconds(kernels[order[i]]), kept_s += i < charted_kernels ? seconds(kernels[order[i]]) : 0;
+  order.resize(charted_kernels);
+  std::ranges::sort(order);
+  std::vector<ChartedKernel> kept;
+  for (const auto i : order) kept.push_back(std::move(kernels[i]));
+  kernels = std::move(kept);
+  return fmt::format(
+      "Of the {} kernels, the {} that take most of the time{}. napkin analyze --plot with the same options draws all.",
+      count, charted_kernels, all > 0 ? fmt::format(", {:.0f} % of it", 100 * kept_s / all) : "");
+}
+
 void add_film(Document& made, const Analysis& analysis) {
   if (analysis.symbolic || chosen(analysis).empty()) return;
   made.blocks.push_back(Heading{2, "how it is derived", ""});
@@ -27,15 +57,19 @@ void add_film(Document& made, const Analysis& analysis) {
 }
 
 void add_charts(Document& made, const Analysis& analysis) {
-  const auto of = charted(analysis);
+  auto of = charted(analysis);
+  const auto kept = keep_longest(of.kernels);
   bool first = true, glanced = analysis.explored && analysis.explored->at_a_glance;
   for (const auto& kind : chart_kinds()) {
     auto chart = kind.plot(of);
     if (!chart) continue;
-    if (std::exchange(first, false)) made.blocks.push_back(Heading{2, "charts", ""});
-    if (kind.around && std::exchange(glanced, false)) made.blocks.push_back(Paragraph{glance_words});
+    if (std::exchange(first, false)) {
+      made.blocks.push_back(Heading{2, "charts", ""});
+      if (!kept.empty()) made.blocks.push_back(Paragraph{kept, true});
+    }
+    if (kind.around && std::exchange(glanced, false)) made.blocks.push_back(Paragraph{glance_words, true});
     made.blocks.push_back(Heading{3, std::string(kind.title), ""});
-    made.blocks.push_back(Paragraph{std::string(kind.shows)});
+    made.blocks.push_back(Paragraph{std::string(kind.shows), true});
     made.blocks.push_back(std::move(*chart));
   }
 }
@@ -145,7 +179,7 @@ Document comparison_page(const Comparison& comparison, const std::vector<Analysi
       if (auto chart = kind.plot(one)) charts.scenes.push_back(std::move(chart->scene));
     if (charts.scenes.empty()) continue;
     made.blocks.push_back(Heading{2, std::string(kind.title), ""});
-    made.blocks.push_back(Paragraph{std::string(kind.shows)});
+    made.blocks.push_back(Paragraph{std::string(kind.shows), true});
     align(charts);
     made.blocks.push_back(std::move(charts));
   }

@@ -30,14 +30,16 @@ double Names::wire(const Lane& lane, double x, std::size_t next, std::optional<s
   marks_.push_back(std::move(mark));
   const auto end = x + text_width(text);
   const auto words = size_words(lane, level);
-  return words.empty() ? end : size({end + cell, lane.y}, words, level);
+  return words.empty() ? end : size(lane, end + cell, words, level);
 }
 
-double Names::size(Point at, const std::string& words, std::optional<std::size_t> level) {
-  Mark mark{MarkKind::wire_size, Words{at, Anchor::start, words, text_width(words)}};
+double Names::size(const Lane& lane, double x, const std::string& words, std::optional<std::size_t> level) {
+  Mark mark{MarkKind::wire_size, Words{{x, lane.y}, Anchor::start, words, text_width(words)}};
+  mark.array = value(lane).name;
+  mark.axis = inks_.diagram.at(*lane.wire).name;
   mark.level = level;
   marks_.push_back(std::move(mark));
-  return at.x + text_width(words);
+  return x + text_width(words);
 }
 
 double Names::array(const Lane& first, double x, std::optional<std::size_t> level) {

@@ -25,7 +25,7 @@ class Names {
 
   // Each writes at `x` and gives where the words end. `next` is the first function that may read the value.
   double wire(const Lane&, double x, std::size_t next, std::optional<std::size_t> level);
-  double size(Point at, const std::string& size, std::optional<std::size_t> level);
+  double size(const Lane&, double x, const std::string& size, std::optional<std::size_t> level);
   // Above the first wire of an array; inside a statement there is nothing to write.
   double array(const Lane& first, double x, std::optional<std::size_t> level);
 

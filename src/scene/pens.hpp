@@ -30,6 +30,7 @@ class Pens {
   // From here on at another level of memory.
   void move_to(const Lane& lane, std::optional<std::size_t> level);
   bool down(const Lane& lane) const { return lines_.contains(key(lane)); }
+  double height(const Lane& lane) const { return lines_.at(key(lane)).points.back().y; }
   // Level to `x`, or bending on the way there from `bend` on.
   void level(const Lane& lane, double x);
   void bend(const Lane& lane, double begin, double end, double y);

@@ -4,17 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scene/bends.hpp"
 #include "scene/shapes.hpp"
 
 namespace napkin::scene {
 namespace {
 
-constexpr double cell = 8, line = 12, most_bend = 16 * cell;
-
-// The strip in which wires bend; steep ones are not given more than `most_bend`.
-double bend_width(double furthest) {
-  return furthest == 0 ? 0 : std::min(most_bend, cell * std::ceil(furthest / line));
-}
+constexpr double cell = 8, line = 12;
 
 class RowDrawer {
  public:
@@ -149,7 +145,7 @@ class RowDrawer {
       if (piece.empty()) continue;
       pens_.level(lane, x_ + cell - 2);
       pens_.lift(lane);
-      pens_.put(lane, {names_.size({x_ + cell, lane.y}, piece, inks_.home(lane)) + 2, lane.y});
+      pens_.put(lane, {names_.size(lane, x_ + cell, piece, inks_.home(lane)) + 2, lane.y});
       width = std::max(width, text_width(piece) + 2 * cell);
     }
     x_ += width;
@@ -182,28 +178,27 @@ class RowDrawer {
     }
   }
 
-  double furthest(const Lanes& from, const Lanes& to) const {
-    double most = 0;
-    for (const auto& a : from)
-      for (const auto& b : to)
-        if (a.same(b)) most = std::max(most, std::abs(a.y - b.y));
-    return most;
-  }
-
   void bend_in(const Lanes& before, const Step& step) {
     const bool copies = std::any_of(step.in.begin(), step.in.end(), [](const Lane& lane) { return lane.copy; });
-    const auto begin = x_ + (copies ? cell : 0), end = begin + bend_width(furthest(before, step.in));
+    std::vector<Bend> bends;
+    for (const auto& lane : step.in) bends.push_back({same_in(before, lane).y, lane.y});
+    const auto width = spread(bends);
+    const auto begin = x_ + (copies ? cell : 0), end = begin + width;
     leave(before, step.in);
-    for (const auto& lane : step.in) {
-      const auto from = std::find_if(before.begin(), before.end(), [&](const Lane& other) { return other.same(lane); });
+    for (std::size_t i = 0; i < step.in.size(); ++i) {
+      const auto& lane = step.in[i];
       if (lane.copy) {
-        pens_.put(lane, {x_, from->y});
-        drawn_.marks.push_back(pens_.marked(MarkKind::dot, lane, {{{x_, from->y}}}));
+        pens_.put(lane, {x_, bends[i].from});
+        drawn_.marks.push_back(pens_.marked(MarkKind::dot, lane, {{{x_, bends[i].from}}}));
       }
-      pens_.bend(lane, begin, end, lane.y);
+      pens_.bend(lane, begin + bends[i].begin, begin + bends[i].end, lane.y);
       pens_.level(lane, end + cell);
     }
     x_ = end + cell;
+  }
+
+  static const Lane& same_in(const Lanes& lanes, const Lane& lane) {
+    return *std::find_if(lanes.begin(), lanes.end(), [&](const Lane& other) { return other.same(lane); });
   }
 
   // What only later rows read ends where it is named.
@@ -245,40 +240,50 @@ class RowDrawer {
     }
   }
 
+  // A wire on its way from a function, or past it, to where its value is named.
+  struct Turn {
+    const Lane *in = nullptr, *out = nullptr;  // without `in` it is drawn as `out` already
+    bool joins = false;                        // of several operands the first becomes the result's; others join it
+  };
+  std::vector<Turn> turns(const Step& step, const Body& body) const {
+    std::vector<Turn> all;
+    for (const auto& out : step.out) {
+      Turn main{nullptr, &out};
+      bool found = pens_.down(out);
+      for (std::size_t i = step.begin; i < step.end; ++i) {
+        if (!step.continues(i, out) || !body.passes[i - step.begin]) continue;
+        if (found)
+          all.push_back({&step.in[i], &out, true});
+        else
+          main.in = &step.in[i];
+        found = true;
+      }
+      if (found) all.push_back(main);
+    }
+    return all;
+  }
+
   void bend_out(const Step& step, const Body& body) {
-    double most = 0;
-    for (std::size_t o = 0; o < step.out.size(); ++o)
-      for (std::size_t i = 0; i < step.in.size(); ++i)
-        if (step.continues(i, step.out[o]) && !(step.reads(i) && !body.passes[i - step.begin]))
-          most = std::max(most, std::abs(step.in[i].y - step.out[o].y));
-    for (const auto& [lane, from] : body.starts) most = std::max(most, std::abs(lane.y - from.y));
-    const auto begin = x_ + cell, end = begin + bend_width(most);
     for (const auto& [lane, from] : body.starts) pens_.put(lane, from);
-    for (const auto& lane : step.out) bend_lane(step, body, lane, begin, end);
+    const auto all = turns(step, body);
+    std::vector<Bend> bends;
+    for (const auto& turn : all) bends.push_back({pens_.height(turn.in ? *turn.in : *turn.out), turn.out->y});
+    const auto width = spread(bends);
+    const auto begin = x_ + cell, end = begin + width;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto& [in, out, joins] = all[i];
+      if (in && !joins) pens_.rename(*in, *out);
+      pens_.bend(joins ? *in : *out, begin + bends[i].begin, begin + bends[i].end, out->y);
+      pens_.level(joins ? *in : *out, end);
+      if (!joins) continue;
+      drawn_.marks.push_back(pens_.marked(MarkKind::dot, *out, {{{end, out->y}}}));
+      pens_.lift(*in);
+    }
     for (const auto& lane : step.in)
       if (pens_.down(lane) && !std::any_of(step.out.begin(), step.out.end(),
                                            [&](const Lane& o) { return o.same(lane) && o.copy == lane.copy; }))
         pens_.lift(lane);
     x_ = end;
-  }
-
-  void bend_lane(const Step& step, const Body& body, const Lane& out, double begin, double end) {
-    for (std::size_t i = 0; i < step.in.size(); ++i) {
-      const auto& in = step.in[i];
-      if (!step.continues(i, out) || (step.reads(i) && !body.passes[i - step.begin])) continue;
-      if (step.reads(i)) take_over(in, out, begin, end);
-    }
-    if (!pens_.down(out)) return;
-    pens_.bend(out, begin, end, out.y);
-    pens_.level(out, end);
-  }
-
-  // The first operand's wire becomes the result's; those of the others join it.
-  void take_over(const Lane& in, const Lane& out, double begin, double end) {
-    if (!pens_.down(out)) return pens_.rename(in, out);
-    pens_.bend(in, begin, end, out.y);
-    drawn_.marks.push_back(pens_.marked(MarkKind::dot, out, {{{end, out.y}}}));
-    pens_.lift(in);
   }
 
   void finish() {

@@ -113,7 +113,7 @@ for (const [name, command] of Object.entries(pages)) {
   const lit = () => page.evaluate(() => [...document.querySelectorAll(".lit")].map(one =>
     `${one.dataset.array} ${one.closest("svg") ? "picture" : one.closest("pre") ? "program" : "words"}`));
   check((await lit()).length === 0, "nothing is lit at first");
-  await page.locator("svg [data-array=K].array").first().hover();
+  await page.locator("svg [data-array=K] .array").first().hover();
   const pointed = await lit();
   for (const part of ["K picture", "K program", "K words"]) check(pointed.includes(part), `pointing at K lights it: ${part}`);
   check(pointed.every(one => one.startsWith("K ")), "pointing at K lights nothing else");
@@ -138,7 +138,7 @@ for (const [name, command] of Object.entries(pages)) {
   }
   check(reached === 12, "Tab walks through what can be used, and shows where it is");
 
-  await page.locator("svg [data-array=K].array").first().hover();
+  await page.locator("svg [data-array=K] .array").first().hover();
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   const printed = await page.evaluate(() => ({
     figures: [...document.querySelectorAll(".film figure")].every(figure => figure.checkVisibility()),

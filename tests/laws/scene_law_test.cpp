@@ -71,6 +71,20 @@ TEST_CASE("every example draws by the laws of pictures", "[scene][law]") {
   }
 }
 
+TEST_CASE("no three wires cross in one point", "[scene][law]") {
+  for (const auto& file : drawn_files()) {
+    CAPTURE(file);
+    const auto diagram = read_text(read_file(file));
+    CHECK(test::knots(lay_out(diagram)) == 0);
+    CHECK(test::knots(planned(diagram, read_machine("h100-sxm5"), true)) == 0);
+  }
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    const auto diagram = testing::random_diagram(seed);
+    CAPTURE(seed, testing::file_text(diagram));
+    CHECK(test::knots(lay_out(diagram)) == 0);
+  }
+}
+
 TEST_CASE("every derivation draws by the laws of pictures", "[scene][law]") {
   for (const auto& file : drawn_files()) {
     const auto diagram = read_text(read_file(file));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -69,6 +70,48 @@ inline std::vector<std::string> collisions(const Scene& scene) {
     for (const auto& [where, text] : words)
       if (meet(wire, where)) all.push_back(text + " on a wire");
   return all;
+}
+
+// Where wires bend: as curves, of which points are taken closely.
+struct Curve {
+  double begin, end, from, to;
+  double at(double x) const {
+    double low = 0, high = 1;
+    for (int i = 0; i < 40; ++i) {
+      const double t = (low + high) / 2;
+      (1.5 * t * (1 - t) + t * t * t < (x - begin) / (end - begin) ? low : high) = t;
+    }
+    return from + (to - from) * low * low * (3 - 2 * low);
+  }
+};
+inline std::vector<Curve> curves(const Scene& scene) {
+  std::vector<Curve> all;
+  for (const auto& mark : scene.marks) {
+    if (mark.kind != MarkKind::wire) continue;
+    const auto& points = std::get<Line>(mark.shape).points;
+    for (std::size_t i = 1; i < points.size(); ++i)
+      all.push_back({points[i - 1].x, points[i].x, points[i - 1].y, points[i].y});
+  }
+  return all;
+}
+
+// Points where two wires cross and a third one goes through.
+inline std::size_t knots(const Scene& scene) {
+  const auto all = curves(scene);
+  std::size_t count = 0;
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = a + 1; b < all.size(); ++b) {
+      const double low = std::max(all[a].begin, all[b].begin), high = std::min(all[a].end, all[b].end);
+      if (high - low < 1 || (all[a].from == all[a].to && all[b].from == all[b].to)) continue;
+      for (double x = low + 0.5; x + 0.5 < high; x += 0.5) {
+        const double before = all[a].at(x) - all[b].at(x), after = all[a].at(x + 0.5) - all[b].at(x + 0.5);
+        if (before * after >= 0) continue;
+        for (std::size_t c = 0; c < all.size(); ++c)
+          if (c != a && c != b && all[c].begin < x && x < all[c].end)
+            count += std::abs(all[c].at(x) - all[a].at(x)) < 2;
+      }
+    }
+  return count;
 }
 
 // Every example, and the largest diagram.

@@ -37,12 +37,24 @@ TEST_CASE("a report is one page with diagram, film, charts, tables and programs"
   for (const auto* section : {"the diagram", "how it is derived", "charts", "kernel ", "programs"})
     CHECK(has(page, section));
   CHECK(has(page, "id=\"diagram-array-K\""));
-  CHECK(has(page, "<a href=\"#diagram-array-K\" data-array=\"K\">K_smem</a>"));
+  CHECK(has(page, "<a href=\"#diagram-array-K\">K_smem</a>"));
   CHECK(has(page, "<summary>attention.cu</summary>"));
   CHECK(count(page, "<summary>The numbers</summary>") >= 5);
   CHECK(!has(page, "src="));
   CHECK(!has(page, "@import"));
   CHECK(!has(page, "url("));
+}
+
+// Seventeen kernels over five levels: of the machines that are listed, the one whose page is longest.
+TEST_CASE("the page of twenty statements is under 1 MB, with charts of the kernels that take longest", "[page][cli]") {
+  const auto ran =
+      test::run_cli({"analyze", NAPKIN_SOURCE_DIR "/bench/twenty.nap", "--target", "h100-sxm5-x8", "--format", "html"});
+  CHECK(ran.code == exit_done);
+  CHECK(ran.out.size() < 1'000'000);
+  CHECK(has(ran.out, "the 6 that take most of the time"));
+  const auto loops = ran.out.find("<h3>The loops</h3>"), next = ran.out.find("<h3>", loops + 1);
+  CHECK(count(ran.out.substr(loops, next - loops), ">kernel ") == 6);
+  CHECK(count(ran.out, "<summary>pseudocode of ") > 6);
 }
 
 TEST_CASE("a page shows what lies around the plan, at a glance unless more is asked for", "[page][cli][explore]") {
@@ -61,7 +73,7 @@ TEST_CASE("a page shows what lies around the plan, at a glance unless more is as
 TEST_CASE("a page has the kernel that is emitted, or why it is another", "[page][cli]") {
   const auto page = page_of("attention", "flash2");
   CHECK(has(page, "attention_kernel_teams"));
-  CHECK(has(page, "<a href=\"#diagram-array-K\" data-array=\"K\">K_smem_tile</a>"));
+  CHECK(has(page, "<a href=\"#diagram-array-K\">K_smem_tile</a>"));
   const auto plain =
       test::run_cli({"analyze", test::example("convolution"), "--target", "h100-sxm5", "--format", "html"});
   CHECK(has(plain.out, "convolution_kernel runs without matrix units: no column of it sums products"));
@@ -90,6 +102,49 @@ TEST_CASE("a film says once of which array marks are that follow each other", "[
             "<text class=\"wire-name\" x=\"0\" y=\"4\">b</text>\n</g>\n"
             "<text class=\"wire-name\" data-array=\"&lt;Y&gt;\" x=\"0\" y=\"4\">c</text>\n"
             "<text class=\"wire-name\" x=\"0\" y=\"4\">d</text>"));
+}
+
+TEST_CASE("on a page what marks have in common is said once, and only arrays that links lead to have ids", "[page]") {
+  Scene scene;
+  const auto draw = [&](MarkKind kind, double x, const std::string& about) {
+    scene.marks.push_back({kind, Line{{{x, 0}, {x, 9}}}, fmt::format("{}-{}", napkin::name(kind), x)});
+    scene.marks.back().array = "X", scene.marks.back().axis = "t", scene.marks.back().about = about;
+  };
+  draw(MarkKind::limit, 1, "both"), draw(MarkKind::limit, 2, "both"), draw(MarkKind::limit, 3, "one");
+  scene.marks.push_back({MarkKind::array_name, Words{{0, 0}, Anchor::start, "X", 8}, "array-X"});
+  report::Document document;
+  document.blocks = {report::Heading{1, "title", ""}, report::Picture{scene}};
+  const auto page = report::to_html(document);
+  CHECK(has(page,
+            "<g data-array=\"X\">\n<g><title>both</title>\n<path class=\"limit\" d=\"M1 0V9M2 0V9\"/>\n</g>\n"
+            "<path class=\"limit\" d=\"M3 0V9\"><title>one</title></path>\n</g>\n"
+            "<text id=\"diagram-array-X\" class=\"array\" x=\"0\" y=\"4\">X</text>"));
+}
+
+TEST_CASE("in a film wires of one array are one path, wherever its names stand between them", "[page]") {
+  Scene scene;
+  const auto add = [&](Mark mark) { mark.array = "X", scene.marks.push_back(std::move(mark)); };
+  add({MarkKind::wire, Line{{{0, 0}, {9, 0}}}}), add({MarkKind::wire_name, Words{{9, 0}, Anchor::start, "a", 8}});
+  add({MarkKind::wire, Line{{{0, 5}, {9, 5}}}});
+  report::Document document;
+  document.blocks = {report::Heading{1, "title", ""}, report::Film{{scene}, false}};
+  CHECK(has(report::to_html(document), "<path class=\"wire\" d=\"M0 0H9M0 5H9\"/>\n<text"));
+}
+
+TEST_CASE("a sentence about every diagram names no array", "[page]") {
+  report::Document document;
+  document.arrays = {{"A", "A"}};
+  document.blocks = {report::Heading{1, "title", ""}, report::Paragraph{"A bar is long", true}};
+  CHECK(has(report::to_html(document), "<p>A bar is long</p>"));
+}
+
+TEST_CASE("a table says once which of its columns stand at the right", "[page]") {
+  report::Document document;
+  document.blocks = {report::Heading{1, "title", ""},
+                     report::Table{{{"what"}, {"n", true}, {"m", true}}, {{"a", "1", "2"}}}};
+  CHECK(has(report::to_html(document),
+            "<table class=\"n2 n3\">\n<thead><tr><th>what</th><th>n</th><th>m</th></tr></thead>\n"
+            "<tbody>\n<tr><td>a<td>1<td>2\n"));
 }
 
 TEST_CASE("in numbers of axes a letter is no array", "[page]") {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "napkin/emit.hpp"
+#include "scene/bends.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"
 #include "support/machine.hpp"
@@ -275,4 +276,32 @@ TEST_CASE("PDF and PNG come from rsvg-convert, or the error says what to install
   CHECK(test::text_of(folder / "a.pdf") == first);
   CHECK(test::run_cli({"draw", attention, "-o", folder / "a.png"}).code == exit_done);
   CHECK(test::text_of(folder / "a.png").substr(1, 3) == "PNG");
+}
+
+// Slowly: wires as points that lie closely, and every three of them.
+TEST_CASE("wires that reverse their order cross two by two", "[scene]") {
+  for (int n = 3; n <= 8; ++n) {
+    std::vector<scene::Bend> bends;
+    for (int i = 0; i < n; ++i) bends.push_back({24.0 * i, 24.0 * (n - 1 - i)});
+    const double width = scene::spread(bends);
+    CAPTURE(n, width);
+    CHECK(width < 200);
+    double least = 1000;
+    for (double x = 0; x <= width; x += 0.25)
+      for (int a = 0; a < n; ++a)
+        for (int b = a + 1; b < n; ++b)
+          for (int c = b + 1; c < n; ++c) {
+            const auto [low, high] = std::minmax({height(bends[a], x), height(bends[b], x), height(bends[c], x)});
+            least = std::min(least, high - low);
+          }
+    CHECK(least > 2);
+  }
+}
+
+TEST_CASE("wires bend together where no three of them meet", "[scene]") {
+  std::vector<scene::Bend> bends = {{0, 48}, {24, 72}, {48, 0}, {72, 24}};
+  const double width = scene::spread(bends);
+  for (const auto& bend : bends) CHECK((bend.begin == 0 && bend.end == width));
+  std::vector<scene::Bend> level = {{0, 0}, {24, 24}};
+  CHECK(scene::spread(level) == 0);
 }
