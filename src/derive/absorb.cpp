@@ -97,7 +97,8 @@ class Writer {
     result_.programs.trace.push_back(
         {column.repair ? Rule::cascade : Rule::reduction, column.output, as_expression(scratch_, plain),
          as_expression(scratch_, column),
-         column.repair ? "what is carried is repaired, then a piece joins it" : "a piece joins what is carried"});
+         column.repair ? "what is carried was made with an older state: it is repaired, then a piece joins it"
+                       : "a piece joins what is carried"});
   }
   void emit_maximum(std::size_t index, ArrayId& array) {
     auto& to = result_.programs;

@@ -156,7 +156,7 @@ void StateAnalysis::show_written_out(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state) return;
   const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)});
   note_step(Rule::composition, column, as_expression(scratch_, column), now,
-            "what mixes pieces and finished reductions is written out");
+            "what mixes pieces with a reduction that is not finished before the last piece is written out");
 }
 
 void StateAnalysis::note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why) {

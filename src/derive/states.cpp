@@ -126,7 +126,7 @@ std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, 
   }
   const bool cascade = std::ranges::any_of(shares, [&](const Share& s) { return algebra_.dependence(s.state).state; });
   step(cascade ? Rule::cascade : Rule::invariant, column, body, apart,
-       "what does not vary with the piece is the same in every term of the sum");
+       "what does not vary with the piece is the same in every term of the sum, and comes out of it");
   for (auto& [piece, state] : shares) finished = add(finished, folded(column, piece, state, single));
   return finished;
 }

@@ -20,7 +20,7 @@ std::string html_page(const std::string& title, const std::string& body) {
       xml(title), svg_style(), page_style(), body, page_script());
 }
 
-std::string html_figure(const Scene& scene, const std::string& id, Detail detail) {
+std::string html_figure(const Scene& scene, const std::string& id, SvgDetail detail) {
   return fmt::format("<figure class=\"scroll\" tabindex=\"0\" aria-label=\"{}\">\n{}</figure>\n", xml(scene.title),
                      svg_element(scene, {id, "", detail}));
 }
@@ -48,7 +48,7 @@ std::string html_film(const std::vector<Scene>& scenes, const std::string& id, c
   for (std::size_t i = 0; i < scenes.size(); ++i) {
     const bool there = !again.empty() && i + 1 == scenes.size();
     text += there ? html_figure_again(scenes[i], again)
-                  : html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), Detail::brief);
+                  : html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), SvgDetail::brief);
   }
   return text + "</div>\n";
 }

@@ -124,12 +124,12 @@ struct Printed {
   const SvgUse& use;
   bool of_array = false, titled = false;  // a group around the marks says which array they are of, and their title
 
-  bool has_axis(const Mark& mark) const { return use.detail == Detail::whole && !mark.axis.empty(); }
+  bool has_axis(const Mark& mark) const { return use.detail == SvgDetail::whole && !mark.axis.empty(); }
   bool has_id(const Mark& mark) const {
     return !mark.id.empty() &&
-           (use.detail == Detail::whole || (use.detail == Detail::grouped && mark.kind == MarkKind::array_name));
+           (use.detail == SvgDetail::whole || (use.detail == SvgDetail::grouped && mark.kind == MarkKind::array_name));
   }
-  bool has_title(const Mark& mark) const { return !titled && use.detail != Detail::brief && !mark.about.empty(); }
+  bool has_title(const Mark& mark) const { return !titled && use.detail != SvgDetail::brief && !mark.about.empty(); }
 };
 
 std::string attributes(const Printed& from, const Mark& mark, std::string_view more = "") {
@@ -182,7 +182,7 @@ std::vector<std::size_t> joined(const Printed& from, std::size_t first, std::siz
   const auto& marks = from.scene.marks;
   if (!can_join(from, marks[first])) return all;
   const auto looks = attributes(from, marks[first]);
-  const bool anywhere = from.of_array && from.use.detail == Detail::brief;
+  const bool anywhere = from.of_array && from.use.detail == SvgDetail::brief;
   for (auto i = first + 1; i < end; ++i) {
     if (can_join(from, marks[i]) && attributes(from, marks[i]) == looks)
       all.push_back(i);
@@ -235,7 +235,7 @@ std::string print_each(const Printed& from, std::size_t first, std::size_t end) 
 }
 
 std::string print_titled(Printed from, std::size_t first, std::size_t end) {
-  if (from.use.detail != Detail::grouped) return print_each(from, first, end);
+  if (from.use.detail != SvgDetail::grouped) return print_each(from, first, end);
   std::string text;
   for (std::size_t last = 0; first < end; first = last) {
     last = end_of_group(from.scene, first, end, &Mark::about);
@@ -249,7 +249,7 @@ std::string print_titled(Printed from, std::size_t first, std::size_t end) {
 
 std::string print_marks(Printed from) {
   const auto end = from.scene.marks.size();
-  if (from.use.detail == Detail::whole) return print_each(from, 0, end);
+  if (from.use.detail == SvgDetail::whole) return print_each(from, 0, end);
   std::string text;
   for (std::size_t first = 0, last = 0; first < end; first = last) {
     last = end_of_group(from.scene, first, end, &Mark::array);

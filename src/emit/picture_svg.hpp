@@ -14,12 +14,12 @@ std::string_view svg_style();
 
 // How much marks say: all, in a file of its own; in a page without ids, but of names of arrays, and axes, in groups
 // that say once what marks that follow each other have in common; or without what is said at length and any id, too.
-enum class Detail : std::uint8_t { whole, grouped, brief };
+enum class SvgDetail : std::uint8_t { whole, grouped, brief };
 
 struct SvgUse {
   std::string id;          // begins all ids
   std::string_view style;  // none where the page has it already
-  Detail detail = Detail::whole;
+  SvgDetail detail = SvgDetail::whole;
 };
 std::string svg_element(const Scene&, const SvgUse&);
 

@@ -71,11 +71,11 @@ class Html {
     text_ += fmt::format("<pre class=\"scroll\" tabindex=\"0\">{}</pre>\n", marked(verbatim.text));
   }
   void operator()(const Picture& picture) {
-    text_ += html_figure(picture.scene, pictures_++ == 0 ? first_picture : fresh_id(), Detail::grouped);
+    text_ += html_figure(picture.scene, pictures_++ == 0 ? first_picture : fresh_id(), SvgDetail::grouped);
   }
   void operator()(const Pictures& pictures) {
     text_ += "<div class=\"beside\">\n";
-    for (const auto& scene : pictures.scenes) text_ += html_figure(scene, fresh_id(), Detail::grouped);
+    for (const auto& scene : pictures.scenes) text_ += html_figure(scene, fresh_id(), SvgDetail::grouped);
     text_ += "</div>\n";
   }
   void operator()(const Film& film) {
@@ -84,7 +84,7 @@ class Html {
   void operator()(const Chart& chart) {
     auto scene = chart.scene;
     scene.description = "Its numbers stand in the table below.";
-    text_ += html_figure(scene, fresh_id(), Detail::grouped) + "<details><summary>The numbers</summary>\n";
+    text_ += html_figure(scene, fresh_id(), SvgDetail::grouped) + "<details><summary>The numbers</summary>\n";
     print(numbers(chart), true);
     text_ += "</details>\n";
   }

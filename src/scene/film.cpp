@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "diagram/operands.hpp"
 #include "scene/page.hpp"
+#include "text/quantity.hpp"
 
 namespace napkin {
 namespace {
@@ -69,6 +71,7 @@ class Film {
   void add_diagram() {
     auto page = begin(fmt::format("{} as it is written", diagram_.name), "");
     add(page, diagram_);
+    for (const auto& line : reading_help(circuit(diagram_))) page.add_heading(line);
     frames_.push_back(page.end());
     frames_.back().description = described(circuit(diagram_));
   }
@@ -92,10 +95,13 @@ class Film {
 
   void add_derivation(const Derivation& derivation, std::optional<WireId> wire) {
     add_columns(derivation);
-    for (const auto& step : derivation.trace) add_rewriting(derivation.scratch, step);
+    for (const auto& step : derivation.trace) add_rewriting(derivation.scratch, step, {});
     const auto* verdict = wire ? derivation.find(*wire) : nullptr;
     const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
-    if (stream) add_stream(*stream, *wire);
+    if (!stream) return;
+    if (stream->trace.size() > 1) add_aim(derivation, *stream, *wire);
+    for (const auto& step : stream->trace) add_rewriting(told(derivation, *stream, step), step, stream->absorb);
+    add_stream(*stream, *wire);
   }
 
   void add_scene(Scene scene) {
@@ -139,18 +145,63 @@ class Film {
     return page;
   }
 
-  void add_rewriting(const Diagram& scratch, const Rewriting& step) {
+  // What the steps to a stream are for: what ends the wire, and so must be carried.
+  void add_aim(const Derivation& derivation, const Streamable& stream, WireId wire) {
+    const auto& axis = diagram_.at(wire).name;
+    std::vector<Column> ends;
+    std::set<ArrayId> made;
+    for (const auto& column : derivation.columns)
+      if (std::ranges::find(column.over, wire) != column.over.end()) ends.push_back(column), made.insert(column.output);
+    auto page = begin(
+        fmt::format("the aim: {} piece by piece", axis),
+        fmt::format("then only a piece of what has {} is held at a time; but where {} ends, all of it is needed:", axis,
+                    axis));
+    add(page, excerpt(derivation.scratch, ends, made));
+    page.add_heading(
+        fmt::format("so {} {} carried from piece to piece; the next steps find how a piece joins what is carried",
+                    names(stream), stream.state.size() == 1 ? "is" : "are"));
+    frames_.push_back(page.end());
+  }
+
+  // The names of a step as the derivation has them: a stream calls its pieces like the whole.
+  static Diagram told(const Derivation& derivation, const Streamable& stream, const Rewriting& step) {
+    auto scratch = stream.scratch;
+    auto read = arrays_read(scratch, step.before);
+    std::ranges::copy(arrays_read(scratch, step.after), std::back_inserter(read));
+    const auto& before = derivation.scratch.arrays;
+    for (const auto id : read) {
+      if (id.index >= before.size()) continue;
+      const auto& name = before[id.index].name;
+      const auto other = [&](ArrayId one) { return one != id && scratch.at(one).name == name; };
+      if (std::ranges::none_of(read, other)) scratch.at(id).name = name;
+    }
+    return scratch;
+  }
+
+  void add_rewriting(const Diagram& scratch, const Rewriting& step, const std::vector<Column>& computed) {
     auto page =
         begin(fmt::format("rule {}: {} in other words", code(step.rule), scratch.at(step.array).name), step.why);
     for (const auto& [when, value] : {std::pair("before", step.before), std::pair("after", step.after)}) {
-      page.add_heading(fmt::format("{}:  {} = {}", when, scratch.at(step.array).name, to_short_text(scratch, value)));
+      page.add_heading(fmt::format("{}:  {} = {}{}", when, scratch.at(step.array).name, to_short_text(scratch, value),
+                                   value == step.after ? with_words(scratch, step, computed) : ""));
       add(page, excerpt(scratch, std::vector<Statement>{{step.array, value, {}}}, {step.array}));
     }
     frames_.push_back(page.end());
   }
 
+  // What the step reads anew, where these columns compute it.
+  static std::string with_words(Diagram scratch, const Rewriting& step, const std::vector<Column>& computed) {
+    const auto old = arrays_read(scratch, step.before), now = arrays_read(scratch, step.after);
+    const auto has = [](const auto& all, ArrayId id) { return std::ranges::find(all, id) != all.end(); };
+    std::string words;
+    for (const auto& column : computed)
+      if (has(now, column.output) && !has(old, column.output) && column.output != step.array)
+        words += fmt::format("{}{} = {}", words.empty() ? ", with " : ", ", scratch.at(column.output).name,
+                             to_short_text(scratch, meaning(scratch, column)));
+    return words;
+  }
+
   void add_stream(const Streamable& stream, WireId wire) {
-    for (const auto& step : stream.trace) add_rewriting(stream.scratch, step);
     std::set<ArrayId> state;
     for (const auto& carried : stream.state) state.insert(carried.array);
     auto page = begin(fmt::format("streamed along {}", diagram_.at(wire).name), carried_words(stream));
@@ -170,20 +221,27 @@ class Film {
   // "S and P stay inside".
   std::string inside_words(const Derivation& derivation) const {
     std::vector<std::string> inside;
+    double values = 0;  // 0 while sizes are open
     for (const auto id : derivation.statements) {
       const auto array = diagram_.at(id).output;
-      if (std::ranges::find(derivation.outputs, array) == derivation.outputs.end())
-        inside.push_back(diagram_.at(array).name);
+      if (std::ranges::find(derivation.outputs, array) != derivation.outputs.end()) continue;
+      inside.push_back(diagram_.at(array).name);
+      double size = 1;
+      for (const auto wire : diagram_.at(array).wires) size *= static_cast<double>(diagram_.size(wire).value_or(0));
+      values += size;
     }
     if (inside.empty()) return "what is read is read once for all of them";
-    return fmt::format("{} {} inside", fmt::join(inside, ", "), inside.size() == 1 ? "stays" : "stay");
+    const auto stay = fmt::format("{} {} inside", fmt::join(inside, ", "), inside.size() == 1 ? "stays" : "stay");
+    return values == 0 ? stay : fmt::format("{}: {} values are never written to that memory", stay, counted(values));
   }
 
-  static std::string carried_words(const Streamable& stream) {
+  static std::string names(const Streamable& stream) {
     std::string text;
-    for (const auto& carried : stream.state)
-      text += (text.empty() ? "carried: " : ", ") + stream.scratch.at(carried.array).name;
+    for (const auto& carried : stream.state) text += (text.empty() ? "" : ", ") + stream.scratch.at(carried.array).name;
     return text;
+  }
+  static std::string carried_words(const Streamable& stream) {
+    return stream.state.empty() ? "" : "carried: " + names(stream);
   }
 
   const Diagram& diagram_;

@@ -43,6 +43,7 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
     page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
   }
   page.add_legend();
+  for (const auto& line : reading_help(diagram, plan)) page.add_heading(line);
   return page.end();
 }
 

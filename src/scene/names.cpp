@@ -55,6 +55,32 @@ double Names::array(const Lane& first, double x, std::optional<std::size_t> leve
   return x + text_width(text);
 }
 
+double Names::part(const Lane& first, double x, std::optional<std::size_t> level) {
+  const auto [found, fresh] = said_.parts.try_emplace(first.value);
+  auto& words = found->second;
+  if (fresh) {
+    const auto whole = " of " + elided(statement_of(first.value), most_name);
+    const auto before =
+        std::ranges::count_if(said_.parts, [&](const auto& one) { return one.second.ends_with(whole); });
+    words = (before == 0 ? "part" : fmt::format("part {}", before + 1)) + whole;
+  }
+  Mark mark{MarkKind::note, Words{{x, first.y - name_rise}, Anchor::start, words, text_width(words)}};
+  mark.level = level;
+  marks_.push_back(std::move(mark));
+  return x + text_width(words);
+}
+
+// The array that a statement makes of what stands inside it.
+std::string Names::statement_of(std::size_t value) const {
+  const auto& functions = inks_.circuit.functions;
+  const auto inside = std::ranges::find(functions, value, &Function::makes);
+  if (inside == functions.end()) return "";
+  const auto last = std::find_if(inside, functions.end(), [&](const Function& one) {
+    return one.statement == inside->statement && inks_.circuit.values[one.makes].array;
+  });
+  return last == functions.end() ? "" : inks_.circuit.values[last->makes].name;
+}
+
 const Function* Names::next_reader(std::size_t value, std::size_t from) const {
   const auto& functions = inks_.circuit.functions;
   for (auto f = from; f < functions.size(); ++f)

@@ -88,7 +88,7 @@ void Page::add_heading(const std::string& words) {
 }
 
 void Page::add(const Inks& inks, const std::vector<Figures>& figures) {
-  said_.loaded.clear(), said_.saved.clear();
+  said_.loaded.clear(), said_.saved.clear(), said_.parts.clear();
   bool first = true;
   for (const auto& row : broken(inks, least_work(figures))) {
     const auto size = heights(row);
@@ -127,21 +127,35 @@ Scene Page::end() {
   return std::move(scene_);
 }
 
-// What a row takes beside its functions shows only once it is drawn: where one is too wide, all are broken earlier.
+// What a row takes beside its functions shows only once it is drawn: where one is too wide, all are broken earlier, and
+// those that fit beside each other are joined again.
 std::vector<Row> Page::broken(const Inks& inks, double first_work) const {
   auto one = rows(inks.circuit, {0, inks.circuit.functions.size()});
   place(one);
   Said first;
   const auto drawn = draw(inks, one.front(), first);
-  std::vector<Row> best;
+  const auto widest = [&](const std::vector<std::size_t>& breaks) {
+    auto all = rows(inks.circuit, breaks);
+    place(all);
+    return widest_of(inks, all, said_, first_work);
+  };
+  std::vector<std::size_t> best;
   double least = std::numeric_limits<double>::infinity();
   for (double share = 1; share > 0.3 && least > width_; share -= 0.1) {
-    auto all = rows(inks.circuit, break_rows(inks.circuit, drawn, width_ * share));
-    place(all);
-    const double widest = widest_of(inks, all, said_, first_work);
-    if (widest < least) best = std::move(all), least = widest;
+    const auto breaks = break_rows(inks.circuit, drawn, width_ * share);
+    if (const auto width = widest(breaks); width < least) best = breaks, least = width;
   }
-  return best;
+  for (std::size_t i = 1; i + 1 < best.size();) {
+    auto fewer = best;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (widest(fewer) <= width_)
+      best = std::move(fewer);
+    else
+      ++i;
+  }
+  auto all = rows(inks.circuit, best);
+  place(all);
+  return all;
 }
 
 void Page::write(MarkKind kind, double x, double y, const std::string& words, double size) {

@@ -35,5 +35,8 @@ class Page {
 
 // What the functions do, in sentences.
 std::string described(const Circuit&);
+// How to read what is drawn of a circuit, and what stands on the wires and above the columns of a plan: a line each.
+std::vector<std::string> reading_help(const Circuit&);
+std::vector<std::string> reading_help(const Diagram&, const Plan&);
 
 }  // namespace napkin::scene

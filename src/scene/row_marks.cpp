@@ -53,6 +53,13 @@ class RowDrawer {
     }
   }
 
+  double name_value(const Lane& first, double x, std::optional<std::size_t> level) {
+    const auto next = row_.steps.empty() ? 0 : row_.steps.back().function + 1;
+    const bool came = std::ranges::any_of(row_.start, [&](const Lane& lane) { return lane.value == first.value; });
+    const bool alone = !value(first).array && (came || names_.next_reader(first.value, next));
+    return alone ? names_.part(first, x, level) : names_.array(first, x, level);
+  }
+
   // Names the wires of some lanes at x_ and moves x_ behind them; all other wires pass.
   template <class Named, class Level>
   void name_lanes(const Lanes& column, std::size_t next, Named named, Level level) {
@@ -61,8 +68,7 @@ class RowDrawer {
     for (std::size_t i = 0; i < column.size(); ++i) {
       const auto& lane = column[i];
       if (!named(lane)) continue;
-      if (first_of_value(column, i))
-        width = std::max(width, names_.array(lane, from + cell, level(lane)) - from - cell);
+      if (first_of_value(column, i)) width = std::max(width, name_value(lane, from + cell, level(lane)) - from - cell);
       if (pens_.down(lane)) {
         pens_.level(lane, from + cell - 2);
         pens_.lift(lane);

@@ -133,18 +133,24 @@ TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
   const auto x = find_wire(diagram, "x");
   const auto& stream = std::get<Streamable>(derivation.find(*x)->stream);
   const auto scenes = lay_out_derivation(diagram, derivation, x);
-  REQUIRE(scenes.size() == 4 + derivation.trace.size() + stream.trace.size());
+  REQUIRE(scenes.size() == 5 + derivation.trace.size() + stream.trace.size());
+  CHECK(has(to_text(scenes[0]), "two lines that a cup joins: multiply along them"));
+  CHECK(!has(to_text(scenes[0]), "hexagon"));
   CHECK(has(scenes[1].title, "2. fused"));
-  CHECK(has(to_text(scenes[1]), "fused: S, P stay inside"));
+  CHECK(has(to_text(scenes[1]), "fused: S, P stay inside: 33.6 M values are never written"));
   CHECK(has(scenes[2].title, "3. written out"));
   for (const auto* step : {"m = max[x](S)", "p = exp(S - m)", "l = sum[x](p)", "P = p / l"})
     CHECK(has(to_text(scenes[2]), step));
   CHECK(!has(to_text(scenes[2]), "O = O"));
+  const auto aim = to_text(scenes[3 + derivation.trace.size()]);
+  CHECK(has(aim, "so m, l, O are carried from piece to piece"));
   for (std::size_t i = 0; i < stream.trace.size(); ++i) {
-    const auto& scene = scenes[3 + derivation.trace.size() + i];
+    const auto& scene = scenes[4 + derivation.trace.size() + i];
     CHECK(has(scene.title, "rule " + std::string(code(stream.trace[i].rule)) + ":"));
     CHECK(scene.description == stream.trace[i].why);
   }
+  CHECK(has(to_text(scenes[4 + derivation.trace.size()]), "before:  l = sum[x](p)"));
+  CHECK(has(to_text(scenes[scenes.size() - 3]), "+ sum[x](f16(exp(S - n)) * V), with r = exp(m - n)"));
   CHECK(has(to_text(scenes.back()), "carried: m, l, O"));
   CHECK(has(to_text(scenes.back()), "r * O + ·"));
   CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 3 + derivation.trace.size());
@@ -172,6 +178,8 @@ TEST_CASE("the film of a plan ends with its memories and with what it costs", "[
   REQUIRE(scenes.size() == bare.size() + 2);
   for (std::size_t i = 0; i < bare.size(); ++i) CHECK(to_text(scenes[i]) == to_text(bare[i]));
   const auto coloured = to_text(scenes[bare.size()]), planned = to_text(scenes.back());
+  CHECK(has(planned, "g_q 128: groups of 128 positions of q, side by side"));
+  CHECK(has(planned, "s_x 64: pieces of 64 positions of x, one after another"));
   CHECK(has(coloured, " at smem"));
   CHECK(!has(coloured, "s_x 64"));
   CHECK(!has(coloured, "figure"));
@@ -279,6 +287,28 @@ TEST_CASE("PDF and PNG come from rsvg-convert, or the error says what to install
 }
 
 // Slowly: wires as points that lie closely, and every three of them.
+TEST_CASE("what goes on in another row has a name, though it stands inside a statement", "[scene]") {
+  const auto diagram = read_text(
+      "diagram two\n\naxis a = 8\naxis b = 8\naxis c = 8\n\ninput A: f32[a, b]\ninput B: f32[b, c]\n\n"
+      "input C: f32[a, b]\n\nY[a, c] = exp(sum[b](A[a, b] * B[b, c])) * relu(sum[b](C[a, b] * B[b, c]))\noutput Y\n");
+  const auto wide = to_text(lay_out(diagram)), narrow = to_text(lay_out(diagram, 300));
+  CHECK(!has(wide, "part of Y"));
+  CHECK(has(narrow, "part of Y"));
+  CHECK(has(narrow, "part 2 of Y"));
+}
+
+TEST_CASE("rows that fit beside each other are one", "[scene]") {
+  const auto diagram = read_text(
+      "diagram long\n\naxis a = 8\n\ninput X: f32[a]\n\nA[a] = exp(X[a])\nB[a] = exp(A[a])\n"
+      "C[a] = 1 / (1 + exp(2 * B[a] + 3 * B[a] * B[a] - 4))\nD[a] = exp(C[a])\nE[a] = exp(D[a])\noutput E\n");
+  const auto scene = lay_out(diagram, 480);
+  CHECK(scene.width <= 480 + 48);
+  const auto text = to_text(scene);
+  std::size_t rows = 0;
+  for (auto at = text.find("onward"); at != std::string::npos; at = text.find("onward", at + 1)) ++rows;
+  CHECK(rows <= 2);
+}
+
 TEST_CASE("wires that reverse their order cross two by two", "[scene]") {
   for (int n = 3; n <= 8; ++n) {
     std::vector<scene::Bend> bends;

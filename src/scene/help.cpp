@@ -1,0 +1,68 @@
+// What is drawn -> how to read it, for who has never seen it: a line for each sign that is there.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scene/page.hpp"
+
+namespace napkin::scene {
+namespace {
+
+struct Sign {
+  MarkKind kind;
+  const char* words;
+};
+constexpr Sign signs[] = {
+    {MarkKind::cup, "two lines that a cup joins: multiply along them and add up, as in a product of matrices"},
+    {MarkKind::pointwise, "a box: a function of single values; \u00b7 is what comes in without a name"},
+    {MarkKind::normalisation, "a triangle that widens: every value depends on all of the line, and the line goes on"},
+    {MarkKind::reduction, "a triangle that narrows: all of the line becomes one value, and the line ends"},
+    {MarkKind::mask, "a hexagon: values pass where the condition holds"},
+    {MarkKind::reindexing, "a slanted box: other positions are read, as its words say"},
+};
+
+bool woven(const Circuit& circuit, const Function& function) {
+  return std::ranges::any_of(function.reads, [&](std::size_t value) {
+    return std::ranges::any_of(circuit.values[value].wires, [&](WireId wire) {
+      return std::ranges::find(function.acts, wire) == function.acts.end();
+    });
+  });
+}
+
+const Split* first(const Plan& plan, SplitKind kind) {
+  for (const auto& kernel : plan.kernels)
+    for (const auto& split : kernel.partition.splits)
+      if (split.kind == kind) return &split;
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> reading_help(const Circuit& circuit) {
+  std::vector<std::string> lines = {
+      "a line: an axis of the array that is named above it, with its size where it begins"};
+  for (const auto& sign : signs)
+    if (std::ranges::find(circuit.functions, sign.kind, &Function::kind) != circuit.functions.end())
+      lines.emplace_back(sign.words);
+  if (std::ranges::any_of(circuit.functions, [&](const Function& one) { return woven(circuit, one); }))
+    lines.emplace_back("a bar over a name: the next function is repeated at every position of that line");
+  return lines;
+}
+
+std::vector<std::string> reading_help(const Diagram& diagram, const Plan& plan) {
+  std::vector<std::string> lines;
+  const auto add = [&](SplitKind kind, char letter, const char* how) {
+    if (const auto* split = first(plan, kind)) {
+      const auto name = elided(diagram.at(split->wire).name, 120);
+      lines.push_back(fmt::format("{0}_{1} {2}: {3}", letter, name, split->size,
+                                  fmt::format(fmt::runtime(how), split->size, name)));
+    }
+  };
+  add(SplitKind::group, 'g', "groups of {} positions of {}, side by side");
+  add(SplitKind::stream, 's', "pieces of {} positions of {}, one after another");
+  lines.emplace_back("H: what is moved into the level or out of it, in the whole launch");
+  lines.emplace_back("M: what the level holds at most, for one group");
+  return lines;
+}
+
+}  // namespace napkin::scene
