@@ -168,8 +168,12 @@ std::optional<Chart> timeline(const Charted& charted) {
   sheet.note(
       "Dotted: what begins there waits for what ends there, or for its turn. Hatched: nothing to do for this team.");
   sheet.note("Copies bring the tiles of a step to come, unless everything goes one after another.");
-  if (std::ranges::any_of(data.rows, [](const auto& row) { return std::get<std::string>(row[2]) == "2"; }))
-    sheet.note("What is cut at the right goes on at the left.");
+  const auto any = [&](std::size_t column, std::string_view text) {
+    return std::ranges::any_of(data.rows, [&](const auto& row) { return std::get<std::string>(row[column]) == text; });
+  };
+  if (any(1, words(Overlap::within_team)))
+    sheet.note("Within a team the products that wait for the others are those of the step before.");
+  if (any(2, "2")) sheet.note("What is cut at the right goes on at the left.");
   return sheet.end("timeline", std::move(data));
 }
 

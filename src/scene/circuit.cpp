@@ -168,6 +168,7 @@ class Builder {
     std::vector<std::pair<WireId, std::vector<WireId>>> become;
     std::string name;
     std::set<WireId> seen;
+    std::map<WireId, WireId> as;
     for (std::size_t i = 0; i < access.at.size(); ++i) {
       std::vector<WireId> to;
       for (const auto& term : access.at[i].terms)
@@ -175,6 +176,7 @@ class Builder {
       become.emplace_back(declared[i], to);
       if (in_place(access.at[i]) == declared[i]) continue;
       acts.push_back(declared[i]);
+      if (const auto other = in_place(access.at[i])) as[declared[i]] = *other;
       name += (name.empty() ? "" : ", ") + index_words(access, i);
     }
     if (acts.empty()) return value;
@@ -182,9 +184,11 @@ class Builder {
     for (const auto wire : own)
       for (const auto& [from, to] : become)
         if (from == wire) append_new(wires, to);
-    return add(MarkKind::reindexing, name,
-               fmt::format("{} is read at {}", circuit_.values[value].name, to_text(diagram_, id)), {value}, acts,
-               wires);
+    const auto made =
+        add(MarkKind::reindexing, name,
+            fmt::format("{} is read at {}", circuit_.values[value].name, to_text(diagram_, id)), {value}, acts, wires);
+    circuit_.functions.back().as = std::move(as);
+    return made;
   }
 
   // `y = 2*u + i`

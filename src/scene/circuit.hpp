@@ -2,6 +2,7 @@
 // boxes of pointwise functions, masks and reindexings, each with the values that it reads and the one that it makes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Function {
   std::vector<WireId> acts;        // wires of what it reads that it does more with than being woven over them
   std::size_t makes = 0;
   std::size_t statement = 0;
+  std::map<WireId, WireId> as{};  // of `acts`, which a reindexing reads position by position, and as which wire
 };
 
 struct Circuit {

@@ -29,7 +29,7 @@ double Names::wire(const Lane& lane, double x, std::size_t next, std::optional<s
   if (!mark.array.empty()) mark.id = fresh_id(fmt::format("wire-{}-{}", mark.array, mark.axis));
   marks_.push_back(std::move(mark));
   const auto end = x + text_width(text);
-  const auto words = size_words(lane, level);
+  const auto words = size_words(lane, next, level);
   return words.empty() ? end : size(lane, end + cell, words, level);
 }
 
@@ -88,10 +88,19 @@ const Function* Names::next_reader(std::size_t value, std::size_t from) const {
   return nullptr;
 }
 
-std::string Names::size_words(const Lane& lane, std::optional<std::size_t> level) {
+std::string Names::piece(const Lane& lane, std::size_t next, std::size_t level) const {
   if (!lane.wire) return "";
-  const auto piece = level ? inks_.levels->piece(inks_.diagram, *lane.wire, *level) : "";
-  if (!piece.empty()) return piece;
+  const auto* reader = next_reader(lane.value, next);
+  const bool elsewhere = reader && reader->kind == MarkKind::reindexing && contains(reader->acts, *lane.wire);
+  if (!elsewhere) return inks_.levels->piece(inks_.diagram, *lane.wire, level);
+  const auto as = reader->as.find(*lane.wire);
+  return as == reader->as.end() ? "" : inks_.levels->piece(inks_.diagram, as->second, level);
+}
+
+std::string Names::size_words(const Lane& lane, std::size_t next, std::optional<std::size_t> level) {
+  if (!lane.wire) return "";
+  const auto at_hand = level ? piece(lane, next, *level) : "";
+  if (!at_hand.empty()) return at_hand;
   const auto size = inks_.diagram.size(*lane.wire);
   return size && said_.sizes.insert(*lane.wire).second ? fmt::format("{}", *size) : "";
 }

@@ -33,13 +33,15 @@ class Names {
   // There too, what is inside a statement and goes on in another row: "part of S".
   double part(const Lane& first, double x, std::optional<std::size_t> level);
 
+  // "s_x 64": what of the wire is at hand at a level. Where it is read as another wire, the piece is that one's.
+  std::string piece(const Lane&, std::size_t next, std::size_t level) const;
   // The function that reads the value next.
   const Function* next_reader(std::size_t value, std::size_t from) const;
 
  private:
   const Value& value(const Lane& lane) const { return inks_.circuit.values[lane.value]; }
   std::string statement_of(std::size_t value) const;
-  std::string size_words(const Lane&, std::optional<std::size_t> level);
+  std::string size_words(const Lane&, std::size_t next, std::optional<std::size_t> level);
   bool woven(const Lane&, std::size_t next) const;
   std::string fresh_id(std::string id);
 

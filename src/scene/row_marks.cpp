@@ -146,8 +146,8 @@ class RowDrawer {
   void name_pieces(Loaded loaded) {
     double width = 0;
     for (const auto& lane : row_.start) {
-      const auto piece =
-          lane.wire && loaded(lane) ? inks_.levels->piece(inks_.diagram, *lane.wire, *inks_.home(lane)) : "";
+      const auto first = row_.steps.empty() ? 0 : row_.steps.front().function;
+      const auto piece = loaded(lane) ? names_.piece(lane, first, *inks_.home(lane)) : "";
       if (piece.empty()) continue;
       pens_.level(lane, x_ + cell - 2);
       pens_.lift(lane);

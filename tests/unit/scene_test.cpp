@@ -1,6 +1,7 @@
 // Pictures: what is drawn as what, the emitters, hostile names, and the command.
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "napkin/emit.hpp"
 #include "scene/bends.hpp"
@@ -295,6 +296,25 @@ TEST_CASE("what goes on in another row has a name, though it stands inside a sta
   CHECK(!has(wide, "part of Y"));
   CHECK(has(narrow, "part of Y"));
   CHECK(has(narrow, "part 2 of Y"));
+}
+
+TEST_CASE("what is read as another wire has that one's piece", "[scene]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto diagram = read_text(
+      "diagram self\n\naxis t = 4096\naxis x = 4096\naxis d = 64\n\ninput Q: f16[t, d]\ninput K: f16[t, d]\n\n"
+      "S[t, x] = sum[d](Q[t, d] * K[x, d])\noutput S\n");
+  const std::vector<StatementId> all = {{0}};
+  Plan plan;
+  plan.kernels.push_back(make_kernel(
+      std::make_shared<const Derivation>(derive(diagram, all)),
+      {{{SplitKind::group, *find_wire(diagram, "t"), 128, 1}, {SplitKind::group, *find_wire(diagram, "x"), 32, 1}}}));
+  const auto scene = lay_out(diagram, plan, estimate(plan, hardware, Model::machine), hardware, Model::machine);
+  std::set<std::string> of_q, of_k;
+  for (const auto& mark : scene.marks)
+    if (mark.kind == MarkKind::wire_size && mark.level == 1)
+      (mark.array == "Q" ? of_q : of_k).insert(std::get<Words>(mark.shape).text);
+  CHECK(of_q == std::set<std::string>{"g_t 128"});
+  CHECK(of_k == std::set<std::string>{"g_x 32"});
 }
 
 TEST_CASE("rows that fit beside each other are one", "[scene]") {
