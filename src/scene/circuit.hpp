@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "napkin/scene.hpp"
@@ -35,6 +36,10 @@ struct Circuit {
   std::vector<std::size_t> inputs, outputs;
 };
 Circuit circuit(const Diagram&);
+
+// The name of an array or wire as it is drawn: of a long one the beginning and the last letters, in which those that
+// begin alike differ.
+std::string short_name(std::string_view);
 
 // The functions of some statements alone, with the same values.
 Circuit part(const Circuit&, const Derivation&);

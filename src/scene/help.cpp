@@ -53,13 +53,15 @@ std::vector<std::string> reading_help(const Diagram& diagram, const Plan& plan) 
   std::vector<std::string> lines;
   const auto add = [&](SplitKind kind, char letter, const char* how) {
     if (const auto* split = first(plan, kind)) {
-      const auto name = elided(diagram.at(split->wire).name, 120);
-      lines.push_back(fmt::format("{0}_{1} {2}: {3}", letter, name, split->size,
-                                  fmt::format(fmt::runtime(how), split->size, name)));
+      const auto name = short_name(diagram.at(split->wire).name);
+      lines.push_back(
+          fmt::format("{0}_{1} {2}: {3}", letter, name, split->size,
+                      fmt::format(fmt::runtime(how),
+                                  split->size == 1 ? "1 position" : fmt::format("{} positions", split->size), name)));
     }
   };
-  add(SplitKind::group, 'g', "groups of {} positions of {}, side by side");
-  add(SplitKind::stream, 's', "pieces of {} positions of {}, one after another");
+  add(SplitKind::group, 'g', "groups of {} of {}, side by side");
+  add(SplitKind::stream, 's', "pieces of {} of {}, one after another");
   lines.emplace_back("H: what is moved into the level or out of it, in the whole launch");
   lines.emplace_back("M: what the level holds at most, for one group");
   return lines;

@@ -66,7 +66,8 @@ std::string Levels::piece(const Diagram& diagram, WireId wire, std::size_t level
   std::string text;
   for (const auto& split : partition.splits)
     if (split.wire == wire && split.level <= level)
-      text = fmt::format("{}_{} {}", split.kind == SplitKind::group ? "g" : "s", diagram.at(wire).name, split.size);
+      text = fmt::format("{}_{} {}", split.kind == SplitKind::group ? "g" : "s", short_name(diagram.at(wire).name),
+                         split.size);
   return text;
 }
 

@@ -8,7 +8,7 @@
 namespace napkin::scene {
 namespace {
 
-constexpr double cell = 8, most_name = 160;
+constexpr double cell = 8;
 
 template <class T>
 bool contains(const std::vector<T>& all, const T& one) {
@@ -18,7 +18,7 @@ bool contains(const std::vector<T>& all, const T& one) {
 }  // namespace
 
 double Names::wire(const Lane& lane, double x, std::size_t next, std::optional<std::size_t> level) {
-  const auto text = lane.wire ? elided(inks_.diagram.at(*lane.wire).name, most_name) : "1";
+  const auto text = lane.wire ? short_name(inks_.diagram.at(*lane.wire).name) : "1";
   Mark mark{MarkKind::wire_name, Words{{x, lane.y}, Anchor::start, text, text_width(text), woven(lane, next)}};
   mark.array = value(lane).name;
   mark.level = level;
@@ -45,7 +45,7 @@ double Names::size(const Lane& lane, double x, const std::string& words, std::op
 double Names::array(const Lane& first, double x, std::optional<std::size_t> level) {
   if (!value(first).array) return x;
   const auto& array = inks_.diagram.at(*value(first).array);
-  const auto text = elided(array.name, most_name);
+  const auto text = short_name(array.name);
   Mark mark{MarkKind::array_name, Words{{x, first.y - name_rise}, Anchor::start, text, text_width(text)}};
   mark.array = array.name;
   mark.level = level;
@@ -59,7 +59,7 @@ double Names::part(const Lane& first, double x, std::optional<std::size_t> level
   const auto [found, fresh] = said_.parts.try_emplace(first.value);
   auto& words = found->second;
   if (fresh) {
-    const auto whole = " of " + elided(statement_of(first.value), most_name);
+    const auto whole = " of " + short_name(statement_of(first.value));
     const auto before =
         std::ranges::count_if(said_.parts, [&](const auto& one) { return one.second.ends_with(whole); });
     words = (before == 0 ? "part" : fmt::format("part {}", before + 1)) + whole;

@@ -2,14 +2,15 @@
 // the faces that browsers take in its place; a letter never takes less than the raster that plain text is drawn on.
 #include <algorithm>
 #include <array>
+#include <vector>
 
-#include "napkin/scene.hpp"
+#include "scene/circuit.hpp"
 #include "text/utf8.hpp"
 
 namespace napkin {
 namespace {
 
-constexpr double raster = 8, size = 12;
+constexpr double raster = 8, size = 12, most_name = 160;
 
 // Hundredths of the font's size, from ` ` to `~`.
 constexpr std::array<int, 95> widths = {32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36,  32, 34, 64, 64, 64,
@@ -58,4 +59,15 @@ std::string elided(std::string_view text, double width) {
   return std::string(text.substr(0, taken)) + "…";
 }
 
+namespace scene {
+
+std::string short_name(std::string_view name) {
+  if (text_width(name) <= most_name) return std::string(name);
+  std::vector<std::size_t> letters;
+  for (std::size_t at = 0; at < name.size(); at += first_letter(name.substr(at)).bytes) letters.push_back(at);
+  const auto tail = name.substr(letters[letters.size() - std::min<std::size_t>(4, letters.size())]);
+  return elided(name, most_name - text_width(tail)) + std::string(tail);
+}
+
+}  // namespace scene
 }  // namespace napkin

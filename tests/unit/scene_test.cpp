@@ -222,12 +222,24 @@ TEST_CASE("hostile names come out escaped, elided and whole in their title", "[s
   CHECK(has(svg, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;amp;"));
   CHECK(has(svg, longest));
   CHECK(scene.width < 4000);
-  CHECK(has(svg, "n…</text>"));
+  CHECK(has(svg, "n…nnnn</text>"));
   const auto text = emit_text_drawing(scene);
   CHECK(!has(text, longest));
   CHECK(!has(text, "\u202E"));
   CHECK(!has(text, "\x01"));
   CHECK(has(emit_tikz(scene), "\\textless{}script\\textgreater{}"));
+}
+
+TEST_CASE("long names that begin alike can be told apart", "[scene]") {
+  const std::string common(60, 'a');
+  auto diagram = read_example("attention.nap");
+  diagram.wires[0].name = common + "_q";
+  diagram.arrays[0].name = common + "漢字";
+  const auto text = to_text(lay_out(diagram));
+  CHECK(has(text, "a…aa_q"));
+  CHECK(has(text, "a…aa漢字"));
+  for (const auto& mark : lay_out(diagram).marks)
+    if (const auto* words = std::get_if<Words>(&mark.shape)) CHECK(words->width <= 260);
 }
 
 TEST_CASE("words take the width of their letters", "[scene]") {
