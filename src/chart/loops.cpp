@@ -143,7 +143,7 @@ class Drawing {
           fmt::format("{}. {}{}", i + 1, column.words, column.amount.empty() ? "" : "; " + column.amount);
       sheet_.write(MarkKind::label, {margin, sheet_.y}, Anchor::start, words, 900, {{}, written(column)});
       sheet_.y += line_height;
-      data.rows.push_back({kernel, static_cast<double>(i + 1), column.words, loops(i), column.bytes});
+      data.rows.push_back({kernel, loops(i), static_cast<double>(i + 1), column.words, column.bytes});
     }
     sheet_.y += 12;
   }
@@ -251,7 +251,7 @@ class Drawing {
 }  // namespace
 
 std::optional<Chart> loops(const Charted& charted) {
-  Data data{{"kernel", "step", "what", "loops", "bytes"}, {}};
+  Data data{{"kernel", "loops", "step", "what", "bytes"}, {}};
   Sheet sheet("loops of " + charted.title);
   for (const auto& one : charted.kernels) {
     const auto nest = lower(one.kernel, charted.hardware);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "emit/picture_escape.hpp"
 #include "napkin/emit.hpp"
 
@@ -35,6 +37,20 @@ std::string html_figure_again(const Scene& scene, const std::string& id) {
       xml(scene.title), scene.width, scene.height, id);
 }
 
+// Pictures of a film are many, and have nothing as thin as bars of charts: whole numbers do.
+Scene rounded(Scene scene) {
+  const auto whole = [](double& number) { number = std::round(number); };
+  for (auto& mark : scene.marks) {
+    if (auto* line = std::get_if<Line>(&mark.shape))
+      for (auto& point : line->points) whole(point.x), whole(point.y);
+    else if (auto* words = std::get_if<Words>(&mark.shape))
+      whole(words->at.x), whole(words->at.y);
+    else
+      for (auto* number : {&std::get<Area>(mark.shape).x, &std::get<Area>(mark.shape).y}) whole(*number);
+  }
+  return scene;
+}
+
 }  // namespace
 
 std::string html_film(const std::vector<Scene>& scenes, const std::string& id, const std::string& again) {
@@ -48,7 +64,7 @@ std::string html_film(const std::vector<Scene>& scenes, const std::string& id, c
   for (std::size_t i = 0; i < scenes.size(); ++i) {
     const bool there = !again.empty() && i + 1 == scenes.size();
     text += there ? html_figure_again(scenes[i], again)
-                  : html_figure(scenes[i], fmt::format("{}{}-", id, i + 1), SvgDetail::brief);
+                  : html_figure(rounded(scenes[i]), fmt::format("{}{}-", id, i + 1), SvgDetail::brief);
   }
   return text + "</div>\n";
 }

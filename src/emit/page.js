@@ -2,6 +2,7 @@
 // Pointing at an array, or choosing it, lights it everywhere on the page.
 for (const link of document.querySelectorAll("pre a"))
   link.dataset.array = document.getElementById(link.hash.slice(1)).closest("[data-array]").dataset.array;
+for (const name of document.querySelectorAll("var")) name.dataset.array = name.textContent;
 const named = new Map();
 for (const element of document.querySelectorAll("[data-array]")) {
   const name = element.dataset.array;

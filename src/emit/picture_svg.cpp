@@ -132,11 +132,22 @@ struct Printed {
   bool has_title(const Mark& mark) const { return !titled && use.detail != SvgDetail::brief && !mark.about.empty(); }
 };
 
+// Kinds that look like all words say in files what they are, and on pages nothing.
+bool is_plain(MarkKind kind) {
+  return kind == MarkKind::wire_name || kind == MarkKind::note || kind == MarkKind::figure;
+}
+
+std::string classes(const Printed& from, const Mark& mark, std::string_view more) {
+  std::string all(from.use.detail != SvgDetail::whole && is_plain(mark.kind) ? "" : name(mark.kind));
+  all += more;
+  if (mark.series) all += fmt::format(" s{}", *mark.series % series_looks);
+  if (mark.level) all += fmt::format(" {}", ink_class(from.scene.levels.at(*mark.level).ink));
+  return all.starts_with(' ') ? all.substr(1) : all;
+}
+
 std::string attributes(const Printed& from, const Mark& mark, std::string_view more = "") {
   std::string text = from.has_id(mark) ? fmt::format(" id=\"{}{}\"", from.use.id, xml(mark.id)) : "";
-  text += fmt::format(" class=\"{}{}{}{}\"", name(mark.kind), more,
-                      mark.series ? fmt::format(" s{}", *mark.series % series_looks) : "",
-                      mark.level ? fmt::format(" {}", ink_class(from.scene.levels.at(*mark.level).ink)) : "");
+  if (const auto looks = classes(from, mark, more); !looks.empty()) text += fmt::format(" class=\"{}\"", looks);
   if (!mark.array.empty() && !from.of_array) text += fmt::format(" data-array=\"{}\"", xml(mark.array));
   if (from.has_axis(mark)) text += fmt::format(" data-axis=\"{}\"", xml(mark.axis));
   return text;

@@ -187,9 +187,15 @@ class Html {
     const auto words = pieces(text);
     for (std::size_t i = 0; i < words.size(); ++i) {
       const auto* array = array_of(words, i);
-      all += array ? fmt::format("<span data-array=\"{}\">{}</span>", xml(*array), xml(words[i])) : xml(words[i]);
+      all += array ? named(*array, words[i]) : xml(words[i]);
     }
     return all;
+  }
+
+  // A word that is the array's own name says so itself: the page's script reads it.
+  static std::string named(const std::string& array, const std::string& word) {
+    return array == word ? fmt::format("<var>{}</var>", xml(word))
+                         : fmt::format("<span data-array=\"{}\">{}</span>", xml(array), xml(word));
   }
 
   // The first of a line that is drawn is a link; the page's script knows its array from where it leads.
@@ -203,7 +209,7 @@ class Html {
         done = true;
         all += fmt::format("<a href=\"#{}{}\">{}</a>", first_picture, drawn_.at(*array), xml(words[i]));
       } else {
-        all += array ? fmt::format("<span data-array=\"{}\">{}</span>", xml(*array), xml(words[i])) : xml(words[i]);
+        all += array ? named(*array, words[i]) : xml(words[i]);
       }
     }
     return all;

@@ -85,9 +85,10 @@ class Film {
     for (const auto& statement : diagram_.statements)
       add(page, excerpt(diagram_, std::vector<Statement>{statement}, {statement.output}));
     for (const auto* one : kernels) {
+      if (!fused(one)) continue;
       std::vector<Statement> statements;
       for (const auto id : one->statements) statements.push_back(diagram_.at(id));
-      page.add_heading(fused(one) ? "fused: " + inside_words(*one) : "alone");
+      page.add_heading("fused: " + inside_words(*one));
       add(page, excerpt(diagram_, statements, {one->outputs.begin(), one->outputs.end()}));
     }
     frames_.push_back(page.end());
@@ -95,12 +96,13 @@ class Film {
 
   void add_derivation(const Derivation& derivation, std::optional<WireId> wire) {
     add_columns(derivation);
-    for (const auto& step : derivation.trace) add_rewriting(derivation.scratch, step, {});
+    add_rewritings(derivation.trace, {}, [&](const Rewriting&) { return derivation.scratch; });
     const auto* verdict = wire ? derivation.find(*wire) : nullptr;
     const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
     if (!stream) return;
     if (stream->trace.size() > 1) add_aim(derivation, *stream, *wire);
-    for (const auto& step : stream->trace) add_rewriting(told(derivation, *stream, step), step, stream->absorb);
+    add_rewritings(stream->trace, stream->absorb,
+                   [&](const Rewriting& step) { return told(derivation, *stream, step); });
     add_stream(*stream, *wire);
   }
 
@@ -178,7 +180,33 @@ class Film {
     return scratch;
   }
 
-  void add_rewriting(const Diagram& scratch, const Rewriting& step, const std::vector<Column>& computed) {
+  // Steps that differ in the names of arrays alone are drawn once.
+  template <class Told>
+  void add_rewritings(const std::vector<Rewriting>& steps, const std::vector<Column>& computed, Told told) {
+    std::vector<std::string> shapes;
+    for (const auto& step : steps) shapes.push_back(shape(told(step), step));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (std::ranges::find(shapes, shapes[i]) != shapes.begin() + static_cast<std::ptrdiff_t>(i)) continue;
+      std::vector<std::string> alike;
+      for (auto j = i + 1; j < steps.size(); ++j)
+        if (shapes[j] == shapes[i]) alike.push_back(told(steps[j]).at(steps[j].array).name);
+      add_rewriting(told(steps[i]), steps[i], computed, alike);
+    }
+  }
+
+  // What a step does, whatever its arrays are called.
+  static std::string shape(Diagram scratch, const Rewriting& step) {
+    auto read = arrays_read(scratch, step.before);
+    std::ranges::copy(arrays_read(scratch, step.after), std::back_inserter(read));
+    scratch.at(step.array).name = "#";
+    for (std::size_t i = 0; i < read.size(); ++i)
+      if (!scratch.at(read[i]).name.starts_with('#')) scratch.at(read[i]).name = fmt::format("#{}", i);
+    const auto before = to_short_text(scratch, step.before);
+    return fmt::format("{} {} {} {}", code(step.rule), step.why, before, to_short_text(scratch, step.after));
+  }
+
+  void add_rewriting(const Diagram& scratch, const Rewriting& step, const std::vector<Column>& computed,
+                     const std::vector<std::string>& alike) {
     auto page =
         begin(fmt::format("rule {}: {} in other words", code(step.rule), scratch.at(step.array).name), step.why);
     for (const auto& [when, value] : {std::pair("before", step.before), std::pair("after", step.after)}) {
@@ -186,6 +214,7 @@ class Film {
                                    value == step.after ? with_words(scratch, step, computed) : ""));
       add(page, excerpt(scratch, std::vector<Statement>{{step.array, value, {}}}, {step.array}));
     }
+    if (!alike.empty()) page.add_heading(fmt::format("{} in the same way", fmt::join(alike, ", ")));
     frames_.push_back(page.end());
   }
 

@@ -51,17 +51,15 @@ std::vector<std::string> reading_help(const Circuit& circuit) {
 
 std::vector<std::string> reading_help(const Diagram& diagram, const Plan& plan) {
   std::vector<std::string> lines;
-  const auto add = [&](SplitKind kind, char letter, const char* how) {
-    if (const auto* split = first(plan, kind)) {
-      const auto name = short_name(diagram.at(split->wire).name);
-      lines.push_back(
-          fmt::format("{0}_{1} {2}: {3}", letter, name, split->size,
-                      fmt::format(fmt::runtime(how),
-                                  split->size == 1 ? "1 position" : fmt::format("{} positions", split->size), name)));
-    }
+  const auto add = [&](SplitKind kind, char letter, const char* what, const char* how) {
+    const auto* split = first(plan, kind);
+    if (split == nullptr) return;
+    const auto name = short_name(diagram.at(split->wire).name);
+    lines.push_back(fmt::format("{0}_{1} {2}: {3} of {2} position{4} of {1}, {5}", letter, name, split->size, what,
+                                split->size == 1 ? "" : "s", how));
   };
-  add(SplitKind::group, 'g', "groups of {} of {}, side by side");
-  add(SplitKind::stream, 's', "pieces of {} of {}, one after another");
+  add(SplitKind::group, 'g', "groups", "side by side");
+  add(SplitKind::stream, 's', "pieces", "one after another");
   lines.emplace_back("H: what is moved into the level or out of it, in the whole launch");
   lines.emplace_back("M: what the level holds at most, for one group");
   return lines;

@@ -157,6 +157,22 @@ TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
   CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 3 + derivation.trace.size());
 }
 
+TEST_CASE("steps that differ in names alone are drawn once", "[scene]") {
+  const auto diagram = read_text(
+      "diagram two\n\naxis t = 64\naxis c = 64\naxis d = 64\n\ninput X: f16[t, c]\ninput WQ: f16[c, d]\n"
+      "input WK: f16[c, d]\n\nN[t, c] = rmsnorm[c](X[t, c])\nQ[t, d] = sum[c](N[t, c] * WQ[c, d])\n"
+      "K[t, d] = sum[c](N[t, c] * WK[c, d])\nY[t, d] = Q[t, d] * K[t, d]\noutput Y\n");
+  const std::vector<StatementId> all = {{0}, {1}, {2}, {3}};
+  std::size_t of_q = 0, of_k = 0, same = 0;
+  for (const auto& scene : lay_out_derivation(diagram, derive(diagram, all), find_wire(diagram, "c"))) {
+    of_q += has(scene.title, ": Q in other words"), of_k += has(scene.title, ": K in other words");
+    same += has(to_text(scene), "K in the same way");
+  }
+  CHECK(of_q > 1);
+  CHECK(of_k == 0);
+  CHECK(same == of_q);
+}
+
 TEST_CASE("a statement alone is not fused", "[scene]") {
   const auto diagram = read_example("matmul.nap");
   const std::vector<StatementId> all = {{0}};
