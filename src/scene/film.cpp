@@ -224,7 +224,7 @@ class Film {
     const auto has = [](const auto& all, ArrayId id) { return std::ranges::find(all, id) != all.end(); };
     std::string words;
     for (const auto& column : computed)
-      if (has(now, column.output) && !has(old, column.output) && column.output != step.array)
+      if (has(now, column.output) && !has(old, column.output) && !column.carried)
         words += fmt::format("{}{} = {}", words.empty() ? ", with " : ", ", scratch.at(column.output).name,
                              to_short_text(scratch, meaning(scratch, column)));
     return words;

@@ -167,6 +167,7 @@ TEST_CASE("steps that differ in names alone are drawn once", "[scene]") {
   for (const auto& scene : lay_out_derivation(diagram, derive(diagram, all), find_wire(diagram, "c"))) {
     of_q += has(scene.title, ": Q in other words"), of_k += has(scene.title, ": K in other words");
     same += has(to_text(scene), "K in the same way");
+    CHECK(!has(to_text(scene), "with l ="));
   }
   CHECK(of_q > 1);
   CHECK(of_k == 0);
