@@ -36,6 +36,7 @@ Deal Dealing::best(const Demand& demand) const {
   std::optional<Deal> found;
   const auto passage = passage_of(step_, hardware_, model_, has_cache());
   for (const auto& team : teams()) {
+    if (found && !has_registers(team)) break;
     auto made = deal(team, passage, demand, Detail::totals);
     const bool better = !found || (made.runs() && !found->runs()) ||
                         (made.runs() == found->runs() && made.seconds < found->seconds * (1 - 1e-9));
@@ -43,6 +44,15 @@ Deal Dealing::best(const Demand& demand) const {
   }
   return std::move(*found);
 }
+
+// However columns overlap. With more rows a thread needs no fewer. The paper's model has no limit of a thread.
+bool Dealing::has_registers(const Team& team) const {
+  const auto& most = hardware_.limits.registers_per_thread;
+  if (model_ == Model::ideal || !most) return true;
+  const auto bytes = variables_.register_bytes(team, false);
+  return static_cast<double>(registers_of_thread(bytes, team, hardware_, model_)) <= most->value;
+}
+bool Dealing::has_registers() const { return has_registers(teams().front()); }
 
 // Rows of one instruction by all warps of a team, and multiples; what the partition says, where it says it.
 std::vector<Team> Dealing::teams() const {
@@ -133,6 +143,7 @@ Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
 }
 
 std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {
+  if (!dealing.has_registers()) return std::nullopt;
   const auto deal = dealing.best(demand);
   if (!deal.runs()) return std::nullopt;
   const auto launch = dealing.launch(deal, demand, 0);

@@ -31,6 +31,8 @@ class Dealing {
   // The fewest rows a team that are as fast as any, for the blocks of this launch.
   Deal best(const Demand&) const;
   Deal deal(const Team&, const Demand&, Detail = Detail::totals) const;
+  // Whether threads have the registers that they need, at the fewest rows a team.
+  bool has_registers() const;
   // Of a step, what no way of dealing out rows goes below.
   StepClocks least(const Demand&) const;
   Launch launch(const Deal&, const Demand&, double ideal_s, Detail = Detail::totals) const;
@@ -44,6 +46,7 @@ class Dealing {
  private:
   Dealing(BlockStep, Partition, const Hardware&, Model);
   std::vector<Team> teams() const;
+  bool has_registers(const Team&) const;
   Deal deal(const Team&, const Passage&, const Demand&, Detail) const;
   OfLaunch of_launch(const Demand&) const;
   Team team_of(std::int64_t rows, std::int64_t each) const;

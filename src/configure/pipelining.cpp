@@ -46,6 +46,10 @@ bool can(Overlap overlap, const BlockStep& step, const Team& team) {
   return !in_turn(overlap) || (issues_together(step) && team.teams >= teams_needed(overlap));
 }
 
+double whole(const std::optional<Sourced<double>>& number, double otherwise) {
+  return number ? number->value : otherwise;
+}
+
 class Fitting {
  public:
   Fitting(const BlockStep& step, const Team& team, const Variables& variables, const Hardware& hardware, Model model,
@@ -76,9 +80,6 @@ class Fitting {
 
  private:
   std::int64_t blocks_there(const Pipelining& made) const { return std::min(made.occupancy.blocks, most_blocks_); }
-  static double whole(const std::optional<Sourced<double>>& number, double otherwise) {
-    return number ? number->value : otherwise;
-  }
   // While one copy is in use the others are on their way, of every block on the core.
   double latency(const Pipelining& made) const {
     const auto& clocks = hardware_.levels[step_.core].latency_clocks;
@@ -101,10 +102,10 @@ class Fitting {
         static_cast<std::int64_t>(std::floor(std::min(occupancy.teams_by_shared, occupancy.teams_by_registers)));
   }
   void by_allocation(Pipelining& made, Overlap overlap) const {
-    const auto threads = team_.warps * static_cast<std::int64_t>(whole(hardware_.limits.threads_per_warp, 32));
-    auto registers = (made.team_register_bytes + threads * 4 - 1) / (threads * 4);
-    made.occupancy.warps_by_these_registers = warps_at(registers, hardware_);
-    if (model_ == Model::machine) registers += static_cast<std::int64_t>(registers_for_addresses(hardware_.limits));
+    const auto bytes = made.team_register_bytes;
+    made.occupancy.warps_by_these_registers =
+        warps_at(registers_of_thread(bytes, team_, hardware_, Model::ideal), hardware_);
+    const auto registers = registers_of_thread(bytes, team_, hardware_, model_);
     made.occupancy.registers_per_thread = registers;
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
     const auto most = static_cast<std::int64_t>(whole(hardware_.limits.registers_per_thread, 255));
@@ -138,6 +139,13 @@ class Fitting {
 };
 
 }  // namespace
+
+std::int64_t registers_of_thread(std::int64_t team_bytes, const Team& team, const Hardware& hardware, Model model) {
+  const auto threads = team.warps * static_cast<std::int64_t>(whole(hardware.limits.threads_per_warp, 32));
+  const auto registers = (team_bytes + threads * 4 - 1) / (threads * 4);
+  const auto more = model == Model::machine ? registers_for_addresses(hardware.limits) : 0;
+  return registers + static_cast<std::int64_t>(more);
+}
 
 double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t teams) {
   const double together = overlap == Overlap::none ? clocks.copy + clocks.alone() : clocks.alone();

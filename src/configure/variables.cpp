@@ -25,6 +25,7 @@ Variables::Variables(const BlockStep& step, const Partition& partition, const Ha
   }
   uniform_ = widest.value_or(Datatype::f32);
   for (std::size_t i = 0; i < step.columns.size(); ++i) alive_.push_back(alive_at(i));
+  for (const auto& column : step.outside) alive_outside_.push_back(alive_outside(column));
 }
 
 Datatype Variables::type_of(BufferId id) const { return model_ == Model::ideal ? uniform_ : step_.nest->at(id).type; }
@@ -203,12 +204,13 @@ std::int64_t Variables::register_bytes(std::size_t column, std::int64_t rows) co
 }
 
 // A column of another body, beside all that is carried; a result takes the place of an operand of the same wires.
-std::int64_t Variables::outside_bytes(const StepColumn& column, std::int64_t rows) const {
+std::vector<BufferId> Variables::alive_outside(const StepColumn& column) const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
     const auto& buffer = step_.nest->at(id);
     const auto& inputs = step_.nest->inputs;
     if (buffer.level == step_.core || std::ranges::find(inputs, buffer.array) != inputs.end()) return;
+    if (in_tensor_memory(id)) return;
     if (std::ranges::find(all, id) == all.end()) all.push_back(id);
   };
   const auto carry = [&](const StepColumn& one) {
@@ -220,10 +222,7 @@ std::int64_t Variables::outside_bytes(const StepColumn& column, std::int64_t row
   for (const auto& [access, id] : compute.reads)
     add(id), replaces = replaces || (!compute.column.fold && step_.nest->at(id).at == step_.nest->at(compute.to).at);
   if (!replaces) add(compute.to);
-  std::int64_t bytes = 0;
-  for (const auto id : all)
-    if (!in_tensor_memory(id)) bytes += this->bytes(id, rows);
-  return bytes;
+  return all;
 }
 
 std::int64_t Variables::register_bytes(const Team& team, bool overlapped) const {
@@ -231,8 +230,12 @@ std::int64_t Variables::register_bytes(const Team& team, bool overlapped) const 
   for (const auto& part : parts(team, overlapped))
     if (!in_tensor_memory(part.buffer)) beside += bytes(part);
   for (std::size_t i = 0; i < step_.columns.size(); ++i) most = std::max(most, beside + register_bytes(i, team.rows));
-  if (model_ == Model::machine)
-    for (const auto& column : step_.outside) most = std::max(most, outside_bytes(column, team.rows));
+  if (model_ == Model::ideal) return most;
+  for (const auto& buffers : alive_outside_) {
+    std::int64_t bytes = 0;
+    for (const auto id : buffers) bytes += this->bytes(id, team.rows);
+    most = std::max(most, bytes);
+  }
   return most;
 }
 

@@ -49,7 +49,7 @@ class Variables {
   std::vector<BufferId> computed() const;
   std::int64_t saved_in_place(std::size_t column, std::int64_t rows) const;
   std::int64_t register_bytes(std::size_t column, std::int64_t rows) const;
-  std::int64_t outside_bytes(const StepColumn&, std::int64_t rows) const;
+  std::vector<BufferId> alive_outside(const StepColumn&) const;
   std::vector<Part> parts(const Team&, bool overlapped) const;
   std::int64_t subloop(WireId, std::int64_t otherwise) const;
   std::optional<Part> fragment(const Team&) const;
@@ -62,6 +62,7 @@ class Variables {
   Model model_;
   Datatype uniform_ = Datatype::f32;  // of the ideal model
   std::vector<Alive> alive_;          // by column
+  std::vector<std::vector<BufferId>> alive_outside_;
 };
 
 }  // namespace napkin
