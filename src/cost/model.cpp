@@ -73,13 +73,26 @@ std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::in
     pieces.push_back(cut_into_pieces(wire_sizes_[cuts_[cut].wire.index], nested));
   }
   for (const auto& each : pieces) all.push_back(&each);
-  return sum(region, all, wire_sizes_.size(), [&](const Intervals& at) {
-    Checked values{1};
+  const auto values = [&](const Intervals& at) {
+    Checked product{1};
     for (const auto footprint : region.footprints)
       for (const auto& [index, size] : footprints_[footprint].indices)
-        values.times(napkin::footprint(index, at, size).length());
-    return values.value;
-  });
+        product.times(napkin::footprint(index, at, size).length());
+    return product.value;
+  };
+  return sum(region, all, wire_sizes_.size(), {values, shaped(region)});
+}
+
+std::vector<bool> CostModel::shaped(const Region& region) const {
+  const auto has = [&](WireId wire) {
+    return std::ranges::any_of(region.footprints, [&](std::size_t footprint) {
+      const auto& cuts = footprints_[footprint].cuts;
+      return std::ranges::any_of(cuts, [&](std::size_t cut) { return cuts_[cut].wire == wire; });
+    });
+  };
+  std::vector<bool> all;
+  for (const auto wire : region.wires) all.push_back(has(wire));
+  return all;
 }
 
 // Smaller pieces have fewer entries, and are run less often.

@@ -197,6 +197,7 @@ class CostModel {
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   std::int64_t sum_region(std::size_t, std::span<const std::int64_t> sizes) const;
   std::int64_t sum_pieces(const Region&, std::span<const std::int64_t> sizes) const;
+  std::vector<bool> shaped(const Region&) const;
   void bound_regions(std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains, Figures&) const;
   std::int64_t least_run(std::size_t region, std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains,
                          const Figures&) const;

@@ -5,6 +5,7 @@
 #include "cost/region.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace napkin {
@@ -76,18 +77,34 @@ class Sum {
   }
   std::int64_t weigh(std::size_t last, Range range) {
     if (range.empty()) return 0;
+    if (region_.footprints.empty()) return plain(last, range);
+    place(last, range.begin);
+    if (!footprints_.shaped[last]) return times(footprints_.of(at_), plain(last, range));
+    const auto& sums = sums_of(last);
+    return sums[range.end] == INT64_MAX ? INT64_MAX : sums[range.end] - sums[range.begin];
+  }
+  std::int64_t plain(std::size_t last, Range range) const {
     const auto& all = *pieces_[last];
-    if (!region_.footprints.empty()) return weigh_one_by_one(last, range);
     return region_.measured[last] ? all.leaf(range.end - 1).end - all.leaf(range.begin).begin
                                   : static_cast<std::int64_t>(range.end - range.begin);
   }
-  std::int64_t weigh_one_by_one(std::size_t last, Range range) {
-    std::int64_t all = 0;
-    for (chosen_[last] = range.begin; chosen_[last] < range.end; ++chosen_[last]) {
-      for (std::size_t w = 0; w < region_.wires.size(); ++w) at_[region_.wires[w].index] = pieces_[w]->leaf(chosen_[w]);
-      all = plus(all, times(weight(last, pieces_[last]->leaf(chosen_[last])), footprints_(at_)));
+  void place(std::size_t last, std::size_t piece) {
+    chosen_[last] = piece;
+    for (std::size_t w = 0; w < region_.wires.size(); ++w) at_[region_.wires[w].index] = pieces_[w]->leaf(chosen_[w]);
+  }
+  // Of the first so many pieces of the last wire: told once for the pieces of the others that footprints depend on.
+  const std::vector<std::int64_t>& sums_of(std::size_t last) {
+    std::size_t at = 0;
+    for (const auto wire : order_)
+      if (wire != last && footprints_.shaped[wire]) at = at * pieces_[wire]->count() + chosen_[wire];
+    auto& sums = sums_[at];
+    if (!sums.empty()) return sums;
+    sums.push_back(0);
+    for (std::size_t piece = 0; piece < pieces_[last]->count(); ++piece) {
+      place(last, piece);
+      sums.push_back(plus(sums.back(), times(weight(last, pieces_[last]->leaf(piece)), footprints_.of(at_))));
     }
-    return all;
+    return sums;
   }
 
   // The pieces of the last wire on which all conditions hold.
@@ -150,6 +167,7 @@ class Sum {
   const std::vector<const Pieces*>& pieces_;
   const Footprints& footprints_;
   Intervals at_;
+  std::map<std::size_t, std::vector<std::int64_t>> sums_;
   std::vector<std::size_t> chosen_;   // the piece at hand, by wire of the region
   std::vector<std::size_t> order_;    // most pieces last
   std::vector<std::size_t> answers_;  // of the searches for pieces that pass, in their order

@@ -44,9 +44,13 @@ Pieces cut_into_pieces(std::int64_t extent, const std::vector<std::int64_t>& siz
 // Pieces of one size that stand for the pieces of every split.
 Pieces equal_pieces(std::int64_t extent, std::int64_t size, std::size_t splits);
 
-using Footprints = std::function<std::int64_t(const Intervals&)>;
+// What a piece counts with, and by wire of the region whether that depends on its piece.
+struct Footprints {
+  std::function<std::int64_t(const Intervals&)> of;
+  std::vector<bool> shaped;
+};
 
-// The sum over all pieces that belong to the region; `pieces` by wire of the region. `footprints` is asked where the
+// The sum over all pieces that belong to the region; `pieces` by wire of the region. `footprints` are asked where the
 // region has some.
 std::int64_t sum(const Region&, const std::vector<const Pieces*>& pieces, std::size_t number_of_wires,
                  const Footprints& footprints);

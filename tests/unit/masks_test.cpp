@@ -147,6 +147,12 @@ TEST_CASE("a region's sum is the sum over its pieces one by one") {
     region.needs = {{{random_condition(random)}, {depth(), depth()}}, {{random_condition(random)}, {2, 2}}};
     region.open = {{random_condition(random)}, {2, 2}};
     region.part = static_cast<Region::Part>(random() % 3);
+    // What pieces reach, of one wire, of both, or of none.
+    const std::vector<bool> shaped = {random() % 2 == 0, random() % 2 == 0};
+    const auto reach = [&](const Intervals& at) {
+      return 1 + (shaped[0] ? 3 * at[0].length() + at[0].begin : 0) + (shaped[1] ? 2 * at[1].length() : 0);
+    };
+    if (random() % 2 == 0) region.footprints = {0};
     std::int64_t expected = 0;
     for (std::size_t m = 0; m < a.count(); ++m)
       for (std::size_t n = 0; n < b.count(); ++n) {
@@ -158,8 +164,9 @@ TEST_CASE("a region's sum is the sum over its pieces one by one") {
         const bool open = all_hold_everywhere(region.open.conditions, box(region.open));
         if (!run || (region.part == Region::Part::open && !open) || (region.part == Region::Part::masked && open))
           continue;
-        expected += (region.measured[0] ? a.leaf(m).length() : 1) * (region.measured[1] ? b.leaf(n).length() : 1);
+        expected += (region.measured[0] ? a.leaf(m).length() : 1) * (region.measured[1] ? b.leaf(n).length() : 1) *
+                    (region.footprints.empty() ? 1 : reach({a.leaf(m), b.leaf(n)}));
       }
-    REQUIRE(sum(region, {&a, &b}, 2, {}) == expected);
+    REQUIRE(sum(region, {&a, &b}, 2, {reach, shaped}) == expected);
   }
 }
