@@ -33,6 +33,8 @@ struct LevelCost {
   std::int64_t transfer_values = 0, transfer_bytes = 0;  // between this level and its parent, whole launch
   // Of it, what one child gets from another; where the level above is nothing but these children's memories.
   std::optional<std::int64_t> crossing_bytes = {};
+  // The transfer in whole sectors, which is what takes time; where the profile knows them.
+  std::optional<std::int64_t> sector_bytes = {};
   std::int64_t memory_values = 0, memory_bytes = 0;              // exact: the largest column, temporaries and state too
   std::int64_t ideal_memory_values = 0, ideal_memory_bytes = 0;  // the paper's: inputs, outputs, streamed tiles
   std::optional<double> capacity;                                // in bytes, or in values where the level counts values

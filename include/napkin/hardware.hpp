@@ -50,6 +50,7 @@ struct Level {
   bool in_values = false;                      // capacity and usable count values instead of bytes (the paper's model)
   std::optional<Rate> bandwidth;               // from the level above into all children, over the whole machine
   std::optional<Sourced<double>> granularity;  // bytes of the smallest efficient transfer
+  std::optional<Sourced<double>> sector;       // bytes that are moved whole, however few of them are wanted
   std::optional<Sourced<double>> in_flight;    // bytes one child must have under way to reach the bandwidth
   std::optional<Sourced<double>> latency_clocks;   // from the level above
   std::optional<Sourced<double>> energy_per_byte;  // joules, for what crosses from the level above

@@ -108,7 +108,8 @@ struct Count {
     bool operator==(const At&) const = default;
   };
   std::vector<At> levels;
-  std::vector<double> operations;  // by Unit
+  std::vector<std::int64_t> sector_bytes;  // by level: of all that lies together, whole sectors; 0 where there are none
+  std::vector<double> operations;          // by Unit
 };
 
 // Runs a nest: values live in per-level buffers, every load and save is counted, ragged pieces are clipped, numbers

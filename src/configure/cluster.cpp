@@ -41,7 +41,7 @@ Passage way_in(const BlockStep& step, BufferId tile, const Neighbours& neighbour
   const auto& bandwidth = hardware.levels[step.core].bandwidth;
   if (!bandwidth) return {};
   const auto cores = hardware.total(step.core);
-  const auto bytes = static_cast<double>(step.bytes(tile));
+  const auto bytes = step.moved(tile, cached);
   const bool shared = neighbours.along && !carries(step, tile, *neighbours.along);
   const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
   const double across = shared ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
@@ -55,7 +55,7 @@ Passage way_out(const BlockStep& step, BufferId output, const Hardware& hardware
   const auto& bandwidth = hardware.levels[step.core].bandwidth;
   if (!bandwidth) return {};
   const auto cores = hardware.total(step.core);
-  const auto bytes = static_cast<double>(step.bytes(output));
+  const auto bytes = step.moved(output, cached);
   const auto* cache = cached ? cache_of(step, hardware) : nullptr;
   return {0, seconds_at(bytes, *bandwidth, cores, rates),
           seconds_at(bytes, cache ? *cache->bandwidth : *bandwidth, cores, rates)};

@@ -31,7 +31,7 @@ struct Passage {
   double seconds(double at_work = 1) const { return across + std::max(memory * at_work, core); }
   void add(const Passage& other) { across += other.across, memory += other.memory, core += other.core; }
 };
-// `cached`: tiles that several blocks read at once come from memory once.
+// `cached`: on a chip, where tiles that several blocks read at once come from memory once.
 Passage way_in(const BlockStep&, BufferId tile, const Neighbours&, const Hardware&, Model rates, bool cached);
 // All of it goes to memory, through the cache if there is one.
 Passage way_out(const BlockStep&, BufferId output, const Hardware&, Model rates, bool cached);

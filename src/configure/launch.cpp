@@ -109,9 +109,10 @@ class Reckoning {
   double ends() const {
     const auto& level = hardware_.levels[step_.core];
     const auto* tensor = hardware_.find(Unit::tensor);
-    double seconds = 0, bytes = step_.streamed.empty() ? 0 : static_cast<double>(step_.bytes(step_.streamed.front()));
+    const bool on_chip = model_ == Model::machine;
+    double seconds = 0, bytes = step_.streamed.empty() ? 0 : step_.moved(step_.streamed.front(), on_chip);
     for (const auto& edge : step_.edges)
-      if (!edge.inside) bytes += edge.around.times * step_.steps * static_cast<double>(step_.bytes(edge.buffer));
+      if (!edge.inside) bytes += edge.around.times * step_.steps * step_.moved(edge.buffer, on_chip);
     const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "cost/reach.hpp"
 #include "loops/extents.hpp"
+#include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {
@@ -125,6 +127,23 @@ void orient(StepColumn& column, const BlockStep& step) {
     if (columns.has(wire) && !rows.has(wire)) made.across = wire;
 }
 
+// Of a piece of an array, what lies together is moved in whole sectors: the last dimensions that it has all of, and a
+// piece of the one before them.
+double sectors_of(const BlockStep& step, const Buffer& buffer) {
+  const auto& wires = step.diagram().at(buffer.array).wires;
+  std::int64_t together = row(buffer.type).bytes;
+  for (auto k = buffer.extent.size(); k > 0; --k) {
+    const auto& index = buffer.at[k - 1];
+    if (index.terms.size() != 1 || !is_along(index, index.terms[0].first)) return 1;
+    together *= buffer.extent[k - 1];
+    if (buffer.extent[k - 1] < step.diagram().size(wires[k - 1]).value_or(1)) break;
+  }
+  const Sectors memory(step.sector);
+  const auto pieces = step.sector;  // of any length begin everywhere once
+  const auto all = memory.sum(pieces, together, [&](std::int64_t at) { return memory.of(at, together); });
+  return static_cast<double>(all * step.sector) / static_cast<double>(pieces * together);
+}
+
 // A second dimension along the rows, as in a band, is taken for one of its own.
 void measure_volumes(BlockStep& step) {
   step.volumes.assign(step.nest->buffers.size(), {});
@@ -136,6 +155,7 @@ void measure_volumes(BlockStep& step) {
         volume.rows = buffer.extent[k];
       else
         volume.beside *= buffer.extent[k];
+    if (step.sector > 1 && buffer.level == step.core) volume.sectors = sectors_of(step, buffer);
   }
 }
 
@@ -152,6 +172,8 @@ class Reader {
  public:
   Reader(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {
     step_.core = *hardware.core;
+    if (const auto& sector = hardware.levels[step_.core].sector)
+      step_.sector = static_cast<std::int64_t>(sector->value);
     step_.nest = std::make_shared<LoopNest>(lower(down_to(kernel, step_.core), hardware));
   }
 

@@ -58,6 +58,7 @@ struct Edge {
 struct BlockStep {
   std::shared_ptr<LoopNest> nest;  // of the splits down to the core
   std::size_t core = 1;
+  std::int64_t sector = 1;            // of what comes into the core's memory
   std::vector<const For*> loops;      // around the step
   std::optional<WireId> given_row{};  // by a group below the core
   std::vector<std::int64_t> lengths;  // of the piece of every wire that a step of a block has, by WireId
@@ -72,16 +73,21 @@ struct BlockStep {
   // Of every buffer: values apart from its dimension along the rows, and the length of that one; 0 where it has none.
   struct Volume {
     std::int64_t beside = 1, rows = 0;
+    double sectors = 1;  // of a whole piece: what is moved in whole sectors, for each byte of it
   };
   std::vector<Volume> volumes;
 
   const Diagram& diagram() const { return nest->scratch; }
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
   std::int64_t bytes(BufferId) const;  // of all rows of the block
+  // The same as it comes from above or goes there, on a chip in whole sectors.
+  double moved(BufferId id, bool on_chip) const {
+    return static_cast<double>(bytes(id)) * (on_chip ? volumes[id.index].sectors : 1);
+  }
   // Values of a piece with so many rows; all of it where it has none.
   std::int64_t values(BufferId id, std::int64_t rows) const {
-    const auto& [beside, all] = volumes[id.index];
-    return all > 0 ? beside * std::min(all, rows) : beside;
+    const auto& volume = volumes[id.index];
+    return volume.rows > 0 ? volume.beside * std::min(volume.rows, rows) : volume.beside;
   }
   std::vector<std::int64_t> shape(BufferId, std::int64_t rows) const;
 };

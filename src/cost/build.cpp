@@ -201,11 +201,26 @@ class CostModelBuilder {
     repeat(all.values, wires_in(buffer.at), buffer.level, loops_);
     leave_out(all.values, buffer.level, Region::Part::run, {});
     share_out(all.values);
+    find_rows(all, buffer);
     repeat(all.loads, {}, buffer.level, loops_);
     const auto& inputs = diagram_.inputs;
     all.from_file = std::find(inputs.begin(), inputs.end(), buffer.array) != inputs.end();
     all.array_values = bytes_of(buffer.array) / row(diagram_.at(buffer.array).type).bytes;
     model_.transfers_.push_back(std::move(all));
+  }
+  // Of wires that masks leave pieces of out it is not told which. What is saved stands in deeper loops, too.
+  void find_rows(CostModel::Transfer& transfer, const Buffer& buffer) {
+    const auto& whole = transfer.values.whole;
+    for (auto i = buffer.at.size(); i > 0; --i) {
+      if (!is_plain(buffer.at, i - 1)) return;
+      const auto wire = buffer.at[i - 1].terms[0].first;
+      if (std::find(whole.begin(), whole.end(), wire) == whole.end()) return;
+      auto level = buffer.level;
+      for (const auto& loop : loops_)
+        if (loop.wire == wire) level = std::max(level, loop.level);
+      transfer.rows.push_back(cut_at(wire, level, loops_));
+    }
+    transfer.rows_alone = true;
   }
   void count_steps(const Split& split) {
     if (split.level == leaf_) return;

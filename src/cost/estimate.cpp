@@ -1,5 +1,6 @@
 // Figures to a report: names, capacities, what does not fit, what bounds.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cost/bound.hpp"
@@ -109,21 +110,23 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   KernelCost cost;
   for (std::size_t i = 1; i < hardware_->levels.size(); ++i) {
     const auto& at = figures.levels[i];
-    LevelCost level{.level = i,
-                    .transfer_values = at.transfer_values,
-                    .transfer_bytes = at.transfer_bytes,
-                    .crossing_bytes = has_siblings(i) ? std::optional(at.crossing_bytes) : std::nullopt,
-                    .memory_values = at.memory_values,
-                    .memory_bytes = at.memory_bytes,
-                    .ideal_memory_values = at.ideal_memory_values,
-                    .ideal_memory_bytes = at.ideal_memory_bytes,
-                    .capacity = {},
-                    .groups = at.groups,
-                    .groups_per_parent = at.groups_per_parent,
-                    .ideal_time_s = times.ideal_levels[i],
-                    .time_s = times.levels[i],
-                    .arrays = array_costs(kernel.program.scratch, figures, i),
-                    .held = held_at(sizes, i)};
+    LevelCost level{
+        .level = i,
+        .transfer_values = at.transfer_values,
+        .transfer_bytes = at.transfer_bytes,
+        .crossing_bytes = has_siblings(i) ? std::optional(at.crossing_bytes) : std::nullopt,
+        .sector_bytes = hardware_->levels[i].sector ? std::optional(std::llround(at.sector_bytes)) : std::nullopt,
+        .memory_values = at.memory_values,
+        .memory_bytes = at.memory_bytes,
+        .ideal_memory_values = at.ideal_memory_values,
+        .ideal_memory_bytes = at.ideal_memory_bytes,
+        .capacity = {},
+        .groups = at.groups,
+        .groups_per_parent = at.groups_per_parent,
+        .ideal_time_s = times.ideal_levels[i],
+        .time_s = times.levels[i],
+        .arrays = array_costs(kernel.program.scratch, figures, i),
+        .held = held_at(sizes, i)};
     if (hardware_->levels[i].capacity || hardware_->levels[i].usable) level.capacity = hardware_->levels[i].room();
     cost.levels.push_back(std::move(level));
   }

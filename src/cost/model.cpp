@@ -15,6 +15,7 @@ void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) c
   sum_regions(sizes, figures);
   shares(figures, figures);
   levels(figures);
+  sectors(sizes, figures);
   memory(figures, true);
 }
 
@@ -24,6 +25,7 @@ void CostModel::compared(std::span<const std::int64_t> sizes, Figures& figures) 
   sum_regions(sizes, figures);
   shares(figures, figures);
   levels(figures);
+  sectors(sizes, figures);
   memory(figures, false);
 }
 
@@ -268,6 +270,37 @@ void CostModel::cross(const Transfer& transfer, std::int64_t values, Figures& fi
     at.crossing_steps = std::max(at.crossing_steps, loads);
 }
 
+// What lies together in an array is moved in whole sectors: the pieces of its last dimension that is cut, with all
+// dimensions behind that. Where an index is not one wire, or masks leave pieces of it out, bytes are counted alone.
+double CostModel::sector_bytes(const Transfer& transfer, std::span<const std::int64_t> sizes, double sector,
+                               const Figures& figures) const {
+  bool unused = false;
+  const auto bytes = static_cast<double>(product(transfer.values, figures, unused)) * transfer.bytes;
+  std::int64_t together = transfer.bytes;
+  for (const auto i : transfer.rows) {
+    const auto& cut = cuts_[i];
+    const auto size = wire_sizes_[cut.wire.index];
+    if (figures.counts[i] > 1) {
+      const Sectors memory(static_cast<std::int64_t>(sector));
+      const auto row = size * together, rows = std::max<std::int64_t>(1, transfer.array_values * transfer.bytes / row);
+      const auto all_rows = memory.sum(
+          rows, row, [&](std::int64_t at) { return memory.of_pieces(at, size, cut.splits, sizes, together); });
+      return bytes / static_cast<double>(row) / static_cast<double>(rows) * sector * static_cast<double>(all_rows);
+    }
+    if (__builtin_mul_overflow(together, size, &together)) return bytes;
+  }
+  const auto all = static_cast<double>(together);
+  return transfer.rows_alone ? bytes / all * std::ceil(all / sector) * sector : bytes;
+}
+
+void CostModel::sectors(std::span<const std::int64_t> sizes, Figures& figures) const {
+  for (std::size_t level = 1; level < hardware_->levels.size(); ++level)
+    if (hardware_->levels[level].sector) figures.levels[level].sector_bytes = 0;
+  for (const auto& transfer : transfers_)
+    if (const auto& sector = hardware_->levels[transfer.level].sector)
+      figures.levels[transfer.level].sector_bytes += sector_bytes(transfer, sizes, sector->value, figures);
+}
+
 void CostModel::levels(Figures& figures) const {
   for (const auto& transfer : transfers_) {
     auto& at = figures.levels[transfer.level];
@@ -279,6 +312,7 @@ void CostModel::levels(Figures& figures) const {
     figures.overflow = figures.overflow || total.overflow || bytes.overflow;
     at.transfer_values = total.value;
     at.transfer_bytes = bytes.value;
+    at.sector_bytes = static_cast<double>(bytes.value);
     if (has_siblings(transfer.level)) cross(transfer, values, figures);
   }
   figures.operations.assign(work_.size(), 0);

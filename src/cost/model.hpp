@@ -37,6 +37,7 @@ struct Figures {
     // in how many pieces the rest comes.
     std::int64_t crossing_bytes = 0, crossing_once_bytes = 0;
     double crossing_steps = 1;
+    double sector_bytes = 0;  // the transfer in whole sectors; in bounds, the transfer itself
   };
   std::vector<At> levels;          // by level of the machine; the outermost stays empty
   std::vector<double> operations;  // by CostModel::work()
@@ -138,7 +139,10 @@ class CostModel {
     bool saved;
     int bytes;  // of one value
     Product values;
-    Product loads = {};      // how often, of all groups
+    Product loads = {};  // how often, of all groups
+    // Of its last dimensions, innermost first, the cuts of their wires, while each is one wire; whether all are.
+    std::vector<std::size_t> rows = {};
+    bool rows_alone = false;
     bool from_file = false;  // an input of the diagram, which may lie wherever it is read
     std::int64_t array_values = 0;
   };
@@ -213,10 +217,13 @@ class CostModel {
   void lengths(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
   void counts(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
   void levels(Figures&) const;  // after counts() and the regions
+  void sectors(std::span<const std::int64_t> sizes, Figures&) const;
+  double sector_bytes(const Transfer&, std::span<const std::int64_t> sizes, double sector, const Figures&) const;
   bool has_siblings(std::size_t level) const;
   std::int64_t crossing(const Transfer&, std::int64_t values, const Figures&) const;
   void cross(const Transfer&, std::int64_t values, Figures&) const;
   double crossing_or_moved(std::size_t level, const Figures&) const;
+  double crossing_or_sectors(std::size_t level, const Figures&) const;
   double must_move(std::size_t level, const Figures&) const;
   double from_cache(std::size_t level, const Figures&, double memories) const;
   void share_out(const Figures&, Times&) const;

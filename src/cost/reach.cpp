@@ -83,6 +83,19 @@ std::int64_t count_pieces(std::int64_t extent, std::span<const std::size_t> spli
   return extent % piece == 0 ? whole : whole + count_pieces(extent % piece, inner, sizes);
 }
 
+std::int64_t Sectors::of_pieces(std::int64_t begin, std::int64_t extent, std::span<const std::size_t> splits,
+                                std::span<const std::int64_t> sizes, std::int64_t bytes) const {
+  if (splits.empty()) return of(begin, extent * bytes);
+  const auto piece = std::min(extent, sizes[splits[0]]);
+  if (piece <= 0) return 0;
+  const auto one = [&](std::int64_t at, std::int64_t length) {
+    return of_pieces(begin + at, length, splits.subspan(1), sizes, bytes);
+  };
+  const auto whole = extent / piece, rest = extent % piece;
+  const auto all = sum(whole, piece * bytes, [&](std::int64_t at) { return one(at, piece); });
+  return rest == 0 ? all : all + one(whole * piece * bytes % sector_, rest);
+}
+
 std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
   if (!footprint.inside) return reach_by_pieces(footprint, sizes);
   const auto& index = footprint.indices[0].first;

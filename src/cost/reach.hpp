@@ -1,7 +1,9 @@
 // Numbers of pieces, and arithmetic that remembers that it overflowed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -18,5 +20,32 @@ struct Checked {
 // are cut on their own.
 std::int64_t count_pieces(std::int64_t extent, std::span<const std::size_t> splits,
                           std::span<const std::int64_t> sizes);
+
+// Sectors of a memory, in which its rows begin where they do. Two pieces that share a sector move it both.
+class Sectors {
+ public:
+  explicit Sectors(std::int64_t sector) : sector_(sector) {}
+  // Of so many bytes that lie together.
+  std::int64_t of(std::int64_t begin, std::int64_t bytes) const {
+    return (begin + bytes + sector_ - 1) / sector_ - begin / sector_;
+  }
+  // Of pieces as above, of so many bytes a position.
+  std::int64_t of_pieces(std::int64_t begin, std::int64_t extent, std::span<const std::size_t> splits,
+                         std::span<const std::int64_t> sizes, std::int64_t bytes) const;
+  // Added up over so many that begin so many bytes apart: again and again the same places in a sector.
+  template <class OfOne>
+  std::int64_t sum(std::int64_t count, std::int64_t apart, const OfOne& of_one) const {
+    const auto period = sector_ / std::gcd(sector_, apart);
+    std::int64_t all = 0, left = 0;
+    for (std::int64_t i = 0; i < std::min(count, period); ++i) {
+      const auto one = of_one(i * apart % sector_);
+      all += one, left += i < count % period ? one : 0;
+    }
+    return count / period * all + left;
+  }
+
+ private:
+  std::int64_t sector_;
+};
 
 }  // namespace napkin

@@ -43,6 +43,10 @@ double CostModel::crossing_or_moved(std::size_t level, const Figures& figures) c
   return static_cast<double>(has_siblings(level) ? at.crossing_bytes : at.transfer_bytes);
 }
 
+double CostModel::crossing_or_sectors(std::size_t level, const Figures& figures) const {
+  return has_siblings(level) ? crossing_or_moved(level, figures) : figures.levels[level].sector_bytes;
+}
+
 // What must enter or leave a level once: the kernel's own arrays, and in several memories above it what each has.
 double CostModel::must_move(std::size_t level, const Figures& figures) const {
   return static_cast<double>(std::max(compulsory_bytes_, level > 1 ? figures.levels[level - 1].transfer_bytes : 0));
@@ -75,7 +79,7 @@ double CostModel::from_cache(std::size_t level, const Figures& figures, double m
   const auto once = must_move(level, figures);
   const double room =
       memories * cache->capacity.value * (cache->effective_fraction ? cache->effective_fraction->value : 1);
-  return std::max(0.0, crossing_or_moved(level, figures) - once) * std::min(1.0, room / std::max(1.0, once));
+  return std::max(0.0, crossing_or_sectors(level, figures) - once) * std::min(1.0, room / std::max(1.0, once));
 }
 
 // Bytes that the cache answers do not come from memory. Children without a block
@@ -85,7 +89,7 @@ std::optional<double> CostModel::sustained(std::size_t level, const Figures& fig
   const auto* cache = caches_[level];
   const auto core = hardware_->core.value_or(1);
   const double busy = level > core ? times.busy : times.busy_level[level];
-  const auto bytes = crossing_or_moved(level, figures);
+  const auto bytes = crossing_or_sectors(level, figures);
   if (!cache || !cache->bandwidth) return over(bytes / busy, memory, &Rate::reached);
   const double parents = level > core ? 1 : times.busy_level[level - 1];
   const double memories = level > core ? 1 : parents * static_cast<double>(hardware_->total(level - 1));
@@ -197,7 +201,7 @@ std::optional<double> CostModel::energy(const Figures& figures, std::optional<do
     const double answered = cache && cache->energy_per_byte
                                 ? from_cache(level, figures, static_cast<double>(hardware_->total(level - 1)))
                                 : 0;
-    joules += (crossing_or_moved(level, figures) - answered) * price->value;
+    joules += (crossing_or_sectors(level, figures) - answered) * price->value;
     if (answered > 0) joules += answered * cache->energy_per_byte->value;
   }
   for (std::size_t i = 0; i < work_.size(); ++i) {

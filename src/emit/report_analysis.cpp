@@ -80,6 +80,7 @@ void add_numbers(Document& made, const Analysis& analysis, const Candidate& cand
   add(made, "Levels", level_table(analysis, cost));
   add(made, "Memory at its largest", held_table(analysis, cost));
   add(made, "Arrays", array_table(analysis, cost));
+  add(made, "Sectors", sector_table(analysis, cost));
   add(made, "Masks", mask_table(analysis, cost));
   add(made, "Units", unit_table(cost));
 }

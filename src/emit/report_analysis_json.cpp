@@ -78,7 +78,8 @@ Json level_json(const Hardware& hardware, const LevelCost& cost) {
           {"ideal_time_s", number(cost.ideal_time_s)},
           {"arrays", list(cost.arrays, array_json)},
           {"held", list(cost.held, held_json)},
-          {"crossing_bytes", cost.crossing_bytes ? Json(*cost.crossing_bytes) : Json(nullptr)}};
+          {"crossing_bytes", cost.crossing_bytes ? Json(*cost.crossing_bytes) : Json(nullptr)},
+          {"sector_bytes", cost.sector_bytes ? Json(*cost.sector_bytes) : Json(nullptr)}};
 }
 
 Json masks_json(const Hardware& hardware, const KernelCost& cost) {

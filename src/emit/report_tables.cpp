@@ -123,6 +123,21 @@ Table array_table(const Analysis& analysis, const KernelCost& cost) {
   return table;
 }
 
+Table sector_table(const Analysis& analysis, const KernelCost& cost) {
+  constexpr double worth_saying = 1.01;
+  Table table{{{""}, {"", false, true}}, {}};
+  for (const auto& level : cost.levels) {
+    const auto wanted = static_cast<double>(level.transfer_bytes);
+    const auto whole = static_cast<double>(level.sector_bytes.value_or(0));
+    if (whole <= wanted * worth_saying) continue;
+    const auto& sector = *analysis.hardware.levels[level.level].sector;
+    table.rows.push_back({level_name(analysis, level.level),
+                          fmt::format("{} move in whole sectors of {}, {} times what is asked for: pieces are narrow",
+                                      moved(whole), held(sector.value), ratio(whole / wanted))});
+  }
+  return table;
+}
+
 Table mask_table(const Analysis& analysis, const KernelCost& cost) {
   Table table{{{""}, {""}, {"", false, true}}, {}};
   for (const auto& mask : cost.masks) {

@@ -14,6 +14,7 @@ Table partition_table(const Analysis&, const Candidate&);  // the splits of ever
 Table level_table(const Analysis&, const KernelCost&);     // what moves into a level, what it holds, how long it takes
 Table held_table(const Analysis&, const KernelCost&);      // what the largest column of a level holds
 Table array_table(const Analysis&, const KernelCost&);     // what moves of every array, and how often
+Table sector_table(const Analysis&, const KernelCost&);    // levels at which pieces are narrower than what moves whole
 Table mask_table(const Analysis&, const KernelCost&);      // loops that pass pieces over
 Table unit_table(const KernelCost&);
 Table ranking_table(const Analysis&, const std::vector<Candidate>& best);

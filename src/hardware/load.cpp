@@ -33,6 +33,7 @@ void read_level(Reader& reader, Level& level, const Node& node, const std::strin
                  {"max_groups", reader.count(level.max_groups)},
                  {"bandwidth", reader.rate(level.bandwidth, Dimension::bandwidth)},
                  {"granularity", reader.number(level.granularity, Dimension::bytes)},
+                 {"sector", reader.number(level.sector, Dimension::bytes)},
                  {"in_flight", reader.number(level.in_flight, Dimension::bytes)},
                  {"latency", reader.number(level.latency_clocks, Dimension::clocks)},
                  {"energy", reader.number(level.energy_per_byte, Dimension::energy_per_byte)}});

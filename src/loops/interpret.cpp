@@ -66,8 +66,9 @@ void for_each(const std::vector<Interval>& box, Visit visit) {
 class Interpreter {
  public:
   Interpreter(const LoopNest& nest, const Hardware& hardware, Values& values, bool all_asked)
-      : nest_(nest), levels_(hardware.levels.size()), values_(values), all_asked_(all_asked) {
+      : nest_(nest), hardware_(hardware), levels_(hardware.levels.size()), values_(values), all_asked_(all_asked) {
     count_.levels.resize(levels_ - 1);
+    count_.sector_bytes.resize(levels_ - 1);
     count_.operations.resize(3);
     for (auto& held : held(nest)) held_.emplace(held.compute, std::move(held));
     for (std::uint32_t id = 0; id < nest.scratch.arrays.size(); ++id) arrays_.emplace_back(box_of({id}));
@@ -151,6 +152,7 @@ class Interpreter {
             for (auto* frame : frames) run(compute, *frame);
           },
           [&](const Save& save) {
+            count_sectors(save, frames);
             for (auto* frame : frames) run(save, *frame);
           },
           [&](const For& loop) { run(loop, frames); });
@@ -240,16 +242,48 @@ class Interpreter {
     const auto& buffer = nest_.at(load.to);
     once_per_group(buffer.level, frames, [&](Frame& frame) {
       auto& to = *frame.tiles[load.to.index];
+      std::vector<std::int64_t> places;
+      add_places(to.box, buffer, places);
+      count_sectors(std::move(places), buffer);
       copy(to.box, load.from ? *frame.tiles[load.from->index] : arrays_[buffer.array.index], to, buffer);
     });
   }
 
-  void run(const Save& save, Frame& frame) {
+  // Values whose places in the array follow each other are moved together, in whole sectors.
+  void count_sectors(std::vector<std::int64_t> places, const Buffer& counted) {
+    const auto& sector = hardware_.levels[counted.level].sector;
+    if (!sector) return;
+    std::ranges::sort(places);
+    const auto each = static_cast<std::int64_t>(sector->value), bytes = std::int64_t{row(counted.type).bytes};
+    std::int64_t last = -1, end = -1;  // sector, and place behind the one before
+    for (const auto place : places) {
+      const auto first = place * bytes / each, next = ((place + 1) * bytes - 1) / each;
+      count_.sector_bytes[counted.level - 1] += (next - (place == end ? last : first - 1)) * each;
+      last = next, end = place + 1;
+    }
+  }
+  void add_places(const std::vector<Interval>& box, const Buffer& buffer, std::vector<std::int64_t>& places) const {
+    for_each(box, [&](const std::vector<std::int64_t>& at) {
+      places.push_back(static_cast<std::int64_t>(arrays_[buffer.array.index].index(at)));
+    });
+  }
+  // The groups below save their parts of a tile together.
+  void count_sectors(const Save& save, const Frames& frames) {
     const auto& buffer = nest_.at(save.from);
+    std::map<std::size_t, std::vector<std::int64_t>> places;
+    for (const auto* frame : frames) add_places(saved(buffer, *frame), buffer, places[frame->parent[buffer.level]]);
+    for (auto& [group, of_group] : places) count_sectors(std::move(of_group), buffer);
+  }
+  std::vector<Interval> saved(const Buffer& buffer, const Frame& frame) const {
     std::vector<Interval> box;
     for (const auto wire : nest_.scratch.at(buffer.array).wires) box.push_back(frame.pieces.back()[wire.index]);
-    copy(box, *frame.tiles[save.from.index], save.to ? *frame.tiles[save.to->index] : arrays_[buffer.array.index],
-         buffer);
+    return box;
+  }
+
+  void run(const Save& save, Frame& frame) {
+    const auto& buffer = nest_.at(save.from);
+    copy(saved(buffer, frame), *frame.tiles[save.from.index],
+         save.to ? *frame.tiles[save.to->index] : arrays_[buffer.array.index], buffer);
   }
 
   // Columns
@@ -363,6 +397,7 @@ class Interpreter {
   }
 
   const LoopNest& nest_;
+  const Hardware& hardware_;
   std::size_t levels_;
   Values& values_;
   bool all_asked_;

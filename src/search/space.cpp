@@ -259,20 +259,43 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   return Chains(space_, groups).count(size_of(space_.derivation->scratch, wire));
 }
 
+void divide_at_core(Space& space, WireId wire, std::int64_t size) {
+  auto& divisor = space.core_divisors[wire.index];
+  const auto both = std::lcm(divisor, size);
+  if (both < size_of(space.derivation->scratch, wire)) divisor = both;
+}
+
 // Down to the core a piece is a whole number of instructions of a team, and of lines of memory, where there are
 // several.
 void time_launches(Space& space) {
   if (!times_launches(*space.derivation, *space.hardware)) return;
   const auto whole = Dealing::of(make_kernel(space.derivation, {}), *space.hardware, Model::machine);
   if (!whole) return;
-  space.launches =
-      std::make_shared<Launches>(space.derivation, *space.hardware, std::max(*space.hardware->core, space.first - 1));
-  space.core_divisors = space.divisors;
-  for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) {
-    auto& divisor = space.core_divisors[wire.index];
-    const auto both = std::lcm(divisor, size);
-    if (both < size_of(space.derivation->scratch, wire)) divisor = both;
+  space.core_level = std::max(*space.hardware->core, space.first - 1);
+  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
+  for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) divide_at_core(space, wire, size);
+}
+
+// Elsewhere, of whole sectors along the innermost axis of an array.
+void cut_between_sectors(Space& space) {
+  const auto& hardware = *space.hardware;
+  if (space.launches || !hardware.core || !hardware.levels[*hardware.core].sector) return;
+  space.core_level = *hardware.core;
+  const auto& derivation = *space.derivation;
+  const auto& scratch = derivation.scratch;
+  const auto sector = static_cast<std::int64_t>(hardware.levels[*hardware.core].sector->value);
+  const auto add = [&](WireId wire, ArrayId array) {
+    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / row(scratch.at(array).type).bytes));
+  };
+  for (const auto& column : derivation.columns) {
+    std::vector<const Access*> reads;
+    collect_accesses(scratch, column.value, reads);
+    for (const auto* read : reads)
+      if (has(derivation.inputs, read->array) && !read->at.empty() && read->at.back().terms.size() == 1)
+        add(read->at.back().terms[0].first, read->array);
   }
+  for (const auto output : derivation.outputs)
+    if (const auto& wires = scratch.at(output).wires; !wires.empty()) add(wires.back(), output);
 }
 
 }  // namespace
@@ -292,7 +315,9 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   for (const auto& column : space.derivation->columns)
     divide_contraction(*space.derivation, hardware, column, space.divisors);
   space.most_streams = most_streams(space);
-  if (goal.objective != Objective::transfers && goal.model == Model::machine) time_launches(space);
+  space.core_divisors = space.divisors;
+  if (goal.objective != Objective::transfers && goal.model == Model::machine)
+    time_launches(space), cut_between_sectors(space);
   return space;
 }
 
@@ -305,17 +330,17 @@ std::set<std::string> multiples_of(const Space& space, const std::vector<std::in
 }
 
 std::string to_text(const Space& space) {
-  const auto multiples = multiples_of(space, space.divisors);
+  const auto multiples = multiples_of(space, space.divisors), to_core = multiples_of(space, space.core_divisors);
   auto text =
       fmt::format("groups of every woven axis and at most {} streams in any order, at each level", space.most_streams);
   if (!space.fixed.splits.empty()) text += " below those written by hand";
   text += "; pieces of every number";
-  const auto level = space.launches ? space.hardware->levels[space.launches->level()].name : std::string();
-  if (space.launches && space.first <= space.launches->level())
-    text +=
-        fmt::format(", as multiples down to {} ({})", level, fmt::join(multiples_of(space, space.core_divisors), ", "));
+  const bool core = space.core_level > 0 && space.first <= space.core_level && !to_core.empty();
+  if (core)
+    text += fmt::format(", as multiples down to {} ({})", space.hardware->levels[space.core_level].name,
+                        fmt::join(to_core, ", "));
   if (!multiples.empty())
-    text += fmt::format(", as multiples{} ({})", space.launches ? " below" : "", fmt::join(multiples, ", "));
+    text += fmt::format(", as multiples{} ({})", core ? " below" : "", fmt::join(multiples, ", "));
   return text;
 }
 

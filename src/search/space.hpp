@@ -25,12 +25,11 @@ struct Space {
   std::vector<WireId> streamed;        // at every free level, in any order
   std::size_t most_streams = 3;        // per level
   std::vector<std::int64_t> divisors;  // of pieces, by wire
-  // Where launches are timed, and the divisors of pieces down to the level that decides.
-  std::shared_ptr<Launches> launches;
+  std::shared_ptr<Launches> launches;  // where launches are timed
+  std::size_t core_level = 0;          // down to it pieces have divisors of their own
   std::vector<std::int64_t> core_divisors;
   std::int64_t divisor(const Split& split) const {
-    const bool core = launches && split.level <= launches->level();
-    return (core ? core_divisors : divisors)[split.wire.index];
+    return (split.level <= core_level ? core_divisors : divisors)[split.wire.index];
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
