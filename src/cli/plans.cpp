@@ -176,9 +176,9 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
     analysis.plan = search(input.diagram, hardware, analysis.goal);
     analysis.kernels = std::move(analysis.plan->kernels);
     analysis.diagram = analysis.plan->diagram;
-    const bool one_kernel = analysis.plan->divisions.size() + 1 == analysis.kernels.size();
-    if (one_kernel) analysis.shared = share(input.diagram, hardware, analysis.goal);
   }
+  const auto divisions = analysis.plan ? analysis.plan->divisions.size() : analysis.kernels.size() - 1;
+  if (divisions + 1 == analysis.kernels.size()) analysis.shared = share(input.diagram, hardware, analysis.goal);
   for (const auto& found : analysis.kernels) {
     const auto* shown = report::reported(found);
     analysis.configurations.push_back(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "emit/report_analysis.hpp"
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
 
@@ -25,11 +26,38 @@ std::string advantage(const Shared& best, const Shared& other) {
   return best.how == Sharing::rotated ? "more crosses, but beside the steps" : "more crosses, but the rest takes less";
 }
 
+std::size_t shared_level(const Hardware& hardware) {
+  const auto joined = std::ranges::find_if(hardware.levels, &Level::together);
+  return static_cast<std::size_t>(joined - hardware.levels.begin()) + 1;
+}
+
+// What a person wrote, beside the ways in equal parts; the labels of that level alone.
+std::optional<Shared> as_written(const Analysis& analysis) {
+  if (!analysis.by_hand) return std::nullopt;
+  const auto level = shared_level(analysis.hardware);
+  Shared made;
+  for (const auto& found : analysis.kernels) {
+    const auto* one = reported(found);
+    if (!one || !one->cost.time_s) return std::nullopt;
+    made.crossing_bytes += one->cost.levels[level - 1].crossing_bytes.value_or(0);
+    made.crossing_s += one->cost.levels[level - 1].time_s.value_or(0);
+    made.time_s += *one->cost.time_s;
+    Partition here;
+    std::ranges::copy_if(one->kernel.partition.splits, std::back_inserter(here.splits),
+                         [&](const Split& split) { return split.level == level; });
+    if (made.labels.empty()) made.labels = to_text(here, one->kernel.derivation->scratch, analysis.hardware);
+  }
+  return made;
+}
+
 Table shared_table(const Analysis& analysis) {
   Table table{{{"way"}, {"partition", false, true}, {"crosses", true}, {"links", true}, {"time", true}}, {}};
-  for (const auto& one : analysis.shared)
-    table.rows.push_back({words(one.how), one.labels, moved(static_cast<double>(one.crossing_bytes)),
-                          lasting(one.crossing_s), lasting(one.time_s)});
+  const auto add = [&](const std::string& way, const Shared& one) {
+    table.rows.push_back({way, one.labels, moved(static_cast<double>(one.crossing_bytes)), lasting(one.crossing_s),
+                          lasting(one.time_s)});
+  };
+  for (const auto& one : analysis.shared) add(words(one.how), one);
+  if (const auto written = as_written(analysis)) add("as written", *written);
   return table;
 }
 
@@ -48,9 +76,8 @@ std::string shared_text(const Analysis& analysis) {
 void add_shared(Document& made, const Analysis& analysis) {
   if (analysis.shared.empty()) return;
   const auto& hardware = analysis.hardware;
-  const auto joined = std::ranges::find_if(hardware.levels, &Level::together);
-  const auto& unit = std::next(joined)->unit;
-  made.blocks.push_back(Heading{2, fmt::format("shared by {} {}s", std::next(joined)->count, unit), ""});
+  const auto& level = hardware.levels[shared_level(hardware)];
+  made.blocks.push_back(Heading{2, fmt::format("shared by {} {}s", level.count, level.unit), ""});
   made.blocks.push_back(shared_table(analysis));
   made.blocks.push_back(Paragraph{shared_text(analysis)});
 }

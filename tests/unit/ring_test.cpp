@@ -10,6 +10,7 @@
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"
+#include "support/run_cli.hpp"
 #include "support/sanitized.hpp"
 
 using namespace napkin;
@@ -155,4 +156,20 @@ TEST_CASE("heads are shared without anything that crosses", "[ring]") {
   CHECK(all.front().how == Sharing::apart);
   CHECK(all.front().crossing_bytes == 0);
   CHECK(share(read_example("multi_head.nap"), read_machine("h100-sxm5"), {}).empty());
+}
+
+TEST_CASE("what is written by hand stands beside the ways to share", "[ring]") {
+  const std::string labels = "group q 512, stream x 512 at gmem; group q 64, stream x 64 at smem";
+  const std::vector<std::string> asked = {
+      "analyze", test::example("attention"), "--target", "h100-sxm5-x8", "--partition", labels};
+  const auto text = test::run_cli(asked).out;
+  const auto at = text.find("\n  as written  ");
+  REQUIRE(at != std::string::npos);
+  // The same at the outermost level as the way that goes around, and no faster below.
+  const auto line = text.substr(at, text.find('\n', at + 1) - at);
+  CHECK(line.find("group q 512, stream x 512 at gmem  14.7 MB") != std::string::npos);
+  CHECK(text.find("around, beside the steps  group q 512, stream x 512 at gmem  14.7 MB") < at);
+  CHECK(
+      test::run_cli({"analyze", test::example("attention"), "--target", "h100-sxm5-x8"}).out.find("\n  as written  ") ==
+      std::string::npos);
 }
