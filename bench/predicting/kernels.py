@@ -19,6 +19,9 @@ BACKWARD_TILES = {32: (128, 128), 64: (128, 128), 96: (64, 128), 128: (64, 128),
 # Triton's tutorial tries these (06-fused-attention.py): queries, keys, warps.
 TRITON_TILES = [(m, n, warps) for m in (64, 128) for n in (32, 64) for warps in (4, 8) if m // warps >= 16]
 TRITON_STAGES = 3
+# FlashAttention-3's blocks stay on their cores (hopper/flash_fwd_launch_template.h, UsePersistentScheduler). Whether the
+# first tiles and last outputs of "every" piece stand by themselves there, or of "one".
+ENDS = "every"
 # Elementwise copies from one order of axes to another read 2 bytes of a sector of 32 where keys change places with
 # their width. Its share of the bandwidth is one of the constants of the page.
 TRANSPOSED = 1 / 6
@@ -52,7 +55,14 @@ def forward(row, settings, tile, overlaps=None):
     queries, keys, warps = tile
     pieces = f"group b 1, h 1, q {queries}, stream x {keys} at smem"
     pieces += f"; group q {queries // warps} at reg" if warps else ""
-    return napkin.launch(ATTENTION.format(score=score(row), **row), row["profile"], pieces, overlaps, settings)[1]
+    launch, seconds = napkin.launch(ATTENTION.format(score=score(row), **row), row["profile"], pieces, overlaps, settings)
+    if ENDS == "every" or not row["kernel"].startswith("FlashAttention-3"):
+        return seconds
+    return seconds - sum(ends_of(launch)) * (1 - 1 / launch["waves"])
+
+
+def ends_of(launch):
+    return [one["seconds"] for one in launch["losses"] if one["what"].startswith("first tiles")]
 
 
 def two_fit(row, tile):
