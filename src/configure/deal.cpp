@@ -143,7 +143,6 @@ Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
 }
 
 std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {
-  if (!dealing.has_registers()) return std::nullopt;
   const auto deal = dealing.best(demand);
   if (!deal.runs()) return std::nullopt;
   const auto launch = dealing.launch(deal, demand, 0);

@@ -31,7 +31,7 @@ class Dealing {
   // The fewest rows a team that are as fast as any, for the blocks of this launch.
   Deal best(const Demand&) const;
   Deal deal(const Team&, const Demand&, Detail = Detail::totals) const;
-  // Whether threads have the registers that they need, at the fewest rows a team.
+  // Whether threads have the registers that they need, at the fewest rows a team; else nothing runs.
   bool has_registers() const;
   // Of a step, what no way of dealing out rows goes below.
   StepClocks least(const Demand&) const;

@@ -6,6 +6,7 @@
 // cannot be part of a plan as good as the best one known. A search that gives up leaves a kernel between a bound and
 // the best it found; the next round takes it for its bound again and searches it with more patience.
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "search/divided.hpp"
@@ -144,7 +145,8 @@ class Plans {
     return make_space(std::move(derivation), hardware_, goal_);
   }
   void search_cut(std::size_t cut, const Price& allowed) {
-    const auto space = this->space(cuts_.cuts[cut]);
+    const auto known = given_up_.find(cut);
+    const auto space = known == given_up_.end() ? this->space(cuts_.cuts[cut]) : known->second;
     Leaders leaders(1, space.first);
     if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto& priced = prices_[cut];
@@ -158,6 +160,7 @@ class Plans {
     priced.least = std::min(priced.most, std::max(priced.least, left));
     priced.taken = priced.most;
     priced.ranking = std::move(ranking);
+    if (!priced.settled()) given_up_.insert_or_assign(cut, space);
   }
 
   // ---- the plan ----
@@ -235,9 +238,10 @@ class Plans {
   const Goal& goal_;
   LeastPrices least_;
   Cuts cuts_;
-  bool every_ = false;          // legal step is in cuts_
-  bool exact_ = false;          // and may be taken
-  std::vector<Priced> prices_;  // by cut
+  bool every_ = false;                     // legal step is in cuts_
+  bool exact_ = false;                     // and may be taken
+  std::vector<Priced> prices_;             // by cut
+  std::map<std::size_t, Space> given_up_;  // by cut, with the launches that their searches have timed
   std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
 };
 
