@@ -276,13 +276,20 @@ void time_launches(Space& space) {
   for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) divide_at_core(space, wire, size);
 }
 
-// Elsewhere, of whole sectors along the innermost axis of an array.
+bool asks_for_positions(const Diagram& diagram) {
+  return std::any_of(diagram.exprs.begin(), diagram.exprs.end(),
+                     [](const Expr& expr) { return std::holds_alternative<Position>(expr.node); });
+}
+
+// Elsewhere, of whole sectors along the innermost axis of an array; not where masks compare positions, whose bounds
+// take long for pieces with divisors that differ by level.
 void cut_between_sectors(Space& space) {
   const auto& hardware = *space.hardware;
-  if (space.launches || !hardware.core || !hardware.levels[*hardware.core].sector) return;
-  space.core_level = *hardware.core;
   const auto& derivation = *space.derivation;
   const auto& scratch = derivation.scratch;
+  if (space.launches || !hardware.core || !hardware.levels[*hardware.core].sector) return;
+  if (asks_for_positions(scratch)) return;
+  space.core_level = *hardware.core;
   const auto sector = static_cast<std::int64_t>(hardware.levels[*hardware.core].sector->value);
   const auto add = [&](WireId wire, ArrayId array) {
     divide_at_core(space, wire, std::max<std::int64_t>(1, sector / row(scratch.at(array).type).bytes));
