@@ -276,9 +276,15 @@ void time_launches(Space& space) {
   for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) divide_at_core(space, wire, size);
 }
 
-bool asks_for_positions(const Diagram& diagram) {
-  return std::any_of(diagram.exprs.begin(), diagram.exprs.end(),
-                     [](const Expr& expr) { return std::holds_alternative<Position>(expr.node); });
+bool asks_for_position(const Diagram& diagram, ExprId id) {
+  return match(
+      diagram.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return true; },
+      [](const Size&) { return false; }, [](const Access&) { return false; },
+      [&](const Apply& a) {
+        return std::ranges::any_of(a.arguments, [&](ExprId argument) { return asks_for_position(diagram, argument); });
+      },
+      [&](const Cast& c) { return asks_for_position(diagram, c.value); },
+      [&](const Reduce& r) { return asks_for_position(diagram, r.body); });
 }
 
 // Elsewhere, of whole sectors along the innermost axis of an array; not where masks compare positions, whose bounds
@@ -288,7 +294,8 @@ void cut_between_sectors(Space& space) {
   const auto& derivation = *space.derivation;
   const auto& scratch = derivation.scratch;
   if (space.launches || !hardware.core || !hardware.levels[*hardware.core].sector) return;
-  if (asks_for_positions(scratch)) return;
+  const auto masked = [&](const Column& column) { return asks_for_position(scratch, column.value); };
+  if (std::any_of(derivation.columns.begin(), derivation.columns.end(), masked)) return;
   space.core_level = *hardware.core;
   const auto sector = static_cast<std::int64_t>(hardware.levels[*hardware.core].sector->value);
   const auto add = [&](WireId wire, ArrayId array) {
