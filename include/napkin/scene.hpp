@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "napkin/cost.hpp"
+#include "napkin/configure.hpp"
 
 namespace napkin {
 
@@ -103,8 +103,10 @@ struct Scene {
 // Rows of the drawing are broken at `width`.
 Scene lay_out(const Diagram&, double width = 1200);
 // Kernel by kernel: arrays at their levels, what is loaded and saved, pieces on the wires, and above the columns what
-// is moved (H) and held (M) at each level, as the cost says.
-Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1200);
+// is moved (H) and held (M) at each level, as the cost says. Pieces of kernels that are configured have their divisors.
+using Configurations = std::span<const std::optional<Configuration>>;  // by kernel
+Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1200,
+              Configurations = {});
 
 // What stands in which memory, before there are pieces and numbers.
 Scene lay_out_memories(const Diagram&, const Plan&, const Hardware&, double width = 1200);
@@ -115,7 +117,7 @@ std::vector<Scene> lay_out_derivation(const Diagram&, const Derivation&, std::op
                                       double width = 1200);
 // The same for every kernel of a plan, each with its first stream; then the plan, in its memories and as it runs.
 std::vector<Scene> lay_out_derivation(const Diagram&, const Plan&, const Cost&, const Hardware&, Model,
-                                      double width = 1200);
+                                      double width = 1200, Configurations = {});
 
 // One line per mark: for goldens.
 std::string to_text(const Scene&);

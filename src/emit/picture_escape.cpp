@@ -49,6 +49,7 @@ std::string tex(std::string_view text) {
     if (c == "~") return "\\textasciitilde{}";
     if (c == "^") return "\\textasciicircum{}";
     if (c == "·") return "$\\cdot$";
+    if (c == "÷") return "$\\div$";
     if (c == "…") return "\\dots{}";
     if (c == "<") return "\\textless{}";
     if (c == ">") return "\\textgreater{}";

@@ -158,12 +158,13 @@ Plan plan_of(const Analysis& analysis) {
 Scene lay_out(const Analysis& analysis, double width) {
   const auto plan = plan_of(analysis);
   if (analysis.symbolic || plan.kernels.empty()) return napkin::lay_out(analysis.diagram, width);
-  return napkin::lay_out(analysis.diagram, plan, cost_of(analysis), analysis.hardware, analysis.goal.model, width);
+  return napkin::lay_out(analysis.diagram, plan, cost_of(analysis), analysis.hardware, analysis.goal.model, width,
+                         analysis.configurations);
 }
 
 std::vector<Scene> lay_out_film(const Analysis& analysis, double width) {
   return lay_out_derivation(analysis.diagram, plan_of(analysis), cost_of(analysis), analysis.hardware,
-                            analysis.goal.model, width);
+                            analysis.goal.model, width, analysis.configurations);
 }
 
 Charted charted(const Analysis& analysis) {

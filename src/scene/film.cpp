@@ -290,7 +290,8 @@ std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Derivation& 
 }
 
 std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Plan& plan, const Cost& cost,
-                                      const Hardware& hardware, Model model, double width) {
+                                      const Hardware& hardware, Model model, double width,
+                                      Configurations configurations) {
   Film film(diagram, width);
   film.add_diagram();
   std::vector<const Derivation*> kernels;
@@ -298,7 +299,7 @@ std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Plan& plan, 
   film.add_fusion(kernels);
   for (const auto& kernel : plan.kernels) film.add_derivation(*kernel.derivation, first_stream(kernel.partition));
   film.add_scene(lay_out_memories(diagram, plan, hardware, width));
-  film.add_scene(lay_out(diagram, plan, cost, hardware, model, width));
+  film.add_scene(lay_out(diagram, plan, cost, hardware, model, width, configurations));
   return film.run();
 }
 

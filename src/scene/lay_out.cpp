@@ -31,19 +31,22 @@ Scene lay_out(const Diagram& diagram, double width) {
 }
 
 Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const Hardware& hardware, Model model,
-              double width) {
+              double width, Configurations configurations) {
   const auto all = circuit(diagram);
   Page page(width, fmt::format("{} on {}", diagram.name, hardware.name), described(all));
   page.set_levels(inked(hardware));
+  bool divided = false;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto& kernel = plan.kernels[i];
     const auto some = part(all, *kernel.derivation);
-    const auto at = levels(some, kernel, hardware);
+    auto at = levels(some, kernel, hardware);
+    if (i < configurations.size() && configurations[i]) at.divisors = divisors(diagram, *configurations[i]);
+    divided = divided || !at.divisors.empty();
     page.add_heading(kernel_words(diagram, kernel, hardware));
     page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
   }
   page.add_legend();
-  for (const auto& line : reading_help(diagram, plan)) page.add_heading(line);
+  for (const auto& line : reading_help(diagram, plan, divided)) page.add_heading(line);
   return page.end();
 }
 

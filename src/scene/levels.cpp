@@ -68,7 +68,9 @@ std::string Levels::piece(const Diagram& diagram, WireId wire, std::size_t level
     if (split.wire == wire && split.level <= level)
       text = fmt::format("{}_{} {}", split.kind == SplitKind::group ? "g" : "s", short_name(diagram.at(wire).name),
                          split.size);
-  return text;
+  const auto divisor = divisors.find(wire);
+  if (level != shared_level || divisor == divisors.end()) return text;
+  return fmt::format("{}{}÷{}", text, text.empty() ? "" : " ", divisor->second);
 }
 
 Levels levels(const Circuit& circuit, const Kernel& kernel, const Hardware& hardware) {
@@ -80,6 +82,9 @@ Levels levels(const Circuit& circuit, const Kernel& kernel, const Hardware& hard
   Levels all;
   all.partition = kernel.partition;
   all.fragment_level = hardware.levels.size();
+  const auto inks = inked(hardware);
+  all.shared_level =
+      static_cast<std::size_t>(std::ranges::find(inks, Ink::innermost_shared, &InkedLevel::ink) - inks.begin());
   for (std::size_t i = 0; i < circuit.values.size(); ++i) {
     const auto& array = circuit.values[i].array;
     const auto held = array ? held_at(nest, *array) : std::nullopt;
@@ -91,6 +96,14 @@ Levels levels(const Circuit& circuit, const Kernel& kernel, const Hardware& hard
   }
   for (const auto& function : circuit.functions)
     all.fragments.push_back(on_matrix_unit(function, *kernel.derivation, hardware));
+  return all;
+}
+
+std::map<WireId, std::int64_t> divisors(const Diagram& diagram, const Configuration& configuration) {
+  std::map<WireId, std::int64_t> all;
+  for (std::uint32_t i = 0; i < diagram.wires.size(); ++i)
+    for (const auto& divisor : configuration.divisors)
+      if (divisor.axis == diagram.wires[i].name && divisor.size > 1) all[{i}] = divisor.size;
   return all;
 }
 

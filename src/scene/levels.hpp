@@ -1,10 +1,12 @@
 // A kernel -> where what it works on stands: levels of memory by value and function, pieces by wire.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "napkin/configure.hpp"
 #include "scene/circuit.hpp"
 
 namespace napkin::scene {
@@ -17,11 +19,16 @@ struct Levels {
   std::vector<bool> fragments;     // by function: on matrix units, which read from fragments
   std::size_t fragment_level = 0;  // stands for those, after the machine's own
   Partition partition;
+  std::size_t shared_level = 0;             // the innermost that a whole core shares
+  std::map<WireId, std::int64_t> divisors;  // that pieces of wires have there
 
-  // "g_q 96", "s_x 64": the innermost piece of a wire down to a level.
+  // "g_q 96 ÷16", "s_x 64", "÷64": the innermost piece of a wire down to a level, with its divisor.
   std::string piece(const Diagram&, WireId, std::size_t level) const;
 };
 Levels levels(const Circuit&, const Kernel&, const Hardware&);
+
+// What pieces are whole multiples of, as a core is configured.
+std::map<WireId, std::int64_t> divisors(const Diagram&, const Configuration&);
 
 std::vector<InkedLevel> inked(const Hardware&);
 

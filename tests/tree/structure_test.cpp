@@ -40,7 +40,7 @@ const std::vector<Stage> stages = {
     {"explore",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search"}},
     {"verify", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
-    {"scene", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
+    {"scene", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
     {"chart",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
       "explore", "scene"}},
