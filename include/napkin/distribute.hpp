@@ -84,11 +84,11 @@ struct Walk {
 
 // The step of a loop whose products run beside the columns that lanes compute. Those of tiles alone lead, those of what
 // the step computed trail. Within a team the trailing ones stay on their way beside the columns of the next step. In
-// turn a team has the matrix units from its trailing products to the leading ones of its next step, and others have
-// them while it computes what lies between.
+// turn a team has the matrix units for its trailing products and the leading ones of its next step, and others have
+// them while it computes what lies between. It may be both.
 struct OverlappedStep {
   const For* loop = nullptr;
-  Overlap overlap = Overlap::within_team;
+  bool within = false;     // a team
   std::int64_t teams = 1;  // that wait for each other's turn
   std::vector<const Compute*> leading, trailing;
 };
@@ -107,6 +107,8 @@ struct WarpNest {
   std::vector<const For*> pipelined;              // loops whose tiles are loaded ahead
   std::int64_t registers = 0;                     // that values and operands of a lane take at most
   std::int64_t shared_bytes = 0;
+  std::int64_t blocks = 1, planned_blocks = 1;  // that there is room for on a core
+  std::int64_t planned_stages = 1;              // copies of tiles of a stream
 
   // Of teams:
   Walk walk;
@@ -114,13 +116,14 @@ struct WarpNest {
   std::map<BufferId, StagedTile> stores;  // outputs that leave through shared memory
   std::string no_stores;                  // why others leave from registers
   std::optional<OverlappedStep> step;
-  Overlap planned = Overlap::none;              // by the configuration of the kernel
-  std::string not_as_planned;                   // why the step does not overlap so; empty where it does
-  std::int64_t blocks = 1, planned_blocks = 1;  // that there is room for on a core
-  std::int64_t barriers_begin = 0;              // in shared memory, behind the tiles
+  Overlap planned = Overlap::none;  // by the configuration of the kernel
+  std::string not_as_planned;       // why the step does not overlap so; empty where it does
+  std::int64_t barriers_begin = 0;  // in shared memory, behind the tiles
   // That a lane has when the block begins, and may have then: one that computes, and one that only copies, 0: as many.
   std::int64_t first_registers = 0, lane_registers = 0, loader_lane_registers = 0;
 
+  bool is_within() const { return step && step->within; }
+  bool is_in_turn() const { return step && step->teams > 1; }
   const Product* product(const Compute* compute) const;
   bool lasts(const Compute* compute) const;
 };

@@ -17,13 +17,14 @@
 namespace napkin::cli {
 namespace {
 
-// Files that napkin writes say so near their beginning.
+// Files that napkin writes say so in one of their first lines, the first of which has the whole plan.
 bool stands_in_the_way(const std::string& path) {
   std::ifstream file(path);
   if (!file) return false;
-  std::string beginning(400, '\0');
-  file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  return beginning.find("napkin") == std::string::npos;
+  std::string line;
+  for (int i = 0; i < 5 && std::getline(file, line); ++i)
+    if (line.find("napkin") != std::string::npos) return false;
+  return true;
 }
 
 bool make_folder(Session& session, const std::string& path) {

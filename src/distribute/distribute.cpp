@@ -95,7 +95,7 @@ void Distributing::find_places(const Block& block, const Extents& extents) {
         [&](const Load& load) {
           loads_.push_back({load, &block, extents});
         },
-        [](const Ask&) { throw Misfit{"whether a piece is needed is asked of an array"}; },
+        [&](const Ask& ask) { asked_.insert(ask.tile); },
         [&](const Compute& compute) {
           computes_.push_back({&compute, &block, extents});
         },
@@ -118,19 +118,33 @@ void Distributing::find_products() {
       product->compute = place.compute;
       result_.products.push_back(*product);
     }
-  if (result_.products.empty()) throw Misfit{"no column of it sums products of two arrays for matrix units"};
+  if (result_.products.empty()) throw no_products();
+}
+// One position of the wires that keep a sum of products from being one of matrices.
+Misfit Distributing::no_products() const {
+  Misfit misfit{"no column of it sums products of two arrays for matrix units"};
+  for (const auto& place : computes_) {
+    for (const auto wire : beside_product(diagram(), *place.compute, place.extents, result_.team)) {
+      const bool summed = has(place.compute->column.over, wire);
+      misfit.single.push_back({summed ? SplitKind::stream : SplitKind::group, wire, 1, result_.block_level});
+    }
+    if (!misfit.single.empty()) break;
+  }
+  return misfit;
 }
 
-// The wire along rows: kept by every product, and carried by every operand that the warp computed.
+// The wire along rows: kept by every product, and carried by every operand that the warp computed; of several the first
+// that fills teams.
 void Distributing::find_rows() {
-  const auto& first = diagram().at(result_.products.front().compute->column.output).wires;
-  for (const auto wire : first)
-    if (std::all_of(result_.products.begin(), result_.products.end(),
-                    [&](const Product& p) { return may_be_rows(p, wire); })) {
-      rows_ = wire;
-      return;
-    }
-  throw Misfit{"no wire can run along the rows of all its products"};
+  auto wires = diagram().at(result_.products.front().compute->column.output).wires;
+  std::erase_if(wires, [&](WireId wire) {
+    return !std::all_of(result_.products.begin(), result_.products.end(),
+                        [&](const Product& p) { return may_be_rows(p, wire); });
+  });
+  if (wires.empty()) throw Misfit{"no wire can run along the rows of all its products"};
+  const auto fills = [&](WireId wire) { return by_teams() && fills_teams(wire); };
+  const auto found = std::find_if(wires.begin(), wires.end(), fills);
+  rows_ = found == wires.end() ? wires.front() : *found;
 }
 bool Distributing::may_be_rows(const Product& product, WireId wire) const {
   const auto carries = [&](const Operand& side) { return has_wire(side, wire); };
@@ -185,7 +199,9 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
       if (team > 1) share_tiles(result);
       return result;
     } catch (const Misfit& misfit) {
-      if (!mend(fitted.partition, misfit, leaf, team)) return Refused{misfit.reason, {}};
+      const bool mended = mend(fitted.partition, misfit, kernel.program.scratch, leaf, team);
+      if (!mended || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
+        return Refused{misfit.reason, {}};
     }
   }
 }
@@ -193,7 +209,7 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
 }  // namespace
 
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, 1, {});
+  return distribute(kernel, hardware, 1, planned(kernel, hardware));
 }
 std::variant<WarpNest, Refused> distribute_teams(const Kernel& kernel, const Hardware& hardware) {
   return distribute(kernel, hardware, team_warps, planned(kernel, hardware));

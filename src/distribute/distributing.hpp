@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 
 namespace napkin {
 
+constexpr std::int64_t most_team_registers = 240;  // of a lane
 constexpr std::int64_t row_tile = 16, column_tile = 8, column_pair = 16;
 
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
@@ -27,6 +29,7 @@ class Distributing {
     result_.team = team;
     result_.planned = planned.overlap;
     result_.planned_blocks = planned.blocks;
+    result_.planned_stages = planned.stages;
     result_.blocks = blocks;
   }
   WarpNest run();
@@ -54,6 +57,7 @@ class Distributing {
   // Products
 
   void find_products();
+  Misfit no_products() const;
 
   void find_rows();
   bool may_be_rows(const Product& product, WireId wire) const;
@@ -64,6 +68,8 @@ class Distributing {
   // Teams
 
   void check_teams() const;
+  bool may_fill_teams() const;
+  bool fills_teams(WireId wire) const;
   void check_team_product(const Product& product) const;
   void check_box(BufferId id, const StagedTile& tile, const Access& read, const Extents& extents) const;
   bool is_split(WireId wire) const;
@@ -89,6 +95,7 @@ class Distributing {
 
   void find_step();
   std::string cut(OverlappedStep& step) const;
+  void fit_step();
   const For* loop_of_products() const;
   bool may_trail(const OverlappedStep& step, const Compute* trailing) const;
   bool is_in_step(const Compute* compute) const;
@@ -122,6 +129,8 @@ class Distributing {
   // Registers
 
   void count_registers();
+  std::int64_t most_registers() const;
+  std::int64_t positions() const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;
@@ -162,6 +171,7 @@ class Distributing {
   std::vector<PlacedColumn> computes_;
   std::vector<PlacedSave> saves_;
   WireId rows_;
+  std::set<BufferId> asked_;  // which pieces count: read before anything is copied for them
 };
 
 }  // namespace napkin

@@ -44,14 +44,70 @@ bool take_warp(Partition& partition, WireId wire, std::size_t leaf, int team) {
   return true;
 }
 
-// Sixteen rows to each warp of the block, whose teams are full. A piece of half a team's rows is left to warps.
-bool deal(Partition& partition, WireId wire, std::size_t leaf, int team) {
+// Rows that follow one another within a piece of the grid. The pieces of the outermost stream become the grid's, for
+// nothing outlives them; inside another stream all rows of the block are held at once.
+bool gather(Partition& partition, WireId wire, std::size_t leaf) {
+  auto& splits = partition.splits;
+  const auto is_stream = [](const Split& s) { return s.kind == SplitKind::stream; };
+  const auto first = std::find_if(splits.begin(), splits.end(), is_stream);
+  const auto group = std::find_if(splits.begin(), splits.end(), [&](const Split& s) {
+    return s.wire == wire && s.level != leaf && s.kind == SplitKind::group;
+  });
+  const auto stream = std::find_if(first, splits.end(), [&](const Split& s) { return s.wire == wire && is_stream(s); });
+  if (group == splits.end() || stream == splits.end()) return false;
+  if (stream == first) group->size = std::min(group->size, stream->size);
+  splits.erase(stream);
+  return true;
+}
+
+// Sixteen rows to each warp of the block, whose teams are full. A piece of half a team's rows is left to warps, unless
+// it may grow.
+bool deal(Partition& partition, WireId wire, std::size_t leaf, int team, bool may_grow) {
   auto* block = find(partition, wire, false, leaf);
   const auto rows = fragment * team;
-  if (!block || block->kind == SplitKind::stream || block->size * 2 <= rows) return false;
+  if (!block) return false;
+  if (block->kind == SplitKind::stream) return gather(partition, wire, leaf);
+  if (block->size * 2 <= rows && !may_grow) return false;
   block->size = std::max(block->size / rows, std::int64_t{1}) * rows;
   std::erase_if(partition.splits, [&](const Split& s) { return s.level == leaf; });
   partition.splits.push_back({SplitKind::group, wire, fragment, leaf});
+  return true;
+}
+
+// Of a block's piece that is split between teams along its rows, the longer side becomes shorter: that loads least.
+// Where it is only streamed along the other side, that one does, for streams load the same.
+bool give_up_team(Partition& partition, const std::vector<WireId>& wires, std::size_t leaf, int team) {
+  if (team == 1 || wires.size() < 2) return false;
+  const auto is_rows = [&](WireId wire) { return find(partition, wire, true, leaf) != nullptr; };
+  const auto rows = std::find_if(wires.begin(), wires.end(), is_rows);
+  const auto other = std::find_if_not(wires.begin(), wires.end(), is_rows);
+  if (rows == wires.end() || other == wires.end()) return false;
+  const auto *along = find(partition, *rows, false, leaf), *across = find(partition, *other, false, leaf);
+  if (!along || !across || across->kind == SplitKind::stream || along->size < across->size) return false;
+  return take_warp(partition, *rows, leaf, team);
+}
+
+void add(Partition& partition, const Split& split) {
+  const auto before = [&](const Split& s) {
+    return s.level > split.level || (s.level == split.level && s.kind > split.kind);
+  };
+  partition.splits.insert(std::find_if(partition.splits.begin(), partition.splits.end(), before), split);
+}
+
+// One position after another, or side by side, of a wire that a block had more of.
+void take_single(Partition& partition, const Split& single, std::size_t leaf) {
+  std::erase_if(partition.splits, [&](const Split& s) { return s.wire == single.wire && s.level == leaf; });
+  if (auto* block = find(partition, single.wire, false, leaf))
+    block->size = 1;
+  else
+    add(partition, single);
+}
+
+// A wire that no block splits, in two halves side by side.
+bool halve(Partition& partition, WireId wire, const Diagram& diagram, std::size_t leaf) {
+  const auto half = (diagram.size(wire).value_or(1) + 1) / 2;
+  if (find(partition, wire, false, leaf) || find(partition, wire, true, leaf) || half <= fragment) return false;
+  add(partition, {SplitKind::group, wire, (half + fragment - 1) / fragment * fragment, leaf - 1});
   return true;
 }
 
@@ -80,14 +136,19 @@ void nest_pieces(Partition& partition, std::size_t leaf) {
         outer->size = (outer->size + inner->size - 1) / inner->size * inner->size;
 }
 
-bool mend(Partition& partition, const Misfit& misfit, std::size_t leaf, int team) {
-  if (misfit.dealt) return deal(partition, *misfit.dealt, leaf, team);
+bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, std::size_t leaf, int team) {
+  if (misfit.dealt) return deal(partition, *misfit.dealt, leaf, team, misfit.may_grow);
+  for (const auto& single : misfit.single) take_single(partition, single, leaf);
+  if (!misfit.single.empty()) return true;
   for (const auto wire : misfit.whole)
     if (leave_out(partition, wire)) return true;
   const auto any = [&](const std::vector<WireId>& wires, auto change) {
     return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf, team); });
   };
-  return any(misfit.shorten, shorten) || any(misfit.shorten, take_warp) || any(misfit.fewer, take_warp);
+  return (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) || any(misfit.shorten, shorten) ||
+         (misfit.by_warps && any(misfit.shorten, take_warp)) || any(misfit.fewer, take_warp) ||
+         std::any_of(misfit.shorten.begin(), misfit.shorten.end(),
+                     [&](WireId wire) { return halve(partition, wire, diagram, leaf); });
 }
 
 }  // namespace napkin

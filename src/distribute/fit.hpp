@@ -16,6 +16,9 @@ struct Misfit {
   std::vector<WireId> whole{};    // streams of them are left out
   std::vector<WireId> fewer{};    // a block of one warp less along the first that has several
   std::optional<WireId> dealt{};  // to teams, and no other wire to warps
+  bool by_warps = true;           // fewer of them leave more room for each
+  bool may_grow = false;          // its piece may become a team's
+  std::vector<Split> single{};    // pieces of one position, in place of those there are
 };
 
 constexpr int team_warps = 4;
@@ -26,6 +29,7 @@ void align(Partition&, std::size_t leaf);
 // is ragged.
 void nest_pieces(Partition&, std::size_t leaf);
 // Changes the partition so that it fits rather; false where nothing is left to change. Warps stay in teams of so many.
-bool mend(Partition&, const Misfit&, std::size_t leaf, int team);
+// Whether it is legal then is not asked.
+bool mend(Partition&, const Misfit&, const Diagram&, std::size_t leaf, int team);
 
 }  // namespace napkin

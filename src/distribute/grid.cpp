@@ -15,7 +15,7 @@ namespace {
 bool passes_over(const Block& block) {
   return std::any_of(block.steps.begin(), block.steps.end(), [](const Nest& step) {
     const auto* loop = std::get_if<For>(&step.node);
-    return loop && (!loop->needs.empty() || passes_over(loop->body));
+    return std::holds_alternative<Ask>(step.node) || (loop && (!loop->needs.empty() || passes_over(loop->body)));
   });
 }
 

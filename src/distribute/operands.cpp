@@ -89,7 +89,7 @@ std::int64_t Distributing::longest_step(std::int64_t chunk) { return std::max(ro
 void Distributing::stage_others() {
   for (const auto& [load, block, extents] : loads_) {
     const auto& buffer = nest().at(load.to);
-    if (buffer.level != result_.block_level || result_.tiles.contains(load.to)) continue;
+    if (buffer.level != result_.block_level || result_.tiles.contains(load.to) || asked_.contains(load.to)) continue;
     StagedTile tile;
     tile.of_products = false;
     std::int64_t dimensions = 0;

@@ -23,6 +23,21 @@ std::optional<std::pair<ExprId, ExprId>> factors(const Diagram& diagram, const C
   return std::pair{product->arguments[0], product->arguments[1]};
 }
 
+// Of two arrays of one type.
+const MatrixInstruction* instruction_of(const Diagram& diagram, const std::pair<ExprId, ExprId>& both, int team) {
+  const auto type = [&](ExprId id) { return diagram.at(access(diagram, id).array).type; };
+  return type(both.first) == type(both.second) ? find_matrix_instruction(type(both.first), team) : nullptr;
+}
+
+// Leaves out the one with the longest piece, if there is any.
+bool leave_longest(std::vector<WireId>& wires, const Extents& extents) {
+  const auto longest = std::max_element(wires.begin(), wires.end(),
+                                        [&](WireId a, WireId b) { return extents[a.index] < extents[b.index]; });
+  if (longest == wires.end()) return false;
+  wires.erase(longest);
+  return true;
+}
+
 BufferId read_from(const Compute& compute, ExprId access) {
   return std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) { return r.first == access; })
       ->second;
@@ -49,9 +64,8 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
   const auto both = factors(diagram, compute);
   if (!both) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
-  const auto& type = [&](ExprId id) { return diagram.at(access(diagram, id).array).type; };
-  const auto* instruction = find_matrix_instruction(type(both->first), team);
-  if (first.size() != 2 || second.size() != 2 || type(both->first) != type(both->second) || !instruction) return {};
+  const auto* instruction = instruction_of(diagram, *both, team);
+  if (first.size() != 2 || second.size() != 2 || !instruction) return {};
   Product product;
   product.instruction = instruction;
   int shared = 0;
@@ -63,6 +77,21 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
   product.rows = {both->first, read_from(compute, both->first)};
   product.columns = {both->second, read_from(compute, both->second)};
   return product;
+}
+
+std::vector<WireId> beside_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {
+  const auto both = factors(diagram, compute);
+  if (!both || !instruction_of(diagram, *both, team)) return {};
+  const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
+  std::vector<WireId> summed, beside, of_first, of_second;
+  for (const auto wire : first)
+    (!has(second, wire) ? of_first : has(compute.column.over, wire) ? summed : beside).push_back(wire);
+  for (const auto wire : second)
+    if (!has(first, wire)) of_second.push_back(wire);
+  for (auto* some : {&summed, &of_first, &of_second})
+    if (!leave_longest(*some, extents)) return {};
+  for (const auto& some : {summed, of_first, of_second}) beside.insert(beside.end(), some.begin(), some.end());
+  return beside;
 }
 
 }  // namespace napkin

@@ -6,10 +6,12 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t most_registers = 255, all_registers = 65536;
-constexpr std::int64_t addresses = 60;       // of a lane: what a compiler needs beside values, and
-constexpr std::int64_t to_spare = 24;        // what it should have left where operands are kept
-constexpr std::int64_t team_addresses = 40;  // descriptors take the place of most of them
+constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
+constexpr std::int64_t addresses = 92;       // of a lane: what a compiler needs beside values, and
+constexpr std::int64_t to_spare = 8;         // what it should have left where operands are kept
+constexpr std::int64_t team_addresses = 50;  // descriptors take the place of many of them
+constexpr std::int64_t team_to_spare = 14;   // what it should have left where teams in turn overlap within as well
+constexpr std::int64_t team_positions = 22;  // where masks compare them, or folds read tiles number by number
 constexpr std::int64_t wanted_copies = 2, line = 128;
 
 }  // namespace
@@ -18,25 +20,48 @@ constexpr std::int64_t wanted_copies = 2, line = 128;
 
 void Distributing::count_registers() {
   if (by_teams()) share_registers();
+  fit_step();
+  result_.registers = most_registers();
+  if (result_.registers > room())
+    throw Misfit{.reason = fmt::format("a lane would hold {} registers, of {}", result_.registers, room()),
+                 .shorten = longest_first(),
+                 .by_warps = room() < (by_teams() ? most_team_registers : most_lane_registers)};
+  for (auto& product : result_.products) keep(product);
+}
+// That any column has beside it.
+std::int64_t Distributing::most_registers() const {
+  std::int64_t most = 0;
   for (const auto& each : held(nest())) {
-    std::int64_t all = by_teams() ? team_addresses : addresses;
+    std::int64_t all = by_teams() ? team_addresses + positions() : addresses;
     for (const auto id : each.buffers) all += values(id);
     if (each.overwrites) all -= std::min(values(each.overwrites->first), values(each.overwrites->second));
     if (const auto* product = result_.product(each.compute)) all += operand_registers(*product);
     all += step_registers(each.compute, each.buffers);
-    result_.registers = std::max(result_.registers, all);
+    most = std::max(most, all);
   }
-  if (result_.registers > room())
-    throw Misfit{fmt::format("a lane would hold {} registers, of {}", result_.registers, room()), longest_first()};
-  for (auto& product : result_.products) keep(product);
+  return most;
 }
-// What a lane may have while all warps of the block are on one core.
+std::int64_t Distributing::positions() const {
+  const auto needs = [&](const PlacedColumn& place) {
+    const auto& compute = *place.compute;
+    const bool reads_tiles = std::any_of(compute.reads.begin(), compute.reads.end(),
+                                         [&](const auto& read) { return is_input(read.second); });
+    return !compute.masks.empty() || (compute.column.fold && reads_tiles && !result_.product(&compute));
+  };
+  return std::any_of(computes_.begin(), computes_.end(), needs) ? team_positions : 0;
+}
+// What the plan has not counted: teams in turn overlap within as well where registers have room to spare for it.
+void Distributing::fit_step() {
+  if (result_.is_within() && in_turn(result_.planned) && most_registers() + team_to_spare > room())
+    result_.step->within = false;
+}
+// What a lane may have while all warps of the blocks beside each other are on one core.
 std::int64_t Distributing::room() const {
   if (by_teams()) return result_.lane_registers;
   const auto& limits = hardware_.limits;
   const auto partitions = limits.register_partitions ? static_cast<std::int64_t>(limits.register_partitions->value) : 4;
-  const auto beside = pieces_of(result_.warps, partitions);  // warps of one partition
-  return std::min(most_registers, all_registers / partitions / (lanes_of_warp * beside) / 8 * 8);
+  const auto beside = pieces_of(result_.warps * result_.blocks, partitions);  // warps of one partition
+  return std::min(most_lane_registers, all_registers / partitions / (lanes_of_warp * beside) / 8 * 8);
 }
 // The wires of the arrays that take most, along their longer side first.
 std::vector<WireId> Distributing::longest_first() const {
@@ -103,14 +128,16 @@ bool Distributing::loads_deeper(const Block& block) const {
     return loop && (loads_tiles(loop->body) || loads_deeper(loop->body));
   });
 }
-// Tiles of pipelined loops twice, where there is room.
+// Tiles of pipelined loops twice, where there is room. Blocks beside each other cover for each other's copies: then
+// they are as many as planned.
 void Distributing::place_tiles() {
-  const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
+  const auto room = block_room();
+  const auto copies = result_.blocks > 1 ? std::min(wanted_copies, result_.planned_stages) : wanted_copies;
   for (const auto* loop : result_.pipelined)
     for (const auto& step : loop->body.steps)
       if (const auto* load = std::get_if<Load>(&step.node); load && result_.tiles.contains(load->to))
-        result_.tiles.at(load->to).copies = wanted_copies;
-  if (shared_bytes() > room)
+        result_.tiles.at(load->to).copies = copies;
+  if (shared_bytes() > room && result_.blocks == 1)
     for (auto& [id, tile] : result_.tiles) tile.copies = 1;
   if (shared_bytes() > room) std::erase_if(result_.tiles, [](const auto& each) { return !each.second.of_products; });
   result_.shared_bytes = shared_bytes();

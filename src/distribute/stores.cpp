@@ -6,7 +6,7 @@ namespace napkin {
 namespace {
 
 constexpr std::size_t most_dimensions = 5;
-constexpr std::int64_t copies_to_keep = 3;  // of a ring, for which outputs make no room
+constexpr std::int64_t least_copies_to_keep = 2;  // of a ring, for which outputs make no room
 
 }  // namespace
 
@@ -46,10 +46,11 @@ std::int64_t Distributing::store_bytes() const {
   for (const auto& [id, tile] : result_.stores) all += up(tile.layout.size_bytes(), swizzle_pattern);
   return all;
 }
-// Where rings would be left with fewer copies for it, outputs leave from registers.
+// Where rings would be left with fewer copies than planned for it, outputs leave from registers.
 void Distributing::drop_stores(std::int64_t room) {
   auto rings = result_.rings;
-  for (auto& ring : result_.rings) ring.copies = std::min(ring.copies, copies_to_keep);
+  const auto keep = std::max(least_copies_to_keep, result_.planned_stages);
+  for (auto& ring : result_.rings) ring.copies = std::min(ring.copies, keep);
   if (!result_.stores.empty() && ring_bytes() > room) {
     result_.stores.clear();
     result_.no_stores = "there is no room for them beside copies of other tiles";

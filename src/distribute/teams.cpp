@@ -6,10 +6,10 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t all_registers = 65536, most_lane_registers = 240, loader_registers = 24;
+constexpr std::int64_t all_registers = 65536, loader_registers = 24;
 constexpr std::int64_t most_teams = 7;     // that compute, of a block of 1024 threads
 constexpr std::int64_t longest_box = 256;  // of one copy
-constexpr std::int64_t most_copies = 4;    // of a ring
+constexpr std::int64_t most_copies = 4;    // of a ring, unless more are planned
 constexpr std::int64_t barrier_bytes = 8;
 constexpr std::size_t most_dimensions = 5;
 
@@ -21,13 +21,30 @@ void Distributing::check_teams() const {
   const bool dealt = parts_.size() == 1 && found != parts_.end() && found->second.size == row_tile &&
                      found->second.parts % result_.team == 0;
   if (!dealt)
-    throw Misfit{fmt::format("rows along {} cannot be dealt to teams of {} warps", name(rows_), result_.team),
-                 {},
-                 {},
-                 {},
-                 rows_};
+    throw Misfit{.reason = fmt::format("rows along {} cannot be dealt to teams of {} warps", name(rows_), result_.team),
+                 .dealt = rows_,
+                 .may_grow = may_fill_teams()};
   if (result_.warps > most_teams * result_.team)
     throw Misfit{"its rows are more teams than a block may have", {}, {}, {rows_}};
+}
+
+// Whether a piece of fewer rows than a team has may become longer: there are as many, and every core still has a block.
+bool Distributing::may_fill_teams() const {
+  const auto rows = row_tile * result_.team;
+  if (!hardware_.core || diagram().size(rows_).value_or(1) < rows) return false;
+  std::int64_t blocks = 1;
+  for (const auto& group : nest().groups)
+    if (group.level != leaf())
+      blocks *= pieces_of(diagram().size(group.wire).value_or(1),
+                          group.wire == rows_ ? std::max(group.size, rows) : group.size);
+  return blocks >= hardware_.total(*hardware_.core);
+}
+// Whether a block has more of its rows than half a team: a wire that is not split is none to deal out.
+bool Distributing::fills_teams(WireId wire) const {
+  const auto& splits = kernel_.partition.splits;
+  const auto block =
+      std::find_if(splits.rbegin(), splits.rend(), [&](const Split& s) { return s.wire == wire && s.level != leaf(); });
+  return block != splits.rend() && block->size * 2 > row_tile * result_.team;
 }
 
 // The columns fit one instruction; past the end of what is contracted both sides are 0, for arrays end there.
@@ -85,10 +102,10 @@ void Distributing::share_registers() {
   const auto down = [](std::int64_t registers) { return registers / 8 * 8; };
   const auto share = std::min<std::int64_t>(down(all_registers / (lanes * (teams + 1) * result_.blocks)), 256);
   result_.first_registers = share;
-  result_.lane_registers = std::min(share, most_lane_registers);
-  if (share >= most_lane_registers) return;
+  result_.lane_registers = std::min(share, most_team_registers);
+  if (share >= most_team_registers) return;
   result_.loader_lane_registers = loader_registers;
-  result_.lane_registers = std::min(down((share * (teams + 1) - loader_registers) / teams), most_lane_registers);
+  result_.lane_registers = std::min(down((share * (teams + 1) - loader_registers) / teams), most_team_registers);
 }
 
 // Shared memory
@@ -104,7 +121,7 @@ void Distributing::find_rings(const Block& block, const For* loop) {
       innermost = false;
     }
   }
-  if (innermost) ring.copies = most_copies, ring.lasting = lasting(block);
+  if (innermost) ring.copies = std::max(most_copies, result_.planned_stages), ring.lasting = lasting(block);
   if (loop && !ring.tiles.empty()) result_.rings.push_back(ring);
 }
 // The product that a round ends with, if it goes on with a sum that nothing else in the round touches.
@@ -118,7 +135,8 @@ const Compute* Distributing::lasting(const Block& block) const {
   };
   return std::none_of(block.steps.begin(), block.steps.end(), touches) ? last : nullptr;
 }
-// As many copies as there is room for. One that a product on its way reads is not the only one.
+// As many copies as there is room for, which may be more than planned. One that a product on its way reads is not the
+// only one.
 void Distributing::place_rings() {
   const auto room = block_room();
   const auto most = [&] {

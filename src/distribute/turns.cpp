@@ -20,7 +20,7 @@ Planned planned(const Kernel& kernel, const Hardware& hardware) {
   const auto deal = dealing->best(demand);
   if (!deal.runs()) return {};
   const auto there = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(demand.per_core)));
-  return {deal.chosen().overlap, std::min(deal.chosen().occupancy.blocks, there)};
+  return {deal.chosen().overlap, std::min(deal.chosen().occupancy.blocks, there), deal.chosen().stages};
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
 std::int64_t teams_in_turn(Overlap overlap, std::int64_t teams) {
@@ -32,7 +32,6 @@ std::int64_t teams_in_turn(Overlap overlap, std::int64_t teams) {
 void Distributing::find_step() {
   if (result_.planned != Overlap::within_team && !in_turn(result_.planned)) return;
   OverlappedStep step;
-  step.overlap = result_.planned;
   result_.not_as_planned = cut(step);
   if (result_.not_as_planned.empty()) result_.step = step;
 }
@@ -47,14 +46,14 @@ std::string Distributing::cut(OverlappedStep& step) const {
   }
   if (step.leading.empty()) return "no product of tiles alone begins its step";
   if (step.trailing.empty()) return "no product follows what its step computes";
-  if (in_turn(step.overlap)) {
-    const auto teams = result_.warps / result_.team;
-    step.teams = teams_in_turn(step.overlap, teams);
-    return step.teams > 0 ? "" : fmt::format("its block has {} team{}", teams, teams == 1 ? "" : "s");
-  }
-  for (const auto* trailing : step.trailing)
-    if (!may_trail(step, trailing)) return fmt::format("`{}` is needed in the step that makes it", name(trailing->to));
-  return "";
+  const auto teams = result_.warps / result_.team;
+  step.teams = std::max<std::int64_t>(teams_in_turn(result_.planned, teams), 1);
+  const auto needed = std::find_if_not(step.trailing.begin(), step.trailing.end(),
+                                       [&](const Compute* trailing) { return may_trail(step, trailing); });
+  step.within = needed == step.trailing.end();
+  if (in_turn(result_.planned))
+    return step.teams > 1 ? "" : fmt::format("its block has {} team{}", teams, teams == 1 ? "" : "s");
+  return step.within ? "" : fmt::format("`{}` is needed in the step that makes it", name((*needed)->to));
 }
 
 // The loop whose body has all products, and no loop inside.
@@ -100,7 +99,7 @@ std::int64_t Distributing::step_registers(const Compute* compute, const std::vec
   std::int64_t all = 0;
   for (const auto* leading : result_.step->leading)
     if (compute < leading && !has(held, leading->to)) all += values(leading->to);
-  if (result_.step->overlap != Overlap::within_team) return all;
+  if (!result_.step->within) return all;
   for (const auto* trailing : result_.step->trailing)
     if (trailing != compute) all += operand_registers(*result_.product(trailing));
   return all;

@@ -6,10 +6,11 @@
 namespace napkin {
 
 // As the launch is fastest in the model of the machine, of the kernel as it is split among cores, for teams are dealt
-// anew: what overlaps, `none` where it does not run there; and how many blocks are beside each other on a core.
+// anew: what overlaps, `none` where it does not run there; how many blocks are beside each other on a core; and how
+// many copies there are of tiles of a stream.
 struct Planned {
   Overlap overlap = Overlap::none;
-  std::int64_t blocks = 1;
+  std::int64_t blocks = 1, stages = 1;
 };
 Planned planned(const Kernel&, const Hardware&);
 bool in_turn(Overlap);

@@ -28,5 +28,8 @@ int capability(const Hardware&);
 // other long wire that the result has. Its operands stand in the order of the text. By instructions of a warp, or of a
 // team of so many.
 std::optional<Product> as_product(const Diagram&, const Compute&, const Extents&, int team);
+// Where a column sums products of two arrays along more wires than that: the wires of which it is such a product at
+// each position. The longest of those that are summed, and that either array has alone, are left.
+std::vector<WireId> beside_product(const Diagram&, const Compute&, const Extents&, int team);
 
 }  // namespace napkin

@@ -40,10 +40,17 @@ FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
   const auto study = [&](const auto& self, const Block& block) -> void {
     for (const auto& step : block.steps) {
       if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
+      if (const auto* ask = std::get_if<Ask>(&step.node); ask && is_single(ask->tile))
+        known_[ask->access] = ask->wanted;
       if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
     }
   };
   study(study, warps_.nest->body);
+}
+
+bool FragmentPrinter::is_single(BufferId id) const {
+  const auto& extent = page_.nest.at(id).extent;
+  return std::all_of(extent.begin(), extent.end(), [](std::int64_t length) { return length == 1; });
 }
 
 bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
@@ -317,6 +324,8 @@ std::string FragmentPrinter::slot(BufferId id, const Here& here) const {
 }
 
 Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
+  if (const auto known = known_.find(access_id); known != known_.end())
+    return {known->second ? "true" : "false", NumberKind::boolean};
   const auto& from = access(page_.diagram, access_id);
   const auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
                     return r.first == access_id;
@@ -336,6 +345,7 @@ bool FragmentPrinter::is_along(const Index& index) const {
 // From shared memory where the tile of the block stands there.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
   while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
+  if (const auto one = single.find(id); one != single.end()) return one->second;
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
   const auto tile = warps_.tiles.find(id);

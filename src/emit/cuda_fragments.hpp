@@ -43,6 +43,9 @@ class FragmentPrinter {
   bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.in_passing.contains(id); }
 
   const LaneNames lanes;
+  // A number of an input that is all of its tile, in a register where the nest loads it.
+  bool is_single(BufferId) const;
+  std::map<BufferId, std::string> single;
   // Of outputs that leave through shared memory: the map of the array, whether there is one, and the tile.
   struct StoreNames {
     std::string map, mapped, tile;
@@ -103,6 +106,7 @@ class FragmentPrinter {
   const WarpNest& warps_;
   std::optional<WireId> clear_;
   std::map<BufferId, BufferId> from_;  // of tiles
+  std::map<ExprId, bool> known_;       // in pieces that count, entries of masks that were asked for them alone
   std::map<BufferId, std::string> kept_;
   std::map<const Compute*, std::string> operands_;  // of teams' products
   std::set<const Compute*> declared_ahead_;

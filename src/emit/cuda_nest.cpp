@@ -18,6 +18,7 @@ NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, co
   const auto study = [&](const auto& self, const Block& block) -> void {
     for (const auto& step : block.steps) {
       if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
+      if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
       if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
     }
   };
@@ -124,6 +125,24 @@ std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {
   return all;
 }
 
+// The same number for all threads of the block.
+std::string NestPrinter::read_once(const Buffer& buffer, const std::vector<std::string>& at) const {
+  const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(buffer.array).wires);
+  return fmt::format("napkin_read_once<{}>(&{}[{}])", page_.kernel.threads, page_.array(buffer.array),
+                     code_offset(at, sizes));
+}
+void NestPrinter::read_single(const Load& load) {
+  const auto& buffer = nest_.at(load.to);
+  if (buffer.level != page_.kernel.block_level || warps_.tiles.contains(load.to) || warps_.walk.cluster > 1 ||
+      !columns_.is_single(load.to) || asked_.contains(load.to))
+    return;
+  std::vector<std::string> at;
+  for (const auto& index : buffer.at) at.push_back(corner(index, page_.shared, false));
+  const auto& name = columns_.single[load.to] = page_.pool.fresh(page_.buffer(load.to) + "_one");
+  out_.line(
+      fmt::format("[[maybe_unused]] const {} {} = {};", page_.storage(buffer.array), name, read_once(buffer, at)));
+}
+
 BufferId NestPrinter::staged(BufferId id) const {
   while (nest_.at(id).level > page_.kernel.block_level) id = from_.at(id);
   return id;
@@ -146,11 +165,38 @@ void NestPrinter::declare_end(const For& loop, const std::string& begin, const W
   out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, loop.split.size, around.end),
                groups_.words(loop.split));
 }
-// Whether the piece counts, where a mask may pass over it.
-std::string NestPrinter::needed(const For& loop) const {
+bool NestPrinter::may_skip(const For& loop) {
+  return !loop.needs.empty() || std::any_of(loop.body.steps.begin(), loop.body.steps.end(),
+                                            [](const Nest& step) { return std::holds_alternative<Ask>(step.node); });
+}
+std::string NestPrinter::needed(const For& loop) {
   std::vector<std::string> all;
   for (const auto& each : loop.needs) all.push_back(fmt::format("({})", possible(each)));
+  for (const auto& step : loop.body.steps)
+    if (const auto* ask = std::get_if<Ask>(&step.node)) all.push_back(asked(*ask));
   return fmt::format("{}", fmt::join(all, " && "));
+}
+// All threads of the block read the mask where it is, and answer alike.
+std::string NestPrinter::asked(const Ask& ask) {
+  const auto& buffer = nest_.at(ask.tile);
+  const auto any = page_.pool.fresh("any");
+  out_.line(
+      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  std::vector<std::string> at;
+  int opened = 0;
+  for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+    at.push_back(corner(buffer.at[k], page_.shared, false));
+    if (buffer.extent[k] == 1) continue;
+    const auto position = page_.pool.fresh("at");
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", position, at.back(),
+                          corner(buffer.at[k], page_.shared, true)));
+    at.back() = position;
+    ++opened;
+  }
+  out_.line(fmt::format("{0} = {1}{2} || {0};", any, ask.wanted ? "" : "!",
+                        filled(code_type(Language::cuda, buffer.type).read, read_once(buffer, at))));
+  while (opened-- > 0) out_.close();
+  return any;
 }
 
 std::string NestPrinter::skip(const For& loop, const std::string& begin, const WirePiece& around) {

@@ -33,6 +33,7 @@ class NestPrinter {
   virtual void print(const Block&, bool outermost) = 0;
   void declare_buffers(const Block&);
   std::vector<BufferId> tiles_of(const Block&) const;
+  void read_single(const Load&);    // where the block needs one number
   BufferId staged(BufferId) const;  // the tile that it was loaded from
   // "[2]" numbers in all, and where the copy of that number stands.
   std::string copy_of(BufferId, const std::string& number, std::int64_t alignment) const;
@@ -41,7 +42,9 @@ class NestPrinter {
 
   void enter(const For&, const std::string& begin);
   void declare_end(const For&, const std::string& begin, const WirePiece& around);
-  std::string needed(const For&) const;
+  // Whether masks may pass over pieces; and whether the one at hand counts, for which it may print what it asks.
+  static bool may_skip(const For&);
+  std::string needed(const For&);
   // A function that gives the first piece from a given one on that a mask lets count; its name.
   std::string skip(const For&, const std::string& begin, const WirePiece& around);
   // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
@@ -58,10 +61,13 @@ class NestPrinter {
 
  private:
   void print_streams(const Block&, const std::string& loaded);
+  std::string asked(const Ask&);
+  std::string read_once(const Buffer&, const std::vector<std::string>& at) const;
   std::string clear_piece(const For&, const std::string& begin, const WirePiece& around) const;
   void only_position(std::uint32_t wire);
 
   std::map<BufferId, BufferId> from_;  // of tiles
+  std::set<BufferId> asked_;           // whether pieces count
 };
 
 }  // namespace napkin

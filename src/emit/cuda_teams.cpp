@@ -264,7 +264,7 @@ class TeamPrinter : TurnPrinter {
     out_.open(
         fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
     declare_end(loop, begin, around);
-    if (!loop.needs.empty()) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
+    if (may_skip(loop)) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
     inside(around, begin);
     out_.close();
     page_.own = own;
@@ -280,7 +280,7 @@ class TeamPrinter : TurnPrinter {
       match(
           step.node,
           [&](const Load& load) {
-            if (!is_step(block)) loaded(load.to);
+            if (!is_step(block)) loaded(load.to), read_single(load);
           },
           [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
           [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop); });

@@ -24,17 +24,19 @@ void TurnPrinter::turn_words() {
   std::string names;
   for (const auto* trailing : warps_.step->trailing)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", page_.buffer(trailing->to));
-  out_.line(within() ? fmt::format("//   {:<24}  products of {} run beside the columns of the next piece",
-                                   napkin::words(warps_.planned), names)
-                     : fmt::format("//   {:<24}  one computes columns while another has the matrix units",
-                                   fmt::format("{} teams in turn", warps_.step->teams)));
+  if (warps_.is_in_turn())
+    out_.line(fmt::format("//   {:<24}  one computes columns while another has the matrix units",
+                          fmt::format("{} teams in turn", warps_.step->teams)));
+  if (warps_.is_within())
+    out_.line(fmt::format("//   {:<24}  products of {} run beside the columns of the next piece",
+                          napkin::words(Overlap::within_team), names));
 }
 
 // Turns
 
 // The last team of those that take turns with each other gives the first its first one.
 void TurnPrinter::begin_turns() {
-  if (!warps_.step || within()) return;
+  if (!warps_.is_in_turn()) return;
   const auto teams = warps_.step->teams;
   const bool all = teams == warps_.warps / warps_.team;
   team_ = page_.pool.fresh("team"), turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
@@ -46,11 +48,15 @@ void TurnPrinter::begin_turns() {
 }
 // Nobody's turn is left over.
 void TurnPrinter::end_turns() {
-  if (!warps_.step || within()) return;
+  if (!warps_.is_in_turn()) return;
   out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", team_, warps_.step->teams, turn_));
 }
-void TurnPrinter::take_turn() { out_.line(fmt::format("napkin_turn_wait({});", turn_)); }
-void TurnPrinter::give_turn() { out_.line(fmt::format("napkin_turn_give({});", next_turn_)); }
+void TurnPrinter::take_turn() {
+  if (warps_.is_in_turn()) out_.line(fmt::format("napkin_turn_wait({});", turn_));
+}
+void TurnPrinter::give_turn() {
+  if (warps_.is_in_turn()) out_.line(fmt::format("napkin_turn_give({});", next_turn_));
+}
 
 // Steps
 
@@ -82,10 +88,10 @@ bool TurnPrinter::print_in_step(const Compute& compute) {
   const auto* known = warps_.step ? warps_.product(&compute) : nullptr;
   if (!known) return false;
   if (leads(compute)) return true;
-  const bool first = &compute == warps_.step->trailing.front();
-  if (within() && first) wait_for_last();
+  const bool first = &compute == warps_.step->trailing.front(), within = warps_.is_within();
+  if (within && first) wait_for_last();
   prepare_trailing(*known);
-  if (within()) return true;
+  if (within) return true;
   if (first) take_turn();
   columns_.run(*known);
   return true;
@@ -112,7 +118,7 @@ void TurnPrinter::stream_within() {
   const auto around = own[loop.split.wire.index];
   last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
   enter(loop, begin);
-  const auto skips = loop.needs.empty() ? "" : skip(loop, begin, around);
+  const auto skips = may_skip(loop) ? skip(loop, begin, around) : "";
   const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
   out_.line(fmt::format("int {} = {}, {} = -1;  // the piece, and the copy that products on their way read", begin,
                         first, last_));
@@ -123,7 +129,9 @@ void TurnPrinter::stream_within() {
   out_.open("for (;;)");
   round_within(begin, around, skips);
   out_.close();
+  take_turn();
   issue_trailing();
+  give_turn();
   arrive_trailing();
   out_.line(release(loop, last_));
   out_.close();
@@ -149,11 +157,13 @@ void TurnPrinter::round_within(const std::string& begin, const WirePiece& around
 // With so many groups of the piece before behind it.
 void TurnPrinter::lead(int behind) {
   load_tiles();
+  take_turn();
   out_.open("");
   declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->leading); }, slot(*warps_.step->loop));
   issue_leading();
   out_.close();
   if (behind > 0) issue_trailing();
+  give_turn();
   wait_for_leading(behind);
 }
 void TurnPrinter::issue_trailing() {

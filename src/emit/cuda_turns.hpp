@@ -30,8 +30,9 @@ class TurnPrinter : public NestPrinter {
   void take_turn();
   void give_turn();
 
-  bool within(const For& loop) const { return is_step(loop.body) && within(); }
-  bool in_turn(const For& loop) const { return is_step(loop.body) && !within(); }
+  // Within a team the loop is entered with one piece's leading products done; else its rounds begin with them.
+  bool within(const For& loop) const { return is_step(loop.body) && warps_.is_within(); }
+  bool in_turn(const For& loop) const { return is_step(loop.body) && !warps_.is_within(); }
   bool is_step(const Block& block) const { return warps_.step && &round() == &block; }
 
   // The whole loop, within a team; in turn, how each of its rounds begins.
@@ -41,7 +42,6 @@ class TurnPrinter : public NestPrinter {
   bool print_in_step(const Compute&);
 
  private:
-  bool within() const { return warps_.step->overlap == Overlap::within_team; }
   const Block& round() const { return warps_.step->loop->body; }
   const Product& product(const Compute* compute) const { return *warps_.product(compute); }
   bool leads(const Compute&) const;

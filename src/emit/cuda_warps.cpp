@@ -21,7 +21,7 @@ class WarpPrinter : NestPrinter {
 
   CudaKernel run(const std::string& name) {
     words(fmt::format("mma.sync {}", warps_.products.front().instruction->name), ", the next one's tiles on their way");
-    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
     parameters(name, nest_.inputs);
     declare_tiles();
     out_.line();
@@ -46,9 +46,13 @@ class WarpPrinter : NestPrinter {
     declare_buffers(block);
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { this->load(load, outermost); }, [](const Ask&) {},
-          [&](const Compute& compute) { print(compute); }, [&](const Save& save) { columns_.print(save); },
-          [&](const For& loop) { stream(loop, outermost); });
+          step.node,
+          [&](const Load& load) {
+            this->load(load, outermost);
+            read_single(load);
+          },
+          [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
+          [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop, outermost); });
   }
   void print(const Compute& compute) {
     if (reads_tiles(compute)) arrive();
@@ -133,7 +137,7 @@ class WarpPrinter : NestPrinter {
     out_.open(
         fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
     declare_end(loop, begin, around);
-    if (!loop.needs.empty()) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
+    if (may_skip(loop)) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
     body(loop, begin, around);
     out_.close();
   }
@@ -143,7 +147,7 @@ class WarpPrinter : NestPrinter {
     const auto tiles = tiles_of(loop.body);
     const auto load = page_.pool.fresh("load_" + begin), slot = page_.pool.fresh("slot"),
                next = page_.pool.fresh(begin + "_next");
-    const auto advance = loop.needs.empty() ? "" : skip(loop, begin, around);
+    const auto advance = may_skip(loop) ? skip(loop, begin, around) : "";
     out_.open(fmt::format("const auto {} = [&](int {}, int {})", load, begin, slot));
     declare_end(loop, begin, around);
     for (const auto id : tiles) copy(id, copy_of(id, slot, line));

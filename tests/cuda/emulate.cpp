@@ -144,8 +144,9 @@ std::int64_t model_bytes(const kernel_cases::Case& each, const kernel_cases::Pla
   const auto diagram = read_text(each.text, sizes_of(sizes));
   std::int64_t bytes = 0;
   for (const auto& kernel : planned.plan.kernels) {
-    const auto again = make_kernel(std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements)),
-                                   distributed(kernel));
+    const auto again = make_kernel(
+        std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements, kernel.derivation->outputs)),
+        distributed(kernel));
     bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
   }
   return bytes;

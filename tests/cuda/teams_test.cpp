@@ -35,20 +35,20 @@ output Y
 
 // Rows of 16 bytes, so that TMA can copy them; ragged against every piece otherwise.
 const std::vector<std::string> product_sizes = {"m=128 n=64 k=64", "m=128 n=128 k=192", "m=200 n=104 k=152"};
-constexpr const char* by_teams = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
+constexpr const char* team_labels = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
 
 std::vector<Case> split_by_hand() {
   return {
-      {"teams_mk_kn", product("m, k", "k, n"), {by_teams}, product_sizes},
-      {"teams_mk_nk", product("m, k", "n, k"), {by_teams}, product_sizes},
-      {"teams_km_kn", product("k, m", "k, n"), {by_teams}, product_sizes},
-      {"teams_km_nk", product("k, m", "n, k"), {by_teams}, product_sizes},
-      {"teams_bf16", product("m, k", "k, n", "bf16"), {by_teams}, product_sizes},
+      {"teams_mk_kn", product("m, k", "k, n"), {team_labels}, product_sizes},
+      {"teams_mk_nk", product("m, k", "n, k"), {team_labels}, product_sizes},
+      {"teams_km_kn", product("k, m", "k, n"), {team_labels}, product_sizes},
+      {"teams_km_nk", product("k, m", "n, k"), {team_labels}, product_sizes},
+      {"teams_bf16", product("m, k", "k, n", "bf16"), {team_labels}, product_sizes},
       {"teams_f8e4m3",
        product("m, k", "n, k", "f8e4m3"),
        {"group m 128, n 64, stream k 128 at smem; group m 16 at reg"},
        {"m=128 n=64 k=128", "m=128 n=128 k=256", "m=200 n=104 k=176"}},
-      {"teams_f8e5m2", product("m, k", "n, k", "f8e5m2"), {by_teams}, {"m=64 n=64 k=64", "m=72 n=104 k=80"}},
+      {"teams_f8e5m2", product("m, k", "n, k", "f8e5m2"), {team_labels}, {"m=64 n=64 k=64", "m=72 n=104 k=80"}},
       // Panels of 64 and of 32 bytes.
       {"teams_panels",
        product("m, k", "k, n"),
@@ -98,6 +98,21 @@ Partition on_teams(const Kernel& kernel) {
   return std::get<WarpNest>(distribute_teams(kernel, read_machine(machine))).partition;
 }
 
+// By single warps, as rows, or else as planned; and by teams where they may.
+Partition by_warps(const Kernel& kernel) {
+  const auto hardware = read_machine(machine);
+  const auto warps = distribute(kernel, hardware);
+  if (const auto* nest = std::get_if<WarpNest>(&warps)) return nest->partition;
+  const auto rows = distribute_rows(kernel, hardware);
+  if (const auto* nest = std::get_if<RowNest>(&rows)) return nest->partition;
+  return kernel.partition;
+}
+Partition as_run(const Kernel& kernel) {
+  const auto teams = distribute_teams(kernel, read_machine(machine));
+  const auto* nest = std::get_if<WarpNest>(&teams);
+  return nest ? nest->partition : by_warps(kernel);
+}
+
 void check(const Case& each) {
   const auto planned = plan(each, machine);
   const auto files = emitted(planned);
@@ -131,34 +146,83 @@ TEST_CASE("kernels of teams compute what the diagram means and move what the mod
     }
 }
 
+// Examples as the search leaves them: at two sizes by teams, one of them ragged, and where rows are not aligned by
+// single warps, of the same text.
 TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulated][teams]") {
-  const std::vector<std::pair<std::string, std::string>> ragged = {
-      {"alibi", "h=2 q=136 x=170 d=72"},
-      {"attention_backward", "h=2 q=72 x=136 d=64"},
-      {"causal", "q=150 x=133 d=128"},
-      {"chained_matmul", "a=70 b=40 c=128 d=96"},
-      {"gated_mlp", "t=40 c=56 f=64 o=72"},
-      {"grouped_query", "k=2 r=2 q=70 x=170 d=128"},
-      {"matmul_bias_relu", "a=67 b=40 c=144"},
-      {"rbf_attention", "q=60 x=72 d=32"},
-      {"rmsnorm_projection", "t=70 c=80 o=96"},
-      {"sliding_window", "q=400 x=300 d=16"},
-      {"softcap", "h=1 q=130 x=133 d=256"},
-      {"spherical", "q=130 x=133 d=128"},
-      {"transformer_block", "t=72 x=72 c=64 h=2 d=32 f=80"},
+  struct Example {
+    std::string name;
+    std::vector<std::string> sizes;
+    std::vector<std::string> unaligned;
+    bool counted = true;  // kernels of plain threads are not, and masks that are arrays are as they are
   };
-  for (const auto& [name, sizes] : ragged) DYNAMIC_SECTION(name) {
-      const auto planned = plan(case_named(name), machine);
-      const auto folder = emulate::build("teams_" + name + "_ragged", planned.diagram, emitted(planned).files);
-      const auto ran = emulate::harness(folder, sizes);
-      INFO(ran.output);
-      CHECK(ran.status == 0);
-      CHECK(emulate::counts(ran.output)["team_operations"] > 0);
+  const std::vector<Example> all = {
+      {"alibi",
+       {"h=1 q=64 x=64 d=64", "h=2 q=136 x=170 d=72"},
+       {"h=2 q=17 x=9 d=5", "h=1 q=65 x=64 d=17", "h=1 q=130 x=71 d=33"}},
+      {"attention_backward",
+       {"h=1 q=64 x=64 d=64", "h=2 q=72 x=136 d=64"},
+       {"h=1 q=60 x=70 d=33", "h=1 q=64 x=65 d=17", "h=2 q=7 x=9 d=5"}},
+      {"block_sparse",
+       {"q=128 x=192 d=64 qb=2 xb=3", "q=150 x=333 d=72 qb=3 xb=6"},
+       {"q=70 x=133 d=33 qb=2 xb=3", "q=64 x=128 d=17 qb=1 xb=2", "q=128 x=64 d=33 qb=2 xb=1"},
+       false},
+      {"causal", {"q=64 x=128 d=64", "q=150 x=133 d=128"}, {"q=7 x=9 d=5", "q=64 x=64 d=33", "q=130 x=133 d=65"}},
+      {"chained_matmul",
+       {"a=64 b=64 c=64 d=64", "a=70 b=40 c=128 d=96"},
+       {"a=7 b=9 c=5 d=11", "a=64 b=33 c=21 d=17", "a=70 b=41 c=21 d=91"}},
+      {"convolution",
+       {"n=16 c=64 o=64 u=3 v=2 i=3 j=3 y=5 z=4", "n=18 c=72 o=80 u=2 v=3 i=3 j=2 y=4 z=4"},
+       {"n=2 c=5 o=7 u=4 v=3 i=3 j=3 y=6 z=5", "n=16 c=17 o=33 u=2 v=2 i=3 j=3 y=4 z=4",
+        "n=3 c=33 o=65 u=2 v=3 i=2 j=3 y=3 z=5"}},
+      {"cross_entropy", {"t=64 c=64 v=128", "t=72 c=80 v=136"}, {"t=40 c=30 v=151"}},
+      {"epilogue", {"m=64 n=64 k=64", "m=72 n=136 k=80"}, {"m=67 n=41 k=143", "m=5 n=7 k=9", "m=130 n=65 k=33"}},
+      {"gated_mlp",
+       {"t=64 c=64 f=64 o=64", "t=40 c=56 f=64 o=72"},
+       {"t=7 c=9 f=11 o=5", "t=64 c=33 f=61 o=17", "t=40 c=50 f=61 o=70"}},
+      {"grouped_query",
+       {"k=1 r=2 q=64 x=64 d=64", "k=2 r=2 q=70 x=170 d=128"},
+       {"k=2 r=3 q=7 x=19 d=5", "k=1 r=2 q=64 x=64 d=33", "k=1 r=2 q=130 x=71 d=65"}},
+      {"latent_attention", {"h=64 x=128 c=64 p=16", "h=72 x=200 c=128 p=32"}, {"h=3 x=9 c=12 p=4"}},
+      {"layernorm_projection", {"t=64 c=64 o=64", "t=70 c=80 o=96"}, {"t=7 c=9 o=5"}},
+      {"low_rank_adapter", {"t=64 c=64 o=64 r=16", "t=72 c=80 o=96 r=16"}, {"t=7 c=9 o=5 r=2"}},
+      {"matmul_bias_relu", {"a=64 b=64 c=64", "a=67 b=40 c=144"}, {"a=67 b=41 c=143"}},
+      {"multi_head",
+       {"b=1 h=2 q=64 x=64 d=64", "b=2 h=1 q=130 x=205 d=72"},
+       {"b=2 h=3 q=17 x=9 d=5", "b=1 h=1 q=64 x=64 d=33", "b=1 h=2 q=70 x=65 d=17"}},
+      {"rbf_attention", {"q=64 x=64 d=32", "q=60 x=72 d=32"}, {"q=7 x=9 d=5"}, false},
+      {"rmsnorm_projection", {"t=64 c=64 o=64", "t=70 c=80 o=96"}, {"t=7 c=9 o=5", "t=64 c=33 o=17", "t=70 c=81 o=91"}},
+      {"scaled", {"m=64 n=64 k=64", "m=72 n=136 k=80"}, {"m=17 n=11 k=43"}, false},
+      {"sliding_window",
+       {"q=128 x=128 d=64", "q=400 x=300 d=16"},
+       {"q=70 x=90 d=5", "q=64 x=64 d=17", "q=130 x=290 d=33"}},
+      {"softcap",
+       {"h=1 q=64 x=80 d=64", "h=1 q=130 x=133 d=256"},
+       {"h=2 q=17 x=9 d=5", "h=1 q=64 x=64 d=17", "h=1 q=65 x=71 d=33"}},
+      {"spherical", {"q=64 x=64 d=64", "q=130 x=133 d=128"}, {"q=7 x=9 d=5", "q=64 x=64 d=33", "q=130 x=133 d=65"}},
+      {"swiglu_mlp", {"t=64 c=64 f=64 o=64", "t=72 c=56 f=72 o=56"}, {"t=7 c=9 f=11 o=9"}},
+      {"transformer_block", {"t=72 x=72 c=64 h=2 d=32 f=80"}, {"t=9 x=9 c=10 h=2 d=5 f=7"}},
+  };
+  for (const auto& each : all) DYNAMIC_SECTION(each.name) {
+      const auto planned = plan(case_named(each.name), machine);
+      const auto folder = emulate::build("teams_" + each.name + "_ragged", planned.diagram, emitted(planned).files);
+      const auto run = [&](const std::string& sizes, bool by_teams) {
+        CAPTURE(sizes);
+        const auto ran = emulate::harness(folder, sizes);
+        INFO(ran.output);
+        CHECK(ran.status == 0);
+        auto counted = emulate::counts(ran.output);
+        CHECK((counted["team_operations"] > 0) == by_teams);
+        if (each.counted)
+          CHECK(counted["read_bytes"] + counted["written_bytes"] ==
+                emulate::model_bytes(case_named(each.name), planned, sizes, by_teams ? as_run : by_warps));
+      };
+      for (const auto& sizes : each.sizes) run(sizes, true);
+      for (const auto& sizes : each.unaligned) run(sizes, false);
     }
 }
 
 TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps", "[emulated][teams]") {
-  const Case each{"teams_unaligned", product("m, k", "k, n"), {by_teams}, {}};
+  const Case each{"teams_unaligned", product("m, k", "k, n"), {team_labels}, {}};
   const auto planned = plan(each, machine);
   const auto folder = emulate::build(each.name, planned.diagram, emitted(planned).files);
   const auto ran = emulate::harness(folder, "m=75 n=101 k=43");
@@ -203,7 +267,7 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulate
     CHECK_FALSE(says(planted("teams_fragment", "p[i_][k * 2 + 1][0]", "p[i_][k * 2][0]"), "good"));
   }
   SECTION("tiles released that a product on its way reads") {
-    const Case each{"teams_lasting", product("m, k", "k, n"), {by_teams}, {}};
+    const Case each{"teams_lasting", product("m, k", "k, n"), {team_labels}, {}};
     const auto planned = plan(each, machine);
     CHECK(says(emulate::planted(each.name, planned.diagram, emitted(planned).files, "_teams(",
                                 {{"napkin_release(k_empty + k_last)", "napkin_release(k_empty + k_slot)"}},

@@ -5,6 +5,7 @@
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
+#include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
@@ -131,6 +132,24 @@ TEST_CASE("kernels on matrix units compute what the diagram means and move what 
   for (const auto& each : searched()) DYNAMIC_SECTION(each.name) {
       check(each);
     }
+}
+
+// Keys and values divided among blocks, and what merges their parts, as the search leaves a single query.
+TEST_CASE("attention whose keys are divided among blocks is merged", "[emulated][tensor]") {
+  const auto hardware = read_machine(machine);
+  const auto found = search(read_text(case_named("decode").text), hardware, Goal());
+  REQUIRE(found.plan.kernels.size() == 2);
+  const auto code = emit_cuda(found.diagram, found.plan, hardware, CudaPath::tensor);
+  const auto folder = emulate::build("tensor_decode_divided", found.diagram, code.files);
+  for (const std::string sizes :
+       {"k=1 r=4 q=1 x=64 d=64 x_part=2 x_in_part=32", "k=2 r=8 q=1 x=256 d=128 x_part=4 x_in_part=64",
+        "k=2 r=3 q=1 x=111 d=37 x_part=3 x_in_part=37"}) {
+    CAPTURE(sizes);
+    const auto ran = emulate::harness(folder, sizes);
+    INFO(ran.output);
+    CHECK(ran.status == 0);
+    CHECK(emulate::counts(ran.output)["matrix_operations"] > 0);
+  }
 }
 
 TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor]") {

@@ -85,6 +85,20 @@ T[] = sum[r, x](A[r, x])
 output M; output W; output Z; output T
 )";
 
+constexpr const char* epilogue = R"(diagram epilogue
+axis m = 4096; axis n = 4096; axis k = 4096
+input A: f16[m, k]; input B: f16[k, n]; input bias: f16[n]; input R: f16[m, n]
+C: f16[m, n] = gelu(sum[k](A[m, k] * B[k, n]) + bias[n]) + R[m, n]
+output C
+)";
+
+constexpr const char* scaled = R"(diagram scaled
+axis m = 4096; axis n = 4096; axis k = 4096
+input A: f8e4m3[m, k]; input B: f8e4m3[n, k]; input a: f32[m]; input b: f32[n]
+C: bf16[m, n] = sum[k](A[m, k] * B[n, k]) * a[m] * b[n]
+output C
+)";
+
 std::vector<Case> examples() {
   const auto searched = [](const std::string& name, std::vector<std::string> sizes) {
     return Case{name, example(name), {}, std::move(sizes)};
@@ -105,6 +119,7 @@ std::vector<Case> examples() {
       searched("alibi", {"h=2 q=17 x=9 d=5"}),
       searched("attention_backward", {"h=2 q=7 x=9 d=5", "h=2 q=60 x=70 d=32"}),
       searched("average_pooling", {"n=2 c=5 u=3 v=4"}),
+      searched("block_sparse", {"q=64 x=128 d=5"}),
       searched("chained_matmul", {"a=7 b=9 c=5 d=11", "a=70 b=40 c=20 d=90"}),
       searched("convolution", {"n=2 c=5 o=7 u=4 v=3"}),
       searched("cross_entropy", {"t=7 c=9 v=11", "t=40 c=30 v=150"}),
@@ -150,6 +165,8 @@ std::vector<Case> by_hand() {
        {"", "n=2 c=3 o=5 u=8 v=7 i=3 j=2 h=10 w=8"}},
       {"strided", strided, {"group u 8 at smem; group u 4, stream i 2 at reg"}, {"", "u=17 i=3 h=40"}},
       {"block_mask", block_mask, {"group q 10, stream x 12 at smem"}, {"", "q=21 x=17"}},
+      {"epilogue", epilogue, {}, {"m=5 n=7 k=9"}},
+      {"scaled", scaled, {}, {"m=5 n=7 k=9"}},
       {"types",
        types,
        {"group int 4 at smem", "group int' 6 at smem", "group y' 4 at smem", "group int'' 8, stream x'' 5 at smem"},

@@ -147,12 +147,12 @@ TEST_CASE("warps are dealt to teams, sixteen rows to each") {
         "group m 64, n 192, stream n 64, k 64 at smem; group m 16 at reg");
 }
 
-TEST_CASE("rings have as many copies as there is room for, and one thread's copies fill them") {
+TEST_CASE("rings have the copies that are planned, outputs the room beside them, and one thread's copies fill them") {
   const auto warps = teams(attention(), "group q 128, stream x 128 at smem; group q 16 at reg");
   REQUIRE(warps.rings.size() == 2);
   std::int64_t bytes = 0, barriers = 0;
   for (const auto& ring : warps.rings) {
-    CHECK(ring.copies == (ring.loop ? 3 : 1));
+    CHECK(ring.copies == (ring.loop ? warps.planned_stages : 1));
     CHECK(!ring.lasting);  // attention rescales its sum
     barriers += ring.copies * static_cast<std::int64_t>(ring.tiles.size() + 1);
     for (const auto id : ring.tiles) {
@@ -163,7 +163,11 @@ TEST_CASE("rings have as many copies as there is room for, and one thread's copi
       bytes += tile.layout.size_bytes() * tile.copies;
     }
   }
-  CHECK(bytes == (128 + 3 * 2 * 128) * 128 * 2);
+  CHECK(warps.planned_stages == 2);
+  CHECK(bytes == (128 + 2 * 2 * 128) * 128 * 2);
+  REQUIRE(warps.stores.size() == 1);
+  CHECK(warps.stores.begin()->second.begin == bytes);
+  bytes += 128 * 128 * 2;
   CHECK(warps.barriers_begin == bytes);
   CHECK(warps.shared_bytes == bytes + 8 * barriers);
 }
@@ -195,7 +199,7 @@ TEST_CASE("what does not fit teams says why") {
   CHECK(refused_by_teams(product("tf32"), fits) == "no column of it sums products of two arrays for matrix units");
   CHECK(refused_by_teams(product("f8e4m3"), fits) ==
         "`B` is contracted along another wire than its last, which only numbers of 2 bytes can be");
-  CHECK(refused_by_teams(product(), "group m 32, n 64, stream k 64 at smem") ==
+  CHECK(refused_by_teams(product(), "group m 32, n 32, stream k 64 at smem") ==
         "rows along m cannot be dealt to teams of 4 warps");
   CHECK(refused_by_teams(product(), "group m 64, n 64, stream k 8 at smem") == "pieces of k do not fill fragments");
 }
@@ -214,17 +218,45 @@ TEST_CASE("the step of attention is cut between its products, and overlaps as it
   using Names = std::vector<std::string>;
   const auto within = teams(attention(), "group q 64, stream x 64 at smem; group q 16 at reg");
   REQUIRE(within.step);
-  CHECK(within.step->overlap == Overlap::within_team);
+  CHECK(within.planned == Overlap::within_team);
+  CHECK(within.step->within);
+  CHECK(within.step->teams == 1);
   CHECK(names(within, within.step->leading) == Names{"S_sum"});
   CHECK(names(within, within.step->trailing) == Names{"O_sum"});
   CHECK(copies_of(within, within.step->loop) >= 2);
   const auto turns = teams(attention(), "group q 128, stream x 64 at smem; group q 16 at reg");
   REQUIRE(turns.step);
-  CHECK(turns.step->overlap == Overlap::two_teams);
+  CHECK(turns.planned == Overlap::two_teams);
   CHECK(turns.step->teams == 2);
   CHECK(copies_of(turns, turns.step->loop) >= 2);
-  // The operands of P stand a second time, 4 registers for 16 keys.
-  CHECK(within.registers == turns.registers + 16);
+  // There is room for both: the operands of P stand a second time, 4 registers for 16 keys.
+  CHECK(turns.step->within);
+  CHECK(within.registers == turns.registers);
+  const auto three = teams(attention(), "group q 192, stream x 80 at smem; group q 16 at reg");
+  REQUIRE(three.step);
+  CHECK(three.step->teams == 3);
+  CHECK_FALSE(three.step->within);
+  CHECK(three.registers + 20 > three.lane_registers);
+}
+
+TEST_CASE("plans whose rows are not as teams want them are dealt to teams all the same") {
+  const auto streamed = "group m 512, n 64, stream m 128, k 64 at smem; group n 16 at reg";
+  CHECK(labels(teams(product(), streamed)) == "group m 128, n 64, stream k 64 at smem; group m 16 at reg");
+  const auto inside = "group m 128, n 64, stream k 64, m 64 at smem; group n 16 at reg";
+  CHECK(labels(teams(product(), inside)) == "group m 128, n 64, stream k 64 at smem; group m 16 at reg");
+  // The other side of the product has enough rows.
+  const auto other = "group m 32, n 64, stream k 64 at smem";
+  CHECK(labels(teams(product(), other)) == "group m 32, n 64, stream k 64 at smem; group n 16 at reg");
+  // The longer side gives way, for it loads least.
+  const auto wide = teams(product(), "group m 256, n 192, stream k 64 at smem; group m 16 at reg");
+  CHECK(labels(wide) == "group m 192, n 192, stream k 64 at smem; group m 16 at reg");
+}
+
+TEST_CASE("a sum of products along more wires is one of matrices at each position of the others") {
+  const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/convolution.nap");
+  const auto labels_given = "group n 16, u 2, v 8, o 64, stream c 64 at smem; group v 4, o 32 at reg";
+  CHECK(labels(teams(text, labels_given)) ==
+        "group n 16, u 1, v 1, o 64, stream c 64, i 1, j 1 at smem; group o 16 at reg");
 }
 
 TEST_CASE("as many teams take turns as share out all teams of the block") {

@@ -78,8 +78,8 @@ TEST_CASE("a page has the kernel that is emitted, or why it is another", "[page]
   CHECK(has(page, "attention_kernel_teams"));
   CHECK(has(page, "<a href=\"#diagram-array-K\">K_smem_tile</a>"));
   const auto plain =
-      test::run_cli({"analyze", test::example("convolution"), "--target", "h100-sxm5", "--format", "html"});
-  CHECK(has(plain.out, "convolution_kernel runs without matrix units: no column of it sums products"));
+      test::run_cli({"analyze", test::example("depthwise_convolution"), "--target", "h100-sxm5", "--format", "html"});
+  CHECK(has(plain.out, "depthwise_convolution_kernel runs without matrix units: no column of it sums products"));
 }
 
 TEST_CASE("in a program a name with a tail is the array's, and what has members is none", "[page]") {

@@ -8,10 +8,11 @@ stood in for.
 import os
 import subprocess
 import sys
+from unittest import mock
 
 try:
     import torch
-    from torch.utils.cpp_extension import include_paths, library_paths
+    from torch.utils.cpp_extension import _get_cuda_arch_flags, include_paths, library_paths
 except ImportError:
     print("skipped: PyTorch is not installed (Debian: python3-torch libtorch-dev)")
     sys.exit(77)
@@ -58,7 +59,22 @@ def build(name, file):
 
 def compile(path):
     with open(path) as file:
-        __builtins__.compile(file.read(), path, "exec")
+        return __builtins__.compile(file.read(), path, "exec")
+
+
+def loaded(target, capability):
+    """What importing the operator of attention for a target asks PyTorch's loader for, on a device or on none."""
+    folder = os.path.join(FOLDER, "loaded_" + target)
+    file = os.path.join(SOURCES, "examples/attention.nap")
+    run(NAPKIN, "emit", "cuda", file, "--target", target, "--binding", "torch", "--force", "-q", "-o", folder)
+    path = os.path.join(folder, "attention_torch.py")
+    with mock.patch("torch.utils.cpp_extension.load") as load, \
+            mock.patch("torch.cuda.is_available", return_value=capability is not None), \
+            mock.patch("torch.cuda.get_device_capability", return_value=capability):
+        exec(compile(path), {"__file__": path})
+    assert all(os.path.exists(source) for source in load.call_args.kwargs["sources"])
+    assert load.call_args.kwargs["is_python_module"] is False
+    return load.call_args.kwargs["extra_cuda_cflags"]
 
 
 def write(name, text):
@@ -118,5 +134,12 @@ mean = x.double().unfold(1, 2, 2).unfold(2, 2, 2).mean((-1, -2))
 close(pooling(x, 3, 4, 2, 2), mean, 1e-2)
 raises(ValueError, "the kernels do not hold for these sizes", lambda: pooling(x, 4, 4, 2, 2))
 raises(ValueError, "axis u of the call is 0 long", lambda: pooling(x, 0, 4, 2, 2))
+
+# Kernels of teams are there only under the full name of a Hopper; PyTorch then adds no name of its own.
+teams = "-gencode=arch=compute_90a,code=sm_90a"
+assert loaded("h100-sxm5", (9, 0)) == ["-O3", teams]
+assert _get_cuda_arch_flags(loaded("h100-sxm5", (9, 0))) == []
+for target, capability in (("h100-sxm5", (8, 0)), ("h100-sxm5", None), ("a100-sxm4-80", (9, 0))):
+    assert loaded(target, capability) == ["-O3"], (target, capability)
 
 print("4 operators of PyTorch: good")
