@@ -134,16 +134,19 @@ TEST_CASE("kernels on matrix units compute what the diagram means and move what 
     }
 }
 
-// Keys and values divided among blocks, and what merges their parts, as the search leaves a single query.
+// Keys and values divided among blocks, and what merges their parts, as the search leaves a single query. Parts are as
+// long as planned where there are several.
 TEST_CASE("attention whose keys are divided among blocks is merged", "[emulated][tensor]") {
   const auto hardware = read_machine(machine);
   const auto found = search(read_text(case_named("decode").text), hardware, Goal());
   REQUIRE(found.plan.kernels.size() == 2);
+  REQUIRE(found.divisions.size() == 1);
+  const auto part = 65536 / found.divisions[0].parts;
   const auto code = emit_cuda(found.diagram, found.plan, hardware, CudaPath::tensor);
   const auto folder = emulate::build("tensor_decode_divided", found.diagram, code.files);
-  for (const std::string sizes :
-       {"k=1 r=4 q=1 x=64 d=64 x_part=2 x_in_part=32", "k=2 r=8 q=1 x=256 d=128 x_part=4 x_in_part=64",
-        "k=2 r=3 q=1 x=111 d=37 x_part=3 x_in_part=37"}) {
+  for (const auto& sizes : {fmt::format("k=1 r=4 q=1 d=64 x={} x_part=2 x_in_part={}", part * 2, part),
+                            fmt::format("k=1 r=3 q=1 d=40 x={} x_part=3 x_in_part={}", part * 3, part),
+                            std::string("k=2 r=3 q=1 d=37 x=41 x_part=1 x_in_part=41")}) {
     CAPTURE(sizes);
     const auto ran = emulate::harness(folder, sizes);
     INFO(ran.output);
