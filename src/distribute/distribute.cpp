@@ -175,16 +175,17 @@ bool WarpNest::lasts(const Compute* compute) const {
 namespace {
 
 // The same for as many blocks on a core as planned, or for as many as there is room for.
-WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned) {
+WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned,
+                     bool tight) {
   for (auto blocks = planned.blocks; blocks > 1; --blocks) try {
-      return Distributing(fitted, hardware, alone.team, planned, blocks).run();
+      return Distributing(fitted, hardware, alone.team, planned, blocks, tight).run();
     } catch (const Misfit&) {
     }
   return alone;
 }
 
-std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team,
-                                           const Planned& planned) {
+std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned,
+                                    bool tight) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -193,7 +194,8 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
   for (;;) {
     try {
       if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result = with_blocks(Distributing(fitted, hardware, team, planned, 1).run(), fitted, hardware, planned);
+      auto result =
+          with_blocks(Distributing(fitted, hardware, team, planned, 1, tight).run(), fitted, hardware, planned, tight);
       result.partition = fitted.partition;
       if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
       if (team > 1) share_tiles(result);
@@ -204,6 +206,14 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
         return Refused{misfit.reason, {}};
     }
   }
+}
+
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team,
+                                           const Planned& planned) {
+  auto result = fit(kernel, hardware, team, planned, false);
+  if (std::holds_alternative<WarpNest>(result)) return result;
+  auto tight = fit(kernel, hardware, team, planned, true);
+  return std::holds_alternative<WarpNest>(tight) ? tight : result;
 }
 
 }  // namespace

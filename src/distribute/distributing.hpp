@@ -23,9 +23,10 @@ inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_o
 
 class Distributing {
  public:
-  // With so many blocks beside each other on a core.
-  Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks)
-      : kernel_(kernel), hardware_(hardware) {
+  // With so many blocks beside each other on a core; `tight`: with no registers to spare for the compiler.
+  Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks,
+               bool tight)
+      : kernel_(kernel), hardware_(hardware), tight_(tight) {
     result_.team = team;
     result_.planned = planned.overlap;
     result_.planned_blocks = planned.blocks;
@@ -130,6 +131,7 @@ class Distributing {
 
   void count_registers();
   std::int64_t most_registers() const;
+  std::int64_t rest() const;
   std::int64_t positions() const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
@@ -170,6 +172,7 @@ class Distributing {
   std::vector<PlacedLoad> loads_;
   std::vector<PlacedColumn> computes_;
   std::vector<PlacedSave> saves_;
+  bool tight_ = false;
   WireId rows_;
   std::set<BufferId> asked_;  // which pieces count: read before anything is copied for them
 };

@@ -10,6 +10,7 @@ constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
 constexpr std::int64_t addresses = 92;       // of a lane: what a compiler needs beside values, and
 constexpr std::int64_t to_spare = 8;         // what it should have left where operands are kept
 constexpr std::int64_t team_addresses = 50;  // descriptors take the place of many of them
+constexpr std::int64_t tight_addresses = 60, tight_team_addresses = 40;  // and where it may spill
 constexpr std::int64_t team_to_spare = 14;   // what it should have left where teams in turn overlap within as well
 constexpr std::int64_t team_positions = 22;  // where masks compare them, or folds read tiles number by number
 constexpr std::int64_t wanted_copies = 2, line = 128;
@@ -32,7 +33,7 @@ void Distributing::count_registers() {
 std::int64_t Distributing::most_registers() const {
   std::int64_t most = 0;
   for (const auto& each : held(nest())) {
-    std::int64_t all = by_teams() ? team_addresses + positions() : addresses;
+    std::int64_t all = rest();
     for (const auto id : each.buffers) all += values(id);
     if (each.overwrites) all -= std::min(values(each.overwrites->first), values(each.overwrites->second));
     if (const auto* product = result_.product(each.compute)) all += operand_registers(*product);
@@ -40,6 +41,11 @@ std::int64_t Distributing::most_registers() const {
     most = std::max(most, all);
   }
   return most;
+}
+// Beside values and operands: what a compiler needs, or where nothing fits so, what it gets by with.
+std::int64_t Distributing::rest() const {
+  if (tight_) return by_teams() ? tight_team_addresses : tight_addresses;
+  return by_teams() ? team_addresses + positions() : addresses;
 }
 std::int64_t Distributing::positions() const {
   const auto needs = [&](const PlacedColumn& place) {
