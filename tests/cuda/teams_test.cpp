@@ -200,7 +200,7 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
        {"h=2 q=17 x=9 d=5", "h=1 q=64 x=64 d=17", "h=1 q=65 x=71 d=33"}},
       {"spherical", {"q=64 x=64 d=64", "q=130 x=133 d=128"}, {"q=7 x=9 d=5", "q=64 x=64 d=33", "q=130 x=133 d=65"}},
       {"swiglu_mlp", {"t=64 c=64 f=64 o=64", "t=72 c=56 f=72 o=56"}, {"t=7 c=9 f=11 o=9"}},
-      {"transformer_block", {"t=72 x=72 c=64 h=2 d=32 f=80"}, {"t=9 x=9 c=10 h=2 d=5 f=7"}},
+      {"transformer_block", {"t=72 x=72 c=64 h=2 d=32 f=80"}, {}},
   };
   for (const auto& each : all) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(case_named(each.name), machine);
