@@ -48,7 +48,7 @@ TEST_CASE("outputs leave through shared memory where that leaves room for rings"
   REQUIRE(roomy.stores.size() == 1);
   CHECK(roomy.stores.begin()->second.begin >= 2 * 4 * 64 * 128 * 2);  // behind four copies of both tiles
   CHECK(roomy.no_stores == "");
-  const auto full = of(attention.text, "group q 128, stream x 160 at smem; group q 16 at reg");
+  const auto full = of(attention.text, "group q 128, stream x 176 at smem; group q 16 at reg");
   CHECK(full.stores.empty());
   CHECK(says(full.no_stores, "no room"));
   const auto across = of(product("f16[n, m]"), "group m 128, n 64, stream k 64 at smem; group n 16 at reg");
