@@ -49,7 +49,7 @@ std::vector<std::string> reading_help(const Circuit& circuit) {
   return lines;
 }
 
-std::vector<std::string> reading_help(const Diagram& diagram, const Plan& plan, bool divided) {
+std::vector<std::string> reading_help(const Diagram& diagram, const Plan& plan, std::optional<std::int64_t> divisor) {
   std::vector<std::string> lines;
   const auto add = [&](SplitKind kind, char letter, const char* what, const char* how) {
     const auto* split = first(plan, kind);
@@ -60,7 +60,8 @@ std::vector<std::string> reading_help(const Diagram& diagram, const Plan& plan, 
   };
   add(SplitKind::group, 'g', "groups", "side by side");
   add(SplitKind::stream, 's', "pieces", "one after another");
-  if (divided) lines.emplace_back("÷16: a whole multiple of 16, as instructions and lines of memory take them");
+  if (divisor)
+    lines.push_back(fmt::format("÷{0}: instructions or lines of memory take {0} positions at a time", *divisor));
   lines.emplace_back("H: what is moved into the level or out of it, in the whole launch");
   lines.emplace_back("M: what the level holds at most, for one group");
   return lines;

@@ -35,18 +35,18 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
   const auto all = circuit(diagram);
   Page page(width, fmt::format("{} on {}", diagram.name, hardware.name), described(all));
   page.set_levels(inked(hardware));
-  bool divided = false;
+  std::optional<std::int64_t> divisor;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto& kernel = plan.kernels[i];
     const auto some = part(all, *kernel.derivation);
     auto at = levels(some, kernel, hardware);
     if (i < configurations.size() && configurations[i]) at.divisors = divisors(diagram, *configurations[i]);
-    divided = divided || !at.divisors.empty();
+    if (!divisor && !at.divisors.empty()) divisor = at.divisors.begin()->second;
     page.add_heading(kernel_words(diagram, kernel, hardware));
     page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
   }
   page.add_legend();
-  for (const auto& line : reading_help(diagram, plan, divided)) page.add_heading(line);
+  for (const auto& line : reading_help(diagram, plan, divisor)) page.add_heading(line);
   return page.end();
 }
 

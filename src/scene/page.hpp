@@ -37,6 +37,6 @@ class Page {
 std::string described(const Circuit&);
 // How to read what is drawn of a circuit, and what stands on the wires and above the columns of a plan: a line each.
 std::vector<std::string> reading_help(const Circuit&);
-std::vector<std::string> reading_help(const Diagram&, const Plan&, bool divided);
+std::vector<std::string> reading_help(const Diagram&, const Plan&, std::optional<std::int64_t> divisor);
 
 }  // namespace napkin::scene

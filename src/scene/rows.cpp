@@ -26,7 +26,7 @@ class Rows {
 
   Row row(std::size_t begin, std::size_t end) {
     Row row;
-    end_ = end;
+    begin_ = begin, end_ = end;
     stack_ = start(begin, end);
     row.start = column(stack_);
     for (auto f = begin; f < end; ++f) row.steps.push_back(step(f));
@@ -38,9 +38,11 @@ class Rows {
     const auto found = made_.find(value);
     return found == made_.end() || found->second < f;
   }
-  // An array that only a later row reads leaves this one, and enters that one by its name.
+  // An array that only a later row reads leaves this one, and enters that one by its name. An output is saved at the
+  // end of the row that makes it, and has nothing to do in a later one but to be read.
   bool stays_from(std::size_t value, std::size_t f) const {
-    if (contains(circuit_.outputs, value)) return true;
+    const bool was_saved = made_.contains(value) && made_before(value, begin_);
+    if (contains(circuit_.outputs, value) && !was_saved) return true;
     const auto found = last_read_.find(value);
     if (found == last_read_.end() || found->second < f) return false;
     return circuit_.values[value].name.empty() || read_between(value, f, end_);
@@ -161,7 +163,7 @@ class Rows {
   const Circuit& circuit_;
   std::map<std::size_t, std::size_t> made_, last_read_;  // by value, the function
   Values stack_;
-  std::size_t end_ = 0;  // of the row
+  std::size_t begin_ = 0, end_ = 0;  // of the row
 };
 
 }  // namespace

@@ -274,6 +274,9 @@ TEST_CASE("what was emitted before is overwritten, what a person wrote is not", 
     for (const auto& file : std::filesystem::directory_iterator(out))
       CHECK(has(text_of(file).substr(0, 300), "napkin"));
     CHECK(run_cli(emit).code == exit_done);
+    // The first line has the plan, which may be long.
+    folder.write(language + "/matmul.h", "// matmul: " + std::string(5000, 'g') + "\n//\n// Printed by napkin.\n");
+    CHECK(run_cli(emit).code == exit_done);
     const auto mine = folder.write(language + "/matmul.h", "int mine;\n");
     const auto ran = run_cli(emit);
     CHECK(ran.code == exit_input);

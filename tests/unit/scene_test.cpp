@@ -327,6 +327,17 @@ TEST_CASE("what goes on in another row has a name, though it stands inside a sta
   CHECK(has(narrow, "part 2 of Y"));
 }
 
+TEST_CASE("an output that a later row reads ends there", "[scene]") {
+  const auto diagram = read_text(
+      "diagram early\n\naxis a = 8\n\ninput X: f32[a]\n\nE[a] = 1 / (1 + exp(2 * X[a] + 3 * X[a] * X[a] - 4))\n"
+      "F[a] = 1 / (1 + exp(2 * E[a] + 3 * E[a] * E[a] - 5))\noutput E\noutput F\n");
+  const auto scene = lay_out(diagram, 400);
+  // Where it is made, and where the next row begins.
+  CHECK(std::ranges::count_if(scene.marks, [](const Mark& mark) {
+          return mark.kind == MarkKind::array_name && std::get<Words>(mark.shape).text == "E";
+        }) == 2);
+}
+
 TEST_CASE("what is read as another wire has that one's piece", "[scene]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto diagram = read_text(
