@@ -23,7 +23,7 @@ attribute() { sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head 
 need_packages "${build_packages[@]}" clang-format python3 librsvg2-bin
 # Only for the tests of pages in a browser and of operators of PyTorch, which are skipped without them.
 want_packages chromium nodejs npm
-want_packages python3-torch libtorch-dev
+want_packages python3-torch libtorch-dev python3-setuptools
 if [[ $ci ]]; then
   need_packages clang libclang-rt-dev
   configure_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=ON

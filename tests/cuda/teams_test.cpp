@@ -184,7 +184,7 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
        {"k=2 r=3 q=7 x=19 d=5", "k=1 r=2 q=64 x=64 d=33", "k=1 r=2 q=130 x=71 d=65"}},
       {"latent_attention", {"h=64 x=128 c=64 p=16", "h=72 x=200 c=128 p=32"}, {"h=3 x=9 c=12 p=4"}},
       {"layernorm_projection", {"t=64 c=64 o=64", "t=70 c=80 o=96"}, {"t=7 c=9 o=5"}},
-      {"low_rank_adapter", {"t=64 c=64 o=64 r=16", "t=72 c=80 o=96 r=16"}, {"t=7 c=9 o=5 r=2"}},
+      {"low_rank_adapter", {"t=64 c=64 o=64 r=16", "t=72 c=80 o=96 r=16"}, {"t=7 c=9 o=5 r=2"}, false},
       {"matmul_bias_relu", {"a=64 b=64 c=64", "a=67 b=40 c=144"}, {"a=67 b=41 c=143"}},
       {"multi_head",
        {"b=1 h=2 q=64 x=64 d=64", "b=2 h=1 q=130 x=205 d=72"},

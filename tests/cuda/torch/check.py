@@ -13,8 +13,8 @@ from unittest import mock
 try:
     import torch
     from torch.utils.cpp_extension import _get_cuda_arch_flags, include_paths, library_paths
-except ImportError:
-    print("skipped: PyTorch is not installed (Debian: python3-torch libtorch-dev)")
+except ImportError as missing:
+    print(f"skipped: {missing}; PyTorch is needed, and what builds its extensions (Debian: python3-torch libtorch-dev python3-setuptools)")
     sys.exit(77)
 
 NAPKIN, SOURCES, FOLDER, COMPILER = sys.argv[1:5]
