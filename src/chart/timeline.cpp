@@ -50,7 +50,8 @@ class Timeline {
     seconds = std::max(seconds, longest_);
     scale_ = from_zero(seconds, margin + names_width, margin + names_width + bars_width);
     scale_.high = seconds, scale_.end = margin + names_width + bars_width;
-    sheet_.head(fmt::format("kernel {}: {}{}; as drawn {}{}", kernel_name(one), words(pipelining().overlap),
+    sheet_.head("kernel " + kernel_name(one));
+    sheet_.note(fmt::format("{}{}; as drawn {}{}", words(pipelining().overlap),
                             teams_ > 1 ? ", once all are under way" : "", lasting(longest_),
                             pipelining().runs ? ", a step takes " + lasting(pipelining().step_s) : ""));
   }
