@@ -7,6 +7,7 @@
 #include "emit/report_document.hpp"
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
+#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -47,6 +48,7 @@ TEST_CASE("a report is one page with diagram, film, charts, tables and programs"
 
 // Seventeen kernels over four levels, and the example with the most to tell, on the machine whose pages are longest.
 TEST_CASE("the page of twenty statements is under 1 MB, with charts of the kernels that take longest", "[page][cli]") {
+  if (test::sanitized) return;  // minutes
   const auto ran =
       test::run_cli({"analyze", NAPKIN_SOURCE_DIR "/bench/twenty.nap", "--target", "h100-sxm5-x8", "--format", "html"});
   CHECK(ran.code == exit_done);
