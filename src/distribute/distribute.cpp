@@ -201,8 +201,9 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
       if (team > 1) share_tiles(result);
       return result;
     } catch (const Misfit& misfit) {
+      const auto before = fitted.partition;
       const bool mended = mend(fitted.partition, misfit, kernel.program.scratch, leaf, team);
-      if (!mended || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
+      if (!mended || fitted.partition == before || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
         return Refused{misfit.reason, {}};
     }
   }

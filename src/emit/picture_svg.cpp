@@ -245,31 +245,39 @@ std::string print_each(const Printed& from, std::size_t first, std::size_t end) 
   return text;
 }
 
-std::string print_titled(Printed from, std::size_t first, std::size_t end) {
-  if (from.use.detail != SvgDetail::grouped) return print_each(from, first, end);
+// Marks that follow each other and say the same are a group that says it once, as `opening` has it.
+template <class Print>
+std::string in_groups(const Scene& scene, std::size_t first, std::size_t end, std::string Mark::*common,
+                      std::string_view opening, const Print& print_group) {
   std::string text;
   for (std::size_t last = 0; first < end; first = last) {
-    last = end_of_group(from.scene, first, end, &Mark::about);
-    from.titled = last > first + 1 && !from.scene.marks[first].about.empty();
-    const auto inside = print_each(from, first, last);
-    text += from.titled ? fmt::format("<g><title>{}</title>\n{}</g>\n", xml(from.scene.marks[first].about), inside)
-                        : inside;
+    last = end_of_group(scene, first, end, common);
+    const auto& said = scene.marks[first].*common;
+    const bool once = last > first + 1 && !said.empty();
+    if (once) text += fmt::format(fmt::runtime(opening), xml(said));
+    text += print_group(first, last, once);
+    if (once) text += "</g>\n";
   }
   return text;
 }
 
+std::string print_titled(Printed from, std::size_t begin, std::size_t stop) {
+  if (from.use.detail != SvgDetail::grouped) return print_each(from, begin, stop);
+  return in_groups(from.scene, begin, stop, &Mark::about, "<g><title>{}</title>\n",
+                   [&](std::size_t first, std::size_t end, bool once) {
+                     from.titled = once;
+                     return print_each(from, first, end);
+                   });
+}
+
 std::string print_marks(Printed from) {
-  const auto end = from.scene.marks.size();
-  if (from.use.detail == SvgDetail::whole) return print_each(from, 0, end);
-  std::string text;
-  for (std::size_t first = 0, last = 0; first < end; first = last) {
-    last = end_of_group(from.scene, first, end, &Mark::array);
-    from.of_array = last > first + 1 && !from.scene.marks[first].array.empty();
-    const auto inside = print_titled(from, first, last);
-    text += from.of_array ? fmt::format("<g data-array=\"{}\">\n{}</g>\n", xml(from.scene.marks[first].array), inside)
-                          : inside;
-  }
-  return text;
+  const auto all = from.scene.marks.size();
+  if (from.use.detail == SvgDetail::whole) return print_each(from, 0, all);
+  return in_groups(from.scene, 0, all, &Mark::array, "<g data-array=\"{}\">\n",
+                   [&](std::size_t first, std::size_t end, bool once) {
+                     from.of_array = once;
+                     return print_titled(from, first, end);
+                   });
 }
 
 }  // namespace

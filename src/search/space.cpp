@@ -12,6 +12,7 @@
 
 #include "configure/divisors.hpp"
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -277,14 +278,7 @@ void time_launches(Space& space) {
 }
 
 bool asks_for_position(const Diagram& diagram, ExprId id) {
-  return match(
-      diagram.at(id).node, [](const Constant&) { return false; }, [](const Position&) { return true; },
-      [](const Size&) { return false; }, [](const Access&) { return false; },
-      [&](const Apply& a) {
-        return std::ranges::any_of(a.arguments, [&](ExprId argument) { return asks_for_position(diagram, argument); });
-      },
-      [&](const Cast& c) { return asks_for_position(diagram, c.value); },
-      [&](const Reduce& r) { return asks_for_position(diagram, r.body); });
+  return any_part(diagram, id, [&](ExprId part) { return std::holds_alternative<Position>(diagram.at(part).node); });
 }
 
 // Elsewhere, of whole sectors along the innermost axis of an array; not where masks compare positions, whose bounds

@@ -140,13 +140,15 @@ kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
   return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
 }
 std::int64_t model_bytes(const kernel_cases::Case& each, const kernel_cases::Planned& planned, const std::string& sizes,
-                         const std::function<Partition(const Kernel&)>& distributed) {
+                         const Distributed& distributed) {
   const auto diagram = read_text(each.text, sizes_of(sizes));
   std::int64_t bytes = 0;
   for (const auto& kernel : planned.plan.kernels) {
+    const auto partition = distributed(kernel);
+    if (!partition) continue;
     const auto again = make_kernel(
         std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements, kernel.derivation->outputs)),
-        distributed(kernel));
+        *partition);
     bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
   }
   return bytes;
@@ -165,8 +167,8 @@ Counts counts(const std::string& output) {
   return all;
 }
 
-void run_all(const Case& each, const Planned& planned, const std::string& folder,
-             const std::function<Partition(const Kernel&)>& distributed, const std::function<void(Counts&)>& also) {
+void run_all(const Case& each, const Planned& planned, const std::string& folder, const Distributed& distributed,
+             const std::function<void(Counts&)>& also) {
   for (const auto& sizes : each.run_sizes) {
     CAPTURE(sizes);
     const auto ran = harness(folder, sizes);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,14 @@ using Counts = std::map<std::string, long long>;
 Counts counts(const std::string& output);
 
 // What the cost model says that moves between the outermost level and the next, of the kernels with the partitions that
-// they are distributed with, at other sizes.
+// they are distributed with, at other sizes; not of those without one, which run on plain threads and count nothing.
+using Distributed = std::function<std::optional<napkin::Partition>(const napkin::Kernel&)>;
 std::int64_t model_bytes(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& sizes,
-                         const std::function<napkin::Partition(const napkin::Kernel&)>& distributed);
+                         const Distributed&);
 
 // Runs the harness of a folder at all sizes of a case, the first also by the driver: every result is right, and as much
 // moves as the model says of the kernels as they are distributed. `also` looks at what else was counted.
-void run_all(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& folder,
-             const std::function<napkin::Partition(const napkin::Kernel&)>& distributed,
+void run_all(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& folder, const Distributed&,
              const std::function<void(Counts&)>& also);
 
 // Text of a kernel and what is written instead: at the `which`-th of its places, from 0, or with -1 at all of them.
