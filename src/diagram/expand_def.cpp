@@ -5,12 +5,33 @@
 #include <utility>
 
 #include "diagram/expand.hpp"
+#include "diagram/spread.hpp"
 #include "syntax/print_expression.hpp"
 #include "text/limits.hpp"
 
 namespace napkin {
 
-Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope, DefEntry& entry) {
+namespace {
+
+// The def as it is called over so many axes: itself, or spread over several.
+DefEntry& called_over(std::size_t axes, DefEntry& entry) {
+  if (entry.def->axes.size() != 1 || axes < 2) return entry;
+  auto& made = entry.over[axes];
+  if (made == nullptr)
+    if (auto def = spread(*entry.def, axes)) {
+      made = std::make_shared<SpreadDef>(SpreadDef{std::move(*def), entry});
+      made->entry.def = &made->def;
+      made->entry.over.clear();
+    }
+  return made == nullptr ? entry : made->entry;
+}
+
+}  // namespace
+
+Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope, DefEntry& of_name) {
+  const bool one = of_name.def->axes.size() == 1;
+  if (one && expr.axes.size() > 1 && !check(of_name)) return std::nullopt;
+  auto& entry = called_over(expr.axes.size(), of_name);
   const auto& def = *entry.def;
   std::vector<AxisId> axes;
   check_distinct(expr.axes, diagnostics_);
@@ -19,9 +40,14 @@ Expander::Result Expander::expand_def(const ast::Expr& expr, const Scope& scope,
   const bool known = axes.size() == expr.axes.size();
   if (expr.axes.size() != def.axes.size()) {
     fail({.code = "E0209",
-          .message = fmt::format("`{}` takes {} ax{}s, found {}", def.name.text, def.axes.size(),
-                                 def.axes.size() == 1 ? "i" : "e", expr.axes.size()),
+          .message = fmt::format("`{}` takes {} ax{}s, found {}", def.name.text, def.axes.size(), one ? "i" : "e",
+                                 expr.axes.size()),
           .others = {{def.name.span, "defined here"}},
+          .notes = one && expr.axes.size() > 1
+                       ? std::vector<std::string>{fmt::format("it asks for the position along `{0}`, and over several "
+                                                              "axes there is none",
+                                                              def.axes[0].text)}
+                       : std::vector<std::string>{},
           .help =
               fmt::format("write `{}(..)`", def.name.text + (def.axes.empty() ? "" : print_names(def.axes, '[', ']')))},
          expr, scope);

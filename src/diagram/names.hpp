@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,11 +18,17 @@ enum class Kind : std::uint8_t { number, condition, any };  // `any`: of a param
 
 enum class DefState : std::uint8_t { unchecked, checking, good, bad };
 
+struct SpreadDef;
 struct DefEntry {
   const ast::Def* def = nullptr;
   bool prelude = false;
   DefState state = DefState::unchecked;
-  Kind kind = Kind::any;  // of its value
+  Kind kind = Kind::any;                                        // of its value
+  std::map<std::size_t, std::shared_ptr<SpreadDef>> over = {};  // several axes in place of its one, where called so
+};
+struct SpreadDef {
+  ast::Def def;
+  DefEntry entry;
 };
 
 struct ArrayEntry {

@@ -84,6 +84,22 @@ TEST_CASE("the prelude means what its comments say") {
   }
 }
 
+TEST_CASE("a def of one axis runs over several as over their product") {
+  for (const auto& [call, value] : by_hand()) {
+    const auto axes = call.find("[x]");
+    if (axes == std::string::npos) continue;
+    auto over_both = call;
+    over_both.replace(axes, 3, "[q, x]");
+    CAPTURE(over_both);
+    const auto diagram =
+        read_text("diagram d; axis q = 3; axis x = 7; input S: f64[q, x]\nY: f64[q, x] = " + over_both + "; output Y");
+    auto values = random_values(diagram, 7);
+    evaluate(diagram, values, false);
+    const auto &S = values.arrays[0], &Y = values.arrays[1];
+    for (std::size_t i = 0; i < S.size(); ++i) CHECK_THAT(Y[i], WithinAbs(value(S[i], S), 1e-9));
+  }
+}
+
 TEST_CASE("every def of the prelude is tried, and has a comment above it") {
   Sources sources;
   Diagnostics diagnostics;
