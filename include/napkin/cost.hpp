@@ -40,6 +40,7 @@ struct LevelCost {
   std::optional<double> capacity;                                // in bytes, or in values where the level counts values
   std::int64_t groups = 1;                                       // pieces at this level, all parents together
   std::int64_t groups_per_parent = 1;
+  std::int64_t together = 1;  // units that hold a piece between them: then `capacity` is that of all of them
   std::optional<double> ideal_time_s, time_s;
   std::vector<ArrayCost> arrays;
   std::vector<HeldArray> held;  // what the largest column holds, largest first

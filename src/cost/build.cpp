@@ -32,6 +32,7 @@ class CostModelBuilder {
       model_.sized_.push_back(shape_.derivation->scratch.size(WireId{w}).has_value());
     }
     walk(nest_.body);
+    find_rooms();
     hold();
     group();
     fix_products();
@@ -284,6 +285,16 @@ class CostModelBuilder {
     }
   }
 
+  void find_rooms() {
+    for (const auto& level : hardware_.levels) model_.own_rooms_.push_back(level.room());
+    model_.rooms_ = model_.own_rooms_;
+    const auto& level = hardware_.levels[leaf_];
+    const auto streams = [&](const Split& s) { return s.level == leaf_ && s.kind == SplitKind::stream; };
+    if (contracts_ || std::ranges::any_of(shape_.partition.splits, streams)) return;
+    if (level.shared && level.max_groups && level.capacity)
+      model_.rooms_[leaf_] = std::min(level.capacity->value, level.room() * static_cast<double>(*level.max_groups));
+  }
+
   // ---- what sizes do not change ----
   void fix_products() {
     const auto fix = [&](Product& product) {
@@ -316,6 +327,7 @@ class CostModelBuilder {
   // ---- operations ----
   void operate(const Compute& compute) {
     const auto& column = compute.column;
+    contracts_ = contracts_ || contracts(diagram_, column);
     std::set<WireId> wires(diagram_.at(column.output).wires.begin(), diagram_.at(column.output).wires.end());
     const std::set<WireId> kept = wires;
     wires.insert(column.over.begin(), column.over.end());
@@ -449,6 +461,7 @@ class CostModelBuilder {
   const Diagram& diagram_;
   const Hardware& hardware_;
   std::size_t leaf_;
+  bool contracts_ = false;  // some column
   std::vector<Split> loops_;
   std::vector<Needs> needs_;             // of the loops around
   std::map<Asked, std::size_t> asks_{};  // of what stands before in their bodies: the shares

@@ -15,6 +15,8 @@ double used(const Level& level, const Figures::At& at, Model model) {
   return static_cast<double>(ideal ? at.ideal_memory_bytes : at.memory_bytes);
 }
 
+std::int64_t units_for(double held, double room) { return held > room ? std::llround(std::ceil(held / room)) : 1; }
+
 std::int64_t product_of(const std::vector<std::int64_t>& all) {
   std::int64_t product = 1;
   for (const auto factor : all)
@@ -30,7 +32,7 @@ bool CostModel::fits(const Figures& figures, Model model) const {
     const auto& level = hardware_->levels[i];
     const auto& at = figures.levels[i];
     const double one = used(level, at, model);
-    if (one > level.room()) return false;
+    if (one > room(i, at.groups_per_parent)) return false;
     if (level.max_groups && at.groups_per_parent > *level.max_groups) return false;
     if (level.shared && level.capacity && one * static_cast<double>(at.groups_per_parent) > level.capacity->value)
       return false;
@@ -49,8 +51,8 @@ std::vector<Overrun> CostModel::overruns(std::span<const std::int64_t> sizes, co
       const auto held = held_at(sizes, i);
       return held.empty() ? std::string() : held[0].array;
     };
-    if (one > level.room())
-      all.push_back({i, one - level.room(), largest(), "memory"});
+    if (const auto room = this->room(i, at.groups_per_parent); one > room)
+      all.push_back({i, one - room, largest(), "memory"});
     else if (level.shared && level.capacity && together > level.capacity->value)
       all.push_back({i, together - level.capacity->value, largest(), "memory of all groups"});
     if (level.max_groups && at.groups_per_parent > *level.max_groups)
@@ -127,7 +129,11 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
         .time_s = times.levels[i],
         .arrays = array_costs(kernel.program.scratch, figures, i),
         .held = held_at(sizes, i)};
-    if (hardware_->levels[i].capacity || hardware_->levels[i].usable) level.capacity = hardware_->levels[i].room();
+    if (hardware_->levels[i].capacity || hardware_->levels[i].usable) {
+      const double one = hardware_->levels[i].room(), most = room(i, at.groups_per_parent);
+      level.together = units_for(std::min(used(hardware_->levels[i], at, model), most), one);
+      level.capacity = std::min(one * static_cast<double>(level.together), std::max(one, most));
+    }
     cost.levels.push_back(std::move(level));
   }
   name_units(cost, figures, times);

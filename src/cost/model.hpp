@@ -102,6 +102,9 @@ class CostModel {
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
   std::vector<Overrun> overruns(std::span<const std::int64_t> sizes, const Figures&, Model) const;
   bool fits(const Figures&, Model) const;
+  // Of one of so many groups of a parent, in what the level counts. A leaf whose groups have one memory may hold the
+  // only piece in several of them, where nothing is contracted: what each of them folds, all then fold.
+  double room(std::size_t level, std::int64_t groups) const { return groups == 1 ? rooms_[level] : own_rooms_[level]; }
   // With names: `kernel` is what the model was made from.
   KernelCost cost(const Kernel& kernel, std::span<const std::int64_t> sizes, Model) const;
 
@@ -240,7 +243,8 @@ class CostModel {
 
   const Hardware* hardware_;
   std::vector<std::int64_t> wire_sizes_;
-  std::vector<bool> sized_;  // by wire, whether its size is known
+  std::vector<bool> sized_;                // by wire, whether its size is known
+  std::vector<double> own_rooms_, rooms_;  // by level: of one group, and of the groups that may hold a piece together
   std::vector<Cut> cuts_;
   std::vector<Footprint> footprints_;
   std::vector<Transfer> transfers_;

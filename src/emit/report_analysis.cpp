@@ -209,6 +209,7 @@ void add_plan(Document& made, const Analysis& analysis) {
   if (analysis.kernels.size() < 2 && words.empty() && !explored) return;
   made.blocks.push_back(Heading{2, "the whole plan", ""});
   if (analysis.kernels.size() > 1) made.blocks.push_back(totals_table(analysis));
+  add(made, "Statements in several sweeps", sweeps_table(analysis));
   add(made, "Divided axes", division_table(analysis));
   add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
   add(made, "Search", words);

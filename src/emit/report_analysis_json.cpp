@@ -74,6 +74,7 @@ Json level_json(const Hardware& hardware, const LevelCost& cost) {
           {"capacity_values", level.in_values ? capacity : Json(nullptr)},
           {"groups", cost.groups},
           {"groups_per_parent", cost.groups_per_parent},
+          {"together", cost.together},
           {"time_s", number(cost.time_s)},
           {"ideal_time_s", number(cost.ideal_time_s)},
           {"arrays", list(cost.arrays, array_json)},
@@ -236,6 +237,7 @@ std::string json_text(const Analysis& analysis) {
                   {"by_hand", analysis.by_hand ? Json(*analysis.by_hand) : Json(nullptr)},
                   {"completed_levels", completed_json(analysis)},
                   {"saved", saved_json(analysis)},
+                  {"sweeps", sweeps_json(analysis)},
                   {"divisions", divisions_json(analysis)},
                   {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)},
                   {"sharing", shared_json(analysis)}};

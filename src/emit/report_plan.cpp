@@ -107,6 +107,25 @@ Table division_table(const Analysis& analysis) {
   return table;
 }
 
+Table sweeps_table(const Analysis& analysis) {
+  Table table{{{"statement"}, {"why it is several", false, true}}, {}};
+  if (!analysis.plan) return table;
+  for (const auto& swept : analysis.plan->swept)
+    table.rows.push_back(
+        {swept.statement, fmt::format("fits nowhere as one: it keeps an axis and needs all of it first, so {} became "
+                                      "{} in front of it, for kernels that sweep over the axis again",
+                                      join(swept.before), swept.before.size() == 1 ? "a statement" : "statements")});
+  return table;
+}
+
+Json sweeps_json(const Analysis& analysis) {
+  auto all = Json::array();
+  if (!analysis.plan) return all;
+  for (const auto& swept : analysis.plan->swept)
+    all.push_back({{"statement", swept.statement}, {"before", swept.before}});
+  return all;
+}
+
 Json divisions_json(const Analysis& analysis) {
   auto all = Json::array();
   if (!analysis.plan) return all;

@@ -14,5 +14,7 @@ Table saved_table(const Analysis&);      // what every fused kernel saved, and a
 Json saved_json(const Analysis&);
 Table division_table(const Analysis&);  // axes that were divided to keep every core busy, and why
 Json divisions_json(const Analysis&);
+Table sweeps_table(const Analysis&);  // statements that fit only with a kernel for each sweep
+Json sweeps_json(const Analysis&);
 
 }  // namespace napkin::report

@@ -22,6 +22,7 @@ std::string plural(std::int64_t count, const std::string& unit) {
 // "32 blocks", "8 warps in each, 256 in all".
 std::string groups_text(const Analysis& analysis, const LevelCost& cost) {
   const auto& unit = analysis.hardware.levels[cost.level].unit;
+  if (cost.together > 1) return fmt::format("{} together hold each", plural(cost.together, unit));
   if (cost.groups == cost.groups_per_parent) return plural(cost.groups, unit);
   return fmt::format("{} in each, {} in all", plural(cost.groups_per_parent, unit), cost.groups);
 }

@@ -48,6 +48,8 @@ bool has_rate(const Hardware& hardware, Unit unit, Datatype type) {
 
 }  // namespace
 
+bool contracts(const Diagram& diagram, const Column& column) { return contraction(diagram, column).has_value(); }
+
 std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, const Hardware& hardware) {
   std::vector<ColumnWork> work;
   const bool folded = column.fold != nullptr;

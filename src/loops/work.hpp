@@ -15,6 +15,8 @@ struct ColumnWork {
   bool folded = false;  // at every position of the output and of what is folded, else of the output alone
   bool operator==(const ColumnWork&) const = default;
 };
+// Whether it sums products of two arrays.
+bool contracts(const Diagram&, const Column&);
 // A sum of products of two arrays runs on the matrix unit, where the machine has a rate for the wider of the two.
 std::vector<ColumnWork> work_of(const Diagram&, const Column&, const Hardware&);
 

@@ -194,7 +194,7 @@ bool Search::holds(const Beginning& beginning) {
   const auto& shape = shapes_.at(beginning.shape);
   shape.model.least_held(beginning.least, least_);
   for (std::size_t level = 1; level <= shape.level; ++level)
-    if (!scoring_.holds(least_, level, false)) return false;
+    if (!scoring_.holds(shape.model, least_, level, false)) return false;
   return true;
 }
 
@@ -329,7 +329,7 @@ bool Search::holds_together(const Beginning& beginning) {
       if (splits[i].level == level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
         sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
     shape.model.least_held(sizes_, level, bound_);
-    if (!scoring_.holds(bound_, level, true)) return false;
+    if (!scoring_.holds(shape.model, bound_, level, true)) return false;
   }
   return true;
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "derive/sweeps.hpp"
 #include "search/divided.hpp"
 #include "search/kernels.hpp"
 #include "search/prices.hpp"
@@ -247,9 +248,30 @@ class Plans {
 
 }  // namespace
 
-FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+namespace {
+
+FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
   auto found = Plans(diagram, hardware, goal).run();
   found.diagram = diagram;
+  return found;
+}
+
+// Where nothing fits: with every sweep a statement, if that fits.
+FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goal& goal) {
+  const auto apart = sweeps(whole.diagram);
+  if (apart.statements.empty()) return whole;
+  auto found = cut(apart.diagram, hardware, goal);
+  if (found.plan.kernels.size() < found.kernels.size()) return whole;
+  for (const auto& statement : apart.statements) found.swept.push_back({statement.name, statement.before});
+  return found;
+}
+
+}  // namespace
+
+FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+  auto found = cut(diagram, hardware, goal);
+  if (found.plan.kernels.size() < found.kernels.size() && goal.fixed.splits.empty())
+    found = with_sweeps_apart(std::move(found), hardware, goal);
   return divided(std::move(found), hardware, goal);
 }
 

@@ -24,14 +24,14 @@ std::int64_t held(const Level& level, const Figures::At& at, Model model) {
 
 }  // namespace
 
-double Scoring::excess(const Figures& figures) const {
+double Scoring::excess(const CostModel& model, const Figures& figures) const {
   double all = 0;
   for (std::size_t i = 1; i < hardware_.levels.size(); ++i) {
     const auto& level = hardware_.levels[i];
     const auto& at = figures.levels[i];
     const auto one = static_cast<double>(held(level, at, goal_.model));
     const auto groups = static_cast<double>(at.groups_per_parent);
-    double over = std::max(0.0, one / level.room() - 1);
+    double over = std::max(0.0, one / model.room(i, at.groups_per_parent) - 1);
     if (level.shared && level.capacity) over = std::max(over, one * groups / level.capacity->value - 1);
     if (level.max_groups) over += std::max(0.0, groups / static_cast<double>(*level.max_groups) - 1);
     all += over;
@@ -51,7 +51,7 @@ double Scoring::least_launch(const Demand& demand) const {
 }
 
 double Scoring::objective(const CostModel& model, const Figures& figures, Launched launched) const {
-  if (nearest_) return excess(figures);
+  if (nearest_) return excess(model, figures);
   if (goal_.objective == Objective::transfers) return 0;
   const auto taken = seconds(model, figures, launched);
   if (goal_.objective == Objective::time) return taken.value_or(0);
@@ -81,11 +81,11 @@ Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t
   return score;
 }
 
-bool Scoring::holds(const Figures& figures, std::size_t level, bool together) const {
+bool Scoring::holds(const CostModel& model, const Figures& figures, std::size_t level, bool together) const {
   if (nearest_) return true;
   const auto& memory = hardware_.levels[level];
   const auto one = static_cast<double>(held(memory, figures.levels[level], goal_.model));
-  if (!together) return one <= memory.room();
+  if (!together) return one <= model.room(level, 1);  // the fewest groups have most room
   return one * static_cast<double>(figures.levels[level].groups_per_parent) <= memory.capacity->value;
 }
 

@@ -43,9 +43,9 @@ class Scoring {
   double objective(const CostModel&, const Figures&, Launched) const;
   bool stopped() const { return goal_.stop.stop_requested(); }
   // By how much figures do not fit, in parts of what there is.
-  double excess(const Figures&) const;
+  double excess(const CostModel&, const Figures&) const;
   // Whether one group at a level, or with `together` all groups of a parent, hold what they must.
-  bool holds(const Figures&, std::size_t level, bool together) const;
+  bool holds(const CostModel&, const Figures&, std::size_t level, bool together) const;
   // How far a beginning goes that is to be bounded.
   struct Known {
     bool settled;       // the number of blocks

@@ -116,7 +116,7 @@ TEST_CASE("what rows over warps cannot do is refused with its reason") {
              Contains("not number by number"));
 }
 
-TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, unless on plain threads") {
+TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, by rows over warps or plain threads") {
   using namespace napkin::test;
   Folder folder;
   const auto file = folder.write("layers.nap",
@@ -127,6 +127,6 @@ TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, unless o
   CHECK_THAT(done.err, Contains("layers_kernel has its rows over warps: group r 1 at smem"));
   const auto plain =
       run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "--path", "reference", "-o", folder / "plain"});
-  CHECK(plain.code == 1);
-  CHECK_THAT(plain.err, Contains("E0304"));
+  CHECK(plain.code == 0);
+  CHECK_THAT(plain.err, !Contains("has its rows over warps"));
 }
