@@ -47,7 +47,9 @@ struct Product {
   const MatrixInstruction* instruction = nullptr;
   WireId over;
   std::int64_t steps = 1;
-  Operand rows, columns;  // who carries the grid's rows, and who its columns
+  Operand rows, columns;     // who carries the grid's rows, and who its columns
+  bool widened = false;      // operands, in registers: the machine has no products of them as they are
+  std::int64_t longest = 0;  // that `over` may be, for the sum to hold any numbers; 0: as long as it likes
 };
 
 // A tile of an input in shared memory.
@@ -125,6 +127,7 @@ struct WarpNest {
   bool is_within() const { return step && step->within; }
   bool is_in_turn() const { return step && step->teams > 1; }
   const Product* product(const Compute* compute) const;
+  bool is_integer(BufferId) const;  // a sum that its instruction keeps as i32
   bool lasts(const Compute* compute) const;
 };
 

@@ -37,7 +37,7 @@ struct MatrixInstruction {
   std::int64_t m, n, k;
   Fragment a, b, c;
   std::string_view ptx;
-  int capability;  // 80: compute capability 8.0
+  int capability;  // 80: compute capability 8.0, that of the first machine that has it
   int warps = 1;   // that issue it together
 };
 std::span<const MatrixInstruction> matrix_instructions();
@@ -74,6 +74,12 @@ std::span<const AsyncCopy> async_copies();
 
 // The functions that emitted code calls: "napkin_mma_m16n8k16_f16", "napkin_load_x4_transposed", "napkin_copy_16".
 std::string function_name(const MatrixInstruction&);
+// What kernels call: the instruction, or where not every machine from 8.0 on has it, "napkin_product_f8e4m3", which
+// does the same on those that do not.
+std::string product_name(const MatrixInstruction&);
+// Whether a machine, 80 for compute capability 8.0, multiplies operands as they are; else they are widened in
+// registers, by that function or, on 9.0, by ptxas.
+bool multiplies_directly(const MatrixInstruction&, int machine);
 std::string function_name(const MatrixLoad&);
 std::string function_name(const AsyncCopy&);
 std::string function_name(const MatrixInstruction& team, std::int64_t columns, bool from_registers);
@@ -82,5 +88,7 @@ std::string tile_copy_name(std::size_t dimensions, bool shared = false);
 std::string tile_store_name(std::size_t dimensions);  // the other way
 // Their definitions in CUDA C++: as many as the text uses.
 std::string instruction_definitions(std::string_view used_in);
+// Those that are made of instructions.
+std::string product_definitions(std::string_view used_in);
 
 }  // namespace napkin

@@ -167,6 +167,11 @@ const Product* WarpNest::product(const Compute* compute) const {
       std::find_if(products.begin(), products.end(), [&](const Product& p) { return p.compute == compute; });
   return found == products.end() ? nullptr : &*found;
 }
+bool WarpNest::is_integer(BufferId id) const {
+  return std::any_of(products.begin(), products.end(), [&](const Product& p) {
+    return p.compute->to == id && p.instruction->accumulator == Datatype::i32;
+  });
+}
 
 bool WarpNest::lasts(const Compute* compute) const {
   return std::any_of(rings.begin(), rings.end(), [&](const Ring& ring) { return ring.lasting == compute; });

@@ -118,6 +118,8 @@ class Distributing {
   // Operands
 
   void find_operands(Product& product);
+  void check_sum(Product& product) const;
+  bool is_only_added_to(const Compute* compute) const;
   void find_operand(const Product& product, Operand& side, const Extents& extents);
   BufferId staged(BufferId id) const;
   void find_dimensions(BufferId id, const Access& read, StagedTile& tile, const Extents& extents) const;

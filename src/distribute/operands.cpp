@@ -4,6 +4,11 @@
 #include "distribute/distributing.hpp"
 
 namespace napkin {
+namespace {
+
+constexpr std::int64_t longest_sum = 2147483647 / (128 * 128);  // of products of i8, in i32
+
+}  // namespace
 
 // Operands
 
@@ -11,13 +16,39 @@ void Distributing::find_operands(Product& product) {
   const auto& extents = this->extents(product.compute);
   if (!has_wire(product.rows, rows_)) std::swap(product.rows, product.columns);
   const auto& grid = result_.columns.at(product.compute);
-  if (product.instruction->accumulator != Datatype::f32 || nest().at(product.compute->to).type != Datatype::f32)
-    throw Misfit{fmt::format("`{}` is no sum in f32", name(product.compute->to))};
+  check_sum(product);
   if (!grid.columns) throw Misfit{fmt::format("`{}` is a matrix with a vector", name(product.compute->to))};
+  product.widened = !by_teams() && !multiplies_directly(*product.instruction, capability(hardware_));
   product.steps = pieces_of(extents[product.over.index], product.instruction->k);
   find_operand(product, product.rows, extents);
   find_operand(product, product.columns, extents);
   if (by_teams()) check_team_product(product);
+}
+// Sums of integers are kept as i32, which begins with 0, is only added to, and is long enough.
+void Distributing::check_sum(Product& product) const {
+  const auto& compute = *product.compute;
+  const auto type = nest().at(compute.to).type;
+  const bool of_integers = product.instruction->accumulator == Datatype::i32;
+  if (type != Datatype::f32 && !(of_integers && type == Datatype::i32))
+    throw Misfit{fmt::format("`{}` is no sum in f32{}", name(compute.to), of_integers ? " or i32" : "")};
+  if (!of_integers) return;
+  if (!is_only_added_to(&compute))
+    throw Misfit{fmt::format("`{}` is a sum of integers that is not only added to", name(compute.to))};
+  product.longest = longest_sum;
+  for (const auto wire : compute.column.over)
+    if (wire != product.over) product.longest /= diagram().size(wire).value_or(1);
+  if (diagram().size(product.over).value_or(1) > product.longest)
+    throw Misfit{fmt::format("`{}` sums more than {} products, which i32 may not hold", name(compute.to), longest_sum)};
+}
+bool Distributing::is_only_added_to(const Compute* compute) const {
+  const auto is_zero = [&](const Column& column) {
+    const auto* constant = std::get_if<Constant>(&diagram().at(column.value).node);
+    return constant && constant->value == 0 && !column.fold;
+  };
+  return !compute->column.repair && (!compute->carried || compute->carried == compute->to) &&
+         std::all_of(computes_.begin(), computes_.end(), [&](const PlacedColumn& other) {
+           return other.compute == compute || other.compute->to != compute->to || is_zero(other.compute->column);
+         });
 }
 void Distributing::find_operand(const Product& product, Operand& side, const Extents& extents) {
   if (!is_input(side.buffer)) {

@@ -86,16 +86,17 @@ std::int64_t Distributing::values(BufferId id) const {
   const auto found = result_.arrays.find(id);
   return found == result_.arrays.end() || result_.in_passing.contains(id) ? 0 : found->second.values();
 }
-// One side's fragments of a step at once, the other's one after another.
+// One side's fragments of a step at once, the other's one after another; where they are widened, as they were loaded
+// and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
   if (by_teams()) return product.rows.computed ? product.steps * product.instruction->a.registers : 0;
-  return std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
+  return (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }
 // Where the nest loads the operand outside of the product's block, and there is room.
 void Distributing::keep(Product& product) {
   auto& side = product.rows;
-  if (side.computed || by_teams()) return;
+  if (side.computed || product.widened || by_teams()) return;
   const auto& place =
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
   const auto read = std::find_if(product.compute->reads.begin(), product.compute->reads.end(),

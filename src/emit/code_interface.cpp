@@ -149,8 +149,8 @@ void define_possible(const CodePlan& plan, Lines& out) {
   for (const auto& axis : plan.names.axes) positive.push_back(fmt::format("n.{} >= 1", axis));
   out.line(fmt::format("if (!({})) return false;", joined(positive, " && ")));
   for (const auto& [axis, limit] : plan.limits)
-    out.line(
-        fmt::format("if (n.{} > {}) return false;  // left whole by the plan", plan.names.axes[axis.index], limit));
+    out.line(fmt::format("if (n.{} > {}) return false;  // the longest that kernels hold for",
+                         plan.names.axes[axis.index], limit));
   for (const auto& condition : conditions(plan.diagram, plan.names))
     out.line(fmt::format("if (!({})) return false;", condition));
   out.line("return true;");

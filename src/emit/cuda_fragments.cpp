@@ -130,9 +130,11 @@ std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
 std::string FragmentPrinter::stored(BufferId id, const Here& here) {
   const auto array = page_.nest.at(id).array;
   const auto passing = warps_.in_passing.find(id);
+  const auto type = page_.diagram.at(array).type;
+  if (warps_.is_integer(id) && type == Datatype::i32) return slot(id, here);
   const auto text =
       passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, value_of(*passing->second), here);
-  const auto written = filled(code_type(Language::cuda, page_.diagram.at(array).type).write, without_brackets(text));
+  const auto written = filled(code_type(Language::cuda, type).write, without_brackets(text));
   return fmt::format("{}({})", page_.storage(array), without_brackets(written));
 }
 
@@ -233,7 +235,7 @@ void FragmentPrinter::begin(const Compute& compute) {
 
 void FragmentPrinter::round(const Compute& compute) {
   const auto type = page_.nest.at(compute.to).type;
-  if (code_type(Language::cuda, type).round == "{0}") return;
+  if (code_type(Language::cuda, type).round == "{0}" || warps_.is_integer(compute.to)) return;
   Here here;
   const int opened = open_cells(warps_.arrays.at(compute.to), here);
   out_.line(
@@ -243,8 +245,8 @@ void FragmentPrinter::round(const Compute& compute) {
 
 // Loops
 
-void FragmentPrinter::loop(const std::string& counter, std::int64_t count) {
-  out_.line("#pragma unroll");
+void FragmentPrinter::loop(const std::string& counter, std::int64_t count, bool unrolled) {
+  out_.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
   out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, count));
 }
 
@@ -330,7 +332,11 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
   const auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
                     return r.first == access_id;
                   })->second;
-  if (!page_.is_input(from.array)) return {slot(id, here), NumberKind::real};
+  if (!page_.is_input(from.array))
+    return {warps_.is_integer(id)
+                ? fmt::format("{}({})", is_wide(page_.nest, compute) ? "double" : "float", slot(id, here))
+                : slot(id, here),
+            NumberKind::real};
   const auto type = page_.diagram.at(from.array).type;
   return {filled(code_type(Language::cuda, type).read, input(id, from, here)),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};

@@ -66,7 +66,7 @@ class FragmentPrinter {
   void place(WireId, const std::string& offset, Here&);
   void place_column(const Grid&, Here&);
   void close(int opened);
-  void loop(const std::string& counter, std::int64_t count);
+  void loop(const std::string& counter, std::int64_t count, bool unrolled = true);
 
   void save_pairs(BufferId);
   Here open_pairs(const Grid&, Here& first);
@@ -80,6 +80,7 @@ class FragmentPrinter {
   void fold(const Compute&);
   void exchange(const Compute&, const std::string& partial, bool rows, bool columns);
   void product(const Product&);
+  void limit(const Product&);
   void begin(const Compute&);
   void round(const Compute&);
 

@@ -158,12 +158,13 @@ std::string warp_definitions(const std::string& used_in) {
   const bool tiles = used_in.find("napkin_load_tile<") != std::string::npos;
   const bool by_teams = used_in.find("napkin_team_") != std::string::npos;
   if (!tiles && rows.empty() && !by_teams) return "";
-  const auto all =
-      used_in + (tiles || by_teams ? std::string(tile_functions) : "") + (by_teams ? std::string(team_functions) : "");
+  const auto products = product_definitions(used_in);
+  const auto all = used_in + products + (tiles || by_teams ? std::string(tile_functions) : "") +
+                   (by_teams ? std::string(team_functions) : "");
   return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
          "NAPKIN_EMULATION\n" +
-         instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + std::string(fast_functions) +
-         (tiles || by_teams ? std::string(tile_functions) + "\n" : "") +
+         instruction_definitions(all) + std::string(machine_functions) + "#endif\n\n" + products +
+         std::string(fast_functions) + (tiles || by_teams ? std::string(tile_functions) + "\n" : "") +
          (by_teams ? std::string(team_functions) + "\n" : "") +
          (used_in.find("napkin_stage_pair(") != std::string::npos ? std::string(store_functions) + "\n" : "") +
          (used_in.find("napkin_release_cluster<") != std::string::npos ? std::string(cluster_functions) + "\n" : "") +

@@ -108,13 +108,17 @@ void NestPrinter::declare_buffers(const Block& block) {
   for (const auto id : block.buffers) {
     const auto& buffer = nest_.at(id);
     page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
-    if (columns_.is_stored(id)) by_type[code_type(Language::cuda, buffer.type).own].push_back(columns_.declared(id));
+    if (columns_.is_stored(id)) by_type[type(id)].push_back(columns_.declared(id));
     const auto tile = warps_.tiles.find(id);
     if (tile != warps_.tiles.end() && tile->second.copies == 1)
       out_.line(fmt::format("const {}* const {} = {};", page_.storage(buffer.array), tile_pointer(page_, id),
                             page_.buffer(id)));
   }
   for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+}
+
+std::string_view NestPrinter::type(BufferId id) const {
+  return warps_.is_integer(id) ? "int" : code_type(Language::cuda, nest_.at(id).type).own;
 }
 
 std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {

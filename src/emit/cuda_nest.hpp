@@ -32,6 +32,7 @@ class NestPrinter {
 
   virtual void print(const Block&, bool outermost) = 0;
   void declare_buffers(const Block&);
+  std::string_view type(BufferId) const;  // that lanes hold an array in
   std::vector<BufferId> tiles_of(const Block&) const;
   void read_single(const Load&);    // where the block needs one number
   BufferId staged(BufferId) const;  // the tile that it was loaded from

@@ -15,15 +15,17 @@ std::string sum(const std::string& begin, const std::string& more) {
 
 }  // namespace
 
-// Step by step of the instruction: the fragments of one side first, those of the other one after another.
+// Step by step of the instruction: the fragments of one side first, those of the other one after another. Where they
+// are widened, steps stay apart: a compiler would hold those of several at once.
 void FragmentPrinter::product(const Product& product) {
   if (product.instruction->warps > 1) return team_product(product);
+  limit(product);
   begin(*product.compute);
   const auto& grid = warps_.columns.at(product.compute);
   const auto pairs = grid.column_tiles / 2;
   const bool rows_first = product.rows.computed || product.rows.kept || grid.row_tiles <= pairs;
   const auto rows = page_.pool.fresh("a"), columns = page_.pool.fresh("b");
-  loop(lanes.step, product.steps);
+  loop(lanes.step, product.steps, !product.widened);
   const auto load_rows = [&](const std::string& to) {
     if (product.rows.computed) return pack(product, to);
     load(product.rows, product, true, to, lanes.row);
@@ -31,7 +33,7 @@ void FragmentPrinter::product(const Product& product) {
   const auto load_columns = [&](const std::string& to) { load(product.columns, product, false, to, lanes.column); };
   const auto multiply = [&](const std::string& a, const std::string& b) {
     for (int second = 0; second < 2; ++second)
-      out_.line(fmt::format("{}({}[{}][{} * 2{}], {}, {}{});", function_name(*product.instruction),
+      out_.line(fmt::format("{}({}[{}][{} * 2{}], {}, {}{});", product_name(*product.instruction),
                             page_.buffer(product.compute->to), lanes.row, lanes.column, second ? " + 1" : "", a, b,
                             second ? " + 2" : ""));
   };
@@ -65,6 +67,14 @@ void FragmentPrinter::product(const Product& product) {
   }
   out_.close();
   round(*product.compute);
+}
+
+// Where a sum holds only so many products.
+void FragmentPrinter::limit(const Product& product) {
+  if (product.longest == 0) return;
+  for (const auto wire : product.compute->column.over)
+    if (wire != product.over) page_.limit(wire);
+  page_.limits.try_emplace(page_.diagram.at(product.over).axis, product.longest);
 }
 
 std::string FragmentPrinter::kept_name(const Product& product) const { return kept_.at(product.rows.buffer); }

@@ -1,4 +1,5 @@
-// The instructions of compute capability 8.0 as rows, and the functions of CUDA C++ that each becomes.
+// The instructions of single warps as rows, from compute capability 8.0 on, and the functions of CUDA C++ that each
+// becomes.
 #include "napkin/instructions.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,8 @@
 
 namespace napkin {
 namespace {
+
+constexpr int first_machine = 80;
 
 // With g = lane / 4 and t = lane % 4, of operands so many to a register (r): rows g and g + 8, columns r * t .. and
 // the same r * 4 further on.
@@ -37,6 +40,10 @@ const std::vector<MatrixInstruction>& matrix_rows() {
        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 80},
       {"m16n8k32", Datatype::i8, Datatype::i32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 80},
+      {"m16n8k32", Datatype::f8e4m3, Datatype::f32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
+       "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 89},
+      {"m16n8k32", Datatype::f8e5m2, Datatype::f32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
+       "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 89},
   };
   return rows;
 }
@@ -63,17 +70,19 @@ using instruction_text::operands;
 std::string definition(const MatrixInstruction& row) {
   const auto& [a, b, c] = std::tie(row.a, row.b, row.c);
   const bool real = row.accumulator == Datatype::f32;
-  return fmt::format(R"(// c += a * b: {0}, {1} to {2}.
-__device__ __forceinline__ void {3}({4}* c, const unsigned* a, const unsigned* b) {{
-  asm volatile("{5} {6}, {7}, {8}, {6};"
-               : {9}
-               : {10}, {11});
-}}
+  const auto text = fmt::format(
+      "  asm volatile(\"{0} {1}, {2}, {3}, {1};\"\n               : {4}\n               : {5}, {6});\n", row.ptx,
+      operands(0, c.registers), operands(c.registers, a.registers), operands(c.registers + a.registers, b.registers),
+      bound(real ? "+f" : "+r", "c", c.registers), bound("r", "a", a.registers), bound("r", "b", b.registers));
+  return fmt::format(R"(// c += a * b: {}, {} to {}.
+__device__ __forceinline__ void {}({}* c, const unsigned* a, const unsigned* b) {{
+{}}}
 )",
                      row.name, napkin::row(row.operands).name, napkin::row(row.accumulator).name, function_name(row),
-                     real ? "float" : "int", row.ptx, operands(0, c.registers), operands(c.registers, a.registers),
-                     operands(c.registers + a.registers, b.registers), bound(real ? "+f" : "+r", "c", c.registers),
-                     bound("r", "a", a.registers), bound("r", "b", b.registers));
+                     real ? "float" : "int",
+                     row.capability > first_machine
+                         ? fmt::format("#if __CUDA_ARCH__ >= {}0\n{}#endif\n", row.capability, text)
+                         : text);
 }
 
 std::string definition(const MatrixLoad& row) {
@@ -95,6 +104,51 @@ __device__ __forceinline__ void {1}(void* to, const void* from, int count) {{
 }}
 )",
                      row.bytes, function_name(row), row.ptx);
+}
+
+// Two numbers of f8, in the low half of a register, as such of f16. Those of e5m2 are their first bytes. Exponents of
+// e4m3 count from 8 less, which makes 256 times; the greatest of its patterns is no number.
+constexpr std::string_view widening_e4m3 =
+    R"(__device__ __forceinline__ unsigned napkin_widen_f8e4m3(unsigned two) {
+  const unsigned sign = (two & 0x80) << 8 | (two & 0x8000) << 16, size = (two & 0x7f) | (two & 0x7f00) << 8;
+  return napkin_multiply_f16(sign | size << 7, 0x5c005c00) | ((size + 0x10001) & 0x800080) * 0xff;
+}
+)";
+constexpr std::string_view widening_e5m2 =
+    R"(__device__ __forceinline__ unsigned napkin_widen_f8e5m2(unsigned two) {
+  return (two & 0xff) << 8 | (two & 0xff00) << 16;
+}
+)";
+constexpr std::string_view multiplication_f16 =
+    R"(// Two numbers of f16 by two others.
+__device__ __forceinline__ unsigned napkin_multiply_f16(unsigned a, unsigned b) {
+  unsigned both;
+  asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(both) : "r"(a), "r"(b));
+  return both;
+}
+)";
+
+// Every other pair of what is summed is a step of f16, on both sides alike.
+std::string widened(const MatrixInstruction& row) {
+  return fmt::format(
+      R"(// c += a * b: {0} of {1}; where the machine has none, two of f16, which has all of these numbers.
+__device__ __forceinline__ void {2}(float* c, const unsigned* a, const unsigned* b) {{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < {3}0
+#pragma unroll
+  for (int half = 0; half < 32; half += 16) {{
+    unsigned wide_a[4], wide_b[2];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) wide_a[i] = napkin_widen_{1}(a[i] >> half);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) wide_b[i] = napkin_widen_{1}(b[i] >> half);
+    napkin_mma_m16n8k16_f16(c, wide_a, wide_b);
+  }}
+#else
+  {4}(c, a, b);
+#endif
+}}
+)",
+      row.name, napkin::row(row.operands).name, product_name(row), row.capability, function_name(row));
 }
 
 constexpr std::string_view groups_of_copies =
@@ -131,6 +185,14 @@ std::span<const AsyncCopy> async_copies() { return copy_rows; }
 std::string function_name(const MatrixInstruction& row) {
   return fmt::format("napkin_mma_{}_{}", row.name, napkin::row(row.operands).name);
 }
+std::string product_name(const MatrixInstruction& row) {
+  return row.capability > first_machine && row.warps == 1
+             ? fmt::format("napkin_product_{}", napkin::row(row.operands).name)
+             : function_name(row);
+}
+bool multiplies_directly(const MatrixInstruction& row, int machine) {
+  return product_name(row) == function_name(row) || machine == row.capability;
+}
 std::string function_name(const MatrixLoad& row) {
   return fmt::format("napkin_load_x{}{}", row.count, row.transposed ? "_transposed" : "");
 }
@@ -138,11 +200,19 @@ std::string function_name(const AsyncCopy& row) { return fmt::format("napkin_cop
 
 std::string instruction_definitions(std::string_view used_in) {
   std::string text;
+  if (used_in.find("napkin_multiply_f16(") != std::string_view::npos) text += multiplication_f16;
   define(matrix_rows(), used_in, text);
   define(load_rows, used_in, text);
   define(copy_rows, used_in, text);
   if (used_in.find("napkin_copy_commit(") != std::string_view::npos) text += groups_of_copies;
   return text + instruction_text::of_teams(used_in) + instruction_text::of_stores(used_in);
+}
+std::string product_definitions(std::string_view used_in) {
+  std::string text;
+  for (const auto& row : matrix_rows())
+    if (product_name(row) != function_name(row) && used_in.find(product_name(row) + "(") != std::string_view::npos)
+      text += std::string(row.operands == Datatype::f8e4m3 ? widening_e4m3 : widening_e5m2) + widened(row);
+  return text;
 }
 
 }  // namespace napkin

@@ -121,6 +121,13 @@ std::string build(const std::string& name, const Diagram& diagram, const std::ve
   return build_harness(sanitized(write("cuda_tests/" + name, files)), diagram.name);
 }
 
+Ran program(const std::string& name, const std::string& text) {
+  const auto build = sanitized(write("cuda_tests/" + name, {{"program.cpp", text}}));
+  compile(build, "program.cpp");
+  link(build, {"program.cpp"}, "program");
+  return run(build.folder + "/program");
+}
+
 std::string planted(const std::string& name, const Diagram& diagram, std::vector<EmittedFile> files,
                     const std::string& behind, const std::vector<Mistake>& mistakes, const std::string& sizes) {
   auto& text = files.front().text;

@@ -5,6 +5,7 @@
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
+#include "napkin/instructions.hpp"
 #include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
@@ -15,14 +16,25 @@ using namespace kernel_cases;
 
 namespace {
 
-std::string product(const std::string& a, const std::string& b, const std::string& type = "f16") {
+std::string product(const std::string& a, const std::string& b, const std::string& type = "f16",
+                    const std::string& result = "f16") {
   return fmt::format(R"(diagram product
 axis m = 512; axis n = 512; axis k = 512
 input A: {2}[{0}]; input B: {2}[{1}]
-C: f16[m, n] = sum[k](A[{0}] * B[{1}])
+C: {3}[m, n] = sum[k](A[{0}] * B[{1}])
 output C
 )",
-                     a, b, type);
+                     a, b, type, result);
+}
+// Numbers of 8 bits, with a scale for each row and column.
+std::string scaled(const std::string& type) {
+  return fmt::format(R"(diagram scaled
+axis m = 512; axis n = 512; axis k = 512
+input A: {0}[m, k]; input B: {0}[n, k]; input a: f32[m]; input b: f32[n]
+C: bf16[m, n] = sum[k](A[m, k] * B[n, k]) * a[m] * b[n]
+output C
+)",
+                     type);
 }
 constexpr const char* by_warps = "group m 64, n 64, stream k 32 at smem; group m 32, n 32 at reg";
 const std::vector<std::string> product_sizes = {"m=64 n=64 k=64", "m=128 n=64 k=96", "m=75 n=101 k=43"};
@@ -51,6 +63,10 @@ std::vector<Case> split_by_hand() {
       {"tensor_km_nk", product("k, m", "n, k"), {by_warps}, product_sizes},
       {"tensor_bf16", product("m, k", "k, n", "bf16"), {by_warps}, product_sizes},
       {"tensor_tf32", product("m, k", "n, k", "tf32"), {by_warps}, product_sizes},
+      {"tensor_f8e4m3", scaled("f8e4m3"), {by_warps}, product_sizes},
+      {"tensor_f8e5m2", product("m, k", "n, k", "f8e5m2"), {by_warps}, product_sizes},
+      {"tensor_i8", product("m, k", "n, k", "i8", "i32"), {by_warps}, product_sizes},
+      {"tensor_i8_scaled", scaled("i8"), {by_warps}, product_sizes},
       {"tensor_uneven",
        product("m, k", "k, n"),
        {"group m 80, n 48, stream k 48 at smem; group m 48 at reg"},
@@ -131,6 +147,49 @@ TEST_CASE("kernels on matrix units compute what the diagram means and move what 
     }
   for (const auto& each : searched()) DYNAMIC_SECTION(each.name) {
       check(each);
+    }
+}
+
+// Numbers of f8 as such of f16, as machines before 8.9 multiply them.
+TEST_CASE("numbers of f8 are multiplied where the machine has no products of them", "[emulated][tensor]") {
+  for (const std::string type : {"f8e4m3", "f8e5m2"}) DYNAMIC_SECTION(type) {
+      const auto planned = plan({"", scaled(type), {by_warps}, {}}, machine);
+      auto files = emitted(planned).files;
+      files.front().text = "#define __CUDA_ARCH__ 800\n" + files.front().text;
+      const auto ran =
+          emulate::harness(emulate::build("tensor_widened_" + type, planned.diagram, files), product_sizes.back());
+      INFO(ran.output);
+      CHECK(ran.status == 0);
+      CHECK(emulate::counts(ran.output)["matrix_operations"] > 0);
+    }
+}
+
+TEST_CASE("every pair of numbers of f8 is the same pair in f16", "[emulated][tensor]") {
+  for (const std::string type : {"f8e4m3", "f8e5m2"}) DYNAMIC_SECTION(type) {
+      const auto ran = emulate::program(
+          "tensor_widening_" + type, product_definitions("napkin_product_" + type + "(") + fmt::format(R"(
+float of_f8(unsigned bits) {{
+  __nv_fp8_{0} number;
+  number.bits = static_cast<std::uint8_t>(bits);
+  return static_cast<float>(number);
+}}
+float of_f16(unsigned bits) {{
+  __half number;
+  number.bits = static_cast<std::uint16_t>(bits);
+  return static_cast<float>(number);
+}}
+bool same(float a, float b) {{ return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b)); }}
+int main() {{
+  for (unsigned two = 0; two < 65536; ++two) {{
+    const unsigned wide = napkin_widen_f8{0}(two | 0xabcd0000);
+    if (!same(of_f8(two & 0xff), of_f16(wide & 0xffff)) || !same(of_f8(two >> 8), of_f16(wide >> 16))) return 1;
+  }}
+  return 0;
+}}
+)",
+                                                                                                       type.substr(2)));
+      INFO(ran.output);
+      CHECK(ran.status == 0);
     }
 }
 

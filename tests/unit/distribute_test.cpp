@@ -136,6 +136,38 @@ TEST_CASE("what does not fit says why") {
         std::string::npos);
 }
 
+TEST_CASE("products of i8 are summed as i32, as far as that holds them") {
+  const auto text = [](const std::string& k, const std::string& more = "") {
+    return "diagram whole\naxis m = 512; axis n = 512; axis k = " + k +
+           "\ninput A: i8[m, k]; input B: i8[n, k]\nC[m, n] = sum[k](A[m, k] * B[n, k]" + more + ")\noutput C\n";
+  };
+  const std::string labels = "group m 64, n 64, stream k 64 at smem; group m 32 at reg";
+  const auto warps = distributed(text("131071"), labels);
+  REQUIRE(warps.products.size() == 1);
+  const auto& product = warps.products.front();
+  CHECK(warps.is_integer(product.compute->to));
+  CHECK(product.steps == 2);
+  CHECK(product.longest == 131071);
+  CHECK_FALSE(product.widened);
+  CHECK(refusal(text("131072"), labels) == "`C` sums more than 131071 products, which i32 may not hold");
+}
+
+TEST_CASE("numbers of f8 are widened where the machine has no products of them") {
+  const std::string text =
+      "diagram eight\naxis m = 512; axis n = 512; axis k = 512\ninput A: f8e4m3[m, k]; input B: f8e4m3[n, k]\n"
+      "C[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n";
+  const std::string labels = "group m 64, n 64, stream k 64 at smem; group m 32, n 32 at reg";
+  const auto on = [&](const std::string& machine) {
+    const auto hardware = read_machine(machine);
+    return std::get<WarpNest>(distribute(kernel_of(text, labels, hardware), hardware));
+  };
+  const auto native = on("rtx4090"), before = on("a100-sxm4-80"), after = on("h100-sxm5");
+  CHECK_FALSE(native.products.front().widened);
+  CHECK(before.products.front().widened);
+  CHECK(after.products.front().widened);
+  CHECK(before.registers - native.registers == 2 * 12);
+}
+
 TEST_CASE("warps are dealt to teams, sixteen rows to each") {
   const auto warps = teams(product(), "group m 160, n 128, stream k 64 at smem; group m 32, n 64 at reg");
   CHECK(labels(warps) == "group m 128, n 128, stream k 64 at smem; group m 16 at reg");

@@ -73,16 +73,38 @@ TEST_CASE("m16n8k8 of tf32 has its fragments as the PTX ISA says") {
   }
 }
 
-TEST_CASE("m16n8k32 of s8 has its fragments as the PTX ISA says") {
-  const auto& row = instruction(Datatype::i8);
-  for (int lane = 0; lane < 32; ++lane) {
-    const int group = lane >> 2, thread = lane % 4;
-    for (int i = 0; i < 16; ++i) {
-      const bool upper = (i >= 0 && i < 4) || (i >= 8 && i < 12);
-      CHECK(place(row.a, lane, i) == Place{upper ? group : group + 8, thread * 4 + (i & 3) + (i < 8 ? 0 : 16)});
+TEST_CASE("m16n8k32 of s8, e4m3 and e5m2 has its fragments as the PTX ISA says") {
+  for (const auto type : {Datatype::i8, Datatype::f8e4m3, Datatype::f8e5m2}) {
+    const auto& row = instruction(type);
+    CHECK(row.k == 32);
+    for (int lane = 0; lane < 32; ++lane) {
+      const int group = lane >> 2, thread = lane % 4;
+      for (int i = 0; i < 16; ++i) {
+        const bool upper = (i >= 0 && i < 4) || (i >= 8 && i < 12);
+        CHECK(place(row.a, lane, i) == Place{upper ? group : group + 8, thread * 4 + (i & 3) + (i < 8 ? 0 : 16)});
+      }
+      for (int i = 0; i < 8; ++i) CHECK(place(row.b, lane, i) == Place{group, thread * 4 + (i & 3) + (i < 4 ? 0 : 16)});
+      for (int i = 0; i < 4; ++i)
+        CHECK(place(row.c, lane, i) == Place{i < 2 ? group : group + 8, thread * 2 + (i & 1)});
     }
-    for (int i = 0; i < 8; ++i) CHECK(place(row.b, lane, i) == Place{group, thread * 4 + (i & 3) + (i < 4 ? 0 : 16)});
   }
+}
+
+TEST_CASE("products of 8 bits are told their types, and those of f8 have a way on machines without them") {
+  const auto whole = instruction_definitions("napkin_mma_m16n8k32_i8(c, a, b);");
+  CHECK(whole.find("void napkin_mma_m16n8k32_i8(int* c,") != std::string::npos);
+  CHECK(whole.find("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                   "{%0, %1, %2, %3};") != std::string::npos);
+  const auto& row = instruction(Datatype::f8e5m2);
+  CHECK(product_name(row) == "napkin_product_f8e5m2");
+  CHECK(product_name(instruction(Datatype::i8)) == "napkin_mma_m16n8k32_i8");
+  const auto made = product_definitions("napkin_product_f8e5m2(c, a, b);");
+  CHECK(made.find("__CUDA_ARCH__ < 890") != std::string::npos);
+  const auto used = instruction_definitions(made);
+  CHECK(used.find("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                  "{%0, %1, %2, %3};") != std::string::npos);
+  CHECK(used.find("m16n8k16.row.col.f32.f16.f16.f32") != std::string::npos);
+  CHECK(used.find("e4m3") == std::string::npos);
 }
 
 TEST_CASE("the result of one product is the first operand of the next where it is") {

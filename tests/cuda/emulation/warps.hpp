@@ -291,24 +291,25 @@ inline void m16n8k8_tf32(std::array<void*, 32>& lanes) {
   ++counts.matrix_operations;
 }
 
-// m16n8k32 of signed bytes: a0..a3 at row g, columns 4t..4t+3; a4..a7 at row g+8; a8..a15 the same, 16 columns on.
-inline void m16n8k32_s8(std::array<void*, 32>& lanes) {
-  int a[16][32], b[32][8];
-  const auto byte = [](const unsigned* registers, int i) {
-    return static_cast<int>(static_cast<std::int8_t>(registers[i / 4] >> (i % 4 * 8) & 0xff));
-  };
+// m16n8k32 of bytes: a0..a3 at row g, columns 4t..4t+3; a4..a7 at row g+8; a8..a15 the same, 16 columns on.
+template <class Number, class Sum>
+void m16n8k32(std::array<void*, 32>& lanes) {
+  double a[16][32], b[32][8];
   for (int lane = 0; lane < 32; ++lane) {
-    const auto& mine = *static_cast<Product<int>*>(lanes[static_cast<std::size_t>(lane)]);
+    const auto& mine = *static_cast<Product<Sum>*>(lanes[static_cast<std::size_t>(lane)]);
     const int g = lane / 4, t = lane % 4;
     for (int i = 0; i < 16; ++i)
-      a[i < 4 || (i >= 8 && i < 12) ? g : g + 8][t * 4 + i % 4 + (i >= 8 ? 16 : 0)] = byte(mine.a, i);
-    for (int i = 0; i < 8; ++i) b[t * 4 + i % 4 + (i >= 4 ? 16 : 0)][g] = byte(mine.b, i);
+      a[i < 4 || (i >= 8 && i < 12) ? g : g + 8][t * 4 + i % 4 + (i >= 8 ? 16 : 0)] = entry<Number>(mine.a, i);
+    for (int i = 0; i < 8; ++i) b[t * 4 + i % 4 + (i >= 4 ? 16 : 0)][g] = entry<Number>(mine.b, i);
   }
   for (int lane = 0; lane < 32; ++lane) {
-    auto& mine = *static_cast<Product<int>*>(lanes[static_cast<std::size_t>(lane)]);
+    auto& mine = *static_cast<Product<Sum>*>(lanes[static_cast<std::size_t>(lane)]);
     const int g = lane / 4, t = lane % 4;
-    for (int i = 0; i < 4; ++i)
-      for (int k = 0; k < 32; ++k) mine.c[i] += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
+    for (int i = 0; i < 4; ++i) {
+      double sum = static_cast<double>(mine.c[i]);
+      for (int k = 0; k < 32; ++k) sum += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
+      mine.c[i] = static_cast<Sum>(sum);
+    }
   }
   ++counts.matrix_operations;
 }
@@ -396,7 +397,15 @@ inline void napkin_mma_m16n8k8_tf32(float* c, const unsigned* a, const unsigned*
 }
 inline void napkin_mma_m16n8k32_i8(int* c, const unsigned* a, const unsigned* b) {
   emulation::Product<int> record{c, a, b};
-  emulation::meet(emulation::m16n8k32_s8, &record);
+  emulation::meet(emulation::m16n8k32<signed char, int>, &record);
+}
+inline void napkin_mma_m16n8k32_f8e4m3(float* c, const unsigned* a, const unsigned* b) {
+  emulation::Product<float> record{c, a, b};
+  emulation::meet(emulation::m16n8k32<__nv_fp8_e4m3, float>, &record);
+}
+inline void napkin_mma_m16n8k32_f8e5m2(float* c, const unsigned* a, const unsigned* b) {
+  emulation::Product<float> record{c, a, b};
+  emulation::meet(emulation::m16n8k32<__nv_fp8_e5m2, float>, &record);
 }
 
 template <int count, bool transposed>
@@ -426,6 +435,14 @@ void napkin_copy_wait() {
     emulation::land(mine.groups.front(), emulation::thread_number());
 }
 
+inline unsigned napkin_multiply_f16(unsigned a, unsigned b) {
+  const auto part = [](unsigned bits) {
+    __half number;
+    number.bits = static_cast<std::uint16_t>(bits & 0xffff);
+    return static_cast<float>(number);
+  };
+  return __half(part(a) * part(b)).bits | unsigned(__half(part(a >> 16) * part(b >> 16)).bits) << 16;
+}
 inline unsigned napkin_pack_f16(float low, float high) { return __half(low).bits | unsigned(__half(high).bits) << 16; }
 inline unsigned napkin_pack_bf16(float low, float high) {
   return __nv_bfloat16(low).bits | unsigned(__nv_bfloat16(high).bits) << 16;
