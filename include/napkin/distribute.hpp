@@ -59,6 +59,7 @@ struct StagedTile {
   std::int64_t copies = 1;                 // of which all but one are on their way for steps to come
   std::int64_t begin = 0;                  // in bytes
   bool of_products = true;                 // else other columns alone read it
+  bool covers = true;                      // all that fragments reach, which may be past the end of a piece
   std::int64_t shares = 1;                 // blocks of a cluster that each copy so much of its rows to all of them
 };
 

@@ -116,7 +116,8 @@ std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_
 }
 std::int64_t Distributing::longest_step(std::int64_t chunk) { return std::max(row_tile, 2 * chunk); }
 
-// What other columns read: tiles of one or two long dimensions, as long as they are.
+// What other columns read: tiles of one or two long dimensions, as long as fragments reach; of boxes, as long as they
+// are.
 void Distributing::stage_others() {
   for (const auto& [load, block, extents] : loads_) {
     const auto& buffer = nest().at(load.to);
@@ -128,8 +129,16 @@ void Distributing::stage_others() {
       if (buffer.extent[k] > 1 && ++dimensions <= 2) (tile.column ? tile.row : tile.column) = k;
     if (dimensions > 2) continue;
     const auto bytes = row(buffer.type).bytes;
-    const auto length = [&](std::optional<std::size_t> k) { return k ? buffer.extent[*k] : 1; };
+    const auto reach = [&](std::size_t k) {
+      const auto wire = long_wire(buffer.at[k], extents);
+      return wire ? std::max(buffer.extent[k], reached(*wire, buffer.extent[k], 1)) : buffer.extent[k];
+    };
+    const auto length = [&](std::optional<std::size_t> k) {
+      return !k ? 1 : by_teams() ? buffer.extent[*k] : reach(*k);
+    };
     tile.layout = shared_tile(length(tile.row), up(length(tile.column), 16 / bytes), bytes);
+    for (const auto k : {tile.row, tile.column})
+      if (k) tile.covers = tile.covers && long_wire(buffer.at[*k], extents) && length(k) >= reach(*k);
     if (by_teams()) {
       if (!is_copied_whole(buffer, tile)) continue;
       tile.layout.bits = 0;

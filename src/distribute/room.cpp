@@ -8,9 +8,10 @@ namespace {
 
 constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
 constexpr std::int64_t addresses = 92;       // of a lane: what a compiler needs beside values, and
+constexpr std::int64_t other_tiles = 8;      // more where columns read tiles that no product does,
 constexpr std::int64_t to_spare = 8;         // what it should have left where operands are kept
 constexpr std::int64_t team_addresses = 50;  // descriptors take the place of many of them
-constexpr std::int64_t tight_addresses = 60, tight_team_addresses = 40;  // and where it may spill
+constexpr std::int64_t tight_addresses = 52, tight_team_addresses = 40;  // and where it may spill
 constexpr std::int64_t team_to_spare = 14;   // what it should have left where teams in turn overlap within as well
 constexpr std::int64_t team_positions = 22;  // where masks compare them, or folds read tiles number by number
 constexpr std::int64_t wanted_copies = 2, line = 128;
@@ -45,7 +46,9 @@ std::int64_t Distributing::most_registers() const {
 // Beside values and operands: what a compiler needs, or where nothing fits so, what it gets by with.
 std::int64_t Distributing::rest() const {
   if (tight_) return by_teams() ? tight_team_addresses : tight_addresses;
-  return by_teams() ? team_addresses + positions() : addresses;
+  if (by_teams()) return team_addresses + positions();
+  const auto is_other = [](const auto& each) { return !each.second.of_products && each.second.row; };
+  return addresses + (std::any_of(result_.tiles.begin(), result_.tiles.end(), is_other) ? other_tiles : 0);
 }
 std::int64_t Distributing::positions() const {
   const auto needs = [&](const PlacedColumn& place) {

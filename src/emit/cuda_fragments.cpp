@@ -348,13 +348,19 @@ bool FragmentPrinter::is_along(const Index& index) const {
                      [&](const auto& term) { return term.first == warps_.walk.along; });
 }
 
-// From shared memory where the tile of the block stands there.
+// From shared memory where the tile of the block stands there. Where that is as long as fragments reach, positions past
+// the end, whose values nobody needs, are not clamped: that would take a register for each of them.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
   while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
   if (const auto one = single.find(id); one != single.end()) return one->second;
-  std::vector<std::string> at;
-  for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
   const auto tile = warps_.tiles.find(id);
+  const bool covers = tile != warps_.tiles.end() && tile->second.covers;
+  const auto position = [&](WireId wire) {
+    const auto all = here.unclamped.find(wire);
+    return covers && all != here.unclamped.end() ? all->second : here.position.at(wire);
+  };
+  std::vector<std::string> at;
+  for (const auto& index : from.at) at.push_back(code_index(index, position));
   if (tile == warps_.tiles.end())
     return fmt::format("napkin_global_read(&{}[{}])", page_.array(from.array),
                        code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(from.array).wires)));

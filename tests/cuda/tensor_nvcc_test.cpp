@@ -60,8 +60,8 @@ TEST_CASE("kernels on matrix units spill nothing and keep within their budget", 
 
 // Every kernel of a plan, with the others that it may be launched in place of.
 TEST_CASE("no kernel of the plans that most people look for spills", "[nvcc][tensor]") {
-  for (const std::string name :
-       {"multi_head", "spherical", "gated_mlp", "chained_matmul", "attention_backward", "epilogue", "scaled"})
+  for (const std::string name : {"multi_head", "spherical", "gated_mlp", "chained_matmul", "attention_backward",
+                                 "epilogue", "scaled", "layernorm_projection", "transformer_block"})
     for (const auto& [machine, architecture] :
          {std::pair<std::string, std::string>{"a100-sxm4-80", "sm_80"}, {"rtx4090", "sm_89"}, {"h100-sxm5", "sm_90a"}})
       DYNAMIC_SECTION(name << " " << architecture) {

@@ -136,6 +136,22 @@ TEST_CASE("what does not fit says why") {
         std::string::npos);
 }
 
+TEST_CASE("tiles of other columns reach as far as fragments, with registers to spare for them") {
+  const std::string text =
+      "diagram residual\naxis m = 512; axis n = 512; axis k = 512\ninput A: f16[m, k]; input B: "
+      "f16[k, n]; input R: f16[m, n]; input b: f16[n]\nC: f16[m, n] = sum[k](A[m, k] * B[k, n])";
+  const std::string labels = "group m 12, n 12, stream k 32 at smem";
+  const auto with = [&](const std::string& more) { return distributed(text + more + "\noutput C\n", labels); };
+  const auto warps = with(" + R[m, n]");
+  const auto& tile = std::find_if(warps.tiles.begin(), warps.tiles.end(), [](const auto& each) {
+                       return !each.second.of_products;
+                     })->second;
+  CHECK(tile.covers);
+  CHECK(tile.layout.rows == 16);
+  CHECK(tile.layout.columns == 16);
+  CHECK(warps.registers == with(" + b[n]").registers + 8);
+}
+
 TEST_CASE("products of i8 are summed as i32, as far as that holds them") {
   const auto text = [](const std::string& k, const std::string& more = "") {
     return "diagram whole\naxis m = 512; axis n = 512; axis k = " + k +
