@@ -15,6 +15,9 @@ using namespace kernel_cases;
 
 namespace emulate {
 namespace {
+
+constexpr std::uint64_t seed = 7;  // of what drivers read
+
 // A folder whose files are compiled for the host, and the flags of that. The emulation is compiled already, by the
 // build, with each of them.
 struct Build {
@@ -146,18 +149,28 @@ std::string planted(const std::string& name, const Diagram& diagram, std::vector
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
   return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
 }
-std::int64_t model_bytes(const kernel_cases::Case& each, const kernel_cases::Planned& planned, const std::string& sizes,
-                         const Distributed& distributed) {
-  const auto diagram = read_text(each.text, sizes_of(sizes));
+
+// The kernels as they are distributed, at the sizes of a diagram.
+std::vector<Kernel> kernels_at(const Diagram& diagram, const Planned& planned, const Distributed& distributed) {
+  std::vector<Kernel> all;
+  for (const auto& kernel : planned.plan.kernels)
+    if (const auto partition = distributed(kernel))
+      all.push_back(make_kernel(std::make_shared<const Derivation>(
+                                    derive(diagram, kernel.derivation->statements, kernel.derivation->outputs)),
+                                *partition));
+  return all;
+}
+std::int64_t model_bytes(const Diagram& diagram, const Planned& planned, const Distributed& distributed) {
   std::int64_t bytes = 0;
-  for (const auto& kernel : planned.plan.kernels) {
-    const auto partition = distributed(kernel);
-    if (!partition) continue;
-    const auto again = make_kernel(
-        std::make_shared<const Derivation>(derive(diagram, kernel.derivation->statements, kernel.derivation->outputs)),
-        *partition);
-    bytes += estimate(again, planned.hardware, Model::machine).levels.front().transfer_bytes;
-  }
+  for (const auto& kernel : kernels_at(diagram, planned, distributed))
+    bytes += estimate(kernel, planned.hardware, Model::machine).levels.front().transfer_bytes;
+  return bytes;
+}
+std::int64_t interpreted_bytes(const Diagram& diagram, const Planned& planned, const Distributed& distributed) {
+  std::int64_t bytes = 0;
+  auto values = random_values(diagram, seed);
+  for (const auto& kernel : kernels_at(diagram, planned, distributed))
+    bytes += interpret(lower(kernel, planned.hardware), planned.hardware, values).levels.front().transfer_bytes;
   return bytes;
 }
 
@@ -183,19 +196,20 @@ void run_all(const Case& each, const Planned& planned, const std::string& folder
     REQUIRE(ran.status == 0);
     auto counted = counts(ran.output);
     also(counted);
-    CHECK(counted["read_bytes"] + counted["written_bytes"] == model_bytes(each, planned, sizes, distributed));
+    CHECK(counted["read_bytes"] + counted["written_bytes"] ==
+          model_bytes(read_text(each.text, sizes_of(sizes)), planned, distributed));
     if (sizes == each.run_sizes.front()) compare(each.text, folder, sizes);
   }
 }
 
-void compare(const std::string& text, const std::string& folder, const std::string& words) {
+Counts compare(const std::string& text, const std::string& folder, const std::string& words) {
   const auto diagram = read_text(text, sizes_of(words));
   build_driver(sanitized(folder), diagram);
-  auto values = random_values(diagram, 7);
+  auto values = random_values(diagram, seed);
   write_doubles(folder + "/in", values, diagram.inputs);
   std::string sizes = size_list(diagram);
   std::erase(sizes, ',');
-  const auto ran = run(fmt::format("cd {} && ./driver in out {}", folder, sizes));
+  const auto ran = run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./driver in out {}", folder, sizes));
   INFO(ran.output);
   REQUIRE(ran.status == 0);
   evaluate(diagram, values, true);
@@ -204,6 +218,7 @@ void compare(const std::string& text, const std::string& folder, const std::stri
     CAPTURE(diagram.at(diagram.outputs[i]).name);
     CHECK(relative_error(outputs[i], values.arrays[diagram.outputs[i].index]) <= tolerance(diagram));
   }
+  return counts(ran.output);
 }
 
 }  // namespace emulate

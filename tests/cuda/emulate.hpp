@@ -21,10 +21,11 @@ using Counts = std::map<std::string, long long>;
 Counts counts(const std::string& output);
 
 // What the cost model says that moves between the outermost level and the next, of the kernels with the partitions that
-// they are distributed with, at other sizes; not of those without one, which run on plain threads and count nothing.
+// they are distributed with, at the sizes of a diagram; not of those without one. And what moves where a mask is an
+// array, which the model only expects: as the loop nests do it, one step after another, with the inputs of a driver.
 using Distributed = std::function<std::optional<napkin::Partition>(const napkin::Kernel&)>;
-std::int64_t model_bytes(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& sizes,
-                         const Distributed&);
+std::int64_t model_bytes(const napkin::Diagram&, const kernel_cases::Planned&, const Distributed&);
+std::int64_t interpreted_bytes(const napkin::Diagram&, const kernel_cases::Planned&, const Distributed&);
 
 // Runs the harness of a folder at all sizes of a case, the first also by the driver: every result is right, and as much
 // moves as the model says of the kernels as they are distributed. `also` looks at what else was counted.
@@ -41,7 +42,8 @@ struct Mistake {
 std::string planted(const std::string& name, const napkin::Diagram&, std::vector<napkin::EmittedFile>,
                     const std::string& behind, const std::vector<Mistake>&, const std::string& sizes);
 
-// Builds a driver in the folder of a harness, runs it at sizes "q=7 x=9" and compares with evaluate(), which is slow.
-void compare(const std::string& text, const std::string& folder, const std::string& sizes);
+// Builds a driver in the folder of a harness, runs it at sizes "q=7 x=9" and compares with evaluate(), which is slow;
+// what the emulation counted.
+Counts compare(const std::string& text, const std::string& folder, const std::string& sizes);
 
 }  // namespace emulate
