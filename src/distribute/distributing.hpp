@@ -134,6 +134,7 @@ class Distributing {
   void count_registers();
   std::int64_t most_registers() const;
   std::int64_t rest() const;
+  bool reads_tile_by_number(const Compute& compute) const;
   std::int64_t positions() const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;

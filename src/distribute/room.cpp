@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
 constexpr std::int64_t addresses = 92;       // of a lane: what a compiler needs beside values, and
-constexpr std::int64_t other_tiles = 8;      // more where columns read tiles that no product does,
+constexpr std::int64_t by_number = 16;       // more where columns read tiles of two dimensions number by number
 constexpr std::int64_t to_spare = 8;         // what it should have left where operands are kept
 constexpr std::int64_t team_addresses = 50;  // descriptors take the place of many of them
 constexpr std::int64_t tight_addresses = 52, tight_team_addresses = 40;  // and where it may spill
@@ -47,8 +47,17 @@ std::int64_t Distributing::most_registers() const {
 std::int64_t Distributing::rest() const {
   if (tight_) return by_teams() ? tight_team_addresses : tight_addresses;
   if (by_teams()) return team_addresses + positions();
-  const auto is_other = [](const auto& each) { return !each.second.of_products && each.second.row; };
-  return addresses + (std::any_of(result_.tiles.begin(), result_.tiles.end(), is_other) ? other_tiles : 0);
+  return addresses + (std::any_of(computes_.begin(), computes_.end(),
+                                  [&](const PlacedColumn& place) { return reads_tile_by_number(*place.compute); })
+                          ? by_number
+                          : 0);
+}
+// A column that is no product reads a tile of two dimensions.
+bool Distributing::reads_tile_by_number(const Compute& compute) const {
+  return !result_.product(&compute) && std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
+    const auto tile = is_input(read.second) ? result_.tiles.find(staged(read.second)) : result_.tiles.end();
+    return tile != result_.tiles.end() && tile->second.row;
+  });
 }
 std::int64_t Distributing::positions() const {
   const auto needs = [&](const PlacedColumn& place) {

@@ -136,7 +136,7 @@ TEST_CASE("what does not fit says why") {
         std::string::npos);
 }
 
-TEST_CASE("tiles of other columns reach as far as fragments, with registers to spare for them") {
+TEST_CASE("tiles that columns read number by number reach as far as fragments, with registers to spare") {
   const std::string text =
       "diagram residual\naxis m = 512; axis n = 512; axis k = 512\ninput A: f16[m, k]; input B: "
       "f16[k, n]; input R: f16[m, n]; input b: f16[n]\nC: f16[m, n] = sum[k](A[m, k] * B[k, n])";
@@ -149,7 +149,7 @@ TEST_CASE("tiles of other columns reach as far as fragments, with registers to s
   CHECK(tile.covers);
   CHECK(tile.layout.rows == 16);
   CHECK(tile.layout.columns == 16);
-  CHECK(warps.registers == with(" + b[n]").registers + 8);
+  CHECK(warps.registers == with(" + b[n]").registers + 16);
 }
 
 TEST_CASE("products of i8 are summed as i32, as far as that holds them") {
