@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "support/catch.hpp"
@@ -18,17 +19,15 @@ namespace {
 
 constexpr std::uint64_t seed = 7;  // of what drivers read
 
-// A folder whose files are compiled for the host, and the flags of that. The emulation is compiled already, by the
-// build, with each of them.
+// A folder whose files are compiled for the host, the flags of that, and what the files of the emulation begin with
+// that the build has compiled with them.
 struct Build {
   std::string folder, flags, emulation;
 };
 Build sanitized(const std::string& folder) {
-  return {folder, NAPKIN_EMULATION_SANITIZED, NAPKIN_EMULATION_FOLDER "/sanitized.hpp"};
+  return {folder, NAPKIN_EMULATION_SANITIZED, NAPKIN_EMULATION_FOLDER "/sanitized"};
 }
-Build plain(const std::string& folder) {
-  return {folder, NAPKIN_EMULATION_PLAIN, NAPKIN_EMULATION_FOLDER "/plain.hpp"};
-}
+Build plain(const std::string& folder) { return {folder, NAPKIN_EMULATION_PLAIN, NAPKIN_EMULATION_FOLDER "/plain"}; }
 
 void require(const std::string& command) {
   const auto ran = run(command);
@@ -36,13 +35,13 @@ void require(const std::string& command) {
   REQUIRE(ran.status == 0);
 }
 void compile(const Build& build, const std::string& file) {
-  require(
-      fmt::format("cd {} && {} {} -Wall -Wextra -Werror -I {}/tests/cuda/emulation -include {} -x c++ -c {} -o {}.o",
-                  build.folder, NAPKIN_CXX_COMPILER, build.flags, NAPKIN_SOURCE_DIR, build.emulation, file, file));
+  require(fmt::format(
+      "cd {} && {} {} -Wall -Wextra -Werror -I {}/tests/cuda/emulation -include {}.hpp -x c++ -c {} -o {}.o",
+      build.folder, NAPKIN_CXX_COMPILER, build.flags, NAPKIN_SOURCE_DIR, build.emulation, file, file));
 }
 void link(const Build& build, const std::vector<std::string>& files, const std::string& program) {
-  require(fmt::format("cd {} && {} {} {}.o -o {}", build.folder, NAPKIN_CXX_COMPILER, build.flags,
-                      fmt::join(files, ".o "), program));
+  require(fmt::format("cd {} && {} {} {}.o {}_*.o -o {}", build.folder, NAPKIN_CXX_COMPILER, build.flags,
+                      fmt::join(files, ".o "), build.emulation, program));
 }
 std::string build_harness(const Build& build, const std::string& stem) {
   const std::vector<std::string> files{stem + ".cu", stem + "_harness.cu"};
@@ -112,7 +111,10 @@ int main(int, char** words) {{
 )",
                      diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending);
 }
+// Once for all sizes.
 void build_driver(const Build& build, const Diagram& diagram) {
+  static std::set<std::string> built;
+  if (!built.insert(build.folder).second) return;
   std::ofstream(build.folder + "/driver.cpp") << driver(diagram);
   compile(build, "driver.cpp");
   link(build, {diagram.name + ".cu", "driver.cpp"}, "driver");

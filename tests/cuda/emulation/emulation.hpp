@@ -109,22 +109,14 @@ enum cudaError_t {
   cudaErrorMemoryAllocation = 2,
   cudaErrorInvalidConfiguration = 9
 };
-inline const char* cudaGetErrorString(cudaError_t error) {
-  return error == cudaSuccess ? "no error" : error == cudaErrorInvalidValue ? "invalid argument" : "invalid launch";
-}
+const char* cudaGetErrorString(cudaError_t error);
 
 namespace emulation {
 
-[[noreturn]] inline void fail(const char* what) {
-  std::fprintf(stderr, "emulation: %s\n", what);
-  std::_Exit(3);
-}
+[[noreturn]] void fail(const char* what);
 
 // Memory of the device ends at a page that may not be touched.
-inline std::map<void*, std::pair<void*, std::size_t>>& allocations() {
-  static std::map<void*, std::pair<void*, std::size_t>> all;
-  return all;
-}
+std::map<void*, std::pair<void*, std::size_t>>& allocations();
 
 // Threads
 
@@ -152,127 +144,31 @@ inline std::function<void()> body;
 inline std::size_t shared_bytes = 0;  // that the block asked for
 inline unsigned threads_of_block = 0, first_block = 0, block_at_hand = 0;
 
-inline void enter_block(unsigned block);
-inline void count_barrier(unsigned first, unsigned count);
-inline void hold_meeting(unsigned first);
-inline void hold_team_meeting(unsigned first);
-inline void begin_block(unsigned threads);
-inline void end_block();
+void enter_block(unsigned block);
+void count_barrier(unsigned first, unsigned count);
+void hold_meeting(unsigned first);
+void hold_team_meeting(unsigned first);
+void begin_block(unsigned threads);
+void end_block();
 inline void leave() { swapcontext(&current->context, &scheduler); }
 
-inline void enter() {
-  body();
-  current->done = true;
-}
+void enter();
 
 // One warp until no lane can go on; whether any did.
-inline bool run_warp(unsigned first, unsigned count) {
-  bool moved = false;
-  enter_block(first / threads_of_block);
-  for (;;) {
-    bool again = false;
-    unsigned met = 0;
-    for (unsigned t = first; t < first + count; ++t) {
-      auto& fiber = fibers[t];
-      if ((fiber.waits == Waits::barrier || fiber.waits == Waits::turn) && fiber.ready()) fiber.waits = Waits::no;
-      threadIdx = dim3(t % threads_of_block, 0, 0);
-      current = &fiber;
-      if (!fiber.done && fiber.waits == Waits::no) {
-        swapcontext(&scheduler, &fiber.context);
-        again = true;
-      }
-      met += fiber.waits == Waits::warp;
-    }
-    moved = moved || again;
-    if (met == 32) {
-      hold_meeting(first);
-      for (unsigned t = first; t < first + 32; ++t) fibers[t].waits = Waits::no;
-    } else if (!again) {
-      return moved;
-    }
-  }
-}
+bool run_warp(unsigned first, unsigned count);
 
-inline bool all_wait(unsigned first, unsigned count, Waits waits) {
-  for (unsigned t = first; t < first + count; ++t)
-    if (fibers[t].done || fibers[t].waits != waits) return false;
-  return true;
-}
-inline bool meet_teams(unsigned count) {
-  bool moved = false;
-  for (unsigned first = 0; first + team_lanes <= count; first += team_lanes)
-    if (all_wait(first, team_lanes, Waits::team)) {
-      enter_block(first / threads_of_block);
-      hold_team_meeting(first);
-      for (unsigned t = first; t < first + team_lanes; ++t) fibers[t].waits = Waits::no;
-      moved = true;
-    }
-  return moved;
-}
+bool all_wait(unsigned first, unsigned count, Waits waits);
+bool meet_teams(unsigned count);
 
-inline bool all_done(unsigned first, unsigned count) {
-  for (unsigned t = first; t < first + count; ++t)
-    if (!fibers[t].done) return false;
-  return true;
-}
+bool all_done(unsigned first, unsigned count);
 // Every block at a barrier of its own, or the cluster at one of all threads that have not ended.
-inline bool meet_blocks(unsigned count) {
-  bool moved = false, all = true;
-  for (unsigned first = 0; first < count; first += threads_of_block)
-    if (all_wait(first, threads_of_block, Waits::block)) {
-      for (unsigned t = first; t < first + threads_of_block; ++t) fibers[t].waits = Waits::no;
-      count_barrier(first, threads_of_block);
-      moved = true;
-    }
-  for (unsigned t = 0; t < count; ++t) all = all && (fibers[t].done || fibers[t].waits == Waits::cluster);
-  if (!all || all_done(0, count)) return moved;
-  for (unsigned t = 0; t < count; ++t) fibers[t].waits = Waits::no;
-  count_barrier(0, count);
-  return true;
-}
+bool meet_blocks(unsigned count);
 
-[[noreturn]] inline void fail_waiting(unsigned count) {
-  const auto any = [&](Waits waits) {
-    for (unsigned t = 0; t < count; ++t)
-      if (!fibers[t].done && fibers[t].waits == waits) return true;
-    return false;
-  };
-  if (any(Waits::warp)) fail("lanes of a warp disagree about an instruction");
-  if (any(Waits::team)) fail("warps of a team disagree about an instruction");
-  if (any(Waits::turn)) fail("teams wait forever for their turn");
-  if (any(Waits::barrier)) fail("threads wait forever for a barrier in shared memory");
-  fail("threads of a block disagree about a barrier");
-}
+[[noreturn]] void fail_waiting(unsigned count);
 
-inline void run_to_end(unsigned count) {
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (unsigned first = 0; first < count; first += 32)
-      if (run_warp(first, min(count - first, 32U))) moved = true;
-    if (meet_teams(count)) moved = true;
-    if (!moved) moved = meet_blocks(count);
-  }
-  if (!all_done(0, count)) fail_waiting(count);
-}
+void run_to_end(unsigned count);
 
-inline void run_threads(unsigned threads, unsigned blocks) {
-  const auto count = threads * blocks;
-  threads_of_block = threads;
-  if (fibers.size() < count) fibers = std::vector<Fiber>(count);
-  for (unsigned t = 0; t < count; ++t) {
-    auto& fiber = fibers[t];
-    fiber.done = false;
-    fiber.waits = Waits::no;
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
-    fiber.context.uc_link = &scheduler;
-    makecontext(&fiber.context, enter, 0);
-  }
-  begin_block(count);
-  run_to_end(count);
-  end_block();
-}
+void run_threads(unsigned threads, unsigned blocks);
 
 }  // namespace emulation
 
@@ -285,86 +181,31 @@ namespace emulation {
 inline unsigned char* all_memories = shared_memory;
 inline int memories_file = -1;
 
-inline void share_memories(unsigned blocks) {
-  if (blocks > 1 && memories_file < 0) {
-    memories_file = memfd_create("shared_memory", 0);
-    if (memories_file < 0 || ftruncate(memories_file, static_cast<off_t>(span * most_blocks)) != 0)
-      fail("no memory for a cluster");
-    all_memories = static_cast<unsigned char*>(
-        mmap(nullptr, span * most_blocks, PROT_READ | PROT_WRITE, MAP_SHARED, memories_file, 0));
-    block_at_hand = most_blocks;
-  }
-  std::memset(all_memories, 0xff, span * blocks);
-}
-inline void enter_block(unsigned block) {
-  const auto x = first_block + block;
-  blockIdx.x = x;
-  if (memories_file < 0 || block == block_at_hand) return;
-  block_at_hand = block;
-  mmap(shared_memory, span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memories_file,
-       static_cast<off_t>(span * block));
-}
+void share_memories(unsigned blocks);
+void enter_block(unsigned block);
 
 }  // namespace emulation
 
-inline void __syncthreads() {
-  emulation::current->waits = emulation::Waits::block;
-  emulation::leave();
-}
+void __syncthreads();
 
 #include "stores.hpp"
 
 // Run time
 
-inline cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const auto whole = (bytes + page - 1) / page * page + page;
-  auto* base =
-      static_cast<unsigned char*>(mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  if (base == MAP_FAILED) return cudaErrorMemoryAllocation;
-  std::memset(base, 0xff, whole - page);
-  mprotect(base + whole - page, page, PROT_NONE);
-  *pointer = base + whole - page - bytes / 8 * 8 - (bytes % 8 ? 8 : 0);
-  emulation::allocations()[*pointer] = {base, whole};
-  return cudaSuccess;
-}
-inline cudaError_t cudaFree(void* pointer) {
-  const auto found = emulation::allocations().find(pointer);
-  if (found == emulation::allocations().end()) return cudaErrorInvalidValue;
-  munmap(found->second.first, found->second.second);
-  emulation::allocations().erase(found);
-  return cudaSuccess;
-}
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
+cudaError_t cudaFree(void* pointer);
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
-inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
-}
-inline cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  std::memset(pointer, value, bytes);
-  return cudaSuccess;
-}
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind);
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes);
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 
 using cudaStream_t = void*;
 using cudaEvent_t = std::chrono::steady_clock::time_point*;
-inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = new std::chrono::steady_clock::time_point;
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventRecord(cudaEvent_t event) {
-  *event = std::chrono::steady_clock::now();
-  return cudaSuccess;
-}
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventRecord(cudaEvent_t event);
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  *milliseconds = std::chrono::duration<float, std::milli>(*end - *begin).count();
-  return cudaSuccess;
-}
-inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete event;
-  return cudaSuccess;
-}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 template <class Kernel>
@@ -396,16 +237,7 @@ void call(void (*kernel)(Parameters...), void** arguments, std::index_sequence<i
   kernel(*static_cast<std::remove_const_t<Parameters>*>(arguments[i])...);
 }
 
-inline void run_blocks(unsigned x, unsigned y, unsigned blocks, unsigned threads, std::size_t shared) {
-  blockIdx = dim3(x, y, 0);
-  first_block = x;
-  shared_bytes = shared;
-  share_memories(blocks);
-  run_threads(threads, blocks);
-  for (unsigned block = 0; block < blocks; ++block)
-    for (std::size_t i = shared; i < shared + watched; ++i)
-      if (all_memories[block * span + i] != 0xff) fail("a block wrote past its shared memory");
-}
+void run_blocks(unsigned x, unsigned y, unsigned blocks, unsigned threads, std::size_t shared);
 }  // namespace emulation
 
 template <class... Parameters>

@@ -56,125 +56,37 @@ inline std::vector<Clock> reads;                            // of chunks, by eve
 inline std::vector<int> reads_on_their_way;                 // of chunks, by products that run while their team goes on
 inline std::array<std::map<int, int>, most_warps> arrived;  // phases of barriers that a warp knows complete
 
-inline void learn(Clock& clock, const Clock& other) {
-  for (std::size_t w = 0; w < most_warps; ++w) clock[w] = max(clock[w], other[w]);
-}
-inline void learn(std::map<int, int>& phases, const std::map<int, int>& other) {
-  for (const auto& [barrier, phase] : other) phases[barrier] = max(phases[barrier], phase);
-}
-inline void count_barrier(unsigned first, unsigned count) {
-  ++counts.barriers;
-  Clock all{};
-  std::map<int, int> phases;
-  const auto begin = first / 32, end = (first + count + 31) / 32;
-  for (auto w = begin; w < end; ++w) learn(all, clocks[w]), learn(phases, arrived[w]);
-  for (auto w = begin; w < end; ++w) {
-    arrived[w] = phases;
-    clocks[w] = all;
-    ++clocks[w][w];
-    ++warp_time[w];
-  }
-}
+void learn(Clock& clock, const Clock& other);
+void learn(std::map<int, int>& phases, const std::map<int, int>& other);
+void count_barrier(unsigned first, unsigned count);
 
 inline int thread_number() { return static_cast<int>(current - fibers.data()); }  // of the cluster
 inline std::size_t warp_of(int thread) { return static_cast<std::size_t>(thread / 32); }
-inline Touch touch_of(int thread) {
-  const auto w = warp_of(thread);
-  return {thread, clocks[w][w], warp_time[w]};
-}
+Touch touch_of(int thread);
 // Whether what `earlier` did may still be going on when `now` comes.
-inline bool races(const Touch& earlier, const Touch& now) {
-  const auto warp = warp_of(now.thread);
-  if (earlier.barrier >= 0) return arrived[warp][earlier.barrier] < earlier.phase;
-  if (earlier.thread < 0 || earlier.thread == now.thread) return false;
-  if (warp_of(earlier.thread) == warp) return earlier.warp_time == now.warp_time;
-  return clocks[warp][warp_of(earlier.thread)] < earlier.time;
-}
+bool races(const Touch& earlier, const Touch& now);
 
 // Places count through the memories of all blocks of a cluster; where that of the block at hand begins.
 inline std::size_t own_memory() { return memories_file < 0 ? 0 : block_at_hand * span; }
-inline std::size_t place_of(const void* pointer, std::size_t bytes) {
-  const auto* at = static_cast<const unsigned char*>(pointer);
-  if (at < shared_memory || at + bytes > shared_memory + shared_bytes) fail("outside of the block's shared memory");
-  const auto place = static_cast<std::size_t>(at - shared_memory);
-  if (place % bytes != 0) fail("shared memory at an address that is not aligned");
-  return place + own_memory();
-}
-inline void watch_read(const void* pointer, std::size_t bytes, int thread) {
-  const auto place = place_of(pointer, bytes);
-  const auto now = touch_of(thread);
-  for (std::size_t i = place; i < place + bytes; ++i) {
-    auto& watch = watches[i];
-    if (watch.state == State::unwritten) fail("read of shared memory that nobody wrote");
-    if (watch.state == State::on_its_way) fail("read of shared memory that a copy is still on its way to");
-    if (races(watch.write, now)) fail("race: read of shared memory that another thread wrote without a barrier");
-    auto& read = reads[i / chunk_bytes][warp_of(thread)];
-    read = max(read, now.time);
-    watch.read = now;
-  }
-}
+std::size_t place_of(const void* pointer, std::size_t bytes);
+void watch_read(const void* pointer, std::size_t bytes, int thread);
 // Whether another warp read the chunk and has not told this one since.
-inline bool read_since(std::size_t chunk, std::size_t warp) {
-  for (std::size_t w = 0; w < most_warps; ++w)
-    if (w != warp && reads[chunk][w] > clocks[warp][w]) return true;
-  return false;
-}
-inline bool known_to_copies(const Watch& watch) {
-  return watch.write.barrier >= 0 || fences[watch.write.thread] > watch.fences;
-}
-inline void watch_write_at(std::size_t place, std::size_t bytes, int thread, State state) {
-  const auto now = touch_of(thread);
-  const auto passed = fences[thread];
-  for (std::size_t i = place; i < place + bytes; ++i) {
-    auto& watch = watches[i];
-    if (watch.state == State::on_its_way && state == State::on_its_way) fail("two copies on their way to one place");
-    if (races(watch.write, now)) fail("race: two threads wrote shared memory without a barrier");
-    if (reads_on_their_way[i / chunk_bytes] > 0) fail("race: write to shared memory that a product on its way reads");
-    if (races(watch.read, now) || read_since(i / chunk_bytes, warp_of(thread)))
-      fail("race: write to shared memory that another thread read without a barrier");
-    watch.write = now;
-    watch.state = state;
-    watch.fences = passed;
-  }
-}
+bool read_since(std::size_t chunk, std::size_t warp);
+bool known_to_copies(const Watch& watch);
+void watch_write_at(std::size_t place, std::size_t bytes, int thread, State state);
 
-inline void watch_write(const void* pointer, std::size_t bytes, int thread, State state) {
-  watch_write_at(place_of(pointer, bytes), bytes, thread, state);
-}
+void watch_write(const void* pointer, std::size_t bytes, int thread, State state);
 
 // How often more than once banks are asked for places read or written together.
-inline long long conflicts(const std::vector<std::size_t>& places, std::size_t bytes) {
-  std::array<std::vector<std::size_t>, 32> words;
-  std::size_t most = 1;
-  for (const auto place : places)
-    for (auto word = place / 4; word * 4 < place + bytes; ++word) {
-      auto& bank = words[word % 32];
-      if (std::find(bank.begin(), bank.end(), word) == bank.end()) bank.push_back(word);
-      most = max(most, bank.size());
-    }
-  return static_cast<long long>(most) - 1;
-}
+long long conflicts(const std::vector<std::size_t>& places, std::size_t bytes);
 
 // Lanes that meet
 
 // Every lane brings a record; once all 32 are there, `meet` sees them all and fills in what comes of it.
 using Meeting = void (*)(std::array<void*, 32>& lanes);
-inline void meet(Meeting meeting, void* record) {
-  current->record = record;
-  current->meeting = meeting;
-  current->waits = Waits::warp;
-  leave();
-}
+void meet(Meeting meeting, void* record);
 // Before a meeting: the 32 records of a warp.
-inline void hold_meeting(unsigned first) {
-  std::array<void*, 32> lanes;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    lanes[lane] = fibers[first + lane].record;
-    if (fibers[first + lane].meeting != fibers[first].meeting) fail("lanes of a warp disagree about an instruction");
-  }
-  current_warp = static_cast<int>(first / 32);
-  fibers[first].meeting(lanes);
-}
+void hold_meeting(unsigned first);
 
 // Copies on their way
 
@@ -189,42 +101,14 @@ struct Copies {
 };
 inline std::vector<Copies> copies;  // of every thread
 
-inline void land(const std::vector<Copy>& group, int thread) {
-  for (const auto& copy : group) {
-    std::memcpy(copy.to, copy.data.data(), static_cast<std::size_t>(copy.bytes));
-    watch_write(copy.to, static_cast<std::size_t>(copy.bytes), thread, State::written);
-  }
-}
+void land(const std::vector<Copy>& group, int thread);
 
-inline void begin_teams(unsigned threads);
-inline void end_teams();
-inline void end_stores();
-inline void end_cluster(std::size_t blocks);
-inline void begin_block(unsigned threads) {
-  const auto memories = threads / threads_of_block * (memories_file < 0 ? shared_bytes : span);
-  watches.assign(memories, {});
-  copies.assign(threads, {});
-  fences.clear();
-  warp_time.fill(0);
-  reads.assign(memories / chunk_bytes + 1, Clock{});
-  reads_on_their_way.assign(memories / chunk_bytes + 1, 0);
-  for (std::size_t w = 0; w < most_warps; ++w) {
-    clocks[w].fill(0);
-    clocks[w][w] = 1;
-    arrived[w].clear();
-  }
-  begin_teams(threads);
-}
-inline void end_block() {
-  for (const auto& each : copies) {
-    bool any = !each.open.empty();
-    for (const auto& group : each.groups) any = any || !group.empty();
-    if (any) fail("a block ended with copies on their way");
-  }
-  end_teams();
-  end_stores();
-  end_cluster(copies.size() / threads_of_block);
-}
+void begin_teams(unsigned threads);
+void end_teams();
+void end_stores();
+void end_cluster(std::size_t blocks);
+void begin_block(unsigned threads);
+void end_block();
 
 // Matrix fragments, as the PTX ISA draws them: g is the lane's group of four, t its number there.
 
@@ -265,31 +149,7 @@ void m16n8k16(std::array<void*, 32>& lanes) {
 }
 
 // m16n8k8 of tf32: a0 at row g, column t; a1 at row g+8; a2, a3 the same, 4 columns on. b0 at row t, b1 at row t+4.
-inline void m16n8k8_tf32(std::array<void*, 32>& lanes) {
-  double a[16][8], b[8][8];
-  const auto tf32 = [](unsigned bits) {
-    bits &= ~0x1fffU;  // what the unit reads of a register
-    float number;
-    std::memcpy(&number, &bits, sizeof number);
-    return static_cast<double>(number);
-  };
-  for (int lane = 0; lane < 32; ++lane) {
-    const auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
-    const int g = lane / 4, t = lane % 4;
-    for (int i = 0; i < 4; ++i) a[i % 2 == 0 ? g : g + 8][i < 2 ? t : t + 4] = tf32(mine.a[i]);
-    for (int i = 0; i < 2; ++i) b[i == 0 ? t : t + 4][g] = tf32(mine.b[i]);
-  }
-  for (int lane = 0; lane < 32; ++lane) {
-    auto& mine = *static_cast<Product<float>*>(lanes[static_cast<std::size_t>(lane)]);
-    const int g = lane / 4, t = lane % 4;
-    for (int i = 0; i < 4; ++i) {
-      double sum = static_cast<double>(mine.c[i]);
-      for (int k = 0; k < 8; ++k) sum += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
-      mine.c[i] = static_cast<float>(sum);
-    }
-  }
-  ++counts.matrix_operations;
-}
+void m16n8k8_tf32(std::array<void*, 32>& lanes);
 
 // m16n8k32 of bytes: a0..a3 at row g, columns 4t..4t+3; a4..a7 at row g+8; a8..a15 the same, 16 columns on.
 template <class Number, class Sum>
@@ -354,26 +214,11 @@ void exchange(std::array<void*, 32>& lanes) {
   }
 }
 
-inline void copy_async(void* to, const void* from, int count, int bytes) {
-  if (reinterpret_cast<std::uintptr_t>(from) % static_cast<std::uintptr_t>(bytes) != 0 && count > 0)
-    fail("a copy from an address that is not aligned");
-  Copy copy{to, {}, bytes};
-  copy.data.fill(0);
-  if (count < 0 || count > bytes) fail("a copy of more than its bytes");
-  std::memcpy(copy.data.data(), from, static_cast<std::size_t>(count));
-  counts.read_bytes += count;
-  watch_write(to, static_cast<std::size_t>(bytes), thread_number(), State::on_its_way);
-  copies[static_cast<std::size_t>(thread_number())].open.push_back(copy);
-}
+void copy_async(void* to, const void* from, int count, int bytes);
 
 }  // namespace emulation
 
-inline void __syncwarp(unsigned = 0xffffffffU) {
-  int nothing = 0;
-  emulation::meet(
-      [](std::array<void*, 32>&) { ++emulation::warp_time[static_cast<std::size_t>(emulation::current_warp)]; },
-      &nothing);
-}
+void __syncwarp(unsigned = 0xffffffffU);
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
   emulation::Exchanged<T> record{value, value, mask};
@@ -383,30 +228,12 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
 
 // What emitted kernels call.
 
-inline void napkin_mma_m16n8k16_f16(float* c, const unsigned* a, const unsigned* b) {
-  emulation::Product<float> record{c, a, b};
-  emulation::meet(emulation::m16n8k16<__half>, &record);
-}
-inline void napkin_mma_m16n8k16_bf16(float* c, const unsigned* a, const unsigned* b) {
-  emulation::Product<float> record{c, a, b};
-  emulation::meet(emulation::m16n8k16<__nv_bfloat16>, &record);
-}
-inline void napkin_mma_m16n8k8_tf32(float* c, const unsigned* a, const unsigned* b) {
-  emulation::Product<float> record{c, a, b};
-  emulation::meet(emulation::m16n8k8_tf32, &record);
-}
-inline void napkin_mma_m16n8k32_i8(int* c, const unsigned* a, const unsigned* b) {
-  emulation::Product<int> record{c, a, b};
-  emulation::meet(emulation::m16n8k32<signed char, int>, &record);
-}
-inline void napkin_mma_m16n8k32_f8e4m3(float* c, const unsigned* a, const unsigned* b) {
-  emulation::Product<float> record{c, a, b};
-  emulation::meet(emulation::m16n8k32<__nv_fp8_e4m3, float>, &record);
-}
-inline void napkin_mma_m16n8k32_f8e5m2(float* c, const unsigned* a, const unsigned* b) {
-  emulation::Product<float> record{c, a, b};
-  emulation::meet(emulation::m16n8k32<__nv_fp8_e5m2, float>, &record);
-}
+void napkin_mma_m16n8k16_f16(float* c, const unsigned* a, const unsigned* b);
+void napkin_mma_m16n8k16_bf16(float* c, const unsigned* a, const unsigned* b);
+void napkin_mma_m16n8k8_tf32(float* c, const unsigned* a, const unsigned* b);
+void napkin_mma_m16n8k32_i8(int* c, const unsigned* a, const unsigned* b);
+void napkin_mma_m16n8k32_f8e4m3(float* c, const unsigned* a, const unsigned* b);
+void napkin_mma_m16n8k32_f8e5m2(float* c, const unsigned* a, const unsigned* b);
 
 template <int count, bool transposed>
 void napkin_load(unsigned* to, const void* row) {
@@ -423,11 +250,7 @@ inline void napkin_load_x4_transposed(unsigned* to, const void* row) { napkin_lo
 inline void napkin_copy_4(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 4); }
 inline void napkin_copy_8(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 8); }
 inline void napkin_copy_16(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 16); }
-inline void napkin_copy_commit() {
-  auto& mine = emulation::copies[static_cast<std::size_t>(emulation::thread_number())];
-  mine.groups.push_back(std::move(mine.open));
-  mine.open.clear();
-}
+void napkin_copy_commit();
 template <int groups>
 void napkin_copy_wait() {
   auto& mine = emulation::copies[static_cast<std::size_t>(emulation::thread_number())];
@@ -435,18 +258,9 @@ void napkin_copy_wait() {
     emulation::land(mine.groups.front(), emulation::thread_number());
 }
 
-inline unsigned napkin_multiply_f16(unsigned a, unsigned b) {
-  const auto part = [](unsigned bits) {
-    __half number;
-    number.bits = static_cast<std::uint16_t>(bits & 0xffff);
-    return static_cast<float>(number);
-  };
-  return __half(part(a) * part(b)).bits | unsigned(__half(part(a >> 16) * part(b >> 16)).bits) << 16;
-}
+unsigned napkin_multiply_f16(unsigned a, unsigned b);
 inline unsigned napkin_pack_f16(float low, float high) { return __half(low).bits | unsigned(__half(high).bits) << 16; }
-inline unsigned napkin_pack_bf16(float low, float high) {
-  return __nv_bfloat16(low).bits | unsigned(__nv_bfloat16(high).bits) << 16;
-}
+unsigned napkin_pack_bf16(float low, float high);
 
 inline float napkin_exp2(float a) { return std::exp2(a); }
 inline float napkin_reciprocal(float a) { return 1 / a; }

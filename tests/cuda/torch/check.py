@@ -5,6 +5,8 @@ check.py NAPKIN SOURCES FOLDER COMPILER: results against PyTorch's own in float6
 error. Exits 77 where there is no PyTorch. The device itself, its streams and its guard are not run: their headers are
 stood in for.
 """
+import functools
+import glob
 import os
 import subprocess
 import sys
@@ -39,18 +41,29 @@ def run(*command):
         sys.exit(f"{' '.join(command)}\n{done.stdout}")
 
 
+def to_object(source, folder):
+    paths = [os.path.join(SOURCES, "tests/cuda", part) for part in ("torch", "emulation")] + include_paths()
+    file = os.path.join(folder, os.path.basename(source) + ".o")
+    run(COMPILER, "-std=c++17", "-O1", "-fPIC", "-DNAPKIN_TORCH_DEVICE=CPU", "-I" + folder,
+        *("-I" + path for path in paths), "-x", "c++", "-c", source, "-o", file)
+    return file
+
+
+@functools.lru_cache
+def emulation():
+    """What kernels are linked with."""
+    sources = sorted(glob.glob(os.path.join(SOURCES, "tests/cuda/emulation/*.cpp")))
+    return [to_object(source, FOLDER) for source in sources]
+
+
 def build(name, file):
     """The operator torch.ops.napkin.NAME, of a diagram's file."""
     folder = os.path.join(FOLDER, name)
     run(NAPKIN, "emit", "cuda", file, "--target", "a100-sxm4-80", "--binding", "torch", "--force", "-q", "-o", folder)
     compile(os.path.join(folder, name + "_torch.py"))
     library = os.path.join(folder, f"lib{name}.so")
-    paths = [os.path.join(SOURCES, "tests/cuda", part) for part in ("torch", "emulation")] + include_paths()
-    objects = []
-    for source in (name + ".cu", name + "_torch.cpp"):
-        objects.append(os.path.join(folder, source + ".o"))
-        run(COMPILER, "-std=c++17", "-O1", "-fPIC", "-DNAPKIN_TORCH_DEVICE=CPU", "-I" + folder,
-            *("-I" + path for path in paths), "-x", "c++", "-c", os.path.join(folder, source), "-o", objects[-1])
+    sources = [os.path.join(folder, name + end) for end in (".cu", "_torch.cpp")]
+    objects = emulation() + [to_object(source, folder) for source in sources]
     run(COMPILER, "-shared", *objects, *("-L" + path for path in library_paths()), "-lc10", "-ltorch_cpu", "-ltorch",
         "-o", library)
     torch.ops.load_library(library)
