@@ -83,7 +83,7 @@ class Counter {
     const auto type = type_of(work, *unit);
     const auto rate = unit->rates.find(type);
     if (rate == unit->rates.end()) return;
-    const bool lone = work.unit == Unit::fma && !column.contraction;
+    const bool lone = work.unit == Unit::fma && !column.contraction && !work.joined;
     const bool repair = work.unit == Unit::fma && column.contraction;  // joined with an addition: a multiply-add
     const double operations = (lone || repair ? 2 : 1) * work.operations * (work.folded ? column.folded : column.kept);
     const double slowed = work.unit == Unit::tensor ? 1 : clock_;
@@ -105,7 +105,7 @@ class Counter {
     if (!unit) return;
     const auto rate = unit->rates.find(type_of(work, *unit));
     if (rate == unit->rates.end()) return;
-    const double lone = work.unit == Unit::fma ? 2 : 1;
+    const double lone = work.unit == Unit::fma && !work.joined ? 2 : 1;
     const double operations =
         column.around.times * lone * work.operations * (work.folded ? column.folded : column.kept);
     const double filled = column.contraction ? filled_rows(*column.contraction) : 1;

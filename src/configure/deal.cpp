@@ -8,6 +8,12 @@
 
 namespace napkin {
 
+namespace {
+
+std::int64_t round_up(std::int64_t amount, std::int64_t unit) { return (amount + unit - 1) / unit * unit; }
+
+}  // namespace
+
 const Contraction& first_contraction(const BlockStep& step) {
   return *std::ranges::find_if(step.columns, [](const auto& c) { return c.contraction.has_value(); })->contraction;
 }
@@ -64,16 +70,18 @@ std::vector<Team> Dealing::teams() const {
       return {team_of(rows, split.size * warps_)};
   std::vector<Team> all;
   const auto least = of_warp * warps_;
-  if (rows <= least) return {{rows, std::max<std::int64_t>(1, (rows + of_warp - 1) / of_warp), 1}};
+  if (rows <= least) return {team_of(rows, least)};
   for (std::int64_t each = least; each <= rows; each += least)
     if (each == least || rows % each == 0) all.push_back(team_of(rows, each));
   return all;
 }
 
 Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
+  const auto& shape = *first_contraction(step_).instruction;
+  const auto together = warps_of(shape), of_warp = shape.m / together;
   const auto taken = std::min(rows, each);
-  const auto warps = (taken * warps_ + each - 1) / each;
-  return {taken, warps, (rows + taken - 1) / taken};
+  const auto warps = round_up((taken * warps_ + each - 1) / each, together);
+  return {taken, warps, (rows + taken - 1) / taken, warps * round_up((each + warps_ - 1) / warps_, of_warp)};
 }
 
 OfLaunch Dealing::of_launch(const Demand& demand) const {
@@ -118,8 +126,8 @@ Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, D
 
 StepClocks Dealing::least(const Demand& demand) const {
   const auto rows = step_.lengths[step_.row.index];
-  return clocks_of(step_, {rows, 1, 1}, passage_of(step_, hardware_, model_, has_cache()), {last_round(demand), 0},
-                   hardware_, model_, has_cache(), Detail::least);
+  return clocks_of(step_, {rows, 1, 1, rows}, passage_of(step_, hardware_, model_, has_cache()),
+                   {last_round(demand), 0}, hardware_, model_, has_cache(), Detail::least);
 }
 
 double least_launch_seconds(const Dealing& dealing, const Demand& demand) {

@@ -96,8 +96,8 @@ class Fitting {
     const auto bytes = static_cast<double>(std::max<std::int64_t>(1, made.team_register_bytes));
     occupancy.teams_by_registers = registers / bytes;
     occupancy.warps_by_registers = occupancy.teams_by_registers * static_cast<double>(team_.warps);
-    occupancy.teams_by_shared =
-        team > 0 ? (hardware_.levels[step_.core].room() - block) / team : occupancy.teams_by_registers;
+    const auto left = std::max(0.0, hardware_.levels[step_.core].room() - block);
+    occupancy.teams_by_shared = team > 0 ? left / team : left > 0 ? occupancy.teams_by_registers : 0;
     occupancy.teams =
         static_cast<std::int64_t>(std::floor(std::min(occupancy.teams_by_shared, occupancy.teams_by_registers)));
   }
@@ -142,8 +142,10 @@ class Fitting {
 
 std::int64_t registers_of_thread(std::int64_t team_bytes, const Team& team, const Hardware& hardware, Model model) {
   const auto threads = team.warps * static_cast<std::int64_t>(whole(hardware.limits.threads_per_warp, 32));
-  const auto registers = (team_bytes + threads * 4 - 1) / (threads * 4);
-  const auto more = model == Model::machine ? registers_for_addresses(hardware.limits) : 0;
+  const bool on_chip = model == Model::machine;
+  const auto bytes = on_chip ? (team_bytes * team.held + team.rows - 1) / team.rows : team_bytes;
+  const auto registers = (bytes + threads * 4 - 1) / (threads * 4);
+  const auto more = on_chip ? registers_for_addresses(hardware.limits) : 0;
   return registers + static_cast<std::int64_t>(more);
 }
 

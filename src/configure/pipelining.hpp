@@ -11,7 +11,8 @@ std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClo
                                     Model, std::int64_t most_blocks, Detail);
 // What `Pipelining::timeline` holds; `clocks` know their columns.
 std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
-// What a thread needs where a team holds so many bytes in registers: on a chip, addresses too.
+// What a thread needs where a team's rows take so many bytes in registers: on a chip, of all rows that instructions
+// hold, and addresses too.
 std::int64_t registers_of_thread(std::int64_t team_bytes, const Team&, const Hardware&, Model);
 // Teams that share one core: those of all blocks on it.
 std::int64_t teams_on_core(const Pipelining&, const Team&, Model);

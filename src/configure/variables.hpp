@@ -7,9 +7,9 @@
 
 namespace napkin {
 
-// How the rows of a block are dealt out, and how many copies of a streamed tile there are.
+// How the rows of a block are dealt out. Instructions hold whole rows of theirs, `held`, however few are the team's.
 struct Team {
-  std::int64_t rows = 1, warps = 1, teams = 1;
+  std::int64_t rows = 1, warps = 1, teams = 1, held = 1;
 };
 
 class Variables {

@@ -1,6 +1,8 @@
 // What a column does at each position, by unit: its function's operations, those of the fold and of the repair.
 #include "loops/work.hpp"
 
+#include <algorithm>
+
 #include "diagram/match.hpp"
 
 namespace napkin {
@@ -41,20 +43,37 @@ std::optional<Datatype> contraction(const Diagram& diagram, const Column& column
   return wider(diagram.at(a->array).type, diagram.at(b->array).type);
 }
 
+bool has_matrix(const Diagram& diagram, const Column& column) {
+  const auto& arguments = std::get<Apply>(diagram.at(column.value).node).arguments;
+  const auto a = free_wires(diagram, arguments[0]), b = free_wires(diagram, arguments[1]);
+  return std::ranges::any_of(diagram.at(column.output).wires, [&](WireId wire) {
+    return std::ranges::binary_search(a, wire) != std::ranges::binary_search(b, wire);
+  });
+}
+
 bool has_rate(const Hardware& hardware, Unit unit, Datatype type) {
   const auto* found = hardware.find(unit);
   return found && found->rates.contains(type);
 }
 
+// Lanes add what they multiply in the type of sums.
+ColumnWork sum_of_products(bool of_matrices, Datatype type, const Hardware& hardware) {
+  if (of_matrices && has_rate(hardware, Unit::tensor, type)) return {Unit::tensor, type, 2, true, false};
+  const auto summed = type == Datatype::f64 ? Datatype::f64 : Datatype::f32;
+  return {Unit::fma, of_matrices ? type : summed, 2, true, true};
+}
+
 }  // namespace
 
-bool contracts(const Diagram& diagram, const Column& column) { return contraction(diagram, column).has_value(); }
+bool contracts(const Diagram& diagram, const Column& column) {
+  return contraction(diagram, column) && has_matrix(diagram, column);
+}
 
 std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, const Hardware& hardware) {
   std::vector<ColumnWork> work;
   const bool folded = column.fold != nullptr;
   if (const auto type = contraction(diagram, column)) {
-    work.push_back({has_rate(hardware, Unit::tensor, *type) ? Unit::tensor : Unit::fma, *type, 2, folded});
+    work.push_back(sum_of_products(has_matrix(diagram, column), *type, hardware));
   } else {
     collect(diagram, column.value, folded, work);
     if (folded) work.push_back({column.fold->combine->unit, Datatype::f32, column.fold->combine->operations, folded});

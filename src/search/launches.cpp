@@ -1,8 +1,6 @@
 // One resizable step for each shape down to the core, and its seconds by sizes.
 #include "search/launches.hpp"
 
-#include "configure/occupancy.hpp"
-
 namespace napkin {
 namespace {
 
@@ -12,14 +10,6 @@ Launched launched(const Dealing& dealing, const Demand& demand) {
 }
 
 }  // namespace
-
-bool times_launches(const Derivation& derivation, const Hardware& hardware) {
-  if (!knows_occupancy(hardware) || hardware.find(Unit::tensor) == nullptr) return false;
-  return std::ranges::any_of(derivation.columns, [&](const Column& column) {
-    return std::ranges::any_of(work_of(derivation.scratch, column, hardware),
-                               [](const ColumnWork& work) { return work.unit == Unit::tensor; });
-  });
-}
 
 // Lowered once it is asked for.
 class Launches::Shape {

@@ -47,7 +47,4 @@ class Launches {
 // The slow twin: of this partition alone, nothing resized and nothing remembered.
 Launched time_launch(std::shared_ptr<const Derivation>, const Partition&, const Hardware&, std::size_t level);
 
-// Where the machine knows how its cores run the contractions of this kernel.
-bool times_launches(const Derivation&, const Hardware&);
-
 }  // namespace napkin

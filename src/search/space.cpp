@@ -1,5 +1,4 @@
-// What may be split follows from the derivation's verdicts; the sizes worth trying from the axes and the machine's
-// instruction shapes.
+// What may be split follows from the derivation's verdicts; the sizes worth trying from the axes and their divisors.
 #include "search/space.hpp"
 
 #include <fmt/format.h>
@@ -10,9 +9,8 @@
 #include <numeric>
 #include <set>
 
-#include "configure/divisors.hpp"
-#include "diagram/match.hpp"
 #include "diagram/operands.hpp"
+#include "search/divisors.hpp"
 
 namespace napkin {
 namespace {
@@ -20,23 +18,6 @@ namespace {
 template <class T>
 bool has(const std::vector<T>& all, const T& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
-}
-
-void collect_accesses(const Diagram& diagram, ExprId id, std::vector<const Access*>& found) {
-  match(
-      diagram.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
-      [&](const Access& a) { found.push_back(&a); },
-      [&](const Apply& a) {
-        for (const auto argument : a.arguments) collect_accesses(diagram, argument, found);
-      },
-      [&](const Cast& c) { collect_accesses(diagram, c.value, found); },
-      [&](const Reduce& r) { collect_accesses(diagram, r.body, found); });
-}
-
-bool moves(const Access& access, WireId wire) {
-  return std::ranges::any_of(access.at, [&](const Index& index) {
-    return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
-  });
 }
 
 bool is_woven(const Verdict& verdict) {
@@ -49,73 +30,16 @@ bool is_woven(const Verdict& verdict) {
 bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
   if (!std::holds_alternative<Streamable>(verdict.stream)) return false;
   if (!is_woven(verdict)) return true;
-  for (const auto& column : derivation.columns) {
-    std::vector<const Access*> reads;
-    collect_accesses(derivation.scratch, column.value, reads);
-    for (const auto* read : reads)
-      if (has(derivation.inputs, read->array) && !moves(*read, verdict.wire)) return true;
-  }
-  return false;
+  const auto& scratch = derivation.scratch;
+  const auto lacks_it = [&](ExprId id) {
+    const auto* read = std::get_if<Access>(&scratch.at(id).node);
+    return read && has(derivation.inputs, read->array) && !has(free_wires(scratch, id), verdict.wire);
+  };
+  return std::ranges::any_of(derivation.columns,
+                             [&](const Column& column) { return any_part(scratch, column.value, lacks_it); });
 }
-
-// The least matrix instruction for operands of one type; of vectors, where there is no matrix unit.
-const InstructionShape* least_instruction(const Hardware& hardware, Datatype type) {
-  const auto* unit = hardware.find(Unit::tensor);
-  if (unit == nullptr) unit = hardware.find(Unit::fma);
-  if (unit == nullptr) return nullptr;
-  const InstructionShape* least = nullptr;
-  for (const auto& shape : unit->instructions)
-    if (shape.operands == type && (least == nullptr || shape.m * shape.n * shape.k < least->m * least->n * least->k))
-      least = &shape;
-  return least;
-}
-
-// Rows of an instruction that one warp holds: from 64 rows on, four warps issue it together.
-std::int64_t rows(const InstructionShape& shape) { return shape.m >= 64 ? shape.m / 4 : shape.m; }
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
-
-// Of the wires that one operand alone has, the innermost that is as long as the divisor, or else the innermost. The
-// others count instructions.
-std::optional<WireId> innermost_own(const Diagram& diagram, const std::vector<WireId>& kept, const Access& operand,
-                                    const Access& other, std::int64_t divisor) {
-  std::vector<WireId> own;
-  for (const auto wire : kept)
-    if (moves(operand, wire) && !moves(other, wire)) own.push_back(wire);
-  if (own.empty()) return std::nullopt;
-  const auto long_enough = [&](WireId wire) { return size_of(diagram, wire) >= divisor; };
-  const auto found = std::find_if(own.rbegin(), own.rend(), long_enough);
-  return found == own.rend() ? own.back() : *found;
-}
-
-// A sum of products of two arrays: the wires that it contracts take multiples of the instruction's k, those of one
-// operand only multiples of m and n, whichever way round the operands are put.
-void divide_contraction(const Derivation& derivation, const Hardware& hardware, const Column& column,
-                        std::vector<std::int64_t>& divisors) {
-  const auto& scratch = derivation.scratch;
-  const auto* product = std::get_if<Apply>(&scratch.at(column.value).node);
-  if (column.fold == nullptr || column.fold->combine->role != Role::add || product == nullptr ||
-      product->function->role != Role::multiply)
-    return;
-  std::vector<const Access*> reads;
-  collect_accesses(scratch, column.value, reads);
-  if (reads.size() != 2) return;
-  const auto types = std::pair(scratch.at(reads[0]->array).type, scratch.at(reads[1]->array).type);
-  const auto* shape =
-      least_instruction(hardware, row(types.first).bytes > row(types.second).bytes ? types.first : types.second);
-  if (shape == nullptr) return;
-  const auto depth = depth_of(column.over, *reads[0], scratch, shape->k);
-  divisors[depth.index] = std::lcm(divisors[depth.index], shape->k);
-  const auto& kept = scratch.at(column.output).wires;
-  const auto divisor = std::max(rows(*shape), shape->n);
-  for (const auto* operand : reads) {
-    const auto* other = operand == reads[0] ? reads[1] : reads[0];
-    const auto wire = innermost_own(scratch, kept, *operand, *other, divisor);
-    // A vector takes several of what lies together, and one of the rest.
-    if (!wire || (shape->m == 1 && *wire != kept.back())) continue;
-    divisors[wire->index] = std::lcm(divisors[wire->index], divisor);
-  }
-}
 
 // As many as keep the shapes to some hundred.
 std::size_t most_streams(const Space& space) {
@@ -260,52 +184,6 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   return Chains(space_, groups).count(size_of(space_.derivation->scratch, wire));
 }
 
-void divide_at_core(Space& space, WireId wire, std::int64_t size) {
-  auto& divisor = space.core_divisors[wire.index];
-  const auto both = std::lcm(divisor, size);
-  if (both < size_of(space.derivation->scratch, wire)) divisor = both;
-}
-
-// Down to the core a piece is a whole number of instructions of a team, and of lines of memory, where there are
-// several.
-void time_launches(Space& space) {
-  if (!times_launches(*space.derivation, *space.hardware)) return;
-  const auto whole = Dealing::of(make_kernel(space.derivation, {}), *space.hardware, Model::machine);
-  if (!whole) return;
-  space.core_level = std::max(*space.hardware->core, space.first - 1);
-  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
-  for (const auto& [wire, size] : core_divisors(whole->step(), *space.hardware)) divide_at_core(space, wire, size);
-}
-
-bool asks_for_position(const Diagram& diagram, ExprId id) {
-  return any_part(diagram, id, [&](ExprId part) { return std::holds_alternative<Position>(diagram.at(part).node); });
-}
-
-// Elsewhere, of whole sectors along the innermost axis of an array; not where masks compare positions, whose bounds
-// take long for pieces with divisors that differ by level.
-void cut_between_sectors(Space& space) {
-  const auto& hardware = *space.hardware;
-  const auto& derivation = *space.derivation;
-  const auto& scratch = derivation.scratch;
-  if (space.launches || !hardware.core || !hardware.levels[*hardware.core].sector) return;
-  const auto masked = [&](const Column& column) { return asks_for_position(scratch, column.value); };
-  if (std::any_of(derivation.columns.begin(), derivation.columns.end(), masked)) return;
-  space.core_level = *hardware.core;
-  const auto sector = static_cast<std::int64_t>(hardware.levels[*hardware.core].sector->value);
-  const auto add = [&](WireId wire, ArrayId array) {
-    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / row(scratch.at(array).type).bytes));
-  };
-  for (const auto& column : derivation.columns) {
-    std::vector<const Access*> reads;
-    collect_accesses(scratch, column.value, reads);
-    for (const auto* read : reads)
-      if (has(derivation.inputs, read->array) && !read->at.empty() && read->at.back().terms.size() == 1)
-        add(read->at.back().terms[0].first, read->array);
-  }
-  for (const auto output : derivation.outputs)
-    if (const auto& wires = scratch.at(output).wires; !wires.empty()) add(wires.back(), output);
-}
-
 }  // namespace
 
 Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
@@ -319,11 +197,8 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
     if (is_woven(verdict)) space.grouped.push_back(verdict.wire);
     if (pays_to_stream(*space.derivation, verdict)) space.streamed.push_back(verdict.wire);
   }
-  space.divisors.assign(space.derivation->scratch.wires.size(), 1);
-  for (const auto& column : space.derivation->columns)
-    divide_contraction(*space.derivation, hardware, column, space.divisors);
   space.most_streams = most_streams(space);
-  space.core_divisors = space.divisors;
+  divide_by_instructions(space);
   if (goal.objective != Objective::transfers && goal.model == Model::machine)
     time_launches(space), cut_between_sectors(space);
   return space;

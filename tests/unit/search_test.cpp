@@ -206,3 +206,18 @@ TEST_CASE("blocks without products are not crumbs", "[cost]") {
   CHECK(static_cast<double>(best.levels.at(0).groups) / (limits.blocks_per_sm->value * 132) * latency <= *best.time_s);
   CHECK(*best.time_s < time(1, 2) / 2);
 }
+
+TEST_CASE("pieces are whole instructions where streaming alone leaves a contraction", "[configure]") {
+  // As a whole the projection multiplies by the norm of its row too.
+  const auto hardware = read_machine("h100-sxm5");
+  const auto found = search(fused(read_example("rmsnorm_projection.nap")), hardware, least(Objective::time));
+  REQUIRE_FALSE(found.best.empty());
+  const auto& kernel = found.best.front().kernel;
+  for (const auto& split : kernel.partition.splits)
+    if (split.level == *hardware.core && kernel.derivation->scratch.at(split.wire).name == "t")
+      CHECK(split.size % 64 == 0);
+  const auto made = configure(kernel, found.best.front().cost, hardware, Model::machine);
+  REQUIRE(made);
+  REQUIRE(made->launch);
+  CHECK(made->launch->time_s < 70e-6);  // 44 us of products at the rate that is sustained
+}

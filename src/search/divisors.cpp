@@ -1,0 +1,176 @@
+// Instructions that the contractions of a kernel take, lines and sectors of memory that its arrays lie in -> least
+// common multiples by wire.
+#include "search/divisors.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "configure/divisors.hpp"
+#include "diagram/match.hpp"
+#include "diagram/operands.hpp"
+
+namespace napkin {
+namespace {
+
+void collect_accesses(const Diagram& diagram, ExprId id, std::vector<const Access*>& found) {
+  match(
+      diagram.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
+      [&](const Access& a) { found.push_back(&a); },
+      [&](const Apply& a) {
+        for (const auto argument : a.arguments) collect_accesses(diagram, argument, found);
+      },
+      [&](const Cast& c) { collect_accesses(diagram, c.value, found); },
+      [&](const Reduce& r) { collect_accesses(diagram, r.body, found); });
+}
+
+bool moves(const Access& access, WireId wire) {
+  return std::ranges::any_of(access.at, [&](const Index& index) {
+    return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
+  });
+}
+
+// The least matrix instruction for operands of one type; of vectors, where there is no matrix unit.
+const InstructionShape* least_instruction(const Hardware& hardware, Datatype type) {
+  const auto* unit = hardware.find(Unit::tensor);
+  if (unit == nullptr) unit = hardware.find(Unit::fma);
+  if (unit == nullptr) return nullptr;
+  const InstructionShape* least = nullptr;
+  for (const auto& shape : unit->instructions)
+    if (shape.operands == type && (least == nullptr || shape.m * shape.n * shape.k < least->m * least->n * least->k))
+      least = &shape;
+  return least;
+}
+
+// Rows of an instruction that one warp holds: from 64 rows on, four warps issue it together.
+std::int64_t rows(const InstructionShape& shape) { return shape.m >= 64 ? shape.m / 4 : shape.m; }
+
+std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
+
+// Of the wires that one operand alone has, the innermost that is as long as the divisor, or else the innermost. The
+// others count instructions.
+std::optional<WireId> innermost_own(const Diagram& diagram, const std::vector<WireId>& kept, const Access& operand,
+                                    const Access& other, std::int64_t divisor) {
+  std::vector<WireId> own;
+  for (const auto wire : kept)
+    if (moves(operand, wire) && !moves(other, wire)) own.push_back(wire);
+  if (own.empty()) return std::nullopt;
+  const auto long_enough = [&](WireId wire) { return size_of(diagram, wire) >= divisor; };
+  const auto found = std::find_if(own.rbegin(), own.rend(), long_enough);
+  return found == own.rend() ? own.back() : *found;
+}
+
+// A sum of products of two arrays: the wires that it contracts take multiples of the instruction's k, those of one
+// operand only multiples of m and n, whichever way round the operands are put.
+void divide_contraction(const Diagram& scratch, const Hardware& hardware, const Column& column,
+                        std::vector<std::int64_t>& divisors) {
+  const auto* product = std::get_if<Apply>(&scratch.at(column.value).node);
+  if (column.fold == nullptr || column.fold->combine->role != Role::add || product == nullptr ||
+      product->function->role != Role::multiply)
+    return;
+  std::vector<const Access*> reads;
+  collect_accesses(scratch, column.value, reads);
+  if (reads.size() != 2) return;
+  const auto types = std::pair(scratch.at(reads[0]->array).type, scratch.at(reads[1]->array).type);
+  const auto* shape =
+      least_instruction(hardware, row(types.first).bytes > row(types.second).bytes ? types.first : types.second);
+  if (shape == nullptr) return;
+  const auto& kept = scratch.at(column.output).wires;
+  const auto divisor = std::max(rows(*shape), shape->n);
+  const std::pair own = {innermost_own(scratch, kept, *reads[0], *reads[1], divisor),
+                         innermost_own(scratch, kept, *reads[1], *reads[0], divisor)};
+  if (!own.first && !own.second) return;
+  const auto depth = depth_of(column.over, *reads[0], scratch, shape->k);
+  divisors[depth.index] = std::lcm(divisors[depth.index], shape->k);
+  for (const auto& wire : {own.first, own.second}) {
+    // A vector takes several of what lies together, and one of the rest.
+    if (!wire || (shape->m == 1 && *wire != kept.back())) continue;
+    divisors[wire->index] = std::lcm(divisors[wire->index], divisor);
+  }
+}
+
+// Of the plain meaning, and those that take pieces in: streaming moves factors out of sums, which leaves products of
+// two arrays.
+void each_column(const Derivation& derivation, const std::function<void(const Diagram&, const Column&)>& visit) {
+  for (const auto& column : derivation.columns) visit(derivation.scratch, column);
+  for (const auto& verdict : derivation.verdicts)
+    if (const auto* streamed = std::get_if<Streamable>(&verdict.stream))
+      for (const auto* columns : {&streamed->piece, &streamed->absorb})
+        for (const auto& column : *columns) visit(streamed->scratch, column);
+}
+
+bool has_contraction(const Derivation& derivation, const Hardware& hardware) {
+  bool found = false;
+  each_column(derivation, [&](const Diagram& scratch, const Column& column) {
+    found = found || std::ranges::any_of(work_of(scratch, column, hardware),
+                                         [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+  });
+  return found;
+}
+
+void divide_at_core(Space& space, WireId wire, std::int64_t size) {
+  auto& divisor = space.core_divisors[wire.index];
+  const auto both = std::lcm(divisor, size);
+  if (both < size_of(space.derivation->scratch, wire)) divisor = both;
+}
+
+// A step with a contraction: of the whole, or of the first stream that leaves one.
+std::unique_ptr<Dealing> any_dealing(const Space& space) {
+  if (!has_contraction(*space.derivation, *space.hardware)) return nullptr;
+  const auto dealing = [&](const Partition& partition) {
+    return Dealing::of(make_kernel(space.derivation, partition), *space.hardware, Model::machine);
+  };
+  if (auto whole = dealing({})) return whole;
+  for (const auto wire : space.streamed) {
+    const auto length = size_of(space.derivation->scratch, wire);
+    if (auto one = dealing({{{SplitKind::stream, wire, length, *space.hardware->core}}})) return one;
+  }
+  return nullptr;
+}
+
+bool asks_for_position(const Diagram& diagram, ExprId id) {
+  return any_part(diagram, id, [&](ExprId part) { return std::holds_alternative<Position>(diagram.at(part).node); });
+}
+
+}  // namespace
+
+void divide_by_instructions(Space& space) {
+  each_column(*space.derivation, [&](const Diagram& scratch, const Column& column) {
+    space.divisors.resize(std::max(space.divisors.size(), scratch.wires.size()), 1);
+    divide_contraction(scratch, *space.hardware, column, space.divisors);
+  });
+  space.core_divisors = space.divisors;
+}
+
+void time_launches(Space& space) {
+  const auto dealing = any_dealing(space);
+  if (!dealing) return;
+  space.core_level = std::max(*space.hardware->core, space.first - 1);
+  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
+  for (const auto& [wire, size] : core_divisors(dealing->step(), *space.hardware)) divide_at_core(space, wire, size);
+}
+
+void cut_between_sectors(Space& space) {
+  const auto& hardware = *space.hardware;
+  const auto& derivation = *space.derivation;
+  const auto& scratch = derivation.scratch;
+  if (space.launches || !hardware.core || !hardware.levels[*hardware.core].sector) return;
+  const auto masked = [&](const Column& column) { return asks_for_position(scratch, column.value); };
+  if (std::any_of(derivation.columns.begin(), derivation.columns.end(), masked)) return;
+  space.core_level = *hardware.core;
+  const auto sector = static_cast<std::int64_t>(hardware.levels[*hardware.core].sector->value);
+  const auto add = [&](WireId wire, ArrayId array) {
+    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / row(scratch.at(array).type).bytes));
+  };
+  for (const auto& column : derivation.columns) {
+    std::vector<const Access*> reads;
+    collect_accesses(scratch, column.value, reads);
+    for (const auto* read : reads)
+      if (std::ranges::count(derivation.inputs, read->array) > 0 && !read->at.empty() &&
+          read->at.back().terms.size() == 1)
+        add(read->at.back().terms[0].first, read->array);
+  }
+  for (const auto output : derivation.outputs)
+    if (const auto& wires = scratch.at(output).wires; !wires.empty()) add(wires.back(), output);
+}
+
+}  // namespace napkin
