@@ -12,6 +12,12 @@ KERNELS += [("FlashAttention-3", "h100-sxm5", width, causal, tile + (None,)) for
 # Notes in flash_fwd_launch_template.h, at 2048 positions: how much slower than the pieces above.
 LEFT = [(64, (128, 128, 8), 18), (64, (128, 128, 2), 5), (64, (64, 256, 4), 27), (64, (256, 64, 4), 85),
         (128, (128, 128, 8), 28), (128, (256, 64, 8), 28)]
+# Less of a difference is none.
+SAME = 0.005
+# Lines of a launch that say together what the busiest part of a core takes at its best.
+BUSIEST = "the busiest part of a core at its best"
+TOGETHER = {BUSIEST: ("tiles that several", "the busiest part"), "columns that wait for each other": "columns"}
+WORDS = {"fma": "lanes", "sfu": "special functions", "shared": "reads of the core's memory", "copy": "tiles from above"}
 
 
 def diagram(width, causal, seq):
@@ -33,8 +39,48 @@ def how(configuration):
 
 
 def chosen_pieces(report):
-    splits = [one for one in report["kernels"][0]["partition"] if one["level"] == "smem" and one["axis"] in ("q", "x")]
+    splits = [one for one in report["kernels"][0]["partition"] if one["level"] == "smem" and one["size"] > 1]
     return ", ".join(f"{one['kind']} {one['axis']} {one['size']}" for one in splits)
+
+
+def parts_of(launch):
+    """The lines of the time, in short; several say together what the busiest part of a core takes at its best."""
+    parts = {BUSIEST: launch["ideal_time_s"]}
+    for one in launch["losses"]:
+        name = next((name for name, begins in TOGETHER.items() if one["what"].startswith(begins)), one["what"].split(",")[0])
+        parts[name] = parts.get(name, 0) + one["seconds"]
+    return parts
+
+
+def signed(change):
+    return f"{100 * change:+.0f} %"
+
+
+def beside_products(configuration):
+    """Seconds of each other part of a core over those of its matrix units; none where columns stand outside of the step."""
+    seconds = {one["on"]: one["time_s"] for one in configuration["resources"]}
+    return {on: seconds[on] / seconds["tensor"] for on in WORDS if on in seconds} if not outside(configuration) else {}
+
+
+def outside(configuration):
+    lines = {one["what"]: one["seconds"] for one in configuration["launch"]["losses"]}
+    return lines.get("columns outside of the step", 0) > 0.02 * configuration["launch"]["time_s"]
+
+
+def why(theirs, ours):
+    """The lines that make the difference, largest first, and what else is otherwise of a step and of the launch."""
+    before, after = theirs["launch"], ours["launch"]
+    gain = after["time_s"] - before["time_s"]
+    if abs(gain) < SAME * before["time_s"]:
+        return ""
+    lines = {what: parts_of(after).get(what, 0) - one for what, one in parts_of(before).items()}
+    largest = sorted((what for what in lines if lines[what] / gain > 0.2), key=lambda what: -lines[what] / gain)[:2]
+    text = "; ".join(f"{what} {signed(lines[what] / before['time_s'])}" for what in largest)
+    then, now = beside_products(theirs), beside_products(ours)
+    ratios = {WORDS[on]: now[on] / then[on] for on in now if on in then}
+    ratios |= {key: after[key] / before[key] for key in ("steps", "blocks")}
+    changed = [f"{name} {signed(ratio - 1)}" for name, ratio in ratios.items() if abs(ratio - 1) > 0.05]
+    return text + (f" ({', '.join(changed)})" if changed else "")
 
 
 def compared(name, machine, width, causal, tile):
@@ -44,26 +90,35 @@ def compared(name, machine, width, causal, tile):
     ours = found["kernels"][0]["configuration"]
     kernel_seconds = theirs["launch"]["time_s"] if theirs["launch"] else float("inf")
     ratio = found["totals"]["time_s"] / kernel_seconds
-    words = "same" if abs(ratio - 1) < 0.005 else f"{'better' if ratio < 1 else 'worse'} by {abs(100 * (1 - ratio)):.0f} %"
+    words = "same" if abs(ratio - 1) < SAME else f"{'better' if ratio < 1 else 'worse'} by {abs(100 * (1 - ratio)):.0f} %"
     mask = ", causal" if causal else ""
     return (f"| {name}, d {width}{mask} | q {tile[0]}, x {tile[1]} | {how(theirs)} | {chosen_pieces(found)} | {how(ours)} "
-            f"| {words} |")
+            f"| {words} | {why(theirs, ours)} |")
 
 
 def slower(width, tile, published):
     text = diagram(width, False, 2048)
     base = (128, 128, 4) if width == 64 else (128, 64, 4)
-    first, best = napkin.launch(text, "a100-sxm4-80", pieces(base))
-    other, seconds = napkin.launch(text, "a100-sxm4-80", pieces(tile))
-    told = f"{100 * (seconds / best - 1):.0f} %" if other else "does not run"
+    best, other = (napkin.analyze(text, "a100-sxm4-80", pieces(one))["kernels"][0]["configuration"] for one in (base, tile))
+    ratio = other["launch"]["time_s"] / best["launch"]["time_s"] if other["launch"] else 0
+    told = f"{100 * (ratio - 1):.0f} % | {how(other)} | {why(best, other)}" if ratio else f"does not run | {refused(other)} | "
     return f"| d {width} | q {tile[0]}, x {tile[1]}, {tile[2]} warps | {published} % | {told} |"
+
+
+def refused(configuration):
+    registers = configuration["pipelinings"][0]["occupancy"]["as_allocated"]["registers_per_thread"]
+    return f"a thread needs {registers} registers"
 
 
 def page():
     lines = ["## Choosing", "", "The best partition that the search finds beside the pieces of the real kernels, both by the model, at "
-             "4 x 4096 positions and 2048 / d heads:", "",
-             "| kernel | its pieces | they run | napkin's | they run | by the model |", "| --- | --- | --- | --- | --- | --- |"]
+             "4 x 4096 positions and 2048 / d heads. Why: the lines of the launch that make most of the difference, as shares of the time "
+             "with the kernel's own pieces; and what of a step changes by more than 5 % against what its products take, and how many "
+             "steps and blocks there are.", "",
+             "| kernel | its pieces | they run | napkin's | they run | by the model | why |",
+             "| --- | --- | --- | --- | --- | --- | --- |"]
     lines += [compared(*one) for one in KERNELS]
     lines += ["", "Pieces that FlashAttention-2's source calls slower than its own, on an A100 at 2048 positions:", "",
-              "| width | pieces | slower, published | slower, predicted |", "| --- | --- | --- | --- |"]
+              "| width | pieces | slower, published | slower, predicted | they run | why |",
+              "| --- | --- | --- | --- | --- | --- |"]
     return "\n".join(lines + [slower(*one) for one in LEFT]) + "\n"

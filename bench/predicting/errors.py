@@ -5,7 +5,7 @@ import kernels
 
 # What was chosen with published rows in sight, or is nobody's measurement: where it stands, values to try, what it is.
 VARIED = [
-    ("limits.unhidden", ("0.2", "0.6"), "of what teams could hide that nothing makes take turns, the share they do not"),
+    ("limits.unhidden", ("0.2", "0.6"), "of what blocks could hide that nothing makes take turns, the share they do not"),
     ("limits.registers_for_addresses", ("10", "25"), "registers of a thread beside its arrays"),
     ("limits.masked_end", ("0.25", "1"), "of each block that a core holds, the part for which it waits at the end, where masks make blocks differ"),
     ("TRANSPOSED", (1 / 3, 1 / 10), "share of the bandwidth that PyTorch's transposing copy reaches"),

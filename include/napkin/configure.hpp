@@ -76,7 +76,7 @@ struct Occupancy {
   std::vector<std::pair<std::int64_t, std::int64_t>> ladder;  // most registers of a thread, and the warps they leave
 };
 
-// Beside: of teams that nothing makes take turns, part of what could overlap does.
+// Beside: of blocks that nothing makes take turns, part of what could overlap does.
 enum class Overlap : std::uint8_t { none, copies, beside, within_team, two_teams, three_teams };
 std::string_view name(Overlap);
 std::string_view words(Overlap);  // "two teams in turn"

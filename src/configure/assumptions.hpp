@@ -13,7 +13,7 @@ inline double assumed(const std::optional<Sourced<double>>& stated, double other
 // What a thread needs beside its arrays: addresses, loop counters, barriers. Compiled kernels of this kind take about
 // twenty more registers than their arrays.
 inline double registers_for_addresses(const Limits& limits) { return assumed(limits.registers_for_addresses, 20); }
-// Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes teams take
+// Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes blocks take
 // turns.
 inline double unhidden(const Limits& limits) { return assumed(limits.unhidden, 0.4); }
 // Of each block that a core holds, the part for which it waits at the end of a launch, where masks make lengths differ.

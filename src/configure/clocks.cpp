@@ -160,11 +160,11 @@ class Counter {
     const bool itself = warps_of(*contraction.instruction) > 1;
     const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
     std::int64_t bytes = 0;
-    if (contraction.columns.staged && detail_ == Detail::least) bytes += step_.bytes(contraction.columns.buffer);
+    if (contraction.columns.staged && detail_ == Detail::least) bytes += step_.step_bytes(contraction.columns.buffer);
     if (contraction.columns.staged && detail_ != Detail::least)
-      bytes += (rows + at_once - 1) / at_once * step_.bytes(contraction.columns.buffer);
-    if (contraction.rows.staged) bytes += step_.bytes(contraction.rows.buffer);
-    if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.bytes(contraction.rows.buffer);
+      bytes += (rows + at_once - 1) / at_once * step_.step_bytes(contraction.columns.buffer);
+    if (contraction.rows.staged) bytes += step_.step_bytes(contraction.rows.buffer);
+    if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
     return bytes;
   }
   double read_seconds(std::int64_t bytes) const {
@@ -264,6 +264,12 @@ StepClocks StepClocks::in_last_round() const {
   last.resources[static_cast<std::size_t>(Resource::copy)].seconds = last_copy;
   find_bound(last);
   return last;
+}
+
+StepClocks StepClocks::without_waits() const {
+  auto quiet = *this;
+  quiet.waits = quiet.handover = 0;
+  return quiet;
 }
 
 StepClocks clocks_of(const BlockStep& step, const Team& team, const Passage& passage, const OfLaunch& launch,

@@ -21,7 +21,7 @@ struct StepClocks {
   // in.
   double leading = 0, pointwise = 0, trailing = 0, copy = 0;
   double bound = 0;      // of the slowest resource
-  double unhidden = 0;   // share of what could overlap that does not, among teams that nothing makes take turns
+  double unhidden = 0;   // share of what could overlap that does not, among blocks that nothing makes take turns
   double waits = 0;      // from the last instruction of a contraction to its result, of all whose results lanes work on
   double last_copy = 0;  // the way in, in the last round of blocks: cores without one leave the others their share
   double handover = 0;   // when the matrix units pass from one team to another, of all teams of the block
@@ -37,6 +37,7 @@ struct StepClocks {
   double serial() const { return leading + pointwise + trailing; }
   double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
   StepClocks in_last_round() const;
+  StepClocks without_waits() const;
 };
 // What a step has of the whole launch.
 struct OfLaunch {

@@ -144,7 +144,7 @@ std::string_view name(Overlap overlap) {
   return names[static_cast<std::size_t>(overlap)];
 }
 std::string_view words(Overlap overlap) {
-  constexpr std::string_view all[] = {"one after another", "copies beside",     "teams side by side",
+  constexpr std::string_view all[] = {"one after another", "copies beside",     "blocks side by side",
                                       "within a team",     "two teams in turn", "three teams in turn"};
   return all[static_cast<std::size_t>(overlap)];
 }

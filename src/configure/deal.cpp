@@ -147,7 +147,7 @@ Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
   const CostModel model(outer, hardware);
   Figures figures;
   model.compared(sizes, figures);
-  return model.demand(figures);
+  return model.whole_demand(figures);
 }
 
 std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {

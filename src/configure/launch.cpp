@@ -32,9 +32,12 @@ class Reckoning {
     reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
     reach("columns of a step that wait for each other", steps * step_at(ideal));
     reach("columns outside of the step", steps * with_outside(ideal, step_at(ideal)));
+    const auto quiet = now.without_waits();
+    reach("rates that machines sustain, instead of the datasheet's",
+          std::max(steps * with_outside(quiet, step_at(quiet)), model_ == Model::machine ? demand_.units_s : 0));
     const double step = sustained(now);
     const double busy = std::max(steps * step, model_ == Model::machine ? demand_.units_s : 0);
-    reach("rates that machines sustain, instead of the datasheet's", busy);
+    reach("results and tiles that are waited for, and turns that pass on", busy);
     add("cores idle in the last wave", in_rounds(now, step) - busy);
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
@@ -57,6 +60,7 @@ class Reckoning {
     launch_.last_wave_busy = full - (waves - 1);
     rounds_ = std::ceil(demand_.per_core);
     launch_.steps = demand_.tensor_operations / (ideal.operations + ideal.operations_outside);
+    if (model_ == Model::machine) launch_.steps *= demand_.whole;
   }
   // What no order of the work goes below.
   double floor(double steps, const StepClocks& ideal) const {
@@ -83,9 +87,9 @@ class Reckoning {
   // Blocks that are on a core together: as many as fit, or as there are.
   double here() const { return std::min(static_cast<double>(launch_.blocks_per_core), rounds_); }
   double step_at(const StepClocks& clocks) const {
-    const auto teams = static_cast<std::int64_t>(here()) * team_.teams;
-    return step_seconds(chosen_.overlap, clocks,
-                        model_ == Model::ideal ? teams_on_core(chosen_, team_, model_) : teams);
+    const auto there = model_ == Model::ideal ? chosen_.occupancy.teams
+                                              : overlapping(chosen_.overlap, static_cast<std::int64_t>(here()), team_);
+    return step_seconds(chosen_.overlap, clocks, there);
   }
   // Another block on the core works on its steps meanwhile, with what these columns leave it of the core.
   double with_outside(const StepClocks& clocks, double step) const {
@@ -104,19 +108,30 @@ class Reckoning {
     const double cores = static_cast<double>(launch_.cores) / static_cast<double>(launch_.blocks);
     return std::max(columns, model_ == Model::machine ? demand_.units_s * cores * rounds.all() : 0);
   }
+  // How often a block begins anew: whenever what it computed has left. Published kernels whose blocks stay on their
+  // cores lose as much between two pieces as others between two blocks.
+  double beginnings() const {
+    double most = 1;
+    for (const auto& edge : step_.edges)
+      if (!edge.inside && std::ranges::count(step_.outputs, edge.buffer) > 0)
+        most = std::max(most, edge.around.times * step_.steps);
+    return most;
+  }
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
   // times, so that each has its share of the cache's bandwidth.
   double ends() const {
     const auto& level = hardware_.levels[step_.core];
     const auto* tensor = hardware_.find(Unit::tensor);
     const bool on_chip = model_ == Model::machine;
-    double seconds = 0, bytes = step_.streamed.empty() ? 0 : step_.moved(step_.streamed.front(), on_chip);
+    const double begun = beginnings();
+    double seconds = 0, bytes = step_.streamed.empty() ? 0 : begun * step_.moved(step_.streamed.front(), on_chip);
     for (const auto& edge : step_.edges)
       if (!edge.inside) bytes += edge.around.times * step_.steps * step_.moved(edge.buffer, on_chip);
     const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();
-    if (level.latency_clocks && tensor->clock_hz) seconds += 2 * level.latency_clocks->value / tensor->clock_hz->value;
+    if (level.latency_clocks && tensor->clock_hz)
+      seconds += begun * 2 * level.latency_clocks->value / tensor->clock_hz->value;
     return seconds * demand_.turns * std::ceil(rounds_ / here()) / here();
   }
 

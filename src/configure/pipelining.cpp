@@ -14,6 +14,7 @@ namespace {
 // A copy team where warpgroups hand registers to each other (setmaxnreg): CUDA's least.
 constexpr std::int64_t registers_of_copy_team = 24;
 
+// Of those that are there; beside each other, blocks.
 std::int64_t teams_needed(Overlap overlap) {
   return overlap == Overlap::three_teams ? 3 : overlap == Overlap::two_teams || overlap == Overlap::beside ? 2 : 1;
 }
@@ -73,9 +74,9 @@ class Fitting {
     made.latency_s = latency(made);
     return made;
   }
-  // Of blocks that fit and that there are; the paper's model counts those that fit.
-  std::int64_t teams_there(const Pipelining& made) const {
-    return model_ == Model::ideal ? made.occupancy.teams : blocks_there(made) * team_.teams;
+  // What overlaps, of blocks that fit and that there are; the paper's model counts teams that fit.
+  std::int64_t overlapping(const Pipelining& made) const {
+    return model_ == Model::ideal ? made.occupancy.teams : napkin::overlapping(made.overlap, blocks_there(made), team_);
   }
 
  private:
@@ -149,7 +150,7 @@ std::int64_t registers_of_thread(std::int64_t team_bytes, const Team& team, cons
   return registers + static_cast<std::int64_t>(more);
 }
 
-double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t teams) {
+double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t overlapping) {
   const double together = overlap == Overlap::none ? clocks.copy + clocks.alone() : clocks.alone();
   const double within = clocks.leading + std::max(clocks.pointwise, clocks.trailing);
   switch (overlap) {
@@ -160,17 +161,17 @@ double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t team
     case Overlap::within_team:
       return std::max(clocks.bound, within);
     case Overlap::beside:
-      return std::max(clocks.bound, teams < 2 ? together : std::min(together, clocks.beside(false)));
+      return std::max(clocks.bound, overlapping < 2 ? together : std::min(together, clocks.beside(false)));
     // While one team has the matrix units another has the lanes, so that those of all teams follow one another.
     default:
       return std::max({clocks.bound, clocks.pointwise,
-                       clocks.serial() / static_cast<double>(std::max<std::int64_t>(1, teams))}) +
+                       clocks.serial() / static_cast<double>(std::max<std::int64_t>(1, overlapping))}) +
              clocks.handover;
   }
 }
 
-std::int64_t teams_on_core(const Pipelining& pipelining, const Team& team, Model model) {
-  return model == Model::ideal ? pipelining.occupancy.teams : pipelining.occupancy.blocks * team.teams;
+std::int64_t overlapping(Overlap overlap, std::int64_t blocks, const Team& team) {
+  return overlap == Overlap::beside ? blocks : blocks * team.teams;
 }
 
 std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, const StepClocks& clocks,
@@ -187,7 +188,7 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
     std::optional<Pipelining> best;
     for (const auto stages : stages_of(overlap, step, team)) {
       auto made = fitting.run(overlap, stages);
-      const auto there = fitting.teams_there(made);
+      const auto there = fitting.overlapping(made);
       made.runs = possible && there >= teams_needed(overlap);
       made.step_s = std::max(step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s);
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;

@@ -14,10 +14,11 @@ std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& cloc
 // What a thread needs where a team's rows take so many bytes in registers: on a chip, of all rows that instructions
 // hold, and addresses too.
 std::int64_t registers_of_thread(std::int64_t team_bytes, const Team&, const Hardware&, Model);
-// Teams that share one core: those of all blocks on it.
-std::int64_t teams_on_core(const Pipelining&, const Team&, Model);
+// Of so many blocks on a core: all their teams, or the blocks, where nothing makes teams take turns. Those of one block
+// wait for its tiles together, and so do the same at the same time.
+std::int64_t overlapping(Overlap, std::int64_t blocks, const Team&);
 
-// A step where so many teams share the core.
-double step_seconds(Overlap, const StepClocks&, std::int64_t teams);
+// A step where so many of them share the core.
+double step_seconds(Overlap, const StepClocks&, std::int64_t overlapping);
 
 }  // namespace napkin

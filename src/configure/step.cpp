@@ -317,12 +317,18 @@ std::vector<std::int64_t> BlockStep::shape(BufferId id, std::int64_t rows) const
   const auto first = std::ranges::find_if(buffer.at, [&](const Index& index) { return moves(index, row); });
   if (first == buffer.at.end()) return shape;
   auto& along = shape[static_cast<std::size_t>(first - buffer.at.begin())];
-  along = std::min(along, rows);
+  along = rows_held(along, rows);
   return shape;
 }
 
 std::int64_t BlockStep::bytes(BufferId id) const {
   return values(id, lengths[row.index]) * napkin::row(nest->at(id).type).bytes;
+}
+
+std::int64_t BlockStep::step_bytes(BufferId id) const {
+  const auto& volume = volumes[id.index];
+  const auto rows = volume.rows > 0 ? std::min(volume.rows, lengths[row.index]) : 1;
+  return volume.beside * rows * napkin::row(nest->at(id).type).bytes;
 }
 
 void resize(BlockStep& step, const Partition& partition) {

@@ -79,15 +79,21 @@ struct BlockStep {
 
   const Diagram& diagram() const { return nest->scratch; }
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
-  std::int64_t bytes(BufferId) const;  // of all rows of the block
+  std::int64_t bytes(BufferId) const;       // all that the block holds of it
+  std::int64_t step_bytes(BufferId) const;  // what a step has of it
   // The same as it comes from above or goes there, on a chip in whole sectors.
   double moved(BufferId id, bool on_chip) const {
     return static_cast<double>(bytes(id)) * (on_chip ? volumes[id.index].sectors : 1);
   }
-  // Values of a piece with so many rows; all of it where it has none.
+  // Whoever has so many of a step's rows holds as many of these; more, of what several steps take by parts.
+  std::int64_t rows_held(std::int64_t all, std::int64_t rows) const {
+    const auto here = lengths[row.index];
+    return all > here ? (all * rows + here - 1) / here : std::min(all, rows);
+  }
+  // Values of them; all there are where the buffer has no rows.
   std::int64_t values(BufferId id, std::int64_t rows) const {
     const auto& volume = volumes[id.index];
-    return volume.rows > 0 ? volume.beside * std::min(volume.rows, rows) : volume.beside;
+    return volume.rows > 0 ? volume.beside * rows_held(volume.rows, rows) : volume.beside;
   }
   std::vector<std::int64_t> shape(BufferId, std::int64_t rows) const;
 };

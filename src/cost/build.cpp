@@ -36,6 +36,7 @@ class CostModelBuilder {
     hold();
     group();
     fix_products();
+    find_finest();
     find_rates();
     for (const auto array : nest_.inputs) model_.compulsory_bytes_ += bytes_of(array);
     for (const auto array : nest_.outputs) model_.compulsory_bytes_ += bytes_of(array);
@@ -296,6 +297,14 @@ class CostModelBuilder {
   }
 
   // ---- what sizes do not change ----
+  void find_finest() {
+    std::map<WireId, std::size_t> finest;
+    for (std::size_t i = 0; i < model_.cuts_.size(); ++i) {
+      auto& best = finest.try_emplace(model_.cuts_[i].wire, i).first->second;
+      if (model_.cuts_[i].splits.size() > model_.cuts_[best].splits.size()) best = i;
+    }
+    for (const auto& [wire, cut] : finest) model_.finest_.push_back(cut);
+  }
   void fix_products() {
     const auto fix = [&](Product& product) {
       Checked fixed{1};

@@ -66,6 +66,7 @@ struct Demand {
   std::int64_t blocks = 1;         // groups at the core's level
   double turns = 1, per_core = 1;  // as in Times
   double tensor_operations = 0;
+  double whole = 1;  // positions of all pieces, were the ragged ones as long as the others, over those that there are
   double units_ideal_s = 0, units_s = 0;  // of the busiest unit, all cores at work: as on the datasheet, and sustained
   double compulsory_bytes = 0;  // into the cores' memories; more where not all memories above them are at work
   double outer_ideal_s = 0, outer_s = 0;  // of the slowest level above the cores
@@ -98,7 +99,8 @@ class CostModel {
   void times(const Figures&, Times& times) const;
   // Of a launch that takes so long.
   std::optional<double> energy(const Figures&, std::optional<double> seconds) const;
-  Demand demand(const Figures&) const;
+  Demand demand(const Figures&) const;        // also of bounds, in which no piece is ragged
+  Demand whole_demand(const Figures&) const;  // of figures of all sizes
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
   std::vector<Overrun> overruns(std::span<const std::int64_t> sizes, const Figures&, Model) const;
   bool fits(const Figures&, Model) const;
@@ -246,6 +248,7 @@ class CostModel {
   std::vector<bool> sized_;                // by wire, whether its size is known
   std::vector<double> own_rooms_, rooms_;  // by level: of one group, and of the groups that may hold a piece together
   std::vector<Cut> cuts_;
+  std::vector<std::size_t> finest_;  // of them, one of each wire
   std::vector<Footprint> footprints_;
   std::vector<Transfer> transfers_;
   std::vector<Holding> holdings_;

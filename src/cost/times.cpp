@@ -174,6 +174,14 @@ Demand CostModel::demand(const Figures& figures) const {
   return made;
 }
 
+Demand CostModel::whole_demand(const Figures& figures) const {
+  auto made = demand(figures);
+  for (const auto cut : finest_)
+    made.whole *= static_cast<double>(figures.counts[cut]) * static_cast<double>(figures.lengths[cut]) /
+                  static_cast<double>(wire_sizes_[cuts_[cut].wire.index]);
+  return made;
+}
+
 void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& times) const {
   for (std::size_t level = 1; level < hardware_->core.value_or(1); ++level) {
     const auto* rate = rate_of(hardware_->levels[level].bandwidth);

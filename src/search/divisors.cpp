@@ -127,6 +127,23 @@ std::unique_ptr<Dealing> any_dealing(const Space& space) {
   return nullptr;
 }
 
+// Whether the smallest pieces of some shape do, in the core's memory.
+bool smallest_fit(const Space& space) {
+  bool fit = false;
+  Streamed streamed(space.derivation);
+  const auto core = space.core_level;
+  each_continuation(space, streamed, space.fixed, core, [&](const Kernel& shape) {
+    if (fit) return;
+    std::vector<std::int64_t> sizes;
+    for (const auto& split : shape.partition.splits)
+      sizes.push_back(std::min(space.divisor(split), size_of(space.derivation->scratch, split.wire)));
+    Figures figures;
+    CostModel(shape, *space.hardware).least_held(sizes, figures);
+    fit = static_cast<double>(figures.levels[core].memory_bytes) <= space.hardware->levels[core].room();
+  });
+  return fit;
+}
+
 bool asks_for_position(const Diagram& diagram, ExprId id) {
   return any_part(diagram, id, [&](ExprId part) { return std::holds_alternative<Position>(diagram.at(part).node); });
 }
@@ -147,6 +164,7 @@ void time_launches(Space& space) {
   space.core_level = std::max(*space.hardware->core, space.first - 1);
   space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
   for (const auto& [wire, size] : core_divisors(dealing->step(), *space.hardware)) divide_at_core(space, wire, size);
+  if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
 }
 
 void cut_between_sectors(Space& space) {

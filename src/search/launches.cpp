@@ -91,7 +91,7 @@ Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
   const auto& dealing = shape.resized(sizes);
   if (!dealing.has_registers()) return {Launched::State::cannot_run, 0};
   shape.model().compared(shape.to_core(sizes), figures_);
-  return launched(dealing, shape.model().demand(figures_));
+  return launched(dealing, shape.model().whole_demand(figures_));
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,

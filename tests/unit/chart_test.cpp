@@ -105,9 +105,9 @@ TEST_CASE("a timeline leaves no clock of a unit without bar or hatching", "[char
 TEST_CASE("a timeline names its overlap, and shows each of the teams that take turns", "[chart]") {
   auto charted = attention();
   auto& made = *charted.kernels[0].configuration;
-  const std::pair<const char*, int> expected[] = {{"one after another", 1},  {"copies beside", 1},
-                                                  {"teams side by side", 1}, {"within a team", 1},
-                                                  {"two teams in turn", 2},  {"three teams in turn", 3}};
+  const std::pair<const char*, int> expected[] = {{"one after another", 1},   {"copies beside", 1},
+                                                  {"blocks side by side", 1}, {"within a team", 1},
+                                                  {"two teams in turn", 2},   {"three teams in turn", 3}};
   REQUIRE(made.pipelinings.size() == std::size(expected));
   for (std::size_t i = 0; i < std::size(expected); ++i) {
     CAPTURE(expected[i].first);

@@ -57,3 +57,18 @@ TEST_CASE("sums of two vectors each are no product of matrices", "[configure]") 
   CHECK(clocks_of_column(made, "l", Resource::fma) == Approx(64));
   CHECK(clocks_of_column(made, "Y_sum", Resource::tensor) > 0);
 }
+
+TEST_CASE("what several steps take by parts is held by all of its rows", "[configure]") {
+  // Sums of 256 rows stay while the step goes over them in two halves.
+  const auto hardware = read_machine("h100-sxm5");
+  const auto whole = configured("matmul", "group a 256, c 128, stream b 64 at smem", hardware);
+  const auto halves = configured("matmul", "group a 256, c 128, stream b 64, a 128 at smem", hardware);
+  const auto sums = [](const Configuration& made) {
+    std::int64_t bytes = 0;
+    for (const auto& variable : made.columns.back().variables)
+      if (variable.name == "C_sum") bytes += variable.bytes * made.teams;
+    return bytes;
+  };
+  CHECK(sums(whole) == 256 * 128 * 4);
+  CHECK(sums(halves) == 256 * 128 * 4);
+}

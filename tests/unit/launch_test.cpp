@@ -1,0 +1,70 @@
+// What blocks of a launch cannot hide: their beginnings, their ragged pieces, and each other's steps within a block.
+#include <algorithm>
+
+#include "napkin/configure.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/planned.hpp"
+
+using namespace napkin;
+
+namespace {
+
+Configuration configured(const std::string& words, const Hardware& hardware, std::int64_t queries = 65536) {
+  Overrides sizes;
+  sizes.sizes = {{"q", queries}};
+  const auto kernel = testing::planned(read_example("attention.nap", sizes), words, hardware);
+  auto made = configure(kernel, estimate(kernel, hardware, Model::machine), hardware, Model::machine);
+  REQUIRE(made);
+  REQUIRE(made->launch);
+  return *made;
+}
+double lost(const Configuration& made, const std::string& beginning) {
+  for (const auto& loss : made.launch->losses)
+    if (loss.what.starts_with(beginning)) return loss.seconds;
+  return -1;
+}
+const Pipelining& find(const Configuration& made, Overlap overlap) {
+  return *std::ranges::find(made.pipelinings, overlap, &Pipelining::overlap);
+}
+
+}  // namespace
+
+TEST_CASE("a block that begins anew loses as much as a block of its own", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto once = configured("group q 128, stream x 128 at smem", hardware, 132 * 128);
+  const auto anew = configured("group q 1024, stream q 128, x 128 at smem", hardware, 132 * 1024);
+  CHECK(once.launch->blocks == anew.launch->blocks);
+  CHECK(lost(once, "first tiles") > 0);
+  CHECK(lost(anew, "first tiles") == Approx(8 * lost(once, "first tiles")));
+}
+
+TEST_CASE("ragged pieces take as long as whole ones", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  // 4096 keys are 42 pieces of 96 and a part; 65536 queries 341 of 192 and a part.
+  const auto keys = configured("group q 128, stream x 96 at smem", hardware);
+  CHECK(keys.launch->steps == Approx(512.0 * 43));
+  const auto rows = configured("group q 192, stream x 128 at smem", hardware);
+  CHECK(rows.launch->steps == Approx(342.0 * 32));
+}
+
+TEST_CASE("teams of one block that take no turns do the same at the same time", "[configure]") {
+  // As two blocks of four warps, and as one of eight.
+  const auto hardware = read_machine("a100-sxm4-80");
+  const auto blocks = configured("group q 128, stream x 64 at smem; group q 32 at reg", hardware);
+  const auto block = configured("group q 128, stream x 128 at smem; group q 16 at reg", hardware);
+  REQUIRE(block.teams == 2);
+  REQUIRE(find(block, Overlap::copies).occupancy.blocks == 1);
+  CHECK(find(blocks, Overlap::beside).runs);
+  CHECK_FALSE(find(block, Overlap::beside).runs);
+  CHECK(block.launch->time_s > 1.05 * blocks.launch->time_s);
+}
+
+TEST_CASE("what teams wait for is a line of its own", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto waits = configured("group q 128, stream x 128 at smem", hardware);
+  REQUIRE(waits.pipelinings[waits.chosen].overlap == Overlap::two_teams);
+  // At every step the matrix units pass on twice, for 128 clocks at the lowered clock each.
+  const double step = 2 * 128 / 1.83e9 / (0.80 / 0.96);
+  CHECK(lost(waits, "results and tiles") == Approx(waits.launch->steps / 132 * step).epsilon(0.02));
+}
