@@ -77,6 +77,13 @@ std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardwa
     auto& size = all.try_emplace(wire, 1).first->second;
     for (const auto& reason : reasons) size = std::lcm(size, reason.first);
   }
+  const auto contraction = std::ranges::find_if(step.columns, [](const auto& column) { return !!column.contraction; });
+  const auto& shape = *contraction->contraction->instruction;
+  const auto warps = static_cast<std::int64_t>(hardware.limits.register_partitions->value);
+  for (const auto wire : row_wires(step)) {
+    auto& size = all.try_emplace(wire, 1).first->second;
+    size = std::lcm(size, shape.m / warps_of(shape) * warps);
+  }
   return all;
 }
 

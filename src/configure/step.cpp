@@ -159,6 +159,21 @@ void measure_volumes(BlockStep& step) {
   }
 }
 
+}  // namespace
+
+std::vector<WireId> row_wires(const BlockStep& step) {
+  std::vector<WireId> all;
+  std::int64_t most = 1;
+  for (std::uint32_t w = 0; w < step.lengths.size(); ++w) {
+    const auto count = contractions_with_row(step, WireId{w});
+    if (count > most) all.clear(), most = count;
+    if (count == most) all.push_back(WireId{w});
+  }
+  return all;
+}
+
+namespace {
+
 void deal_rows(BlockStep& step) {
   measure(step);
   step.row = row_of(step);

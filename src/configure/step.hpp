@@ -102,6 +102,10 @@ struct BlockStep {
 // instruction, else the innermost: an instruction takes its depth along it, the others count instructions.
 WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram&, std::int64_t least);
 
+// Wires of which, as pieces are cut, one or another is dealt out: those that the results of most contractions carry
+// from one operand alone.
+std::vector<WireId> row_wires(const BlockStep&);
+
 // None without a core or without a contraction on its matrix units.
 std::optional<BlockStep> step_of(const Kernel&, const Hardware&);
 // The kernel without its splits below a level.

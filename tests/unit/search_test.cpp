@@ -226,3 +226,21 @@ TEST_CASE("where whole lines do not fit, pieces are of single instructions", "[c
   REQUIRE_FALSE(found.best.empty());
   CHECK(found.best.front().cost.overruns.empty());
 }
+
+TEST_CASE("pieces of every wire that may be dealt out are whole rows of a team", "[configure]") {
+  // Of a product whose columns are longer than its rows, either.
+  const auto hardware = read_machine("h100-sxm5");
+  const auto diagram = read_text(R"(diagram wide
+axis t = 2048
+axis c = 2048
+axis f = 5632
+input M: f16[t, c]
+input W: f16[c, f]
+G: f16[t, f] = sum[c](M[t, c] * W[c, f])
+output G
+)");
+  const auto found = search(fused(diagram), hardware, least(Objective::time));
+  REQUIRE_FALSE(found.best.empty());
+  for (const auto& split : found.best.front().kernel.partition.splits)
+    if (split.level == *hardware.core) CHECK(split.size % 64 == 0);
+}
