@@ -153,6 +153,9 @@ LowerBound lower_bound(const Derivation& derivation, double room, bool in_values
   LowerBound made{compulsory(derivation, in_values), "inputs read once, outputs written once"};
   if (may_leave_out(derivation)) made.why += ", where all of them are needed";
   const auto product = only_product(derivation);
+  const auto products = std::ranges::count_if(
+      derivation.columns, [&](const Column& column) { return multiplies_and_adds(derivation.scratch, column); });
+  if (products > 1) made.why += "; of fused products more is unknown";
   if (!product) return made;
   const double one = narrowest(derivation, *product, in_values), held = room / one;
   const double values = 2 * product->m * product->n * product->k / std::sqrt(held);
