@@ -62,4 +62,13 @@ std::span<const ChartKind> chart_kinds();
 // The chart of that kind; none where the numbers are not known or there is no such kind.
 std::optional<Chart> plot(std::string_view name, const Charted&);
 
+// What was predicted of a kernel at one size, beside what others published; held out: it had no say in how.
+struct Predicted {
+  std::string group;
+  double published_s = 0, predicted_s = 0;
+  bool held_out = false;
+};
+// A strip for each group, in the order of the first of each. Of one at least, and no time is 0.
+Chart plot(std::span<const Predicted>);
+
 }  // namespace napkin

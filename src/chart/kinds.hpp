@@ -17,6 +17,9 @@ std::optional<Chart> pieces(const Charted&);
 std::optional<Chart> rooms(const Charted&);
 std::optional<Chart> machine(const Charted&);
 
+// Not of a plan.
+Chart predictions(std::span<const Predicted>);
+
 // "S, P, O": the arrays that the statements of a kernel make.
 std::string kernel_name(const ChartedKernel&);
 

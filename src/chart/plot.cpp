@@ -81,4 +81,6 @@ std::optional<Chart> plot(std::string_view name, const Charted& charted) {
   return found == std::end(kinds) ? std::nullopt : found->plot(charted);
 }
 
+Chart plot(std::span<const Predicted> all) { return chart::predictions(all); }
+
 }  // namespace napkin

@@ -153,3 +153,15 @@ TEST_CASE("charts with long and hostile names keep the laws", "[chart][law]") {
     }
   }
 }
+
+TEST_CASE("strips of predictions keep the laws, whatever their groups are called", "[chart][law]") {
+  std::vector<Predicted> all;
+  for (int i = 0; i < 200; ++i)
+    all.push_back({i % 3 == 0   ? std::string(10'000, 'n')
+                   : i % 3 == 1 ? "<script>"
+                                : "products",
+                   1e-6 * (1 + i * i), 1e-6 * (1 + i * (i + 30)), i % 2 == 0});
+  check_laws(plot(all));
+  check_laws(plot(std::span(all).first(1)));
+  CHECK(emit_svg(plot(all).scene).find("<script") == std::string::npos);
+}

@@ -60,6 +60,26 @@ TEST_CASE("a roofline has its kernel below slope and roof", "[chart]") {
   }
 }
 
+TEST_CASE("a prediction stands above the line of its group where it is longer than published", "[chart]") {
+  const std::vector<Predicted> all = {
+      {"sums", 1e-5, 1e-5, true}, {"sums", 1e-5, 2e-5, true}, {"rows", 1e-4, 5e-5, false}};
+  const auto chart = plot(all);
+  std::vector<double> lines;
+  std::vector<Mark> points;
+  for (const auto& mark : chart.scene.marks) {
+    if (mark.kind == MarkKind::limit) lines.push_back(std::get<Line>(mark.shape).points.front().y);
+    if (mark.kind == MarkKind::point && !mark.about.empty()) points.push_back(mark);
+  }
+  REQUIRE(lines.size() == 2);
+  REQUIRE(points.size() == 3);
+  const auto y = [&](std::size_t i) { return std::get<Line>(points[i].shape).points.front().y; };
+  CHECK(y(0) == Approx(lines[0]));
+  CHECK(y(1) < lines[0]);
+  CHECK(y(2) - lines[1] == Approx(lines[0] - y(1)));
+  CHECK(points[0].series == points[1].series);
+  CHECK(points[0].series != points[2].series);
+}
+
 TEST_CASE("bands of transfers are as high as their bytes", "[chart]") {
   const auto charted = attention();
   const auto chart = plot("transfers", charted);
