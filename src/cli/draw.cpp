@@ -49,6 +49,11 @@ std::optional<WireId> streamed(const Derivation& derivation) {
   return best;
 }
 
+struct Pictures {
+  std::string diagram;
+  std::vector<Scene> scenes;
+};
+
 // The diagram or its derivation, with the plan if there is one.
 std::vector<Scene> lay_out_all(const Session& session, const Diagram& diagram, const std::optional<Analysis>& analysis,
                                double width) {
@@ -60,17 +65,19 @@ std::vector<Scene> lay_out_all(const Session& session, const Diagram& diagram, c
 }
 
 // None, with the exit code, where there is nothing to draw.
-std::optional<std::vector<Scene>> make_scenes(Session& session, double width, int& finished) {
+std::optional<Pictures> make_pictures(Session& session, double width, int& finished) {
   const auto& options = session.options;
   if (options.target.empty() && options.partition.empty() && options.print.empty()) {
     const auto input = read_input(session);
     if (!input) finished = finish(session);
-    return input ? std::optional(lay_out_all(session, input->diagram, std::nullopt, width)) : std::nullopt;
+    if (!input) return std::nullopt;
+    return Pictures{input->diagram.name, lay_out_all(session, input->diagram, std::nullopt, width)};
   }
   const auto started = start(session);
   finished = started.finished;
   if (!started.analysis) return std::nullopt;
-  return lay_out_all(session, started.analysis->diagram, started.analysis, width);
+  const auto& diagram = started.analysis->diagram;
+  return Pictures{diagram.name, lay_out_all(session, diagram, started.analysis, width)};
 }
 
 std::optional<std::string> picture(Session& session, const PictureFormat& format, const Scene& scene) {
@@ -94,8 +101,9 @@ int deliver_files(Session& session, const PictureFormat& format, const std::vect
   return finish(session);
 }
 
-int deliver_all(Session& session, const PictureFormat& format, const std::vector<Scene>& scenes) {
-  if (format.name == "html") return deliver(session, emit_page(scenes, scenes.front().title));
+int deliver_all(Session& session, const PictureFormat& format, const Pictures& pictures) {
+  const auto& scenes = pictures.scenes;
+  if (format.name == "html") return deliver(session, emit_page(scenes, pictures.diagram + ", step by step"));
   if (to_file(session.options) && format.name != "text") return deliver_files(session, format, scenes);
   std::string all;
   for (const auto& scene : scenes) {
@@ -112,10 +120,10 @@ int run_draw(Session& session) {
   const auto* format = asked(session);
   if (!format) return finish(session);
   int finished = 0;
-  const auto scenes = make_scenes(session, format->width, finished);
-  if (!scenes) return finished;
-  if (scenes->size() > 1) return deliver_all(session, *format, *scenes);
-  const auto made = picture(session, *format, scenes->front());
+  const auto pictures = make_pictures(session, format->width, finished);
+  if (!pictures) return finished;
+  if (pictures->scenes.size() > 1) return deliver_all(session, *format, *pictures);
+  const auto made = picture(session, *format, pictures->scenes.front());
   return made ? deliver(session, *made) : finish(session);
 }
 

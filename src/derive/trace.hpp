@@ -10,4 +10,8 @@ ExprId as_expression(Diagram&, const Column&);
 // `(repair * carried) (+) piece`.
 ExprId joined(Diagram&, const Column&, ExprId piece);
 
+// The scratch of a stream, for telling one of its steps: with the names of the derivation, where the stream calls its
+// pieces like the whole and the whole otherwise.
+Diagram told(const Derivation&, const Streamable&, const Rewriting&);
+
 }  // namespace napkin

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "derive/trace.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_words.hpp"
 
@@ -11,18 +12,19 @@ namespace report {
 namespace {
 
 // Step by step: what stood for an array, below it what a rule made of it, and why.
-void add_steps(Table& table, const Diagram& scratch, const std::vector<Rewriting>& trace) {
-  for (const auto& step : trace)
-    table.rows.push_back({std::string(code(step.rule)),
-                          fmt::format("{} = {}\n= {}", scratch.at(step.array).name, to_short_text(scratch, step.before),
-                                      to_short_text(scratch, step.after)),
-                          step.why});
+void add_step(Table& table, const Diagram& scratch, const Rewriting& step) {
+  table.rows.push_back({std::string(code(step.rule)),
+                        fmt::format("{} = {}\n= {}", scratch.at(step.array).name, to_short_text(scratch, step.before),
+                                    to_short_text(scratch, step.after)),
+                        step.why});
 }
 
-void add_trace(Document& made, const std::string& title, const Diagram& scratch, const std::vector<Rewriting>& trace) {
+// `scratch_of` a step: with the names that it is told with.
+template <class ScratchOf>
+void add_trace(Document& made, const std::string& title, const std::vector<Rewriting>& trace, ScratchOf scratch_of) {
   if (trace.empty()) return;
   Table table{{{"rule"}, {"step", false, true}, {"why", false, true}}, {}};
-  add_steps(table, scratch, trace);
+  for (const auto& step : trace) add_step(table, scratch_of(step), step);
   made.blocks.push_back(Heading{3, title, ""});
   made.blocks.push_back(std::move(table));
 }
@@ -32,23 +34,26 @@ Document document(const std::vector<Derivation>& kernels) {
   for (const auto& kernel : kernels) {
     made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
     made.blocks.push_back(verdict_table(kernel, true));
-    add_trace(made, "Steps before any stream", kernel.scratch, kernel.trace);
+    add_trace(made, "Steps before any stream", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
     for (const auto& verdict : kernel.verdicts)
       if (const auto* stream = streams(verdict))
-        add_trace(made, fmt::format("Steps to the stream of {}", wire_name(kernel, verdict.wire)), stream->scratch,
-                  stream->trace);
+        add_trace(made, fmt::format("Steps to the stream of {}", wire_name(kernel, verdict.wire)), stream->trace,
+                  [&](const Rewriting& step) { return told(kernel, *stream, step); });
   }
   return made;
 }
 
-Json trace_json(const Diagram& scratch, const std::vector<Rewriting>& trace) {
+template <class ScratchOf>
+Json trace_json(const std::vector<Rewriting>& trace, ScratchOf scratch_of) {
   auto json = Json::array();
-  for (const auto& step : trace)
+  for (const auto& step : trace) {
+    const Diagram& scratch = scratch_of(step);
     json.push_back({{"rule", code(step.rule)},
                     {"array", scratch.at(step.array).name},
                     {"before", to_short_text(scratch, step.before)},
                     {"after", to_short_text(scratch, step.after)},
                     {"why", step.why}});
+  }
   return json;
 }
 
@@ -61,7 +66,7 @@ Json stream_json(const Derivation& derivation, const Verdict& verdict, const Str
   json["merge"] = program_lines(stream.scratch, stream.merge);
   json["finish"] = program_lines(stream.scratch, stream.finish);
   json["notes"] = stream.notes;
-  json["trace"] = trace_json(stream.scratch, stream.trace);
+  json["trace"] = trace_json(stream.trace, [&](const Rewriting& step) { return told(derivation, stream, step); });
   return json;
 }
 
@@ -77,7 +82,7 @@ Json kernel_json(const Derivation& derivation) {
           {"streamable", streamable},
           {"refused", refused_json(derivation)},
           {"passes", passes},
-          {"trace", trace_json(derivation.scratch, derivation.trace)}};
+          {"trace", trace_json(derivation.trace, [&](const Rewriting&) { return derivation.scratch; })}};
 }
 
 std::string json_text(const Diagram& diagram, const std::vector<Derivation>& kernels) {

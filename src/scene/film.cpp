@@ -5,32 +5,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
+#include "derive/trace.hpp"
 #include "diagram/operands.hpp"
+#include "scene/film_words.hpp"
 #include "scene/page.hpp"
-#include "text/quantity.hpp"
 
 namespace napkin {
 namespace {
 
 using namespace scene;
-
-Access read_in_place(const Diagram& diagram, ArrayId array) {
-  Access access{array, {}};
-  for (const auto wire : diagram.at(array).wires) access.at.push_back({{{wire, 1}}, 0, 1});
-  return access;
-}
-
-// What a column computes, as one expression.
-ExprId meaning(Diagram& scratch, const Column& column) {
-  if (!column.fold) return column.value;
-  auto value = scratch.intern(Reduce{column.fold, column.over, column.value});
-  if (!column.carried) return value;
-  auto old = scratch.intern(read_in_place(scratch, *column.carried));
-  if (column.repair) old = scratch.intern(Apply{find_pointwise("*"), {*column.repair, old}});
-  return scratch.intern(Apply{column.fold->combine, {old, value}});
-}
 
 // A diagram of some statements alone: what they read and do not make is their input.
 Diagram excerpt(Diagram scratch, const std::vector<Statement>& statements, std::set<ArrayId> outputs) {
@@ -49,7 +35,7 @@ Diagram excerpt(Diagram scratch, const std::vector<Statement>& statements, std::
 
 Diagram excerpt(Diagram scratch, const std::vector<Column>& columns, const std::set<ArrayId>& outputs) {
   std::vector<Statement> statements;
-  for (const auto& column : columns) statements.push_back({column.output, meaning(scratch, column), {}});
+  for (const auto& column : columns) statements.push_back({column.output, as_expression(scratch, column), {}});
   return excerpt(std::move(scratch), statements, outputs);
 }
 
@@ -58,11 +44,51 @@ void add(Page& page, const Diagram& diagram) {
   page.add({diagram, all, nullptr}, {});
 }
 
-std::optional<WireId> first_stream(const Partition& partition) {
-  for (const auto& split : partition.splits)
-    if (split.kind == SplitKind::stream) return split.wire;
-  return std::nullopt;
+// The first stream that carries something, or else the first.
+std::optional<WireId> told_stream(const Kernel& kernel) {
+  std::optional<WireId> first;
+  for (const auto& split : kernel.partition.splits) {
+    if (split.kind != SplitKind::stream) continue;
+    if (!first) first = split.wire;
+    const auto* verdict = kernel.derivation->find(split.wire);
+    const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
+    if (stream && !stream->state.empty()) return split.wire;
+  }
+  return first;
 }
+
+// Arrays that need all of a wire.
+std::set<std::string> needing_all(const Derivation& derivation, WireId wire) {
+  std::set<std::string> all;
+  for (const auto& column : derivation.columns)
+    if (std::ranges::find(column.over, wire) != column.over.end())
+      all.insert(derivation.scratch.at(column.output).name);
+  return all;
+}
+
+// "m = n".
+bool is_copy(const Diagram& scratch, const Column& column) {
+  return !column.fold && std::holds_alternative<Access>(scratch.at(column.value).node);
+}
+
+// A reduction that the next column makes an array of the same name of is called like the array and the reduction.
+void name_apart(Diagram& scratch, const std::vector<Column>& columns) {
+  for (const auto& column : columns) {
+    const auto name = scratch.at(column.output).name;
+    const auto again = [&](const Column& other) {
+      return other.output != column.output && scratch.at(other.output).name == name && !is_copy(scratch, other);
+    };
+    if (column.fold && std::ranges::any_of(columns, again))
+      scratch.at(column.output).name = fmt::format("{}_{}", name, column.fold->name);
+  }
+}
+
+// What the steps to a stream are told with.
+struct Around {
+  std::vector<Column> computed{};  // by the stream
+  std::set<std::string> ends{};    // arrays that need all of the axis
+  std::string axis{};
+};
 
 class Film {
  public:
@@ -88,22 +114,23 @@ class Film {
       if (!fused(one)) continue;
       std::vector<Statement> statements;
       for (const auto id : one->statements) statements.push_back(diagram_.at(id));
-      page.add_heading("fused: " + inside_words(*one));
+      page.add_heading("fused: " + inside_words(diagram_, *one));
       add(page, excerpt(diagram_, statements, {one->outputs.begin(), one->outputs.end()}));
     }
     frames_.push_back(page.end());
   }
 
-  void add_derivation(const Derivation& derivation, std::optional<WireId> wire) {
+  // Room: what the memories lack without the stream.
+  void add_derivation(const Derivation& derivation, std::optional<WireId> wire, const std::vector<std::string>& room) {
     add_columns(derivation);
     add_rewritings(derivation.trace, {}, [&](const Rewriting&) { return derivation.scratch; });
     const auto* verdict = wire ? derivation.find(*wire) : nullptr;
     const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
     if (!stream) return;
-    if (stream->trace.size() > 1) add_aim(derivation, *stream, *wire);
-    add_rewritings(stream->trace, stream->absorb,
+    if (stream->trace.size() > 1 && drawn_.empty()) add_aim(derivation, *stream, *wire);
+    add_rewritings(stream->trace, {stream->absorb, needing_all(derivation, *wire), diagram_.at(*wire).name},
                    [&](const Rewriting& step) { return told(derivation, *stream, step); });
-    add_stream(*stream, *wire);
+    add_stream(derivation, *stream, *wire, room);
   }
 
   void add_scene(Scene scene) {
@@ -120,16 +147,16 @@ class Film {
  private:
   // What calls stand for, array by array.
   void add_columns(const Derivation& derivation) {
-    const auto& scratch = derivation.scratch;
     const bool more = derivation.columns.size() > derivation.statements.size();
     if (!more || !has_calls(derivation)) return;
     auto page = begin("written out", "what is called by name is a few simple steps, each of which makes one array");
-    auto words = scratch;
-    for (const auto& column : derivation.columns) {
-      const auto &made = scratch.at(column.output).name, value = to_short_text(words, meaning(words, column));
-      if (value != made) page.add_heading(fmt::format("{} = {}", made, value));
-    }
-    add(page, excerpt(scratch, derivation.columns, {derivation.outputs.begin(), derivation.outputs.end()}));
+    auto words = derivation.scratch;
+    name_apart(words, derivation.columns);
+    for (const auto& column : derivation.columns)
+      if (!is_copy(words, column))
+        page.add_heading(
+            fmt::format("{} = {}", words.at(column.output).name, to_short_text(words, as_expression(words, column))));
+    add(page, excerpt(words, derivation.columns, {derivation.outputs.begin(), derivation.outputs.end()}));
     frames_.push_back(page.end());
   }
   bool has_calls(const Derivation& derivation) const {
@@ -154,68 +181,70 @@ class Film {
     std::set<ArrayId> made;
     for (const auto& column : derivation.columns)
       if (std::ranges::find(column.over, wire) != column.over.end()) ends.push_back(column), made.insert(column.output);
-    auto page = begin(
-        fmt::format("the aim: {} piece by piece", axis),
-        fmt::format("then only a piece of what has {} is held at a time; but where {} ends, all of it is needed:", axis,
-                    axis));
+    auto page =
+        begin(fmt::format("the aim: {} piece by piece", axis),
+              fmt::format("then only a piece of what has {} is held at a time{}", axis, held_words(derivation, wire)));
+    page.add_heading(fmt::format("but where {} ends, all of it is needed:", axis));
     add(page, excerpt(derivation.scratch, ends, made));
-    page.add_heading(
-        fmt::format("so {} {} carried from piece to piece; the next steps find how a piece joins what is carried",
-                    names(stream), stream.state.size() == 1 ? "is" : "are"));
+    page.add_heading(fmt::format("so {} {} carried from piece to piece", names(stream.scratch, carried(stream)),
+                                 stream.state.size() == 1 ? "is" : "are"));
+    page.add_heading("the next steps find how a piece joins what is carried");
     frames_.push_back(page.end());
   }
 
-  // The names of a step as the derivation has them: a stream calls its pieces like the whole.
-  static Diagram told(const Derivation& derivation, const Streamable& stream, const Rewriting& step) {
-    auto scratch = stream.scratch;
-    auto read = arrays_read(scratch, step.before);
-    std::ranges::copy(arrays_read(scratch, step.after), std::back_inserter(read));
-    const auto& before = derivation.scratch.arrays;
-    for (const auto id : read) {
-      if (id.index >= before.size()) continue;
-      const auto& name = before[id.index].name;
-      const auto other = [&](ArrayId one) { return one != id && scratch.at(one).name == name; };
-      if (std::ranges::none_of(read, other)) scratch.at(id).name = name;
-    }
-    return scratch;
-  }
-
-  // Steps that differ in the names of arrays alone are drawn once.
+  // Steps that differ in names alone are drawn once, and of later kernels told by the number of the picture.
   template <class Told>
-  void add_rewritings(const std::vector<Rewriting>& steps, const std::vector<Column>& computed, Told told) {
+  void add_rewritings(const std::vector<Rewriting>& steps, const Around& around, Told told) {
     std::vector<std::string> shapes;
+    as_before_.clear();
     for (const auto& step : steps) shapes.push_back(shape(told(step), step));
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (std::ranges::find(shapes, shapes[i]) != shapes.begin() + static_cast<std::ptrdiff_t>(i)) continue;
+      const auto [drawn, fresh] = drawn_.emplace(shapes[i], frames_.size() + 1);
+      if (!fresh) {
+        as_before_.push_back(drawn->second);
+        continue;
+      }
       std::vector<std::string> alike;
       for (auto j = i + 1; j < steps.size(); ++j)
         if (shapes[j] == shapes[i]) alike.push_back(told(steps[j]).at(steps[j].array).name);
-      add_rewriting(told(steps[i]), steps[i], computed, alike);
+      add_rewriting(told(steps[i]), steps[i], around, alike);
     }
   }
 
   // What a step does, whatever its arrays are called.
   static std::string shape(Diagram scratch, const Rewriting& step) {
-    auto read = arrays_read(scratch, step.before);
-    std::ranges::copy(arrays_read(scratch, step.after), std::back_inserter(read));
     scratch.at(step.array).name = "#";
-    for (std::size_t i = 0; i < read.size(); ++i)
-      if (!scratch.at(read[i]).name.starts_with('#')) scratch.at(read[i]).name = fmt::format("#{}", i);
+    for (auto& wire : scratch.wires) wire.name = "%";
+    std::size_t count = 0;
+    const auto rename = [&](ExprId part) {
+      if (const auto* access = std::get_if<Access>(&scratch.at(part).node))
+        if (auto& name = scratch.at(access->array).name; !name.starts_with('#')) name = fmt::format("#{}", ++count);
+      return false;
+    };
+    any_part(scratch, step.before, rename);
+    any_part(scratch, step.after, rename);
     const auto before = to_short_text(scratch, step.before);
     return fmt::format("{} {} {} {}", code(step.rule), step.why, before, to_short_text(scratch, step.after));
   }
 
-  void add_rewriting(const Diagram& scratch, const Rewriting& step, const std::vector<Column>& computed,
+  void add_rewriting(const Diagram& scratch, const Rewriting& step, const Around& around,
                      const std::vector<std::string>& alike) {
-    auto page =
-        begin(fmt::format("rule {}: {} in other words", code(step.rule), scratch.at(step.array).name), step.why);
+    auto page = begin(title(scratch, step), step.why);
+    page.add_heading(allowed(scratch, step));
     for (const auto& [when, value] : {std::pair("before", step.before), std::pair("after", step.after)}) {
-      page.add_heading(fmt::format("{}:  {} = {}{}", when, scratch.at(step.array).name, to_short_text(scratch, value),
-                                   value == step.after ? with_words(scratch, step, computed) : ""));
+      page.add_heading(fmt::format("{}:  {}{}", when, equation(scratch, step.array, value),
+                                   value == step.after ? with_words(scratch, step, around.computed) : ""));
       add(page, excerpt(scratch, std::vector<Statement>{{step.array, value, {}}}, {step.array}));
     }
+    if (const auto words = gained(scratch, step, around.ends, around.axis); !words.empty()) page.add_heading(words);
     if (!alike.empty()) page.add_heading(fmt::format("{} in the same way", fmt::join(alike, ", ")));
     frames_.push_back(page.end());
+  }
+
+  static std::string equation(const Diagram& scratch, ArrayId array, ExprId value) {
+    const auto &name = scratch.at(array).name, words = to_short_text(scratch, value);
+    return words == name ? fmt::format("{} is what is carried", name) : fmt::format("{} = {}", name, words);
   }
 
   // What the step reads anew, where these columns compute it.
@@ -224,20 +253,32 @@ class Film {
     const auto has = [](const auto& all, ArrayId id) { return std::ranges::find(all, id) != all.end(); };
     std::string words;
     for (const auto& column : computed)
-      if (has(now, column.output) && !has(old, column.output) && !column.carried)
+      if (column.output == step.array && column.carried && *column.carried != step.array)
+        words += fmt::format(", where {} is what was carried so far", scratch.at(*column.carried).name);
+    for (const auto& column : computed)
+      if (has(now, column.output) && !has(old, column.output) && !column.carried && !is_copy(scratch, column) &&
+          scratch.at(column.output).name != scratch.at(step.array).name)
         words += fmt::format("{}{} = {}", words.empty() ? ", with " : ", ", scratch.at(column.output).name,
-                             to_short_text(scratch, meaning(scratch, column)));
+                             to_short_text(scratch, as_expression(scratch, column)));
     return words;
   }
 
-  void add_stream(const Streamable& stream, WireId wire) {
+  void add_stream(const Derivation& derivation, const Streamable& stream, WireId wire,
+                  const std::vector<std::string>& room) {
     std::set<ArrayId> state;
     for (const auto& carried : stream.state) state.insert(carried.array);
-    auto page = begin(fmt::format("streamed along {}", diagram_.at(wire).name), carried_words(stream));
+    auto page = begin(fmt::format("streamed along {}", diagram_.at(wire).name), stream_words(derivation, stream, wire));
+    for (const auto& line : room) page.add_heading(line);
+    if (!as_before_.empty())
+      page.add_heading(
+          fmt::format("found as in step{} {}", as_before_.size() == 1 ? "" : "s", fmt::join(as_before_, ", ")));
+    auto scratch = stream.scratch;
+    name_apart(scratch, stream.piece);
     auto step = stream.piece;
     step.insert(step.end(), stream.absorb.begin(), stream.absorb.end());
-    page.add_heading("with each piece: what is carried comes in on the left and leaves on the right");
-    add(page, excerpt(stream.scratch, step, state));
+    page.add_heading(state.empty() ? "with each piece: nothing is carried, each piece of the result is made of its own"
+                                   : "with each piece: what is carried comes in on the left and leaves on the right");
+    add(page, excerpt(scratch, step, state));
     std::set<ArrayId> finished;
     for (const auto& column : stream.finish) finished.insert(column.output);
     if (!finished.empty()) {
@@ -247,35 +288,11 @@ class Film {
     frames_.push_back(page.end());
   }
 
-  // "S and P stay inside".
-  std::string inside_words(const Derivation& derivation) const {
-    std::vector<std::string> inside;
-    double values = 0;  // 0 while sizes are open
-    for (const auto id : derivation.statements) {
-      const auto array = diagram_.at(id).output;
-      if (std::ranges::find(derivation.outputs, array) != derivation.outputs.end()) continue;
-      inside.push_back(diagram_.at(array).name);
-      double size = 1;
-      for (const auto wire : diagram_.at(array).wires) size *= static_cast<double>(diagram_.size(wire).value_or(0));
-      values += size;
-    }
-    if (inside.empty()) return "what is read is read once for all of them";
-    const auto stay = fmt::format("{} {} inside", fmt::join(inside, ", "), inside.size() == 1 ? "stays" : "stay");
-    return values == 0 ? stay : fmt::format("{}: {} values are never written to that memory", stay, counted(values));
-  }
-
-  static std::string names(const Streamable& stream) {
-    std::string text;
-    for (const auto& carried : stream.state) text += (text.empty() ? "" : ", ") + stream.scratch.at(carried.array).name;
-    return text;
-  }
-  static std::string carried_words(const Streamable& stream) {
-    return stream.state.empty() ? "" : "carried: " + names(stream);
-  }
-
   const Diagram& diagram_;
   double width_;
   std::vector<Scene> frames_;
+  std::map<std::string, std::size_t> drawn_;  // what steps do, and their first picture
+  std::vector<std::size_t> as_before_;        // pictures that tell steps of the kernel at hand
 };
 
 }  // namespace
@@ -285,7 +302,7 @@ std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Derivation& 
   Film film(diagram, width);
   film.add_diagram();
   film.add_fusion({&derivation});
-  film.add_derivation(derivation, stream);
+  film.add_derivation(derivation, stream, {});
   return film.run();
 }
 
@@ -297,7 +314,8 @@ std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Plan& plan, 
   std::vector<const Derivation*> kernels;
   for (const auto& kernel : plan.kernels) kernels.push_back(kernel.derivation.get());
   film.add_fusion(kernels);
-  for (const auto& kernel : plan.kernels) film.add_derivation(*kernel.derivation, first_stream(kernel.partition));
+  for (const auto& kernel : plan.kernels)
+    film.add_derivation(*kernel.derivation, told_stream(kernel), room_words(kernel, hardware, model));
   film.add_scene(lay_out_memories(diagram, plan, hardware, width));
   film.add_scene(lay_out(diagram, plan, cost, hardware, model, width, configurations));
   return film.run();

@@ -52,8 +52,10 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
 
 Scene lay_out_memories(const Diagram& diagram, const Plan& plan, const Hardware& hardware, double width) {
   const auto all = circuit(diagram);
-  Page page(width, fmt::format("the memories of {}", hardware.name),
-            "each array in the colour of the memory that it stands in");
+  const auto* why =
+      "each array in the look of the memory that it stands in: only what is loaded or saved leaves a core";
+  Page page(width, fmt::format("the memories of {}", hardware.name), why);
+  page.add_heading(why);
   page.set_levels(inked(hardware));
   for (const auto& kernel : plan.kernels) {
     const auto some = part(all, *kernel.derivation);

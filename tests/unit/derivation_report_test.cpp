@@ -45,3 +45,11 @@ TEST_CASE("a refusal as JSON says what would mend it", "[report]") {
   CHECK(refused.at("reason") == "`P` keeps `x` but needs all of it first");
   CHECK(refused.at("mend") == "fuse it with a statement that reduces `x`, or keep `x` whole");
 }
+
+TEST_CASE("steps to a stream name what is whole as the derivation does", "[cli][report]") {
+  const auto text = test::run_cli({"derive", test::example("attention")}).out;
+  CHECK(text.find("l = sum[x](p) ") != std::string::npos);
+  CHECK(text.find("p2") == std::string::npos);
+  const auto json = test::run_cli({"derive", test::example("attention"), "--format", "json"}).out;
+  CHECK(json.find("\"before\": \"sum[x](p)\"") != std::string::npos);
+}

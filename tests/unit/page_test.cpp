@@ -103,9 +103,9 @@ TEST_CASE("a film says once of which array marks are that follow each other", "[
   document.blocks = {report::Heading{1, "title", ""}, report::Film{{scene}, false}};
   const auto page = report::to_html(document);
   CHECK(has(page,
-            "<g data-array=\"X\">\n<text x=\"0\" y=\"4\">a</text>\n"
-            "<text x=\"0\" y=\"4\">b</text>\n</g>\n"
-            "<text data-array=\"&lt;Y&gt;\" x=\"0\" y=\"4\">c</text>\n"
+            "<g data-array=\"X\"><text x=\"0\" y=\"4\">a</text>"
+            "<text x=\"0\" y=\"4\">b</text></g>"
+            "<text data-array=\"&lt;Y&gt;\" x=\"0\" y=\"4\">c</text>"
             "<text x=\"0\" y=\"4\">d</text>"));
 }
 
@@ -121,8 +121,8 @@ TEST_CASE("on a page what marks have in common is said once, and only arrays tha
   document.blocks = {report::Heading{1, "title", ""}, report::Picture{scene}};
   const auto page = report::to_html(document);
   CHECK(has(page,
-            "<g data-array=\"X\">\n<g><title>both</title>\n<path class=\"limit\" d=\"M1 0V9M2 0V9\"/>\n</g>\n"
-            "<path class=\"limit\" d=\"M3 0V9\"><title>one</title></path>\n</g>\n"
+            "<g data-array=\"X\"><g><title>both</title><path class=\"limit\" d=\"M1 0V9M2 0V9\"/></g>"
+            "<path class=\"limit\" d=\"M3 0V9\"><title>one</title></path></g>"
             "<text id=\"diagram-array-X\" class=\"array\" x=\"0\" y=\"4\">X</text>"));
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("in a film wires of one array are one path, wherever its names stand b
   add({MarkKind::wire, Line{{{0, 5}, {9, 5}}}});
   report::Document document;
   document.blocks = {report::Heading{1, "title", ""}, report::Film{{scene}, false}};
-  CHECK(has(report::to_html(document), "<path class=\"wire\" d=\"M0 0H9M0 5H9\"/>\n<text"));
+  CHECK(has(report::to_html(document), "<path class=\"wire\" d=\"M0 0H9M0 5H9\"/><text"));
 }
 
 TEST_CASE("a sentence about every diagram names no array", "[page]") {

@@ -1,0 +1,237 @@
+// Sentences of the film; see film_words.hpp. They follow from the expressions of a step and from the sizes of arrays.
+#include "scene/film_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "diagram/operands.hpp"
+#include "text/quantity.hpp"
+
+namespace napkin::scene {
+namespace {
+
+using Names = std::vector<std::string>;
+
+void add_once(Names& all, const std::string& name) {
+  if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+}
+
+// Arrays that are read under a reduction.
+Names inside(const Diagram& scratch, ExprId value) {
+  Names all;
+  any_part(scratch, value, [&](ExprId part) {
+    if (!std::holds_alternative<Reduce>(scratch.at(part).node)) return false;
+    for (const auto id : arrays_read(scratch, part)) add_once(all, scratch.at(id).name);
+    return false;
+  });
+  return all;
+}
+Names read(const Diagram& scratch, ExprId value) {
+  Names all;
+  for (const auto id : arrays_read(scratch, value)) add_once(all, scratch.at(id).name);
+  return all;
+}
+Names without(Names all, const Names& others) {
+  std::erase_if(all, [&](const std::string& name) { return std::ranges::find(others, name) != others.end(); });
+  return all;
+}
+std::string and_words(const Names& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : i + 1 == all.size() ? " and " : ", ", all[i]);
+  return text;
+}
+
+// What a step leaves as it was, and joins with what is carried.
+bool joins(const Diagram& scratch, const Rewriting& step) {
+  return step.after != step.before && any_part(scratch, step.after, [&](ExprId part) { return part == step.before; });
+}
+// What is summed no longer reads it, and now reads it.
+Names left(const Diagram& scratch, const Rewriting& step) {
+  return without(inside(scratch, step.before), inside(scratch, step.after));
+}
+Names entered(const Diagram& scratch, const Rewriting& step) {
+  return without(inside(scratch, step.after), inside(scratch, step.before));
+}
+
+double values(const Diagram& diagram, ArrayId id) {
+  double all = 1;
+  for (const auto wire : diagram.at(id).wires) all *= static_cast<double>(diagram.size(wire).value_or(0));
+  return all;
+}
+double values(const Diagram& diagram, const std::vector<ArrayId>& all) {
+  double sum = 0;
+  for (const auto id : all) sum += values(diagram, id);
+  return sum;
+}
+double bytes(const Diagram& diagram, const std::vector<ArrayId>& all) {
+  double sum = 0;
+  for (const auto id : all) sum += values(diagram, id) * row(diagram.at(id).type).bytes;
+  return sum;
+}
+
+// "16.8 M values"; nothing while sizes are open.
+std::string amount(const Diagram& diagram, const std::vector<ArrayId>& all) {
+  for (const auto id : all)
+    if (values(diagram, id) == 0) return "";
+  return counted(values(diagram, all)) + " values";
+}
+
+// Passes over the wire when each reduction waits for those that it reads.
+int passes(const Derivation& derivation, WireId wire) {
+  std::map<ArrayId, int> depth;
+  int most = 0;
+  for (const auto& column : derivation.columns) {
+    int here = 0;
+    for (const auto id : arrays_read(derivation.scratch, column.value)) here = std::max(here, depth[id]);
+    here += std::ranges::find(column.over, wire) != column.over.end();
+    most = std::max(most, depth[column.output] = here);
+  }
+  return most;
+}
+
+std::string of_array(const Diagram& scratch, const Rewriting& step) { return scratch.at(step.array).name; }
+
+std::string joined_words(const Diagram& scratch, const Rewriting& step) {
+  const double count = values(scratch, step.array);
+  const auto name = of_array(scratch, step);
+  if (step.rule != Rule::cascade)
+    return count > 1 ? fmt::format("so {} values of {} are all that is kept of it, however many pieces come",
+                                   counted(count), name)
+                     : fmt::format("so {} is all that is kept of it, however many pieces come", name);
+  return count > 1 ? fmt::format("so {} products a piece spare reading every earlier piece again", counted(count))
+                   : "so no earlier piece is read again";
+}
+
+}  // namespace
+
+std::string title(const Diagram& scratch, const Rewriting& step) {
+  const auto name = of_array(scratch, step);
+  if (step.rule == Rule::composition) return name + " written out";
+  if (step.rule == Rule::finish) return name + " after the last piece";
+  if (joins(scratch, step)) return "a piece joins " + name;
+  if (step.rule == Rule::moments) return name + " about the running mean";
+  if (const auto gone = left(scratch, step); !gone.empty())
+    return fmt::format("{} {} the sum of {}", and_words(gone), gone.size() == 1 ? "leaves" : "leave", name);
+  if (const auto now = entered(scratch, step); !now.empty())
+    return fmt::format("{} relative to {}", name, and_words(now));
+  return name + " in other words";
+}
+
+std::string allowed(const Diagram& scratch, const Rewriting& step) {
+  const auto why = [&] {
+    switch (step.rule) {
+      case Rule::weave:
+        return "what is computed at each position alone is computed piece by piece as well";
+      case Rule::reduction:
+        return "a + b + c + d = (a + b) + (c + d), and maxima are alike";
+      case Rule::composition:
+        return "a name may be replaced by what it stands for";
+      case Rule::finish:
+        return "what is made of finished results alone waits for them";
+      case Rule::cascade:
+        return joins(scratch, step)             ? "times b / a, a sum of terms a * x is the sum of b * x"
+               : entered(scratch, step).empty() ? "a * x + a * y = a * (x + y)"
+                                                : "a * x + a * y = a * (x + y), and x = a * (x / a)";
+      case Rule::invariant:
+        return "a * x + a * y = a * (x + y)";
+      case Rule::cast:
+        return "a piece is rounded as the whole would be";
+      case Rule::moments:
+        return "squares about one mean give those about another";
+    }
+    return "";
+  }();
+  return fmt::format("allowed by rule {}: {}", code(step.rule), why);
+}
+
+std::string gained(const Diagram& scratch, const Rewriting& step, const std::set<std::string>& ends,
+                   const std::string& axis) {
+  if (step.rule == Rule::finish) {
+    const double count = values(scratch, step.array);
+    return count > 1 ? fmt::format("so it is done once for {} values, not for every piece", counted(count)) : "";
+  }
+  if (joins(scratch, step)) return joined_words(scratch, step);
+  if (step.rule == Rule::composition) {
+    auto needs = read(scratch, step.after);
+    std::erase_if(needs, [&](const std::string& name) { return !ends.contains(name); });
+    return needs.empty() ? ""
+                         : fmt::format("so every term needs {}, known only after all of {}", and_words(needs), axis);
+  }
+  const auto gone = left(scratch, step);
+  return gone.empty() || inside(scratch, step.after).empty()
+             ? ""
+             : fmt::format("so what is summed needs its piece of {} alone", and_words(inside(scratch, step.after)));
+}
+
+std::vector<ArrayId> carried(const Streamable& stream) {
+  std::vector<ArrayId> all;
+  for (const auto& one : stream.state) all.push_back(one.array);
+  return all;
+}
+
+std::string names(const Diagram& diagram, const std::vector<ArrayId>& all) {
+  Names made;
+  for (const auto id : all) made.push_back(diagram.at(id).name);
+  return fmt::format("{}", fmt::join(made, ", "));
+}
+
+std::string inside_words(const Diagram& diagram, const Derivation& derivation) {
+  std::vector<ArrayId> all;
+  for (const auto id : derivation.statements)
+    if (const auto made = diagram.at(id).output;
+        std::ranges::find(derivation.outputs, made) == derivation.outputs.end())
+      all.push_back(made);
+  if (all.empty()) return "what is read is read once for all of them";
+  const auto stay = fmt::format("{} {} inside", names(diagram, all), all.size() == 1 ? "stays" : "stay");
+  const auto count = amount(diagram, all);
+  return count.empty() ? stay
+                       : fmt::format("{}: {}, {}, are never written to that memory, nor read again", stay, count,
+                                     moved(bytes(diagram, all)));
+}
+
+std::string held_words(const Derivation& derivation, WireId wire) {
+  const auto& scratch = derivation.scratch;
+  std::optional<ArrayId> largest;
+  for (const auto& column : derivation.columns) {
+    const auto& wires = scratch.at(column.output).wires;
+    if (std::ranges::find(wires, wire) == wires.end()) continue;
+    if (!largest || values(scratch, column.output) > values(scratch, *largest)) largest = column.output;
+  }
+  if (!largest || values(scratch, *largest) == 0) return "";
+  const double all = values(scratch, *largest), each = all / static_cast<double>(*scratch.size(wire));
+  return fmt::format(": of {}, {} values for each position of {}, instead of {}", scratch.at(*largest).name,
+                     counted(each), scratch.at(wire).name, counted(all));
+}
+
+std::string stream_words(const Derivation& derivation, const Streamable& stream, WireId wire) {
+  if (stream.state.empty()) return "";
+  const auto& axis = derivation.scratch.at(wire).name;
+  const auto state = carried(stream);
+  const auto count = amount(stream.scratch, state);
+  const int before = passes(derivation, wire);
+  return fmt::format("carried: {}{}{}", names(stream.scratch, state),
+                     count.empty() ? "" : fmt::format(", {}, however long {} is", count, axis),
+                     before > 1 ? fmt::format("; one pass over {} instead of {}", axis, before) : "");
+}
+
+std::vector<std::string> room_words(const Kernel& kernel, const Hardware& hardware, Model model) {
+  Partition whole;
+  for (const auto& split : kernel.partition.splits)
+    if (split.kind == SplitKind::group) whole.splits.push_back(split);
+  std::vector<std::string> lines;
+  if (whole.splits.size() == kernel.partition.splits.size()) return lines;
+  const auto cost = estimate(make_kernel(kernel.derivation, whole), hardware, model);
+  for (const auto& level : cost.levels) {
+    const auto& at = hardware.levels.at(level.level);
+    const auto held_there = static_cast<double>(level.memory_bytes);
+    if (!at.in_values && level.capacity && held_there > *level.capacity)
+      lines.push_back(fmt::format("with nothing in pieces a group would hold {} in {}, where there is room for {}",
+                                  held(held_there), at.name, held(*level.capacity)));
+  }
+  return lines;
+}
+
+}  // namespace napkin::scene
