@@ -23,6 +23,9 @@ Chart predictions(std::span<const Predicted>);
 // "S, P, O": the arrays that the statements of a kernel make.
 std::string kernel_name(const ChartedKernel&);
 
+// A series that looks like the level does in drawings.
+std::size_t level_series(const Hardware&, std::size_t level);
+
 // The series of a name: the first that is asked for is the first.
 class Series {
  public:

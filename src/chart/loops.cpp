@@ -21,7 +21,7 @@ struct Column {
   std::optional<BufferId> writes{};
   std::vector<BufferId> reads{};
   std::string amount{};  // what it moves, or computes
-  double bytes = 0;
+  double bytes = 0, operations = 0;
 };
 struct Frame {
   std::string words;
@@ -32,7 +32,11 @@ struct Frame {
 class Columns {
  public:
   Columns(const LoopNest& nest, const Hardware& hardware) : nest_(nest), hardware_(hardware) {
-    for (const auto& group : nest.groups) frames.push_back({words("group", group), 0, 0, frames.size()});
+    for (std::uint32_t i = 0; i < nest.scratch.wires.size(); ++i) pieces_.push_back(nest.scratch.size({i}).value_or(1));
+    for (const auto& group : nest.groups) {
+      frames.push_back({words("group", group), 0, 0, frames.size()});
+      take_piece(group);
+    }
     depth_ = frames.size();
     visit(nest.body);
     for (std::size_t i = 0; i < nest.groups.size(); ++i) frames[i].end = columns.size();
@@ -85,7 +89,10 @@ class Columns {
             frames.push_back({words("stream", loop.split), columns.size(), 0, depth_});
             ++depth_;
             loops_.push_back(frame);
+            const auto whole = pieces_;
+            take_piece(loop.split);
             visit(loop.body);
+            pieces_ = whole;
             loops_.pop_back();
             --depth_;
             frames[frame].end = columns.size();
@@ -97,9 +104,25 @@ class Columns {
     for (const auto& [expr, buffer] : compute.reads)
       if (std::ranges::find(made.reads, buffer) == made.reads.end()) made.reads.push_back(buffer);
     if (compute.carried) made.reads.push_back(*compute.carried);
-    const auto work = work_of(nest_.scratch, compute.column, hardware_);
-    if (!work.empty()) made.amount = std::string(napkin::name(work.front().unit));
+    const double positions = cells(nest_.scratch.at(compute.column.output).wires);
+    const double folded = positions * cells(compute.column.over);
+    std::map<Unit, double> all;
+    for (const auto& work : work_of(nest_.scratch, compute.column, hardware_))
+      all[work.unit] += work.operations * (work.folded ? folded : positions);
+    for (const auto& [unit, count] : all) {
+      made.operations += count;
+      made.amount += fmt::format("{}{} on {}", made.amount.empty() ? "" : ", ", counted(count), napkin::name(unit));
+    }
     return made;
+  }
+  void take_piece(const Split& split) {
+    auto& piece = pieces_.at(split.wire.index);
+    piece = std::min(piece, split.size);
+  }
+  double cells(const std::vector<WireId>& wires) const {
+    double all = 1;
+    for (const auto wire : wires) all *= static_cast<double>(pieces_.at(wire.index));
+    return all;
   }
   void add(Column column) { columns.push_back(std::move(column)); }
 
@@ -107,6 +130,7 @@ class Columns {
   const Hardware& hardware_;
   std::size_t depth_ = 0;
   std::vector<std::size_t> loops_;
+  std::vector<std::int64_t> pieces_;  // of every wire, inside the loops at hand
 };
 
 // From the first to the last column that writes or reads a variable; a loop that does either needs it throughout
@@ -143,7 +167,8 @@ class Drawing {
           fmt::format("{}. {}{}", i + 1, column.words, column.amount.empty() ? "" : "; " + column.amount);
       sheet_.write(MarkKind::label, {margin, sheet_.y}, Anchor::start, words, 900, {{}, written(column)});
       sheet_.y += line_height;
-      data.rows.push_back({kernel, loops(i), static_cast<double>(i + 1), column.words, column.bytes});
+      data.rows.push_back(
+          {kernel, loops(i), static_cast<double>(i + 1), column.words, column.bytes, column.operations});
     }
     sheet_.y += 12;
   }
@@ -216,7 +241,7 @@ class Drawing {
   void draw(BufferId id) {
     const auto& buffer = nest_.at(id);
     const double y = sheet_.y + row_height / 2;
-    const Of of{buffer.level - 1, array(id), name(buffer)};
+    const Of of{level_series(hardware_, buffer.level), array(id), name(buffer)};
     sheet_.write(MarkKind::label, {margin, y}, Anchor::start, name(buffer), names_width_ - 12, {{}, array(id)});
     if (const auto held = life(id); held.used)
       sheet_.add(MarkKind::again, Area{left(held.begin) + 3, y - 6, ends_.at(held.end - 1) - left(held.begin) - 6, 12},
@@ -226,7 +251,7 @@ class Drawing {
       if (reads(column, id)) read_at(middle(i) - (column.writes == id ? 6 : 0), y, array(id));
       if (column.writes == id)
         sheet_.add(MarkKind::point, Line{{{middle(i) + (reads(column, id) ? 6 : 0), y}}},
-                   {buffer.level - 1, array(id)});
+                   {level_series(hardware_, buffer.level), array(id)});
     }
     sheet_.y += row_height;
   }
@@ -251,7 +276,7 @@ class Drawing {
 }  // namespace
 
 std::optional<Chart> loops(const Charted& charted) {
-  Data data{{"kernel", "loops", "step", "what", "bytes"}, {}};
+  Data data{{"kernel", "loops", "step", "what", "bytes", "operations"}, {}};
   Sheet sheet("loops of " + charted.title);
   for (const auto& one : charted.kernels) {
     const auto nest = lower(one.kernel, charted.hardware);
@@ -260,6 +285,9 @@ std::optional<Chart> loops(const Charted& charted) {
   }
   if (data.rows.empty()) return std::nullopt;
   sheet.note("A bar: the variable is held. A dot: it is written. A stroke: it is read.");
+  sheet.note(
+      "A frame: what stands in it is done for every piece, of groups side by side, of streams one after another.");
+  sheet.note("After each step: what it moves, or computes and on which unit, each time.");
   return sheet.end("loops", std::move(data));
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr double names_width = 240, bars_width = 480, bar_height = 14, row_height = 24;
 
 double gain(double now, std::optional<double> then) { return then ? now / *then - 1 : 0; }
-std::string percent(double gain) { return fmt::format("{:.3g} %", 100 * gain); }
+std::string percent(double gain) { return fmt::format("{:.2g} %", 100 * gain); }
 
 }  // namespace
 
@@ -43,12 +43,14 @@ std::optional<Chart> machine(const Charted& charted) {
     if (kept >= 5e-4)
       sheet.add(MarkKind::limit, Line{{{scale.at(kept), y - 10}, {scale.at(kept), y + 10}}},
                 {{}, "", "as split now: " + percent(kept)});
-    sheet.write(MarkKind::label, {scale.at(std::max(anew, kept)) + 8, y}, Anchor::start,
-                fmt::format("{}{}", words, one.bound_by.empty() ? "" : ", then bound by " + one.bound_by));
+    sheet.write(
+        MarkKind::label, {scale.at(std::max(anew, kept)) + 8, y}, Anchor::start,
+        fmt::format("{}{}", words, one.bound_by.empty() || anew < 5e-4 ? "" : ", then bound by " + one.bound_by));
     sheet.y += row_height;
   }
   sheet.y = bottom + 52;
-  sheet.note("a tick: with the pieces of this machine; ?: the best found, not proven");
+  sheet.note("a tick: with the pieces of this machine");
+  if (!std::ranges::all_of(all, &Improvement::proven)) sheet.note("?: the best found, not proven");
   return sheet.end("machine", std::move(data));
 }
 

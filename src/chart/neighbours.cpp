@@ -13,29 +13,39 @@ constexpr double names_width = 200, bars_width = 520, bar_height = 14, row_heigh
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-std::string words(const Neighbour& one) {
+std::string words(const Neighbour& one, double fast) {
   if (!one.runs) return "does not run";
-  return fmt::format("{}, bound by {}", percent(one.times_as_fast), name(one.bound));
+  return fmt::format("{}, bound by {}", percent(fast), name(one.bound));
 }
 
-void draw(Sheet& sheet, const Neighbour& one, const Scale& scale) {
-  const double y = sheet.y + row_height / 2, end = one.runs ? scale.at(one.times_as_fast) : scale.begin;
+// Of the launch where its time is known, else of a step for each operation.
+double speed(const Configuration& made, const Neighbour& one) {
+  return made.launch && one.time_s ? made.launch->time_s / *one.time_s : one.times_as_fast;
+}
+
+void draw(Sheet& sheet, const Configuration& made, const Neighbour& one, const Scale& scale) {
+  const double fast = speed(made, one), y = sheet.y + row_height / 2, end = one.runs ? scale.at(fast) : scale.begin;
   const auto piece = fmt::format("{} {}", elided(one.axis, 120), one.size);
   sheet.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, piece, names_width - 8);
   if (one.runs)
     sheet.add(MarkKind::bar, Area{scale.begin, y - bar_height / 2, end - scale.begin, bar_height},
-              {one.times_as_fast < 1 ? 1 : 0, "", piece + ": " + words(one)});
-  sheet.write(MarkKind::label, {std::max(end, scale.at(1)) + 8, y}, Anchor::start, words(one));
+              {fast < 1 ? 1 : 0, "", piece + ": " + words(one, fast)});
+  const double tick = scale.at(one.times_as_fast);
+  if (one.runs)
+    sheet.add(MarkKind::limit, Line{{{tick, y - 10}, {tick, y + 10}}},
+              {{}, "", "for each operation " + percent(one.times_as_fast)});
+  sheet.write(MarkKind::label, {std::max({end, tick, scale.at(1)}) + 8, y}, Anchor::start, words(one, fast));
   sheet.y += row_height;
 }
 
 void draw(Sheet& sheet, const ChartedKernel& one, double fastest) {
   const auto& all = one.configuration->neighbours;
-  sheet.head(fmt::format("kernel {}: speed for each operation, of that with the chosen pieces", kernel_name(one)));
+  sheet.head(fmt::format("kernel {}: speed, of that with the chosen pieces; a tick: of a step, for each operation",
+                         kernel_name(one)));
   const auto scale = from_zero(fastest, margin + names_width, margin + names_width + bars_width);
   const double top = sheet.y, bottom = top + row_height * static_cast<double>(all.size());
   sheet.axis_below(scale, top, bottom, percent, "of the speed with the chosen pieces");
-  for (const auto& neighbour : all) draw(sheet, neighbour, scale);
+  for (const auto& neighbour : all) draw(sheet, *one.configuration, neighbour, scale);
   sheet.add(MarkKind::limit, Line{{{scale.at(1), top}, {scale.at(1), bottom}}}, {{}, "", "the chosen pieces"});
   sheet.y = bottom + 52;
 }
@@ -43,13 +53,15 @@ void draw(Sheet& sheet, const ChartedKernel& one, double fastest) {
 }  // namespace
 
 std::optional<Chart> neighbours(const Charted& charted) {
-  Data data{{"kernel", "axis", "size", "runs", "times_as_fast", "bound"}, {}};
+  Data data{{"kernel", "axis", "size", "runs", "times_as_fast", "times_as_fast_an_operation", "bound"}, {}};
   double fastest = 1;
   for (const auto& one : charted.kernels)
     for (const auto& next : one.configuration ? one.configuration->neighbours : std::vector<Neighbour>()) {
-      if (next.runs) fastest = std::max(fastest, next.times_as_fast);
+      const double fast = speed(*one.configuration, next);
+      if (next.runs) fastest = std::max({fastest, next.times_as_fast, fast});
       data.rows.push_back({kernel_name(one), next.axis, static_cast<double>(next.size),
-                           std::string(next.runs ? "yes" : "no"), next.times_as_fast, std::string(name(next.bound))});
+                           std::string(next.runs ? "yes" : "no"), fast, next.times_as_fast,
+                           std::string(name(next.bound))});
     }
   if (data.rows.empty()) return std::nullopt;
   Sheet sheet("other pieces of " + charted.title);

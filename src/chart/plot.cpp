@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "chart/kinds.hpp"
+#include "scene/levels.hpp"
 
 namespace napkin {
 namespace {
@@ -13,13 +14,17 @@ constexpr ChartKind kinds[] = {
      chart::transfers},
     {"roofline", "Operations against transfers",
      "A kernel stands at the operations that it does for each byte into a level, and at the operations that it does in "
-     "a second. It can pass neither the slope of that level nor the roof of its unit.",
+     "a second. It passes no roof, and the slope of a memory only where a cache answers instead, whose slope is drawn "
+     "too, or where blocks share what one of them reads.",
      chart::roofline},
     {"time", "Where the time goes",
-     "Memories and units work side by side, so the longest bar bounds the kernel; a tick is the time at the rates of "
-     "the datasheet.",
+     "Memories and units work side by side, so the longest bar bounds the kernel, unless blocks share what one of them "
+     "reads. A tick is the time at the rates of the datasheet with every byte from the memory itself; below, what "
+     "leads "
+     "from there to the time of the launch.",
      chart::time},
-    {"memory", "What memory holds", "Every array of the moment at which most is held, one after another.",
+    {"memory", "What memory holds",
+     "Every array of the moment at which most is held, one after another. The heavy line is the room that there is.",
      chart::memory},
     {"timeline", "One step of the stream",
      "What each unit does while a team takes one piece of the stream; of teams that take turns, what each of them does "
@@ -32,9 +37,9 @@ constexpr ChartKind kinds[] = {
      "variable while it is held, with a dot where it is written and a stroke where it is read.",
      chart::loops},
     {"neighbours", "Other pieces",
-     "How fast the kernel is with a piece of the next size up or down, for each operation, against the pieces that "
-     "were "
-     "chosen. A bar that falls far short on either side says that the choice stands at an edge.",
+     "How fast the kernel is with a piece of the next size up or down, against the pieces that were chosen; a tick is "
+     "the speed of its steps alone, for each operation. A bar that falls far short says that the choice stands at an "
+     "edge.",
      chart::neighbours},
     {"pieces", "The ground around the pieces",
      "The time with other pieces at the core's level, of the two axes that change it most. Where a cell beside the "
@@ -64,6 +69,11 @@ std::string kernel_name(const ChartedKernel& one) {
   for (const auto id : derivation.statements)
     names += (names.empty() ? "" : ", ") + derivation.scratch.at(derivation.scratch.at(id).output).name;
   return names;
+}
+
+std::size_t level_series(const Hardware& hardware, std::size_t level) {
+  constexpr std::size_t of_ink[] = {7, 3, 1, 2, 0};
+  return of_ink[static_cast<std::size_t>(scene::inked(hardware).at(level).ink)];
 }
 
 std::size_t Series::operator()(const std::string& name) {

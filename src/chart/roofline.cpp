@@ -14,8 +14,9 @@ namespace {
 constexpr double plot_width = 620, plot_height = 360;
 
 struct Slope {
-  std::string name;  // of the level that the bytes go into, or of the cache that they come from
-  double rate;       // bytes a second
+  std::string from;  // the level above, or the cache, that the bytes come from
+  std::string into;
+  double rate;  // bytes a second
   std::size_t series;
 };
 struct Roof {
@@ -39,10 +40,11 @@ std::vector<Slope> slopes(const Hardware& hardware) {
   std::vector<Slope> all;
   for (std::size_t i = 1; i < hardware.levels.size(); ++i)
     if (hardware.levels[i].bandwidth)
-      all.push_back({hardware.levels[i].name, hardware.levels[i].bandwidth->peak(), i - 1});
+      all.push_back({hardware.levels[i - 1].name, hardware.levels[i].name, hardware.levels[i].bandwidth->peak(),
+                     level_series(hardware, i)});
   for (std::size_t i = 0; i < hardware.caches.size(); ++i)
     if (hardware.caches[i].bandwidth)
-      all.push_back({hardware.caches[i].name, hardware.caches[i].bandwidth->peak(), hardware.levels.size() - 1 + i});
+      all.push_back({hardware.caches[i].name, "", hardware.caches[i].bandwidth->peak(), 4 + i});
   return all;
 }
 
@@ -63,8 +65,8 @@ std::optional<Placed> place(const ChartedKernel& one, const Charted& charted) {
   for (const auto& level : cost.levels)
     if (charted.hardware.levels.at(level.level).bandwidth && level.transfer_bytes > 0) {
       const auto bytes = static_cast<double>(level.transfer_bytes);
-      made.places.push_back(
-          {charted.hardware.levels[level.level].name, level.level - 1, bytes, made.operations / bytes});
+      made.places.push_back({charted.hardware.levels[level.level].name, level_series(charted.hardware, level.level),
+                             bytes, made.operations / bytes});
     }
   return made;
 }
@@ -113,10 +115,11 @@ class Roofline {
     const double top = roofs_.front().rate;
     const double from = std::max(x_.low, y_.low / slope.rate), to = std::min(x_.high, top / slope.rate);
     if (from >= to) return;
-    const auto about = fmt::format("{}: {}", slope.name, rate(slope.rate, "B/s"));
+    const auto about = fmt::format("{}: {}", words(slope), rate(slope.rate, "B/s"));
     sheet_.add(MarkKind::limit, Line{{{x_.at(from), y_.at(from * slope.rate)}, {x_.at(to), y_.at(to * slope.rate)}}},
                {slope.series, "", about});
-    sheet_.write_near(MarkKind::label, {x_.at(to), y_.at(to * slope.rate) - 12}, Anchor::middle, slope.name, -15);
+    sheet_.write_near(MarkKind::label, {x_.at(to), y_.at(to * slope.rate) - 12}, Anchor::middle, "from " + slope.from,
+                      -15);
   }
 
   // From the steepest slope on.
@@ -141,7 +144,7 @@ class Roofline {
                                      at.intensity, rate(one.speed(), "FLOP/s"));
       sheet_.add(MarkKind::point, Line{{{x_.at(at.intensity), y}}}, {at.series, "", about});
       if (placed_.size() == 1)
-        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14}, Anchor::middle, at.level, 15);
+        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14}, Anchor::middle, "into " + at.level, 15);
     }
     const auto share = 100 * one.speed() / one.rate;
     const auto words =
@@ -149,12 +152,17 @@ class Roofline {
     sheet_.write_near(MarkKind::label, {x_.end + 8, y}, Anchor::start, words, 15, {{}, "", one.kernel});
   }
 
+  static std::string words(const Slope& slope) {
+    return slope.into.empty() ? fmt::format("from {}, a cache", slope.from)
+                              : fmt::format("from {} into {}", slope.from, slope.into);
+  }
+
   void legend() {
     for (const auto& slope : slopes_) {
       sheet_.add(MarkKind::limit, Line{{{margin, sheet_.y}, {margin + 32, sheet_.y}}}, {slope.series, "", ""});
       sheet_.add(MarkKind::point, Line{{{margin + 16, sheet_.y}}}, {slope.series, "", ""});
       sheet_.write(MarkKind::label, {margin + 42, sheet_.y}, Anchor::start,
-                   fmt::format("{}: {} at most", slope.name, rate(slope.rate, "B/s")));
+                   fmt::format("{}: {} at most", words(slope), rate(slope.rate, "B/s")));
       sheet_.y += line_height;
     }
   }

@@ -11,7 +11,7 @@ namespace napkin {
 namespace chart {
 namespace {
 
-constexpr double names_width = 480, bars_width = 560, bar_height = 14, row_height = 24;
+constexpr double names_width = 360, bars_width = 560, bar_height = 14, row_height = 24;
 
 struct Bar {
   std::string what;
@@ -37,10 +37,10 @@ std::vector<Bar> of_parts(const ChartedKernel& one, const Charted& charted) {
   const auto& levels = charted.hardware.levels;
   for (const auto& level : one.cost.levels)
     add(fmt::format("{} to {}", levels.at(level.level - 1).name, levels.at(level.level).name), level.ideal_time_s,
-        level.time_s, level.level - 1);
+        level.time_s, level_series(charted.hardware, level.level));
   for (const auto& unit : one.cost.units)
     add(std::string(name(unit.unit)), unit.ideal_time_s, unit.time_s,
-        levels.size() - 1 + static_cast<std::size_t>(unit.unit));
+        unit.unit == Unit::tensor ? 0 : 3 + static_cast<std::size_t>(unit.unit));
   add("the kernel", one.cost.ideal_time_s, one.cost.time_s, std::nullopt);
   return bars;
 }
@@ -79,7 +79,7 @@ void draw(Sheet& sheet, const Panel& panel, double longest) {
   for (const auto& bar : panel.bars) {
     const double y = sheet.y + row_height / 2;
     const double from = scale.at(std::min(bar.begin, bar.end)), to = scale.at(std::max(bar.begin, bar.end));
-    sheet.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, bar.what, names_width - 8);
+    sheet.write(MarkKind::label, {margin, y}, Anchor::start, bar.what, names_width - 8);
     const auto words = lasting(std::abs(bar.end - bar.begin));
     const Of of{bar.series, "", fmt::format("{}: {}", bar.what, words)};
     sheet.add(MarkKind::bar, Area{from, y - bar_height / 2, to - from, bar_height}, of);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "chart/kinds.hpp"
@@ -11,6 +12,12 @@
 
 namespace napkin::chart {
 namespace {
+
+// "1320 clocks", "32.5 clocks".
+std::string clocks_words(double clocks) {
+  const auto words = fmt::format("{:.{}f}", clocks, clocks == std::round(clocks) || clocks >= 100 ? 0 : 1);
+  return words + (words == "1" ? " clock" : " clocks");
+}
 
 constexpr double names_width = 80, bars_width = 820, bar_height = 18, lane = 15;
 using Event = Pipelining::Event;
@@ -51,9 +58,11 @@ class Timeline {
     scale_ = from_zero(seconds, margin + names_width, margin + names_width + bars_width);
     scale_.high = seconds, scale_.end = margin + names_width + bars_width;
     sheet_.head("kernel " + kernel_name(one));
-    sheet_.note(fmt::format("{}{}; as drawn {}{}", words(pipelining().overlap),
-                            teams_ > 1 ? ", once all are under way" : "", lasting(longest_),
-                            pipelining().runs ? ", a step takes " + lasting(pipelining().step_s) : ""));
+    const auto drawn = lasting(longest_), takes = lasting(pipelining().step_s);
+    sheet_.note(fmt::format("{}{}; {}", words(pipelining().overlap), teams_ > 1 ? ", once all are under way" : "",
+                            !pipelining().runs ? "as drawn " + drawn
+                            : drawn == takes   ? "a step takes " + takes
+                                               : fmt::format("as drawn {}, a step takes {}", drawn, takes)));
   }
 
   void draw(const std::string& kernel, Data& data) {
@@ -126,9 +135,8 @@ class Timeline {
       return one.column == event.column && one.on == event.on;
     });
     const auto seconds = event.end_s - event.begin_s;
-    const auto count = clocks == configuration_.clocks.end()
-                           ? ""
-                           : fmt::format(", {} clocks", counted(clocks->clocks * seconds / clocks->seconds));
+    const auto count =
+        clocks == configuration_.clocks.end() ? "" : ", " + clocks_words(clocks->clocks * seconds / clocks->seconds);
     return fmt::format("{} {}{}", elided(event.column, 160), lasting(seconds), count);
   }
 

@@ -19,11 +19,14 @@ std::string plural(std::int64_t count, const std::string& unit) {
   return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
 }
 
-// "32 blocks", "8 warps in each, 256 in all".
-std::string groups_text(const Analysis& analysis, const LevelCost& cost) {
+// "32 blocks", "8 warps in each, 256 in all"; where it is known which warps compute them, "2 pieces in each, ...".
+std::string groups_text(const Analysis& analysis, const LevelCost& cost, const Configuration* configured) {
   const auto& unit = analysis.hardware.levels[cost.level].unit;
   if (cost.together > 1) return fmt::format("{} together hold each", plural(cost.together, unit));
   if (cost.groups == cost.groups_per_parent) return plural(cost.groups, unit);
+  if (configured)
+    return fmt::format("{} in each, {} in all, by {} of {}", plural(cost.groups_per_parent, "piece"), cost.groups,
+                       plural(configured->teams, "team"), plural(configured->team_warps, "warp"));
   return fmt::format("{} in each, {} in all", plural(cost.groups_per_parent, unit), cost.groups);
 }
 
@@ -61,13 +64,13 @@ std::string times_text(const ArrayCost& array) {
 
 }  // namespace
 
-Table partition_table(const Analysis& analysis, const Candidate& candidate) {
+Table partition_table(const Analysis& analysis, const Candidate& candidate, const Configuration* configured) {
   Table table{{{""}, {"", false, true}, {""}, {""}}, {}};
   for (const auto& cost : candidate.cost.levels) {
     const auto& completed = analysis.completed_levels;
     const bool searched = std::find(completed.begin(), completed.end(), cost.level) != completed.end();
     table.rows.push_back({level_name(analysis, cost.level), splits_text(candidate.kernel, cost.level),
-                          groups_text(analysis, cost), searched ? "by the search" : ""});
+                          groups_text(analysis, cost, configured), searched ? "by the search" : ""});
   }
   return table;
 }

@@ -10,12 +10,13 @@ namespace napkin::report {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-Table partition_table(const Analysis&, const Candidate&);  // the splits of every level, and how many pieces they make
-Table level_table(const Analysis&, const KernelCost&);     // what moves into a level, what it holds, how long it takes
-Table held_table(const Analysis&, const KernelCost&);      // what the largest column of a level holds
-Table array_table(const Analysis&, const KernelCost&);     // what moves of every array, and how often
-Table sector_table(const Analysis&, const KernelCost&);    // levels at which pieces are narrower than what moves whole
-Table mask_table(const Analysis&, const KernelCost&);      // loops that pass pieces over
+// The splits of every level, how many pieces they make, and which warps compute them, where that is configured.
+Table partition_table(const Analysis&, const Candidate&, const Configuration*);
+Table level_table(const Analysis&, const KernelCost&);   // what moves into a level, what it holds, how long it takes
+Table held_table(const Analysis&, const KernelCost&);    // what the largest column of a level holds
+Table array_table(const Analysis&, const KernelCost&);   // what moves of every array, and how often
+Table sector_table(const Analysis&, const KernelCost&);  // levels at which pieces are narrower than what moves whole
+Table mask_table(const Analysis&, const KernelCost&);    // loops that pass pieces over
 Table unit_table(const KernelCost&);
 Table ranking_table(const Analysis&, const std::vector<Candidate>& best);
 // "507 W on average, above the limit of 400 W".

@@ -203,10 +203,39 @@ TEST_CASE("other pieces have a bar where they run, as long as they are fast", "[
   const auto bars = areas(*chart, MarkKind::bar);
   REQUIRE(std::ranges::count(all, true, &Neighbour::runs) == static_cast<std::ptrdiff_t>(bars.size()));
   REQUIRE(bars.size() > 1);
-  std::vector<double> speeds;
+  std::vector<double> speeds;  // of launches
   for (const auto& one : all)
-    if (one.runs) speeds.push_back(one.times_as_fast);
+    if (one.runs) speeds.push_back(charted.kernels[0].configuration->launch->time_s / one.time_s.value());
   for (std::size_t i = 0; i < bars.size(); ++i) CHECK(bars[i].width / bars[0].width == Approx(speeds[i] / speeds[0]));
+}
+
+TEST_CASE("loops say what each step moves or computes, once", "[chart]") {
+  const auto chart = plot("loops", attention());
+  REQUIRE(chart);
+  std::map<std::string, std::pair<double, double>> steps;  // bytes and operations
+  for (std::size_t i = 0; i < chart->data.rows.size(); ++i)
+    steps[std::get<std::string>(chart->data.rows[i][3])] = {number(chart->data, i, "bytes"),
+                                                            number(chart->data, i, "operations")};
+  CHECK(steps.at("load K_smem from K") == std::pair(64.0 * 128 * 2, 0.0));
+  CHECK(steps.at("S_sum = sum[d](Q * K)") == std::pair(0.0, 2.0 * 128 * 64 * 128));
+  CHECK(steps.at("p = exp(S - n)").second == 128.0 * 64);
+  CHECK(has(to_text(chart->scene), "S_sum = sum[d](Q * K); 2.10 M on tensor"));
+}
+
+TEST_CASE("a level has the colour of drawings in every chart", "[chart]") {
+  const auto charted = attention();
+  const auto series = [&](const char* name, MarkKind kind, const std::string& about) {
+    std::optional<std::size_t> found;
+    const auto chart = plot(name, charted);
+    for (const auto& mark : chart->scene.marks)
+      if (mark.kind == kind && has(mark.about, about)) found = mark.series;
+    REQUIRE(found);
+    return *found;
+  };
+  CHECK(series("loops", MarkKind::again, ", smem") == series("roofline", MarkKind::point, "into smem"));
+  CHECK(series("loops", MarkKind::again, ", reg") == series("roofline", MarkKind::point, "into reg"));
+  CHECK(series("time", MarkKind::bar, "gmem to smem") == series("roofline", MarkKind::point, "into smem"));
+  CHECK(series("loops", MarkKind::again, ", smem") != series("loops", MarkKind::again, ", reg"));
 }
 
 TEST_CASE("without rates there is no roofline, and without matrix units no timeline", "[chart]") {
