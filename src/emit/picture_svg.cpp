@@ -227,8 +227,9 @@ std::string print(const Printed& from, const Mark& mark) {
       },
       [&](const Words& words) {
         const auto more = fmt::format("{}{}", words.barred ? " barred" : "", anchor(words.anchor));
-        return fmt::format("<text{} x=\"{}\" y=\"{}\"", attributes(from, mark, more), coordinate(words.at.x),
-                           coordinate(words.at.y + to_foot(mark.kind))) +
+        const auto* quote = from.use.detail == SvgDetail::whole ? "\"" : "";  // HTML needs none
+        return fmt::format("<text{0} x={3}{1}{3} y={3}{2}{3}", attributes(from, mark, more), coordinate(words.at.x),
+                           coordinate(words.at.y + to_foot(mark.kind)), quote) +
                closed("text", title + xml(words.text));
       });
 }

@@ -108,8 +108,11 @@ class Film {
     if (std::ranges::none_of(kernels, fused)) return;
     auto page = begin("fused", "what one statement makes and only the next ones read stays inside their kernel");
     page.add_heading("apart: each statement is a kernel, and what it makes goes through the outermost memory");
-    for (const auto& statement : diagram_.statements)
-      add(page, excerpt(diagram_, std::vector<Statement>{statement}, {statement.output}));
+    std::set<StatementId> apart;
+    for (const auto* one : kernels)
+      if (fused(one)) apart.insert(one->statements.begin(), one->statements.end());
+    for (const auto id : apart)
+      add(page, excerpt(diagram_, std::vector<Statement>{diagram_.at(id)}, {diagram_.at(id).output}));
     for (const auto* one : kernels) {
       if (!fused(one)) continue;
       std::vector<Statement> statements;

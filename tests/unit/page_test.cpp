@@ -103,10 +103,10 @@ TEST_CASE("a film says once of which array marks are that follow each other", "[
   document.blocks = {report::Heading{1, "title", ""}, report::Film{{scene}, false}};
   const auto page = report::to_html(document);
   CHECK(has(page,
-            "<g data-array=\"X\"><text x=\"0\" y=\"4\">a</text>"
-            "<text x=\"0\" y=\"4\">b</text></g>"
-            "<text data-array=\"&lt;Y&gt;\" x=\"0\" y=\"4\">c</text>"
-            "<text x=\"0\" y=\"4\">d</text>"));
+            "<g data-array=\"X\"><text x=0 y=4>a</text>"
+            "<text x=0 y=4>b</text></g>"
+            "<text data-array=\"&lt;Y&gt;\" x=0 y=4>c</text>"
+            "<text x=0 y=4>d</text>"));
 }
 
 TEST_CASE("on a page what marks have in common is said once, and only arrays that links lead to have ids", "[page]") {
@@ -123,7 +123,7 @@ TEST_CASE("on a page what marks have in common is said once, and only arrays tha
   CHECK(has(page,
             "<g data-array=\"X\"><g><title>both</title><path class=\"limit\" d=\"M1 0V9M2 0V9\"/></g>"
             "<path class=\"limit\" d=\"M3 0V9\"><title>one</title></path></g>"
-            "<text id=\"diagram-array-X\" class=\"array\" x=\"0\" y=\"4\">X</text>"));
+            "<text id=\"diagram-array-X\" class=\"array\" x=0 y=4>X</text>"));
 }
 
 TEST_CASE("in a film wires of one array are one path, wherever its names stand between them", "[page]") {

@@ -228,7 +228,7 @@ TEST_CASE("steps of a later kernel that are told already are named by their pict
   }
   REQUIRE(plan.kernels.size() == 2);
   const auto cost = estimate(plan, hardware, Model::machine);
-  std::size_t joins = 0, before = 0;
+  std::size_t joins = 0, before = 0;  // and nothing is fused
   for (const auto& scene : lay_out_derivation(diagram, plan, cost, hardware, Model::machine))
     joins += has(scene.title, "a piece joins"), before += has(to_text(scene), "found as in step 2");
   CHECK(joins == 1);
