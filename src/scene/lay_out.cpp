@@ -41,9 +41,10 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
     const auto some = part(all, *kernel.derivation);
     auto at = levels(some, kernel, hardware);
     if (i < configurations.size() && configurations[i]) at.divisors = divisors(diagram, *configurations[i]);
-    if (!divisor && !at.divisors.empty()) divisor = at.divisors.begin()->second;
     page.add_heading(kernel_words(diagram, kernel, hardware));
     page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
+    for (const auto& [wire, size] : at.divisors)
+      if (!divisor && page.says(fmt::format("÷{}", size))) divisor = size;
   }
   page.add_legend();
   for (const auto& line : reading_help(diagram, plan, divisor)) page.add_heading(line);

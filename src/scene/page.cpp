@@ -107,6 +107,13 @@ void Page::add(const Inks& inks, const std::vector<Figures>& figures) {
   }
 }
 
+bool Page::says(const std::string& end) const {
+  return std::ranges::any_of(scene_.marks, [&](const Mark& mark) {
+    const auto* words = std::get_if<Words>(&mark.shape);
+    return words && mark.kind == MarkKind::wire_size && words->text.ends_with(end);
+  });
+}
+
 void Page::add_legend() {
   double x = margin;
   y_ += 12;

@@ -18,6 +18,8 @@ class Page {
   // Rows broken between statements where the width is full, with figures above them if there are any.
   void add(const Inks&, const std::vector<Figures>&);
   void add_legend();
+  // Whether such words end the label of a wire.
+  bool says(const std::string& words) const;
   Scene end();
 
  private:

@@ -235,6 +235,18 @@ TEST_CASE("steps of a later kernel that are told already are named by their pict
   CHECK(before == 1);
 }
 
+TEST_CASE("the divisor that is explained is one that is drawn", "[cli][scene]") {
+  for (const auto* name : {"convolution", "attention", "block_sparse"}) {
+    const auto drawn = test::run_cli({"draw", test::example(name), "--target", "h100-sxm5", "--format", "svg"}).out;
+    const auto explained = drawn.find(">÷");
+    const auto last = drawn.rfind(">÷"), colon = drawn.find(':', last);
+    CAPTURE(name);
+    REQUIRE(explained != std::string::npos);
+    const auto size = drawn.substr(last + 1, colon - last - 1);
+    CHECK((has(drawn, " " + size + "</text>") || has(drawn, ">" + size + "</text>")));
+  }
+}
+
 TEST_CASE("a statement alone is not fused", "[scene]") {
   const auto diagram = read_example("matmul.nap");
   const std::vector<StatementId> all = {{0}};
