@@ -164,7 +164,7 @@ class Drawing {
     for (std::size_t i = 0; i < code_.columns.size(); ++i) {
       const auto& column = code_.columns[i];
       const auto words =
-          fmt::format("{}. {}{}", i + 1, column.words, column.amount.empty() ? "" : "; " + column.amount);
+          fmt::format("{}. {}{}", i + 1, elided(column.words, 700), column.amount.empty() ? "" : "; " + column.amount);
       sheet_.write(MarkKind::label, {margin, sheet_.y}, Anchor::start, words, 900, {{}, written(column)});
       sheet_.y += line_height;
       data.rows.push_back(
@@ -175,7 +175,7 @@ class Drawing {
 
  private:
   std::string name(const Buffer& buffer) const {
-    return fmt::format("{} {}[{}], {}", elided(buffer.name, 200), row(buffer.type).name, fmt::join(buffer.extent, ", "),
+    return fmt::format("{} {}[{}], {}", elided(buffer.name, 150), row(buffer.type).name, fmt::join(buffer.extent, ", "),
                        hardware_.levels.at(buffer.level).name);
   }
   const std::string& array(BufferId id) const { return nest_.scratch.at(nest_.at(id).array).name; }
