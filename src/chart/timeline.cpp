@@ -15,8 +15,8 @@ namespace {
 
 // "1320 clocks", "32.5 clocks".
 std::string clocks_words(double clocks) {
-  const auto words = fmt::format("{:.{}f}", clocks, clocks == std::round(clocks) || clocks >= 100 ? 0 : 1);
-  return words + (words == "1" ? " clock" : " clocks");
+  const auto rounded = clocks < 100 ? std::round(10 * clocks) / 10 : std::round(clocks);
+  return fmt::format("{} clock{}", rounded, rounded == 1 ? "" : "s");
 }
 
 constexpr double names_width = 80, bars_width = 820, bar_height = 18, lane = 15;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "derive/trace.hpp"
 #include "diagram/operands.hpp"
@@ -130,7 +131,7 @@ class Film {
     const auto* verdict = wire ? derivation.find(*wire) : nullptr;
     const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
     if (!stream) return;
-    if (stream->trace.size() > 1 && drawn_.empty()) add_aim(derivation, *stream, *wire);
+    if (stream->trace.size() > 1 && !std::exchange(aimed_, true)) add_aim(derivation, *stream, *wire);
     add_rewritings(stream->trace, {stream->absorb, needing_all(derivation, *wire), diagram_.at(*wire).name},
                    [&](const Rewriting& step) { return told(derivation, *stream, step); });
     add_stream(derivation, *stream, *wire, room);
@@ -294,6 +295,7 @@ class Film {
   const Diagram& diagram_;
   double width_;
   std::vector<Scene> frames_;
+  bool aimed_ = false;                        // the aim is told once
   std::map<std::string, std::size_t> drawn_;  // what steps do, and their first picture
   std::vector<std::size_t> as_before_;        // pictures that tell steps of the kernel at hand
 };

@@ -120,6 +120,7 @@ TEST_CASE("a timeline leaves no clock of a unit without bar or hatching", "[char
   const auto count = [&](MarkKind kind) { return std::ranges::count(chart->scene.marks, kind, &Mark::kind); };
   CHECK(count(MarkKind::hatch) > 0);
   CHECK(count(MarkKind::barrier) > 0);
+  CHECK(!has(to_text(chart->scene), ".0 clocks"));
 }
 
 TEST_CASE("a timeline names its overlap, and shows each of the teams that take turns", "[chart]") {
