@@ -36,6 +36,7 @@ Diagram excerpt(Diagram scratch, const std::vector<Statement>& statements, std::
 
 Diagram excerpt(Diagram scratch, const std::vector<Column>& columns, const std::set<ArrayId>& outputs) {
   std::vector<Statement> statements;
+  statements.reserve(columns.size());
   for (const auto& column : columns) statements.push_back({column.output, as_expression(scratch, column), {}});
   return excerpt(std::move(scratch), statements, outputs);
 }
@@ -201,6 +202,7 @@ class Film {
   void add_rewritings(const std::vector<Rewriting>& steps, const Around& around, Told told) {
     std::vector<std::string> shapes;
     as_before_.clear();
+    shapes.reserve(steps.size());
     for (const auto& step : steps) shapes.push_back(shape(told(step), step));
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (std::ranges::find(shapes, shapes[i]) != shapes.begin() + static_cast<std::ptrdiff_t>(i)) continue;
