@@ -16,8 +16,8 @@ struct ColumnWork {
   bool joined = false;  // on lanes, a product and the addition of it in one
   bool operator==(const ColumnWork&) const = default;
 };
-// Whether it sums products of two arrays, one of which alone has a wire of the result. Where both have all of them, each
-// of its sums is of two vectors of its own, in which there is no matrix.
+// Whether it sums products of two arrays, one of which alone has a wire of the result. Where both have all of them,
+// each of its sums is of two vectors of its own, in which there is no matrix.
 bool contracts(const Diagram&, const Column&);
 // What contracts runs on the matrix unit, where the machine has a rate for the wider of the two types.
 std::vector<ColumnWork> work_of(const Diagram&, const Column&, const Hardware&);
