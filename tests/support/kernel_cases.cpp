@@ -204,10 +204,7 @@ std::size_t count(const Diagram& diagram, ArrayId id) {
   return all;
 }
 
-Plan plan_of(const Case& given, const Diagram& diagram, const Hardware& hardware) {
-  Goal goal;
-  goal.divide = false;  // divided axes would be sizes of their own
-  if (given.labels.empty()) return search(diagram, hardware, goal).plan;
+Plan plan_by_hand(const Case& given, const Diagram& diagram, const Hardware& hardware) {
   std::vector<StatementId> all;
   for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
   Plan plan;
@@ -239,8 +236,14 @@ const Case& case_named(const std::string& name) {
 Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {
   const auto hardware = read_machine(target);
   auto diagram = read_text(given.text, sizes);
-  auto plan = plan_of(given, diagram, hardware);
-  return {std::move(diagram), hardware, std::move(plan)};
+  if (!given.labels.empty()) {
+    auto plan = plan_by_hand(given, diagram, hardware);
+    return {std::move(diagram), hardware, std::move(plan)};
+  }
+  Goal goal;
+  goal.divide = false;  // divided axes would be sizes of their own
+  auto found = search(diagram, hardware, goal);
+  return {std::move(found.diagram), hardware, std::move(found.plan)};
 }
 
 std::string write(const std::string& name, const std::vector<EmittedFile>& files) {
