@@ -21,6 +21,16 @@ bool any_part(const Diagram& diagram, ExprId id, const Is& is) {
   return reduce && of(reduce->body);
 }
 
+// The exponent of a power that a few products are faster for, 2 to 4; else 0.
+inline int small_power(const Diagram& diagram, const Apply& apply) {
+  if (apply.function->role != Role::power) return 0;
+  const auto* exponent = std::get_if<Constant>(&diagram.at(apply.arguments[1]).node);
+  if (!exponent) return 0;
+  for (const int whole : {2, 3, 4})
+    if (exponent->value == whole) return whole;
+  return 0;
+}
+
 // The expression with `of` applied to each of its operands: arguments, what is cast, what is reduced. The same
 // expression where it has none.
 template <class Of>

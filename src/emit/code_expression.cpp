@@ -10,6 +10,7 @@
 
 #include "derive/conditions.hpp"
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 #include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
 
@@ -103,17 +104,9 @@ class Printer {
     if (code.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
     const auto kind = gives_condition(f) ? NumberKind::boolean : integers ? NumberKind::integer : NumberKind::real;
     if (texts.size() == 1) return {filled(code, texts[0]), kind};
-    if (const auto exponent = fast ? small_power(apply) : 0)
+    if (const auto exponent = fast && code_of(around_.language, f) == power_text ? small_power(diagram_, apply) : 0)
       return {fmt::format("napkin_whole_power<{}>({})", exponent, without_brackets(texts[0])), kind};
     return {fmt::format(fmt::runtime(code), texts[0], texts[1]), kind};
-  }
-
-  // Of a power with a small whole exponent, which a few products are faster for; else 0.
-  int small_power(const Apply& apply) const {
-    if (code_of(around_.language, *apply.function) != power_text) return 0;
-    const auto* exponent = std::get_if<Constant>(&diagram_.at(apply.arguments[1]).node);
-    const bool small = exponent && whole(exponent->value) && exponent->value >= 2 && exponent->value <= 4;
-    return small ? static_cast<int>(exponent->value) : 0;
   }
 
   // Whether all arguments can be integers; whole constants beside integers become such.

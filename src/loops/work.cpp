@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
 
-// What is the same at every position is computed once and not counted; dividing by it is multiplying by its inverse.
+// What is the same at every position is computed once and not counted; dividing by it is multiplying by its inverse,
+// and a small power is products.
 bool varies(const Diagram& diagram, ExprId id) {
   return !free_wires(diagram, id).empty() || !arrays_read(diagram, id).empty();
 }
@@ -20,8 +22,9 @@ void collect(const Diagram& diagram, ExprId id, bool folded, std::vector<ColumnW
       [&](const Apply& a) {
         if (!varies(diagram, id)) return;
         const bool scales = a.function->role == Role::divide && !varies(diagram, a.arguments[1]);
-        const auto unit = scales ? Unit::fma : a.function->unit;
-        work.push_back({unit, Datatype::f32, a.function->operations, folded});
+        const int products = small_power(diagram, a) - 1;
+        const auto unit = scales || products > 0 ? Unit::fma : a.function->unit;
+        work.push_back({unit, Datatype::f32, products > 0 ? products : a.function->operations, folded});
         for (const auto argument : a.arguments) collect(diagram, argument, folded, work);
       });
 }

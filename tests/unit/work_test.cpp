@@ -1,0 +1,37 @@
+// What a column does at each position, and on which unit.
+#include "loops/work.hpp"
+
+#include "derive/columns.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+
+namespace {
+
+// Operations at each position of the one column of `value`, on a unit.
+double operations_on(Unit unit, const std::string& value) {
+  const auto diagram = read_text("diagram d; axis x = 8; input X: f32[x]; Y[x] = " + value + "; output Y");
+  const Column column{diagram.statements[0].output, diagram.statements[0].value, nullptr, {}, {}, {}};
+  double all = 0;
+  for (const auto& work : work_of(diagram, column, read_machine("h100-sxm5")))
+    if (work.unit == unit) all += work.operations;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a small power is products on lanes") {
+  for (const int power : {2, 3, 4}) {
+    CHECK(operations_on(Unit::fma, "X[x]^" + std::to_string(power)) == power - 1);
+    CHECK(operations_on(Unit::sfu, "X[x]^" + std::to_string(power)) == 0);
+  }
+  CHECK(operations_on(Unit::sfu, "X[x]^5") > 0);
+  CHECK(operations_on(Unit::sfu, "X[x]^(1/2)") > 0);
+}
+
+TEST_CASE("what no position changes is not counted") {
+  CHECK(operations_on(Unit::sfu, "X[x] / sqrt(size(x))") == 0);
+  CHECK(operations_on(Unit::fma, "X[x] / sqrt(size(x))") == 1);
+}
