@@ -129,7 +129,7 @@ void Distributing::stage_others() {
       if (buffer.extent[k] > 1 && ++dimensions <= 2) (tile.column ? tile.row : tile.column) = k;
     if (dimensions > 2) continue;
     const auto bytes = row(buffer.type).bytes;
-    const auto reach = [&](std::size_t k) {
+    const auto reach = [&, &extents = extents](std::size_t k) {
       const auto wire = long_wire(buffer.at[k], extents);
       return wire ? std::max(buffer.extent[k], reached(*wire, buffer.extent[k], 1)) : buffer.extent[k];
     };

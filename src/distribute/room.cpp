@@ -9,6 +9,7 @@ namespace {
 constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
 constexpr std::int64_t addresses = 92;       // of a lane: what a compiler needs beside values, and
 constexpr std::int64_t by_number = 16;       // more where columns read tiles of two dimensions number by number
+constexpr std::int64_t widening = 16;        // more where operands are widened on their way
 constexpr std::int64_t to_spare = 8;         // what it should have left where operands are kept
 constexpr std::int64_t team_addresses = 50;  // descriptors take the place of many of them
 constexpr std::int64_t tight_addresses = 52, tight_team_addresses = 40;  // and where it may spill
@@ -47,10 +48,11 @@ std::int64_t Distributing::most_registers() const {
 std::int64_t Distributing::rest() const {
   if (tight_) return by_teams() ? tight_team_addresses : tight_addresses;
   if (by_teams()) return team_addresses + positions();
-  return addresses + (std::any_of(computes_.begin(), computes_.end(),
-                                  [&](const PlacedColumn& place) { return reads_tile_by_number(*place.compute); })
-                          ? by_number
-                          : 0);
+  const auto& products = result_.products;
+  const bool reads = std::any_of(computes_.begin(), computes_.end(),
+                                 [&](const PlacedColumn& place) { return reads_tile_by_number(*place.compute); });
+  const bool widens = std::any_of(products.begin(), products.end(), [](const Product& p) { return p.widened; });
+  return addresses + (reads ? by_number : 0) + (widens ? widening : 0);
 }
 // A column that is no product reads a tile of two dimensions.
 bool Distributing::reads_tile_by_number(const Compute& compute) const {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "diagram/match.hpp"
+#include "diagram/operands.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/loops.hpp"
 
@@ -343,6 +344,12 @@ class Interpreter {
   void operate(const Pointwise& function) {
     count_.operations[static_cast<std::size_t>(function.unit)] += function.operations;
   }
+  // A small power is products.
+  void operate(const Apply& apply) {
+    const int products = small_power(nest_.scratch, apply) - 1;
+    if (products < 1) operate(*apply.function);
+    for (int i = 0; i < products; ++i) operate(*find_pointwise("*"));
+  }
   // What is the same everywhere is computed once and not counted.
   bool varies(ExprId id) {
     const auto [at, fresh] = varies_.try_emplace(id, false);
@@ -359,7 +366,7 @@ class Interpreter {
         [&](const Apply& a) {
           std::vector<double> arguments;
           for (const auto argument : a.arguments) arguments.push_back(value(argument, compute, frame));
-          if (varies(id)) operate(*a.function);
+          if (varies(id)) operate(a);
           return a.function->value(arguments.data());
         },
         [&](const Cast& c) { return row(c.type).round(value(c.value, compute, frame)); },
