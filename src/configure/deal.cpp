@@ -8,12 +8,6 @@
 
 namespace napkin {
 
-namespace {
-
-std::int64_t round_up(std::int64_t amount, std::int64_t unit) { return (amount + unit - 1) / unit * unit; }
-
-}  // namespace
-
 const Contraction& first_contraction(const BlockStep& step) {
   return *std::ranges::find_if(step.columns, [](const auto& c) { return c.contraction.has_value(); })->contraction;
 }

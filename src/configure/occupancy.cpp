@@ -9,7 +9,6 @@ namespace {
 std::int64_t whole(const std::optional<Sourced<double>>& number, std::int64_t otherwise) {
   return number ? static_cast<std::int64_t>(number->value) : otherwise;
 }
-std::int64_t round_up(std::int64_t amount, std::int64_t unit) { return (amount + unit - 1) / unit * unit; }
 
 std::int64_t registers_of_warp(std::int64_t per_thread, const Hardware& hardware) {
   const auto& limits = hardware.limits;

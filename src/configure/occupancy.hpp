@@ -5,6 +5,8 @@
 
 namespace napkin {
 
+inline std::int64_t round_up(std::int64_t amount, std::int64_t unit) { return (amount + unit - 1) / unit * unit; }
+
 struct BlockNeeds {
   std::int64_t warps = 1;
   std::int64_t registers_per_thread = 1;

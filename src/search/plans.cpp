@@ -246,10 +246,6 @@ class Plans {
   std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
   auto found = Plans(diagram, hardware, goal).run();
   found.diagram = diagram;

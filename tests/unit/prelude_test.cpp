@@ -66,37 +66,32 @@ const std::vector<ByHand>& by_hand() {
   return all;
 }
 
-}  // namespace
-
-TEST_CASE("the prelude means what its comments say") {
-  constexpr std::size_t width = 7;
-  for (const auto& [call, value] : by_hand()) {
-    CAPTURE(call);
-    const auto diagram =
-        read_text("diagram d; axis q = 3; axis x = 7; input S: f64[q, x]\nY: f64[q, x] = " + call + "; output Y");
-    auto values = random_values(diagram, 7);
-    evaluate(diagram, values, false);
-    const auto &S = values.arrays[0], &Y = values.arrays[1];
-    for (std::size_t i = 0; i < S.size(); ++i) {
-      const auto begin = S.begin() + static_cast<std::ptrdiff_t>(i / width * width);
-      CHECK_THAT(Y[i], WithinAbs(value(S[i], Row(begin, begin + width)), 1e-9));
-    }
+// `call` on three rows of seven, as the loop has it on every `width` numbers.
+void check(const std::string& call, const ByHand& by_hand, std::size_t width) {
+  CAPTURE(call);
+  const auto diagram =
+      read_text("diagram d; axis q = 3; axis x = 7; input S: f64[q, x]\nY: f64[q, x] = " + call + "; output Y");
+  auto values = random_values(diagram, 7);
+  evaluate(diagram, values, false);
+  const auto &S = values.arrays[0], &Y = values.arrays[1];
+  for (std::size_t i = 0; i < S.size(); ++i) {
+    const auto begin = S.begin() + static_cast<std::ptrdiff_t>(i / width * width);
+    CHECK_THAT(Y[i], WithinAbs(by_hand.value(S[i], Row(begin, begin + static_cast<std::ptrdiff_t>(width))), 1e-9));
   }
 }
 
+}  // namespace
+
+TEST_CASE("the prelude means what its comments say") {
+  for (const auto& each : by_hand()) check(each.call, each, 7);
+}
+
 TEST_CASE("a def of one axis runs over several as over their product") {
-  for (const auto& [call, value] : by_hand()) {
-    const auto axes = call.find("[x]");
+  for (const auto& each : by_hand()) {
+    const auto axes = each.call.find("[x]");
     if (axes == std::string::npos) continue;
-    auto over_both = call;
-    over_both.replace(axes, 3, "[q, x]");
-    CAPTURE(over_both);
-    const auto diagram =
-        read_text("diagram d; axis q = 3; axis x = 7; input S: f64[q, x]\nY: f64[q, x] = " + over_both + "; output Y");
-    auto values = random_values(diagram, 7);
-    evaluate(diagram, values, false);
-    const auto &S = values.arrays[0], &Y = values.arrays[1];
-    for (std::size_t i = 0; i < S.size(); ++i) CHECK_THAT(Y[i], WithinAbs(value(S[i], S), 1e-9));
+    auto over_both = each.call;
+    check(over_both.replace(axes, 3, "[q, x]"), each, 21);
   }
 }
 
