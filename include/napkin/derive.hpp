@@ -136,4 +136,16 @@ struct Program {
 // a wire is not streamable there.
 std::variant<Program, Refused> stream(const Derivation&, std::span<const WireId> wires);
 
+// What keeps an axis and also reduces over it needs all of it before the first of its values is known. Its reductions
+// over that axis become statements of their own in front of it, so that a cut may give each sweep a kernel.
+struct Swept {
+  std::string statement;            // by the name of its array
+  std::vector<std::string> before;  // the arrays of the reductions that were inside it
+};
+struct Sweeps {
+  Diagram diagram;
+  std::vector<Swept> statements;  // empty: none needs several sweeps, and the diagram is the same
+};
+Sweeps sweeps(const Diagram&);
+
 }  // namespace napkin

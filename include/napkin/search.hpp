@@ -70,17 +70,10 @@ struct AxisDivision {
   double time_undivided_s = 0, time_s = 0;
 };
 
-// A statement that fits nowhere as one, since it needs several sweeps over an axis that it keeps: the reductions inside
-// it have become statements in front of it.
-struct SweptApart {
-  std::string statement;            // by the name of its array
-  std::vector<std::string> before;  // the arrays of its reductions
-};
-
 // A diagram cut into kernels.
 struct FoundPlan {
   Diagram diagram;  // what the kernels are of: the one asked about, or with sweeps apart, or with kernels divided
-  std::vector<SweptApart> swept;
+  std::vector<Swept> swept;  // statements that fit nowhere as one
   std::vector<AxisDivision> divisions;
   Plan plan;
   Cost cost;

@@ -159,21 +159,6 @@ void measure_volumes(BlockStep& step) {
   }
 }
 
-}  // namespace
-
-std::vector<WireId> row_wires(const BlockStep& step) {
-  std::vector<WireId> all;
-  std::int64_t most = 1;
-  for (std::uint32_t w = 0; w < step.lengths.size(); ++w) {
-    const auto count = contractions_with_row(step, WireId{w});
-    if (count > most) all.clear(), most = count;
-    if (count == most) all.push_back(WireId{w});
-  }
-  return all;
-}
-
-namespace {
-
 void deal_rows(BlockStep& step) {
   measure(step);
   step.row = row_of(step);
@@ -322,6 +307,17 @@ WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Di
       if (std::ranges::find(over, wire) != over.end())
         if (diagram.size(wire).value_or(1) >= least || diagram.size(depth).value_or(1) < least) depth = wire;
   return depth;
+}
+
+std::vector<WireId> row_wires(const BlockStep& step) {
+  std::vector<WireId> all;
+  std::int64_t most = 1;
+  for (std::uint32_t w = 0; w < step.lengths.size(); ++w) {
+    const auto count = contractions_with_row(step, WireId{w});
+    if (count > most) all.clear(), most = count;
+    if (count == most) all.push_back(WireId{w});
+  }
+  return all;
 }
 
 std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }

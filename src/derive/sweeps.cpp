@@ -1,12 +1,11 @@
 // A statement that needs several sweeps over an axis: each sweep a statement.
-#include "derive/sweeps.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "derive/columns.hpp"
 #include "diagram/operands.hpp"
+#include "napkin/derive.hpp"
 
 namespace napkin {
 namespace {
@@ -52,7 +51,7 @@ class Sweeper {
   void note(const std::string& array) {
     const auto& name = made_.diagram.at(statement_.output).name;
     auto& all = made_.statements;
-    if (all.empty() || all.back().name != name) all.push_back({name, {}});
+    if (all.empty() || all.back().statement != name) all.push_back({name, {}});
     all.back().before.push_back(array);
   }
 

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "derive/sweeps.hpp"
 #include "search/divided.hpp"
 #include "search/kernels.hpp"
 #include "search/prices.hpp"
@@ -258,7 +257,7 @@ FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goa
   if (apart.statements.empty()) return whole;
   auto found = cut(apart.diagram, hardware, goal);
   if (found.plan.kernels.size() < found.kernels.size()) return whole;
-  for (const auto& statement : apart.statements) found.swept.push_back({statement.name, statement.before});
+  found.swept = apart.statements;
   return found;
 }
 

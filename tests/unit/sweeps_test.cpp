@@ -1,6 +1,4 @@
 // Rows that are too long for one place: several warps hold one together, and beyond a core each sweep is a kernel.
-#include "derive/sweeps.hpp"
-
 #include <cmath>
 
 #include "napkin/search.hpp"
@@ -47,7 +45,7 @@ TEST_CASE("what keeps an axis that it reduces is taken apart into sweeps") {
   const auto apart = sweeps(softmax(8));
   CHECK(statements(apart.diagram) == std::vector<std::string>{"m", "l", "P"});
   REQUIRE(apart.statements.size() == 1);
-  CHECK(apart.statements[0].name == "P");
+  CHECK(apart.statements[0].statement == "P");
   CHECK(apart.statements[0].before == std::vector<std::string>{"m", "l"});
   CHECK(verify(apart.diagram).empty());
   check_same(softmax(8), apart.diagram);
