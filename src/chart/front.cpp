@@ -77,10 +77,11 @@ std::optional<Chart> front(const Charted& charted) {
     for (const auto& trade : all.all)
       data.rows.push_back({kernel_name(one), trade.partition, trade.seconds, trade.held, trade.moved});
     const auto& front = one.explored->front;
-    sheet.head(fmt::format(
-        "kernel {}: {} partitions; to every other, one of these is at most {:.0f} % worse in each respect{}",
-        kernel_name(one), all.all.size(), 100 * front.tolerance,
-        front.complete ? "" : "; not proven: the search gave up"));
+    sheet.head(fmt::format("kernel {}: {} at most {:.0f} % worse in each respect{}", kernel_name(one),
+                           all.all.size() == 1
+                               ? "1 partition; to every other, it is"
+                               : fmt::format("{} partitions; to every other, one of these is", all.all.size()),
+                           100 * front.tolerance, front.complete ? "" : "; not proven: the search gave up"));
     draw(sheet, all);
   }
   if (data.rows.empty()) return std::nullopt;

@@ -13,7 +13,9 @@ namespace {
 constexpr double names_width = 240, bars_width = 480, bar_height = 14, row_height = 24;
 
 double gain(double now, std::optional<double> then) { return then ? now / *then - 1 : 0; }
-std::string percent(double gain) { return fmt::format("{:.2g} %", 100 * gain); }
+std::string percent(double gain) {
+  return gain < 0.0995 ? fmt::format("{:.2g} %", 100 * gain) : fmt::format("{:.0f} %", 100 * gain);
+}
 
 }  // namespace
 

@@ -53,7 +53,8 @@ class Map {
 
   void draw(const std::string& array, double before, double size, const Scale& scale, const std::string& words) {
     const double y = sheet_.y + row_height / 2, from = scale.at(before), to = scale.at(before + size);
-    sheet_.write(MarkKind::label, {margin, y}, Anchor::start, array + "  " + words, names_width - 8, {{}, array});
+    sheet_.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, array + "  " + words, names_width - 8,
+                 {{}, array});
     sheet_.add(MarkKind::bar, Area{from, y - bar_height / 2, to - from, bar_height},
                {series_(array), array, array + " " + words});
     sheet_.y += row_height;

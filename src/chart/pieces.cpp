@@ -25,8 +25,11 @@ double least(const Terrain& terrain) {
   return all;
 }
 
-std::string side(const Terrain::Side& one, std::size_t index, double room) {
-  return fmt::format("{} {}", elided(one.axis, room - 40), one.sizes[index]);
+// Where both sides split one axis, each says how.
+std::string side(const Terrain& terrain, const Terrain::Side& one, std::size_t index, double room) {
+  const bool both = terrain.up && terrain.up->axis == terrain.across.axis;
+  const auto kind = !both ? "" : one.kind == SplitKind::group ? "g_" : "s_";
+  return fmt::format("{}{} {}", kind, elided(one.axis, room - 40), one.sizes[index]);
 }
 
 void draw_cell(Sheet& sheet, const Area& area, std::optional<double> time, double best, const std::string& about) {
@@ -43,15 +46,16 @@ void draw(Sheet& sheet, const Terrain& terrain) {
   const double left = margin + names_width, top = sheet.y + 20, best = least(terrain);
   for (std::size_t i = 0; i < terrain.across.sizes.size(); ++i)
     sheet.write(MarkKind::tick, {left + cell_width * (static_cast<double>(i) + 0.5), sheet.y + 8}, Anchor::middle,
-                side(terrain.across, i, cell_width));
+                side(terrain, terrain.across, i, cell_width));
   for (std::size_t row = 0; row < terrain.time_s.size(); ++row) {
     const double y = top + cell_height * static_cast<double>(row);
     if (terrain.up)
-      sheet.write(MarkKind::tick, {left - 8, y + cell_height / 2}, Anchor::end, side(*terrain.up, row, names_width));
+      sheet.write(MarkKind::tick, {left - 8, y + cell_height / 2}, Anchor::end,
+                  side(terrain, *terrain.up, row, names_width));
     for (std::size_t column = 0; column < terrain.across.sizes.size(); ++column) {
       const Area area{left + cell_width * static_cast<double>(column), y, cell_width - 2, cell_height - 2};
-      auto about = side(terrain.across, column, 1e9);
-      if (terrain.up) about += ", " + side(*terrain.up, row, 1e9);
+      auto about = side(terrain, terrain.across, column, 1e9);
+      if (terrain.up) about += ", " + side(terrain, *terrain.up, row, 1e9);
       draw_cell(sheet, area, terrain.time_s[row][column], best, about);
       const bool chosen = column == terrain.across.chosen && (!terrain.up || row == terrain.up->chosen);
       if (chosen) sheet.add(MarkKind::limit, area, {{}, "", "chosen"});

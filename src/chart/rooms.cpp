@@ -10,7 +10,7 @@
 namespace napkin::chart {
 namespace {
 
-constexpr double plot_width = 620, plot_height = 320;
+constexpr double plot_width = 620, plot_height = 320, legend_width = 720;
 
 class Rooms {
  public:
@@ -19,7 +19,10 @@ class Rooms {
     for (const auto& point : curve.points)
       low = std::min({low, point.moved, point.bound.moved}), high = std::max(high, point.moved);
     const double left = margin + 80, top = sheet.y + 52;
-    across_ = doublings(curve.points.front().room, curve.points.back().room, left, left + plot_width);
+    const auto& last = curve.points.back();
+    ends_ = last.moved <= last.bound.moved * (1 + 1e-9);
+    across_ = doublings(curve.points.front().room, ends_ ? std::max(last.room, curve.room_here) : last.room, left,
+                        left + plot_width);
     up_ = decades(low, high, top + plot_height, top);
   }
 
@@ -45,6 +48,7 @@ class Rooms {
   void line(MarkKind kind, const Height& height) {
     Line line;
     for (const auto& point : curve_.points) line.points.push_back({across_.at(point.room), up_.at(height(point))});
+    if (ends_) line.points.push_back({across_.end, line.points.back().y});
     if (line.points.size() > 1)
       sheet_.add(kind, std::move(line), {kind == MarkKind::curve ? std::optional<std::size_t>(0) : std::nullopt});
   }
@@ -67,8 +71,8 @@ class Rooms {
   void legend() {
     const auto entry = [&](MarkKind kind, std::optional<std::size_t> series, const std::string& words) {
       sheet_.add(kind, Line{{{margin, sheet_.y}, {margin + 32, sheet_.y}}}, {series});
-      sheet_.write(MarkKind::label, {margin + 42, sheet_.y}, Anchor::start, words);
-      sheet_.y += line_height;
+      const auto lines = sheet_.write_lines(MarkKind::label, {margin + 42, sheet_.y}, words, legend_width);
+      sheet_.y += line_height * static_cast<double>(lines);
     };
     const bool all_proven = std::ranges::all_of(curve_.points, &CurvePoint::proven);
     entry(MarkKind::curve, 0,
@@ -83,6 +87,7 @@ class Rooms {
   Sheet& sheet_;
   const Curve& curve_;
   Scale across_, up_;
+  bool ends_ = false;  // at the bound, where more room spares nothing
 };
 
 }  // namespace

@@ -133,6 +133,21 @@ void Sheet::write(MarkKind kind, Point at, Anchor anchor, const std::string& wor
   scene_.marks.push_back(std::move(mark));
 }
 
+std::size_t Sheet::write_lines(MarkKind kind, Point at, const std::string& words, double room) {
+  std::size_t lines = 0;
+  for (std::size_t from = 0; from < words.size(); ++lines) {
+    auto to = words.size();
+    while (text_width(std::string_view(words).substr(from, to - from)) > room) {
+      const auto space = words.rfind(' ', to - 1);
+      if (space == std::string::npos || space <= from) break;
+      to = space;
+    }
+    write(kind, {at.x, at.y + line_height * static_cast<double>(lines)}, Anchor::start, words.substr(from, to - from));
+    from = to + 1;
+  }
+  return lines;
+}
+
 void Sheet::write_near(MarkKind kind, Point at, Anchor anchor, const std::string& whole, double down, const Of& of) {
   const auto words = elided(whole, most_room);
   const auto taken = [&](double y_here) {

@@ -48,6 +48,8 @@ class Sheet {
   // Words, elided to `room`.
   void write(MarkKind, Point, Anchor, const std::string&, double room = std::numeric_limits<double>::infinity(),
              const Of& = {});
+  // Words from a place on, in lines no longer than `room`; how many.
+  std::size_t write_lines(MarkKind, Point, const std::string&, double room);
   // At the place, or where that is taken, as far above it or below as it must be.
   void write_near(MarkKind, Point, Anchor, const std::string&, double down, const Of& = {});
   void add(MarkKind, Line, const Of& = {});

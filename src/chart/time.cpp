@@ -11,7 +11,7 @@ namespace napkin {
 namespace chart {
 namespace {
 
-constexpr double names_width = 360, bars_width = 560, bar_height = 14, row_height = 24;
+constexpr double most_names = 520, bars_width = 540, bar_height = 14, row_height = 24;
 
 struct Bar {
   std::string what;
@@ -71,7 +71,14 @@ std::vector<Panel> panels(const Charted& charted) {
   return all;
 }
 
-void draw(Sheet& sheet, const Panel& panel, double longest) {
+double names_width(const std::vector<Panel>& all) {
+  double width = 0;
+  for (const auto& panel : all)
+    for (const auto& bar : panel.bars) width = std::max(width, text_width(bar.what) + 16);
+  return std::min(width, most_names);
+}
+
+void draw(Sheet& sheet, const Panel& panel, double longest, double names_width) {
   sheet.head(panel.words);
   const auto scale = from_zero(longest, margin + names_width, margin + names_width + bars_width);
   const double top = sheet.y, bottom = top + row_height * static_cast<double>(panel.bars.size());
@@ -79,7 +86,7 @@ void draw(Sheet& sheet, const Panel& panel, double longest) {
   for (const auto& bar : panel.bars) {
     const double y = sheet.y + row_height / 2;
     const double from = scale.at(std::min(bar.begin, bar.end)), to = scale.at(std::max(bar.begin, bar.end));
-    sheet.write(MarkKind::label, {margin, y}, Anchor::start, bar.what, names_width - 8);
+    sheet.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, bar.what, names_width - 8);
     const auto words = lasting(std::abs(bar.end - bar.begin));
     const Of of{bar.series, "", fmt::format("{}: {}", bar.what, words)};
     sheet.add(MarkKind::bar, Area{from, y - bar_height / 2, to - from, bar_height}, of);
@@ -120,7 +127,8 @@ std::optional<Chart> time(const Charted& charted) {
       data.rows.push_back(
           {panel.words, bar.what, bar.begin, bar.end, bar.ideal ? Cell(*bar.ideal) : Cell(std::string())});
   Sheet sheet("time of " + charted.title);
-  for (const auto& panel : all) draw(sheet, panel, longest);
+  const auto names = names_width(all);
+  for (const auto& panel : all) draw(sheet, panel, longest, names);
   return sheet.end("time", std::move(data));
 }
 

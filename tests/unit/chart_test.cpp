@@ -247,6 +247,29 @@ TEST_CASE("without rates there is no roofline, and without matrix units no timel
   CHECK(!plot("pie", attention()));
 }
 
+TEST_CASE("a chart's own sentences stand whole", "[chart]") {
+  auto charted = attention();
+  auto& kernel = charted.kernels[0];
+  kernel.explored.emplace();
+  kernel.explored->rooms = explore_rooms(kernel.kernel.derivation, charted.hardware, glance);
+  for (auto& point : kernel.explored->rooms.points)
+    point.bound.why = "inputs read once, outputs written once, where all of them are needed; of fused products unknown";
+  auto& pieces = kernel.explored->pieces.emplace();
+  pieces = {{"x", SplitKind::group, {64, 128}, 0}, Terrain::Side{"x", SplitKind::stream, {64}, 0}, {{1e-6, 2e-6}}};
+  std::string all;
+  for (const auto* name : {"time", "rooms", "pieces"}) {
+    const auto chart = plot(name, charted);
+    REQUIRE(chart);
+    for (const auto& mark : chart->scene.marks)
+      if (const auto* words = std::get_if<Words>(&mark.shape)) all += words->text + "\n";
+  }
+  INFO(all);
+  CHECK(!has(all, "…"));
+  CHECK(has(all, "of fused products unknown"));
+  CHECK(has(all, "g_x 64\n"));  // two splits of one axis
+  CHECK(has(all, "s_x 64\n"));
+}
+
 TEST_CASE("numbers of a chart are CSV", "[chart]") {
   const Data data{{"name", "time_s"}, {{std::string("S, \"P\""), 0.1}, {std::string("O"), 4096.0}}};
   CHECK(emit_csv(data) == "name,time_s\n\"S, \"\"P\"\"\",0.1\nO,4096\n");
