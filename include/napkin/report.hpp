@@ -22,7 +22,8 @@ enum class Format { text, json, markdown, html };
 // Everything that one `analyze` found. `kernels[i].best` starts with the partition that is reported; the runners-up
 // follow. A kernel for which nothing fits has an empty `best` and a `nearest`.
 struct Analysis {
-  Diagram diagram;
+  Diagram written;  // what was asked about
+  Diagram diagram;  // what the kernels are of: the same, or with parts of an axis side by side, or with sweeps apart
   Hardware hardware;
   Goal goal;
   std::vector<Found> kernels;

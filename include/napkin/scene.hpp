@@ -115,9 +115,14 @@ Scene lay_out_memories(const Diagram&, const Plan&, const Hardware&, double widt
 // one step of the stream along the wire, if there is one, with what it carries.
 std::vector<Scene> lay_out_derivation(const Diagram&, const Derivation&, std::optional<WireId> stream,
                                       double width = 1200);
+// What a plan is of where that is not what was written: parts of an axis side by side, or sweeps apart.
+struct Written {
+  const Diagram* diagram = nullptr;  // none: the plan's
+  std::vector<std::string> changes;  // in words
+};
 // The same for every kernel of a plan, each with its first stream; then the plan, in its memories and as it runs.
 std::vector<Scene> lay_out_derivation(const Diagram&, const Plan&, const Cost&, const Hardware&, Model,
-                                      double width = 1200, Configurations = {});
+                                      double width = 1200, Configurations = {}, const Written& = {});
 
 // One line per mark: for goldens.
 std::string to_text(const Scene&);

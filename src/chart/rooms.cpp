@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "chart/kinds.hpp"
 #include "chart/sheet.hpp"
@@ -21,8 +22,8 @@ class Rooms {
     const double left = margin + 80, top = sheet.y + 52;
     const auto& last = curve.points.back();
     ends_ = last.moved <= last.bound.moved * (1 + 1e-9);
-    across_ = doublings(curve.points.front().room, ends_ ? std::max(last.room, curve.room_here) : last.room, left,
-                        left + plot_width);
+    const auto here = ends_ && std::isfinite(curve.room_here) ? curve.room_here : 0;
+    across_ = doublings(curve.points.front().room, std::max(last.room, here), left, left + plot_width);
     up_ = decades(low, high, top + plot_height, top);
   }
 

@@ -131,7 +131,7 @@ std::optional<Analysis> make_symbolic(Session& session, const Input& input, cons
   for (auto& axis : sized.diagram.axes) axis.size = axis.size.value_or(stand_in);
   auto analysis = make_analysis(session, sized, hardware, written);
   if (!analysis) return std::nullopt;
-  analysis->diagram = input.diagram;
+  analysis->written = analysis->diagram = input.diagram;
   analysis->symbolic = true;
   analysis->plan.reset();
   analysis->configurations.clear();
@@ -168,8 +168,19 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
                                       const std::optional<Written>& written) {
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
-  Analysis analysis{
-      input.diagram, hardware, goal(session.options), {}, std::nullopt, {}, 0, std::nullopt, false, {}, {}, {}};
+  Analysis analysis{input.diagram,
+                    input.diagram,
+                    hardware,
+                    goal(session.options),
+                    {},
+                    std::nullopt,
+                    {},
+                    0,
+                    std::nullopt,
+                    false,
+                    {},
+                    {},
+                    {}};
   if (written) {
     if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
   } else {

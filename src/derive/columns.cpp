@@ -335,6 +335,7 @@ void settle_names(Diagram& diagram, std::size_t from_file, const std::vector<Arr
   std::set<std::string> taken;
   for (std::size_t i = 0; i < from_file; ++i) taken.insert(diagram.arrays[i].name);
   const std::set<std::string> in_file = taken;
+  for (const auto& wire : diagram.wires) taken.insert(wire.name);
   for (const auto id : used) {
     auto& name = diagram.at(id).name;
     if (id.index < from_file || in_file.contains(name)) continue;

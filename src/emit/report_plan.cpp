@@ -28,6 +28,24 @@ std::int64_t moved_by(const Cost& cost) {
   return bytes;
 }
 
+std::string why(const AxisDivision& division) {
+  return fmt::format(
+      "{} parts side by side, merged by a kernel of their own, give {} blocks to {} cores; undivided, {}: "
+      "{}, and {} for both kernels",
+      division.parts, division.blocks_divided, division.cores,
+      division.groups < static_cast<double>(division.cores)
+          ? fmt::format("the grouped axes have {} positions", counted(division.groups))
+          : fmt::format("{} blocks", division.blocks),
+      lasting(division.time_undivided_s), lasting(division.time_s));
+}
+
+std::string why(const Swept& swept) {
+  return fmt::format(
+      "fits nowhere as one: it keeps an axis and needs all of it first, so {} became {} in front of it, "
+      "for kernels that sweep over the axis again",
+      join(swept.before), swept.before.size() == 1 ? "a statement" : "statements");
+}
+
 Json difference(const std::optional<double>& before, const std::optional<double>& after) {
   return before && after ? number(*before - *after) : Json(nullptr);
 }
@@ -93,29 +111,24 @@ Json saved_json(const Analysis& analysis) {
 Table division_table(const Analysis& analysis) {
   Table table{{{"axis"}, {"why, and what it saves", false, true}}, {}};
   if (!analysis.plan) return table;
-  for (const auto& division : analysis.plan->divisions)
-    table.rows.push_back(
-        {division.axis,
-         fmt::format(
-             "{} parts side by side, merged by a kernel of their own, give {} blocks to {} cores; undivided, {}: "
-             "{}, and {} for both kernels",
-             division.parts, division.blocks_divided, division.cores,
-             division.groups < static_cast<double>(division.cores)
-                 ? fmt::format("the grouped axes have {} positions", counted(division.groups))
-                 : fmt::format("{} blocks", division.blocks),
-             lasting(division.time_undivided_s), lasting(division.time_s))});
+  for (const auto& division : analysis.plan->divisions) table.rows.push_back({division.axis, why(division)});
   return table;
 }
 
 Table sweeps_table(const Analysis& analysis) {
   Table table{{{"statement"}, {"why it is several", false, true}}, {}};
   if (!analysis.plan) return table;
-  for (const auto& swept : analysis.plan->swept)
-    table.rows.push_back(
-        {swept.statement, fmt::format("fits nowhere as one: it keeps an axis and needs all of it first, so {} became "
-                                      "{} in front of it, for kernels that sweep over the axis again",
-                                      join(swept.before), swept.before.size() == 1 ? "a statement" : "statements")});
+  for (const auto& swept : analysis.plan->swept) table.rows.push_back({swept.statement, why(swept)});
   return table;
+}
+
+std::vector<std::string> changes(const Analysis& analysis) {
+  std::vector<std::string> all;
+  if (!analysis.plan) return {"an axis in parts side by side, and a kernel that merges what each of them carries"};
+  for (const auto& swept : analysis.plan->swept) all.push_back(fmt::format("{} {}", swept.statement, why(swept)));
+  for (const auto& division : analysis.plan->divisions)
+    all.push_back(fmt::format("{}: {}", division.axis, why(division)));
+  return all;
 }
 
 Json sweeps_json(const Analysis& analysis) {

@@ -16,5 +16,7 @@ Table division_table(const Analysis&);  // axes that were divided to keep every 
 Json divisions_json(const Analysis&);
 Table sweeps_table(const Analysis&);  // statements that fit only with a kernel for each sweep
 Json sweeps_json(const Analysis&);
+// Where the plan is of another diagram than was written: what changed, and why.
+std::vector<std::string> changes(const Analysis&);
 
 }  // namespace napkin::report

@@ -96,12 +96,24 @@ class Film {
  public:
   Film(const Diagram& diagram, double width) : diagram_(diagram), width_(width) {}
 
-  void add_diagram() {
-    auto page = begin(fmt::format("{} as it is written", diagram_.name), "");
-    add(page, diagram_);
-    for (const auto& line : reading_help(circuit(diagram_))) page.add_heading(line);
+  void add_diagram(const Diagram& diagram) {
+    auto page = begin(fmt::format("{} as it is written", diagram.name), "");
+    add(page, diagram);
+    for (const auto& line : reading_help(circuit(diagram))) page.add_heading(line);
     frames_.push_back(page.end());
-    frames_.back().description = described(circuit(diagram_));
+    frames_.back().description = described(circuit(diagram));
+  }
+
+  // The diagram that the plan is of.
+  void add_changed(const std::vector<std::string>& changes, const Hardware& hardware) {
+    auto page = begin(fmt::format("for {}", hardware.name), "the same results by other statements, which run faster");
+    for (std::string_view change : changes) {
+      for (auto end = change.find("; "); end != change.npos; end = change.find("; "))
+        page.add_heading(std::string(change.substr(0, end))), change.remove_prefix(end + 2);
+      page.add_heading(std::string(change));
+    }
+    add(page, diagram_);
+    frames_.push_back(page.end());
   }
 
   // Nothing where every statement stays a kernel of its own.
@@ -307,7 +319,7 @@ class Film {
 std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Derivation& derivation,
                                       std::optional<WireId> stream, double width) {
   Film film(diagram, width);
-  film.add_diagram();
+  film.add_diagram(diagram);
   film.add_fusion({&derivation});
   film.add_derivation(derivation, stream, {});
   return film.run();
@@ -315,9 +327,10 @@ std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Derivation& 
 
 std::vector<Scene> lay_out_derivation(const Diagram& diagram, const Plan& plan, const Cost& cost,
                                       const Hardware& hardware, Model model, double width,
-                                      Configurations configurations) {
+                                      Configurations configurations, const Written& written) {
   Film film(diagram, width);
-  film.add_diagram();
+  film.add_diagram(written.diagram ? *written.diagram : diagram);
+  if (written.diagram) film.add_changed(written.changes, hardware);
   std::vector<const Derivation*> kernels;
   for (const auto& kernel : plan.kernels) kernels.push_back(kernel.derivation.get());
   film.add_fusion(kernels);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "diagram/match.hpp"
 #include "loops/work.hpp"
@@ -39,16 +40,23 @@ std::optional<std::pair<std::size_t, std::size_t>> held_at(const LoopNest& nest,
   return found;
 }
 
-// A sum of products of two that some column of the kernel computes on matrix units.
-bool on_matrix_unit(const Function& function, const Derivation& derivation, const Hardware& hardware) {
+// What columns on matrix units sum over.
+void find_contracted(const LoopNest& nest, const Block& block, const Hardware& hardware,
+                     std::set<std::vector<WireId>>& contracted) {
+  for (const auto& step : block.steps)
+    match(
+        step.node, [](const Load&) {}, [](const Save&) {}, [](const Ask&) {},
+        [&](const Compute& compute) {
+          const auto work = work_of(nest.scratch, compute.column, hardware);
+          if (!work.empty() && work.front().unit == Unit::tensor) contracted.insert(compute.column.over);
+        },
+        [&](const For& loop) { find_contracted(nest, loop.body, hardware, contracted); });
+}
+
+bool is_contraction(const Function& function, const std::set<std::vector<WireId>>& contracted) {
   auto over = function.acts;
   std::sort(over.begin(), over.end());
-  return function.kind == MarkKind::cup && function.reads.size() == 2 &&
-         std::any_of(derivation.columns.begin(), derivation.columns.end(), [&](const Column& column) {
-           if (column.over != over) return false;
-           const auto work = work_of(derivation.scratch, column, hardware);
-           return !work.empty() && work.front().unit == Unit::tensor;
-         });
+  return function.kind == MarkKind::cup && function.reads.size() == 2 && contracted.contains(over);
 }
 
 std::string quantity(std::int64_t number, bool in_values, std::string (*words)(double)) {
@@ -94,8 +102,9 @@ Levels levels(const Circuit& circuit, const Kernel& kernel, const Hardware& hard
     all.home.push_back(loaded && held ? held->first : kept ? computed.at(*array) : deepest);
     all.read.push_back(loaded && held ? held->second : all.home.back());
   }
-  for (const auto& function : circuit.functions)
-    all.fragments.push_back(on_matrix_unit(function, *kernel.derivation, hardware));
+  std::set<std::vector<WireId>> contracted;
+  find_contracted(nest, nest.body, hardware, contracted);
+  for (const auto& function : circuit.functions) all.fragments.push_back(is_contraction(function, contracted));
   return all;
 }
 

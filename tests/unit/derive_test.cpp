@@ -304,6 +304,16 @@ TEST_CASE("constant factors leave a sum, so that a product of two arrays is left
   CHECK(step.rule == Rule::invariant);
 }
 
+TEST_CASE("no array that the derivation makes is called like an axis") {
+  const auto all = derived(
+      "diagram d\naxis t = 8; axis l = 4; axis m = 4\ninput X: f16[t, l]\ninput W: f16[l, m]\n"
+      "P[t, l] = rmsnorm[l](X[t, l])\nY[t, m] = sum[l](P[t, l] * W[l, m])\noutput Y\n");
+  std::set<std::string> names;
+  for (const auto& array : all.derivation.scratch.arrays) names.insert(array.name);
+  CHECK(names.size() > 4);
+  for (const auto* axis : {"t", "l", "m"}) CHECK(!names.contains(axis));
+}
+
 TEST_CASE("the trace shows every step with what was before and after") {
   const auto all = derived(attention("P[q, x] = softmax[x](S[q, x])\nO[q, d] = sum[x](P[q, x] * V[x, d])\n"));
   const auto text = traced(verdict(all, "x"));

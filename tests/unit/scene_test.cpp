@@ -284,6 +284,25 @@ TEST_CASE("the film of a plan ends with its memories and with what it costs", "[
   CHECK(has(planned, "figure"));
 }
 
+TEST_CASE("a film begins with what was written, and says what a machine made of it", "[cli][scene]") {
+  const auto film = test::run_cli({"draw", test::example("decode"), "--derivation", "--target", "h100-sxm5"});
+  REQUIRE(film.code == exit_done);
+  const auto first = film.out.find("1. decode as it is written"), second = film.out.find("2. for h100-sxm5");
+  REQUIRE(first != film.out.npos);
+  REQUIRE(second != film.out.npos);
+  CHECK(has(film.out.substr(first, second - first), "softmax"));
+  CHECK(!has(film.out.substr(first, second - first), "x_part"));
+  CHECK(has(film.out.substr(second), "parts side by side, merged by a kernel of their own"));
+  const auto whole = test::run_cli({"draw", test::example("attention"), "--derivation", "--target", "h100-sxm5"});
+  CHECK(!has(whole.out, "for h100-sxm5"));
+}
+
+TEST_CASE("a product that only the stream's columns give to matrix units is drawn on them", "[cli][scene]") {
+  const auto norm = test::run_cli({"draw", test::example("rmsnorm_projection"), "--target", "h100-sxm5"});
+  REQUIRE(norm.code == exit_done);
+  CHECK(has(norm.out, "tensor fragments"));
+}
+
 TEST_CASE("draw --derivation writes numbered files or one page", "[cli][scene]") {
   const test::Folder folder;
   const auto attention = test::example("attention");
