@@ -11,7 +11,7 @@ namespace napkin {
 namespace chart {
 namespace {
 
-constexpr double most_names = 520, bars_width = 540, bar_height = 14, row_height = 24;
+constexpr double bars_width = 640, bar_height = 12, row_height = 36;
 
 struct Bar {
   std::string what;
@@ -71,29 +71,22 @@ std::vector<Panel> panels(const Charted& charted) {
   return all;
 }
 
-double names_width(const std::vector<Panel>& all) {
-  double width = 0;
-  for (const auto& panel : all)
-    for (const auto& bar : panel.bars) width = std::max(width, text_width(bar.what) + 16);
-  return std::min(width, most_names);
-}
-
-void draw(Sheet& sheet, const Panel& panel, double longest, double names_width) {
+void draw(Sheet& sheet, const Panel& panel, double longest) {
   sheet.head(panel.words);
-  const auto scale = from_zero(longest, margin + names_width, margin + names_width + bars_width);
+  const auto scale = from_zero(longest, margin, margin + bars_width);
   const double top = sheet.y, bottom = top + row_height * static_cast<double>(panel.bars.size());
   sheet.axis_below(scale, top, bottom, lasting, "time");
   for (const auto& bar : panel.bars) {
-    const double y = sheet.y + row_height / 2;
+    const double y = sheet.y + row_height - bar_height / 2 - 4;
     const double from = scale.at(std::min(bar.begin, bar.end)), to = scale.at(std::max(bar.begin, bar.end));
-    sheet.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, bar.what, names_width - 8);
+    sheet.write(MarkKind::label, {margin + 4, y - 16}, Anchor::start, bar.what);
     const auto words = lasting(std::abs(bar.end - bar.begin));
     const Of of{bar.series, "", fmt::format("{}: {}", bar.what, words)};
     sheet.add(MarkKind::bar, Area{from, y - bar_height / 2, to - from, bar_height}, of);
     double after = to;
     if (bar.ideal && *bar.ideal > 0) {
       const double x = scale.at(*bar.ideal);
-      sheet.add(MarkKind::limit, Line{{{x, y - 10}, {x, y + 10}}}, {{}, "", "ideally " + lasting(*bar.ideal)});
+      sheet.add(MarkKind::limit, Line{{{x, y - 9}, {x, y + 9}}}, {{}, "", "ideally " + lasting(*bar.ideal)});
       after = std::max(after, x);
     }
     sheet.write(MarkKind::label, {after + 6, y}, Anchor::start,
@@ -127,8 +120,7 @@ std::optional<Chart> time(const Charted& charted) {
       data.rows.push_back(
           {panel.words, bar.what, bar.begin, bar.end, bar.ideal ? Cell(*bar.ideal) : Cell(std::string())});
   Sheet sheet("time of " + charted.title);
-  const auto names = names_width(all);
-  for (const auto& panel : all) draw(sheet, panel, longest, names);
+  for (const auto& panel : all) draw(sheet, panel, longest);
   return sheet.end("time", std::move(data));
 }
 
