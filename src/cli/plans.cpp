@@ -48,13 +48,27 @@ Shared derived(const Diagram& diagram, const std::vector<StatementId>& statement
   return std::make_shared<const Derivation>(napkin::derive(diagram, statements));
 }
 
+// Below the core a person may say how warps share out rows. What the search would split there by itself says nothing
+// of that, so that a plan that was printed and is given back is that plan.
+Partition without_completion(const Shared& derivation, const Partition& partition, const Analysis& analysis) {
+  const auto core = analysis.hardware.core.value_or(0);
+  Partition to_core;
+  std::ranges::copy_if(partition.splits, std::back_inserter(to_core.splits),
+                       [&](const Split& split) { return split.level <= core; });
+  if (to_core.splits.empty() || to_core == partition) return partition;
+  auto goal = analysis.goal;
+  goal.fixed = to_core;
+  const auto found = search(derivation, analysis.hardware, goal);
+  return !found.best.empty() && found.best.front().kernel.partition == partition ? to_core : partition;
+}
+
 // The kernel as it is written, completed below.
 bool add_kernel(Session& session, const Shared& derivation, const Partition& partition, const ast::Partition& labels,
                 Analysis& analysis) {
   if (!is_legal(session, *derivation, analysis.hardware, labels, partition)) return false;
-  analysis.goal.fixed = partition;
+  analysis.goal.fixed = without_completion(derivation, partition, analysis);
   auto found = search(derivation, analysis.hardware, analysis.goal);
-  analysis.completed_levels = completed(partition, found);
+  analysis.completed_levels = completed(analysis.goal.fixed, found);
   analysis.kernels.push_back(std::move(found));
   return true;
 }

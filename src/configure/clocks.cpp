@@ -224,13 +224,18 @@ class Counter {
   }
   void name_copies() {
     const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
-    const auto name = [&](BufferId id, double seconds) {
-      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, static_cast<double>(step_.bytes(id)),
-          clocks(seconds), seconds);
+    const auto name = [&](BufferId id, double times, double seconds) {
+      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy,
+          times * static_cast<double>(step_.bytes(id)), times * clocks(seconds), times * seconds);
     };
-    for (const auto id : step_.streamed) name(id, way_in(step_, id, neighbours, hardware_, model_, cached_).seconds());
-    for (const auto& edge : step_.edges)
-      if (edge.inside) name(edge.buffer, way_out(step_, edge.buffer, hardware_, model_, cached_).seconds());
+    for (const auto id : step_.streamed)
+      name(id, 1, way_in(step_, id, neighbours, hardware_, model_, cached_).seconds());
+    for (const auto& edge : step_.edges) {
+      if (edge.inside) name(edge.buffer, 1, way_out(step_, edge.buffer, hardware_, model_, cached_).seconds());
+      if (edge.returns)
+        name(edge.buffer, edge.around.times,
+             way_in(step_, edge.buffer, neighbours, hardware_, model_, cached_).seconds());
+    }
   }
 
   const BlockStep& step_;

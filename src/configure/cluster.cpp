@@ -63,12 +63,20 @@ Passage way_out(const BlockStep& step, BufferId output, const Hardware& hardware
 
 namespace {
 
+// Tiles of every step, and those that come in some.
+Passage tiles_in(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
+                 bool cached) {
+  Passage all;
+  for (const auto tile : step.streamed) all.add(way_in(step, tile, neighbours, hardware, rates, cached));
+  for (const auto& edge : step.edges)
+    if (edge.returns) all.add(way_in(step, edge.buffer, neighbours, hardware, rates, cached), edge.around.times);
+  return all;
+}
+
 // Of all tiles of a step, while all cores bring theirs.
 double copy_seconds(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
                     bool cached) {
-  Passage all;
-  for (const auto tile : step.streamed) all.add(way_in(step, tile, neighbours, hardware, rates, cached));
-  return all.seconds();
+  return tiles_in(step, neighbours, hardware, rates, cached).seconds();
 }
 
 // What is no faster across than from above saves nothing.
@@ -96,8 +104,7 @@ Neighbours fastest_neighbours(const BlockStep& step, const Hardware& hardware, M
 
 Passage passage_of(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
   const auto neighbours = fastest_neighbours(step, hardware, rates, cached);
-  Passage all;
-  for (const auto tile : step.streamed) all.add(way_in(step, tile, neighbours, hardware, rates, cached));
+  auto all = tiles_in(step, neighbours, hardware, rates, cached);
   for (const auto& edge : step.edges)
     if (edge.inside) all.add(way_out(step, edge.buffer, hardware, rates, cached));
   return all;

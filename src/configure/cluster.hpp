@@ -29,7 +29,9 @@ struct Passage {
   double across = 0, memory = 0, core = 0;
   // `at_work`: the share of the cores that have a block.
   double seconds(double at_work = 1) const { return across + std::max(memory * at_work, core); }
-  void add(const Passage& other) { across += other.across, memory += other.memory, core += other.core; }
+  void add(const Passage& other, double times = 1) {
+    across += times * other.across, memory += times * other.memory, core += times * other.core;
+  }
 };
 // `cached`: on a chip, where tiles that several blocks read at once come from memory once.
 Passage way_in(const BlockStep&, BufferId tile, const Neighbours&, const Hardware&, Model rates, bool cached);

@@ -95,7 +95,7 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
                                    const std::optional<Launch>& launch, const Hardware& hardware, Model model) {
   auto partition = kernel.partition;
   partition.splits[split].size = size;
-  const auto changed = make_kernel(kernel.derivation, partition);
+  const auto changed = without_idle_labels(make_kernel(kernel.derivation, partition));
   const auto dealing = Dealing::of(changed, hardware, model);
   if (!dealing) return std::nullopt;
   const auto demand = demand_of(changed, hardware);
@@ -113,15 +113,17 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
   return made;
 }
 
-// The next smaller and the next larger piece of every split of the core.
-std::vector<Neighbour> neighbours(const Kernel& kernel, const Configuration& here, const Deal& now,
-                                  const Hardware& hardware, Model model) {
+// The next smaller and the next larger piece of every split of the core, whichever wire the teams' rows are along.
+std::vector<Neighbour> neighbours(const Kernel& kernel, const Dealing& dealing, const Configuration& here,
+                                  const Deal& now, const Hardware& hardware, Model model) {
   std::vector<Neighbour> all;
   const auto& diagram = kernel.derivation->scratch;
+  const auto divisors = core_divisors(dealing.step(), hardware);
   for (std::size_t i = 0; i < kernel.partition.splits.size(); ++i) {
     const auto& split = kernel.partition.splits[i];
     if (split.level != *hardware.core || split.size <= 1) continue;
-    const auto divisor = divisor_of(here.divisors, diagram.at(split.wire).name);
+    const auto known = divisors.find(split.wire);
+    const auto divisor = known == divisors.end() ? 1 : known->second;
     for (const auto size : {(split.size - 1) / divisor * divisor, (split.size / divisor + 1) * divisor})
       if (size >= 1 && size <= diagram.size(split.wire).value_or(size))
         if (auto made = neighbour(kernel, i, size, now, here.launch, hardware, model)) all.push_back(std::move(*made));
@@ -149,8 +151,9 @@ std::string_view words(Overlap overlap) {
   return all[static_cast<std::size_t>(overlap)];
 }
 
-std::optional<Configuration> configure(const Kernel& kernel, const KernelCost& cost, const Hardware& hardware,
+std::optional<Configuration> configure(const Kernel& asked, const KernelCost& cost, const Hardware& hardware,
                                        Model model) {
+  const auto kernel = without_idle_labels(asked);
   const auto dealing = Dealing::of(kernel, hardware, model);
   if (!dealing) return std::nullopt;
   const auto demand = demand_of(kernel, hardware);
@@ -159,7 +162,7 @@ std::optional<Configuration> configure(const Kernel& kernel, const KernelCost& c
   auto made = Describing(*dealing, hardware, model).run(deal);
   if (deal.runs() && cost.ideal_time_s)
     made.launch = dealing->launch(deal, demand, *cost.ideal_time_s, Detail::columns);
-  made.neighbours = neighbours(kernel, made, deal, hardware, model);
+  made.neighbours = neighbours(kernel, *dealing, made, deal, hardware, model);
   return made;
 }
 

@@ -168,7 +168,7 @@ std::string bound_name(const LaunchTime& time, const KernelCost& cost, const Har
 }  // namespace
 
 void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, const Hardware& hardware) {
-  const auto outer = down_to(kernel, level);
+  const auto outer = without_idle_labels(down_to(kernel, level));
   const auto dealing = Dealing::of(outer, hardware, Model::machine);
   const auto time = dealing ? launch_time(*dealing, demand_of(outer, hardware)) : std::nullopt;
   if (!time) return;

@@ -108,25 +108,18 @@ class Reckoning {
     const double cores = static_cast<double>(launch_.cores) / static_cast<double>(launch_.blocks);
     return std::max(columns, model_ == Model::machine ? demand_.units_s * cores * rounds.all() : 0);
   }
-  // How often a block begins anew: whenever what it computed has left. Published kernels whose blocks stay on their
-  // cores lose as much between two pieces as others between two blocks.
-  double beginnings() const {
-    double most = 1;
-    for (const auto& edge : step_.edges)
-      if (!edge.inside && std::ranges::count(step_.outputs, edge.buffer) > 0)
-        most = std::max(most, edge.around.times * step_.steps);
-    return most;
-  }
+  // Published kernels whose blocks stay on their cores lose as much between two pieces as others between two blocks.
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
   // times, so that each has its share of the cache's bandwidth.
   double ends() const {
     const auto& level = hardware_.levels[step_.core];
     const auto* tensor = hardware_.find(Unit::tensor);
     const bool on_chip = model_ == Model::machine;
-    const double begun = beginnings();
+    const double begun = step_.beginnings();
     double seconds = 0, bytes = step_.streamed.empty() ? 0 : begun * step_.moved(step_.streamed.front(), on_chip);
     for (const auto& edge : step_.edges)
-      if (!edge.inside) bytes += edge.around.times * step_.steps * step_.moved(edge.buffer, on_chip);
+      if (!edge.inside)
+        bytes += (edge.returns ? begun : edge.around.times * step_.steps) * step_.moved(edge.buffer, on_chip);
     const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();

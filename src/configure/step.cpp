@@ -77,6 +77,9 @@ void measure(BlockStep& step) {
     lengths = block;
     edge.around.times = enter(lengths, edge.around.loops) / step.steps;
   }
+  const double begun = step.beginnings() * (1 + 1e-9);
+  for (auto& edge : step.edges)
+    edge.returns = std::ranges::count(step.tiles, edge.buffer) > 0 && edge.around.times * step.steps > begun;
 }
 
 bool has_contraction(const StepColumn& column) { return column.contraction.has_value(); }
@@ -189,8 +192,8 @@ class Reader {
     if (!any) return std::nullopt;
     for (const auto& split : kernel_.partition.splits)
       if (split.kind == SplitKind::group && split.level > step_.core && !step_.given_row) step_.given_row = split.wire;
-    deal_rows(step_);
     sort_tiles(*body.block);
+    deal_rows(step_);
     return std::move(step_);
   }
 
@@ -300,6 +303,22 @@ Kernel down_to(const Kernel& kernel, std::size_t level) {
   return make_kernel(kernel.derivation, partition);
 }
 
+Partition without_idle_labels(const Diagram& diagram, const Partition& partition, std::size_t first) {
+  Partition kept;
+  std::map<WireId, std::int64_t> pieces;
+  for (const auto& split : partition.splits) {
+    auto& piece = pieces.try_emplace(split.wire, diagram.size(split.wire).value_or(1)).first->second;
+    if (split.level < first || split.size < piece) kept.splits.push_back(split);
+    piece = std::min(piece, split.size);
+  }
+  return kept;
+}
+
+Kernel without_idle_labels(const Kernel& kernel) {
+  auto partition = without_idle_labels(kernel.derivation->scratch, kernel.partition, 0);
+  return partition == kernel.partition ? kernel : make_kernel(kernel.derivation, std::move(partition));
+}
+
 WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram& diagram, std::int64_t least) {
   auto depth = over.back();
   for (const auto& index : operand.at)
@@ -340,6 +359,13 @@ std::int64_t BlockStep::step_bytes(BufferId id) const {
   const auto& volume = volumes[id.index];
   const auto rows = volume.rows > 0 ? std::min(volume.rows, lengths[row.index]) : 1;
   return volume.beside * rows * napkin::row(nest->at(id).type).bytes;
+}
+
+double BlockStep::beginnings() const {
+  double most = 1;
+  for (const auto& edge : edges)
+    if (!edge.inside && std::ranges::count(outputs, edge.buffer) > 0) most = std::max(most, edge.around.times * steps);
+  return most;
 }
 
 void resize(BlockStep& step, const Partition& partition) {

@@ -52,7 +52,8 @@ struct StepColumn {
 struct Edge {
   BufferId buffer;
   Around around;
-  bool inside = false;  // the step saves it
+  bool inside = false;   // the step saves it
+  bool returns = false;  // a tile that comes again while its block works on the same results
 };
 
 struct BlockStep {
@@ -65,8 +66,9 @@ struct BlockStep {
   std::vector<StepColumn> columns;
   std::vector<StepColumn> outside;  // columns of other bodies
   std::vector<Edge> edges;
-  double steps = 1;                // of a block
-  std::vector<BufferId> tiles;     // of inputs, in the core's memory: loaded once for the block
+  double steps = 1;  // of a block
+  std::vector<BufferId>
+      tiles;  // of inputs, in the core's memory: loaded when it begins, or by a loop outside of the step
   std::vector<BufferId> streamed;  // or in every step
   std::vector<BufferId> outputs;   // on their way out
   WireId row;                      // dealt out to teams
@@ -78,6 +80,8 @@ struct BlockStep {
   std::vector<Volume> volumes;
 
   const Diagram& diagram() const { return nest->scratch; }
+  // How often a block begins anew: whenever what it computed has left.
+  double beginnings() const;
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
   std::int64_t bytes(BufferId) const;       // all that the block holds of it
   std::int64_t step_bytes(BufferId) const;  // what a step has of it
@@ -110,6 +114,9 @@ std::vector<WireId> row_wires(const BlockStep&);
 std::optional<BlockStep> step_of(const Kernel&, const Hardware&);
 // The kernel without its splits below a level.
 Kernel down_to(const Kernel&, std::size_t level);
+// Without the labels from level `first` on that do nothing: one piece.
+Partition without_idle_labels(const Diagram&, const Partition&, std::size_t first);
+Kernel without_idle_labels(const Kernel&);
 // The same step of a partition with the same splits in other sizes.
 void resize(BlockStep&, const Partition&);
 

@@ -96,7 +96,7 @@ Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,
                      std::size_t level) {
-  const auto kernel = down_to(make_kernel(std::move(derivation), partition), level);
+  const auto kernel = without_idle_labels(down_to(make_kernel(std::move(derivation), partition), level));
   const auto dealing = Dealing::of(kernel, hardware, Model::machine);
   if (!dealing) return {Launched::State::cannot_run, 0};
   return launched(*dealing, demand_of(kernel, hardware));

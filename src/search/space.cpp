@@ -41,10 +41,11 @@ bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
 
-// As many as keep the shapes to some hundred.
+// As many as keep the shapes to some hundred, whatever is written by hand: what completes a plan from its core on is
+// the plan.
 std::size_t most_streams(const Space& space) {
   constexpr double most_shapes = 300;
-  const auto levels = static_cast<int>(space.hardware->levels.size()) - static_cast<int>(space.first);
+  const auto levels = static_cast<int>(space.hardware->levels.size()) - 1;
   const auto wires = static_cast<double>(space.streamed.size());
   for (std::size_t most = levels > 1 ? 2 : 3; most > 1; --most) {
     double orders = 1, here = 1;
@@ -260,16 +261,5 @@ void each_continuation(const Space& space, Streamed& streamed, const Partition& 
 }
 
 std::int64_t count_partitions(const Space& space) { return Counter(space).count(space.first, 0, 0); }
-
-Partition without_idle_labels(const Diagram& diagram, const Partition& partition, std::size_t first) {
-  Partition kept;
-  std::map<WireId, std::int64_t> pieces;
-  for (const auto& split : partition.splits) {
-    auto& piece = pieces.try_emplace(split.wire, size_of(diagram, split.wire)).first->second;
-    if (split.level < first || split.size < piece) kept.splits.push_back(split);
-    piece = std::min(piece, split.size);
-  }
-  return kept;
-}
 
 }  // namespace napkin

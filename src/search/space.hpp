@@ -58,7 +58,4 @@ void each_continuation(const Space&, Streamed&, const Partition& shape, std::siz
 // overflows.
 std::int64_t count_partitions(const Space&);
 
-// Without the labels from level `first` on that do nothing: one piece.
-Partition without_idle_labels(const Diagram&, const Partition&, std::size_t first);
-
 }  // namespace napkin

@@ -1,0 +1,116 @@
+// Tiles that a loop between the block and its step brings, labels that cut nothing, and plans that are given back.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "napkin/configure.hpp"
+#include "napkin/search.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+
+namespace {
+
+struct Cut {
+  const char* wire;
+  SplitKind kind;
+  std::int64_t size;
+};
+
+Kernel kernel_of(const Diagram& diagram, const std::vector<Cut>& cuts) {
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  Partition partition;
+  for (const auto& cut : cuts) partition.splits.push_back({cut.kind, *find_wire(diagram, cut.wire), cut.size, 1});
+  return make_kernel(std::make_shared<const Derivation>(derive(diagram, all)), partition);
+}
+
+struct Run {
+  KernelCost cost;
+  Configuration configuration;
+};
+Run run(const Kernel& kernel, const Hardware& hardware) {
+  const auto cost = estimate(kernel, hardware, Model::machine);
+  auto configuration = configure(kernel, cost, hardware, Model::machine);
+  REQUIRE(configuration);
+  REQUIRE(configuration->launch);
+  return {cost, *configuration};
+}
+
+// Seconds that all that crosses into the cores takes at the most that the chip has for it.
+double passing(const Run& run, const Hardware& hardware) {
+  double fastest = hardware.levels[1].bandwidth->peak();
+  for (const auto& cache : hardware.caches) fastest = std::max(fastest, cache.bandwidth->peak());
+  return static_cast<double>(run.cost.levels[0].transfer_bytes) / fastest;
+}
+
+constexpr auto side_by_side = SplitKind::group, in_turn = SplitKind::stream;
+
+}  // namespace
+
+TEST_CASE("a tile that comes again between steps takes its share of the way in", "[configure]") {
+  const auto diagram = read_example("matmul.nap");
+  const auto hardware = read_machine("h100-sxm5");
+  const auto made = run(
+      kernel_of(diagram, {{"a", side_by_side, 128}, {"c", side_by_side, 128}, {"b", in_turn, 64}, {"a", in_turn, 64}}),
+      hardware);
+  double a = 0, b = 0;
+  for (const auto& column : made.configuration.clocks) {
+    if (column.on == Resource::copy && column.column == "A") a = column.operations;
+    if (column.on == Resource::copy && column.column == "B") b = column.operations;
+  }
+  CHECK(a == 64 * 64 * 2);
+  CHECK(b == 64 * 128 * 2 / 2);  // in every other step
+}
+
+TEST_CASE("no launch is shorter than what it moves takes", "[configure][law]") {
+  const auto diagram = read_example("matmul.nap");
+  for (const auto* machine : {"h100-sxm5", "a100-sxm4-80", "rtx4090"}) {
+    const auto hardware = read_machine(machine);
+    for (const std::int64_t rows : {64, 128, 256})
+      for (const std::int64_t piece : {64, 128})
+        for (const bool first : {false, true}) {
+          std::vector<Cut> cuts = {{"a", side_by_side, rows}, {"c", side_by_side, 64}};
+          const Cut inner{"a", in_turn, piece}, depth{"b", in_turn, 64};
+          if (piece < rows) cuts.push_back(first ? inner : depth);
+          cuts.push_back(piece < rows && !first ? inner : depth);
+          CAPTURE(machine, rows, piece, first);
+          const auto made = run(kernel_of(diagram, cuts), hardware);
+          // First tiles and outputs of one block are hidden by another without a queue: up to a hundredth.
+          CHECK(made.configuration.launch->time_s > 0.99 * passing(made, hardware));
+        }
+  }
+}
+
+TEST_CASE("a label that cuts nothing changes no launch", "[configure]") {
+  const auto diagram = read_example("matmul.nap");
+  const auto hardware = read_machine("h100-sxm5");
+  const std::vector<Cut> cuts = {{"a", side_by_side, 64}, {"c", side_by_side, 128}, {"b", in_turn, 64}};
+  auto more = cuts;
+  more.push_back({"a", in_turn, 64});
+  const auto with = run(kernel_of(diagram, more), hardware), without = run(kernel_of(diagram, cuts), hardware);
+  CHECK(with.configuration.launch->time_s == without.configuration.launch->time_s);
+}
+
+TEST_CASE("a plan that is given back is that plan", "[cli][search]") {
+  const auto analyzed = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "analyze");
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const auto ran = test::run_cli(arguments);
+    REQUIRE(ran.code == exit_done);
+    return nlohmann::json::parse(ran.out)["kernels"];
+  };
+  for (const auto* machine : {"h100-sxm5", "a100-sxm4-80"})
+    for (const auto* name : {"matmul", "alibi", "convolution", "softcap", "depthwise_convolution", "softmax"}) {
+      CAPTURE(machine, name);
+      const auto found = analyzed({test::example(name), "--target", machine});
+      if (found.size() > 1) continue;
+      const auto text = found[0]["partition_text"].get<std::string>();
+      const auto again = analyzed({test::example(name), "--target", machine, "--partition", text});
+      CHECK(again[0]["partition_text"] == text);
+      CHECK(again[0]["time_s"] == found[0]["time_s"]);
+    }
+}
