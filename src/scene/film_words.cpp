@@ -76,7 +76,8 @@ double bytes(const Diagram& diagram, const std::vector<ArrayId>& all) {
 std::string amount(const Diagram& diagram, const std::vector<ArrayId>& all) {
   for (const auto id : all)
     if (values(diagram, id) == 0) return "";
-  return counted(values(diagram, all)) + " values";
+  const double count = values(diagram, all);
+  return counted(count) + (count == 1 ? " value" : " values");
 }
 
 // Passes over the wire when each reduction waits for those that it reads.

@@ -46,6 +46,8 @@ std::vector<std::string> reading_help(const Circuit& circuit) {
       lines.emplace_back(sign.words);
   if (std::ranges::any_of(circuit.functions, [&](const Function& one) { return woven(circuit, one); }))
     lines.emplace_back("a bar over a name: the next function is repeated at every position of that line");
+  const auto single = [](const Value& value) { return value.wires.empty() && !value.name.empty(); };
+  if (std::ranges::any_of(circuit.values, single)) lines.emplace_back("a line called 1: an array of a single value");
   return lines;
 }
 

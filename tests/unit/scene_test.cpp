@@ -284,6 +284,16 @@ TEST_CASE("the film of a plan ends with its memories and with what it costs", "[
   CHECK(has(planned, "figure"));
 }
 
+TEST_CASE("an array of a single value is explained", "[scene]") {
+  const auto one = read_text("diagram s\naxis a = 64\ninput X: f32[a]\ns[] = sum[a](X[a])\noutput s\n");
+  const std::vector<StatementId> all = {{0}};
+  const auto film = lay_out_derivation(one, derive(one, all), find_wire(one, "a"));
+  CHECK(has(to_text(film.front()), "a line called 1: an array of a single value"));
+  CHECK(has(to_text(film.back()), "carried: s, 1 value, however long a is"));
+  const auto attention = read_example("attention.nap");
+  CHECK(!has(to_text(lay_out_derivation(attention, derive(attention, all), std::nullopt).front()), "called 1"));
+}
+
 TEST_CASE("a film begins with what was written, and says what a machine made of it", "[cli][scene]") {
   const auto film = test::run_cli({"draw", test::example("decode"), "--derivation", "--target", "h100-sxm5"});
   REQUIRE(film.code == exit_done);
