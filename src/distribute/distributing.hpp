@@ -148,6 +148,7 @@ class Distributing {
   bool loads_tiles(const Block& block) const;
   bool loads_deeper(const Block& block) const;
   void place_tiles();
+  void copy_ahead(std::int64_t copies);
   std::vector<WireId> streamed_wires() const;
   std::int64_t shared_bytes() const;
 

@@ -149,17 +149,15 @@ bool Distributing::loads_deeper(const Block& block) const {
     return loop && (loads_tiles(loop->body) || loads_deeper(loop->body));
   });
 }
-// Tiles of pipelined loops twice, where there is room. Blocks beside each other cover for each other's copies: then
-// they are as many as planned.
+// Tiles of pipelined loops as often as planned, at least twice where no other block covers for copies; less often where
+// there is no room. Blocks beside each other keep what they were planned with, up to two.
 void Distributing::place_tiles() {
-  const auto room = block_room();
-  const auto copies = result_.blocks > 1 ? std::min(wanted_copies, result_.planned_stages) : wanted_copies;
-  for (const auto* loop : result_.pipelined)
-    for (const auto& step : loop->body.steps)
-      if (const auto* load = std::get_if<Load>(&step.node); load && result_.tiles.contains(load->to))
-        result_.tiles.at(load->to).copies = copies;
-  if (shared_bytes() > room && result_.blocks == 1)
-    for (auto& [id, tile] : result_.tiles) tile.copies = 1;
+  const auto room = block_room(), planned = result_.planned_stages;
+  const auto alone = result_.blocks == 1;
+  const auto fewest = alone ? 1 : std::min(wanted_copies, planned);
+  auto copies = alone ? std::max(wanted_copies, planned) : planned;
+  copy_ahead(copies);
+  while (shared_bytes() > room && copies > fewest) copy_ahead(--copies);
   if (shared_bytes() > room) std::erase_if(result_.tiles, [](const auto& each) { return !each.second.of_products; });
   result_.shared_bytes = shared_bytes();
   if (result_.shared_bytes > room)
@@ -170,6 +168,12 @@ void Distributing::place_tiles() {
     tile.begin = begin;
     begin += up(tile.layout.size_bytes(), line) * tile.copies;
   }
+}
+void Distributing::copy_ahead(std::int64_t copies) {
+  for (const auto* loop : result_.pipelined)
+    for (const auto& step : loop->body.steps)
+      if (const auto* load = std::get_if<Load>(&step.node); load && result_.tiles.contains(load->to))
+        result_.tiles.at(load->to).copies = copies;
 }
 std::vector<WireId> Distributing::streamed_wires() const {
   std::vector<WireId> wires;

@@ -27,8 +27,8 @@ NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, co
 
 // The kernel's head
 
-// `by` and `loaded` say by what instructions, and how tiles of loops are loaded.
-void NestPrinter::words(const std::string& by, const std::string& loaded) {
+// `by` says by what instructions, and `filled` who fills several copies of tiles.
+void NestPrinter::words(const std::string& by, const std::string& filled) {
   std::vector<std::string> outputs;
   for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
   out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
@@ -38,16 +38,16 @@ void NestPrinter::words(const std::string& by, const std::string& loaded) {
                           !groups_.is_block(group) ? "one piece for each warp"
                           : warps_.walk.stays      ? "one piece at a time for each block"
                                                    : "one piece for each block"));
-  print_streams(nest_.body, loaded);
+  print_streams(nest_.body, filled);
 }
-void NestPrinter::print_streams(const Block& block, const std::string& loaded) {
+void NestPrinter::print_streams(const Block& block, const std::string& filled) {
   for (const auto& step : block.steps)
     if (const auto* loop = std::get_if<For>(&step.node)) {
-      const auto tiles = tiles_of(loop->body);
-      const bool ahead =
-          std::any_of(tiles.begin(), tiles.end(), [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
-      out_.line(fmt::format("//   {:<24}  one piece after another{}", groups_.words(loop->split), ahead ? loaded : ""));
-      print_streams(loop->body, loaded);
+      std::int64_t copies = 1;
+      for (const auto id : tiles_of(loop->body)) copies = std::max(copies, warps_.tiles.at(id).copies);
+      const auto ahead = copies > 1 ? fmt::format(", {} copies of its tiles{}", copies, filled) : "";
+      out_.line(fmt::format("//   {:<24}  one piece after another{}", groups_.words(loop->split), ahead));
+      print_streams(loop->body, filled);
     }
 }
 

@@ -21,7 +21,7 @@ class NestPrinter {
  protected:
   // The kernel's head
 
-  void words(const std::string& by, const std::string& loaded);
+  void words(const std::string& by, const std::string& filled);
   void parameters(const std::string& name, const std::vector<ArrayId>& inputs,
                   const std::vector<std::string>& more = {});
   void declare_tiles();
@@ -61,7 +61,7 @@ class NestPrinter {
   std::set<BufferId> on_their_way_;  // tiles that were loaded and nobody has waited for
 
  private:
-  void print_streams(const Block&, const std::string& loaded);
+  void print_streams(const Block&, const std::string& filled);
   std::string asked(const Ask&);
   std::string read_once(const Buffer&, const std::vector<std::string>& at) const;
   std::string clear_piece(const For&, const std::string& begin, const WirePiece& around) const;

@@ -34,7 +34,7 @@ class TeamPrinter : TurnPrinter {
 
   CudaKernel run(const std::string& name) {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
-    words("wgmma " + instruction, ", tiles copied ahead by one more team of warps");
+    words("wgmma " + instruction, ", which one more team of warps fills");
     grid_.words();
     store_words();
     turn_words();

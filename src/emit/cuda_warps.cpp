@@ -20,7 +20,7 @@ class WarpPrinter : NestPrinter {
   using NestPrinter::NestPrinter;
 
   CudaKernel run(const std::string& name) {
-    words(fmt::format("mma.sync {}", warps_.products.front().instruction->name), ", the next one's tiles on their way");
+    words(fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
     parameters(name, nest_.inputs);
     declare_tiles();
@@ -142,36 +142,67 @@ class WarpPrinter : NestPrinter {
     out_.close();
   }
 
-  // The tiles of a piece are copied while the one before is computed, into the other half of their room.
+  // Of n copies, n - 1 are of pieces to come: while one piece is computed, tiles are copied into the place of the one
+  // before. The copies of a piece are a group, which is empty past the end, so that those of a piece have arrived where
+  // n - 2 groups are still on their way.
   void pipelined(const For& loop, const std::string& begin, const WirePiece& around, bool outermost) {
-    const auto tiles = tiles_of(loop.body);
-    const auto load = page_.pool.fresh("load_" + begin), slot = page_.pool.fresh("slot"),
-               next = page_.pool.fresh(begin + "_next");
-    const auto advance = may_skip(loop) ? skip(loop, begin, around) : "";
-    out_.open(fmt::format("const auto {} = [&](int {}, int {})", load, begin, slot));
-    declare_end(loop, begin, around);
-    for (const auto id : tiles) copy(id, copy_of(id, slot, line));
-    out_.close("};");
+    const auto copies = warps_.tiles.at(tiles_of(loop.body).front()).copies;
+    const auto slot = page_.pool.fresh("slot"), next = page_.pool.fresh(begin + "_next");
+    const Ahead ahead{loop, around, page_.pool.fresh("load_" + begin), may_skip(loop) ? skip(loop, begin, around) : ""};
+    declare_load(ahead, begin, slot);
     if (!outermost) out_.line("__syncthreads();");
-    const auto first = advance.empty() ? around.begin : fmt::format("{}({})", advance, around.begin);
-    out_.line(fmt::format("int {} = {};", begin, first));
-    out_.line(fmt::format("if ({} < {}) {}({}, 0);", begin, around.end, load, begin));
-    out_.line("napkin_copy_commit();");
-    out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {0} ^= 1)", slot, begin, around.end));
+    auto pieces = begin_ahead(ahead, begin, copies - 1);
+    const auto two = copies == 2;
+    out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {3})", slot, begin, around.end,
+                          two ? slot + " ^= 1" : fmt::format("{0} = {0} == {1} ? 0 : {0} + 1", slot, copies - 1)));
     declare_end(loop, begin, around);
-    const auto after = fmt::format("{} + {}", begin, loop.split.size);
-    out_.line(fmt::format("const int {} = {};", next, advance.empty() ? after : fmt::format("{}({})", advance, after)));
-    out_.line("napkin_copy_wait<0>();");
+    out_.line(fmt::format("const int {} = {};", next, after(ahead, pieces.back())));
+    out_.line(fmt::format("napkin_copy_wait<{}>();", copies - 2));
     out_.line("__syncthreads();");
-    out_.line(fmt::format("if ({} < {}) {}({}, {} ^ 1);", next, around.end, load, next, slot));
-    out_.line("napkin_copy_commit();");
+    bring(ahead, next, two ? slot + " ^ 1" : fmt::format("{0} == 0 ? {1} : {0} - 1", slot, copies - 1));
     on_their_way_.clear();
-    for (const auto id : tiles)
+    for (const auto id : tiles_of(loop.body))
       out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
                             copy_of(id, slot, line)));
     body(loop, begin, around);
-    out_.line(fmt::format("{} = {};", begin, next));
+    pieces.push_back(next);
+    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line(fmt::format("{} = {};", pieces[i], pieces[i + 1]));
     out_.close();
+  }
+
+  // A loop whose tiles are copied ahead: the text's functions that load a piece, and that pass over what masks leave out.
+  struct Ahead {
+    const For& loop;
+    const WirePiece& around;
+    std::string load, advance;
+  };
+  void declare_load(const Ahead& ahead, const std::string& begin, const std::string& slot) {
+    out_.open(fmt::format("const auto {} = [&](int {}, int {})", ahead.load, begin, slot));
+    declare_end(ahead.loop, begin, ahead.around);
+    for (const auto id : tiles_of(ahead.loop.body)) copy(id, copy_of(id, slot, line));
+    out_.close("};");
+  }
+  // The pieces that are on their way when the loop begins.
+  std::vector<std::string> begin_ahead(const Ahead& ahead, const std::string& begin, std::int64_t count) {
+    std::vector<std::string> pieces = {begin};
+    const auto& first = ahead.around.begin;
+    out_.line(fmt::format("int {} = {};", begin, ahead.advance.empty() ? first : ahead.advance + "(" + first + ")"));
+    bring(ahead, begin, "0");
+    for (std::int64_t i = 1; i < count; ++i) {
+      const auto piece = page_.pool.fresh(fmt::format("{}_{}", begin, i));
+      out_.line(fmt::format("int {} = {};", piece, after(ahead, pieces.back())));
+      bring(ahead, piece, fmt::format("{}", i));
+      pieces.push_back(piece);
+    }
+    return pieces;
+  }
+  static std::string after(const Ahead& ahead, const std::string& piece) {
+    const auto next = fmt::format("{} + {}", piece, ahead.loop.split.size);
+    return ahead.advance.empty() ? next : fmt::format("{}({})", ahead.advance, next);
+  }
+  void bring(const Ahead& ahead, const std::string& piece, const std::string& slot) {
+    out_.line(fmt::format("if ({} < {}) {}({}, {});", piece, ahead.around.end, ahead.load, piece, slot));
+    out_.line("napkin_copy_commit();");
   }
 };
 

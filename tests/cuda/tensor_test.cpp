@@ -244,6 +244,64 @@ TEST_CASE("attention whose keys are divided among blocks is merged", "[emulated]
   }
 }
 
+namespace {
+
+// Attention with a causal mask on a machine whose memory answers after so long that a plan has so many copies of keys
+// and values.
+struct Ahead {
+  std::int64_t copies;
+  std::string latency;
+};
+Planned planned_ahead(const Ahead& ahead) {
+  auto planned = plan(
+      {"", case_named("causal").text, {"group q 64, stream x 64 at smem; group q 16 at reg"}, {}}, machine);
+  planned.hardware = read_machine(machine, {{"levels.smem.latency", ahead.latency}});
+  return planned;
+}
+
+}  // namespace
+
+TEST_CASE("a ring of as many copies as planned is filled ahead, pieces that masks pass over left out",
+          "[emulated][tensor]") {
+  for (const auto& ahead : {Ahead{2, "466 clk"}, Ahead{3, "2000 clk"}, Ahead{4, "4000 clk"}})
+    DYNAMIC_SECTION(ahead.copies) {
+      const auto planned = planned_ahead(ahead);
+      const auto code = emitted(planned);
+      CHECK(code.files.front().text.find(fmt::format("napkin_copy_wait<{}>", ahead.copies - 2)) != std::string::npos);
+      const Case each{fmt::format("tensor_ahead_{}", ahead.copies),
+                      case_named("causal").text,
+                      {},
+                      {"q=7 x=9 d=5", "q=256 x=256 d=64", "q=150 x=333 d=128"}};
+      const auto folder = emulate::build(each.name, planned.diagram, code.files);
+      const auto as_run = [&](const Kernel& kernel) {
+        return std::get<WarpNest>(distribute(kernel, planned.hardware)).partition;
+      };
+      emulate::run_all(each, planned, folder, as_run, [](emulate::Counts& counted) {
+        CHECK(counted["load_conflicts"] == 0);
+      });
+    }
+}
+
+TEST_CASE("the emulation finds a ring that is waited for too little or filled too early", "[emulated][tensor]") {
+  const auto planned = planned_ahead({3, "2000 clk"});
+  const auto planted = [&](const std::string& name, const emulate::Mistake& mistake) {
+    return emulate::planted(name, planned.diagram, emitted(planned).files, "__global__", {mistake}, "q=270 x=333 d=64");
+  };
+  SECTION("none") {
+    const auto output = planted("ahead_none", {"napkin_copy_wait<1>();", "napkin_copy_wait<1>();"});
+    CHECK(output.find("good") != output.npos);
+  }
+  SECTION("one group too few is waited for") {
+    const auto output = planted("ahead_wait", {"napkin_copy_wait<1>();", "napkin_copy_wait<2>();"});
+    CHECK(output.find("copy is still on its way") != output.npos);
+  }
+  SECTION("the next tiles land where this piece's stand") {
+    const auto output = planted("ahead_place", {"slot == 0 ? 2 : slot - 1", "slot"});
+    INFO(output);
+    CHECK((output.find("race: ") != output.npos || output.find("on its way") != output.npos));
+  }
+}
+
 TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor]") {
   SECTION("none") {
     const auto output = planted("planted_none", "napkin_copy_wait<0>();", "napkin_copy_wait<0>();");

@@ -114,6 +114,31 @@ TEST_CASE("tiles of pipelined loops have room for two steps, others for one") {
   CHECK(bytes == (64 + 2 * 64 + 2 * 64) * 128 * 2);
 }
 
+TEST_CASE("tiles have as many copies as planned while there is room for them") {
+  const auto copies = [](const std::string& labels, const Settings& settings) {
+    const auto hardware = read_machine("a100-sxm4-80", settings);
+    const auto warps = std::get<WarpNest>(distribute(kernel_of(product(), labels, hardware), hardware));
+    std::int64_t most = 1;
+    for (const auto& [id, tile] : warps.tiles) most = std::max(most, tile.copies);
+    return std::pair{warps.planned_stages, most};
+  };
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  const std::string labels = "group m 64, n 64, stream k 32 at smem; group m 32, n 32 at reg";
+  CHECK(copies(labels, {{"levels.smem.latency", "100 clk"}}) == Pair{2, 2});
+  CHECK(copies(labels, {}) == Pair{3, 3});
+  CHECK(copies(labels, {{"levels.smem.latency", "4000 clk"}}) == Pair{4, 4});
+  // Pieces of 8 are planned to take half of what fragments do: so many copies are 4 KiB then, but have to be 8 KiB.
+  const std::string narrow = "group m 32, n 32, stream k 8 at smem; group m 16, n 16 at reg";
+  const auto in = [&](const std::string& bytes) {
+    return copies(narrow, {{"levels.smem.latency", "4000 clk"},
+                           {"levels.smem.usable", bytes},
+                           {"levels.reg.usable", "4 KiB"}});
+  };
+  CHECK(in("8 KiB") == Pair{4, 4});
+  CHECK(in("7 KiB") == Pair{4, 3});
+  CHECK(in("5 KiB") == Pair{4, 2});
+}
+
 TEST_CASE("pieces are fitted to fragments") {
   // 48 in pieces of 32 would leave half a warp idle; 19 and 114 are no whole fragments.
   CHECK(distributed(attention(), "group q 48, stream x 64 at smem; group q 32 at reg").warps == 3);
