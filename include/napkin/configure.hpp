@@ -152,6 +152,15 @@ struct Raster {
   double step_bytes = 0;  // that a step of all cores of one memory brings from it; the rest is in its cache
 };
 
+// What registers could hold throughout the steps, instead of reading it in each: tiles that outlive the steps, of which
+// contractions take their rows.
+struct Kept {
+  std::vector<std::string> tiles;
+  std::int64_t registers_per_thread = 0;
+  std::optional<double> launch_s;  // with the same rows to a team; none where it does not run
+  bool chosen = false;             // the launch is shorter so; no other number of the configuration counts on it
+};
+
 struct Configuration {
   std::string instruction;                                     // "wgmma m64n8k32"
   std::string row_axis;                                        // dealt out to teams
@@ -166,7 +175,8 @@ struct Configuration {
   std::vector<ResourceClocks> resources;
   Resource bound = Resource::tensor;
   std::vector<Pipelining> pipelinings;
-  std::size_t chosen = 0;  // of them: the fastest that runs
+  std::size_t chosen = 0;    // of them: the fastest that runs
+  std::optional<Kept> kept;  // none without such tiles
   std::optional<BandwidthCheck> bandwidth;
   std::vector<Neighbour> neighbours;
   std::optional<Launch> launch;

@@ -112,6 +112,7 @@ struct WarpNest {
   std::int64_t shared_bytes = 0;
   std::int64_t blocks = 1, planned_blocks = 1;  // that there is room for on a core
   std::int64_t planned_stages = 1;              // copies of tiles of a stream
+  bool keeps = false;                           // planned: registers hold operands that outlive a stream
 
   // Of teams:
   Walk walk;
@@ -141,9 +142,11 @@ std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&)
 
 // How lanes come to the numbers of an input.
 enum class RowRead : std::uint8_t {
-  vectors,  // each its own, several side by side at once, where the nest loads them; they stay in registers
-  once,     // all the same one, where the nest loads it
-  in_place  // wherever a column reads it
+  vectors,   // each its own, several side by side at once, where the nest loads them; they stay in registers
+  once,      // all the same one, where the nest loads it
+  in_place,  // wherever a column reads it
+  staged,    // as vectors, where the nest loads it, into shared memory: a lane reads there what it has written
+  passing    // as vectors, by the one loop over positions that needs it
 };
 
 // A kernel without products of matrices: one wire runs along the lanes of a team of warps, in vectors of numbers that
@@ -157,7 +160,10 @@ struct RowNest {
   int warps = 1, team = 1;               // of a block, and of a row: all of the block's, or 1
   std::int64_t vector = 1, vectors = 1;  // values side by side, and how many such a lane holds
   std::map<BufferId, RowRead> reads;     // of innermost pieces of inputs
-  std::int64_t registers = 0;            // that a lane's values and addresses take at most
+  bool staged = false;  // rows too long for registers stand in shared memory, a vector of each lane after another
+  std::map<BufferId, const Compute*> in_passing;  // computed where they are read or saved: all along staged rows
+  std::map<BufferId, std::int64_t> staged_at;     // where rows begin in shared memory, in bytes
+  std::int64_t registers = 0;                     // that a lane's values and addresses take at most
   std::int64_t shared_bytes = 0;
   int blocks = 1;  // at least that many beside each other on a core, by their registers
 
@@ -166,7 +172,8 @@ struct RowNest {
 
 // The kernel as rows over warps, with a partition of its own: rows are groups of blocks, as many in each as the plan
 // has where they share an input. The wire along lanes is grouped where nothing needs more than a piece of it, left
-// whole where all of it fits into the registers of a team, and else streamed.
+// whole where all of it fits into the registers of a team, else streamed, or where it cannot be, left whole in shared
+// memory.
 std::variant<RowNest, Refused> distribute_rows(const Kernel&, const Hardware&);
 
 }  // namespace napkin

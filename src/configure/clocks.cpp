@@ -163,7 +163,7 @@ class Counter {
     if (contraction.columns.staged && detail_ == Detail::least) bytes += step_.step_bytes(contraction.columns.buffer);
     if (contraction.columns.staged && detail_ != Detail::least)
       bytes += (rows + at_once - 1) / at_once * step_.step_bytes(contraction.columns.buffer);
-    if (contraction.rows.staged) bytes += step_.step_bytes(contraction.rows.buffer);
+    if (contraction.rows.staged && !contraction.rows.kept) bytes += step_.step_bytes(contraction.rows.buffer);
     if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
     return bytes;
   }

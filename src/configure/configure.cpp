@@ -160,6 +160,7 @@ std::optional<Configuration> configure(const Kernel& asked, const KernelCost& co
   const auto best = dealing->best(demand);
   const auto deal = dealing->deal(best.team, demand, Detail::columns);
   auto made = Describing(*dealing, hardware, model).run(deal);
+  made.kept = kept(*dealing, deal, demand);
   if (deal.runs() && cost.ideal_time_s)
     made.launch = dealing->launch(deal, demand, *cost.ideal_time_s, Detail::columns);
   made.neighbours = neighbours(kernel, *dealing, made, deal, hardware, model);

@@ -32,6 +32,18 @@ void Dealing::resize(const Partition& partition) {
   napkin::resize(step_, partition);
 }
 
+std::unique_ptr<Dealing> Dealing::keeping() const {
+  auto step = step_;
+  bool any = false;
+  for (auto& column : step.columns) {
+    if (!column.contraction || column.contraction->exchanged) continue;
+    auto& rows = column.contraction->rows;
+    if (rows.outlives) rows.kept = any = true;
+  }
+  if (!any) return nullptr;
+  return std::unique_ptr<Dealing>(new Dealing(std::move(step), partition_, hardware_, model_));
+}
+
 Deal Dealing::best(const Demand& demand) const {
   std::optional<Deal> found;
   const auto passage = passage_of(step_, hardware_, model_, has_cache());
@@ -122,6 +134,21 @@ StepClocks Dealing::least(const Demand& demand) const {
   const auto rows = step_.lengths[step_.row.index];
   return clocks_of(step_, {rows, 1, 1, rows}, passage_of(step_, hardware_, model_, has_cache()),
                    {last_round(demand), 0}, hardware_, model_, has_cache(), Detail::least);
+}
+
+std::optional<Kept> kept(const Dealing& dealing, const Deal& deal, const Demand& demand) {
+  const auto keeping = dealing.keeping();
+  if (!keeping) return std::nullopt;
+  Kept made;
+  const auto& step = keeping->step();
+  for (const auto& column : step.columns)
+    if (column.contraction && column.contraction->rows.kept)
+      made.tiles.push_back(step.diagram().at(step.nest->at(column.contraction->rows.buffer).array).name);
+  const auto then = keeping->deal(deal.team, demand);
+  made.registers_per_thread = then.chosen().occupancy.registers_per_thread;
+  if (then.runs()) made.launch_s = then.seconds;
+  made.chosen = then.runs() && (!deal.runs() || then.seconds < deal.seconds * (1 - 1e-9));
+  return made;
 }
 
 double least_launch_seconds(const Dealing& dealing, const Demand& demand) {

@@ -28,6 +28,8 @@ class Dealing {
 
   // The same splits in other sizes.
   void resize(const Partition&);
+  // The same with tiles in registers that outlive the step, of which contractions take their rows; none without such.
+  std::unique_ptr<Dealing> keeping() const;
   // The fewest rows a team that are as fast as any, for the blocks of this launch.
   Deal best(const Demand&) const;
   Deal deal(const Team&, const Demand&, Detail = Detail::totals) const;
@@ -61,6 +63,9 @@ class Dealing {
 };
 
 const Contraction& first_contraction(const BlockStep&);
+
+// What keeping tiles in registers comes to, for rows dealt out as they are best without.
+std::optional<Kept> kept(const Dealing&, const Deal&, const Demand&);
 
 // What the blocks of a kernel do, as it is split down to the core.
 Demand demand_of(const Kernel&, const Hardware&);

@@ -2,6 +2,7 @@
 #include "configure/step.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "cost/reach.hpp"
@@ -193,6 +194,8 @@ class Reader {
     for (const auto& split : kernel_.partition.splits)
       if (split.kind == SplitKind::group && split.level > step_.core && !step_.given_row) step_.given_row = split.wire;
     sort_tiles(*body.block);
+    for (auto& column : step_.columns)
+      for (auto& factor : column.factors) factor.operand.outlives = is_of_lasting_tile(factor.operand.buffer);
     deal_rows(step_);
     return std::move(step_);
   }
@@ -218,7 +221,10 @@ class Reader {
   void walk(const Block& block, std::vector<const For*>& loops) {
     for (const auto& step : block.steps) {
       if (const auto* compute = std::get_if<Compute>(&step.node)) add(*compute, loops, &block == step_body_);
-      if (const auto* load = std::get_if<Load>(&step.node)) add_edge(load->to, loops, &block == step_body_);
+      if (const auto* load = std::get_if<Load>(&step.node)) {
+        if (load->from) from_.emplace(load->to, *load->from);
+        add_edge(load->to, loops, &block == step_body_);
+      }
       if (const auto* save = std::get_if<Save>(&step.node)) add_edge(save->from, loops, &block == step_body_);
       const auto* loop = std::get_if<For>(&step.node);
       if (!loop) continue;
@@ -286,9 +292,15 @@ class Reader {
     }
   }
 
+  bool is_of_lasting_tile(BufferId id) const {
+    for (auto from = from_.find(id); from != from_.end(); from = from_.find(id)) id = from->second;
+    return std::ranges::find(step_.tiles, id) != step_.tiles.end();
+  }
+
   const Kernel& kernel_;
   const Hardware& hardware_;
   const Block* step_body_ = nullptr;
+  std::map<BufferId, BufferId> from_;  // of loads
   BlockStep step_;
 };
 

@@ -15,7 +15,9 @@ namespace napkin {
 
 struct StepOperand {
   BufferId buffer;
-  bool staged = false;  // a tile of an input, in the core's memory; else computed, in registers
+  bool staged = false;    // a tile of an input, in the core's memory; else computed, in registers
+  bool outlives = false;  // of a tile that is loaded outside of the step, which may be
+  bool kept = false;      // in registers throughout
 };
 
 // A sum of products of two arrays on the matrix units.

@@ -160,7 +160,7 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
 std::optional<Variables::Part> Variables::fragment(const Team& team) const {
   std::optional<Part> largest;
   for (const auto& column : step_.columns) {
-    if (!column.contraction || !column.contraction->rows.staged) continue;
+    if (!column.contraction || !column.contraction->rows.staged || column.contraction->rows.kept) continue;
     if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1) continue;
     const auto steps = subloop(column.contraction->depth, column.contraction->instruction->k);
     Part made{column.contraction->rows.buffer, {team.rows, steps}, " (a step of it)"};
@@ -180,11 +180,21 @@ std::optional<Variables::Part> Variables::product(const Team& team) const {
   return std::nullopt;
 }
 
+void Variables::add_kept(std::vector<Part>& all, const Team& team) const {
+  for (const auto& column : step_.columns) {
+    if (!column.contraction || !column.contraction->rows.kept) continue;
+    const auto id = column.contraction->rows.buffer;
+    if (std::ranges::find(all, id, &Part::buffer) == all.end())
+      all.push_back({id, step_.shape(id, team.rows), " (kept)"});
+  }
+}
+
 // Alive throughout, beside what liveness finds.
 std::vector<Variables::Part> Variables::parts(const Team& team, bool overlapped) const {
   std::vector<Part> all;
   if (auto one = fragment(team)) all.push_back(std::move(*one));
   if (auto one = product(team)) all.push_back(std::move(*one));
+  add_kept(all, team);
   const auto fixed = all.size();
   for (const auto& column : step_.columns) {
     if (!overlapped || !is_trailing(column)) continue;

@@ -51,6 +51,7 @@ class Variables {
   std::int64_t register_bytes(std::size_t column, std::int64_t rows) const;
   std::vector<BufferId> alive_outside(const StepColumn&) const;
   std::vector<Part> parts(const Team&, bool overlapped) const;
+  void add_kept(std::vector<Part>&, const Team&) const;
   std::int64_t subloop(WireId, std::int64_t otherwise) const;
   std::optional<Part> fragment(const Team&) const;
   std::optional<Part> product(const Team&) const;

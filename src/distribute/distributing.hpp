@@ -31,6 +31,7 @@ class Distributing {
     result_.planned = planned.overlap;
     result_.planned_blocks = planned.blocks;
     result_.planned_stages = planned.stages;
+    result_.keeps = planned.keeps;
     result_.blocks = blocks;
   }
   WarpNest run();

@@ -107,10 +107,10 @@ std::int64_t Distributing::operand_registers(const Product& product) const {
   if (by_teams()) return product.rows.computed ? product.steps * product.instruction->a.registers : 0;
   return (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }
-// Where the nest loads the operand outside of the product's block, and there is room.
+// Where it is planned, the nest loads the operand outside of the product's block, and there is room.
 void Distributing::keep(Product& product) {
   auto& side = product.rows;
-  if (side.computed || product.widened || by_teams()) return;
+  if (!result_.keeps || side.computed || product.widened || by_teams()) return;
   const auto& place =
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
   const auto read = std::find_if(product.compute->reads.begin(), product.compute->reads.end(),

@@ -170,7 +170,8 @@ class WarpPrinter : NestPrinter {
     out_.close();
   }
 
-  // A loop whose tiles are copied ahead: the text's functions that load a piece, and that pass over what masks leave out.
+  // A loop whose tiles are copied ahead: the text's functions that load a piece, and that pass over what masks leave
+  // out.
   struct Ahead {
     const For& loop;
     const WirePiece& around;

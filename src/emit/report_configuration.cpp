@@ -28,6 +28,10 @@ Table summary(const Configuration& made) {
   Rows rows{{"teams", fmt::format("{} of {}: {} rows of {} each, by {}", plural(made.teams, "team"),
                                   plural(made.team_warps, "warp"), made.team_rows, made.row_axis, made.instruction)}};
   if (!subloops.empty()) rows.push_back({"subloops", join(subloops)});
+  if (made.kept && made.kept->chosen)
+    rows.push_back(
+        {"kept in registers", fmt::format("{}: {} of a thread, and {} for the launch", join(made.kept->tiles),
+                                          made.kept->registers_per_thread, lasting(*made.kept->launch_s))});
   std::string title = "divisors";
   for (const auto& divisor : made.divisors) {
     std::vector<std::string> reasons;

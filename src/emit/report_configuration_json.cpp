@@ -32,6 +32,13 @@ Json column_json(const ColumnVariables& column) {
           {"variables", list(column.variables, variable_json)}};
 }
 
+Json kept_json(const Kept& kept) {
+  return {{"tiles", kept.tiles},
+          {"registers_per_thread", kept.registers_per_thread},
+          {"launch_s", kept.launch_s ? number(*kept.launch_s) : Json(nullptr)},
+          {"chosen", kept.chosen}};
+}
+
 Json occupancy_json(const Occupancy& occupancy) {
   const auto step = [](const auto& s) { return Json{{"registers", s.first}, {"warps", s.second}}; };
   return {{"by_bytes",
@@ -146,6 +153,7 @@ Json configuration_json(const Configuration& made) {
           {"bound", name(made.bound)},
           {"pipelinings", list(made.pipelinings, pipelining)},
           {"chosen", name(made.pipelinings[made.chosen].overlap)},
+          {"kept", made.kept ? kept_json(*made.kept) : Json(nullptr)},
           {"bandwidth", made.bandwidth ? bandwidth_json(*made.bandwidth) : Json(nullptr)},
           {"neighbours", list(made.neighbours, neighbour_json)},
           {"launch", made.launch ? launch_json(*made.launch) : Json(nullptr)},

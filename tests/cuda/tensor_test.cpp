@@ -253,8 +253,8 @@ struct Ahead {
   std::string latency;
 };
 Planned planned_ahead(const Ahead& ahead) {
-  auto planned = plan(
-      {"", case_named("causal").text, {"group q 64, stream x 64 at smem; group q 16 at reg"}, {}}, machine);
+  auto planned =
+      plan({"", case_named("causal").text, {"group q 64, stream x 64 at smem; group q 16 at reg"}, {}}, machine);
   planned.hardware = read_machine(machine, {{"levels.smem.latency", ahead.latency}});
   return planned;
 }
@@ -276,9 +276,8 @@ TEST_CASE("a ring of as many copies as planned is filled ahead, pieces that mask
       const auto as_run = [&](const Kernel& kernel) {
         return std::get<WarpNest>(distribute(kernel, planned.hardware)).partition;
       };
-      emulate::run_all(each, planned, folder, as_run, [](emulate::Counts& counted) {
-        CHECK(counted["load_conflicts"] == 0);
-      });
+      emulate::run_all(each, planned, folder, as_run,
+                       [](emulate::Counts& counted) { CHECK(counted["load_conflicts"] == 0); });
     }
 }
 

@@ -103,6 +103,20 @@ TEST_CASE("rows of both products of attention are the queries, and P is an opera
   CHECK(warps.pipelined.size() == 1);
 }
 
+TEST_CASE("operands that outlive a stream stay in registers where the configuration has the launch shorter so") {
+  const auto on = [](const std::string& machine) {
+    const auto hardware = read_machine(machine);
+    return std::get<WarpNest>(
+        distribute(kernel_of(attention(), "group q 64, stream x 64 at smem; group q 16 at reg", hardware), hardware));
+  };
+  const auto kept = on("a100-sxm4-80"), not_kept = on("rtx4090");
+  CHECK(kept.keeps);
+  CHECK(kept.products[0].rows.kept);
+  CHECK_FALSE(not_kept.keeps);
+  CHECK_FALSE(not_kept.products[0].rows.kept);
+  CHECK(kept.registers == not_kept.registers + 16 * 128 * 2 / (32 * 4));
+}
+
 TEST_CASE("tiles of pipelined loops have room for two steps, others for one") {
   const auto warps = distributed(attention(), "group q 64, stream x 64 at smem; group q 16 at reg");
   std::int64_t bytes = 0;
@@ -130,9 +144,8 @@ TEST_CASE("tiles have as many copies as planned while there is room for them") {
   // Pieces of 8 are planned to take half of what fragments do: so many copies are 4 KiB then, but have to be 8 KiB.
   const std::string narrow = "group m 32, n 32, stream k 8 at smem; group m 16, n 16 at reg";
   const auto in = [&](const std::string& bytes) {
-    return copies(narrow, {{"levels.smem.latency", "4000 clk"},
-                           {"levels.smem.usable", bytes},
-                           {"levels.reg.usable", "4 KiB"}});
+    return copies(narrow,
+                  {{"levels.smem.latency", "4000 clk"}, {"levels.smem.usable", bytes}, {"levels.reg.usable", "4 KiB"}});
   };
   CHECK(in("8 KiB") == Pair{4, 4});
   CHECK(in("7 KiB") == Pair{4, 3});
