@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "derive/columns.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
 
@@ -22,20 +21,7 @@ constexpr std::int64_t warps_of_core = 32;   // at least, before rows of one blo
 constexpr std::int64_t partial_bytes = 8;
 
 std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
-bool carries(const Access& read, WireId wire) {
-  return std::any_of(read.at.begin(), read.at.end(), [&](const Index& index) {
-    return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
-  });
-}
-
-// All reads of inputs.
-std::vector<Access> inputs_read(const Program& program) {
-  std::vector<Access> all;
-  for (const auto* column : columns_in(program.steps))
-    for (const auto id : accesses(program.scratch, column->value))
-      if (const auto& read = access(program.scratch, id); has(program.inputs, read.array)) all.push_back(read);
-  return all;
-}
+std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_of(length, step) * step; }
 
 }  // namespace
 
@@ -44,6 +30,7 @@ RowNest RowAttempt::run() {
   result_.lanes = shape_.lanes;
   result_.team = shape_.team;
   result_.vector = shape_.vector, result_.vectors = shape_.vectors;
+  result_.staged = shape_.split == RowSplit::staged;
   find_rows();
   find_partition();
   find_nest();
@@ -53,6 +40,7 @@ RowNest RowAttempt::run() {
   check_columns(nest().body, extents);
   check_outputs();
   check_traffic();
+  if (result_.staged) stage();
   count_registers();
   return std::move(result_);
 }
@@ -92,7 +80,8 @@ std::int64_t RowAttempt::shared_rows(WireId wire) const {
 
 void RowAttempt::find_partition() {
   const auto block = result_.block_level;
-  const auto shared = shape_.shares && shape_.split != RowSplit::streamed ? shared_row() : std::nullopt;
+  const bool held = shape_.split != RowSplit::streamed && shape_.split != RowSplit::staged;
+  const auto shared = shape_.shares && held ? shared_row() : std::nullopt;
   const bool several = shape_.team == 1 && !shared_row() && !rows_.empty() && size(rows_.back()) > 1;
   auto& splits = result_.partition.splits;
   for (const auto row : rows_) {
@@ -116,6 +105,7 @@ void RowAttempt::find_nest() {
   };
   for (const auto& split : result_.partition.splits) widen(split.wire, split.size);
   if (shape_.split == RowSplit::whole) widen(shape_.lanes, shape_.piece());
+  if (result_.staged) widen(shape_.lanes, up(size(shape_.lanes), shape_.vector));
   result_.nest = std::make_shared<const LoopNest>(lower(kernel, hardware_));
 }
 
@@ -126,7 +116,11 @@ void RowAttempt::check_columns(const Block& block, const Extents& extents) {
     match(
         step.node, [](const Load&) {},
         [](const Ask&) { throw Misfit{"whether a piece is needed is asked of an array"}; },
-        [&](const Compute& compute) { check_column(compute, extents); }, [](const Save&) {},
+        [&](const Compute& compute) {
+          columns_.push_back(&compute);
+          check_column(compute, extents);
+        },
+        [](const Save&) {},
         [&](const For& loop) {
           auto inside = extents;
           inside[loop.split.wire.index] = std::min(inside[loop.split.wire.index], loop.split.size);
@@ -204,6 +198,47 @@ void RowAttempt::check_traffic() const {
   throw Misfit{"no array has all of its rows"};
 }
 
+// Rows in shared memory
+
+// Nothing along the row is held but what several loops over it read, each lane its own vectors: so nobody waits for it.
+// What is computed along the row is computed again wherever it is read.
+void RowAttempt::stage() {
+  for (const auto* compute : columns_) {
+    if (!has(diagram().at(compute->column.output).wires, shape_.lanes)) continue;
+    if (compute->column.fold || compute->carried || result_.in_passing.contains(compute->to))
+      throw Misfit{fmt::format("`{}` folds, or is computed twice, at every position of a row in shared memory",
+                               name(compute->to))};
+    result_.in_passing[compute->to] = compute;
+  }
+  auto& bytes = result_.shared_bytes;
+  for (auto& [id, read] : result_.reads) {
+    if (read != RowRead::vectors) continue;
+    read = loops_that_read(id) > 1 ? RowRead::staged : RowRead::passing;
+    if (read == RowRead::passing) continue;
+    const auto vector = shape_.vector * row(nest().at(id).type).bytes;
+    bytes = up(bytes, vector);
+    result_.staged_at[id] = bytes;
+    bytes += pieces_of(size(shape_.lanes), shape_.vector) * vector;
+  }
+  const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
+  if (bytes > room)
+    throw Misfit{
+        fmt::format("a row of {} takes {} B of shared memory, of {} B", diagram().at(shape_.lanes).name, bytes, room)};
+}
+// Loops over a row are those of folds along it and of what is saved of it.
+std::ptrdiff_t RowAttempt::loops_that_read(BufferId id) const {
+  const auto reads = [&](const auto& self, const Compute& compute) -> bool {
+    return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
+      const auto passing = result_.in_passing.find(read.second);
+      return read.second == id || (passing != result_.in_passing.end() && self(self, *passing->second));
+    });
+  };
+  return std::count_if(columns_.begin(), columns_.end(), [&](const Compute* compute) {
+    const bool saved = result_.in_passing.contains(compute->to) && has(nest().outputs, nest().at(compute->to).array);
+    return (saved || has(compute->column.over, shape_.lanes)) && reads(reads, *compute);
+  });
+}
+
 // Registers
 
 void RowAttempt::count_registers() {
@@ -232,88 +267,16 @@ std::int64_t RowAttempt::registers(BufferId id) const {
   const auto& buffer = nest().at(id);
   const auto& wires = diagram().at(buffer.array).wires;
   if (buffer.level < leaf()) return 0;
+  if (result_.staged && has(wires, shape_.lanes)) {
+    const bool one = result_.in_passing.contains(id) && !has(nest().outputs, buffer.array);
+    return pieces_of((one ? 1 : shape_.vector) * row(buffer.type).bytes, 4);
+  }
   if (const auto read = result_.reads.find(id); read != result_.reads.end()) {
     const auto values = read->second == RowRead::vectors ? result_.values() : read->second == RowRead::once ? 1 : 0;
     return pieces_of(values * row(buffer.type).bytes, 4);
   }
   return (has(wires, shape_.lanes) ? result_.values() : 1) * (row(buffer.type).bytes > 4 ? 2 : 1);
 }
-
-// Attempts
-
-namespace {
-
-// The wires along which inputs, then outputs, lie in memory.
-std::vector<WireId> along_memory(const Kernel& kernel) {
-  std::vector<WireId> all;
-  const auto add = [&](WireId wire) {
-    if (!has(all, wire)) all.push_back(wire);
-  };
-  for (const auto& read : inputs_read(kernel.program))
-    if (!read.at.empty() && read.at.back().terms.size() == 1) add(read.at.back().terms.front().first);
-  for (const auto output : kernel.program.outputs)
-    if (const auto& wires = kernel.program.scratch.at(output).wires; !wires.empty()) add(wires.back());
-  return all;
-}
-
-// So many values that the smallest of them fill 16 bytes.
-std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
-  std::int64_t bytes = 16;
-  for (const auto& read : inputs_read(kernel.program))
-    if (carries(read, lanes))
-      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(read.array).type).bytes);
-  for (const auto output : kernel.program.outputs)
-    if (has(kernel.program.scratch.at(output).wires, lanes))
-      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(output).type).bytes);
-  return 16 / bytes;
-}
-
-// Values of a lane, and the most warps that then have a row: few values each while a team is small, for many warps hide
-// more of memory's latency; more where rows are long.
-struct LaneLoad {
-  std::int64_t values;
-  int most_warps;
-};
-constexpr LaneLoad loads_whole[] = {{8, 1}, {16, 8}, {32, 16}, {64, 16}, {32, 32}};
-constexpr LaneLoad loads_short[] = {{8, 4}}, loads_piece[] = {{16, 4}, {8, 4}};
-
-// A power of two, so that folds can halve.
-int warps_for(std::int64_t length, std::int64_t values) {
-  int warps = 1;
-  while (warps * lanes_of_warp * values < length) warps *= 2;
-  return warps;
-}
-
-RowSplit split_of(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
-  const auto* groupable = std::get_if<Groupable>(&verdict.group);
-  if (groupable && !groupable->by_merge) return RowSplit::grouped;
-  const auto& splits = kernel.partition.splits;
-  const bool streams = std::any_of(splits.begin(), splits.end(), [&](const Split& split) {
-    return split.wire == verdict.wire && split.kind == SplitKind::stream && split.level < leaf;
-  });
-  return streams ? RowSplit::streamed : RowSplit::whole;
-}
-
-std::vector<RowShape> shapes(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
-  const auto length = *kernel.derivation->scratch.size(verdict.wire), vector = vector_of(kernel, verdict.wire);
-  const auto split = split_of(kernel, verdict, leaf);
-  std::vector<RowShape> all;
-  const auto add = [&](RowSplit how, const LaneLoad& load) {
-    const auto vectors = std::max<std::int64_t>(load.values / vector, 1);
-    const auto team = warps_for(length, vectors * vector);
-    if (how == RowSplit::whole && team > load.most_warps) return;
-    for (const bool shares : {true, false})
-      all.push_back({verdict.wire, how, vector, vectors, std::min(team, load.most_warps), shares});
-  };
-  if (split == RowSplit::whole)
-    for (const auto& load : loads_whole) add(split, load);
-  const auto pieces = split == RowSplit::grouped ? split : RowSplit::streamed;
-  if (length <= loads_short[0].values * lanes_of_warp) add(pieces, loads_short[0]);
-  for (const auto& load : loads_piece) add(pieces, load);
-  return all;
-}
-
-}  // namespace
 
 std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardware& hardware) {
   const auto& levels = hardware.levels;
@@ -322,10 +285,10 @@ std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardw
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
     return Refused{"the machine's two innermost levels are not a block and its warps", {}};
   std::optional<std::string> reason;  // of the first attempt, which is the one to be wished for
-  for (const auto wire : along_memory(kernel)) {
+  for (const auto wire : wires_along_memory(kernel)) {
     const auto* verdict = kernel.derivation->find(wire);
     if (!verdict) continue;
-    for (const auto& shape : shapes(kernel, *verdict, levels.size() - 1)) try {
+    for (const auto& shape : row_shapes(kernel, *verdict, levels.size() - 1)) try {
         return RowAttempt(kernel, hardware, shape).run();
       } catch (const Misfit& misfit) {
         if (!reason) reason = misfit.reason;

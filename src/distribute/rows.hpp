@@ -10,7 +10,7 @@
 namespace napkin {
 
 // What becomes of the wire along lanes, and how many lanes and values there are for it.
-enum class RowSplit : std::uint8_t { grouped, whole, streamed };
+enum class RowSplit : std::uint8_t { grouped, whole, streamed, staged };
 struct RowShape {
   WireId lanes;
   RowSplit split = RowSplit::whole;
@@ -20,6 +20,14 @@ struct RowShape {
 
   std::int64_t piece() const { return vector * vectors * team * lanes_of_warp; }
 };
+
+// All reads of inputs; and whether one moves along a wire.
+std::vector<Access> inputs_read(const Program&);
+bool carries(const Access&, WireId);
+
+// The wires along which inputs, then outputs, lie in memory; and the shapes to try of one.
+std::vector<WireId> wires_along_memory(const Kernel&);
+std::vector<RowShape> row_shapes(const Kernel&, const Verdict&, std::size_t leaf);
 
 class RowAttempt {
  public:
@@ -52,6 +60,11 @@ class RowAttempt {
   void check_outputs() const;
   void check_traffic() const;
 
+  // Rows in shared memory
+
+  void stage();
+  std::ptrdiff_t loops_that_read(BufferId) const;
+
   void count_registers();
   std::int64_t registers(BufferId) const;
 
@@ -61,6 +74,7 @@ class RowAttempt {
   RowNest result_;
   std::vector<WireId> rows_;
   std::map<BufferId, std::vector<Index>> read_at_;
+  std::vector<const Compute*> columns_;
 };
 
 }  // namespace napkin

@@ -38,6 +38,7 @@ RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
       index_(page.pool.fresh("i")),
       vector_(page.pool.fresh("v")) {
   visit_columns(page_.nest.body, [&](const Compute& compute) {
+    columns_.push_back(&compute);
     for (const auto& [id, buffer] : compute.reads)
       if (rows_.reads.contains(buffer))
         read_as_[buffer] = &access(page_.diagram, id);
@@ -66,7 +67,14 @@ void RowColumnPrinter::print(const Load& load) {
         fmt::format("{} = napkin_read_once<{}>({});", page_.buffer(load.to), rows_.team * lanes_of_warp, place()));
     return;
   }
+  if (found->second == RowRead::passing) return;
   out_.line(fmt::format("// load {}", name));
+  if (found->second == RowRead::staged) {
+    open_row(here);
+    out_.line(fmt::format("napkin_shared_write({} + {}, napkin_read_vector<{}>({}, {}));", page_.buffer(load.to),
+                          vector_, rows_.vector, place(), left(here)));
+    return close(1);
+  }
   open_vectors(here);
   out_.line(fmt::format("{}[{}] = napkin_read_vector<{}>({}, {});", page_.buffer(load.to), vector_, rows_.vector,
                         place(), left(here)));
@@ -74,6 +82,7 @@ void RowColumnPrinter::print(const Load& load) {
 }
 
 void RowColumnPrinter::print(const Compute& compute) {
+  if (rows_.in_passing.contains(compute.to)) return;
   out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
   if (compute.column.fold)
     fold(compute);
@@ -97,13 +106,22 @@ void RowColumnPrinter::print(const Save& save) {
                           written(buffer.array, page_.buffer(save.from))));
     return;
   }
-  open_vectors(here);
+  if (rows_.staged)
+    open_row(here), read_row(save.from, here);
+  else
+    open_vectors(here);
   const auto all = page_.pool.fresh("all");
   out_.line(fmt::format("napkin_values<{}, {}> {};", page_.storage(buffer.array), rows_.vector, all));
-  loop(index_, rows_.vector);
-  out_.line(fmt::format(
-      "{}.at[{}] = {};", all, index_,
-      written(buffer.array, fmt::format("{}[{} * {} + {}]", page_.buffer(save.from), vector_, rows_.vector, index_))));
+  if (rows_.staged) {
+    auto inside = here;
+    open_vector(inside), compute_along(save.from, inside);
+  } else {
+    loop(index_, rows_.vector);
+  }
+  const auto from = rows_.staged
+                        ? slot_of(save.from)
+                        : fmt::format("{}[{} * {} + {}]", page_.buffer(save.from), vector_, rows_.vector, index_);
+  out_.line(fmt::format("{}.at[{}] = {};", all, index_, written(buffer.array, from)));
   close(1);
   out_.line(fmt::format("napkin_write_vector({}, {}, {});", place(), all, left(here)));
   close(1);
@@ -141,7 +159,10 @@ void RowColumnPrinter::fold(const Compute& compute) {
 void RowColumnPrinter::fold_values(const Compute& compute, const std::string& partial, bool along, Here here) {
   int opened = 0;
   if (along) {
-    open_values(here);
+    if (rows_.staged)
+      open_row(here), read_row(compute.to, here), open_vector(here), compute_along(compute.to, here), ++opened;
+    else
+      open_values(here);
     out_.open(fmt::format("if ({} < {})", here.unclamped, page_.own[rows_.lanes.index].end));
     opened += 2;
   }
@@ -241,12 +262,13 @@ std::string RowColumnPrinter::type(BufferId id) const {
 }
 std::string RowColumnPrinter::declared(BufferId id) const {
   const auto read = rows_.reads.find(id);
+  if (rows_.in_passing.contains(id)) return "";
   if (read == rows_.reads.end()) return page_.buffer(id) + (has_lanes(id) ? fmt::format("[{}]", rows_.values()) : "");
-  if (read->second == RowRead::in_place) return "";
+  if (read->second != RowRead::vectors && read->second != RowRead::once) return "";
   return page_.buffer(id) + (read->second == RowRead::vectors ? fmt::format("[{}]", rows_.vectors) : "");
 }
 std::string RowColumnPrinter::slot_of(BufferId id) const {
-  return page_.buffer(id) + (has_lanes(id) ? "[" + index_ + "]" : "");
+  return page_.buffer(id) + (has_lanes(id) && !rows_.staged ? "[" + index_ + "]" : "");
 }
 std::string RowColumnPrinter::element(ArrayId id, const std::vector<std::string>& at) const {
   return fmt::format("&{}[{}]", page_.array(id),
@@ -266,6 +288,8 @@ Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Her
   if (found == rows_.reads.end()) return {slot_of(id), NumberKind::real};
   auto text = page_.buffer(id);
   if (found->second == RowRead::vectors) text += fmt::format("[{0} / {1}].at[{0} % {1}]", index_, rows_.vector);
+  if (found->second == RowRead::staged || found->second == RowRead::passing)
+    text = fmt::format("{}.at[{}]", along_.at(id), index_);
   if (found->second == RowRead::in_place) {
     std::vector<std::string> at;
     for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));

@@ -21,6 +21,8 @@ class RowColumnPrinter {
   // "float p[16]", "napkin_values<__half, 8> S_reg[2]"; empty where nothing is held.
   std::string declared(BufferId) const;
   std::string type(BufferId) const;
+  // Where rows stand in shared memory.
+  void declare_rows();
 
   const std::string lane, slot;  // the number in the team, and of the partial results at hand
 
@@ -34,6 +36,13 @@ class RowColumnPrinter {
   void open_values(Here&);
   void open_vectors(Here&);
   int open_window(const Compute&, Here&);
+  // Along rows in shared memory: a lane's vectors one after another, what is read of them, the positions of one, and
+  // what is computed there on the way to an array.
+  void open_row(Here&);
+  void read_row(BufferId to, const Here&);
+  void open_vector(Here&);
+  void compute_along(BufferId to, const Here&);
+  std::vector<const Compute*> on_the_way(BufferId to) const;
   void loop(const std::string& counter, std::int64_t count);
   void close(int opened);
   std::string left(const Here&) const;
@@ -57,6 +66,8 @@ class RowColumnPrinter {
   const std::string index_, vector_;           // counters
   std::map<BufferId, const Access*> read_as_;  // of inputs that are held
   std::set<BufferId> wanted_;                  // computed, and read or added to later
+  std::vector<const Compute*> columns_;        // in the order of the nest
+  std::map<BufferId, std::string> along_;      // of inputs, the vector at hand of a row in shared memory
 };
 
 }  // namespace napkin

@@ -26,6 +26,7 @@ class RowPrinter {
     if (rows_.shared_bytes > 0)
       out_.line(
           fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page_.kernel.shared_alignment));
+    columns_.declare_rows();
     groups_.blocks();
     lanes();
     print(nest_.body);
@@ -37,11 +38,13 @@ class RowPrinter {
   void words() {
     std::vector<std::string> outputs;
     for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
-    out_.line(fmt::format("// {}, by {}, {} {} of each lane along {}.", fmt::join(outputs, ", "),
+    const auto held = rows_.staged
+                          ? fmt::format("in shared memory, {} values of each lane at a time", rows_.vector)
+                          : fmt::format("{} {} of each lane", rows_.values(), rows_.values() == 1 ? "value" : "values");
+    out_.line(fmt::format("// {}, by {}, {} along {}.", fmt::join(outputs, ", "),
                           rows_.team > 1 ? fmt::format("rows of {} warps", rows_.team)
                                          : fmt::format("{} warps with a row each", rows_.warps),
-                          rows_.values(), rows_.values() == 1 ? "value" : "values",
-                          page_.diagram.at(rows_.lanes).name));
+                          held, page_.diagram.at(rows_.lanes).name));
     groups_.describe("one piece for each warp");
   }
 
@@ -49,7 +52,7 @@ class RowPrinter {
   void lanes() {
     const auto all = rows_.team * lanes_of_warp;
     out_.declare(columns_.lane, fmt::format("threadIdx.x % {}", all));
-    if (rows_.shared_bytes > 0)
+    if (rows_.shared_bytes > 0 && rows_.team > 1)
       out_.line(fmt::format("int {} = 0;  // of the partial results of warps", columns_.slot));
     for (const auto& each : groups_.enter(false)) {
       groups_.print(each, fmt::format("(int)threadIdx.x / {}", all));

@@ -2,6 +2,7 @@
 // against the model; a barrier left out, which the emulation must find; and what nvcc makes of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -58,6 +59,25 @@ std::vector<Case> row_cases() {
                "output Y\n"),
        {eight},
        {"r=5 x=7", "r=16 x=2048", "r=19 x=1021"}},
+      {"rows_longer",
+       rows_of("rows_longer", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n", 50000),
+       {by_rows},
+       {"r=3 x=9", "r=2 x=50000", "r=2 x=33331"}},
+      {"rows_longer_layernorm",
+       rows_of("rows_longer_layernorm",
+               "input X: f16[r, x]; input G: f32[x]; input B: f16[x]\n"
+               "Y: bf16[r, x] = layernorm[x](X[r, x]) * G[x] + B[x]\noutput Y\n",
+               30000),
+       {by_rows},
+       {"r=3 x=9", "r=2 x=30000", "r=2 x=17771"}},
+      {"rows_longer_masked",
+       rows_of("rows_longer_masked",
+               "input S: f32[r, x]; input M: bool[r, x]\n"
+               "P: f32[r, x] = softmax[x](where(M[r, x], S[r, x], -1000))\n"
+               "E: f32[r] = sum[x](P[r, x] * S[r, x])\noutput P; output E\n",
+               20000),
+       {by_rows},
+       {"r=3 x=9", "r=2 x=20000", "r=2 x=13331"}},
       {"rows_variance", case_named("variance").text, {}, {"r=5 x=7", "r=3 x=8192", "r=4 x=5001"}},
       {"rows_logsumexp", case_named("logsumexp").text, {}, {"r=7 x=9", "r=3 x=4096", "r=5 x=5001"}},
       {"rows_vector",
@@ -111,6 +131,17 @@ TEST_CASE("the emulation finds a barrier between warps of a row left out", "[emu
   const auto planned = plan(each, machine);
   const auto output = emulate::planted("rows_planted", planned.diagram, emitted(planned).files, "",
                                        {{"  __syncthreads();\n", ""}}, "r=6 x=2048");
+  INFO(output);
+  CHECK((output.find("race: ") != output.npos || output.find("nobody wrote") != output.npos));
+}
+
+TEST_CASE("the emulation finds a lane that reads what another has of a row in shared memory", "[emulated][rows]") {
+  const auto all = row_cases();
+  const auto each = *std::find_if(all.begin(), all.end(), [](const Case& c) { return c.name == "rows_longer"; });
+  const auto planned = plan(each, machine);
+  const auto output =
+      emulate::planted("rows_planted_lane", planned.diagram, emitted(planned).files, "",
+                       {{"napkin_shared_read(S_reg + v)", "napkin_shared_read(S_reg + (v ^ 1))"}}, "r=1 x=40000");
   INFO(output);
   CHECK((output.find("race: ") != output.npos || output.find("nobody wrote") != output.npos));
 }

@@ -1,0 +1,100 @@
+// Which wire runs along lanes, and how many lanes and values there are for it: what is worth an attempt, best first.
+#include <algorithm>
+
+#include "derive/columns.hpp"
+#include "distribute/rows.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+
+bool carries(const Access& read, WireId wire) {
+  return std::any_of(read.at.begin(), read.at.end(), [&](const Index& index) {
+    return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
+  });
+}
+
+std::vector<Access> inputs_read(const Program& program) {
+  std::vector<Access> all;
+  for (const auto* column : columns_in(program.steps))
+    for (const auto id : accesses(program.scratch, column->value))
+      if (const auto& read = access(program.scratch, id); has(program.inputs, read.array)) all.push_back(read);
+  return all;
+}
+
+std::vector<WireId> wires_along_memory(const Kernel& kernel) {
+  std::vector<WireId> all;
+  const auto add = [&](WireId wire) {
+    if (!has(all, wire)) all.push_back(wire);
+  };
+  for (const auto& read : inputs_read(kernel.program))
+    if (!read.at.empty() && read.at.back().terms.size() == 1) add(read.at.back().terms.front().first);
+  for (const auto output : kernel.program.outputs)
+    if (const auto& wires = kernel.program.scratch.at(output).wires; !wires.empty()) add(wires.back());
+  return all;
+}
+
+namespace {
+
+// So many values that the smallest of them fill 16 bytes.
+std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
+  std::int64_t bytes = 16;
+  for (const auto& read : inputs_read(kernel.program))
+    if (carries(read, lanes))
+      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(read.array).type).bytes);
+  for (const auto output : kernel.program.outputs)
+    if (has(kernel.program.scratch.at(output).wires, lanes))
+      bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(output).type).bytes);
+  return 16 / bytes;
+}
+
+// Values of a lane, and the most warps that then have a row: few values each while a team is small, for many warps hide
+// more of memory's latency; more where rows are long.
+struct LaneLoad {
+  std::int64_t values;
+  int most_warps;
+};
+constexpr LaneLoad loads_whole[] = {{8, 1}, {16, 8}, {32, 16}, {64, 16}, {32, 32}};
+constexpr int warps_staged[] = {32, 16};
+constexpr LaneLoad loads_short[] = {{8, 4}}, loads_piece[] = {{16, 4}, {8, 4}};
+
+// A power of two, so that folds can halve.
+int warps_for(std::int64_t length, std::int64_t values) {
+  int warps = 1;
+  while (warps * lanes_of_warp * values < length) warps *= 2;
+  return warps;
+}
+
+RowSplit split_of(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
+  const auto* groupable = std::get_if<Groupable>(&verdict.group);
+  if (groupable && !groupable->by_merge) return RowSplit::grouped;
+  const auto& splits = kernel.partition.splits;
+  const bool streams = std::any_of(splits.begin(), splits.end(), [&](const Split& split) {
+    return split.wire == verdict.wire && split.kind == SplitKind::stream && split.level < leaf;
+  });
+  return streams ? RowSplit::streamed : RowSplit::whole;
+}
+
+}  // namespace
+
+std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, std::size_t leaf) {
+  const auto length = *kernel.derivation->scratch.size(verdict.wire), vector = vector_of(kernel, verdict.wire);
+  const auto split = split_of(kernel, verdict, leaf);
+  std::vector<RowShape> all;
+  const auto add = [&](RowSplit how, const LaneLoad& load) {
+    const auto vectors = std::max<std::int64_t>(load.values / vector, 1);
+    const auto team = warps_for(length, vectors * vector);
+    if (how == RowSplit::whole && team > load.most_warps) return;
+    for (const bool shares : {true, false})
+      all.push_back({verdict.wire, how, vector, vectors, std::min(team, load.most_warps), shares});
+  };
+  if (split == RowSplit::whole)
+    for (const auto& load : loads_whole) add(split, load);
+  const auto pieces = split == RowSplit::grouped ? split : RowSplit::streamed;
+  if (length <= loads_short[0].values * lanes_of_warp) add(pieces, loads_short[0]);
+  for (const auto& load : loads_piece) add(pieces, load);
+  if (split == RowSplit::whole)
+    for (const auto warps : warps_staged) all.push_back({verdict.wire, RowSplit::staged, vector, 1, warps, false});
+  return all;
+}
+
+}  // namespace napkin
