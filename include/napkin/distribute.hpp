@@ -145,6 +145,7 @@ enum class RowRead : std::uint8_t {
   vectors,   // each its own, several side by side at once, where the nest loads them; they stay in registers
   once,      // all the same one, where the nest loads it
   in_place,  // wherever a column reads it
+  window,    // as vectors, at every position of the window that a column folds for each position along lanes
   staged,    // as vectors, where the nest loads it, into shared memory: a lane reads there what it has written
   passing    // as vectors, by the one loop over positions that needs it
 };

@@ -176,7 +176,8 @@ RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Exten
   for (const auto row : rows_)
     if (!carries(read, row))
       throw Misfit{fmt::format("every {} reads `{}` again", diagram().at(row).name, diagram().at(read.array).name)};
-  return RowRead::in_place;
+  const bool kept = has(diagram().at(compute.column.output).wires, shape_.lanes);
+  return kept && carries(read, shape_.lanes) ? RowRead::window : RowRead::in_place;
 }
 
 void RowAttempt::check_outputs() const {
@@ -272,7 +273,10 @@ std::int64_t RowAttempt::registers(BufferId id) const {
     return pieces_of((one ? 1 : shape_.vector) * row(buffer.type).bytes, 4);
   }
   if (const auto read = result_.reads.find(id); read != result_.reads.end()) {
-    const auto values = read->second == RowRead::vectors ? result_.values() : read->second == RowRead::once ? 1 : 0;
+    const auto values = read->second == RowRead::vectors  ? result_.values()
+                        : read->second == RowRead::window ? 2 * result_.vector
+                        : read->second == RowRead::once   ? 1
+                                                          : 0;
     return pieces_of(values * row(buffer.type).bytes, 4);
   }
   return (has(wires, shape_.lanes) ? result_.values() : 1) * (row(buffer.type).bytes > 4 ? 2 : 1);

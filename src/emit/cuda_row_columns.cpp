@@ -36,7 +36,8 @@ RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
       out_(page.out),
       rows_(rows),
       index_(page.pool.fresh("i")),
-      vector_(page.pool.fresh("v")) {
+      vector_(page.pool.fresh("v")),
+      value_(index_) {
   visit_columns(page_.nest.body, [&](const Compute& compute) {
     columns_.push_back(&compute);
     for (const auto& [id, buffer] : compute.reads)
@@ -67,7 +68,7 @@ void RowColumnPrinter::print(const Load& load) {
         fmt::format("{} = napkin_read_once<{}>({});", page_.buffer(load.to), rows_.team * lanes_of_warp, place()));
     return;
   }
-  if (found->second == RowRead::passing) return;
+  if (found->second == RowRead::passing || found->second == RowRead::window) return;
   out_.line(fmt::format("// load {}", name));
   if (found->second == RowRead::staged) {
     open_row(here);
@@ -143,6 +144,7 @@ void RowColumnPrinter::pointwise(const Compute& compute) {
 // Folds
 
 void RowColumnPrinter::fold(const Compute& compute) {
+  if (reads_window(compute)) return fold_window(compute);
   Here here = row();
   const bool kept = has_lanes(compute.to), along = has(compute.column.over, rows_.lanes);
   if (kept) open_values(here);
@@ -268,7 +270,7 @@ std::string RowColumnPrinter::declared(BufferId id) const {
   return page_.buffer(id) + (read->second == RowRead::vectors ? fmt::format("[{}]", rows_.vectors) : "");
 }
 std::string RowColumnPrinter::slot_of(BufferId id) const {
-  return page_.buffer(id) + (has_lanes(id) && !rows_.staged ? "[" + index_ + "]" : "");
+  return page_.buffer(id) + (has_lanes(id) && !rows_.staged ? "[" + value_ + "]" : "");
 }
 std::string RowColumnPrinter::element(ArrayId id, const std::vector<std::string>& at) const {
   return fmt::format("&{}[{}]", page_.array(id),
@@ -287,9 +289,10 @@ Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Her
   const auto found = rows_.reads.find(id);
   if (found == rows_.reads.end()) return {slot_of(id), NumberKind::real};
   auto text = page_.buffer(id);
-  if (found->second == RowRead::vectors) text += fmt::format("[{0} / {1}].at[{0} % {1}]", index_, rows_.vector);
-  if (found->second == RowRead::staged || found->second == RowRead::passing)
-    text = fmt::format("{}.at[{}]", along_.at(id), index_);
+  if (found->second == RowRead::vectors)
+    text += value_ == index_ ? fmt::format("[{0} / {1}].at[{0} % {1}]", index_, rows_.vector)
+                             : fmt::format("[{}].at[{}]", vector_, index_);
+  if (along_.contains(id)) text = fmt::format("{}.at[{}]", along_.at(id), index_);
   if (found->second == RowRead::in_place) {
     std::vector<std::string> at;
     for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));

@@ -21,7 +21,7 @@ class RowColumnPrinter {
   // "float p[16]", "napkin_values<__half, 8> S_reg[2]"; empty where nothing is held.
   std::string declared(BufferId) const;
   std::string type(BufferId) const;
-  // Where rows stand in shared memory.
+  // Where rows stand in shared memory, and names for vectors.
   void declare_rows();
 
   const std::string lane, slot;  // the number in the team, and of the partial results at hand
@@ -40,6 +40,7 @@ class RowColumnPrinter {
   // what is computed there on the way to an array.
   void open_row(Here&);
   void read_row(BufferId to, const Here&);
+  void read_vector(BufferId, const Here&);
   void open_vector(Here&);
   void compute_along(BufferId to, const Here&);
   std::vector<const Compute*> on_the_way(BufferId to) const;
@@ -50,6 +51,8 @@ class RowColumnPrinter {
   void pointwise(const Compute&);
   void fold(const Compute&);
   void fold_values(const Compute&, const std::string& partial, bool along, Here);
+  bool reads_window(const Compute&) const;
+  void fold_window(const Compute&);
   void join_lanes(const Compute&, const std::string& partial);
   void finish(const Compute&, const std::string& partial, const Here&);
 
@@ -63,11 +66,12 @@ class RowColumnPrinter {
   Page& page_;
   Lines& out_;
   const RowNest& rows_;
-  const std::string index_, vector_;           // counters
+  const std::string index_, vector_;           // counters: of a vector's values, or of a lane's; and of its vectors
+  std::string value_;                          // the value at hand of a lane
   std::map<BufferId, const Access*> read_as_;  // of inputs that are held
   std::set<BufferId> wanted_;                  // computed, and read or added to later
   std::vector<const Compute*> columns_;        // in the order of the nest
-  std::map<BufferId, std::string> along_;      // of inputs, the vector at hand of a row in shared memory
+  std::map<BufferId, std::string> along_;  // of inputs that are read as vectors where they are needed, the one at hand
 };
 
 }  // namespace napkin
