@@ -100,10 +100,12 @@ struct WarpNest {
   Partition partition;                   // the kernel's, fitted: see below
   std::shared_ptr<const LoopNest> nest;  // what the pointers below point into
   std::size_t block_level = 1;
-  int warps = 1;                           // that compute
-  int team = 1;                            // warps that issue a product together
-  std::map<BufferId, Grid> arrays;         // computed
-  std::map<const Compute*, Grid> columns;  // what each runs over
+  int warps = 1;                            // that compute
+  int team = 1;                             // warps that issue a product together
+  std::map<BufferId, Grid> arrays;          // computed
+  std::map<const Compute*, Grid> columns;   // what each runs over
+  std::map<const Compute*, WireId> handed;  // beside that, what some fold one position after another: lanes hand around
+                                            // what they hold along it
   std::vector<Product> products;
   std::map<BufferId, const Compute*> in_passing;  // computed where they are read or saved, and held nowhere
   std::map<BufferId, StagedTile> tiles;           // others are read where they are

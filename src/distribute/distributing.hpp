@@ -108,7 +108,9 @@ class Distributing {
   void find_grids();
   void check_extent(BufferId id, const Extents& extents) const;
   void drop_missing(Grid& grid, ArrayId array) const;
-  Grid grid_of(const Compute& compute, const Extents& extents) const;
+  Grid grid_of(const Compute& compute, const Extents& extents);
+  std::optional<WireId> handed_around(const Compute& compute, const std::vector<WireId>& wires,
+                                      const Extents& extents) const;
   static void add(std::vector<WireId>& wires, WireId wire, const Extents& extents);
   void check_reads(const Compute& compute, const Extents& extents) const;
 

@@ -5,6 +5,12 @@
 
 namespace napkin {
 
+namespace {
+
+constexpr std::int64_t longest_handed = 64;
+
+}  // namespace
+
 // Grids
 
 void Distributing::find_grids() {
@@ -36,7 +42,16 @@ void Distributing::drop_missing(Grid& grid, ArrayId array) const {
   if (grid.rows && !has(wires, *grid.rows)) grid.rows.reset(), grid.row_tiles = 1;
   if (grid.columns && !has(wires, *grid.columns)) grid.columns.reset(), grid.column_tiles = 1;
 }
-Grid Distributing::grid_of(const Compute& compute, const Extents& extents) const {
+// Of two wires the only one that is folded, one position after another, while the other runs along columns.
+std::optional<WireId> Distributing::handed_around(const Compute& compute, const std::vector<WireId>& wires,
+                                                  const Extents& extents) const {
+  const auto& over = compute.column.over;
+  const bool first = has(over, wires[0]), second = has(over, wires[1]);
+  if (first == second || has(over, rows_)) return {};
+  const auto wire = wires[first ? 0 : 1];
+  return extents[wire.index] <= longest_handed ? std::optional(wire) : std::nullopt;
+}
+Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
   const bool summed = result_.product(&compute);
   std::vector<WireId> wires;
   for (const auto wire : diagram().at(compute.column.output).wires) add(wires, wire, extents);
@@ -53,6 +68,11 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) const
     grid.rows = wires[1];
     wires.pop_back();
   }
+  if (grid.rows && wires.size() == 2)
+    if (const auto one = handed_around(compute, wires, extents)) {
+      result_.handed[&compute] = *one;
+      std::erase(wires, *one);
+    }
   if (wires.size() > 1)
     throw Misfit{fmt::format("`{}` runs along {} and {} beside the rows {}", name(compute.to), name(wires[0]),
                              name(wires[1]), name(rows_))};
@@ -75,7 +95,9 @@ void Distributing::check_reads(const Compute& compute, const Extents& extents) c
       if (extents[wires[k].index] > 1 && !is_along(at[k], wires[k]))
         throw Misfit{fmt::format("`{}` reads `{}` at another place", name(compute.to), name(buffer))};
     if (result_.product(&compute)) continue;
-    const auto& own = result_.columns.at(&compute);
+    auto own = result_.columns.at(&compute);
+    if (const auto one = result_.handed.find(&compute); one != result_.handed.end() && grid.columns == one->second)
+      own.columns = grid.columns, own.column_tiles = grid.column_tiles;
     if ((grid.rows && grid.rows != own.rows) || (grid.columns && grid.columns != own.columns) ||
         (grid.rows && grid.row_tiles != own.row_tiles) || (grid.columns && grid.column_tiles != own.column_tiles))
       throw Misfit{

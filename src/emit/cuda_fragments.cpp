@@ -14,9 +14,6 @@
 namespace napkin {
 namespace {
 
-bool has(const std::vector<WireId>& wires, std::optional<WireId> wire) {
-  return wire && std::find(wires.begin(), wires.end(), *wire) != wires.end();
-}
 std::string sum(const std::string& begin, const std::string& more) {
   return begin == "0" ? more : fmt::format("{} + {}", begin, more);
 }
@@ -56,7 +53,7 @@ bool FragmentPrinter::is_single(BufferId id) const {
 bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
   if (!compute.masks.empty()) return true;
   if (const auto* product = warps_.product(&compute)) return product->rows.computed && product->over == wire;
-  return compute.column.fold && has(compute.column.over, wire);
+  return compute.column.fold && std::ranges::count(compute.column.over, wire) > 0;
 }
 
 // Steps
@@ -163,86 +160,6 @@ void FragmentPrinter::pointwise(const Compute& compute) {
   close(opened);
 }
 
-// Folds
-
-void FragmentPrinter::fold(const Compute& compute) {
-  const auto& grid = warps_.columns.at(&compute);
-  const bool rows = has(compute.column.over, grid.rows), columns = has(compute.column.over, grid.columns);
-  Here here;
-  int opened = 0;
-  if (!rows && !columns) {
-    opened = open_cells(grid, here);
-  } else {
-    if (!rows) opened += open_rows(grid, here);
-    if (!columns) opened += open_columns(grid, here);
-  }
-  const auto to = slot(compute.to, here);
-  FoldWords words{to, "", ""};
-  const auto partial = page_.pool.fresh("t");
-  const auto own = code_type(Language::cuda, page_.nest.at(compute.to).type).own;
-  out_.line(fmt::format("{} {} = {};", own, partial,
-                        code_number(compute.column.fold->identity, is_wide(page_.nest, compute))));
-  {
-    Here inside = here;
-    int more = 0;
-    std::string within;
-    if (rows) more += open_rows(grid, inside);
-    if (columns) more += open_columns(grid, inside);
-    if (inside.value.empty()) inside.value = "0";
-    for (const auto wire : compute.column.over)
-      if (inside.unclamped.contains(wire) && clear_ != wire)
-        within += fmt::format("{}{} < {}", within.empty() ? "" : " && ", inside.unclamped.at(wire),
-                              page_.own[wire.index].end);
-    if (!within.empty()) out_.open(fmt::format("if ({})", within)), ++more;
-    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
-                          without_brackets(value(compute, value_of(compute), inside))));
-    close(more);
-  }
-  exchange(compute, partial, rows, columns);
-  if (!begins_in_place(compute)) {
-    if (compute.carried) words.old = slot(*compute.carried, here);
-    if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-    out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
-  }
-  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, partial));
-  const auto type = page_.nest.at(compute.to).type;
-  if (code_type(Language::cuda, type).round != "{0}")
-    out_.line(fmt::format("{} = {};", to, code_rounded(Language::cuda, type, to)));
-  close(opened);
-}
-
-// Columns of a row lie in the four lanes of a group, rows in its eight groups.
-void FragmentPrinter::exchange(const Compute& compute, const std::string& partial, bool rows, bool columns) {
-  std::vector<int> masks;
-  if (columns) masks = {1, 2};
-  if (rows) masks.insert(masks.end(), {4, 8, 16});
-  for (const int mask : masks)
-    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
-                          fmt::format("__shfl_xor_sync(0xffffffffu, {}, {})", partial, mask)));
-}
-
-// What a sum begins with: nothing, or the old value repaired.
-void FragmentPrinter::begin(const Compute& compute) {
-  if (begins_in_place(compute)) return;
-  Here here;
-  const int opened = open_cells(warps_.arrays.at(compute.to), here);
-  FoldWords words{slot(compute.to, here), "", ""};
-  if (compute.carried) words.old = slot(*compute.carried, here);
-  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
-  close(opened);
-}
-
-void FragmentPrinter::round(const Compute& compute) {
-  const auto type = page_.nest.at(compute.to).type;
-  if (code_type(Language::cuda, type).round == "{0}" || warps_.is_integer(compute.to)) return;
-  Here here;
-  const int opened = open_cells(warps_.arrays.at(compute.to), here);
-  out_.line(
-      fmt::format("{} = {};", slot(compute.to, here), code_rounded(Language::cuda, type, slot(compute.to, here))));
-  close(opened);
-}
-
 // Loops
 
 void FragmentPrinter::loop(const std::string& counter, std::int64_t count, bool unrolled) {
@@ -332,6 +249,8 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
   const auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
                     return r.first == access_id;
                   })->second;
+  if (here.handed && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.handed)
+    return {handed(id, here), NumberKind::real};
   if (!page_.is_input(from.array))
     return {warps_.is_integer(id)
                 ? fmt::format("{}({})", is_wide(page_.nest, compute) ? "double" : "float", slot(id, here))

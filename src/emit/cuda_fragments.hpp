@@ -57,6 +57,8 @@ class FragmentPrinter {
   struct Here {
     std::string row, column, half, pair, value;
     std::map<WireId, std::string> position, unclamped;
+    std::optional<WireId> handed;  // a wire that lanes hand around what they hold along, and how far they are
+    std::string turn;
   };
 
   int open_cells(const Grid&, Here&);
@@ -78,6 +80,8 @@ class FragmentPrinter {
 
   void pointwise(const Compute&);
   void fold(const Compute&);
+  int open_turns(const Compute&, Here&);
+  std::string handed(BufferId, const Here&) const;
   void exchange(const Compute&, const std::string& partial, bool rows, bool columns);
   void product(const Product&);
   void limit(const Product&);

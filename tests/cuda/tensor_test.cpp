@@ -57,6 +57,8 @@ Y: f16[o, u] = sum[c, i](X[c, u + i] * W[o, c, i])
 output Y
 )";
 
+constexpr const char* handed = "group t 64, o 128, stream o 64, c 32 at smem; group t 16 at reg";
+
 std::vector<Case> split_by_hand() {
   return {
       {"tensor_mk_kn", product("m, k", "k, n"), {by_warps}, product_sizes},
@@ -77,6 +79,10 @@ std::vector<Case> split_by_hand() {
        implicit,
        {"group o 32, u 64, stream c 16, i 1 at smem; group o 16 at reg"},
        {"c=32 o=32 u=64 i=3 h=66", "c=16 o=64 u=128 i=2 h=129", "c=21 o=37 u=75 i=3 h=77"}},
+      {"tensor_handed",
+       case_named("low_rank_adapter").text,
+       {handed},
+       {"t=7 c=9 o=5 r=3", "t=64 c=64 o=256 r=16", "t=70 c=81 o=90 r=13"}},
       {"tensor_chained",
        chained,
        {"group a 64, stream b 32 at smem; group a 16 at reg"},
@@ -97,6 +103,7 @@ std::vector<Case> searched() {
   add("grouped_query", {"k=2 r=3 q=7 x=19 d=5", "k=2 r=2 q=64 x=160 d=64", "k=1 r=2 q=130 x=171 d=128"});
   add("gated_mlp", {"t=7 c=9 f=11 o=5", "t=64 c=64 f=128 o=64", "t=40 c=50 f=61 o=70"});
   add("chained_matmul", {"a=7 b=9 c=5 d=11", "a=64 b=64 c=64 d=64", "a=70 b=40 c=21 d=90"});
+  add("low_rank_adapter", {"t=7 c=9 o=5 r=3", "t=128 c=64 o=128 r=16", "t=150 c=81 o=190 r=13"});
   add("rmsnorm_projection", {"t=7 c=9 o=5", "t=64 c=128 o=64", "t=70 c=81 o=90"});
   add("layernorm_projection", {"t=7 c=9 o=5", "t=64 c=64 o=64", "t=70 c=81 o=90"});
   return all;
@@ -326,6 +333,12 @@ TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor
   }
   SECTION("a wrong place in a fragment") {
     const auto output = planted("planted_fragment", "lane % 16, ", "lane / 2, ");
+    CHECK(output.find("good") == output.npos);
+  }
+  SECTION("a number handed on by the wrong lane") {
+    const auto planned = plan({"", case_named("low_rank_adapter").text, {handed}, {}}, machine);
+    const auto output = emulate::planted("planted_lane", planned.diagram, emitted(planned).files, "__global__",
+                                         {{"% 8 / 2)", "% 8 / 4)"}}, "t=70 c=81 o=90 r=13");
     CHECK(output.find("good") == output.npos);
   }
   SECTION("a row past the tile") {

@@ -190,6 +190,21 @@ TEST_CASE("tiles that columns read number by number reach as far as fragments, w
   CHECK(warps.registers == with(" + b[n]").registers + 16);
 }
 
+TEST_CASE("a fold along a wire beside rows and columns goes along it position by position") {
+  const auto text = [](const std::string& r) {
+    return "diagram low\naxis t = 512; axis o = 512; axis c = 512; axis r = " + r +
+           "\ninput X: f16[t, c]; input A: f16[c, r]; input B: f16[r, o]\nU[t, r] = sum[c](X[t, c] * A[c, r])\n"
+           "Y: f16[t, o] = sum[r](U[t, r] * B[r, o])\noutput Y\n";
+  };
+  const std::string labels = "group t 64, o 64, stream c 32 at smem; group t 16 at reg";
+  const auto warps = distributed(text("24"), labels);
+  REQUIRE(warps.handed.size() == 1);
+  CHECK(name(warps, warps.handed.begin()->second) == "r");
+  CHECK(name(warps, grid(warps, "U").columns) == "r");
+  CHECK(name(warps, grid(warps, "Y").columns) == "o");
+  CHECK(refusal(text("80"), labels).find("runs along") != std::string::npos);
+}
+
 TEST_CASE("products of i8 are summed as i32, as far as that holds them") {
   const auto text = [](const std::string& k, const std::string& more = "") {
     return "diagram whole\naxis m = 512; axis n = 512; axis k = " + k +

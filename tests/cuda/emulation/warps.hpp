@@ -201,16 +201,19 @@ void load_matrices(std::array<void*, 32>& lanes) {
   ++counts.matrix_loads;
 }
 
+// The lane's own number with some bits changed, or another lane's number.
 template <class T>
 struct Exchanged {
   T value, result;
   int mask;
+  bool of_lane;
 };
 template <class T>
 void exchange(std::array<void*, 32>& lanes) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     auto& mine = *static_cast<Exchanged<T>*>(lanes[lane]);
-    mine.result = static_cast<Exchanged<T>*>(lanes[(lane ^ static_cast<unsigned>(mine.mask)) & 31U])->value;
+    const auto from = (mine.of_lane ? 0U : lane) ^ static_cast<unsigned>(mine.mask);
+    mine.result = static_cast<Exchanged<T>*>(lanes[from & 31U])->value;
   }
 }
 
@@ -221,7 +224,13 @@ void copy_async(void* to, const void* from, int count, int bytes);
 void __syncwarp(unsigned = 0xffffffffU);
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
-  emulation::Exchanged<T> record{value, value, mask};
+  emulation::Exchanged<T> record{value, value, mask, false};
+  emulation::meet(emulation::exchange<T>, &record);
+  return record.result;
+}
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+  emulation::Exchanged<T> record{value, value, lane, true};
   emulation::meet(emulation::exchange<T>, &record);
   return record.result;
 }
