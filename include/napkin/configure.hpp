@@ -137,7 +137,10 @@ struct Launch {
   std::vector<Loss> losses;           // they add up to time_s - ideal_s
   Resource bound = Resource::tensor;  // that takes longest; copy, too, where compulsory transfers do
   bool bound_outside = false;         // instead, a level above the cores
+  bool bound_by_cache = false;        // of copies, those that the cache answers
 };
+// What a launch takes, line by line, from memory, cache and units at their best on.
+std::vector<Loss> lines(const Launch&);
 
 // Neighbouring blocks that read each other's memory, and how long the tiles of a step then take to arrive.
 struct Cluster {

@@ -21,12 +21,14 @@ struct ArrayCost {
   std::string array;  // an input or output of the kernel
   std::int64_t transfer_values = 0;
   std::int64_t transfer_bytes = 0;
-  double times = 0;    // transfer over the array's own size
-  bool saved = false;  // else loaded
+  double times = 0;               // transfer over the array's own size
+  bool saved = false;             // else loaded
+  Datatype type = Datatype::f32;  // in which it crosses
 };
 struct HeldArray {
   std::string array;
   std::int64_t values = 0, bytes = 0;
+  Datatype type = Datatype::f32, stored = Datatype::f32;  // here, and of the array
 };
 struct LevelCost {
   std::size_t level = 1;
@@ -127,7 +129,8 @@ struct KernelCost {
   LowerBound every_program;           // into all memories of the first level below the outermost
   std::int64_t compulsory_bytes = 0;  // every input read once, every output written once
   std::optional<double> ideal_time_s, time_s, energy_j;
-  std::string bound_by;           // a level or unit
+  std::string bound_by;    // a level or unit
+  std::string bound_from;  // of a level, where most of that time its transfers come from: the level above, or a cache
   std::vector<Overrun> overruns;  // empty: it fits
   bool overflow = false;
 };

@@ -74,7 +74,7 @@ struct Improvement {
   std::string what;                   // "capacity of smem"
   std::optional<double> time_s;       // of the best partitions there
   std::optional<double> time_kept_s;  // of the partitions of this machine
-  std::string bound_by;               // of the kernel that takes longest there
+  std::string bound_by, bound_from;   // of the kernel that takes longest there, as in KernelCost
   bool proven = true;                 // that no split of the kernels is faster there
 };
 struct Sensitivity {

@@ -45,14 +45,14 @@ std::vector<Bar> of_parts(const ChartedKernel& one, const Charted& charted) {
   return bars;
 }
 
-// From the ideal time down to that of the launch, each loss where the one before ends.
+// From everything at its best to the launch, each loss where the one before ends.
 std::vector<Bar> of_losses(const Launch& launch) {
-  std::vector<Bar> bars = {{"ideally", 0, launch.ideal_s, {}, {}}};
-  double now = launch.ideal_s;
-  for (const auto& loss : launch.losses) {
-    if (loss.seconds == 0) continue;
-    bars.push_back({loss.what, now, now + loss.seconds, {}, 3});
-    now += loss.seconds;
+  std::vector<Bar> bars;
+  double now = 0;
+  for (const auto& line : lines(launch)) {
+    bars.push_back(
+        {line.what, now, now + line.seconds, {}, bars.empty() ? std::nullopt : std::optional<std::size_t>(3)});
+    now += line.seconds;
   }
   bars.push_back({"the launch in this configuration", 0, launch.time_s, {}, {}});
   return bars;
@@ -65,7 +65,7 @@ std::vector<Panel> panels(const Charted& charted) {
     const auto name = kernel_name(one);
     if (!bars.empty()) all.push_back({fmt::format("kernel {}", name), std::move(bars)});
     if (one.configuration && one.configuration->launch)
-      all.push_back({fmt::format("kernel {}: from the ideal time to that of the launch", name),
+      all.push_back({fmt::format("kernel {}: from everything at its best to the launch", name),
                      of_losses(*one.configuration->launch)});
   }
   return all;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "configure/assumptions.hpp"
+#include "configure/raster.hpp"
 
 namespace napkin {
 namespace {
@@ -218,6 +219,7 @@ class Counter {
   void copy(const Passage& passage) {
     all_.copy = passage.seconds();
     all_.last_copy = passage.seconds(launch_.last_round);
+    all_.by_cache = cached_ && cache_of(step_, hardware_) && passage.core > passage.memory;
     if (detail_ == Detail::columns) name_copies();
     auto& resource = all_.resources[static_cast<std::size_t>(Resource::copy)];
     resource.seconds = all_.copy, resource.clocks = clocks(all_.copy);

@@ -25,6 +25,7 @@ struct StepClocks {
   double waits = 0;      // from the last instruction of a contraction to its result, of all whose results lanes work on
   double last_copy = 0;  // the way in, in the last round of blocks: cores without one leave the others their share
   double handover = 0;   // when the matrix units pass from one team to another, of all teams of the block
+  bool by_cache = false;  // of the way in, what the cache answers takes longest
   Resource slowest = Resource::tensor;
   double operations = 0;  // on the matrix units
   // For each step, of columns of other bodies: seconds, one after another, on what, and operations on the matrix units.

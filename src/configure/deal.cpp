@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "configure/occupancy.hpp"
+#include "configure/raster.hpp"
 
 namespace napkin {
 
@@ -175,21 +176,28 @@ std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& dema
   const auto deal = dealing.best(demand);
   if (!deal.runs()) return std::nullopt;
   const auto launch = dealing.launch(deal, demand, 0);
-  return LaunchTime{launch.time_s, launch.bound, launch.bound_outside};
+  return LaunchTime{launch.time_s, launch.bound, launch.bound_outside, launch.bound_by_cache};
 }
 
 namespace {
 
-std::string bound_name(const LaunchTime& time, const KernelCost& cost, const Hardware& hardware) {
+// The level that bounds a launch; none where a unit does.
+std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCost& cost, const Hardware& hardware) {
   const auto core = *hardware.core;
-  if (time.bound_outside) {
-    const auto outside =
-        std::ranges::max_element(cost.levels.begin(), cost.levels.begin() + static_cast<std::ptrdiff_t>(core - 1), {},
-                                 [](const LevelCost& one) { return one.time_s.value_or(0); });
-    return hardware.levels[outside->level].name;
-  }
-  if (time.bound == Resource::shared) return hardware.levels[std::min(core + 1, hardware.levels.size() - 1)].name;
-  return time.bound == Resource::copy ? hardware.levels[core].name : std::string(name(time.bound));
+  if (time.bound_outside)
+    return std::ranges::max_element(cost.levels.begin(), cost.levels.begin() + static_cast<std::ptrdiff_t>(core - 1),
+                                    {}, [](const LevelCost& one) { return one.time_s.value_or(0); })
+        ->level;
+  if (time.bound == Resource::shared) return std::min(core + 1, hardware.levels.size() - 1);
+  return time.bound == Resource::copy ? std::optional(core) : std::nullopt;
+}
+
+void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing) {
+  const auto& hardware = dealing.hardware();
+  const auto level = bounding_level(time, cost, hardware);
+  cost.bound_by = level ? hardware.levels[*level].name : std::string(name(time.bound));
+  cost.bound_from = level ? hardware.levels[*level - 1].name : "";
+  if (time.bound_by_cache && !time.bound_outside) cost.bound_from = cache_of(dealing.step(), hardware)->name;
 }
 
 }  // namespace
@@ -202,7 +210,7 @@ void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, 
   if (cost.energy_j && cost.time_s && hardware.idle_watts)
     *cost.energy_j += hardware.idle_watts->value * (time->seconds - *cost.time_s);
   cost.time_s = time->seconds;
-  cost.bound_by = bound_name(*time, cost, hardware);
+  name_bound(cost, *time, *dealing);
 }
 
 }  // namespace napkin

@@ -78,7 +78,7 @@ double least_launch_seconds(const Dealing&, const Demand&);
 struct LaunchTime {
   double seconds = 0;
   Resource bound = Resource::tensor;
-  bool bound_outside = false;
+  bool bound_outside = false, bound_by_cache = false;
 };
 std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
 

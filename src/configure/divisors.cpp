@@ -44,7 +44,7 @@ class Collector {
   void add_line(BufferId id, const Sourced<double>& line) {
     const auto& buffer = step_.nest->at(id);
     if (buffer.at.empty() || buffer.at.back().terms.size() != 1) return;
-    const auto width = row(buffer.type).bytes;
+    const auto width = row(step_.diagram().at(buffer.array).type).bytes;
     const auto values = static_cast<std::int64_t>(line.value) / width;
     add(buffer.at.back().terms[0].first, values,
         fmt::format("a line of {} B holds {} values of {}", static_cast<std::int64_t>(line.value), values,

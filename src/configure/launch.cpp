@@ -11,6 +11,8 @@
 namespace napkin {
 namespace {
 
+constexpr const char* cache_answers = "tiles that several blocks read at once, from the cache";
+
 class Reckoning {
  public:
   Reckoning(const BlockStep& step, const Team& team, const Pipelining& chosen, const Demand& demand,
@@ -28,7 +30,7 @@ class Reckoning {
     launch_.ideal_s = time_ = ideal_s;
     const double steps = launch_.steps / static_cast<double>(launch_.cores);
     const double from_cache = model_ == Model::machine ? cached(steps, ideal) : 0;
-    add("tiles that several blocks read at once, from the cache", from_cache);
+    add(cache_answers, from_cache);
     reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
     reach("columns of a step that wait for each other", steps * step_at(ideal));
     reach("columns outside of the step", steps * with_outside(ideal, step_at(ideal)));
@@ -40,6 +42,7 @@ class Reckoning {
     reach("results and tiles that are waited for, and turns that pass on", busy);
     add("cores idle in the last wave", in_rounds(now, step) - busy);
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
+    launch_.bound_by_cache = launch_.bound == Resource::copy && compulsory(&Rate::reached) <= time_ && now.by_cache;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
     launch_.bound_outside = outer() > time_;
     reach("what comes from further out, as far as steps do not hide it", outer());
@@ -159,6 +162,16 @@ Rounds least_rounds(const Demand& demand) {
 }
 
 double last_round(const Demand& demand) { return demand.per_core - (std::ceil(demand.per_core) - 1); }
+
+std::vector<Loss> lines(const Launch& launch) {
+  std::vector<Loss> all = {{"memory, cache and units at their best, all at once", launch.ideal_s}};
+  for (const auto& loss : launch.losses)
+    if (loss.what == cache_answers)
+      all.front().seconds += loss.seconds;
+    else if (loss.seconds != 0)
+      all.push_back(loss);
+  return all;
+}
 
 Launch launch_of(const BlockStep& step, const Team& team, const Pipelining& chosen, const StepClocks& now,
                  const StepClocks& ideal, const Demand& demand, double ideal_s, const Hardware& hardware, Model model,

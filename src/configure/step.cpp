@@ -23,11 +23,12 @@ struct Body {
   std::size_t contractions = 0;
 };
 
-const InstructionShape* fastest_instruction(const Hardware& hardware, Datatype type) {
+const InstructionShape* fastest_instruction(const Hardware& hardware, Datatype type, std::int64_t most_warps) {
   const InstructionShape* best = nullptr;
   const auto share = [](const InstructionShape& shape) { return shape.fraction ? shape.fraction->value : 1; };
   for (const auto& shape : hardware.find(Unit::tensor)->instructions)
-    if (shape.operands == type && (!best || share(shape) > share(*best))) best = &shape;
+    if (shape.operands == type && warps_of(shape) <= most_warps && (!best || share(shape) > share(*best)))
+      best = &shape;
   return best;
 }
 
@@ -96,8 +97,16 @@ std::int64_t contractions_with_row(const BlockStep& step, WireId wire) {
                                [&](const auto& column) { return column.contraction && has_row(column, wire); });
 }
 
+// Of them, those of which registers hold the operand that has to be widened.
+std::int64_t widened_with_row(const BlockStep& step, WireId wire) {
+  return std::ranges::count_if(step.columns, [&](const auto& column) {
+    const auto of_row = [&](const Factor& factor) { return factor.widened && factor.has(wire); };
+    return column.contraction && has_row(column, wire) && std::ranges::any_of(column.factors, of_row);
+  });
+}
+
 // What the partition groups below the core; else, of the wires that the results of most contractions carry from one
-// operand alone, the longest that cores group, else the longest.
+// operand alone, one of an operand that is widened, the longest that cores group, or the longest.
 WireId row_of(const BlockStep& step) {
   if (step.given_row) return *step.given_row;
   const auto& wires =
@@ -107,17 +116,19 @@ WireId row_of(const BlockStep& step) {
       return group.wire == wire && group.size < step.diagram().size(wire).value_or(1);
     });
   };
-  using Weight = std::tuple<std::int64_t, bool, std::int64_t>;
-  Weight best{0, false, 0};
+  using Weight = std::tuple<std::int64_t, std::int64_t, bool, std::int64_t>;
+  Weight best{0, 0, false, 0};
   auto row = wires.front();
   for (const auto wire : wires) {
-    const Weight weight{contractions_with_row(step, wire), grouped(wire), step.lengths[wire.index]};
+    const Weight weight{contractions_with_row(step, wire), widened_with_row(step, wire), grouped(wire),
+                        step.lengths[wire.index]};
     if (std::get<0>(weight) > 0 && weight > best) best = weight, row = wire;
   }
   return row;
 }
 
-// Which operand of a contraction has the rows.
+// Which operand of a contraction has the rows. An instruction of four warps reads that of columns in the core's memory,
+// where it is as it is stored.
 void orient(StepColumn& column, const BlockStep& step) {
   const auto &a = column.factors[0], &b = column.factors[1];
   const bool first = a.has(step.row) || !b.has(step.row);
@@ -125,6 +136,7 @@ void orient(StepColumn& column, const BlockStep& step) {
   auto& made = *column.contraction;
   made.rows = rows.operand;
   made.columns = columns.operand;
+  made.instruction = columns.widened ? made.registers : made.fastest;
   made.exchanged = std::ranges::find(column.compute->column.over, step.row) != column.compute->column.over.end();
   made.across.reset();
   for (const auto wire : step.diagram().at(column.compute->column.output).wires)
@@ -254,20 +266,22 @@ class Reader {
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
   }
   void contract(StepColumn& column, Datatype type) const {
-    const auto* instruction = fastest_instruction(hardware_, type);
+    const auto* instruction = fastest_instruction(hardware_, type, 4);
     if (!instruction) return;
+    const auto* by_warp = fastest_instruction(hardware_, type, 1);
     const auto& compute = *column.compute;
     const auto& scratch = nest().scratch;
     const auto& product = std::get<Apply>(scratch.at(compute.column.value).node);
     const auto& first = std::get<Access>(scratch.at(product.arguments[0]).node);
     const auto depth = depth_of(compute.column.over, first, scratch, instruction->k);
-    column.contraction = Contraction{{}, {}, instruction, depth, {}};
-    column.factors = {factor(compute, product.arguments[0]), factor(compute, product.arguments[1])};
+    column.contraction = Contraction{{}, {}, instruction, instruction, by_warp ? by_warp : instruction, depth, {}};
+    column.factors = {factor(compute, product.arguments[0], type), factor(compute, product.arguments[1], type)};
   }
-  Factor factor(const Compute& compute, ExprId id) const {
+  Factor factor(const Compute& compute, ExprId id, Datatype type) const {
     const auto found = std::ranges::find(compute.reads, id, &std::pair<ExprId, BufferId>::first);
     const auto array = nest().at(found->second).array;
-    Factor made{{found->second, std::ranges::find(nest().inputs, array) != nest().inputs.end()}, {}};
+    const bool staged = std::ranges::find(nest().inputs, array) != nest().inputs.end();
+    Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).type != type};
     for (const auto& index : std::get<Access>(nest().scratch.at(id).node).at)
       for (const auto& [wire, coefficient] : index.terms) made.wires.push_back(wire);
     return made;
@@ -370,7 +384,7 @@ std::int64_t BlockStep::bytes(BufferId id) const {
 std::int64_t BlockStep::step_bytes(BufferId id) const {
   const auto& volume = volumes[id.index];
   const auto rows = volume.rows > 0 ? std::min(volume.rows, lengths[row.index]) : 1;
-  return volume.beside * rows * napkin::row(nest->at(id).type).bytes;
+  return volume.beside * rows * napkin::row(diagram().at(nest->at(id).array).type).bytes;
 }
 
 double BlockStep::beginnings() const {

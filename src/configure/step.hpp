@@ -24,14 +24,17 @@ struct StepOperand {
 struct Contraction {
   StepOperand rows, columns;  // the operand with the rows that teams share out, and the other
   const InstructionShape* instruction = nullptr;
-  WireId depth;                  // of what it sums over, the wire that an instruction takes several of
-  std::optional<WireId> across;  // the innermost wire that the other operand alone has
-  bool exchanged = false;        // it folds the rows: teams give each other their operands in the core's memory
+  const InstructionShape* fastest = nullptr;    // for these operands, and
+  const InstructionShape* registers = nullptr;  // where registers must hold both
+  WireId depth;                                 // of what it sums over, the wire that an instruction takes several of
+  std::optional<WireId> across;                 // the innermost wire that the other operand alone has
+  bool exchanged = false;  // it folds the rows: teams give each other their operands in the core's memory
 };
 // One of the two reads of a sum of products.
 struct Factor {
   StepOperand operand;
   std::vector<WireId> wires;  // of its indices
+  bool widened = false;       // on its way through registers: it is not stored as it is multiplied
   bool has(WireId wire) const { return std::ranges::find(wires, wire) != wires.end(); }
 };
 
@@ -86,7 +89,7 @@ struct BlockStep {
   double beginnings() const;
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
   std::int64_t bytes(BufferId) const;       // all that the block holds of it
-  std::int64_t step_bytes(BufferId) const;  // what a step has of it
+  std::int64_t step_bytes(BufferId) const;  // what a step has of it, as it is stored
   // The same as it comes from above or goes there, on a chip in whole sectors.
   double moved(BufferId id, bool on_chip) const {
     return static_cast<double>(bytes(id)) * (on_chip ? volumes[id.index].sectors : 1);

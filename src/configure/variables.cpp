@@ -156,12 +156,14 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
 }
 
 // The part of a staged operand that one instruction takes from registers. An instruction of four warps reads the
-// core's memory itself, but the paper counts it all the same.
+// core's memory itself, unless they must be widened, but the paper counts it all the same.
 std::optional<Variables::Part> Variables::fragment(const Team& team) const {
   std::optional<Part> largest;
   for (const auto& column : step_.columns) {
     if (!column.contraction || !column.contraction->rows.staged || column.contraction->rows.kept) continue;
-    if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1) continue;
+    const auto& tile = step_.nest->at(column.contraction->rows.buffer);
+    const bool widened = tile.type != step_.diagram().at(tile.array).type;
+    if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1 && !widened) continue;
     const auto steps = subloop(column.contraction->depth, column.contraction->instruction->k);
     Part made{column.contraction->rows.buffer, {team.rows, steps}, " (a step of it)"};
     if (!largest || bytes(*largest) < bytes(made)) largest = std::move(made);

@@ -198,7 +198,8 @@ class CostModelBuilder {
   }
   void transfer(BufferId id, bool saved) {
     const auto& buffer = nest_.at(id);
-    CostModel::Transfer all{buffer.level, buffer.array, saved, row(buffer.type).bytes, {}};
+    const auto stored = row(diagram_.at(buffer.array).type).bytes;
+    CostModel::Transfer all{buffer.level, buffer.array, saved, stored, {}};
     reach(all.values, buffer.at, buffer.array, buffer.level, loops_, true);
     repeat(all.values, wires_in(buffer.at), buffer.level, loops_);
     leave_out(all.values, buffer.level, Region::Part::run, {});
@@ -207,7 +208,7 @@ class CostModelBuilder {
     repeat(all.loads, {}, buffer.level, loops_);
     const auto& inputs = diagram_.inputs;
     all.from_file = std::find(inputs.begin(), inputs.end(), buffer.array) != inputs.end();
-    all.array_values = bytes_of(buffer.array) / row(diagram_.at(buffer.array).type).bytes;
+    all.array_values = bytes_of(buffer.array) / stored;
     model_.transfers_.push_back(std::move(all));
   }
   // Of wires that masks leave pieces of out it is not told which. What is saved stands in deeper loops, too.
@@ -237,7 +238,8 @@ class CostModelBuilder {
     model_.ideal_.resize(leaf_ + 1);
     for (std::uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       const auto& buffer = nest_.buffers[i];
-      CostModel::Holding held{buffer.array, diagram_.at(buffer.array).name, row(buffer.type).bytes, {}};
+      const auto& array = diagram_.at(buffer.array);
+      CostModel::Holding held{buffer.array, array.name, row(buffer.type).bytes, {}, buffer.type, array.type};
       reach(held.values, buffer.at, buffer.array, buffer.level, home_[BufferId{i}], false);
       holding[BufferId{i}] = model_.holdings_.size();
       const auto is = [&](const std::vector<ArrayId>& arrays) {

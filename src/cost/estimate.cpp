@@ -72,8 +72,9 @@ std::vector<HeldArray> CostModel::held_at(std::span<const std::int64_t> sizes, s
     std::vector<HeldArray> held;
     std::int64_t bytes = 0;
     for (const auto h : column.held) {
+      const auto& one = holdings_[h];
       const auto values = figures.holdings[h];
-      held.push_back({holdings_[h].name, values, values * holdings_[h].bytes});
+      held.push_back({one.name, values, values * one.bytes, one.type, one.stored});
       bytes += held.back().bytes;
     }
     for (const auto& [a, b] : column.shared)
@@ -91,7 +92,8 @@ std::vector<ArrayCost> CostModel::array_costs(const Diagram& diagram, const Figu
   for (const auto& transfer : transfers_) {
     if (transfer.level != level) continue;
     const auto [at, fresh] = index.try_emplace({transfer.array, transfer.saved}, all.size());
-    if (fresh) all.push_back({diagram.at(transfer.array).name, 0, 0, 0, transfer.saved});
+    if (fresh)
+      all.push_back({diagram.at(transfer.array).name, 0, 0, 0, transfer.saved, diagram.at(transfer.array).type});
     const auto values = product(transfer.values, figures, unused);
     all[at->second].transfer_values += values;
     all[at->second].transfer_bytes += values * transfer.bytes;
@@ -138,7 +140,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   }
   name_units(cost, figures, times);
   cost.masks = masks(kernel.program.scratch, figures);
-  name_bound(cost, model);
+  name_bound(cost, figures, times, model);
   cost.closed_form = closed_form(*this, kernel, *hardware_, model);
   cost.compulsory_bytes = compulsory_bytes_;
   cost.every_program = lower_bound(*kernel.derivation, *hardware_);
@@ -164,15 +166,19 @@ void CostModel::name_units(KernelCost& cost, const Figures& figures, const Times
   for (auto& [unit, all] : units) cost.units.push_back(all);
 }
 
-void CostModel::name_bound(KernelCost& cost, Model model) const {
+void CostModel::name_bound(KernelCost& cost, const Figures& figures, const Times& times, Model model) const {
   double most = 0;
   const auto consider = [&](const std::optional<double>& ideal, const std::optional<double>& machine,
-                            const std::string& name) {
+                            const std::string& name, const std::string& from) {
     const auto& time = model == Model::ideal ? ideal : machine;
-    if (time && *time > most) most = *time, cost.bound_by = name;
+    if (time && *time > most) most = *time, cost.bound_by = name, cost.bound_from = from;
   };
-  for (const auto& level : cost.levels) consider(level.ideal_time_s, level.time_s, hardware_->levels[level.level].name);
-  for (const auto& unit : cost.units) consider(unit.ideal_time_s, unit.time_s, std::string(name(unit.unit)));
+  for (const auto& level : cost.levels) {
+    const bool by_cache = model == Model::machine && sustained(level.level, figures, times).by_cache();
+    consider(level.ideal_time_s, level.time_s, hardware_->levels[level.level].name,
+             by_cache ? caches_[level.level]->name : hardware_->levels[level.level - 1].name);
+  }
+  for (const auto& unit : cost.units) consider(unit.ideal_time_s, unit.time_s, std::string(name(unit.unit)), "");
 }
 
 KernelCost estimate(const Kernel& kernel, const Hardware& hardware, Model model) {

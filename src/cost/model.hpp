@@ -142,7 +142,7 @@ class CostModel {
     std::size_t level;
     ArrayId array;
     bool saved;
-    int bytes;  // of one value
+    int bytes;  // of one value, as it is stored
     Product values;
     Product loads = {};  // how often, of all groups
     // Of its last dimensions, innermost first, the cuts of their wires, while each is one wire; whether all are.
@@ -156,6 +156,7 @@ class CostModel {
     std::string name;
     int bytes;
     Product values;
+    Datatype type, stored;  // here, and of the array
   };
   // What one column holds at one level; the two holdings of `shared` take the place of the larger.
   struct Column {
@@ -216,7 +217,7 @@ class CostModel {
   std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;
   std::vector<ArrayCost> array_costs(const Diagram&, const Figures&, std::size_t level) const;
   void name_units(KernelCost&, const Figures&, const Times&) const;
-  void name_bound(KernelCost&, Model) const;
+  void name_bound(KernelCost&, const Figures&, const Times&, Model) const;
   std::int64_t reach_of_sum(const Footprint&, std::span<const std::int64_t> sizes) const;
   enum class Reach { exact, least };
   void lengths(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
@@ -233,7 +234,13 @@ class CostModel {
   double from_cache(std::size_t level, const Figures&, double memories) const;
   void share_out(const Figures&, Times&) const;
   void add_outer(Demand&, const Figures&, const Times&) const;
-  std::optional<double> sustained(std::size_t level, const Figures&, const Times&) const;
+  // Of what comes into a level: what memory brings, and what the cache in front of it answers.
+  struct Sustained {
+    std::optional<double> memory, cache;
+    bool by_cache() const { return memory && cache && *cache > *memory; }
+    std::optional<double> slower() const { return by_cache() ? cache : memory; }
+  };
+  Sustained sustained(std::size_t level, const Figures&, const Times&) const;
   double waits(const Figures&, const Times&) const;
   double exposed(const Figures&, const Times&) const;
   void memory(Figures&, bool everything) const;

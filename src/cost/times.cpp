@@ -84,19 +84,18 @@ double CostModel::from_cache(std::size_t level, const Figures& figures, double m
 
 // Bytes that the cache answers do not come from memory. Children without a block
 // leave the others their share of the memory, of which each takes as much as is known of it: its share of the cache.
-std::optional<double> CostModel::sustained(std::size_t level, const Figures& figures, const Times& times) const {
+CostModel::Sustained CostModel::sustained(std::size_t level, const Figures& figures, const Times& times) const {
   const auto* memory = rate_of(hardware_->levels[level].bandwidth);
   const auto* cache = caches_[level];
   const auto core = hardware_->core.value_or(1);
   const double busy = level > core ? times.busy : times.busy_level[level];
   const auto bytes = crossing_or_sectors(level, figures);
-  if (!cache || !cache->bandwidth) return over(bytes / busy, memory, &Rate::reached);
+  if (!cache || !cache->bandwidth) return {over(bytes / busy, memory, &Rate::reached), {}};
   const double parents = level > core ? 1 : times.busy_level[level - 1];
   const double memories = level > core ? 1 : parents * static_cast<double>(hardware_->total(level - 1));
   const auto missed = bytes - from_cache(level, figures, memories);
-  const auto of_memory = over(missed / (level > core ? busy : parents), memory, &Rate::reached);
-  const auto of_cache = over(bytes / busy, &*cache->bandwidth, &Rate::reached);
-  return of_memory && of_cache ? std::max(*of_memory, *of_cache) : of_memory;
+  return {over(missed / (level > core ? busy : parents), memory, &Rate::reached),
+          over(bytes / busy, &*cache->bandwidth, &Rate::reached)};
 }
 
 void CostModel::times(const Figures& figures, Times& all) const {
@@ -108,7 +107,7 @@ void CostModel::times(const Figures& figures, Times& all) const {
   for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
     all.ideal_levels[level] =
         over(crossing_or_moved(level, figures), rate_of(hardware_->levels[level].bandwidth), &Rate::peak);
-    all.levels[level] = sustained(level, figures, all);
+    all.levels[level] = sustained(level, figures, all).slower();
   }
   if (all.levels[core]) *all.levels[core] = std::max(*all.levels[core], waits(figures, all));
   for (std::size_t i = 0; i < work_.size(); ++i) {
@@ -187,7 +186,7 @@ void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& t
     const auto* rate = rate_of(hardware_->levels[level].bandwidth);
     demand.outer_ideal_s =
         std::max(demand.outer_ideal_s, over(crossing_or_moved(level, figures), rate, &Rate::peak).value_or(0));
-    const auto seconds = sustained(level, figures, times).value_or(0);
+    const auto seconds = sustained(level, figures, times).slower().value_or(0);
     demand.outer_s = std::max(demand.outer_s, seconds);
     if (!has_siblings(level)) continue;
     const auto& at = figures.levels[level];

@@ -3,6 +3,7 @@
 
 #include "distribute/wires.hpp"
 #include "loops/pieces.hpp"
+#include "loops/work.hpp"
 
 namespace napkin {
 namespace {
@@ -13,20 +14,10 @@ std::vector<WireId> long_wires(const Diagram& diagram, ExprId access, const Exte
   return wires;
 }
 
-// The two arrays that are multiplied.
-std::optional<std::pair<ExprId, ExprId>> factors(const Diagram& diagram, const Compute& compute) {
-  const auto* fold = compute.column.fold;
-  const auto* product = std::get_if<Apply>(&diagram.at(compute.column.value).node);
-  if (!fold || fold->combine->role != Role::add || !product || product->function->role != Role::multiply) return {};
-  const auto is_access = [&](ExprId id) { return std::holds_alternative<Access>(diagram.at(id).node); };
-  if (!is_access(product->arguments[0]) || !is_access(product->arguments[1])) return {};
-  return std::pair{product->arguments[0], product->arguments[1]};
-}
-
 // Of two arrays of one type.
-const MatrixInstruction* instruction_of(const Diagram& diagram, const std::pair<ExprId, ExprId>& both, int team) {
-  const auto type = [&](ExprId id) { return diagram.at(access(diagram, id).array).type; };
-  return type(both.first) == type(both.second) ? find_matrix_instruction(type(both.first), team) : nullptr;
+const MatrixInstruction* instruction_of(const Diagram& diagram, const Factors& both, int team) {
+  const auto [a, b] = types_of(diagram, both);
+  return a == b ? find_matrix_instruction(a, team) : nullptr;
 }
 
 // Leaves out the one with the longest piece, if there is any.
@@ -61,7 +52,7 @@ int capability(const Hardware& hardware) {
 }
 
 std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {
-  const auto both = factors(diagram, compute);
+  const auto both = factors_of(diagram, compute.column);
   if (!both) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
   const auto* instruction = instruction_of(diagram, *both, team);
@@ -80,7 +71,7 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
 }
 
 std::vector<WireId> beside_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {
-  const auto both = factors(diagram, compute);
+  const auto both = factors_of(diagram, compute.column);
   if (!both || !instruction_of(diagram, *both, team)) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
   std::vector<WireId> summed, beside, of_first, of_second;

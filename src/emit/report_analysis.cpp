@@ -40,12 +40,13 @@ double operations(const KernelCost& cost) {
 
 std::string time_text(const KernelCost& cost, const Hardware& hardware) {
   if (!cost.time_s && !cost.ideal_time_s) return "unknown: the profile has no rates";
-  auto text = fmt::format("{} on the machine, {} ideally", lasting(cost.time_s), lasting(cost.ideal_time_s));
+  auto text = fmt::format("{} on the machine; ideally, every part at its peak, all at once and without a cache, {}",
+                          lasting(cost.time_s), lasting(cost.ideal_time_s));
   if (cost.time_s && *cost.time_s > 0) text += "; " + rate(operations(cost) / *cost.time_s, "FLOP/s");
   if (cost.energy_j) text += "; " + energy(*cost.energy_j);
   if (cost.energy_j && cost.time_s && *cost.time_s > 0)
     text += ", " + power_text(*cost.energy_j / *cost.time_s, hardware);
-  if (!cost.bound_by.empty()) text += "; bound by " + cost.bound_by;
+  if (!cost.bound_by.empty()) text += "; bound by " + bound_text(cost.bound_by, cost.bound_from);
   return text;
 }
 
@@ -69,7 +70,8 @@ Rows overrun_rows(const Hardware& hardware, const KernelCost& cost) {
 std::string verdict_text(const KernelCost& cost) {
   if (!cost.overruns.empty()) return "does not fit";
   if (!cost.time_s) return "";
-  return lasting(cost.time_s) + (cost.bound_by.empty() ? "" : ", bound by " + cost.bound_by);
+  return lasting(cost.time_s) +
+         (cost.bound_by.empty() ? "" : ", bound by " + bound_text(cost.bound_by, cost.bound_from));
 }
 
 void add_numbers(Document& made, const Analysis& analysis, const Candidate& candidate,

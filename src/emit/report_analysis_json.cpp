@@ -45,11 +45,12 @@ Json array_json(const ArrayCost& array) {
           {"transfer_bytes", array.transfer_bytes},
           {"transfer_values", array.transfer_values},
           {"times_read", array.saved ? 0.0 : array.times},
-          {"times_written", array.saved ? array.times : 0.0}};
+          {"times_written", array.saved ? array.times : 0.0},
+          {"type", row(array.type).name}};
 }
 
 Json held_json(const HeldArray& array) {
-  return {{"array", array.array}, {"bytes", array.bytes}, {"values", array.values}};
+  return {{"array", array.array}, {"bytes", array.bytes}, {"values", array.values}, {"type", row(array.type).name}};
 }
 
 template <class T>
@@ -167,6 +168,7 @@ Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& s
           {"closed_form", closed_form_json(analysis.hardware, cost.closed_form)},
           {"lower_bound", lower_bound_json(cost)},
           {"bound_by", cost.bound_by},
+          {"bound_from", cost.bound_from.empty() ? Json(nullptr) : Json(cost.bound_from)},
           {"ideal_time_s", number(cost.ideal_time_s)},
           {"time_s", number(cost.time_s)},
           {"energy_j", number(cost.energy_j)},

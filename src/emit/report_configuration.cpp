@@ -189,9 +189,8 @@ void add_launch(Document& document, const Launch& launch) {
                                  plural(launch.blocks, "block"), plural(launch.cores, "core"), turns,
                                  launch.blocks_per_core, plural(launch.waves, "wave"), share(launch.last_wave_busy, 1));
   Table table{{{"", false, true}, {"time", true}, {"of the launch", true}}, {}};
-  table.rows.push_back({"ideally", lasting(launch.ideal_s), share(launch.ideal_s, launch.time_s)});
-  for (const auto& loss : launch.losses)
-    if (loss.seconds != 0) table.rows.push_back({loss.what, lasting(loss.seconds), share(loss.seconds, launch.time_s)});
+  for (const auto& line : lines(launch))
+    table.rows.push_back({line.what, lasting(line.seconds), share(line.seconds, launch.time_s)});
   table.rows.push_back({"the launch in this configuration", lasting(launch.time_s), "100 %"});
   document.blocks.push_back(Heading{3, "Where the time of the launch goes", ""});
   document.blocks.push_back(Paragraph{where});

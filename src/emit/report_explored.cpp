@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "emit/report_quantity.hpp"
+#include "emit/report_words.hpp"
 
 namespace napkin::report {
 namespace {
@@ -124,7 +125,7 @@ void add_sensitivity(Document& made, const Sensitivity& sensitivity) {
   for (const auto& one : sensitivity.improvements)
     table.rows.push_back({one.what, lasting(one.time_s) + (one.proven ? "" : " ?"),
                           gain(sensitivity.time_s, one.time_s), gain(sensitivity.time_s, one.time_kept_s),
-                          one.bound_by});
+                          bound_text(one.bound_by, one.bound_from)});
   add(made, "What a larger or faster machine would gain", std::move(table),
       fmt::format("each kernel split anew for that machine, what is fused in it stays{}",
                   all_proven ? "" : "; ? the best found, not proven"));

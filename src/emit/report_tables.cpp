@@ -57,6 +57,12 @@ bool counts_values(const Analysis& analysis) {
   return std::any_of(levels.begin(), levels.end(), [](const Level& level) { return level.in_values; });
 }
 
+// "f16"; of a tile that is widened there, "f8e4m3 → f16".
+std::string format_text(const HeldArray& array) {
+  const auto here = std::string(row(array.type).name);
+  return array.type == array.stored ? here : fmt::format("{} → {}", row(array.stored).name, here);
+}
+
 std::string times_text(const ArrayCost& array) {
   const auto* how = array.saved ? "written" : "read";
   return array.times == 1 ? fmt::format("{} once", how) : fmt::format("{} {} times", how, ratio(array.times));
@@ -84,7 +90,7 @@ Table level_table(const Analysis& analysis, const KernelCost& cost) {
                {"ideal", true},
                {"capacity", true},
                {"used"},
-               {"ideal time", true},
+               {"at peak", true},
                {"time", true}},
               {}};
   for (const auto& level : cost.levels) {
@@ -108,7 +114,8 @@ Table held_table(const Analysis& analysis, const KernelCost& cost) {
     const bool in_values = analysis.hardware.levels[level.level].in_values;
     for (const auto& array : level.held) {
       const auto size = in_values ? counted(static_cast<double>(array.values)) : held(static_cast<double>(array.bytes));
-      words.push_back(array.array + " " + size);
+      words.push_back(in_values ? array.array + " " + size
+                                : fmt::format("{} {} {}", array.array, format_text(array), size));
     }
     if (!words.empty()) table.rows.push_back({level_name(analysis, level.level), join(words)});
   }
@@ -116,11 +123,12 @@ Table held_table(const Analysis& analysis, const KernelCost& cost) {
 }
 
 Table array_table(const Analysis& analysis, const KernelCost& cost) {
-  Table table{{{"between"}, {"array"}, {"moved", true}, {"values", true}, {""}}, {}};
+  Table table{{{"between"}, {"array"}, {"format"}, {"moved", true}, {"values", true}, {""}}, {}};
   for (const auto& level : cost.levels) {
     auto between = level_name(analysis, level.level - 1) + ", " + level_name(analysis, level.level);
     for (const auto& array : level.arrays) {
-      table.rows.push_back({std::exchange(between, ""), array.array, moved(static_cast<double>(array.transfer_bytes)),
+      table.rows.push_back({std::exchange(between, ""), array.array, std::string(row(array.type).name),
+                            moved(static_cast<double>(array.transfer_bytes)),
                             counted(static_cast<double>(array.transfer_values)), times_text(array)});
     }
   }
@@ -155,7 +163,7 @@ Table mask_table(const Analysis& analysis, const KernelCost& cost) {
 }
 
 Table unit_table(const KernelCost& cost) {
-  Table table{{{"unit"}, {"operations", true}, {"ideal time", true}, {"time", true}, {"of the time", true}}, {}};
+  Table table{{{"unit"}, {"operations", true}, {"at peak", true}, {"time", true}, {"of the time", true}}, {}};
   for (const auto& unit : cost.units) {
     const bool both = unit.time_s && cost.time_s;
     table.rows.push_back({std::string(name(unit.unit)), counted(unit.operations), lasting(unit.ideal_time_s),
@@ -173,7 +181,7 @@ Table ranking_table(const Analysis& analysis, const std::vector<Candidate>& best
     const auto memory = level ? memory_of(analysis.hardware, *level) : Memory{0, 0, held};
     table.rows.push_back({std::to_string(i + 1), lasting(cost.time_s),
                           level ? moved(static_cast<double>(level->transfer_bytes)) : "-", memory.words(memory.exact),
-                          cost.bound_by,
+                          bound_text(cost.bound_by, cost.bound_from),
                           napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware)});
   }
   return table;
@@ -193,7 +201,7 @@ Table totals_table(const Analysis& analysis) {
     table.rows.push_back({"moved at " + level, moved(static_cast<double>(bytes))});
   }
   if (all.time_s) table.rows.push_back({"time", lasting(all.time_s)});
-  if (all.ideal_time_s) table.rows.push_back({"ideal time", lasting(all.ideal_time_s)});
+  if (all.ideal_time_s) table.rows.push_back({"at every peak", lasting(all.ideal_time_s)});
   if (all.energy_j) table.rows.push_back({"energy", energy(*all.energy_j)});
   if (const auto watts = all.power_w()) table.rows.push_back({"power", power_text(*watts, analysis.hardware)});
   return table;

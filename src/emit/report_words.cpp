@@ -147,6 +147,10 @@ std::string overrun_text(const Hardware& hardware, const Overrun& overrun) {
                      level.in_values ? values(overrun.over) : held(overrun.over), overrun.array);
 }
 
+std::string bound_text(const std::string& by, const std::string& from) {
+  return from.empty() ? by : fmt::format("transfers from {} to {}", from, by);
+}
+
 Table verdict_table(const Derivation& derivation, bool with_programs) {
   Table table{{{"axis"}, {"can"}, {"how, or why not", false, true}, {"rules"}}, {}};
   for (const auto& verdict : derivation.verdicts) add_verdict(table, derivation, verdict, with_programs);

@@ -29,6 +29,9 @@ std::vector<std::string> program_lines(const Diagram& scratch, const std::vector
 // "smem: 12 KiB over; most of it is K"
 std::string overrun_text(const Hardware&, const Overrun&);
 
+// "tensor"; of a level, "transfers from l2 to smem".
+std::string bound_text(const std::string& by, const std::string& from);
+
 // What the statements allow, one or more rows per wire.
 Table verdict_table(const Derivation&, bool with_programs);
 

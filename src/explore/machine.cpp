@@ -88,7 +88,7 @@ Improvement improvement(const Doubling& doubling, const Plan& plan, Hardware mac
                         std::int64_t patience) {
   const Goal goal{.model = model, .fixed = {}};
   doubling.apply(machine);
-  Improvement made{doubling.what, 0, 0, "", true};
+  Improvement made{doubling.what, 0, 0, "", "", true};
   double longest = 0;
   for (const auto& kernel : plan.kernels) {
     const auto kept = seconds_of(kernel, machine, model);
@@ -100,7 +100,7 @@ Improvement improvement(const Doubling& doubling, const Plan& plan, Hardware mac
     made.time_s = sum(made.time_s, time);
     if (!time || *time <= longest || found.best.empty()) continue;
     longest = *time;
-    made.bound_by = found.best.front().cost.bound_by;
+    made.bound_by = found.best.front().cost.bound_by, made.bound_from = found.best.front().cost.bound_from;
   }
   return made;
 }

@@ -228,6 +228,8 @@ class Interpreter {
     return box;
   }
 
+  // What is widened in registers crosses as it is stored.
+  std::int64_t stored_bytes(const Buffer& buffer) const { return row(nest_.scratch.at(buffer.array).type).bytes; }
   void copy(const std::vector<Interval>& box, const Tile& from, Tile& to, const Buffer& counted) {
     std::int64_t moved = 0;
     for_each(box, [&](const std::vector<std::int64_t>& at) {
@@ -236,7 +238,7 @@ class Interpreter {
     });
     auto& level = count_.levels[counted.level - 1];
     level.transfer_values += moved;
-    level.transfer_bytes += moved * row(counted.type).bytes;
+    level.transfer_bytes += moved * stored_bytes(counted);
   }
 
   void run(const Load& load, const Frames& frames) {
@@ -255,7 +257,7 @@ class Interpreter {
     const auto& sector = hardware_.levels[counted.level].sector;
     if (!sector) return;
     std::ranges::sort(places);
-    const auto each = static_cast<std::int64_t>(sector->value), bytes = std::int64_t{row(counted.type).bytes};
+    const auto each = static_cast<std::int64_t>(sector->value), bytes = stored_bytes(counted);
     std::int64_t last = -1, end = -1;  // sector, and place behind the one before
     for (const auto place : places) {
       const auto first = place * bytes / each, next = ((place + 1) * bytes - 1) / each;

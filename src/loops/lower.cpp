@@ -13,6 +13,7 @@
 #include "diagram/checked.hpp"
 #include "diagram/match.hpp"
 #include "loops/extents.hpp"
+#include "loops/formats.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/loops.hpp"
 
@@ -60,6 +61,7 @@ class Lowering {
     make_computed();
     nest_.body = block(whole, {});
     set_extents(nest_);
+    set_formats(nest_, hardware_);
     return std::move(nest_);
   }
 

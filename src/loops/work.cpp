@@ -5,6 +5,7 @@
 
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
+#include "loops/formats.hpp"
 
 namespace napkin {
 namespace {
@@ -29,54 +30,48 @@ void collect(const Diagram& diagram, ExprId id, bool folded, std::vector<ColumnW
       });
 }
 
-Datatype wider(Datatype a, Datatype b) {
-  if (a == b) return a;
-  if (row(a).bytes == row(b).bytes) return Datatype::f32;
-  return row(a).bytes > row(b).bytes ? a : b;
-}
-
-// The operand type of a sum of products of two arrays.
-std::optional<Datatype> contraction(const Diagram& diagram, const Column& column) {
-  const auto* product = std::get_if<Apply>(&diagram.at(column.value).node);
-  if (!column.fold || column.fold->combine->role != Role::add) return {};
-  if (!product || product->function->role != Role::multiply) return {};
-  const auto* a = std::get_if<Access>(&diagram.at(product->arguments[0]).node);
-  const auto* b = std::get_if<Access>(&diagram.at(product->arguments[1]).node);
-  if (!a || !b) return {};
-  return wider(diagram.at(a->array).type, diagram.at(b->array).type);
-}
-
-bool has_matrix(const Diagram& diagram, const Column& column) {
-  const auto& arguments = std::get<Apply>(diagram.at(column.value).node).arguments;
-  const auto a = free_wires(diagram, arguments[0]), b = free_wires(diagram, arguments[1]);
+bool has_matrix(const Diagram& diagram, const Column& column, const Factors& factors) {
+  const auto a = free_wires(diagram, factors.first), b = free_wires(diagram, factors.second);
   return std::ranges::any_of(diagram.at(column.output).wires, [&](WireId wire) {
     return std::ranges::binary_search(a, wire) != std::ranges::binary_search(b, wire);
   });
 }
 
-bool has_rate(const Hardware& hardware, Unit unit, Datatype type) {
-  const auto* found = hardware.find(unit);
-  return found && found->rates.contains(type);
-}
-
 // Lanes add what they multiply in the type of sums.
-ColumnWork sum_of_products(bool of_matrices, Datatype type, const Hardware& hardware) {
-  if (of_matrices && has_rate(hardware, Unit::tensor, type)) return {Unit::tensor, type, 2, true, false};
-  const auto summed = type == Datatype::f64 ? Datatype::f64 : Datatype::f32;
-  return {Unit::fma, of_matrices ? type : summed, 2, true, true};
+ColumnWork sum_of_products(bool of_matrices, std::pair<Datatype, Datatype> types, const Hardware& hardware) {
+  const auto type = wider(types.first, types.second);
+  if (!of_matrices) return {Unit::fma, type == Datatype::f64 ? type : Datatype::f32, 2, true, true};
+  if (const auto multiplied = multiplied_as(types.first, types.second, hardware))
+    return {Unit::tensor, *multiplied, 2, true, false};
+  return {Unit::fma, type, 2, true, true};
 }
 
 }  // namespace
 
+std::optional<Factors> factors_of(const Diagram& diagram, const Column& column) {
+  const auto* product = std::get_if<Apply>(&diagram.at(column.value).node);
+  if (!column.fold || column.fold->combine->role != Role::add) return {};
+  if (!product || product->function->role != Role::multiply) return {};
+  const auto is_access = [&](ExprId id) { return std::holds_alternative<Access>(diagram.at(id).node); };
+  const auto a = product->arguments[0], b = product->arguments[1];
+  return is_access(a) && is_access(b) ? std::optional(Factors{a, b}) : std::nullopt;
+}
+
+std::pair<Datatype, Datatype> types_of(const Diagram& diagram, const Factors& factors) {
+  const auto type = [&](ExprId id) { return diagram.at(std::get<Access>(diagram.at(id).node).array).type; };
+  return {type(factors.first), type(factors.second)};
+}
+
 bool contracts(const Diagram& diagram, const Column& column) {
-  return contraction(diagram, column) && has_matrix(diagram, column);
+  const auto factors = factors_of(diagram, column);
+  return factors && has_matrix(diagram, column, *factors);
 }
 
 std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, const Hardware& hardware) {
   std::vector<ColumnWork> work;
   const bool folded = column.fold != nullptr;
-  if (const auto type = contraction(diagram, column)) {
-    work.push_back(sum_of_products(has_matrix(diagram, column), *type, hardware));
+  if (const auto factors = factors_of(diagram, column)) {
+    work.push_back(sum_of_products(has_matrix(diagram, column, *factors), types_of(diagram, *factors), hardware));
   } else {
     collect(diagram, column.value, folded, work);
     if (folded) work.push_back({column.fold->combine->unit, Datatype::f32, column.fold->combine->operations, folded});

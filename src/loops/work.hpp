@@ -1,6 +1,8 @@
 // What a column does at each position, by unit.
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "napkin/derive.hpp"
@@ -16,10 +18,14 @@ struct ColumnWork {
   bool joined = false;  // on lanes, a product and the addition of it in one
   bool operator==(const ColumnWork&) const = default;
 };
+// The two arrays of which a column sums products, as they are read there.
+using Factors = std::pair<ExprId, ExprId>;
+std::optional<Factors> factors_of(const Diagram&, const Column&);
+std::pair<Datatype, Datatype> types_of(const Diagram&, const Factors&);
 // Whether it sums products of two arrays, one of which alone has a wire of the result. Where both have all of them,
 // each of its sums is of two vectors of its own, in which there is no matrix.
 bool contracts(const Diagram&, const Column&);
-// What contracts runs on the matrix unit, where the machine has a rate for the wider of the two types.
+// What contracts runs on the matrix unit, where the machine has a rate for a format of both operands.
 std::vector<ColumnWork> work_of(const Diagram&, const Column&, const Hardware&);
 
 }  // namespace napkin

@@ -8,6 +8,7 @@
 #include "configure/divisors.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
+#include "loops/formats.hpp"
 
 namespace napkin {
 namespace {
@@ -70,9 +71,8 @@ void divide_contraction(const Diagram& scratch, const Hardware& hardware, const 
   std::vector<const Access*> reads;
   collect_accesses(scratch, column.value, reads);
   if (reads.size() != 2) return;
-  const auto types = std::pair(scratch.at(reads[0]->array).type, scratch.at(reads[1]->array).type);
-  const auto* shape =
-      least_instruction(hardware, row(types.first).bytes > row(types.second).bytes ? types.first : types.second);
+  const auto a = scratch.at(reads[0]->array).type, b = scratch.at(reads[1]->array).type;
+  const auto* shape = least_instruction(hardware, multiplied_as(a, b, hardware).value_or(wider(a, b)));
   if (shape == nullptr) return;
   const auto& kept = scratch.at(column.output).wires;
   const auto divisor = std::max(rows(*shape), shape->n);

@@ -367,6 +367,12 @@ TEST_CASE("what a launch loses adds up to its time", "[configure]") {
         for (const auto& loss : made.launch->losses) sum += loss.seconds;
         CHECK(sum == Approx(made.launch->time_s));
         CHECK(made.launch->blocks == 64);
+        double shown = 0;
+        for (const auto& line : lines(*made.launch)) {
+          CHECK(line.seconds >= 0);
+          shown += line.seconds;
+        }
+        CHECK(shown == Approx(made.launch->time_s));
       }
 }
 

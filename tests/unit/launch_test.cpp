@@ -1,7 +1,9 @@
-// What blocks of a launch cannot hide: their beginnings, their ragged pieces, and each other's steps within a block.
+// What blocks of a launch cannot hide: their beginnings, their ragged pieces, and each other's steps within a block;
+// and what bounds it.
 #include <algorithm>
 
 #include "napkin/configure.hpp"
+#include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"
@@ -67,4 +69,15 @@ TEST_CASE("what teams wait for is a line of its own", "[configure]") {
   // At every step the matrix units pass on twice, for 128 clocks at the lowered clock each.
   const double step = 2 * 128 / 1.83e9 / (0.80 / 0.96);
   CHECK(lost(waits, "results and tiles") == Approx(waits.launch->steps / 132 * step).epsilon(0.02));
+}
+
+TEST_CASE("what bounds a kernel says where its transfers come from", "[configure]") {
+  const auto bound = [](const std::string& example, const char* machine) {
+    const auto cost =
+        search(testing::derived(read_example(example + ".nap")), read_machine(machine), {}).best.at(0).cost;
+    return cost.bound_by + " from " + cost.bound_from;
+  };
+  CHECK(bound("attention", "h100-sxm5") == "smem from l2");  // keys and values, which all blocks read
+  CHECK(bound("softmax", "h100-sxm5") == "smem from gmem");
+  CHECK(bound("matmul", "h100-sxm5") == "tensor from ");
 }

@@ -1,0 +1,63 @@
+// Operands of matrix units -> the format that both are widened to.
+#include "loops/formats.hpp"
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "loops/work.hpp"
+
+namespace napkin {
+namespace {
+
+// f16 and bf16 have all numbers of 8 bits.
+Datatype widened(Datatype a, Datatype b) {
+  const bool narrow = row(a).bytes == 1 && row(b).bytes == 1;
+  return narrow ? Datatype::f16 : wider(a, b);
+}
+
+void widen(LoopNest& nest, BufferId id, Datatype type) {
+  auto& buffer = nest.buffers.at(id.index);
+  const bool is_tile = std::ranges::find(nest.inputs, buffer.array) != nest.inputs.end();
+  if (is_tile && row(type).bytes > row(buffer.type).bytes) buffer.type = type;
+}
+
+void set_formats(LoopNest& nest, const Block& block, const Hardware& hardware) {
+  for (const auto& step : block.steps)
+    match(
+        step.node,
+        [&](const Compute& compute) {
+          const auto factors =
+              contracts(nest.scratch, compute.column) ? factors_of(nest.scratch, compute.column) : std::nullopt;
+          if (!factors) return;
+          const auto [a, b] = types_of(nest.scratch, *factors);
+          const auto type = multiplied_as(a, b, hardware);
+          if (!type) return;
+          for (const auto& [access, id] : compute.reads)
+            if (access == factors->first || access == factors->second) widen(nest, id, *type);
+        },
+        [&](const For& loop) { set_formats(nest, loop.body, hardware); }, [](const auto&) {});
+}
+
+}  // namespace
+
+Datatype wider(Datatype a, Datatype b) {
+  if (a == b) return a;
+  if (row(a).bytes == row(b).bytes) return Datatype::f32;
+  return row(a).bytes > row(b).bytes ? a : b;
+}
+
+std::optional<Datatype> multiplied_as(Datatype a, Datatype b, const Hardware& hardware) {
+  const auto* unit = hardware.find(Unit::tensor);
+  if (!unit) return std::nullopt;
+  if (a == b && unit->rates.contains(a)) return a;
+  const auto type = widened(a, b);
+  return unit->rates.contains(type) ? std::optional(type) : std::nullopt;
+}
+
+// A machine that says nothing of its cores has no registers either: its innermost memory holds arrays as they are
+// stored.
+void set_formats(LoopNest& nest, const Hardware& hardware) {
+  if (hardware.core && *hardware.core + 1 < hardware.levels.size()) set_formats(nest, nest.body, hardware);
+}
+
+}  // namespace napkin
