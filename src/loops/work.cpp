@@ -32,9 +32,12 @@ void collect(const Diagram& diagram, ExprId id, bool folded, std::vector<ColumnW
 
 bool has_matrix(const Diagram& diagram, const Column& column, const Factors& factors) {
   const auto a = free_wires(diagram, factors.first), b = free_wires(diagram, factors.second);
-  return std::ranges::any_of(diagram.at(column.output).wires, [&](WireId wire) {
-    return std::ranges::binary_search(a, wire) != std::ranges::binary_search(b, wire);
-  });
+  const auto one_alone = [&](const std::vector<WireId>& one, const std::vector<WireId>& other) {
+    return std::ranges::any_of(diagram.at(column.output).wires, [&](WireId wire) {
+      return std::ranges::binary_search(one, wire) && !std::ranges::binary_search(other, wire);
+    });
+  };
+  return one_alone(a, b) && one_alone(b, a);
 }
 
 // Lanes add what they multiply in the type of sums.

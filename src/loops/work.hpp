@@ -22,8 +22,8 @@ struct ColumnWork {
 using Factors = std::pair<ExprId, ExprId>;
 std::optional<Factors> factors_of(const Diagram&, const Column&);
 std::pair<Datatype, Datatype> types_of(const Diagram&, const Factors&);
-// Whether it sums products of two arrays, one of which alone has a wire of the result. Where both have all of them,
-// each of its sums is of two vectors of its own, in which there is no matrix.
+// Whether it sums products of two arrays, each of which alone has a wire of the result. Where one has none, as in a
+// matrix with a vector or the squares of a row, no value meets several others: there is no product of matrices.
 bool contracts(const Diagram&, const Column&);
 // What contracts runs on the matrix unit, where the machine has a rate for a format of both operands.
 std::vector<ColumnWork> work_of(const Diagram&, const Column&, const Hardware&);

@@ -78,12 +78,13 @@ void divide_contraction(const Diagram& scratch, const Hardware& hardware, const 
   const auto divisor = std::max(rows(*shape), shape->n);
   const std::pair own = {innermost_own(scratch, kept, *reads[0], *reads[1], divisor),
                          innermost_own(scratch, kept, *reads[1], *reads[0], divisor)};
-  if (!own.first && !own.second) return;
+  const bool matrix = own.first && own.second, vectors = shape->m == 1;
+  if (!matrix && !(vectors && (own.first || own.second))) return;
   const auto depth = depth_of(column.over, *reads[0], scratch, shape->k);
   divisors[depth.index] = std::lcm(divisors[depth.index], shape->k);
   for (const auto& wire : {own.first, own.second}) {
     // A vector takes several of what lies together, and one of the rest.
-    if (!wire || (shape->m == 1 && *wire != kept.back())) continue;
+    if (!wire || (vectors && *wire != kept.back())) continue;
     divisors[wire->index] = std::lcm(divisors[wire->index], divisor);
   }
 }

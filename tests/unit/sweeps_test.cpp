@@ -85,10 +85,10 @@ TEST_CASE("warps of a block hold together what one has no room for") {
 
 TEST_CASE("what is contracted is not held by several warps together") {
   const auto machine = read_machine("h100-sxm5");
-  const auto dot = read_text(
-      "diagram d; axis r = 4; axis x = 16384; input A: f32[r, x]; input B: f32[x]\n"
-      "P[r, x] = A[r, x] / sum[x](A[r, x] * B[x]); output P");
-  const auto found = search(dot, machine, {});
+  const auto products = read_text(
+      "diagram d; axis r = 4; axis x = 16384; axis c = 2; input A: f32[r, x]; input B: f32[x, c]\n"
+      "P[r, x] = A[r, x] / sum[c](sum[x](A[r, x] * B[x, c])); output P");
+  const auto found = search(products, machine, {});
   REQUIRE(found.swept.size() == 1);
   for (const auto& kernel : found.cost.kernels) CHECK(kernel.levels.back().together == 1);
 }

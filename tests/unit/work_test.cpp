@@ -3,6 +3,7 @@
 
 #include "derive/columns.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
 
@@ -34,4 +35,23 @@ TEST_CASE("a small power is products on lanes") {
 TEST_CASE("what no position changes is not counted") {
   CHECK(operations_on(Unit::sfu, "X[x] / sqrt(size(x))") == 0);
   CHECK(operations_on(Unit::fma, "X[x] / sqrt(size(x))") == 1);
+}
+
+TEST_CASE("a product of matrices has rows from one array and columns from the other") {
+  const auto unit = [](const std::string& output, const std::string& value) {
+    const auto diagram =
+        read_text("diagram d; axis a = 64; axis b = 64; axis c = 64; input A: f16[a, b]; input B: f16[b, c]\n" +
+                  std::string("input D: f16[a, b, c]; input v: f16[b]; ") + output + " = " + value + "\noutput Y");
+    const auto derivation = testing::derived(diagram);
+    std::string units;
+    for (const auto& column : derivation->columns)
+      if (column.fold)
+        for (const auto& work : work_of(derivation->scratch, column, read_machine("h100-sxm5")))
+          units += name(work.unit);
+    return units;
+  };
+  CHECK(unit("Y[a, c]", "sum[b](A[a, b] * B[b, c])") == "tensor");
+  CHECK(unit("Y[a, c]", "sum[b](D[a, b, c] * A[a, b])") == "fma");  // a matrix with a vector for every a
+  CHECK(unit("Y[a]", "sum[b](A[a, b] * v[b])") == "fma");
+  CHECK(unit("Y[a]", "sum[b](A[a, b] * A[a, b])") == "fma");
 }
