@@ -7,6 +7,7 @@
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
 #include "distribute/grid.hpp"
+#include "loops/work.hpp"
 
 namespace napkin {
 namespace {
@@ -130,7 +131,19 @@ Misfit Distributing::no_products() const {
     }
     if (!misfit.single.empty()) break;
   }
+  if (misfit.single.empty()) misfit.reason = two_formats().value_or(misfit.reason);
   return misfit;
+}
+std::optional<std::string> Distributing::two_formats() const {
+  for (const auto& place : computes_) {
+    const auto& column = place.compute->column;
+    if (!contracts(diagram(), column)) continue;
+    const auto [a, b] = types_of(diagram(), *factors_of(diagram(), column));
+    if (a != b)
+      return fmt::format("`{}` multiplies arrays of {} and {}, and no instruction takes both: cast one of them",
+                         name(place.compute->to), row(a).name, row(b).name);
+  }
+  return std::nullopt;
 }
 
 // The wire along rows: kept by every product, and carried by every operand that the warp computed; of several the first

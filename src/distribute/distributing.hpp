@@ -60,6 +60,7 @@ class Distributing {
 
   void find_products();
   Misfit no_products() const;
+  std::optional<std::string> two_formats() const;
 
   void find_rows();
   bool may_be_rows(const Product& product, WireId wire) const;

@@ -49,6 +49,14 @@ Y: f16[a, d] = sum[c](T[a, c] * D[c, d])
 output Y
 )";
 
+// Weights of 8 bits, widened before they are multiplied.
+constexpr const char* cast = R"(diagram cast
+axis m = 512; axis n = 512; axis k = 512
+input A: f16[m, k]; input B: i8[k, n]; input b: f16[n]
+C: f16[m, n] = sum[k](A[m, k] * f16(B[k, n])) * b[n]
+output C
+)";
+
 // Splits by hand, that leave warps in both directions, uneven pieces, operands in all four layouts.
 constexpr const char* implicit = R"(diagram implicit
 axis c = 64; axis o = 64; axis u = 256; axis i = 3; axis h = u + i - 1
@@ -96,6 +104,7 @@ std::vector<Case> searched() {
   const auto add = [&](const std::string& name, std::vector<std::string> sizes) {
     all.push_back({"tensor_" + name, case_named(name).text, {}, std::move(sizes)});
   };
+  all.push_back({"tensor_cast", cast, {}, product_sizes});
   add("matmul", {"a=5 b=7 c=9", "a=256 b=128 c=256", "a=130 b=70 c=143"});
   add("matmul_bias_relu", {"a=5 b=7 c=9", "a=128 b=64 c=96", "a=67 b=40 c=141"});
   add("attention", {"q=7 x=9 d=5", "q=128 x=192 d=64", "q=130 x=133 d=128"});

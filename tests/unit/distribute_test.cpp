@@ -38,8 +38,9 @@ std::string refusal(const std::string& text, const std::string& labels, const st
 }
 
 std::string attention() { return read_file(NAPKIN_SOURCE_DIR "/examples/attention.nap"); }
-std::string product(const std::string& type = "f16") {
-  return "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: " + type + "[m, k]; input B: " + type +
+std::string product(const std::string& type = "f16", const std::string& other = "") {
+  return "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: " + type +
+         "[m, k]; input B: " + (other.empty() ? type : other) +
          "[k, n]\nC[m, n] = sum[k](A[m, k] * B[k, n])\noutput C\n";
 }
 
@@ -168,6 +169,8 @@ TEST_CASE("what does not fit says why") {
         "tiles of `Q` hold pieces of several warps in one dimension more");
   CHECK(refusal(product("f32"), "group m 32, n 32, stream k 32 at smem") ==
         "no column of it sums products of two arrays for matrix units");
+  CHECK(refusal(product("f16", "i8"), "group m 32, n 32, stream k 32 at smem") ==
+        "`C` multiplies arrays of f16 and i8, and no instruction takes both: cast one of them");
   CHECK(refusal(product(), "group m 32, n 32, stream k 32 at smem", "v100-sxm2") ==
         "the machine has no matrix instructions that are known here");
   CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only numbers of 2 bytes can be") !=
