@@ -176,7 +176,13 @@ std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& dema
   const auto deal = dealing.best(demand);
   if (!deal.runs()) return std::nullopt;
   const auto launch = dealing.launch(deal, demand, 0);
-  return LaunchTime{launch.time_s, launch.bound, launch.bound_outside, launch.bound_by_cache};
+  const double steps = launch.steps / static_cast<double>(launch.cores);
+  return LaunchTime{launch.time_s,
+                    launch.bound,
+                    launch.bound_outside,
+                    launch.bound_by_cache,
+                    steps * deal.clocks.at(Resource::copy).seconds,
+                    steps * deal.clocks.at(Resource::shared).seconds};
 }
 
 namespace {
@@ -210,6 +216,11 @@ void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, 
   if (cost.energy_j && cost.time_s && hardware.idle_watts)
     *cost.energy_j += hardware.idle_watts->value * (time->seconds - *cost.time_s);
   cost.time_s = time->seconds;
+  // Levels take what the launch has of them, so that none takes longer than it.
+  for (auto& one : cost.levels) {
+    if (one.time_s && one.level == *hardware.core) one.time_s = time->copied_s;
+    if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;
+  }
   name_bound(cost, *time, *dealing);
 }
 

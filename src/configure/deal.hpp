@@ -79,6 +79,7 @@ struct LaunchTime {
   double seconds = 0;
   Resource bound = Resource::tensor;
   bool bound_outside = false, bound_by_cache = false;
+  double copied_s = 0, read_s = 0;  // of all steps: the way into the cores, and reads of their memory
 };
 std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
 

@@ -112,5 +112,7 @@ TEST_CASE("a plan that is given back is that plan", "[cli][search]") {
       const auto again = analyzed({test::example(name), "--target", machine, "--partition", text});
       CHECK(again[0]["partition_text"] == text);
       CHECK(again[0]["time_s"] == found[0]["time_s"]);
+      for (const auto& level : found[0]["levels"])
+        if (level["time_s"].is_number()) CHECK(level["time_s"].get<double>() <= found[0]["time_s"].get<double>());
     }
 }
