@@ -3,6 +3,7 @@
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
+#include "support/planned.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -11,18 +12,8 @@ namespace {
 
 Hardware two_level(const std::string& room) { return read_machine("two-level", {{"M", room}}); }
 
-Kernel kernel_of(const std::string& text, const std::string& words, const Hardware& hardware) {
-  const auto diagram = read_text(text);
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  const auto derivation = std::make_shared<const Derivation>(derive(diagram, all));
-  Sources sources;
-  Diagnostics diagnostics;
-  const auto labels = parse_partition(sources, sources.add("<test>", words), diagnostics);
-  const auto partition = resolve_partition(labels, diagram, hardware, diagnostics);
-  REQUIRE_FALSE(diagnostics.has_errors());
-  REQUIRE(illegal(*derivation, hardware, partition).empty());
-  return make_kernel(derivation, partition);
+Kernel kernel_of(const std::string& text, const std::string& labels, const Hardware& hardware) {
+  return testing::planned(read_text(text), labels, hardware);
 }
 
 ClosedForm closed(const std::string& text, const std::string& words, const Hardware& hardware,

@@ -6,6 +6,7 @@
 #include "distribute/turns.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
+#include "support/planned.hpp"
 #include "support/read.hpp"
 
 using namespace napkin;
@@ -13,15 +14,7 @@ using namespace napkin;
 namespace {
 
 Kernel kernel_of(const std::string& text, const std::string& labels, const Hardware& hardware) {
-  const auto diagram = read_text(text);
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  Sources sources;
-  Diagnostics diagnostics;
-  const auto parsed = parse_partition(sources, sources.add("labels", labels), diagnostics);
-  auto partition = resolve_partition(parsed, diagram, hardware, diagnostics);
-  REQUIRE(!diagnostics.has_errors());
-  return make_kernel(std::make_shared<const Derivation>(derive(diagram, all)), std::move(partition));
+  return testing::planned(read_text(text), labels, hardware);
 }
 
 WarpNest distributed(const std::string& text, const std::string& labels) {

@@ -7,26 +7,13 @@
 #include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
+#include "support/planned.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
 
 using namespace napkin;
 
 namespace {
-
-struct Cut {
-  const char* wire;
-  SplitKind kind;
-  std::int64_t size;
-};
-
-Kernel kernel_of(const Diagram& diagram, const std::vector<Cut>& cuts) {
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  Partition partition;
-  for (const auto& cut : cuts) partition.splits.push_back({cut.kind, *find_wire(diagram, cut.wire), cut.size, 1});
-  return make_kernel(std::make_shared<const Derivation>(derive(diagram, all)), partition);
-}
 
 struct Run {
   KernelCost cost;
@@ -47,16 +34,12 @@ double passing(const Run& run, const Hardware& hardware) {
   return static_cast<double>(run.cost.levels[0].transfer_bytes) / fastest;
 }
 
-constexpr auto side_by_side = SplitKind::group, in_turn = SplitKind::stream;
-
 }  // namespace
 
 TEST_CASE("a tile that comes again between steps takes its share of the way in", "[configure]") {
   const auto diagram = read_example("matmul.nap");
   const auto hardware = read_machine("h100-sxm5");
-  const auto made = run(
-      kernel_of(diagram, {{"a", side_by_side, 128}, {"c", side_by_side, 128}, {"b", in_turn, 64}, {"a", in_turn, 64}}),
-      hardware);
+  const auto made = run(testing::planned(diagram, "group a 128, c 128, stream b 64, a 64 at smem", hardware), hardware);
   double a = 0, b = 0;
   for (const auto& column : made.configuration.clocks) {
     if (column.on == Resource::copy && column.column == "A") a = column.operations;
@@ -73,12 +56,11 @@ TEST_CASE("no launch is shorter than what it moves takes", "[configure][law]") {
     for (const std::int64_t rows : {64, 128, 256})
       for (const std::int64_t piece : {64, 128})
         for (const bool first : {false, true}) {
-          std::vector<Cut> cuts = {{"a", side_by_side, rows}, {"c", side_by_side, 64}};
-          const Cut inner{"a", in_turn, piece}, depth{"b", in_turn, 64};
-          if (piece < rows) cuts.push_back(first ? inner : depth);
-          cuts.push_back(piece < rows && !first ? inner : depth);
-          CAPTURE(machine, rows, piece, first);
-          const auto made = run(kernel_of(diagram, cuts), hardware);
+          const auto inner = fmt::format("a {}", piece);
+          const auto streams = piece >= rows ? "b 64" : first ? inner + ", b 64" : "b 64, " + inner;
+          const auto words = fmt::format("group a {}, c 64, stream {} at smem", rows, streams);
+          CAPTURE(machine, words);
+          const auto made = run(testing::planned(diagram, words, hardware), hardware);
           // First tiles and outputs of one block are hidden by another without a queue: up to a hundredth.
           CHECK(made.configuration.launch->time_s > 0.99 * passing(made, hardware));
         }
@@ -88,11 +70,11 @@ TEST_CASE("no launch is shorter than what it moves takes", "[configure][law]") {
 TEST_CASE("a label that cuts nothing changes no launch", "[configure]") {
   const auto diagram = read_example("matmul.nap");
   const auto hardware = read_machine("h100-sxm5");
-  const std::vector<Cut> cuts = {{"a", side_by_side, 64}, {"c", side_by_side, 128}, {"b", in_turn, 64}};
-  auto more = cuts;
-  more.push_back({"a", in_turn, 64});
-  const auto with = run(kernel_of(diagram, more), hardware), without = run(kernel_of(diagram, cuts), hardware);
-  CHECK(with.configuration.launch->time_s == without.configuration.launch->time_s);
+  const auto launched = [&](const std::string& words) {
+    return run(testing::planned(diagram, words, hardware), hardware).configuration.launch->time_s;
+  };
+  const std::string words = "group a 64, c 128, stream b 64";
+  CHECK(launched(words + ", a 64 at smem") == launched(words + " at smem"));
 }
 
 TEST_CASE("a plan that is given back is that plan", "[cli][search]") {

@@ -2,6 +2,7 @@
 #include "napkin/distribute.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
+#include "support/planned.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
 
@@ -11,15 +12,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 Kernel kernel_of(const std::string& text, const std::string& labels, const Hardware& hardware) {
-  const auto diagram = read_text(text);
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  Sources sources;
-  Diagnostics diagnostics;
-  const auto parsed = parse_partition(sources, sources.add("labels", labels), diagnostics);
-  auto partition = resolve_partition(parsed, diagram, hardware, diagnostics);
-  REQUIRE(!diagnostics.has_errors());
-  return make_kernel(std::make_shared<const Derivation>(derive(diagram, all)), std::move(partition));
+  return testing::planned(read_text(text), labels, hardware);
 }
 
 RowNest distributed(const std::string& text, const std::string& labels) {
