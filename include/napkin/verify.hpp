@@ -37,7 +37,8 @@ struct VerifiedLevel {
   std::size_t level = 1;
   Count::At predicted, counted;
   bool matches = true;  // all four numbers
-  bool fits = true;     // what was counted, in the room of the level
+  bool fits = true;     // what was counted, in
+  double room = 0;      // of all that hold a piece together, in bytes or values as the level counts
 };
 struct VerifiedKernel {
   std::vector<std::string> statements;

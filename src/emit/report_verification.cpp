@@ -42,9 +42,9 @@ std::string both(std::int64_t predicted, std::int64_t counted) {
                               : fmt::format("{} B, not {} B", counted, predicted);
 }
 
-std::string room_text(const Level& level) {
-  if (!std::isfinite(level.room())) return "-";
-  return fmt::format("{} {}", level.room(), level.in_values ? "values" : "B");
+std::string room_text(const VerifiedLevel& verified, const Level& level) {
+  if (!std::isfinite(verified.room)) return "-";
+  return fmt::format("{} {}", verified.room, level.in_values ? "values" : "B");
 }
 
 Table level_table(const Verification& verification, const VerifiedKernel& kernel) {
@@ -52,7 +52,7 @@ Table level_table(const Verification& verification, const VerifiedKernel& kernel
   for (const auto& level : kernel.levels) {
     const auto& machine = verification.hardware.levels[level.level];
     table.rows.push_back({machine.name, both(level.predicted.transfer_bytes, level.counted.transfer_bytes),
-                          both(level.predicted.memory_bytes, level.counted.memory_bytes), room_text(machine),
+                          both(level.predicted.memory_bytes, level.counted.memory_bytes), room_text(level, machine),
                           !level.matches ? "WRONG"
                           : !level.fits  ? "DOES NOT FIT"
                                          : ""});
