@@ -87,9 +87,4 @@ std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardwa
   return all;
 }
 
-std::int64_t divisor_of(const std::vector<Divisor>& all, const std::string& axis) {
-  const auto found = std::ranges::find(all, axis, &Divisor::axis);
-  return found == all.end() ? 1 : found->size;
-}
-
 }  // namespace napkin

@@ -12,6 +12,4 @@ std::vector<Divisor> divisors_of(const BlockStep&, const Hardware&, std::int64_t
 // By wire, without the reasons, for full teams.
 std::map<WireId, std::int64_t> core_divisors(const BlockStep&, const Hardware&);
 
-std::int64_t divisor_of(const std::vector<Divisor>&, const std::string& axis);
-
 }  // namespace napkin

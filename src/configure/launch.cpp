@@ -111,9 +111,9 @@ class Reckoning {
     const double cores = static_cast<double>(launch_.cores) / static_cast<double>(launch_.blocks);
     return std::max(columns, model_ == Model::machine ? demand_.units_s * cores * rounds.all() : 0);
   }
-  // Published kernels whose blocks stay on their cores lose as much between two pieces as others between two blocks.
   // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
-  // times, so that each has its share of the cache's bandwidth.
+  // times, so that each has its share of the cache's bandwidth. Published kernels whose blocks stay on their cores lose
+  // as much between two pieces as others between two blocks.
   double ends() const {
     const auto& level = hardware_.levels[step_.core];
     const auto* tensor = hardware_.find(Unit::tensor);

@@ -28,17 +28,13 @@ std::string rows_of(const std::string& name, const std::string& text, std::int64
 std::vector<Case> row_cases() {
   const std::string by_rows = "group r 1 at smem", eight = "group r 8 at smem";
   const std::vector<std::string> sizes = {"r=5 x=7", "r=6 x=2048", "r=9 x=1021"};
-  const auto softmax = rows_of("rows_softmax", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n");
+  const auto softmax = [](const char* name, int x) {
+    return rows_of(name, "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n", x);
+  };
   return {
-      {"rows_softmax", softmax, {by_rows}, sizes},
-      {"rows_short",
-       rows_of("rows_short", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n", 128),
-       {by_rows},
-       {"r=5 x=7", "r=8 x=128", "r=7 x=99"}},
-      {"rows_long",
-       rows_of("rows_long", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n", 16384),
-       {by_rows},
-       {"r=3 x=9", "r=2 x=16384", "r=3 x=8191"}},
+      {"rows_softmax", softmax("rows_softmax", 2048), {by_rows}, sizes},
+      {"rows_short", softmax("rows_short", 128), {by_rows}, {"r=5 x=7", "r=8 x=128", "r=7 x=99"}},
+      {"rows_long", softmax("rows_long", 16384), {by_rows}, {"r=3 x=9", "r=2 x=16384", "r=3 x=8191"}},
       {"rows_masked",
        rows_of("rows_masked",
                "input S: f32[r, x]; input B: f32[r]\n"
@@ -59,10 +55,7 @@ std::vector<Case> row_cases() {
                "output Y\n"),
        {eight},
        {"r=5 x=7", "r=16 x=2048", "r=19 x=1021"}},
-      {"rows_longer",
-       rows_of("rows_longer", "input S: f16[r, x]\nP: f16[r, x] = softmax[x](S[r, x])\noutput P\n", 50000),
-       {by_rows},
-       {"r=3 x=9", "r=2 x=50000", "r=2 x=33331"}},
+      {"rows_longer", softmax("rows_longer", 50000), {by_rows}, {"r=3 x=9", "r=2 x=50000", "r=2 x=33331"}},
       {"rows_longer_layernorm",
        rows_of("rows_longer_layernorm",
                "input X: f16[r, x]; input G: f32[x]; input B: f16[x]\n"
