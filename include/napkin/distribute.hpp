@@ -21,6 +21,8 @@
 
 namespace napkin {
 
+constexpr std::int64_t rows_of_fragment = 16;
+
 // The wires that an array, or what a column runs over, has along the rows and columns of fragments, where its piece is
 // longer than 1; how many fragments of 16 rows and of 8 columns that is. Lanes that differ only in what a grid lacks
 // hold the same values.

@@ -1,6 +1,6 @@
 // The machine's own instructions as descriptions: shape, types, which lane holds what, text, and the least machine.
 // Everything else reads these rows; a new instruction is one more. Layouts are those of the PTX ISA, sections "Matrix
-// Fragments for mma", "ldmatrix" and "Matrix Fragments for wgmma.mma_async".
+// Fragments for mma", "ldmatrix", "stmatrix" and "Matrix Fragments for wgmma.mma_async".
 #pragma once
 
 #include <cstdint>
@@ -65,6 +65,14 @@ struct MatrixLoad {
 };
 std::span<const MatrixLoad> matrix_loads();
 
+// The other way: what lanes hold so becomes such matrices in shared memory. Of compute capability 9.0.
+struct MatrixStore {
+  int count;
+  bool transposed;
+  std::string_view ptx;
+};
+std::span<const MatrixStore> matrix_stores();
+
 // Copies from global into shared memory while the warp goes on.
 struct AsyncCopy {
   int bytes;
@@ -81,6 +89,7 @@ std::string product_name(const MatrixInstruction&);
 // registers, by that function or, on 9.0, by ptxas.
 bool multiplies_directly(const MatrixInstruction&, int machine);
 std::string function_name(const MatrixLoad&);
+std::string function_name(const MatrixStore&);
 std::string function_name(const AsyncCopy&);
 std::string function_name(const MatrixInstruction& team, std::int64_t columns, bool from_registers);
 // By TMA, of arrays of 1 to 5 dimensions; into the memories of several blocks of a cluster at once.

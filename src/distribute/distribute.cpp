@@ -146,8 +146,8 @@ std::optional<std::string> Distributing::two_formats() const {
   return std::nullopt;
 }
 
-// The wire along rows: kept by every product, and carried by every operand that the warp computed; of several the first
-// that fills teams.
+// The wire along rows: kept by every product, and carried by every operand that the warp computed; of several that fill
+// teams the planned one, else the first.
 void Distributing::find_rows() {
   auto wires = diagram().at(result_.products.front().compute->column.output).wires;
   std::erase_if(wires, [&](WireId wire) {
@@ -157,7 +157,8 @@ void Distributing::find_rows() {
   if (wires.empty()) throw Misfit{"no wire can run along the rows of all its products"};
   const auto fills = [&](WireId wire) { return by_teams() && fills_teams(wire); };
   const auto found = std::find_if(wires.begin(), wires.end(), fills);
-  rows_ = found == wires.end() ? wires.front() : *found;
+  const bool as_planned = planned_.rows && has(wires, *planned_.rows) && fills(*planned_.rows);
+  rows_ = as_planned ? *planned_.rows : found == wires.end() ? wires.front() : *found;
 }
 bool Distributing::may_be_rows(const Product& product, WireId wire) const {
   const auto carries = [&](const Operand& side) { return has_wire(side, wire); };
@@ -194,16 +195,26 @@ namespace {
 
 // The same for as many blocks on a core as planned, or for as many as there is room for.
 WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned,
-                     bool tight) {
+                     Reserve reserve) {
   for (auto blocks = planned.blocks; blocks > 1; --blocks) try {
-      return Distributing(fitted, hardware, alone.team, planned, blocks, tight).run();
+      return Distributing(fitted, hardware, alone.team, planned, blocks, reserve).run();
     } catch (const Misfit&) {
     }
   return alone;
 }
 
+// How many positions the smallest pieces of blocks have, all wires together.
+double piece_of(const Partition& partition, std::size_t leaf) {
+  std::map<WireId, std::int64_t> pieces;
+  for (const auto& split : partition.splits)
+    if (split.level != leaf) pieces[split.wire] = split.size;
+  double all = 1;
+  for (const auto& [wire, size] : pieces) all *= static_cast<double>(size);
+  return all;
+}
+
 std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned,
-                                    bool tight) {
+                                    Reserve reserve) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -212,8 +223,8 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
   for (;;) {
     try {
       if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result =
-          with_blocks(Distributing(fitted, hardware, team, planned, 1, tight).run(), fitted, hardware, planned, tight);
+      auto result = with_blocks(Distributing(fitted, hardware, team, planned, 1, reserve).run(), fitted, hardware,
+                                planned, reserve);
       result.partition = fitted.partition;
       if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
       if (team > 1) share_tiles(result);
@@ -229,10 +240,18 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
 
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team,
                                            const Planned& planned) {
-  auto result = fit(kernel, hardware, team, planned, false);
-  if (std::holds_alternative<WarpNest>(result)) return result;
-  auto tight = fit(kernel, hardware, team, planned, true);
-  return std::holds_alternative<WarpNest>(tight) ? tight : result;
+  const auto leaf = hardware.levels.size() - 1;
+  const auto length = [&](const auto& result) {
+    const auto* nest = std::get_if<WarpNest>(&result);
+    return nest ? piece_of(nest->partition, leaf) : 0;
+  };
+  auto ample = fit(kernel, hardware, team, planned, Reserve::ample);
+  if (length(ample) >= piece_of(kernel.partition, leaf)) return ample;
+  auto close = fit(kernel, hardware, team, planned, Reserve::close);
+  if (length(close) > length(ample)) return close;
+  if (length(ample) > 0) return ample;
+  auto scarce = fit(kernel, hardware, team, planned, Reserve::scarce);
+  return length(scarce) > 0 ? scarce : ample;
 }
 
 }  // namespace

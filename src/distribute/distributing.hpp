@@ -16,17 +16,21 @@
 namespace napkin {
 
 constexpr std::int64_t most_team_registers = 240;  // of a lane
-constexpr std::int64_t row_tile = 16, column_tile = 8, column_pair = 16;
+constexpr std::int64_t row_tile = rows_of_fragment, column_tile = 8, column_pair = 16;
 
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_of(length, step) * step; }
 
+// Registers that are left to a compiler beside values: as it likes it, as it gets by with in most kernels, which longer
+// pieces are worth, and where nothing fits otherwise so few that it may spill.
+enum class Reserve : std::uint8_t { ample, close, scarce };
+
 class Distributing {
  public:
-  // With so many blocks beside each other on a core; `tight`: with no registers to spare for the compiler.
+  // With so many blocks beside each other on a core.
   Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks,
-               bool tight)
-      : kernel_(kernel), hardware_(hardware), tight_(tight) {
+               Reserve reserve)
+      : kernel_(kernel), hardware_(hardware), planned_(planned), reserve_(reserve) {
     result_.team = team;
     result_.planned = planned.overlap;
     result_.planned_blocks = planned.blocks;
@@ -71,6 +75,7 @@ class Distributing {
   // Teams
 
   void check_teams() const;
+  std::int64_t rows_of_warp() const;
   bool may_fill_teams() const;
   bool fills_teams(WireId wire) const;
   void check_team_product(const Product& product) const;
@@ -80,6 +85,7 @@ class Distributing {
   void share_registers();
   void find_rings(const Block& block, const For* loop);
   void find_stores();
+  StagedTile tile_of_store(BufferId id) const;
   std::size_t dimension_of(ArrayId array, WireId wire) const;
   bool may_leave_in_boxes(BufferId id) const;
   std::int64_t store_bytes() const;
@@ -139,7 +145,7 @@ class Distributing {
   std::int64_t most_registers() const;
   std::int64_t rest() const;
   bool reads_tile_by_number(const Compute& compute) const;
-  std::int64_t positions() const;
+  bool folds_tile(const Compute& compute) const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;
@@ -173,14 +179,17 @@ class Distributing {
     Save save;
     const Block* block;
   };
+  bool is_beside_product(const PlacedColumn& place) const;
+
   Kernel kernel_;
   const Hardware& hardware_;
+  const Planned& planned_;
   WarpNest result_;
   std::map<WireId, Part> parts_;
   std::vector<PlacedLoad> loads_;
   std::vector<PlacedColumn> computes_;
   std::vector<PlacedSave> saves_;
-  bool tight_ = false;
+  Reserve reserve_;
   WireId rows_;
   std::set<BufferId> asked_;  // which pieces count: read before anything is copied for them
 };

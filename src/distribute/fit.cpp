@@ -60,17 +60,27 @@ bool gather(Partition& partition, WireId wire, std::size_t leaf) {
   return true;
 }
 
-// Sixteen rows to each warp of the block, whose teams are full. A piece of half a team's rows is left to warps, unless
-// it may grow.
-bool deal(Partition& partition, WireId wire, std::size_t leaf, int team, bool may_grow) {
+// As many rows to each warp of the block as wanted, or sixteen where teams would not be full then. A piece of half a
+// team's rows is left to warps, unless it may grow.
+bool deal(Partition& partition, const Misfit& misfit, std::size_t leaf, int team) {
+  const auto wire = *misfit.dealt;
   auto* block = find(partition, wire, false, leaf);
   const auto rows = fragment * team;
   if (!block) return false;
   if (block->kind == SplitKind::stream) return gather(partition, wire, leaf);
-  if (block->size * 2 <= rows && !may_grow) return false;
+  if (block->size * 2 <= rows && !misfit.may_grow) return false;
   block->size = std::max(block->size / rows, std::int64_t{1}) * rows;
+  const auto of_warp = block->size % (misfit.rows_of_warp * team) == 0 ? misfit.rows_of_warp : fragment;
   std::erase_if(partition.splits, [&](const Split& s) { return s.level == leaf; });
-  partition.splits.push_back({SplitKind::group, wire, fragment, leaf});
+  partition.splits.push_back({SplitKind::group, wire, of_warp, leaf});
+  return true;
+}
+
+// More teams share out the same rows.
+bool spread(Partition& partition, WireId wire, std::size_t leaf, int team) {
+  auto* warps = find(partition, wire, true, leaf);
+  if (team == 1 || !warps || warps->size <= fragment) return false;
+  warps->size = fragment;
   return true;
 }
 
@@ -137,7 +147,7 @@ void nest_pieces(Partition& partition, std::size_t leaf) {
 }
 
 bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, std::size_t leaf, int team) {
-  if (misfit.dealt) return deal(partition, *misfit.dealt, leaf, team, misfit.may_grow);
+  if (misfit.dealt) return deal(partition, misfit, leaf, team);
   for (const auto& single : misfit.single) take_single(partition, single, leaf);
   if (!misfit.single.empty()) return true;
   for (const auto wire : misfit.whole)
@@ -145,10 +155,11 @@ bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, st
   const auto any = [&](const std::vector<WireId>& wires, auto change) {
     return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf, team); });
   };
-  return (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) || any(misfit.shorten, shorten) ||
-         (misfit.by_warps && any(misfit.shorten, take_warp)) || any(misfit.fewer, take_warp) ||
-         std::any_of(misfit.shorten.begin(), misfit.shorten.end(),
-                     [&](WireId wire) { return halve(partition, wire, diagram, leaf); });
+  return any(misfit.shorten, spread) || (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) ||
+         any(misfit.shorten, shorten) || (misfit.by_warps && any(misfit.shorten, take_warp)) ||
+         any(misfit.fewer, take_warp) || std::any_of(misfit.shorten.begin(), misfit.shorten.end(), [&](WireId wire) {
+           return halve(partition, wire, diagram, leaf);
+         });
 }
 
 }  // namespace napkin

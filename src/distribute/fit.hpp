@@ -16,6 +16,7 @@ struct Misfit {
   std::vector<WireId> whole{};    // streams of them are left out
   std::vector<WireId> fewer{};    // a block of one warp less along the first that has several
   std::optional<WireId> dealt{};  // to teams, and no other wire to warps
+  std::int64_t rows_of_warp = 0;  // then, where they share out a block's
   bool by_warps = true;           // fewer of them leave more room for each
   bool may_grow = false;          // its piece may become a team's
   std::vector<Split> single{};    // pieces of one position, in place of those there are

@@ -1,20 +1,21 @@
 // What it all takes: registers of a lane, shared memory of a block.
 #include <fmt/format.h>
 
+#include <array>
+
 #include "distribute/distributing.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
-constexpr std::int64_t addresses = 92;       // of a lane: what a compiler needs beside values, and
-constexpr std::int64_t by_number = 16;       // more where columns read tiles of two dimensions number by number
-constexpr std::int64_t widening = 16;        // more where operands are widened on their way
-constexpr std::int64_t to_spare = 8;         // what it should have left where operands are kept
-constexpr std::int64_t team_addresses = 50;  // descriptors take the place of many of them
-constexpr std::int64_t tight_addresses = 52, tight_team_addresses = 40;  // and where it may spill
-constexpr std::int64_t team_to_spare = 14;   // what it should have left where teams in turn overlap within as well
-constexpr std::int64_t team_positions = 22;  // where masks compare them, or folds read tiles number by number
+// Of a lane, beside values, by the reserve; descriptors take the place of many addresses.
+constexpr std::array<std::int64_t, 3> addresses = {92, 80, 52}, team_addresses = {50, 48, 40};
+constexpr std::int64_t by_number = 16;      // more where columns read tiles of two dimensions number by number
+constexpr std::int64_t widening = 32;       // more where operands are widened on their way
+constexpr std::int64_t to_spare = 8;        // what it should have left where operands are kept
+constexpr std::int64_t team_to_spare = 14;  // what it should have left where teams in turn overlap within as well
+constexpr std::int64_t positions = 22;  // more where folds read tiles number by number, and for teams where masks do
 constexpr std::int64_t wanted_copies = 2, line = 128;
 
 }  // namespace
@@ -46,13 +47,26 @@ std::int64_t Distributing::most_registers() const {
 }
 // Beside values and operands: what a compiler needs, or where nothing fits so, what it gets by with.
 std::int64_t Distributing::rest() const {
-  if (tight_) return by_teams() ? tight_team_addresses : tight_addresses;
-  if (by_teams()) return team_addresses + positions();
+  const auto any = [&](auto is) {
+    return std::any_of(computes_.begin(), computes_.end(), [&](const PlacedColumn& place) { return is(place); });
+  };
+  const auto least = (by_teams() ? team_addresses : addresses)[static_cast<std::size_t>(reserve_)];
+  if (reserve_ == Reserve::scarce) return least;
+  const bool folds = any([&](const PlacedColumn& place) { return folds_tile(*place.compute); });
+  if (by_teams()) {
+    const bool masks = any([](const PlacedColumn& place) { return !place.compute->masks.empty(); });
+    const bool mixes = any([&](const PlacedColumn& place) { return is_beside_product(place); });
+    return (mixes ? team_addresses.front() : least) + (folds || masks ? positions : 0);
+  }
+  const bool reads = any([&](const PlacedColumn& place) { return reads_tile_by_number(*place.compute); });
   const auto& products = result_.products;
-  const bool reads = std::any_of(computes_.begin(), computes_.end(),
-                                 [&](const PlacedColumn& place) { return reads_tile_by_number(*place.compute); });
   const bool widens = std::any_of(products.begin(), products.end(), [](const Product& p) { return p.widened; });
-  return addresses + (reads ? by_number : 0) + (widens ? widening : 0);
+  return least + (folds ? positions : reads ? by_number : 0) + (widens ? widening : 0);
+}
+bool Distributing::folds_tile(const Compute& compute) const {
+  return compute.column.fold && !result_.product(&compute) &&
+         std::any_of(compute.reads.begin(), compute.reads.end(),
+                     [&](const auto& read) { return is_input(read.second); });
 }
 // A column that is no product reads a tile of two dimensions.
 bool Distributing::reads_tile_by_number(const Compute& compute) const {
@@ -61,14 +75,11 @@ bool Distributing::reads_tile_by_number(const Compute& compute) const {
     return tile != result_.tiles.end() && tile->second.row;
   });
 }
-std::int64_t Distributing::positions() const {
-  const auto needs = [&](const PlacedColumn& place) {
-    const auto& compute = *place.compute;
-    const bool reads_tiles = std::any_of(compute.reads.begin(), compute.reads.end(),
-                                         [&](const auto& read) { return is_input(read.second); });
-    return !compute.masks.empty() || (compute.column.fold && reads_tiles && !result_.product(&compute));
-  };
-  return std::any_of(computes_.begin(), computes_.end(), needs) ? team_positions : 0;
+// In the rounds of products lanes compute as well.
+bool Distributing::is_beside_product(const PlacedColumn& place) const {
+  return !result_.product(place.compute) && std::any_of(computes_.begin(), computes_.end(), [&](const auto& other) {
+    return other.block == place.block && other.block != &nest().body && result_.product(other.compute);
+  });
 }
 // What the plan has not counted: teams in turn overlap within as well where registers have room to spare for it.
 void Distributing::fit_step() {
@@ -104,7 +115,7 @@ std::int64_t Distributing::values(BufferId id) const {
 // and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
-  if (by_teams()) return product.rows.computed ? product.steps * product.instruction->a.registers : 0;
+  if (by_teams()) return product.rows.computed ? grid.row_tiles * product.steps * product.instruction->a.registers : 0;
   return (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }
 // Where it is planned, the nest loads the operand outside of the product's block, and there is room.

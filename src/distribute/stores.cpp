@@ -18,27 +18,37 @@ void Distributing::find_stores() {
       result_.no_stores = "pieces of theirs do not lie along memory in whole fragments";
       continue;
     }
-    StagedTile tile;
-    tile.row = dimension_of(buffer.array, rows_);
-    tile.column = buffer.at.size() - 1;
-    tile.layout = paneled_tile(result_.warps * row_tile, result_.arrays.at(save.from).column_tiles * column_tile,
-                               row(diagram().at(buffer.array).type).bytes);
-    result_.stores[save.from] = tile;
+    result_.stores[save.from] = tile_of_store(save.from);
   }
+}
+// Of each team's rows those of one instruction at a time. Where they run along memory the tile lies across.
+StagedTile Distributing::tile_of_store(BufferId id) const {
+  const auto& array = diagram().at(nest().at(id).array);
+  const auto& grid = result_.arrays.at(id);
+  const std::int64_t rows = result_.warps * row_tile, columns = grid.column_tiles * column_tile;
+  const auto bytes = row(array.type).bytes;
+  const bool across = array.wires.back() == rows_;
+  StagedTile tile;
+  tile.row = dimension_of(nest().at(id).array, across ? *grid.columns : rows_);
+  tile.column = array.wires.size() - 1;
+  tile.layout = across ? paneled_tile(columns, rows, bytes) : paneled_tile(rows, columns, bytes);
+  return tile;
 }
 std::size_t Distributing::dimension_of(ArrayId array, WireId wire) const {
   const auto& wires = diagram().at(array).wires;
   return static_cast<std::size_t>(std::find(wires.begin(), wires.end(), wire) - wires.begin());
 }
-// Rows and columns of fragments, along memory. Copies know the ends of arrays and not those of pieces, which fragments
-// therefore fill.
+// Rows and columns of fragments, one of them along memory. Copies know the ends of arrays and not those of pieces,
+// which fragments therefore fill. Panels across are no wider than a team's rows.
 bool Distributing::may_leave_in_boxes(BufferId id) const {
   const auto& buffer = nest().at(id);
   const auto& grid = result_.arrays.at(id);
-  const auto& wires = diagram().at(buffer.array).wires;
-  if (grid.rows != rows_ || !grid.columns || wires.back() != *grid.columns || wires.size() > most_dimensions)
-    return false;
-  return buffer.extent.back() == grid.column_tiles * column_tile || !is_split(*grid.columns);
+  const auto& array = diagram().at(buffer.array);
+  if (grid.rows != rows_ || !grid.columns || array.wires.size() > most_dimensions) return false;
+  const bool across = array.wires.back() == rows_ && row(array.type).bytes > 1;
+  if (!across && array.wires.back() != *grid.columns) return false;
+  const auto extent = buffer.extent[dimension_of(buffer.array, *grid.columns)];
+  return extent == grid.column_tiles * column_tile || !is_split(*grid.columns);
 }
 
 std::int64_t Distributing::store_bytes() const {

@@ -15,19 +15,23 @@ constexpr std::size_t most_dimensions = 5;
 
 }  // namespace
 
-// Sixteen rows for each warp, full teams, and no other wire split between warps.
+// As many rows for each warp as planned, full teams, and no other wire split between warps.
 void Distributing::check_teams() const {
   const auto found = parts_.find(rows_);
-  const bool dealt = parts_.size() == 1 && found != parts_.end() && found->second.size == row_tile &&
-                     found->second.parts % result_.team == 0;
+  const bool dealt = parts_.size() == 1 && found != parts_.end() && found->second.size % row_tile == 0 &&
+                     found->second.parts % result_.team == 0 && found->second.size <= rows_of_warp();
   if (!dealt)
     throw Misfit{.reason = fmt::format("rows along {} cannot be dealt to teams of {} warps", name(rows_), result_.team),
                  .dealt = rows_,
+                 .rows_of_warp = rows_of_warp(),
                  .may_grow = may_fill_teams()};
   if (result_.warps > most_teams * result_.team)
     throw Misfit{"its rows are more teams than a block may have", {}, {}, {rows_}};
 }
 
+std::int64_t Distributing::rows_of_warp() const {
+  return std::max(planned_.team_rows / result_.team / row_tile, std::int64_t{1}) * row_tile;
+}
 // Whether a piece of fewer rows than a team has may become longer: there are as many, and every core still has a block.
 bool Distributing::may_fill_teams() const {
   const auto rows = row_tile * result_.team;

@@ -21,8 +21,9 @@ Planned planned(const Kernel& kernel, const Hardware& hardware) {
   if (!deal.runs()) return {};
   const auto there = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(demand.per_core)));
   const auto keeping = kept(*dealing, deal, demand);
-  return {deal.chosen().overlap, std::min(deal.chosen().occupancy.blocks, there), deal.chosen().stages,
-          keeping && keeping->chosen};
+  return {deal.chosen().overlap, std::min(deal.chosen().occupancy.blocks, there),
+          deal.chosen().stages,  keeping && keeping->chosen,
+          dealing->step().row,   deal.team.rows};
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
 std::int64_t teams_in_turn(Overlap overlap, std::int64_t teams) {

@@ -7,11 +7,14 @@ namespace napkin {
 
 // As the launch is fastest in the model of the machine, of the kernel as it is split among cores, for teams are dealt
 // anew: what overlaps, `none` where it does not run there; how many blocks are beside each other on a core; how many
-// copies there are of tiles of a stream; and whether registers keep operands that outlive it.
+// copies there are of tiles of a stream; whether registers keep operands that outlive it; and which wire is dealt out
+// to teams, so many rows to each.
 struct Planned {
   Overlap overlap = Overlap::none;
   std::int64_t blocks = 1, stages = 1;
   bool keeps = false;
+  std::optional<WireId> rows{};
+  std::int64_t team_rows = 0;
 };
 Planned planned(const Kernel&, const Hardware&);
 bool in_turn(Overlap);

@@ -72,18 +72,22 @@ void FragmentPrinter::print(const Compute& compute) {
 void FragmentPrinter::print(const Save& save) {
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
-  const auto& array = page_.diagram.at(buffer.array);
-  const auto& grid = warps_.arrays.at(save.from);
-  out_.line(fmt::format("// save {}", array.name));
-  if (warps_.stores.contains(save.from)) return store(save.from);
-  if (grid.rows && grid.columns && array.wires.back() == *grid.columns) return save_pairs(save.from);
+  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
+  warps_.stores.contains(save.from) ? store(save.from) : this->save(save.from);
+}
+
+// From registers.
+void FragmentPrinter::save(BufferId id) {
+  const auto array = page_.nest.at(id).array;
+  const auto& grid = warps_.arrays.at(id);
+  if (grid.rows && grid.columns && page_.diagram.at(array).wires.back() == *grid.columns) return save_pairs(id);
   Here here;
   int opened = open_cells(grid, here);
-  if (const auto guarded = guard(buffer.array, here); !guarded.empty()) {
+  if (const auto guarded = guard(array, here); !guarded.empty()) {
     out_.open(fmt::format("if ({})", guarded));
     ++opened;
   }
-  out_.line(fmt::format("napkin_global_write({}, {});", element(buffer.array, here), stored(save.from, here)));
+  out_.line(fmt::format("napkin_global_write({}, {});", element(array, here), stored(id, here)));
   close(opened);
 }
 
@@ -105,6 +109,9 @@ void FragmentPrinter::save_pairs(BufferId id) {
 FragmentPrinter::Here FragmentPrinter::open_pairs(const Grid& grid, Here& first) {
   first.column = lanes.column;
   loop(first.column, grid.column_tiles);
+  return pair(grid, first);
+}
+FragmentPrinter::Here FragmentPrinter::pair(const Grid& grid, Here& first) {
   auto second = first;
   for (auto* here : {&first, &second}) {
     here->pair = here == &first ? "0" : "1";
@@ -181,10 +188,15 @@ int FragmentPrinter::open_rows(const Grid& grid, Here& here) {
   if (!grid.rows) return place(grid, here, false, false), 0;
   here.row = lanes.row, here.half = lanes.half;
   loop(here.row, grid.row_tiles);
+  open_half(grid, here);
+  return 2;
+}
+// Of the rows of a fragment that is at hand.
+void FragmentPrinter::open_half(const Grid& grid, Here& here) {
+  here.row = lanes.row, here.half = lanes.half;
   loop(here.half, 2);
   if (!here.column.empty()) here.value = fmt::format("{} * 2 + {}", here.half, here.pair);
   place(grid, here, true, false);
-  return 2;
 }
 int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
   if (!grid.columns) return place(grid, here, false, false), 0;
@@ -203,12 +215,21 @@ void FragmentPrinter::close(int opened) {
 // where something is read.
 void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
   const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
-  if (rows) place(*grid.rows, fmt::format("{} * 16 + {} * 8 + {}", here.row, half, lanes.group), here);
+  if (rows)
+    place(*grid.rows, fmt::format("{} * {} + {} * 8 + {}", here.row, row_step(*grid.rows), half, lanes.group), here);
   if (columns) place_column(grid, here);
   for (std::uint32_t w = 0; w < page_.own.size(); ++w)
     if (const auto& piece = page_.own[w]; piece.extent == 1) here.position.try_emplace(WireId{w}, piece.position);
 }
 
+// From a fragment's rows to the next one's: an instruction of a team has those of all its warps one after another.
+std::int64_t FragmentPrinter::row_step(WireId rows) const {
+  const auto& groups = page_.nest.groups;
+  const bool dealt = std::any_of(groups.begin(), groups.end(), [&](const Split& group) {
+    return group.wire == rows && group.level > page_.kernel.block_level;
+  });
+  return rows_of_fragment * (dealt ? warps_.team : 1);
+}
 void FragmentPrinter::place_column(const Grid& grid, Here& here) {
   place(*grid.columns, fmt::format("{} * 8 + {} * 2 + {}", here.column, lanes.quad, here.pair), here);
 }

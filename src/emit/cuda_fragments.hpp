@@ -67,14 +67,24 @@ class FragmentPrinter {
   void place(const Grid&, Here&, bool rows, bool columns);
   void place(WireId, const std::string& offset, Here&);
   void place_column(const Grid&, Here&);
+  std::int64_t row_step(WireId rows) const;
   void close(int opened);
   void loop(const std::string& counter, std::int64_t count, bool unrolled = true);
 
+  void save(BufferId);
   void save_pairs(BufferId);
+  void open_half(const Grid&, Here&);
   Here open_pairs(const Grid&, Here& first);
+  Here pair(const Grid&, Here& first);  // the second of two numbers side by side
   void store(BufferId);
+  bool lies_across(BufferId) const;
+  std::string staged_at(BufferId, const std::string& row, const std::string& column) const;
   void stage(BufferId);
-  void copy_out(BufferId);
+  void stage_matrices(BufferId);
+  std::string first_row(BufferId) const;
+  std::string first_stored(BufferId, WireId) const;
+  void copy_boxes(BufferId);
+  void copy_numbers(BufferId);
   std::string element(ArrayId, const Here&) const;
   std::string stored(BufferId, const Here&);
 

@@ -141,6 +141,33 @@ __device__ __forceinline__ void napkin_stage_pair(T* at, T first, T second) {
   napkin_shared_write(reinterpret_cast<napkin_pair<T>*>(at), napkin_pair<T>{first, second});
 }
 )";
+constexpr std::string_view number_store_functions =
+    R"(// The same part of a tile that leaves, by all threads of its team: so many rows from one row and column on, of which
+// so many are inside of the array.
+template <int rows, int columns, int tile_rows, int panel, int bits, class T>
+__device__ __forceinline__ void napkin_store_numbers(const T* tile, int row, int column, T* to, long long row_step,
+                                                     int rows_left, int columns_left) {
+#pragma unroll 1
+  for (int i = threadIdx.x % 128; i < rows * columns; i += 128) {
+    const int down = i / columns, along = i % columns;
+    if (down < rows_left && along < columns_left)
+      napkin_global_write(to + down * row_step + along,
+                          napkin_shared_read(tile + napkin_panel_place<tile_rows, panel, int(sizeof(T)), bits>(
+                                                        row + down, column + along)));
+  }
+}
+)";
+constexpr std::string_view matrix_store_functions =
+    R"(// Two numbers of two bytes in a register, the first in its low half.
+template <class T>
+__device__ __forceinline__ unsigned napkin_both(T first, T second) {
+  unsigned both;
+  const T pair[2] = {first, second};
+  static_assert(sizeof pair == sizeof both, "numbers of two bytes");
+  memcpy(&both, pair, sizeof both);
+  return both;
+}
+)";
 
 constexpr std::string_view cluster_functions =
     R"(// A warp has read the tiles of a ring's copy, which the blocks of a cluster fill together: all of them are told.
@@ -167,6 +194,9 @@ std::string warp_definitions(const std::string& used_in) {
          std::string(fast_functions) + (tiles || by_teams ? std::string(tile_functions) + "\n" : "") +
          (by_teams ? std::string(team_functions) + "\n" : "") +
          (used_in.find("napkin_stage_pair(") != std::string::npos ? std::string(store_functions) + "\n" : "") +
+         (used_in.find("napkin_store_numbers<") != std::string::npos ? std::string(number_store_functions) + "\n"
+                                                                     : "") +
+         (used_in.find("napkin_both(") != std::string::npos ? std::string(matrix_store_functions) + "\n" : "") +
          (used_in.find("napkin_release_cluster<") != std::string::npos ? std::string(cluster_functions) + "\n" : "") +
          rows;
 }

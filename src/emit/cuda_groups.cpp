@@ -45,8 +45,12 @@ std::vector<GroupPrinter::Entered> GroupPrinter::enter(bool of_blocks) {
 void GroupPrinter::print(const Entered& entered, const std::string& number) {
   const auto& [group, around, begin] = entered;
   const auto offset = group->size == 1 ? number : fmt::format("{} * {}", number, group->size);
+  print(entered, offset, group->size);
+}
+void GroupPrinter::print(const Entered& entered, const std::string& offset, std::int64_t reach) {
+  const auto& [group, around, begin] = entered;
   page_.out.declare(begin, around.is_whole() ? offset : fmt::format("{} + {}", around.begin, offset), words(*group));
-  page_.out.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, group->size, around.end));
+  page_.out.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, reach, around.end));
 }
 
 void GroupPrinter::blocks() {

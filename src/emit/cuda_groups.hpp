@@ -26,6 +26,8 @@ class GroupPrinter {
   std::vector<Entered> enter(bool of_blocks);
   // `number` counts the piece inside the piece around it.
   void print(const Entered&, const std::string& number);
+  // It begins so far inside the piece around it, and ends `reach` positions further at the latest.
+  void print(const Entered&, const std::string& offset, std::int64_t reach);
   // The groups of blocks, from the block's number.
   void blocks();
   // Groups of blocks from the number `block`; where there is no such piece, `otherwise`: "return" or "continue".

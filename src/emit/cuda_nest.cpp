@@ -90,10 +90,21 @@ void NestPrinter::warps() {
     auto number = faster == 1 ? lanes.warp : fmt::format("{} / {}", lanes.warp, faster);
     if (!slowest) number += fmt::format(" % {}", each.most());
     if (each.around.is_whole()) page_.limit(each.group->wire);
+    if (warps_.team > 1 && each.group->size > rows_of_fragment) {
+      rows_of_team(each);
+      continue;
+    }
     groups_.print(each, each.group->size == 1 || number == lanes.warp ? number : "(" + number + ")");
   }
   for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
   out_.line();
+}
+// A team's rows lie one after another, and each instruction has the next 64 of them: a warp has 16 of every 64.
+void NestPrinter::rows_of_team(const GroupPrinter::Entered& rows) {
+  const auto together = rows_of_fragment * warps_.team, all = rows.group->size * warps_.team;
+  const auto offset =
+      fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.team, all, rows_of_fragment);
+  groups_.print(rows, offset, all - together + rows_of_fragment);
 }
 void NestPrinter::only_position(std::uint32_t w) {
   auto& piece = page_.own[w];

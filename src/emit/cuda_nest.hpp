@@ -65,6 +65,7 @@ class NestPrinter {
   std::string asked(const Ask&);
   std::string read_once(const Buffer&, const std::vector<std::string>& at) const;
   std::string clear_piece(const For&, const std::string& begin, const WirePiece& around) const;
+  void rows_of_team(const GroupPrinter::Entered&);
   void only_position(std::uint32_t wire);
 
   std::map<BufferId, BufferId> from_;  // of tiles

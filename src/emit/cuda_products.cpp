@@ -146,11 +146,11 @@ void FragmentPrinter::pack(const Product& product, const std::string& to) {
       here.unclamped[product.over] = at;
       here.position[product.over] = fmt::format("min({}, {} - 1)", at, piece.end);
       if (grid.rows)
-        here.position[*grid.rows] =
-            fmt::format("min({}, {} - 1)",
-                        sum(page_.own[grid.rows->index].begin,
-                            fmt::format("{} * 16 + {} * 8 + {}", here.row, here.half, lanes.group)),
-                        page_.own[grid.rows->index].end);
+        here.position[*grid.rows] = fmt::format(
+            "min({}, {} - 1)",
+            sum(page_.own[grid.rows->index].begin,
+                fmt::format("{} * {} + {} * 8 + {}", here.row, row_step(*grid.rows), here.half, lanes.group)),
+            page_.own[grid.rows->index].end);
       place({}, here, false, false);
       out_.declare(at, sum(piece.begin, offset));
       const auto text = passing == warps_.in_passing.end() ? slot(product.rows.buffer, here)

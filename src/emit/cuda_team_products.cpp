@@ -31,14 +31,16 @@ void FragmentPrinter::issue(const Product& product) {
   const auto& grid = warps_.columns.at(product.compute);
   const auto columns = grid.column_tiles * product.instruction->n;
   const bool packed = product.rows.computed;
-  const auto rows = packed ? fmt::format("{}[{}]", operands_.at(product.compute), lanes.step)
+  const auto rows = packed ? fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step)
                            : team_operand(product.rows, product, true);
   const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
   loop(lanes.step, product.steps);
-  out_.line(fmt::format("{}<{}{}>({}[0][0], {}, {});", function_name(*product.instruction, columns, packed),
+  loop(lanes.row, grid.row_tiles);
+  out_.line(fmt::format("{}<{}{}>({}[{}][0], {}, {});", function_name(*product.instruction, columns, packed),
                         packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
-                        page_.buffer(product.compute->to), rows, team_operand(product.columns, product, false)));
-  out_.close();
+                        page_.buffer(product.compute->to), lanes.row, rows,
+                        team_operand(product.columns, product, false)));
+  close(2);
 }
 void FragmentPrinter::arrived(const Product& product) {
   hold(product);
@@ -54,13 +56,13 @@ void FragmentPrinter::hold(const Product& product) {
 void FragmentPrinter::pack_rows(const Product& product) {
   if (!declared_ahead_.contains(product.compute)) declare_operands(product);
   loop(lanes.step, product.steps);
-  loop(lanes.row, 1);
-  pack(product, fmt::format("{}[{}]", operands_.at(product.compute), lanes.step));
+  loop(lanes.row, warps_.columns.at(product.compute).row_tiles);
+  pack(product, fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step));
   close(2);
 }
 void FragmentPrinter::declare_operands(const Product& product) {
   const auto& name = operands_[product.compute] = page_.pool.fresh("a");
-  out_.line(fmt::format("unsigned {}[{}][4];", name, product.steps));
+  out_.line(fmt::format("unsigned {}[{}][{}][4];", name, warps_.columns.at(product.compute).row_tiles, product.steps));
 }
 // Around the loop in whose rounds they are prepared.
 void FragmentPrinter::operands(const Product& product) {
@@ -81,9 +83,11 @@ std::string FragmentPrinter::team_operand(const Operand& side, const Product& pr
   if (own.is_whole()) page_.limit(wire);
   if (page_.own[product.over.index].is_whole()) page_.limit(product.over);
   const auto panel = layout.panel, panel_size = layout.rows * layout.panel, k = product.instruction->k;
-  const auto first = own.begin == base ? ""
-                     : base == "0"     ? fmt::format("{0} / {1}", own.begin, product.instruction->m)
-                                       : fmt::format("({} - {}) / {}", own.begin, base, product.instruction->m);
+  auto first = own.begin == base ? ""
+               : base == "0"     ? fmt::format("{0} / {1}", own.begin, product.instruction->m)
+                                 : fmt::format("({} - {}) / {}", own.begin, base, product.instruction->m);
+  if (rows && warps_.columns.at(product.compute).row_tiles > 1)
+    first = first.empty() ? lanes.row : fmt::format("({} + {})", first, lanes.row);
   // How far one team's rows are from the next's.
   const auto step_of_teams =
       side.transposed ? product.instruction->m / panel * panel_size : product.instruction->m * panel;

@@ -400,7 +400,8 @@ std::vector<TileMap> store_maps(const WarpNest& warps) {
     const auto array = warps.nest->at(id).array;
     TileMap map{array, std::vector<std::int64_t>(warps.nest->scratch.at(array).wires.size(), 1),
                 tile.layout.panel * tile.layout.bytes};
-    map.box[*tile.row] = warps.team * std::int64_t{16};
+    const bool across = warps.nest->scratch.at(array).wires[*tile.column] == *warps.arrays.at(id).rows;
+    map.box[*tile.row] = across ? tile.layout.rows : warps.team * rows_of_fragment;
     map.box[*tile.column] = tile.layout.panel;
     all.push_back(map);
   }

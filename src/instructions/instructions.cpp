@@ -57,6 +57,11 @@ constexpr std::array load_rows = {
     MatrixLoad{4, true, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
 };
 
+constexpr std::array store_rows = {
+    MatrixStore{4, false, "stmatrix.sync.aligned.m8n8.x4.shared.b16"},
+    MatrixStore{4, true, "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
+};
+
 // Only copies of 16 bytes may pass by the first-level cache.
 constexpr std::array copy_rows = {
     AsyncCopy{4, "cp.async.ca.shared.global"},
@@ -94,6 +99,17 @@ __device__ __forceinline__ void {2}(unsigned* to, const void* row) {{
 )",
                      row.count, row.transposed ? ", transposed" : "", function_name(row), row.ptx,
                      operands(0, row.count), row.count, bound("=r", "to", row.count));
+}
+
+std::string definition(const MatrixStore& row) {
+  return fmt::format(R"(// The other way: {0} matrices of 8 rows of 16 bytes{1}.
+__device__ __forceinline__ void {2}(void* row, const unsigned* from) {{
+  const unsigned place = static_cast<unsigned>(__cvta_generic_to_shared(row));
+  asm volatile("{3} [%{5}], {4};" ::{6}, "r"(place) : "memory");
+}}
+)",
+                     row.count, row.transposed ? ", transposed" : "", function_name(row), row.ptx,
+                     operands(0, row.count), row.count, bound("r", "from", row.count));
 }
 
 std::string definition(const AsyncCopy& row) {
@@ -180,6 +196,7 @@ const MatrixInstruction* find_matrix_instruction(Datatype type, int warps) {
   return found == rows.end() ? nullptr : &*found;
 }
 std::span<const MatrixLoad> matrix_loads() { return load_rows; }
+std::span<const MatrixStore> matrix_stores() { return store_rows; }
 std::span<const AsyncCopy> async_copies() { return copy_rows; }
 
 std::string function_name(const MatrixInstruction& row) {
@@ -196,6 +213,9 @@ bool multiplies_directly(const MatrixInstruction& row, int machine) {
 std::string function_name(const MatrixLoad& row) {
   return fmt::format("napkin_load_x{}{}", row.count, row.transposed ? "_transposed" : "");
 }
+std::string function_name(const MatrixStore& row) {
+  return fmt::format("napkin_store_x{}{}", row.count, row.transposed ? "_transposed" : "");
+}
 std::string function_name(const AsyncCopy& row) { return fmt::format("napkin_copy_{}", row.bytes); }
 
 std::string instruction_definitions(std::string_view used_in) {
@@ -203,6 +223,7 @@ std::string instruction_definitions(std::string_view used_in) {
   if (used_in.find("napkin_multiply_f16(") != std::string_view::npos) text += multiplication_f16;
   define(matrix_rows(), used_in, text);
   define(load_rows, used_in, text);
+  define(store_rows, used_in, text);
   define(copy_rows, used_in, text);
   if (used_in.find("napkin_copy_commit(") != std::string_view::npos) text += groups_of_copies;
   return text + instruction_text::of_teams(used_in) + instruction_text::of_stores(used_in);

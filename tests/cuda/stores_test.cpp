@@ -55,18 +55,32 @@ TEST_CASE("outputs leave through shared memory where that leaves room for rings"
   CHECK(across.stores.size() == 1);
 }
 
-TEST_CASE("rows that are not aligned leave from registers", "[emulated][teams][stores]") {
-  const Case each{
-      "stores_aligned", product("f16[m, n]"), {"group m 128, n 64, stream k 64 at smem; group m 16 at reg"}, {}};
-  const auto planned = plan(each, machine);
-  const auto folder = emulate::build(each.name, planned.diagram, emitted(planned));
-  for (const std::string sizes : {"m=200 n=104 k=72", "m=200 n=101 k=72"}) {
-    const auto ran = emulate::harness(folder, sizes);
-    INFO(ran.output);
-    CHECK(ran.status == 0);
-    CHECK(emulate::counts(ran.output)["team_operations"] > 0);
-    CHECK(emulate::counts(ran.output)["boxes_left"] == (sizes == "m=200 n=104 k=72" ? 8 : 0));
-  }
+// Where rows of the array are not aligned numbers leave one by one; by boxes else: two pieces of rows, two of columns,
+// and two teams of a block, or one whose rows are two instructions'.
+TEST_CASE("outputs leave along the rows of teams and across them", "[emulated][teams][stores]") {
+  const std::string along = "group m 128, n 64, stream k 64 at smem; group m 16 at reg",
+                    across = "group m 64, n 128, stream k 64 at smem; group n 16 at reg",
+                    two = "group m 192, n 256, stream k 64 at smem; group m 96, n 64, stream k 16 at reg";
+  struct Leaving {
+    std::string name, type, labels;
+    int boxes;
+  };
+  for (const auto& each :
+       {Leaving{"along", "f16", along, 8}, Leaving{"along_wide", "f32", along, 16}, Leaving{"across", "f16", across, 8},
+        Leaving{"across_wide", "f32", across, 16}, Leaving{"two", "f16", two, 8}})
+    DYNAMIC_SECTION(each.name) {
+      const auto planned = plan({each.name, product(each.type + "[m, n]"), {each.labels}, {}}, machine);
+      const auto folder = emulate::build("stores_" + each.name, planned.diagram, emitted(planned));
+      for (const bool aligned : {true, false}) {
+        const auto ran = emulate::harness(folder, aligned ? "m=200 n=104 k=72" : "m=200 n=101 k=72");
+        INFO(ran.output);
+        CHECK(ran.status == 0);
+        auto counted = emulate::counts(ran.output);
+        CHECK(counted["team_operations"] > 0);
+        CHECK(counted["boxes_left"] == (aligned ? each.boxes : 0));
+        CHECK(counted["store_conflicts"] == 0);
+      }
+    }
 }
 
 TEST_CASE("the emulation finds mistakes planted in outputs that leave", "[emulated][teams][stores]") {
@@ -84,7 +98,7 @@ TEST_CASE("the emulation finds mistakes planted in outputs that leave", "[emulat
     CHECK(says(planted("commit", "napkin_store_commit();", ""), "emulation: race"));
   }
   SECTION("a wrong swizzle") {
-    const std::string place = "napkin_stage_pair(O_leaves + napkin_panel_place<128, 64, 2, ";
+    const std::string place = "napkin_store_x4(O_leaves + napkin_panel_place<128, 64, 2, ";
     CHECK_FALSE(says(planted("swizzle", place + "3>", place + "2>"), "good"));
   }
   SECTION("the rows of another team") {

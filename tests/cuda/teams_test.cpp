@@ -255,8 +255,8 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulate
     CHECK_FALSE(says(planted("teams_swizzle", "napkin_operand<1, ", "napkin_operand<2, "), "good"));
   }
   SECTION("a wrong distance between panels") {
-    CHECK_FALSE(says(planted("teams_leading", "<1>(O_sum[0][0], a[k], napkin_operand<1, 8192",
-                             "<1>(O_sum[0][0], a[k], napkin_operand<1, 16384"),
+    CHECK_FALSE(says(planted("teams_leading", "<1>(O_sum[i_][0], a[i_][k], napkin_operand<1, 8192",
+                             "<1>(O_sum[i_][0], a[i_][k], napkin_operand<1, 16384"),
                      "good"));
   }
   SECTION("a wait for a tile left out") {

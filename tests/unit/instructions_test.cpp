@@ -195,4 +195,6 @@ TEST_CASE("only the instructions that a text uses are defined") {
   CHECK(text.find("ldmatrix") == std::string::npos);
   CHECK(instruction_definitions("napkin_load_x4_transposed(to, row);")
             .find("m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];") != std::string::npos);
+  CHECK(instruction_definitions("napkin_store_x4_transposed(row, from);")
+            .find("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%4], {%0, %1, %2, %3};") != std::string::npos);
 }

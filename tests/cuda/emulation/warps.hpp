@@ -15,16 +15,16 @@ namespace emulation {
 
 struct Counts {
   long long read_bytes = 0, written_bytes = 0;  // of global memory, as far as it is touched by the functions below
-  long long load_conflicts = 0;                 // of matrix loads
+  long long load_conflicts = 0, store_conflicts = 0;  // of matrix loads and stores
   long long matrix_operations = 0, team_operations = 0, matrix_loads = 0, barriers = 0, boxes_left = 0;
   ~Counts() {
     if (std::getenv("NAPKIN_EMULATION_COUNTS"))
       std::fprintf(stderr,
-                   "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\n"
+                   "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\nstore_conflicts %lld\n"
                    "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n"
                    "boxes_left %lld\n",
-                   read_bytes, written_bytes, load_conflicts, matrix_operations, team_operations, matrix_loads,
-                   barriers, boxes_left);
+                   read_bytes, written_bytes, load_conflicts, store_conflicts, matrix_operations, team_operations,
+                   matrix_loads, barriers, boxes_left);
   }
 };
 inline Counts counts;
@@ -201,6 +201,32 @@ void load_matrices(std::array<void*, 32>& lanes) {
   ++counts.matrix_loads;
 }
 
+struct MatrixLeaving {
+  void* row;
+  const unsigned* from;
+};
+template <int count, bool transposed>
+void store_matrices(std::array<void*, 32>& lanes) {
+  const auto lane_of = [&](int i) -> auto& { return *static_cast<MatrixLeaving*>(lanes[static_cast<std::size_t>(i)]); };
+  for (int matrix = 0; matrix < count; ++matrix) {
+    std::uint16_t entries[8][8];
+    for (int lane = 0; lane < 32; ++lane) {
+      const int row = lane / 4, column = lane % 4 * 2;
+      const auto both = lane_of(lane).from[matrix];
+      (transposed ? entries[column][row] : entries[row][column]) = static_cast<std::uint16_t>(both & 0xffff);
+      (transposed ? entries[column + 1][row] : entries[row][column + 1]) = static_cast<std::uint16_t>(both >> 16);
+    }
+    std::vector<std::size_t> places;
+    for (int row = 0; row < 8; ++row) {
+      auto* to = lane_of(matrix * 8 + row).row;
+      places.push_back(place_of(to, 16));
+      watch_write(to, 16, current_warp * 32 + matrix * 8 + row, State::written);
+      std::memcpy(to, entries[row], 16);
+    }
+    counts.store_conflicts += conflicts(places, 16);
+  }
+}
+
 // The lane's own number with some bits changed, or another lane's number.
 template <class T>
 struct Exchanged {
@@ -255,6 +281,14 @@ inline void napkin_load_x4(unsigned* to, const void* row) { napkin_load<4, false
 inline void napkin_load_x1_transposed(unsigned* to, const void* row) { napkin_load<1, true>(to, row); }
 inline void napkin_load_x2_transposed(unsigned* to, const void* row) { napkin_load<2, true>(to, row); }
 inline void napkin_load_x4_transposed(unsigned* to, const void* row) { napkin_load<4, true>(to, row); }
+
+template <int count, bool transposed>
+void napkin_store(void* row, const unsigned* from) {
+  emulation::MatrixLeaving record{row, from};
+  emulation::meet(emulation::store_matrices<count, transposed>, &record);
+}
+inline void napkin_store_x4(void* row, const unsigned* from) { napkin_store<4, false>(row, from); }
+inline void napkin_store_x4_transposed(void* row, const unsigned* from) { napkin_store<4, true>(row, from); }
 
 inline void napkin_copy_4(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 4); }
 inline void napkin_copy_8(void* to, const void* from, int count) { emulation::copy_async(to, from, count, 8); }
