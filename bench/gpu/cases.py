@@ -10,6 +10,13 @@ TOKENS, HEADS = 16384, 16
 
 
 @dataclasses.dataclass
+class Column:
+    """One of napkin's kernels of a case."""
+    labels: typing.Optional[str] = None  # of its pieces; else searched
+    path: str = "tensor"
+
+
+@dataclasses.dataclass
 class Case:
     name: str  # of the diagram, and so of the operator
     group: str
@@ -17,7 +24,7 @@ class Case:
     inputs: dict  # name: shape; all of them f16
     meaning: typing.Callable  # (torch, inputs) -> (where in the output, float64 values there)
     rivals: dict  # name: (torch) -> (inputs) -> output
-    partitions: dict = dataclasses.field(default_factory=lambda: {"napkin": None})  # column: labels, or a search
+    columns: dict = dataclasses.field(default_factory=lambda: {"napkin": Column()})
     memory_bound: bool = False  # beside a copy of as many bytes
 
     def bytes_once(self):
@@ -69,7 +76,8 @@ def attention(sequence, width, causal=False, spherical=False):
     if not spherical:
         rivals["triton"] = lambda torch: triton_attention(causal)
     return Case(name, "spherical attention" if spherical else "attention", text,
-                dict.fromkeys("QKV", shape), meaning, rivals, {"napkin": None, "napkin 128x64": BY_HAND})
+                dict.fromkeys("QKV", shape), meaning, rivals,
+                {"napkin": Column(), "napkin 128x64": Column(BY_HAND), "napkin sm_80": Column(path="warps")})
 
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}

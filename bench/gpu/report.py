@@ -29,18 +29,27 @@ def milliseconds(seconds):
     return "-" if seconds is None else f"{seconds * 1e3:.3f}"
 
 
+def rivals(case):
+    """Seconds of the right columns that are not ours."""
+    return {column: seconds for column, seconds in case["seconds"].items()
+            if not is_ours(column) and case["error"][column] <= WRONG}
+
+
+def rows(case):
+    """A row of the table for each of our columns: what it is, and how many times as fast as every other one."""
+    share = case.get("copy_share")
+    ours = [column for column in case["seconds"] if is_ours(column) and case["error"][column] <= WRONG]
+    for column in ours or [None]:
+        seconds = case["seconds"].get(column)
+        times = ", ".join(f"{name} {other / seconds:.2f}" for name, other in rivals(case).items()) if seconds else ""
+        yield [case["name"], column or "-", milliseconds(seconds), milliseconds(case["predicted_s"].get(column)), times or "-",
+               f"{share:.0%}" if share is not None else ""]
+
+
 def table(cases):
-    lines = ["| case | napkin | ms | predicted ms | best other | ms | times as fast | of copy |",
-             "|---|---|---|---|---|---|---|---|"]
-    for case in cases:
-        ours, other, times = best(case, True), best(case, False), ratio(case)
-        share = case.get("copy_share")
-        lines.append("| " + " | ".join([
-            case["name"], ours[0] if ours else "-", milliseconds(ours and ours[1]),
-            milliseconds(ours and case["predicted_s"].get(ours[0])), other[0] if other else "-",
-            milliseconds(other and other[1]), f"{times:.2f}" if times else "-",
-            f"{share:.0%}" if share is not None else ""]) + " |")
-    return "\n".join(lines) + "\n"
+    head = ["case", "kernel", "ms", "predicted ms", "times as fast as", "of copy"]
+    lines = [head, ["---"] * len(head)] + [row for case in cases for row in rows(case)]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
 def wrong(cases):

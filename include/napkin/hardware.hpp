@@ -151,6 +151,10 @@ struct Hardware {
 Hardware load_hardware(Sources&, std::uint32_t file, const std::vector<std::pair<std::string, std::string>>& settings,
                        Diagnostics&);
 
+// The machine without the matrix instructions that several warps issue together, of which each has 64 rows or more,
+// where it has others: what kernels of single warps run on.
+Hardware of_single_warps(Hardware);
+
 // The profile's file for a name such as "h100-sxm5", a prefix that only one profile has, or a path (a name with a
 // slash or the suffix .yaml). Folders in the order searched: NAPKIN_PROFILES, beside the program, the source tree, the
 // install prefix. None: an unknown or ambiguous name is a diagnostic at `where`.

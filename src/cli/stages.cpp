@@ -71,7 +71,8 @@ std::optional<Hardware> read_machine(Session& session, const std::string& name) 
   if (!file) return std::nullopt;
   const auto before = session.diagnostics.size();
   auto machine = load_hardware(session.sources, *file, settings(session), session.diagnostics);
-  return session.diagnostics.size() == before ? std::optional(std::move(machine)) : std::nullopt;
+  if (session.diagnostics.size() != before) return std::nullopt;
+  return session.options.path == "warps" ? of_single_warps(std::move(machine)) : std::move(machine);
 }
 
 std::vector<std::string> partition_names(const ast::File& file) {

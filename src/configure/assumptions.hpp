@@ -10,9 +10,12 @@ inline double assumed(const std::optional<Sourced<double>>& stated, double other
   return stated ? stated->value : otherwise;
 }
 
-// What a thread needs beside its arrays: addresses, loop counters, barriers. Compiled kernels of this kind take about
-// twenty more registers than their arrays.
-inline double registers_for_addresses(const Limits& limits) { return assumed(limits.registers_for_addresses, 20); }
+// What a thread needs beside its arrays: addresses, loop counters, barriers. The pieces of published kernels leave
+// their single warps about twenty registers; where teams issue instructions together, which lets them hold longer
+// pieces, compilers get by with 48.
+inline double registers_for_addresses(const Limits& limits, bool by_teams) {
+  return assumed(limits.registers_for_addresses, by_teams ? 48 : 20);
+}
 // Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes blocks take
 // turns.
 inline double unhidden(const Limits& limits) { return assumed(limits.unhidden, 0.4); }

@@ -63,9 +63,11 @@ bool Dealing::has_registers(const Team& team) const {
   const auto& most = hardware_.limits.registers_per_thread;
   if (model_ == Model::ideal || !most) return true;
   const auto bytes = variables_.register_bytes(team, false);
-  return static_cast<double>(registers_of_thread(bytes, team, hardware_, model_)) <= most->value;
+  return static_cast<double>(registers_of_thread(bytes, step_, team, hardware_, model_)) <= most->value;
 }
-bool Dealing::has_registers() const { return has_registers(teams().front()); }
+bool Dealing::may_run() const {
+  return (model_ == Model::ideal || step_.fits_instructions()) && has_registers(teams().front());
+}
 
 // Rows of one instruction by all warps of a team, and multiples; what the partition says, where it says it.
 std::vector<Team> Dealing::teams() const {

@@ -33,8 +33,9 @@ class Dealing {
   // The fewest rows a team that are as fast as any, for the blocks of this launch.
   Deal best(const Demand&) const;
   Deal deal(const Team&, const Demand&, Detail = Detail::totals) const;
-  // Whether threads have the registers that they need, at the fewest rows a team; else nothing runs.
-  bool has_registers() const;
+  // Whether threads have the registers that they need, at the fewest rows a team, and instructions the columns; else
+  // nothing runs.
+  bool may_run() const;
   // Of a step, what no way of dealing out rows goes below.
   StepClocks least(const Demand&) const;
   Launch launch(const Deal&, const Demand&, double ideal_s, Detail = Detail::totals) const;

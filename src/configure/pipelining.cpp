@@ -20,14 +20,6 @@ std::int64_t teams_needed(Overlap overlap) {
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
 
-// Where four warps issue an instruction together they wait for it when they want to: a step can begin while another's
-// contractions run, teams can wait for each other's turn, and registers can pass between them.
-bool issues_together(const BlockStep& step) {
-  return std::ranges::any_of(step.columns, [](const StepColumn& column) {
-    return column.contraction && warps_of(*column.contraction->instruction) > 1;
-  });
-}
-
 // Copies of each tile that are worth a try. With several tiles a step one can be loaded while another is in use,
 // without a second copy; not where teams of a block take turns, one of which always uses it.
 std::span<const std::int64_t> stages_of(Overlap overlap, const BlockStep& step, const Team& team) {
@@ -43,8 +35,8 @@ double tensor_share(const StepClocks& clocks, double step) {
 
 // On a chip.
 bool can(Overlap overlap, const BlockStep& step, const Team& team) {
-  if (overlap == Overlap::within_team) return issues_together(step);
-  return !in_turn(overlap) || (issues_together(step) && team.teams >= teams_needed(overlap));
+  if (overlap == Overlap::within_team) return step.issues_together();
+  return !in_turn(overlap) || (step.issues_together() && team.teams >= teams_needed(overlap));
 }
 
 double whole(const std::optional<Sourced<double>>& number, double otherwise) {
@@ -105,17 +97,18 @@ class Fitting {
   void by_allocation(Pipelining& made, Overlap overlap) const {
     const auto bytes = made.team_register_bytes;
     made.occupancy.warps_by_these_registers =
-        warps_at(registers_of_thread(bytes, team_, hardware_, Model::ideal), hardware_);
-    const auto registers = registers_of_thread(bytes, team_, hardware_, model_);
+        warps_at(registers_of_thread(bytes, step_, team_, hardware_, Model::ideal), hardware_);
+    const auto registers = registers_of_thread(bytes, step_, team_, hardware_, model_);
     made.occupancy.registers_per_thread = registers;
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
     const auto most = static_cast<std::int64_t>(whole(hardware_.limits.registers_per_thread, 255));
-    if (overlap != Overlap::none && issues_together(step_) && registers <= most) {
+    if (overlap != Overlap::none && step_.issues_together() && registers <= most) {
       const auto teams = team_.teams;
       needs.warps += team_.warps;
       needs.registers_per_thread = (registers_of_copy_team + teams * registers + teams) / (teams + 1);
     }
-    const auto fit = residents(needs, hardware_);
+    const bool too_wide = model_ == Model::machine && !step_.fits_instructions();
+    const auto fit = too_wide ? Residents{0, "columns of an instruction"} : residents(needs, hardware_);
     made.occupancy.blocks = fit.blocks;
     made.occupancy.warps = fit.blocks * needs.warps;
     made.occupancy.limited_by = fit.limited_by;
@@ -141,12 +134,13 @@ class Fitting {
 
 }  // namespace
 
-std::int64_t registers_of_thread(std::int64_t team_bytes, const Team& team, const Hardware& hardware, Model model) {
+std::int64_t registers_of_thread(std::int64_t team_bytes, const BlockStep& step, const Team& team,
+                                 const Hardware& hardware, Model model) {
   const auto threads = team.warps * static_cast<std::int64_t>(whole(hardware.limits.threads_per_warp, 32));
   const bool on_chip = model == Model::machine;
   const auto bytes = on_chip ? (team_bytes * team.held + team.rows - 1) / team.rows : team_bytes;
   const auto registers = (bytes + threads * 4 - 1) / (threads * 4);
-  const auto more = on_chip ? registers_for_addresses(hardware.limits) : 0;
+  const auto more = on_chip ? registers_for_addresses(hardware.limits, step.issues_together()) : 0;
   return registers + static_cast<std::int64_t>(more);
 }
 

@@ -13,7 +13,7 @@ std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClo
 std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
 // What a thread needs where a team's rows take so many bytes in registers: on a chip, of all rows that instructions
 // hold, and addresses too.
-std::int64_t registers_of_thread(std::int64_t team_bytes, const Team&, const Hardware&, Model);
+std::int64_t registers_of_thread(std::int64_t team_bytes, const BlockStep&, const Team&, const Hardware&, Model);
 // Of so many blocks on a core: all their teams, or the blocks, where nothing makes teams take turns. Those of one block
 // wait for its tiles together, and so do the same at the same time.
 std::int64_t overlapping(Overlap, std::int64_t blocks, const Team&);

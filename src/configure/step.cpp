@@ -387,6 +387,20 @@ std::int64_t BlockStep::step_bytes(BufferId id) const {
   return volume.beside * rows * napkin::row(diagram().at(nest->at(id).array).type).bytes;
 }
 
+bool BlockStep::issues_together() const {
+  return std::ranges::any_of(columns, [](const StepColumn& column) {
+    return column.contraction && warps_of(*column.contraction->instruction) > 1;
+  });
+}
+
+bool BlockStep::fits_instructions() const {
+  return std::ranges::none_of(columns, [&](const StepColumn& column) {
+    const auto& made = column.contraction;
+    return made && warps_of(*made->instruction) > 1 && made->across &&
+           lengths[made->across->index] > made->instruction->n_max;
+  });
+}
+
 double BlockStep::beginnings() const {
   double most = 1;
   for (const auto& edge : edges)

@@ -105,6 +105,11 @@ struct BlockStep {
     return volume.rows > 0 ? volume.beside * rows_held(volume.rows, rows) : volume.beside;
   }
   std::vector<std::int64_t> shape(BufferId, std::int64_t rows) const;
+  // Where four warps issue an instruction together they wait for it when they want to: a step can begin while another's
+  // contractions run, teams can wait for each other's turn, and registers can pass between them.
+  bool issues_together() const;
+  // Whether one such instruction makes all columns of a contraction's piece.
+  bool fits_instructions() const;
 };
 
 // Of the wires that a contraction sums over, the one that lies innermost in memory and is long enough for an

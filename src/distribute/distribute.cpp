@@ -195,9 +195,9 @@ namespace {
 
 // The same for as many blocks on a core as planned, or for as many as there is room for.
 WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned,
-                     Reserve reserve) {
+                     bool tight) {
   for (auto blocks = planned.blocks; blocks > 1; --blocks) try {
-      return Distributing(fitted, hardware, alone.team, planned, blocks, reserve).run();
+      return Distributing(fitted, hardware, alone.team, planned, blocks, tight).run();
     } catch (const Misfit&) {
     }
   return alone;
@@ -214,7 +214,7 @@ double piece_of(const Partition& partition, std::size_t leaf) {
 }
 
 std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned,
-                                    Reserve reserve) {
+                                    bool tight, bool spreads) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -223,15 +223,15 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
   for (;;) {
     try {
       if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result = with_blocks(Distributing(fitted, hardware, team, planned, 1, reserve).run(), fitted, hardware,
-                                planned, reserve);
+      auto result =
+          with_blocks(Distributing(fitted, hardware, team, planned, 1, tight).run(), fitted, hardware, planned, tight);
       result.partition = fitted.partition;
       if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
       if (team > 1) share_tiles(result);
       return result;
     } catch (const Misfit& misfit) {
       const auto before = fitted.partition;
-      const bool mended = mend(fitted.partition, misfit, kernel.program.scratch, leaf, team);
+      const bool mended = mend(fitted.partition, misfit, kernel.program.scratch, leaf, team, spreads);
       if (!mended || fitted.partition == before || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
         return Refused{misfit.reason, {}};
     }
@@ -245,13 +245,13 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
     const auto* nest = std::get_if<WarpNest>(&result);
     return nest ? piece_of(nest->partition, leaf) : 0;
   };
-  auto ample = fit(kernel, hardware, team, planned, Reserve::ample);
-  if (length(ample) >= piece_of(kernel.partition, leaf)) return ample;
-  auto close = fit(kernel, hardware, team, planned, Reserve::close);
-  if (length(close) > length(ample)) return close;
-  if (length(ample) > 0) return ample;
-  auto scarce = fit(kernel, hardware, team, planned, Reserve::scarce);
-  return length(scarce) > 0 ? scarce : ample;
+  auto shortened = fit(kernel, hardware, team, planned, false, false);
+  if (length(shortened) >= piece_of(kernel.partition, leaf)) return shortened;
+  auto spread = fit(kernel, hardware, team, planned, false, true);
+  auto& longer = length(spread) > length(shortened) ? spread : shortened;
+  if (length(longer) > 0) return longer;
+  auto tight = fit(kernel, hardware, team, planned, true, true);
+  return length(tight) > 0 ? tight : longer;
 }
 
 }  // namespace

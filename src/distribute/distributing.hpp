@@ -21,16 +21,12 @@ constexpr std::int64_t row_tile = rows_of_fragment, column_tile = 8, column_pair
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_of(length, step) * step; }
 
-// Registers that are left to a compiler beside values: as it likes it, as it gets by with in most kernels, which longer
-// pieces are worth, and where nothing fits otherwise so few that it may spill.
-enum class Reserve : std::uint8_t { ample, close, scarce };
-
 class Distributing {
  public:
-  // With so many blocks beside each other on a core.
+  // With so many blocks beside each other on a core; `tight`: with no registers to spare for the compiler.
   Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks,
-               Reserve reserve)
-      : kernel_(kernel), hardware_(hardware), planned_(planned), reserve_(reserve) {
+               bool tight)
+      : kernel_(kernel), hardware_(hardware), planned_(planned), tight_(tight) {
     result_.team = team;
     result_.planned = planned.overlap;
     result_.planned_blocks = planned.blocks;
@@ -179,8 +175,6 @@ class Distributing {
     Save save;
     const Block* block;
   };
-  bool is_beside_product(const PlacedColumn& place) const;
-
   Kernel kernel_;
   const Hardware& hardware_;
   const Planned& planned_;
@@ -189,7 +183,7 @@ class Distributing {
   std::vector<PlacedLoad> loads_;
   std::vector<PlacedColumn> computes_;
   std::vector<PlacedSave> saves_;
-  Reserve reserve_;
+  bool tight_ = false;
   WireId rows_;
   std::set<BufferId> asked_;  // which pieces count: read before anything is copied for them
 };

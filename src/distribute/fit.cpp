@@ -76,11 +76,11 @@ bool deal(Partition& partition, const Misfit& misfit, std::size_t leaf, int team
   return true;
 }
 
-// More teams share out the same rows.
+// More teams, or warps, share out the same rows.
 bool spread(Partition& partition, WireId wire, std::size_t leaf, int team) {
   auto* warps = find(partition, wire, true, leaf);
-  if (team == 1 || !warps || warps->size <= fragment) return false;
-  warps->size = fragment;
+  if (!warps || warps->size <= fragment || (team == 1 && warps->size % (2 * fragment) != 0)) return false;
+  warps->size = team > 1 ? fragment : warps->size / 2;
   return true;
 }
 
@@ -146,7 +146,8 @@ void nest_pieces(Partition& partition, std::size_t leaf) {
         outer->size = (outer->size + inner->size - 1) / inner->size * inner->size;
 }
 
-bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, std::size_t leaf, int team) {
+bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, std::size_t leaf, int team,
+          bool spreads) {
   if (misfit.dealt) return deal(partition, misfit, leaf, team);
   for (const auto& single : misfit.single) take_single(partition, single, leaf);
   if (!misfit.single.empty()) return true;
@@ -155,11 +156,11 @@ bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, st
   const auto any = [&](const std::vector<WireId>& wires, auto change) {
     return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf, team); });
   };
-  return any(misfit.shorten, spread) || (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) ||
-         any(misfit.shorten, shorten) || (misfit.by_warps && any(misfit.shorten, take_warp)) ||
-         any(misfit.fewer, take_warp) || std::any_of(misfit.shorten.begin(), misfit.shorten.end(), [&](WireId wire) {
-           return halve(partition, wire, diagram, leaf);
-         });
+  return (spreads && any(misfit.shorten, spread)) ||
+         (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) || any(misfit.shorten, shorten) ||
+         (misfit.by_warps && any(misfit.shorten, take_warp)) || any(misfit.fewer, take_warp) ||
+         std::any_of(misfit.shorten.begin(), misfit.shorten.end(),
+                     [&](WireId wire) { return halve(partition, wire, diagram, leaf); });
 }
 
 }  // namespace napkin

@@ -29,8 +29,9 @@ void align(Partition&, std::size_t leaf);
 // Pieces of a wire that are split again become multiples of the pieces inside, so that only the last piece of an axis
 // is ragged.
 void nest_pieces(Partition&, std::size_t leaf);
-// Changes the partition so that it fits rather; false where nothing is left to change. Warps stay in teams of so many.
-// Whether it is legal then is not asked.
-bool mend(Partition&, const Misfit&, const Diagram&, std::size_t leaf, int team);
+// Changes the partition so that it fits rather; false where nothing is left to change. Warps stay in teams of so many,
+// and `spreads`: more of them share out the same rows before pieces become shorter. Whether it is legal then is not
+// asked.
+bool mend(Partition&, const Misfit&, const Diagram&, std::size_t leaf, int team, bool spreads);
 
 }  // namespace napkin

@@ -1,18 +1,18 @@
 // What it all takes: registers of a lane, shared memory of a block.
 #include <fmt/format.h>
 
-#include <array>
-
 #include "distribute/distributing.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
-// Of a lane, beside values, by the reserve; descriptors take the place of many addresses.
-constexpr std::array<std::int64_t, 3> addresses = {92, 80, 52}, team_addresses = {50, 48, 40};
+// Of a lane: what a compiler needs beside values; descriptors take the place of many addresses.
+constexpr std::int64_t addresses = 92, team_addresses = 48;
+constexpr std::int64_t tight_addresses = 52, tight_team_addresses = 40;  // and where it may spill
 constexpr std::int64_t by_number = 16;      // more where columns read tiles of two dimensions number by number
 constexpr std::int64_t widening = 32;       // more where operands are widened on their way
+constexpr std::int64_t saving = 24;         // more where outputs are saved in each round of a stream
 constexpr std::int64_t to_spare = 8;        // what it should have left where operands are kept
 constexpr std::int64_t team_to_spare = 14;  // what it should have left where teams in turn overlap within as well
 constexpr std::int64_t positions = 22;  // more where folds read tiles number by number, and for teams where masks do
@@ -50,18 +50,17 @@ std::int64_t Distributing::rest() const {
   const auto any = [&](auto is) {
     return std::any_of(computes_.begin(), computes_.end(), [&](const PlacedColumn& place) { return is(place); });
   };
-  const auto least = (by_teams() ? team_addresses : addresses)[static_cast<std::size_t>(reserve_)];
-  if (reserve_ == Reserve::scarce) return least;
+  if (tight_) return by_teams() ? tight_team_addresses : tight_addresses;
   const bool folds = any([&](const PlacedColumn& place) { return folds_tile(*place.compute); });
   if (by_teams()) {
     const bool masks = any([](const PlacedColumn& place) { return !place.compute->masks.empty(); });
-    const bool mixes = any([&](const PlacedColumn& place) { return is_beside_product(place); });
-    return (mixes ? team_addresses.front() : least) + (folds || masks ? positions : 0);
+    return team_addresses + (folds || masks ? positions : 0);
   }
   const bool reads = any([&](const PlacedColumn& place) { return reads_tile_by_number(*place.compute); });
   const auto& products = result_.products;
   const bool widens = std::any_of(products.begin(), products.end(), [](const Product& p) { return p.widened; });
-  return least + (folds ? positions : reads ? by_number : 0) + (widens ? widening : 0);
+  const bool saves = std::any_of(saves_.begin(), saves_.end(), [&](const auto& s) { return s.block != &nest().body; });
+  return addresses + (folds ? positions : reads ? by_number : 0) + (widens ? widening : 0) + (saves ? saving : 0);
 }
 bool Distributing::folds_tile(const Compute& compute) const {
   return compute.column.fold && !result_.product(&compute) &&
@@ -73,12 +72,6 @@ bool Distributing::reads_tile_by_number(const Compute& compute) const {
   return !result_.product(&compute) && std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
     const auto tile = is_input(read.second) ? result_.tiles.find(staged(read.second)) : result_.tiles.end();
     return tile != result_.tiles.end() && tile->second.row;
-  });
-}
-// In the rounds of products lanes compute as well.
-bool Distributing::is_beside_product(const PlacedColumn& place) const {
-  return !result_.product(place.compute) && std::any_of(computes_.begin(), computes_.end(), [&](const auto& other) {
-    return other.block == place.block && other.block != &nest().body && result_.product(other.compute);
   });
 }
 // What the plan has not counted: teams in turn overlap within as well where registers have room to spare for it.

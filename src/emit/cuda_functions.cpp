@@ -86,22 +86,36 @@ __device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool
 }
 
 // A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where they are aligned. Past
-// the rows and columns that are left stands 0.
+// the rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
 template <int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
                                                  int rows_left, int columns_left) {
-  constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk;
-  const bool aligned = column_step == 1 && row_step % chunk == 0 && reinterpret_cast<size_t>(from) % 16 == 0;
+  constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk, step = threads / chunks;
+  if (column_step != 1 || row_step % chunk != 0 || reinterpret_cast<size_t>(from) % 16 != 0) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < rows * columns; i += threads) {
+      const int row = i / columns, column = i % columns;
+      const bool counts = row < rows_left && column < columns_left;
+      napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column),
+                          counts ? napkin_global_read(from + row * row_step + column * column_step) : T());
+    }
+  } else if (threads % chunks == 0) {
+    const int first = threadIdx.x / chunks, column = threadIdx.x % chunks * chunk;
+    const int left = max(0, min(columns_left - column, chunk)) * int(sizeof(T));
+    const T* next = left > 0 ? from + first * row_step + column : from;
+    const long long further = left > 0 ? step * row_step : 0;
+#pragma unroll 8
+    for (int row = first; row < rows; row += step, next += further) {
+      const bool counts = row < rows_left;
+      napkin_copy_16(tile + napkin_place<columns, sizeof(T), bits>(row, column), counts ? next : from, counts ? left : 0);
+    }
+  } else {
 #pragma unroll 2
-  for (int i = threadIdx.x; i < rows * chunks; i += threads) {
-    const int row = i / chunks, column = i % chunks * chunk;
-    const int left = row < rows_left ? max(0, min(columns_left - column, chunk)) : 0;
-    T* const to = tile + napkin_place<columns, sizeof(T), bits>(row, column);
-    if (aligned) {
-      napkin_copy_16(to, left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
-    } else {
-      for (int j = 0; j < chunk; ++j)
-        napkin_shared_write(to + j, j < left ? napkin_global_read(from + row * row_step + (column + j) * column_step) : T());
+    for (int i = threadIdx.x; i < rows * chunks; i += threads) {
+      const int row = i / chunks, column = i % chunks * chunk;
+      const int left = row < rows_left ? max(0, min(columns_left - column, chunk)) : 0;
+      napkin_copy_16(tile + napkin_place<columns, sizeof(T), bits>(row, column),
+                     left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
     }
   }
 }

@@ -66,10 +66,13 @@ static bool map_tiles(CUtensorMap* map, const T* array, const long long (&sizes)
   static void* const encode = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result;
-    return cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result) ==
-                       cudaSuccess && result == cudaDriverEntryPointSuccess
-               ? found
-               : nullptr;
+#if defined(CUDART_VERSION) && CUDART_VERSION < 12050
+    const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result);
+#else
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+#endif
+    return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? found : nullptr;
   }();
   cuuint64_t dimensions[rank], steps[rank];
   cuuint32_t boxes[rank], ones[rank];

@@ -38,4 +38,13 @@ std::int64_t Hardware::total(std::size_t level) const {
   return children;
 }
 
+Hardware of_single_warps(Hardware hardware) {
+  for (auto& unit : hardware.compute) {
+    const auto is_of_several = [](const InstructionShape& shape) { return shape.m >= 64; };
+    if (!std::all_of(unit.instructions.begin(), unit.instructions.end(), is_of_several))
+      std::erase_if(unit.instructions, is_of_several);
+  }
+  return hardware;
+}
+
 }  // namespace napkin

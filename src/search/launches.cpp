@@ -89,7 +89,7 @@ Launches::Shape& Launches::shape(const Partition& partition) {
 Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
   if (!shape.is_dealt()) return {Launched::State::cannot_run, 0};
   const auto& dealing = shape.resized(sizes);
-  if (!dealing.has_registers()) return {Launched::State::cannot_run, 0};
+  if (!dealing.may_run()) return {Launched::State::cannot_run, 0};
   shape.model().compared(shape.to_core(sizes), figures_);
   return launched(dealing, shape.model().whole_demand(figures_));
 }

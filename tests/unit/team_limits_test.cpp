@@ -1,0 +1,66 @@
+// What instructions that four warps issue together ask of a piece: registers beside its arrays, and that one makes all
+// of its columns.
+#include <algorithm>
+
+#include "napkin/configure.hpp"
+#include "napkin/search.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/planned.hpp"
+
+using namespace napkin;
+
+namespace {
+
+Configuration configured(const std::string& words, const Hardware& hardware) {
+  Overrides sizes;
+  sizes.sizes = {{"q", 65536}};
+  const auto kernel = testing::planned(read_example("attention.nap", sizes), words, hardware);
+  auto made = configure(kernel, estimate(kernel, hardware, Model::machine), hardware, Model::machine);
+  REQUIRE(made);
+  return *made;
+}
+bool runs(const Configuration& made) {
+  return std::ranges::any_of(made.pipelinings, [](const Pipelining& each) { return each.runs; });
+}
+
+}  // namespace
+
+TEST_CASE("a thread of a team has 48 registers beside its arrays, one of a single warp 20", "[configure]") {
+  const auto h100 = read_machine("h100-sxm5");
+  const auto words = "group q 128, stream x 64 at smem";
+  const auto beside = [&](const Hardware& hardware) {
+    const auto made = configured(words, hardware);
+    const auto bytes = 4 * 32 * made.team_warps;  // of one register of all threads
+    const auto& first = made.pipelinings[0];
+    return first.occupancy.registers_per_thread - (first.team_register_bytes + bytes - 1) / bytes;
+  };
+  CHECK(beside(h100) == 48);
+  CHECK(beside(of_single_warps(h100)) == 20);
+  CHECK(beside(read_machine("h100-sxm5", {{"limits.registers_for_addresses", "30"}})) == 30);
+}
+
+TEST_CASE("a piece has no more columns than one instruction of a team", "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  CHECK(runs(configured("group q 64, stream x 256 at smem", hardware)));
+  const auto wide = configured("group q 64, stream x 272 at smem", hardware);
+  CHECK_FALSE(runs(wide));
+  CHECK_FALSE(wide.launch);
+  CHECK(wide.pipelinings[0].occupancy.limited_by == "columns of an instruction");
+  const auto found = search(read_example("attention.nap"), hardware, Goal());
+  for (const auto& kernel : found.plan.kernels)
+    for (const auto& split : kernel.partition.splits) CHECK(split.size <= 256);
+}
+
+TEST_CASE("a machine of single warps keeps its other instructions", "[hardware]") {
+  const auto h100 = read_machine("h100-sxm5"), b200 = read_machine("b200-sxm");
+  const auto families = [](const Hardware& hardware) {
+    std::vector<std::string> names;
+    for (const auto& shape : hardware.find(Unit::tensor)->instructions)
+      if (std::ranges::find(names, shape.name) == names.end()) names.push_back(shape.name);
+    return names;
+  };
+  CHECK(families(h100) == std::vector<std::string>{"mma.sync", "wgmma"});
+  CHECK(families(of_single_warps(h100)) == std::vector<std::string>{"mma.sync"});
+  CHECK_FALSE(families(of_single_warps(b200)).empty());
+}
