@@ -10,7 +10,7 @@ import concurrent.futures, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 root = pathlib.Path(__file__).resolve().parent.parent
 nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-machines = {"a100-sxm4-80": ["sm_80", "sm_86"], "rtx4090": ["sm_89"], "h100-sxm5": ["sm_90a"]}
+machines = {"a100-sxm4-80": ["sm_80", "sm_86"], "rtx4090": ["sm_89"], "h100-sxm5": ["sm_90", "sm_90a"]}
 begin, end = "<!-- kernels: scripts/spills.py -->\n", "<!-- end of kernels -->\n"
 
 
