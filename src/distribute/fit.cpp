@@ -76,10 +76,12 @@ bool deal(Partition& partition, const Misfit& misfit, std::size_t leaf, int team
   return true;
 }
 
-// More teams, or warps, share out the same rows.
+// More teams, or warps, share out the same rows of a block.
 bool spread(Partition& partition, WireId wire, std::size_t leaf, int team) {
   auto* warps = find(partition, wire, true, leaf);
-  if (!warps || warps->size <= fragment || (team == 1 && warps->size % (2 * fragment) != 0)) return false;
+  if (!warps || warps->size <= fragment || !find(partition, wire, false, leaf) ||
+      (team == 1 && warps->size % (2 * fragment) != 0))
+    return false;
   warps->size = team > 1 ? fragment : warps->size / 2;
   return true;
 }
@@ -156,11 +158,17 @@ bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, st
   const auto any = [&](const std::vector<WireId>& wires, auto change) {
     return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf, team); });
   };
+  // Of a wire that is split between warps alone a shorter piece is more warps as well.
+  const auto shorten_block = [&](Partition& all, WireId wire, std::size_t level, int warps) {
+    const bool of_warps = find(all, wire, true, level) && !find(all, wire, false, level);
+    return !(spreads && of_warps) && shorten(all, wire, level, warps);
+  };
   return (spreads && any(misfit.shorten, spread)) ||
-         (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) || any(misfit.shorten, shorten) ||
-         (misfit.by_warps && any(misfit.shorten, take_warp)) || any(misfit.fewer, take_warp) ||
-         std::any_of(misfit.shorten.begin(), misfit.shorten.end(),
-                     [&](WireId wire) { return halve(partition, wire, diagram, leaf); });
+         (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) ||
+         any(misfit.shorten, shorten_block) || (misfit.by_warps && any(misfit.shorten, take_warp)) ||
+         any(misfit.fewer, take_warp) || std::any_of(misfit.shorten.begin(), misfit.shorten.end(), [&](WireId wire) {
+           return halve(partition, wire, diagram, leaf);
+         });
 }
 
 }  // namespace napkin

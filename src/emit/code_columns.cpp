@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <variant>
 
 namespace napkin {
 
@@ -11,6 +13,21 @@ bool is_wide(const LoopNest& nest, const Compute& compute) {
   const auto wide = [&](BufferId id) { return is_wide(nest.at(id).type); };
   return wide(compute.to) ||
          std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) { return wide(read.second); });
+}
+
+bool is_wide(const Diagram& diagram, const LoopNest& nest, const Compute& compute) {
+  const auto reads_wide = [&](const auto& self, ExprId id) -> bool {
+    if (compares_integers(diagram, nest.inputs, id)) return false;
+    const auto& node = diagram.at(id).node;
+    if (const auto* access = std::get_if<Access>(&node)) return is_wide(diagram.at(access->array).type);
+    const auto of = [&](ExprId operand) { return self(self, operand); };
+    if (const auto* apply = std::get_if<Apply>(&node)) return std::ranges::any_of(apply->arguments, of);
+    const auto* cast = std::get_if<Cast>(&node);
+    return cast && of(cast->value);
+  };
+  const auto& [value, repair] = std::tie(compute.column.value, compute.column.repair);
+  return is_wide(nest.at(compute.to).type) ||
+         (is_wide(nest, compute) && (reads_wide(reads_wide, value) || (repair && reads_wide(reads_wide, *repair))));
 }
 
 std::string code_value(const Diagram& diagram, const CodeNames& names, ExprId id, Surroundings around, Lines& out,

@@ -12,6 +12,8 @@ namespace napkin {
 
 // Whether a column is computed in double.
 bool is_wide(const LoopNest&, const Compute&);
+// The same where inputs are compared as they are stored: what is only compared in int makes nothing wide.
+bool is_wide(const Diagram&, const LoopNest&, const Compute&);
 
 // An expression as a number; values used more than once become locals, in front. `around` needs its language,
 // positions and reads.

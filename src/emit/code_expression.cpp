@@ -28,6 +28,16 @@ bool keeps_integers(const Pointwise& f) {
   return f.role == Role::add || f.role == Role::subtract || f.role == Role::multiply || f.role == Role::negate;
 }
 
+// Whether an expression, as it is stored or written, is an int.
+bool is_integer(const Diagram& diagram, const std::vector<ArrayId>& inputs, ExprId id) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* constant = std::get_if<Constant>(&node)) return whole(constant->value);
+  const auto* access = std::get_if<Access>(&node);
+  if (!access) return std::holds_alternative<Position>(node) || std::holds_alternative<Size>(node);
+  const auto type = diagram.at(access->array).type;
+  return (type == Datatype::i8 || type == Datatype::i32) && std::ranges::count(inputs, access->array) > 0;
+}
+
 class Printer {
  public:
   Printer(const Diagram& diagram, const Surroundings& around) : diagram_(diagram), around_(around) {}
@@ -68,7 +78,8 @@ class Printer {
         [&](const Size& s) {
           return Typed{around_.size(s.axis), NumberKind::integer};
         },
-        [&](const Access&) { return around_.read(id); }, [&](const Apply& a) { return applied(a); },
+        [&](const Access&) { return around_.read(id); },
+        [&](const Apply& a) { return compares_integers(diagram_, around_.inputs, id) ? compared(a) : applied(a); },
         [&](const Cast& c) { return cast(c); },
         [&](const Reduce&) {
           return Typed{around_.reduction(id), NumberKind::real};
@@ -109,6 +120,18 @@ class Printer {
     return {fmt::format(fmt::runtime(code), texts[0], texts[1]), kind};
   }
 
+  Typed compared(const Apply& apply) {
+    const auto text = [&](ExprId id) {
+      const auto& node = diagram_.at(id).node;
+      if (std::holds_alternative<Access>(node)) return around_.stored(id);
+      const auto* constant = std::get_if<Constant>(&node);
+      return constant ? fmt::format("{}", static_cast<long long>(constant->value)) : printed(id).text;
+    };
+    const auto code = code_of(around_.language, *apply.function);
+    const auto left = text(apply.arguments[0]), right = text(apply.arguments[1]);
+    return {fmt::format(fmt::runtime(code), left, right), NumberKind::boolean};
+  }
+
   // Whether all arguments can be integers; whole constants beside integers become such.
   bool make_integers(const Apply& apply, std::vector<Typed>& arguments) const {
     std::vector<Typed> as_integers = arguments;
@@ -140,6 +163,12 @@ class Printer {
 bool is_simple(const std::string& text) { return text.find(' ') == std::string::npos; }
 
 }  // namespace
+
+bool compares_integers(const Diagram& diagram, const std::vector<ArrayId>& inputs, ExprId id) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+  return apply && apply->function->role == Role::compare &&
+         std::ranges::all_of(apply->arguments, [&](ExprId each) { return is_integer(diagram, inputs, each); });
+}
 
 Typed code_expression(const Diagram& diagram, ExprId id, const Surroundings& around) {
   return Printer(diagram, around).run(id);

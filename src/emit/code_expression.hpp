@@ -29,7 +29,13 @@ struct Surroundings {
   std::function<std::string(std::string)> local = {};  // declares a value used more than once, gives its name
   bool wide = false;                                   // in double
   bool fast = false;                                   // by the machine's own approximations
+  std::vector<ArrayId> inputs = {};                    // arrays that are read as they are stored
+  std::function<std::string(ExprId)> stored = {};      // of an access to one of these
 };
+
+// A comparison that is exact in int: of positions, sizes, whole constants and the whole numbers that inputs store. Not
+// of sums of these, which an int may not hold.
+bool compares_integers(const Diagram&, const std::vector<ArrayId>& inputs, ExprId);
 
 // Values used more than once become locals, in front.
 Typed code_expression(const Diagram&, ExprId, const Surroundings&);

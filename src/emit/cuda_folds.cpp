@@ -32,7 +32,7 @@ void FragmentPrinter::fold(const Compute& compute) {
   const auto partial = page_.pool.fresh("t");
   const auto own = code_type(Language::cuda, page_.nest.at(compute.to).type).own;
   out_.line(fmt::format("{} {} = {};", own, partial,
-                        code_number(compute.column.fold->identity, is_wide(page_.nest, compute))));
+                        code_number(compute.column.fold->identity, is_wide(page_.diagram, page_.nest, compute))));
   {
     Here inside = here;
     int more = 0;
@@ -54,7 +54,7 @@ void FragmentPrinter::fold(const Compute& compute) {
   if (!begins_in_place(compute)) {
     if (compute.carried) words.old = slot(*compute.carried, here);
     if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-    out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
+    out_.line(code_begun(compute, words, is_wide(page_.diagram, page_.nest, compute)));
   }
   out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, partial));
   const auto type = page_.nest.at(compute.to).type;
@@ -103,7 +103,7 @@ void FragmentPrinter::begin(const Compute& compute) {
   FoldWords words{slot(compute.to, here), "", ""};
   if (compute.carried) words.old = slot(*compute.carried, here);
   if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
+  out_.line(code_begun(compute, words, is_wide(page_.diagram, page_.nest, compute)));
   close(opened);
 }
 

@@ -18,6 +18,10 @@ std::string sum(const std::string& begin, const std::string& more) {
   return begin == "0" ? more : fmt::format("{} + {}", begin, more);
 }
 
+BufferId read_from(const Compute& compute, ExprId access) {
+  return std::ranges::find(compute.reads, access, [](const auto& read) { return read.first; })->second;
+}
+
 }  // namespace
 
 LaneNames::LaneNames(Identifiers& pool)
@@ -267,19 +271,23 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
   if (const auto known = known_.find(access_id); known != known_.end())
     return {known->second ? "true" : "false", NumberKind::boolean};
   const auto& from = access(page_.diagram, access_id);
-  const auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
-                    return r.first == access_id;
-                  })->second;
+  const auto id = read_from(compute, access_id);
   if (here.handed && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.handed)
     return {handed(id, here), NumberKind::real};
   if (!page_.is_input(from.array))
-    return {warps_.is_integer(id)
-                ? fmt::format("{}({})", is_wide(page_.nest, compute) ? "double" : "float", slot(id, here))
-                : slot(id, here),
-            NumberKind::real};
+    return {
+        warps_.is_integer(id)
+            ? fmt::format("{}({})", is_wide(page_.diagram, page_.nest, compute) ? "double" : "float", slot(id, here))
+            : slot(id, here),
+        NumberKind::real};
   const auto type = page_.diagram.at(from.array).type;
-  return {filled(code_type(Language::cuda, type).read, input(id, from, here)),
+  return {filled(code_type(Language::cuda, type).read, stored(compute, access_id, here)),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+}
+
+// The number of an input, as it stands in memory.
+std::string FragmentPrinter::stored(const Compute& compute, ExprId id, const Here& here) const {
+  return input(read_from(compute, id), access(page_.diagram, id), here);
 }
 
 // The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
@@ -320,8 +328,10 @@ std::string FragmentPrinter::value(const Compute& compute, ExprId id, const Here
                             .position = [&](WireId wire) { return here.position.at(wire); },
                             .size = {},
                             .read = [&](ExprId access) { return read(compute, access, here); },
-                            .wide = is_wide(page_.nest, compute),
-                            .fast = true};
+                            .wide = is_wide(page_.diagram, page_.nest, compute),
+                            .fast = true,
+                            .inputs = page_.nest.inputs,
+                            .stored = [&](ExprId access) { return stored(compute, access, here); }};
   return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
 }
 

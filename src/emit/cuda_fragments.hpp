@@ -108,6 +108,7 @@ class FragmentPrinter {
 
   std::string slot(BufferId, const Here&) const;
   Typed read(const Compute&, ExprId access, const Here&);
+  std::string stored(const Compute&, ExprId access, const Here&) const;
   std::string input(BufferId, const Access&, const Here&) const;
   bool is_along(const Index&) const;
   std::string value(const Compute&, ExprId, const Here&);

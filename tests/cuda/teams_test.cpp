@@ -238,6 +238,16 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
     }
 }
 
+TEST_CASE("whole numbers of inputs are compared in int", "[emulated][teams]") {
+  const auto planned = plan(case_named("cross_entropy"), "rtx4090");
+  const auto files = emitted(planned).files;
+  const auto has = [&](const std::string& words) {
+    return std::ranges::any_of(files, [&](const auto& file) { return file.text.find(words) != std::string::npos; });
+  };
+  CHECK(has("v == napkin_shared_read(target"));
+  CHECK_FALSE(has("double(napkin_shared_read(target"));
+}
+
 TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps", "[emulated][teams]") {
   const Case each{"teams_unaligned", product("m, k", "k, n"), {team_labels}, {}};
   const auto planned = plan(each, machine);

@@ -336,6 +336,17 @@ TEST_CASE("the step of attention is cut between its products, and overlaps as it
   CHECK(three.registers + 20 > three.lane_registers);
 }
 
+TEST_CASE("more warps share out the same rows before pieces become shorter") {
+  // 32 rows of 128 channels and 128 keys are more than a warp's registers hold.
+  const auto spread = distributed(attention(), "group q 128, stream x 128 at smem; group q 32 at reg");
+  CHECK(labels(spread) == "group q 128, stream x 128 at smem; group q 16 at reg");
+  CHECK(spread.warps == 8);
+  // Channels that warps alone share out stay as they are: a shorter piece of them would be more warps.
+  const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/softcap.nap");
+  const auto wide = distributed(text, "group h 1, q 64, stream x 128 at smem; group q 32, d' 128 at reg");
+  CHECK(labels(wide) == "group h 1, q 64, stream x 128 at smem; group q 16, d' 128 at reg");
+}
+
 TEST_CASE("plans whose rows are not as teams want them are dealt to teams all the same") {
   const auto streamed = "group m 512, n 64, stream m 128, k 64 at smem; group n 16 at reg";
   CHECK(labels(teams(product(), streamed)) == streamed);
