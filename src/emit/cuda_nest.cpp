@@ -33,9 +33,13 @@ void NestPrinter::words(const std::string& by, const std::string& filled) {
   for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
   out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
                         warps_.warps, report::held(static_cast<double>(warps_.shared_bytes)), by));
+  const auto of_warps = [&](const Split& group) {
+    return warps_.team > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
+                                                            : "one piece for each warp";
+  };
   for (const auto& group : nest_.groups)
     out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
-                          !groups_.is_block(group) ? "one piece for each warp"
+                          !groups_.is_block(group) ? of_warps(group)
                           : warps_.walk.stays      ? "one piece at a time for each block"
                                                    : "one piece for each block"));
   print_streams(nest_.body, filled);
