@@ -12,11 +12,15 @@ def is_ours(column):
     return column.startswith(OURS)
 
 
+def right(case, ours):
+    """Seconds of our columns, or of the others, whose results are right."""
+    return {column: seconds for column, seconds in case["seconds"].items()
+            if is_ours(column) == ours and case["error"][column] <= WRONG}
+
+
 def best(case, ours):
-    """The fastest right column of ours, or of the others: name and seconds, or None."""
-    right = [(seconds, column) for column, seconds in case["seconds"].items()
-             if is_ours(column) == ours and case["error"][column] <= WRONG]
-    return min(right)[::-1] if right else None
+    """The fastest of them: name and seconds, or None."""
+    return min(right(case, ours).items(), key=lambda one: one[1], default=None)
 
 
 def ratio(case):
@@ -29,19 +33,12 @@ def milliseconds(seconds):
     return "-" if seconds is None else f"{seconds * 1e3:.3f}"
 
 
-def rivals(case):
-    """Seconds of the right columns that are not ours."""
-    return {column: seconds for column, seconds in case["seconds"].items()
-            if not is_ours(column) and case["error"][column] <= WRONG}
-
-
 def rows(case):
     """A row of the table for each of our columns: what it is, and how many times as fast as every other one."""
     share = case.get("copy_share")
-    ours = [column for column in case["seconds"] if is_ours(column) and case["error"][column] <= WRONG]
-    for column in ours or [None]:
+    for column in right(case, True) or [None]:
         seconds = case["seconds"].get(column)
-        times = ", ".join(f"{name} {other / seconds:.2f}" for name, other in rivals(case).items()) if seconds else ""
+        times = ", ".join(f"{name} {other / seconds:.2f}" for name, other in right(case, False).items()) if seconds else ""
         yield [case["name"], column or "-", milliseconds(seconds), milliseconds(case["predicted_s"].get(column)), times or "-",
                f"{share:.0%}" if share is not None else ""]
 

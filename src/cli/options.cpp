@@ -70,9 +70,8 @@ const Row rows[] = {
     {formatting, "--check", "", "change nothing; list the files that differ and exit 3", "", &Options::check},
     {emitting, "--force", "", "overwrite files that napkin did not write", "", &Options::force},
     {for_gpu, "--path", "PATH",
-     "tensor: on matrix units where a kernel fits them; warps: planned for those of single warps alone; reference: "
-     "plain "
-     "threads",
+     "tensor: on matrix units where a kernel fits them; warps: planned for those of single warps alone; "
+     "reference: plain threads",
      "tensor warps reference", &Options::path},
     {for_gpu, "--binding", "BINDING", "torch: an operator of PyTorch as well, torch.ops.napkin.NAME", "none torch",
      &Options::binding},

@@ -30,6 +30,7 @@ void Distributing::check_teams() const {
 }
 
 std::int64_t Distributing::rows_of_warp() const {
+  if (planned_.rows != rows_) return row_tile;
   return std::max(planned_.team_rows / result_.team / row_tile, std::int64_t{1}) * row_tile;
 }
 // Whether a piece of fewer rows than a team has may become longer: there are as many, and every core still has a block.

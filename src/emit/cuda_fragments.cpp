@@ -137,13 +137,16 @@ std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
 }
 std::string FragmentPrinter::stored(BufferId id, const Here& here) {
   const auto array = page_.nest.at(id).array;
-  const auto passing = warps_.in_passing.find(id);
   const auto type = page_.diagram.at(array).type;
   if (warps_.is_integer(id) && type == Datatype::i32) return slot(id, here);
-  const auto text =
-      passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, value_of(*passing->second), here);
-  const auto written = filled(code_type(Language::cuda, type).write, without_brackets(text));
+  const auto written = filled(code_type(Language::cuda, type).write, leaving(id, here));
   return fmt::format("{}({})", page_.storage(array), without_brackets(written));
+}
+// The number that leaves, before it is rounded to the array's format.
+std::string FragmentPrinter::leaving(BufferId id, const Here& here) {
+  const auto passing = warps_.in_passing.find(id);
+  return without_brackets(
+      passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, value_of(*passing->second), here));
 }
 
 // Positions inside of the pieces; of lanes that hold the same, the first.

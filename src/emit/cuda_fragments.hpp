@@ -87,6 +87,7 @@ class FragmentPrinter {
   void copy_numbers(BufferId);
   std::string element(ArrayId, const Here&) const;
   std::string stored(BufferId, const Here&);
+  std::string leaving(BufferId, const Here&);
 
   void pointwise(const Compute&);
   void fold(const Compute&);

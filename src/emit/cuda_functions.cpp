@@ -171,17 +171,6 @@ __device__ __forceinline__ void napkin_store_numbers(const T* tile, int row, int
   }
 }
 )";
-constexpr std::string_view matrix_store_functions =
-    R"(// Two numbers of two bytes in a register, the first in its low half.
-template <class T>
-__device__ __forceinline__ unsigned napkin_both(T first, T second) {
-  unsigned both;
-  const T pair[2] = {first, second};
-  static_assert(sizeof pair == sizeof both, "numbers of two bytes");
-  memcpy(&both, pair, sizeof both);
-  return both;
-}
-)";
 
 constexpr std::string_view cluster_functions =
     R"(// A warp has read the tiles of a ring's copy, which the blocks of a cluster fill together: all of them are told.
@@ -210,7 +199,6 @@ std::string warp_definitions(const std::string& used_in) {
          (used_in.find("napkin_stage_pair(") != std::string::npos ? std::string(store_functions) + "\n" : "") +
          (used_in.find("napkin_store_numbers<") != std::string::npos ? std::string(number_store_functions) + "\n"
                                                                      : "") +
-         (used_in.find("napkin_both(") != std::string::npos ? std::string(matrix_store_functions) + "\n" : "") +
          (used_in.find("napkin_release_cluster<") != std::string::npos ? std::string(cluster_functions) + "\n" : "") +
          rows;
 }

@@ -71,8 +71,9 @@ void FragmentPrinter::stage_matrices(BufferId id) {
   open_half(grid, first);
   first.column = fmt::format("({} * 2 + {})", lanes.step, lanes.column);
   const auto second = pair(grid, first);
-  const auto one = stored(id, first), other = stored(id, second);
-  out_.line(fmt::format("{}[{} * 2 + {}] = napkin_both({}, {});", all, lanes.column, lanes.half, one, other));
+  const auto one = leaving(id, first), other = leaving(id, second);
+  out_.line(fmt::format("{}[{} * 2 + {}] = napkin_pack_{}({}, {});", all, lanes.column, lanes.half,
+                        napkin::row(page_.diagram.at(page_.nest.at(id).array).type).name, one, other));
   close(2);
   const bool across = lies_across(id);
   const auto row = across ? fmt::format("{} * 16 + {} / 8 % 2 * 8", lanes.warp, lanes.lane)
