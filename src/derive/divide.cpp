@@ -40,7 +40,7 @@ class Divider {
     for (const auto& state : programs_.state)
       if (!merged_.contains(state.array)) return std::nullopt;
     for (const auto& column : programs_.finish) write(column, false, leaves(column));
-    assemble();
+    if (!assemble()) return std::nullopt;
     return std::move(made_);
   }
 
@@ -127,7 +127,7 @@ class Divider {
       known_[column.output] = value;
       return;
     }
-    known_[column.output] = state(column.output, value, of_part && depends_on_part(value));
+    known_[column.output] = state(column.output, value, of_part && depends_on_part(value), leaves || !of_part);
   }
   ExprId reduced(const Column& column, ExprId value) {
     std::vector<WireId> over;
@@ -146,12 +146,13 @@ class Divider {
     const auto free = free_wires(diagram(), value);
     return std::ranges::find(free, part_) != free.end();
   }
-  // A statement; returns how its array is read at its own place.
-  ExprId state(ArrayId array, ExprId value, bool of_part) {
+  // A statement; returns how its array is read at its own place. An array of the file gets its value by the statement
+  // that `finishes` it alone: what a part leaves has an array of its own, even where it is the same for every part.
+  ExprId state(ArrayId array, ExprId value, bool of_part, bool finishes) {
     std::vector<WireId> wires;
     for (const auto wire : diagram().at(array).wires) wires.push_back(wire == wire_ ? inside_ : wire);
     if (of_part) wires.insert(wires.begin(), part_);
-    const bool own = array.index < derivation_.file_arrays && wires == diagram().at(array).wires;
+    const bool own = finishes && array.index < derivation_.file_arrays && wires == diagram().at(array).wires;
     if (!own) array = new_array(diagram(), diagram().at(array).name, diagram().at(array).type, wires);
     statements_.push_back({array, value, diagram().at(value).span});
     made_by_us_.insert(array);
@@ -198,7 +199,7 @@ class Divider {
   bool join(ArrayId array, const Reduction* reduction, ExprId theirs) {
     const ExprId value = of_parts(theirs);
     const ExprId all = diagram().intern(Reduce{reduction, {part_}, value});
-    merged_[array] = known_[array] = state(array, all, false);
+    merged_[array] = known_[array] = state(array, all, false, true);
     return true;
   }
   ExprId of_parts(ExprId id) {
@@ -214,8 +215,8 @@ class Divider {
   }
 
   // ---- the new diagram ----
-  // The kernel's statements give way to the new ones; producers come first.
-  void assemble() {
+  // The kernel's statements give way to the new ones; producers come first. False where statements wait for each other.
+  bool assemble() {
     drop_unneeded();
     std::vector<ArrayId> used;
     for (const auto& statement : statements_) used.push_back(statement.output);
@@ -233,6 +234,7 @@ class Divider {
         return std::ranges::none_of(
             waiting, [&](const Statement& other) { return std::ranges::find(read, other.output) != read.end(); });
       });
+      if (ready == waiting.end()) return false;
       ordered.push_back(*ready);
       waiting.erase(ready);
     }
@@ -241,6 +243,7 @@ class Divider {
       if (at == statements_.end()) continue;
       (static_cast<std::size_t>(at - statements_.begin()) < parts_ ? made_.parts : made_.merging).push_back({i});
     }
+    return true;
   }
   void drop_unneeded() {
     std::set<ArrayId> needed(derivation_.outputs.begin(), derivation_.outputs.end());

@@ -88,6 +88,23 @@ TEST_CASE("the parts of a divided wire merge into what the whole gives") {
     }
 }
 
+TEST_CASE("a state that is the same for every part still merges") {
+  const std::vector<std::string> kernels = {
+      "Y[q] = max[x](3)\noutput Y\n",
+      "S[q] = sum[x](T[q, x])\nP[q, x] = softmax[x]((T[q, x] - S[q]) - T[q, x])\nY[q] = min[x](-2 * P[q, x])\n"
+      "output Y\n",
+  };
+  for (const auto& kernel : kernels) {
+    CAPTURE(kernel);
+    const auto diagram = read_text(head + kernel);
+    const auto made = divided(diagram, "x", 3);
+    REQUIRE(made);
+    INFO(statements(made->diagram));
+    REQUIRE(verify(made->diagram) == std::vector<std::string>{});
+    CHECK(check_same_meaning(diagram, made->diagram, 5));
+  }
+}
+
 TEST_CASE("a part is derived as the whole was, and so is the merge") {
   const auto diagram = read_text(head +
                                  "S[q, x] = sum[d](Q[q, d] * K[x, d])\nP[q, x] = softmax[x](S[q, x])\n"
