@@ -6,6 +6,7 @@
 #include "cli/files.hpp"
 #include "cli/plans.hpp"
 #include "napkin/emit.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -96,7 +97,8 @@ int deliver_files(Session& session, const PictureFormat& format, const std::vect
   for (std::size_t i = 0; i < scenes.size() && !session.diagnostics.has_errors(); ++i) {
     const auto path = numbered(session.options.output, i + 1);
     const auto made = picture(session, format, scenes[i]);
-    if (made && save(session, path, *made) && !session.options.quiet) session.err << "wrote " << path << "\n";
+    if (made && save(session, path, *made) && !session.options.quiet)
+      session.err << "wrote " << on_one_line(path) << "\n";
   }
   return finish(session);
 }

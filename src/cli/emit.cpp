@@ -13,6 +13,7 @@
 #include "cli/files.hpp"
 #include "cli/plans.hpp"
 #include "napkin/distribute.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -46,7 +47,7 @@ void write_files(Session& session, const std::vector<EmittedFile>& files) {
   if (session.diagnostics.has_errors()) return;
   for (const auto& file : files) {
     const auto path = folder + "/" + file.name;
-    if (save(session, path, file.text) && !session.options.quiet) session.err << "wrote " << path << "\n";
+    if (save(session, path, file.text) && !session.options.quiet) session.err << "wrote " << on_one_line(path) << "\n";
   }
 }
 

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "napkin/syntax.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -20,7 +21,7 @@ bool format_file(Session& session, const std::string& path, std::string& product
   if (!text) return true;
   const bool same = *text == session.sources.at(*file).text;
   if (session.options.check) {
-    if (!same) product += path + "\n";
+    if (!same) product += on_one_line(path) + "\n";
   } else if (path == "-" || !session.options.output.empty()) {
     product += *text;
   } else if (!same) {

@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
 #include "napkin/hardware.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -16,7 +17,11 @@ std::optional<Hardware> profile(Session& session, const std::string& name) {
   return session.diagnostics.has_errors() ? std::nullopt : std::optional(std::move(machine));
 }
 
-std::string lines(const std::vector<std::string>& names) { return fmt::format("{}\n", fmt::join(names, "\n")); }
+std::string lines(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += on_one_line(name) + "\n";
+  return text;
+}
 
 int list_profiles(Session& session) {
   if (session.options.quiet) return deliver(session, lines(profile_names()));

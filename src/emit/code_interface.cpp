@@ -8,6 +8,7 @@
 
 #include "emit/code_expression.hpp"
 #include "loops/pieces.hpp"
+#include "text/escape.hpp"
 
 namespace napkin {
 namespace {
@@ -27,7 +28,7 @@ std::string labels(const Diagram& diagram, const Plan& plan, const Hardware& har
     const auto words = to_text(kernel.partition, diagram, hardware);
     text += (text.empty() ? "" : " | ") + (words.empty() ? "one group" : words);
   }
-  return fmt::format("{}, for {}", text, hardware.name);
+  return fmt::format("{}, for {}", text, in_comment(hardware.name));
 }
 
 // "f16[q, d]".

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "emit/picture_escape.hpp"
 #include "napkin/emit.hpp"
+#include "text/escape.hpp"
 
 namespace napkin {
 

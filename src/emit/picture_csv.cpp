@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include "napkin/emit.hpp"
+#include "text/escape.hpp"
 
 namespace napkin {
 namespace {
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string quoted(std::string text) {
+  text = on_one_line(text);
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string all = "\"";
   for (const char c : text) all += c == '"' ? std::string("\"\"") : std::string(1, c);
   return all + "\"";

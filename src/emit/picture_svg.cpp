@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "diagram/match.hpp"
-#include "emit/picture_escape.hpp"
 #include "napkin/emit.hpp"
+#include "text/escape.hpp"
 
 namespace napkin {
 namespace {

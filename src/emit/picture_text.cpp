@@ -7,6 +7,7 @@
 
 #include "diagram/match.hpp"
 #include "napkin/emit.hpp"
+#include "text/escape.hpp"
 #include "text/utf8.hpp"
 
 namespace napkin {
@@ -170,13 +171,11 @@ class Canvas {
     while (!text.empty()) {
       const auto point = decode_utf8(text);
       const auto bytes = point ? point->bytes : 1;
-      const auto value = point ? point->value : 0;
-      if (value >= ' ' && value != 0x7f && text_width(text.substr(0, bytes)) > 0 && !turns(value))
-        each(text.substr(0, bytes), columns(value));
+      if (point && is_printable(point->value) && text_width(text.substr(0, bytes)) > 0)
+        each(text.substr(0, bytes), columns(point->value));
       text.remove_prefix(bytes);
     }
   }
-  static bool turns(char32_t c) { return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069); }
 
   int columns_, rows_;
   const char* level_sign_ = nullptr;  // of the mark at hand

@@ -7,6 +7,7 @@
 #include "emit/report_json.hpp"
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
+#include "text/escape.hpp"
 
 namespace napkin {
 namespace {
@@ -64,18 +65,19 @@ std::vector<std::string> reasons(const ComparedRow& before, const ComparedRow& a
 
 void read_metrics(const Json& json, const char* key, const std::string& end, Metrics& metrics) {
   for (const auto& [name, value] : json.at(key).items()) {
-    if (value.is_number()) metrics.emplace_back(name + end, value.get<double>());
+    if (value.is_number()) metrics.emplace_back(on_one_line(name) + end, value.get<double>());
   }
 }
 
 // Throws what nlohmann throws where a key is missing or of another type.
 Baseline baseline_of(const Json& json) {
   Baseline baseline;
-  baseline.diagram = json.at("diagram").get<std::string>();
-  for (const auto& [name, size] : json.at("sizes").items()) baseline.sizes.emplace_back(name, size.get<std::int64_t>());
+  baseline.diagram = on_one_line(json.at("diagram").get<std::string>());
+  for (const auto& [name, size] : json.at("sizes").items())
+    baseline.sizes.emplace_back(on_one_line(name), size.get<std::int64_t>());
   auto& row = baseline.row;
-  row.partition = json.at("partition").get<std::string>();
-  row.target = json.at("target").get<std::string>();
+  row.partition = on_one_line(json.at("partition").get<std::string>());
+  row.target = on_one_line(json.at("target").get<std::string>());
   const std::pair<const char*, const char*> plain[] = {
       {"time", "time_s"}, {"ideal_time", "ideal_time_s"}, {"energy", "energy_j"}};
   for (const auto& [name, key] : plain) {

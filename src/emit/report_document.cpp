@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "napkin/emit.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::report {
 namespace {
@@ -148,6 +149,27 @@ std::string drawn(const Picture& picture) {
   return text;
 }
 
+// Without what a terminal would take for more than letters. Pictures see to their words themselves.
+struct Showing {
+  void operator()(Heading& heading) const {
+    heading.text = on_one_line(heading.text);
+    heading.aside = on_one_line(heading.aside);
+  }
+  void operator()(Paragraph& paragraph) const { paragraph.text = printable(paragraph.text); }
+  void operator()(Verbatim& verbatim) const { verbatim.text = printable(verbatim.text); }
+  void operator()(Code& code) const { code.text = printable(code.text); }
+  void operator()(Table& table) const {
+    for (auto& row : table.rows)
+      for (auto& cell : row) cell = printable(cell);
+  }
+  template <class Other>
+  void operator()(Other&) const {}
+};
+Block shown(Block block) {
+  std::visit(Showing{}, block);
+  return block;
+}
+
 // Text, with the indentation of the section that it stands in.
 struct TextPrinter {
   bool color;
@@ -260,13 +282,13 @@ Table numbers(const Chart& chart) {
 
 std::string to_text(const Document& document, bool color) {
   TextPrinter printer{color, {}};
-  for (const auto& block : document.blocks) std::visit(printer, block);
+  for (const auto& block : document.blocks) std::visit(printer, shown(block));
   return printer.text;
 }
 
 std::string to_markdown(const Document& document) {
   MarkdownPrinter printer;
-  for (const auto& block : document.blocks) std::visit(printer, block);
+  for (const auto& block : document.blocks) std::visit(printer, shown(block));
   return printer.text;
 }
 

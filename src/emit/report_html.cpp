@@ -6,8 +6,8 @@
 #include <map>
 
 #include "emit/page.hpp"
-#include "emit/picture_escape.hpp"
 #include "emit/report_document.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::report {
 namespace {

@@ -10,6 +10,8 @@ namespace napkin::profile {
 
 // The whole machine, once it is read.
 void check_levels(Reader&);
+// Names are plain words, and no text holds a character that is not printed.
+void check_texts(Reader&, const Node& root);
 // A rate whose sustained number stands at `path`.
 void check_sustained(const Rate&, const std::string& path, Reader&);
 // Makes a sustained rate of a fraction that stands at `path`, where there is a peak to take it of.

@@ -194,6 +194,7 @@ Hardware load_hardware(Sources& sources, std::uint32_t file,
   root->span = {file, 0, 0};
   profile::apply(settings, *root, sources, diagnostics);
   profile::Reader reader(hardware, diagnostics);
+  profile::check_texts(reader, *root);
   profile::read_profile(reader, *root);
   profile::check_levels(reader);
   return hardware;

@@ -68,6 +68,7 @@ const std::vector<Code>& codes() {
       {"E0417", error, "setting of an unknown number"},
       {"E0418", error, "unknown target"},
       {"E0419", error, "ambiguous target"},
+      {"E0420", error, "text or name that a profile cannot have"},
       {"E0501", error, "setting of an unknown or impossible axis size"},
       {"E0502", error, "type that an input cannot get"},
       {"E0520", error, "unknown or missing command"},

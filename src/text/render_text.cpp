@@ -16,6 +16,7 @@
 #include <map>
 
 #include "napkin/text.hpp"
+#include "text/escape.hpp"
 #include "text/utf8.hpp"
 
 namespace napkin {
@@ -50,7 +51,7 @@ class Renderer {
     const Code* code = find_code(diagnostic.code);
     const bool warning = code != nullptr && code->severity == Severity::warning;
     out_ = paint(warning ? yellow : red, fmt::format("{}[{}]", warning ? "warning" : "error", diagnostic.code)) +
-           paint(bold, ": " + diagnostic.message) + "\n";
+           paint(bold, ": " + on_one_line(diagnostic.message)) + "\n";
     mark_color_ = warning ? yellow : red;
     show_places(diagnostic);
     for (const auto& note : diagnostic.notes) out_ += footer("note", note);
@@ -67,7 +68,7 @@ class Renderer {
 
   std::string footer(std::string_view kind, const std::string& text) const {
     return fmt::format("{} {} {}\n", std::string(gutter_, ' '), paint(blue, "="),
-                       paint(bold, fmt::format("{}:", kind)) + " " + text);
+                       paint(bold, fmt::format("{}:", kind)) + " " + on_one_line(text));
   }
 
   std::string margin(const std::string& number = "") const {
@@ -98,7 +99,7 @@ class Renderer {
     }
     const auto at = sources_.locate(file, first->span.begin);
     out_ += fmt::format("{}{} {}:{}:{}\n{}\n", std::string(gutter_, ' '), paint(blue, primary ? "-->" : ":::"),
-                        sources_.at(file).name, at.line, at.column, margin());
+                        on_one_line(sources_.at(file).name), at.line, at.column, margin());
     std::uint32_t last = 0;
     for (const auto& [line, marked] : lines) {
       if (last != 0 && line > last + 1) out_ += paint(blue, std::string(gutter_, '.')) + "\n";
@@ -123,7 +124,7 @@ class Renderer {
     for (const auto* label : labels) {
       const auto from = shown.column(label->span.begin - begin);
       const auto to = shown.column(std::min<std::size_t>(label->span.end, end) - begin);
-      marks.push_back({from, std::max<std::size_t>(1, to - from), label == primary, label->text});
+      marks.push_back({from, std::max<std::size_t>(1, to - from), label == primary, on_one_line(label->text)});
     }
     show_marks(std::move(marks));
   }
@@ -150,9 +151,8 @@ class Renderer {
     return shown;
   }
 
-  static std::string_view visible(const CodePoint& point, std::string_view bytes) {
-    if (point.value == '\t') return "    ";
-    return point.value < 0x20 || point.value == 0x7F || point.value == 0xFFFD ? "\xEF\xBF\xBD" : bytes;
+  static std::string visible(const CodePoint& point, std::string_view bytes) {
+    return point.value == '\t' ? std::string(4, ' ') : on_one_line(bytes);
   }
 
   // The line of carets, the text of its last mark beside it, the other texts hung below from right to left.
