@@ -64,6 +64,7 @@ bool Algebra::positive(ExprId e) const {
       [&](const Apply& a) {
         const auto all = [&] { return std::ranges::all_of(a.arguments, [&](ExprId x) { return positive(x); }); };
         const auto role = a.function->role;
+        if (role == Role::choose) return positive(a.arguments[1]) && positive(a.arguments[2]);
         return a.function->positive || ((role == Role::add || role == Role::multiply || role == Role::divide) && all());
       },
       [&](const Cast& c) { return positive(c.value); }, [](const Reduce&) { return false; });
@@ -90,11 +91,7 @@ bool Algebra::holds_exponential(ExprId e) const {
       [&](const Cast& c) { return holds_exponential(c.value); }, [](const Reduce&) { return false; });
 }
 
-Sum Algebra::atom(ExprId e) {
-  Term term;
-  term.factors = {{e, 1}};
-  return {term};
-}
+Sum Algebra::atom(ExprId e) { return as_factor(e); }
 
 // Pieces plus finished reductions, and nothing that mixes them.
 bool Algebra::is_shift(const Sum& sum) const {
@@ -111,7 +108,7 @@ bool Algebra::is_shift(ExprId e) {
 // A sum of several terms as one factor, unless it mixes piece and state and so must be multiplied out.
 Sum Algebra::wrapped(const Sum& sum) {
   if (is_shift(sum)) return atom(build(sum));
-  if (sum.size() < 2 || (dependence(sum).mixed() && sum.size() <= most_terms)) return sum;
+  if (sum.size() < 2 || (!keeps_sums_ && dependence(sum).mixed() && sum.size() <= most_terms)) return sum;
   return atom(build(sum));
 }
 
@@ -210,7 +207,7 @@ Sum Algebra::raised(const Sum& sum, double power) {
     term.exponent = scale(term.exponent, power);
     return {term};
   }
-  if (dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
+  if (!keeps_sums_ && dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
     Sum all = sum;
     for (int i = 1; i < power; ++i) all = multiplied(all, sum);
     return all;
@@ -281,8 +278,10 @@ Sum Algebra::chosen(ExprId e, const Apply& a) {
   const bool mixed = dependence(yes).mixed() || dependence(normal(a.arguments[2])).mixed() ||
                      (dependence(a.arguments[1]) | dependence(a.arguments[2]) | dependence(condition)).mixed();
   if (dependence(condition).state) return opaque(e, a);
-  if (otherwise_zero && (mixed || holds_exponential(a.arguments[1]))) return kept_where(condition, yes, true);
+  const bool apart = yes.size() == 1 || !keeps_sums_;
+  if (otherwise_zero && apart && (mixed || holds_exponential(a.arguments[1]))) return kept_where(condition, yes, true);
   if (!mixed) return dependence(e).state ? opaque(e, a) : atom(e);
+  if (keeps_sums_) return opaque(e, a);
   if (is_minus_infinity(diagram_, a.arguments[2])) {
     Sum inside, outside;
     for (const auto& term : yes) (dependence(term).state ? outside : inside).push_back(term);
@@ -319,7 +318,7 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
 Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   const auto depends = dependence(sum);
   const bool exponential = std::ranges::any_of(sum, [](const Term& t) { return !t.exponent.empty(); });
-  if (!depends.piece && depends.state) return atom(cast_to(type, build(sum)));
+  if ((!depends.piece && depends.state) || (keeps_sums_ && depends.mixed())) return atom(cast_to(type, build(sum)));
   if (!depends.mixed() && !exponential) return atom(e);
   if (is_shift(sum)) {
     Term term;

@@ -51,7 +51,10 @@ class Algebra {
   Dependence dependence(const Term&) const;
   Dependence dependence(const Sum&) const;
   bool positive(const Term&) const;
+  bool positive(ExprId) const;
 
+  // While sums are kept, what multiplies, raises or rounds a sum that mixes piece and state leaves it as it stands.
+  void keep_sums(bool keep) { keeps_sums_ = keep; }
   // While shifts are kept, a power of a sum that adds a piece to finished reductions is one factor and is not
   // multiplied out.
   void keep_shifts(bool keep) { keeps_shifts_ = keep; }
@@ -86,14 +89,13 @@ class Algebra {
   Sum cast(ExprId, Datatype, const Sum&);
   Sum opaque(ExprId, const Apply&);
   ExprId powered(ExprId base, double power);
-  bool positive(ExprId) const;
   bool holds_exponential(ExprId) const;
   bool is_shift(const Sum&) const;
   bool is_shift(ExprId);
 
   Diagram& diagram_;
   Meaning meaning_;
-  bool keeps_shifts_ = false;
+  bool keeps_shifts_ = false, keeps_sums_ = false;
 };
 
 }  // namespace napkin

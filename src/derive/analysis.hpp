@@ -1,7 +1,9 @@
 // The analysis behind find_states(): one pass over the columns that separates the bodies of reductions and names what
-// is carried. Its members stand in states.cpp (columns, sums), extremes.cpp, centring.cpp and carried.cpp.
+// is carried. Its members stand in states.cpp (columns, sums), branches.cpp, extremes.cpp, orders.cpp,
+// centring.cpp and carried.cpp.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "derive/states.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 
@@ -27,9 +30,18 @@ class StateAnalysis {
   std::optional<Sum> exponential(const Column& column);
   std::optional<Sum> defined(const Column& column);
 
-  // One column at a time; sums.
+  // One column at a time.
   void derive(std::size_t i);
   void reduce(const Column& column);
+
+  // Choices by conditions that finished reductions alone decide: each branch is reduced by itself.
+  std::optional<ExprId> late_condition(ExprId body);
+  void reduce_branches(const Column& column, ExprId body, ExprId condition);
+  ExprId branch(const Column& column, ExprId body, const std::vector<WireId>& over);
+  // What the column reduces, sums as they stand and mixed columns written out.
+  ExprId written_body(const Column& column);
+
+  // Sums.
   // Pieces that are exponentials are written out for the sake of their exponents. Where no maximum is kept they are
   // read as they stand.
   bool takes_reference(const Column& column, const Sum& body);
@@ -62,9 +74,32 @@ class StateAnalysis {
   // Positions that a reduction over the wire takes: counted where only a piece is at hand.
   Factors size_of(WireId wire);
 
-  // max, min, prod.
-  // What does not depend on the piece is joined once, after the last piece.
-  void reduce_extreme(const Column& column, const Sum& body);
+  // max, min.
+  void reduce_extreme(const Column& column);
+  // The value at finish of a maximum or minimum, or none and a refusal. Below it every fold is over the column's wires,
+  // along which no finished reduction varies; `column.fold` may be the opposite of what the file asks for.
+  using Extreme = std::function<std::optional<Sum>(const Column&)>;
+  using Function = std::function<ExprId(ExprId)>;
+  std::optional<Sum> extreme(const Column& column, const Sum& body);
+  Sum extreme_of_piece(const Column& column, const Sum& piece);
+  std::optional<Sum> extreme_of_term(const Column& column, const Term& term);
+  std::optional<Sum> extreme_of_product(const Column& column, const Term& piece);
+  std::optional<Sum> extreme_of_power(const Column& column, std::pair<ExprId, double> factor);
+  std::optional<Sum> extreme_of(const Column& column, ExprId e);
+  std::optional<Sum> extreme_of_function(const Column& column, ExprId e, const Apply& apply);
+  std::optional<Sum> extreme_of_choice(const Column& column, const Apply& choice);
+  // Of `e` at the positions where `condition` holds; none where it counts for nothing.
+  std::optional<Sum> extreme_where(const Column& column, ExprId condition, ExprId e);
+  ExprId any_holds(const Column& column, ExprId condition);
+  std::optional<Sum> ordered(const Column& column, ExprId e, Order order, const Function& f);
+  std::optional<Sum> by_sign(const Column& column, const Term& u, const Term& v, const Extreme& of);
+  std::optional<Sum> product_with(const std::optional<Sum>& value, const Term& v);
+  static Column opposite_of(const Column& column);
+  bool settled(const Column& column, ExprId e) const;
+  std::set<WireId> wires_below(ExprId e) const;
+  std::set<WireId> waiting_below(ExprId e) const;
+
+  // prod.
   // prod of u * v: v once for every factor.
   void reduce_product(const Column& column, const Sum& body);
   static Term raised(Term term, double power);
@@ -74,8 +109,6 @@ class StateAnalysis {
   void finish(const Column& column, const Sum& value, const std::vector<WireId>& later);
   // A body that is whole keeps the words of the file.
   Sum algebra_original(const Column& column);
-  // max over u * v with v never negative: v waits.
-  void reduce_scaled(const Column& column, const Term& term);
 
   // States, and the values at finish that are made of them.
   void is_state(ArrayId array);
@@ -106,11 +139,11 @@ class StateAnalysis {
   Sum reduction(const Column& column, const Sum& body);
   void step(Rule rule, const Column& column, const Sum& before, const Sum& after, std::string why);
   void show_written_out(const Column& column, const Sum& body);
-  void note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why);
+  void note_step(Rule rule, ExprId before, ExprId after, std::string why);
 
   // Refusals.
-  void refuse(const Column& column, const std::string& why, const std::string& mend = "");
-  void refuse_mixing(const Column& column, ExprId mixing);
+  void refuse(const std::string& why, const std::string& mend = "");
+  void refuse_mixing(ExprId mixing);
   void check_needed();
 
   Diagram& scratch_;
@@ -122,6 +155,8 @@ class StateAnalysis {
   Kinds kinds_;
 
   std::map<ArrayId, const Column*> producer_;
+  const Column* deriving_ = nullptr;  // whose branch a column may be
+  std::optional<ExprId> counted_;     // within choices: the condition on positions that an extreme is taken over
   std::set<ArrayId> positive_;
   bool writes_exponentials_ = true;
   States found_;

@@ -23,7 +23,7 @@ std::optional<Reference> StateAnalysis::referenced(const Column& column, const S
     relative.exponent = add(relative.exponent, scale({greatest}, -1));
     Term after = reduction(column, {relative})[0];
     after.exponent = {greatest};
-    note_step(Rule::cascade, column, algebra_.build(reduction(column, piece)), algebra_.build(after),
+    note_step(Rule::cascade, algebra_.build(reduction(column, piece)), algebra_.build(after),
               "kept relative to the running maximum of its exponent it cannot overflow");
   }
   return found;
@@ -88,9 +88,7 @@ std::size_t StateAnalysis::state_for(const Column& column, const Sum& body, cons
   }
   const auto array = direct ? column.output : state_array(column, body, over, named);
   is_state(array);
-  if (column.fold->combine->role == Role::add &&
-      std::ranges::all_of(body, [&](const Term& t) { return algebra_.positive(t); }))
-    positive_.insert(array);
+  if (std::ranges::all_of(body, [&](const Term& t) { return algebra_.positive(t); })) positive_.insert(array);
   found_.all.push_back({array, column.fold, over, body, reference, false});
   return found_.all.size() - 1;
 }
@@ -149,18 +147,18 @@ Sum StateAnalysis::reduction(const Column& column, const Sum& body) {
 
 void StateAnalysis::step(Rule rule, const Column& column, const Sum& before, const Sum& after, std::string why) {
   const ExprId old = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(before)});
-  note_step(rule, column, old, algebra_.build(after), std::move(why));
+  note_step(rule, old, algebra_.build(after), std::move(why));
 }
 
 void StateAnalysis::show_written_out(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state) return;
   const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)});
-  note_step(Rule::composition, column, as_expression(scratch_, column), now,
+  note_step(Rule::composition, as_expression(scratch_, column), now,
             "what mixes pieces with a reduction that is not finished before the last piece is written out");
 }
 
-void StateAnalysis::note_step(Rule rule, const Column& column, ExprId before, ExprId after, std::string why) {
-  if (before != after) found_.trace.push_back({rule, column.output, before, after, std::move(why)});
+void StateAnalysis::note_step(Rule rule, ExprId before, ExprId after, std::string why) {
+  if (before != after) found_.trace.push_back({rule, deriving_->output, before, after, std::move(why)});
 }
 
 }  // namespace napkin

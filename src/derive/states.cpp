@@ -55,6 +55,7 @@ std::optional<Sum> StateAnalysis::defined(const Column& column) {
 
 void StateAnalysis::derive(std::size_t i) {
   const auto& column = columns_[i];
+  deriving_ = &column;
   if (found_.kinds[i] == ColumnKind::reduction) reduce(column);
   // What is written in two steps, as repaired moments are, stays in two.
   const bool once = std::ranges::count_if(columns_, [&](const Column& c) { return c.output == column.output; }) == 1;
@@ -63,11 +64,15 @@ void StateAnalysis::derive(std::size_t i) {
 }
 
 void StateAnalysis::reduce(const Column& column) {
-  if (column.carried) return refuse(column, "is carried along another streamed axis already");
+  if (column.carried) return refuse("is carried along another streamed axis already");
+  if (algebra_.dependence(column.value).state) {
+    const ExprId body = written_body(column);
+    if (const auto condition = late_condition(body)) return reduce_branches(column, body, *condition);
+  }
   const auto role = column.fold->combine->role;
   const Sum body = algebra_.normal(column.value);
   if (role == Role::add) return reduce_sum(column, takes_reference(column, body) ? body : as_written(column));
-  role == Role::multiply ? reduce_product(column, body) : reduce_extreme(column, body);
+  role == Role::multiply ? reduce_product(column, body) : reduce_extreme(column);
 }
 
 bool StateAnalysis::takes_reference(const Column& column, const Sum& body) {
@@ -104,7 +109,7 @@ std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, 
   std::vector<Share> shares;
   for (const auto& term : body) {
     auto separated = algebra_.separate(term);
-    if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(column, *mixing), std::nullopt;
+    if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(*mixing), std::nullopt;
     auto& parts = std::get<Algebra::Separated>(separated);
     Term &piece = parts.piece, &state = parts.state;
     const double coefficient = std::exchange(state.coefficient, 1);
@@ -184,19 +189,19 @@ Sum StateAnalysis::times(const Sum& a, const Term& b) {
 Sum StateAnalysis::fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over) {
   const auto array =
       new_array(scratch_, scratch_.at(column.output).name, accumulator(type(column)), scratch_.at(column.output).wires);
-  found_.late_folds[column.output].push_back({array, algebra_.build(value), column.fold, over, {}, {}});
+  found_.late_folds[deriving_->output].push_back({array, algebra_.build(value), column.fold, over, {}, {}});
   is_state(array);
   Term term;
   term.factors = {{read_whole(scratch_, array), 1}};
   return {term};
 }
 
-void StateAnalysis::refuse(const Column& column, const std::string& why, const std::string& mend) {
-  if (!found_.refused) found_.refused = refused_fold(scratch_, column, wire_, why, mend);
+void StateAnalysis::refuse(const std::string& why, const std::string& mend) {
+  if (!found_.refused) found_.refused = refused_fold(scratch_, *deriving_, wire_, why, mend);
 }
 
-void StateAnalysis::refuse_mixing(const Column& column, ExprId mixing) {
-  if (!found_.refused) found_.refused = refused_mixing(scratch_, algebra_, column, wire_, kinds_, mixing);
+void StateAnalysis::refuse_mixing(ExprId mixing) {
+  if (!found_.refused) found_.refused = refused_mixing(scratch_, algebra_, *deriving_, wire_, kinds_, mixing);
 }
 
 void StateAnalysis::check_needed() {

@@ -14,6 +14,12 @@ bool alike(const Term& a, const Term& b) {
 
 }  // namespace
 
+Sum as_factor(ExprId e) {
+  Term term;
+  term.factors = {{e, 1}};
+  return {term};
+}
+
 bool integer(double power) { return std::nearbyint(power) == power; }
 
 Factors combined(const Factors& a, const Factors& b) {

@@ -27,6 +27,7 @@ bool equal(const Sum&, const Sum&);
 // b = c * a for a positive c, if there is one.
 std::optional<double> positive_ratio(const Sum& a, const Sum& b);
 
+Sum as_factor(ExprId);  // the expression alone
 bool integer(double power);
 Factors combined(const Factors&, const Factors&);  // of a product
 Term multiplied(const Term&, const Term&);

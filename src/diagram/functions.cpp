@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "diagram/order.hpp"
+
 namespace napkin {
 namespace {
 
@@ -130,6 +132,23 @@ constexpr const Pointwise* pointwise_row(std::string_view name) {
   return std::find_if(pointwise_rows.begin(), pointwise_rows.end(), [=](const Pointwise& r) { return r.name == name; });
 }
 
+// function, order, of_positive, homogeneous
+constexpr std::array order_rows = {
+    OrderRow{pointwise_row("exp"), Order::rising},
+    OrderRow{pointwise_row("exp2"), Order::rising},
+    OrderRow{pointwise_row("log"), Order::rising, true},
+    OrderRow{pointwise_row("log2"), Order::rising, true},
+    OrderRow{pointwise_row("sqrt"), Order::rising, true},
+    OrderRow{pointwise_row("rsqrt"), Order::falling, true},
+    OrderRow{pointwise_row("tanh"), Order::rising},
+    OrderRow{pointwise_row("sigmoid"), Order::rising},
+    OrderRow{pointwise_row("erf"), Order::rising},
+    OrderRow{pointwise_row("abs"), Order::valley, false, true},
+    OrderRow{pointwise_row("relu"), Order::rising, false, true},
+    OrderRow{pointwise_row("max"), Order::rising, false, true},
+    OrderRow{pointwise_row("min"), Order::rising, false, true},
+};
+
 constexpr std::array reduction_rows = {
     Reduction{"sum", "sum of all", 0, pointwise_row("+"), "l"},
     Reduction{"max", "greatest of all", -infinity, pointwise_row("max"), "m"},
@@ -166,6 +185,17 @@ std::string_view name(Unit unit) {
 
 std::span<const Pointwise> pointwise_functions() { return pointwise_rows; }
 const Pointwise* find_pointwise(std::string_view name) { return find_row(pointwise_rows, name); }
+
+OrderRow order_of(const Pointwise& function) {
+  for (const auto& row : order_rows)
+    if (row.function == &function) return row;
+  return {&function, Order::none};
+}
+
+const Reduction* opposite(const Reduction& reduction) {
+  if (order_of(*reduction.combine).order == Order::none) return nullptr;
+  return find_reduction(reduction.name == "max" ? "min" : "max");
+}
 
 std::span<const Reduction> reductions() { return reduction_rows; }
 const Reduction* find_reduction(std::string_view name) { return find_row(reduction_rows, name); }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "diagram/order.hpp"
 #include "support/catch.hpp"
 
 using namespace napkin;
@@ -110,6 +111,45 @@ TEST_CASE("each pointwise function obeys the law of its role", "[functions]") {
       if (const auto law = laws_of_positives.find(function.role); law != laws_of_positives.end())
         CHECK(law->second(function, std::abs(a) + 0.01, std::abs(b) + 0.01));
     }
+}
+
+TEST_CASE("functions do to the order, and to a positive factor, what their rows say", "[functions]") {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> number(-3, 3);
+  for (const auto& function : pointwise_functions()) {
+    const auto row = order_of(function);
+    if (row.order == Order::none) continue;
+    CAPTURE(function.name);
+    for (int i = 0; i < 300; ++i) {
+      std::vector<double> low, high;
+      for (int a = 0; a < function.arity; ++a) {
+        low.push_back(row.of_positive ? std::abs(number(random)) : number(random));
+        high.push_back(low.back());
+      }
+      const auto moved = random() % static_cast<unsigned>(function.arity);
+      high[moved] += std::abs(number(random));
+      const double below = call(function, low), above = call(function, high);
+      if (row.order == Order::rising) CHECK(below <= above);
+      if (row.order == Order::falling) CHECK(below >= above);
+      if (row.order == Order::valley) {
+        auto between = low;
+        between[moved] += (high[moved] - low[moved]) * 0.4;
+        CHECK(call(function, between) <= std::max(below, above));
+      }
+      if (!row.homogeneous) continue;
+      auto scaled = low;
+      for (auto& argument : scaled) argument *= 2.5;
+      CHECK(near(call(function, scaled), 2.5 * below));
+    }
+  }
+}
+
+TEST_CASE("the opposite of the greatest is the smallest, and sums have none", "[functions]") {
+  const auto* greatest = find_reduction("max");
+  CHECK(opposite(*greatest) == find_reduction("min"));
+  CHECK(opposite(*opposite(*greatest)) == greatest);
+  CHECK(opposite(*find_reduction("sum")) == nullptr);
+  CHECK(opposite(*find_reduction("prod")) == nullptr);
 }
 
 TEST_CASE("functions said to be positive are never negative", "[functions]") {

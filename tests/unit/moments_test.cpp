@@ -120,7 +120,8 @@ TEST_CASE("two empty parts merge to an empty one") {
 }
 
 TEST_CASE("a cast around a distance from the mean does not round its terms") {
-  // The mean is large beside what is left of it: an x rounded to bf16 would lose all of that.
+  // The mean is large beside what is left of it: an x rounded to bf16 would lose all of that. The greatest of what is
+  // rounded is the greatest, rounded.
   const auto diagram = read_text(
       "diagram d; axis x = 6; axis o = 2; input X: f32[x]; input W: f32[x, o]\n"
       "Y[o] = sum[x](bf16(X[x] - sum[x](X[x]) / size(x)) * W[x, o])\n"
@@ -137,7 +138,5 @@ TEST_CASE("a cast around a distance from the mean does not round its terms") {
   for (const auto output : diagram.outputs)
     for (std::size_t i = 0; i < meant.arrays[output.index].size(); ++i)
       CHECK(std::abs(values.arrays[output.index][i] - meant.arrays[output.index][i]) < 0.05);
-  const auto& verdict = *kernel.derivation->find(*find_wire(diagram, "x"));
-  const auto& notes = std::get<Streamable>(verdict.stream).notes;
-  CHECK(std::ranges::any_of(notes, [](const auto& note) { return note.find("leaves the cast to bf16 out") == 0; }));
+  CHECK(values.arrays[diagram.outputs[1].index] == meant.arrays[diagram.outputs[1].index]);
 }
