@@ -1,0 +1,5 @@
+WHAT = ("wrong derivation",)
+
+
+def check(case, rng, counts, wire=""):
+    return []
