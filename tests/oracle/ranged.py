@@ -94,7 +94,9 @@ class Arithmetic:
         ends = [np.abs(f(np.maximum(a.value + side * a.radius, np.minimum(a.value, least))) - value) for side in (1, -1)]
         same = [f(np.maximum(a.value + side * a.radius, np.minimum(a.value, least))) == value for side in (1, -1)]
         ends = [np.where(equal, 0, end) for equal, end in zip(same, ends)]
-        return self.rounded(value, np.where(a.radius == 0, 0, np.maximum(*ends)), units)
+        radius = np.where(a.radius == 0, 0, np.maximum(*ends))
+        radius = np.where(np.isinf(value) & np.isfinite(a.value) & (a.value != 0), np.inf, radius)  # it overflows
+        return self.rounded(value, radius, units)
 
     def total(self, a, axes):
         """A sum over axes of the arrays, in any order."""
