@@ -74,12 +74,12 @@ def prepare(run, case, rng, folder, counts, failures, jobs):
         failures.append(failed)
         return
     failures += derived.check(case, rng, counts)
+    failures += transfers.check(case, random.Random(case.seed), run.tools, counts, run.options.partitions)
     check.draw_plans(case, run.options.partitions, rng)
     all_sizes = check.draw_sizes(case, run.options.sizes, rng)
     kinds = [rng.choice(data.KINDS) for _ in all_sizes]
     sanitized = rng.random() < run.options.sanitized
     for at, plan in enumerate(case.plans):
-        failures += transfers.check(case, plan, run.tools, counts)
         kernel = check.emit(case, plan, "d%dp%d" % (case.seed, at), folder, run.tools)
         if isinstance(kernel, check.Failure):
             failures.append(kernel)
@@ -131,7 +131,7 @@ def check_one(run, f):
         return next(iter(derived.check(case, random.Random(f.seed), collections.Counter(), f.wire)), None)
     plan = (f.machine, f.labels)
     if f.what in transfers.WHAT:
-        return next(iter(transfers.check(case, plan, run.tools, collections.Counter())), None)
+        return next(iter(transfers.check(case, random.Random(f.seed), run.tools, collections.Counter(), run.options.partitions)), None)
     folder = tempfile.mkdtemp(dir=run.options.folder)
     try:
         kernel = check.emit(case, plan, "one", folder, run.tools)
