@@ -14,11 +14,29 @@
 namespace napkin {
 namespace {
 
+// A linear form of positions and sizes, over a divisor: quotients of positions are compared exactly.
 struct Form {
-  std::map<WireId, double> terms;
-  double offset = 0, constant = 0;
-  std::map<AxisId, double> sizes;
+  std::map<WireId, double> terms{};
+  double offset = 0, constant = 0;  // with sizes as they are, and without them
+  std::map<AxisId, double> sizes{};
+  double divisor = 1;
+
+  void scale(double factor) {
+    for (auto& term : terms) term.second *= factor;
+    for (auto& size : sizes) size.second *= factor;
+    offset *= factor;
+    constant *= factor;
+  }
+  void divide(double by) {
+    divisor *= std::abs(by);
+    if (by < 0) scale(-1);
+  }
   void add(const Form& other, double factor) {
+    if (divisor != other.divisor) {
+      factor *= divisor;
+      scale(other.divisor);
+      divisor *= other.divisor;
+    }
     for (const auto& [wire, coefficient] : other.terms) terms[wire] += factor * coefficient;
     for (const auto& [axis, coefficient] : other.sizes) sizes[axis] += factor * coefficient;
     offset += factor * other.offset;
@@ -29,6 +47,18 @@ struct Form {
 
 std::optional<Form> linear(const Diagram& diagram, ExprId id);
 
+std::optional<Form> product(Form form, const Form& number) {
+  form.scale(number.offset);
+  form.divide(number.divisor);
+  return form;
+}
+std::optional<Form> quotient(Form form, const Form& number) {
+  if (!number.is_constant() || number.offset == 0) return std::nullopt;
+  form.scale(number.divisor);
+  form.divide(number.offset);
+  return form;
+}
+
 std::optional<Form> linear(const Diagram& diagram, const Apply& apply) {
   std::vector<Form> arguments;
   for (const auto argument : apply.arguments) {
@@ -36,22 +66,18 @@ std::optional<Form> linear(const Diagram& diagram, const Apply& apply) {
     if (!form) return std::nullopt;
     arguments.push_back(std::move(*form));
   }
-  Form result;
-  const auto scaled = [&](const Form& form, double factor) { return result.add(form, factor), result; };
-  const auto is_number = [&](std::size_t i) { return arguments[i].is_constant(); };
   switch (apply.function->role) {
     case Role::add:
-      return result.add(arguments[0], 1), scaled(arguments[1], 1);
+      return arguments[0].add(arguments[1], 1), arguments[0];
     case Role::subtract:
-      return result.add(arguments[0], 1), scaled(arguments[1], -1);
+      return arguments[0].add(arguments[1], -1), arguments[0];
     case Role::negate:
-      return scaled(arguments[0], -1);
+      return arguments[0].scale(-1), arguments[0];
     case Role::multiply:
-      if (is_number(0)) return scaled(arguments[1], arguments[0].offset);
-      return is_number(1) ? std::optional(scaled(arguments[0], arguments[1].offset)) : std::nullopt;
+      if (arguments[0].is_constant()) return product(arguments[1], arguments[0]);
+      return arguments[1].is_constant() ? product(arguments[0], arguments[1]) : std::nullopt;
     case Role::divide:
-      if (!is_number(1) || arguments[1].offset == 0) return std::nullopt;
-      return scaled(arguments[0], 1 / arguments[1].offset);
+      return quotient(arguments[0], arguments[1]);
     default:
       return std::nullopt;
   }
@@ -59,16 +85,16 @@ std::optional<Form> linear(const Diagram& diagram, const Apply& apply) {
 
 std::optional<Form> linear(const Diagram& diagram, ExprId id) {
   const auto number = [](double value) {
-    return std::isfinite(value) ? std::optional(Form{{}, value, value, {}}) : std::nullopt;
+    return std::isfinite(value) ? std::optional(Form{.offset = value, .constant = value}) : std::nullopt;
   };
   return match(
       diagram.at(id).node, [&](const Constant& c) { return number(c.value); },
       [](const Position& p) {
-        return std::optional(Form{{{p.wire, 1}}, 0, 0, {}});
+        return std::optional(Form{.terms = {{p.wire, 1}}});
       },
       [&](const Size& s) {
         const auto size = static_cast<double>(diagram.at(s.axis).size.value_or(1));
-        return std::optional(Form{{}, size, 0, {{s.axis, 1}}});
+        return std::optional(Form{.offset = size, .sizes = {{s.axis, 1}}});
       },
       [](const Access&) { return std::optional<Form>(); }, [&](const Apply& a) { return linear(diagram, a); },
       [](const Cast&) { return std::optional<Form>(); }, [](const Reduce&) { return std::optional<Form>(); });
@@ -118,10 +144,13 @@ std::string to_text(const Condition& condition, std::string_view sign, const Con
   return fmt::format("{} {} {}", left.text, sign, right.text);
 }
 
-std::string to_text(const Diagram& diagram, const Condition& condition) {
+std::string_view sign(const Condition& condition) {
   const auto [below, at, above] = std::tuple(condition.below, condition.at, condition.above);
-  const auto* sign = below && above ? "!=" : below ? (at ? "<=" : "<") : above ? (at ? ">=" : ">") : "==";
-  return to_text(condition, sign,
+  return below && above ? "!=" : below ? (at ? "<=" : "<") : above ? (at ? ">=" : ">") : "==";
+}
+
+std::string to_text(const Diagram& diagram, const Condition& condition) {
+  return to_text(condition, sign(condition),
                  {[&](WireId wire, bool) { return diagram.at(wire).name; },
                   [&](AxisId axis) { return fmt::format("size({})", diagram.at(axis).name); }});
 }

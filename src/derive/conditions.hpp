@@ -10,7 +10,7 @@
 
 namespace napkin {
 
-// A comparison of linear forms of positions as a condition.
+// A comparison of linear forms of positions as a condition. Quotients become multiples: `x / 3 == q` is `x == 3 * q`.
 std::optional<Condition> condition(const Diagram&, ExprId comparison);
 
 // A condition as a comparison without minus signs where there need be none, in words of the caller's for a wire (that
@@ -20,5 +20,7 @@ struct ConditionWords {
   std::function<std::string(AxisId)> size;
 };
 std::string to_text(const Condition&, std::string_view sign, const ConditionWords&);
+// `<=`, as the condition compares.
+std::string_view sign(const Condition&);
 
 }  // namespace napkin

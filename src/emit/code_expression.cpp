@@ -38,6 +38,26 @@ bool is_integer(const Diagram& diagram, const std::vector<ArrayId>& inputs, Expr
   return (type == Datatype::i8 || type == Datatype::i32) && std::ranges::count(inputs, access->array) > 0;
 }
 
+// A position as a term of a condition: multiplied, it may leave the integers.
+std::string factor_of(const Condition& condition, WireId wire, const std::string& position) {
+  const auto term = std::ranges::find(condition.terms, wire, [](const auto& each) { return each.first; });
+  return std::abs(term->second) == 1 ? position : "(long long)" + position;
+}
+
+bool divides(const Diagram& diagram, ExprId id) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+  return apply && (apply->function->role == Role::divide ||
+                   std::ranges::any_of(apply->arguments, [&](ExprId each) { return divides(diagram, each); }));
+}
+// A comparison of quotients of positions, if it is one of whole multiples of them: in integers it is exact.
+std::optional<Condition> compared_quotients(const Diagram& diagram, ExprId id) {
+  auto found = divides(diagram, id) ? condition(diagram, id) : std::nullopt;
+  const auto is_whole = [](const auto& term) { return whole(term.second); };
+  const bool exact = found && whole(found->constant) && std::ranges::all_of(found->terms, is_whole) &&
+                     std::ranges::all_of(found->sizes, is_whole);
+  return exact ? found : std::nullopt;
+}
+
 class Printer {
  public:
   Printer(const Diagram& diagram, const Surroundings& around) : diagram_(diagram), around_(around) {}
@@ -79,7 +99,11 @@ class Printer {
           return Typed{around_.size(s.axis), NumberKind::integer};
         },
         [&](const Access&) { return around_.read(id); },
-        [&](const Apply& a) { return compares_integers(diagram_, around_.inputs, id) ? compared(a) : applied(a); },
+        [&](const Apply& a) {
+          if (compares_integers(diagram_, around_.inputs, id)) return compared(a);
+          const auto quotients = compared_quotients(diagram_, id);
+          return quotients ? compared(*quotients) : applied(a);
+        },
         [&](const Cast& c) { return cast(c); },
         [&](const Reduce&) {
           return Typed{around_.reduction(id), NumberKind::real};
@@ -130,6 +154,12 @@ class Printer {
     const auto code = code_of(around_.language, *apply.function);
     const auto left = text(apply.arguments[0]), right = text(apply.arguments[1]);
     return {fmt::format(fmt::runtime(code), left, right), NumberKind::boolean};
+  }
+
+  Typed compared(const Condition& quotients) const {
+    const ConditionWords words{[&](WireId wire, bool) { return factor_of(quotients, wire, around_.position(wire)); },
+                               around_.size};
+    return {fmt::format("({})", to_text(quotients, sign(quotients), words)), NumberKind::boolean};
   }
 
   // Whether all arguments can be integers; whole constants beside integers become such.
@@ -209,12 +239,17 @@ std::string code_possible(const Condition& condition, const CodeNames& names,
                           const std::function<std::string(WireId, bool last)>& end) {
   const auto compared = [&](const char* sign, bool least) {
     return to_text(condition, sign,
-                   {[&](WireId wire, bool left) { return end(wire, left != least); },
+                   {[&](WireId wire, bool left) { return factor_of(condition, wire, end(wire, left != least)); },
                     [&](AxisId axis) { return "n." + names.axes[axis.index]; }});
   };
   const auto low = compared(condition.at ? "<=" : "<", true), high = compared(condition.at ? ">=" : ">", false);
-  if (condition.below == condition.above) return low + " && " + high;
-  return condition.below ? low : high;
+  if (condition.below != condition.above) return condition.below ? low : high;
+  return fmt::format("{} {} {}", low, condition.at ? "&&" : "||", high);
+}
+
+std::string code_certain(const Condition& condition, const CodeNames& names,
+                         const std::function<std::string(WireId, bool last)>& end) {
+  return fmt::format("!({})", code_possible(condition.negated(), names, end));
 }
 
 std::string code_number(double value, bool wide) {

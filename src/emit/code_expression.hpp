@@ -47,6 +47,8 @@ std::string code_offset(const std::vector<std::string>& at, const std::vector<st
 // Whether a condition holds somewhere on a piece, by the least and the greatest value of its form there; `end` is the
 // first or the last position of a wire.
 std::string code_possible(const Condition&, const CodeNames&, const std::function<std::string(WireId, bool last)>& end);
+// Whether it holds everywhere there.
+std::string code_certain(const Condition&, const CodeNames&, const std::function<std::string(WireId, bool last)>& end);
 // "3.0f", or "3.0" where computing in double.
 std::string code_number(double value, bool wide);
 

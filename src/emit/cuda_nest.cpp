@@ -190,7 +190,7 @@ bool NestPrinter::may_skip(const For& loop) {
 }
 std::string NestPrinter::needed(const For& loop) {
   std::vector<std::string> all;
-  for (const auto& each : loop.needs) all.push_back(fmt::format("({})", possible(each)));
+  for (const auto& each : loop.needs) all.push_back(fmt::format("({})", code_possible(each, page_.names, ends())));
   for (const auto& step : loop.body.steps)
     if (const auto* ask = std::get_if<Ask>(&step.node)) all.push_back(asked(*ask));
   return fmt::format("{}", fmt::join(all, " && "));
@@ -256,18 +256,18 @@ std::string NestPrinter::clear_piece(const For& loop, const std::string& begin, 
     if (!compute) continue;
     minds |= columns_.minds(*compute, loop.split.wire);
     for (const auto& mask : compute->masks) {
-      const auto text = fmt::format("!({})", possible(mask.negated()));
+      const auto text = code_certain(mask, page_.names, ends());
       if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
     }
   }
   return minds ? fmt::format("{}", fmt::join(all, " && ")) : "";
 }
-// Whether a condition holds somewhere on the block's piece.
-std::string NestPrinter::possible(const Condition& condition) const {
-  return code_possible(condition, page_.names, [&](WireId wire, bool last) {
+// Where the block's piece begins and ends.
+std::function<std::string(WireId, bool last)> NestPrinter::ends() const {
+  return [this](WireId wire, bool last) {
     const auto& part = page_.shared[wire.index];
     return last ? fmt::format("({} - 1)", part.end) : part.begin;
-  });
+  };
 }
 
 }  // namespace napkin

@@ -2,6 +2,7 @@
 // streams with what masks pass over.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,7 +51,7 @@ class NestPrinter {
   std::string skip(const For&, const std::string& begin, const WirePiece& around);
   // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
   void body(const For&, const std::string& begin, const WirePiece& around);
-  std::string possible(const Condition&) const;
+  std::function<std::string(WireId, bool last)> ends() const;
 
   Page page_;
   Lines& out_;

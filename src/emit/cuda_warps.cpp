@@ -151,6 +151,7 @@ class WarpPrinter : NestPrinter {
     const Ahead ahead{loop, around, page_.pool.fresh("load_" + begin), may_skip(loop) ? skip(loop, begin, around) : ""};
     declare_load(ahead, begin, slot);
     if (!outermost) out_.line("__syncthreads();");
+    const auto before = on_their_way_;
     auto pieces = begin_ahead(ahead, begin, copies - 1);
     const auto two = copies == 2;
     out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {3})", slot, begin, around.end,
@@ -168,6 +169,9 @@ class WarpPrinter : NestPrinter {
     pieces.push_back(next);
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line(fmt::format("{} = {};", pieces[i], pieces[i + 1]));
     out_.close();
+    if (!may_skip(loop)) return;
+    on_their_way_ = before;  // where all pieces were passed over
+    arrive();
   }
 
   // A loop whose tiles are copied ahead: the text's functions that load a piece, and that pass over what masks leave

@@ -50,13 +50,9 @@ std::string build_harness(const Build& build, const std::string& stem) {
   return build.folder;
 }
 
-std::string size_list(const Diagram& diagram) {
-  std::string text;
-  for (const auto& axis : diagram.axes) text += fmt::format("{}{}", text.empty() ? "" : ", ", *axis.size);
-  return text;
-}
-// A program that reads inputs in double from a file, launches and writes outputs in double to another.
-std::string driver(const Diagram& diagram) {
+// A program that reads inputs in double from a file, launches what the included file declares and writes outputs in
+// double to another.
+std::string driver(const Diagram& diagram, const std::string& included) {
   std::string body, arguments, axes;
   for (std::size_t a = 0; a < diagram.axes.size(); ++a) {
     body += fmt::format("  const int size{} = std::atoi(words[{}]);\n", a, a + 3);
@@ -77,7 +73,7 @@ std::string driver(const Diagram& diagram) {
       arguments += fmt::format("array{}, ", id.index);
       if (!reads) ending += fmt::format("  give(out, array{}, {});\n", id.index, size(id));
     }
-  return fmt::format(R"(#include "{0}.h"
+  return fmt::format(R"(#include "{6}"
 template <class T> double number(T value) {{ return (double)(float)value; }}
 template <> double number(double value) {{ return value; }}
 template <> double number(int value) {{ return value; }}
@@ -109,13 +105,13 @@ int main(int, char** words) {{
   return error;
 }}
 )",
-                     diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending);
+                     diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending, included);
 }
 // Once for all sizes.
 void build_driver(const Build& build, const Diagram& diagram) {
   static std::set<std::string> built;
   if (!built.insert(build.folder).second) return;
-  std::ofstream(build.folder + "/driver.cpp") << driver(diagram);
+  std::ofstream(build.folder + "/driver.cpp") << driver(diagram, diagram.name + ".h");
   compile(build, "driver.cpp");
   link(build, {diagram.name + ".cu", "driver.cpp"}, "driver");
 }
@@ -204,23 +200,38 @@ void run_all(const Case& each, const Planned& planned, const std::string& folder
   }
 }
 
+std::string build_alone(const std::string& name, const Diagram& diagram, const std::vector<EmittedFile>& files) {
+  auto all = files;
+  all.push_back({"driver.cpp", driver(diagram, diagram.name + ".cu")});
+  const auto build = plain(write("cuda_tests/" + name, all));
+  compile(build, "driver.cpp");
+  link(build, {"driver.cpp"}, "driver");
+  return build.folder;
+}
+
+Result run_alone(const std::string& folder, const Diagram& diagram, const Values& inputs) {
+  write_doubles(folder + "/in", inputs, diagram.inputs);
+  std::string sizes;
+  for (const auto& axis : diagram.axes) sizes += fmt::format(" {}", *axis.size);
+  Result result{run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./driver in out{}", folder, sizes)), {}};
+  result.counts = counts(result.ran.output);
+  if (result.ran.status == 0) result.outputs = read_outputs(folder + "/out", diagram);
+  return result;
+}
+
 Counts compare(const std::string& text, const std::string& folder, const std::string& words) {
   const auto diagram = read_text(text, sizes_of(words));
   build_driver(sanitized(folder), diagram);
   auto values = random_values(diagram, seed);
-  write_doubles(folder + "/in", values, diagram.inputs);
-  std::string sizes = size_list(diagram);
-  std::erase(sizes, ',');
-  const auto ran = run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./driver in out {}", folder, sizes));
-  INFO(ran.output);
-  REQUIRE(ran.status == 0);
+  const auto result = run_alone(folder, diagram, values);
+  INFO(result.ran.output);
+  REQUIRE(result.ran.status == 0);
   evaluate(diagram, values, true);
-  const auto outputs = read_outputs(folder + "/out", diagram);
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
+  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     CAPTURE(diagram.at(diagram.outputs[i]).name);
-    CHECK(relative_error(outputs[i], values.arrays[diagram.outputs[i].index]) <= tolerance(diagram));
+    CHECK(relative_error(result.outputs[i], values.arrays[diagram.outputs[i].index]) <= tolerance(diagram));
   }
-  return counts(ran.output);
+  return result.counts;
 }
 
 }  // namespace emulate

@@ -42,6 +42,17 @@ struct Mistake {
 std::string planted(const std::string& name, const napkin::Diagram&, std::vector<napkin::EmittedFile>,
                     const std::string& behind, const std::vector<Mistake>&, const std::string& sizes);
 
+// Builds a driver of kernels without a harness or a sanitizer, which compiles fastest; gives its folder.
+std::string build_alone(const std::string& name, const napkin::Diagram&, const std::vector<napkin::EmittedFile>&);
+// Runs that driver on inputs, at the sizes of a diagram: what it printed and counted, and the outputs where it returned
+// with success.
+struct Result {
+  kernel_cases::Ran ran;
+  Counts counts;
+  std::vector<std::vector<double>> outputs{};
+};
+Result run_alone(const std::string& folder, const napkin::Diagram&, const napkin::Values& inputs);
+
 // Builds a driver in the folder of a harness, runs it at sizes "q=7 x=9" and compares with evaluate(), which is slow;
 // what the emulation counted.
 Counts compare(const std::string& text, const std::string& folder, const std::string& sizes);

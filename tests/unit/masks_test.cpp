@@ -80,6 +80,11 @@ TEST_CASE("what a mask guards decides whether its pieces can be passed over") {
   CHECK(needs("Y[q] = min[x](where(x < 9, 0, inf) + S[q, x])\noutput Y\n") == Texts{"x < 9"});
   CHECK(needs("Y[q] = sum[x](where(x <= q + size(q) - size(x), S[q, x], 0))\noutput Y\n") ==
         Texts{"x <= q + size(q) - size(x)"});
+  // Quotients become multiples, which are compared exactly: in doubles 1 / 49 * 49 is less than 1.
+  CHECK(needs("Y[q] = sum[x](where(x / 64 == q / 64, S[q, x], 0))\noutput Y\n") == Texts{"x == q"});
+  CHECK(needs("Y[q] = sum[x](where(x / 49 == q, S[q, x], 0))\noutput Y\n") == Texts{"x == 49 * q"});
+  CHECK(needs("Y[q] = sum[x](where(1 - x / 2 <= q / -3, S[q, x], 0))\noutput Y\n") == Texts{"2 * q <= 3 * x - 6"});
+  CHECK(needs("Y[q] = sum[x](where(x <= size(x) / 2, S[q, x], 0))\noutput Y\n") == Texts{"2 * x <= size(x)"});
   // Nothing to pass over: a masked entry counts, every entry leaves, or the condition is none of positions alone.
   CHECK(needs("Y[q] = sum[x](where(x <= q, S[q, x], 1))\noutput Y\n").empty());
   CHECK(needs("Y[q] = max[x](where(x <= q, S[q, x], 0))\noutput Y\n").empty());

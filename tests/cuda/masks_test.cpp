@@ -1,0 +1,303 @@
+// Masks of positions in kernels on matrix units: what is left out of pieces, and where, is what the diagram means.
+// Cases that went wrong, and random masks under folds, products and epilogues, emulated at six sizes each.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "cuda/emulate.hpp"
+#include "support/catch.hpp"
+#include "support/read.hpp"
+#include "support/values.hpp"
+
+using namespace napkin;
+using namespace kernel_cases;
+
+namespace {
+
+// Kernels of single warps, or of teams of them.
+struct Path {
+  std::string name, machine, counter;
+};
+const Path warps{"warps", "a100-sxm4-80", "matrix_operations"};
+const Path teams{"teams", "h100-sxm5", "team_operations"};
+
+// A diagram with masks, how it is split, and the sizes that it runs at.
+struct Masked {
+  std::string text, labels;
+  std::vector<std::string> sizes;
+};
+
+// How far a number may be off, by the formats on the way.
+double allowance(const Diagram& diagram) {
+  double all = 1e-3;
+  for (const auto& statement : diagram.statements) {
+    const auto type = diagram.at(statement.output).type;
+    if (type == Datatype::f16) all = std::max(all, 4e-3);
+    if (type == Datatype::bf16) all = std::max(all, 3e-2);
+  }
+  return all;
+}
+bool is_close(double got, double meant, double allowed) {
+  if (std::isnan(meant) || std::isnan(got)) return std::isnan(meant) && std::isnan(got);
+  return got == meant || std::abs(got - meant) <= allowed * (1 + std::abs(meant));
+}
+// The first number that is wrong, in words; empty where none is.
+std::string wrong(const Diagram& diagram, const std::vector<std::vector<double>>& outputs, const Values& meant) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const auto id = diagram.outputs[k];
+    const auto& right = meant.arrays[id.index];
+    for (std::size_t i = 0; i < right.size(); ++i)
+      if (!is_close(outputs[k][i], right[i], allowance(diagram)))
+        return fmt::format("{}: number {} is {}, not {}", diagram.at(id).name, i, outputs[k][i], right[i]);
+  }
+  return "";
+}
+
+std::optional<Planned> planned(const Masked& each, const Path& path) {
+  const auto labels = each.labels.empty() ? std::vector<std::string>() : std::vector<std::string>{each.labels};
+  try {
+    return plan({"", each.text, labels, {}}, path.machine);
+  } catch (const std::runtime_error&) {
+    return {};  // no such split
+  }
+}
+
+// Whether the diagram has a kernel on the path; if so it is checked at all sizes.
+bool check(const std::string& name, const Masked& each, const Path& path) {
+  CAPTURE(each.text, each.labels);
+  const auto plan = planned(each, path);
+  if (!plan) return false;
+  const auto code = emit_cuda(plan->diagram, plan->plan, plan->hardware, CudaPath::tensor);
+  const auto& text = code.files.front().text;
+  if (text.find(path.name == "teams" ? "_teams(" : "napkin_mma") == text.npos) return false;
+  const auto folder = emulate::build_alone("masks_" + path.name + "_" + name, plan->diagram, code.files);
+  for (const auto& sizes : each.sizes) {
+    CAPTURE(sizes);
+    const auto diagram = read_text(each.text, sizes_of(sizes));
+    auto values = random_values(diagram, 7);
+    auto result = emulate::run_alone(folder, diagram, values);
+    INFO(result.ran.output);
+    CHECK(result.ran.status == 0);
+    evaluate(diagram, values, true);
+    CHECK(wrong(diagram, result.outputs, values) == "");
+  }
+  return true;
+}
+
+// ---- cases that went wrong ----
+
+std::string scores(const std::string& axes, const std::string& statements) {
+  return fmt::format(R"(diagram masked
+{}
+input Q: bf16[q, d]; input K: bf16[x, d]
+S[q, x] = sum[d](Q[q, d] * K[x, d])
+{}
+output L
+)",
+                     axes, statements);
+}
+const std::vector<std::string> usual_sizes = {"q=32 x=32 d=16",  "q=64 x=64 d=16", "q=128 x=128 d=32",
+                                              "q=150 x=170 d=8", "q=33 x=97 d=16", "q=7 x=5 d=8"};
+
+struct Known {
+  std::string name, statement;
+};
+// A mask beside what has none: its pieces are not passed over, so that each is either whole and clear or asked.
+Known beside(const std::string& name, const std::string& mask) {
+  return {name, fmt::format("L[q] = logsumexp[x](S[q, x]) - sum[x](where({}, S[q, x], 0))", mask)};
+}
+const std::vector<Known> known = {
+    beside("equal", "q == x"),
+    beside("quotients", "x / 64 == q / 64"),
+    beside("both", "x >= q and x / 32 == q / 32"),
+    beside("shifted", "x + q == 62"),
+    beside("unequal", "not (x != q)"),
+    {"corner", "L[q] = min[x](where(x - q == 31, S[q, x], inf))"},
+    {"product", "L[q] = prod[x](where(x == q, 1 + S[q, x], 1))"},
+    {"multiples", "L[q] = max[x](where(x / 41 == q, S[q, x], -inf))"},
+};
+
+}  // namespace
+
+TEST_CASE("pieces that a mask holds nowhere or everywhere on are told apart", "[emulated][masks]") {
+  for (const auto& each : known) DYNAMIC_SECTION(each.name) {
+      const auto text = scores("axis q = 512; axis x = 512; axis d = 64", each.statement);
+      CHECK(check(each.name, {text, "group q 32, stream x 32 at smem; group q 16 at reg", usual_sizes}, warps));
+      CHECK(check(each.name, {text, "group q 64, stream x 32 at smem; group q 16 at reg", usual_sizes}, teams));
+    }
+}
+
+TEST_CASE("a block that passes over all pieces waits for what it has loaded", "[emulated][masks]") {
+  const auto text = scores("axis q = 4096; axis x = 4096; axis d = 128", "L[q] = max[x](where(x == q, S[q, x], -inf))");
+  const std::vector<std::string> long_rows = {"q=283 x=104 d=16", "q=600 x=10 d=16"};
+  CHECK(check("passed", {text, "group q 128, stream x 64 at smem; group q 16 at reg", long_rows}, warps));
+  CHECK(check("passed", {text, "group q 64, stream x 32 at smem; group q 16 at reg", long_rows}, teams));
+}
+
+// ---- random masks ----
+
+namespace {
+
+class Drawing {
+ public:
+  Drawing(std::uint64_t seed, const Path& path) : random_(seed), by_teams_(path.name == "teams") {}
+
+  Masked run() {
+    Masked drawn;
+    const auto result = kind();
+    const bool searched = random_.below(6) == 0;
+    const auto length = searched ? 4096 : 512;
+    drawn.text = fmt::format(R"(diagram masked
+axis q = {0}; axis x = {0}; axis d = 64; axis qb = (q + 15) / 16; axis xb = (x + 23) / 24
+input Q: {1}[q, d]; input K: {1}[x, d]{2}
+S[q, x] = sum[d](Q[q, d] * K[x, d]) / 4
+{3}
+output L
+)",
+                             length, type_, inputs(), result);
+    if (!searched) drawn.labels = labels();
+    drawn.sizes = sizes(searched);
+    return drawn;
+  }
+
+ private:
+  std::string one_of(const std::vector<std::string>& all) { return all[random_.below(all.size())]; }
+  std::string number(std::uint64_t least, std::uint64_t below) {
+    return fmt::format("{}", least + random_.below(below - least));
+  }
+  std::string inputs() const {
+    std::string all;
+    for (const auto& input :
+         {"V: " + type_ + "[x, d]", std::string("M: bool[qb, xb] density 0.5"), std::string("R: f32[q]")})
+      if (text_.find(input.substr(0, 1) + "[") != text_.npos) all += "; input " + input;
+    return all;
+  }
+
+  // Masks
+
+  std::string mask(int depth = 2) {
+    const auto which = depth == 0 ? 9 : random_.below(10);
+    if (which < 2) return fmt::format("({} and {})", mask(depth - 1), mask(depth - 1));
+    if (which < 4) return fmt::format("({} or {})", mask(depth - 1), mask(depth - 1));
+    if (which < 5) return fmt::format("not ({})", mask(depth - 1));
+    if (which < 6) return fmt::format("(x <= q and x > q - {})", number(1, 90));
+    return comparison();
+  }
+  std::string comparison() {
+    const auto sign = one_of({"==", "==", "!=", "<", "<=", ">", ">="});
+    switch (random_.below(8)) {
+      case 0:
+        return fmt::format("x {} q", sign);
+      case 1:
+        return fmt::format("x - q {} {}", sign, number(0, 70));
+      case 2:
+        return fmt::format("x + q {} {}", sign, one_of({"31", "62", "63", "100", "size(x)", "size(q) - 1"}));
+      case 3: {
+        const auto by = one_of({"2", "3", "32", "49", "64"});
+        return fmt::format("x / {} {} q / {}", by, sign, one_of({by, by, "3"}));
+      }
+      case 4:
+        return fmt::format("{} * x {} {} * q + {}", number(1, 4), sign, number(1, 4), number(0, 20));
+      case 5:
+        return fmt::format("{} {} {}", one_of({"x", "q"}), sign, number(0, 130));
+      case 6:
+        return fmt::format("size(x) - 1 - x {} q", sign);
+      default:
+        return "M[q / 16, x / 24]";
+    }
+  }
+
+  // Statements
+
+  // The masked score, and what stands beside it where the mask does not hold.
+  std::string chosen(const std::string& otherwise) { return fmt::format("where({}, S[q, x], {})", mask(), otherwise); }
+  std::string folded(const std::string& over) {
+    switch (random_.below(6)) {
+      case 0:
+        return fmt::format("sum[{}]({})", over, chosen("0"));
+      case 1:
+        return fmt::format("max[{}]({})", over, chosen("-inf"));
+      case 2:
+        return fmt::format("min[{}]({})", over, chosen("inf"));
+      case 3:
+        return fmt::format("logsumexp[{}](S[q, x]) - sum[{}]({})", over, over, chosen("0"));
+      case 4:
+        return fmt::format("prod[{}](where({}, 1 + S[q, x] / 100, 1))", over, mask());
+      default:
+        return fmt::format("sum[{}]({}) + max[{}]({})", over, chosen("0"), over, chosen("-1"));
+    }
+  }
+  std::string kind() {
+    type_ = one_of({"f16", "bf16"});
+    text_ = statements();
+    return text_;
+  }
+  std::string statements() {
+    switch (random_.below(5)) {
+      case 0:
+        return fmt::format("P: {}[q, x] = softmax[x]({})\nL[q, d] = sum[x](P[q, x] * V[x, d]){}", type_, chosen("-1e4"),
+                           one_of({"", " + R[q]"}));
+      case 1:
+        return fmt::format("P: {}[q, x] = {}\nL[q, d] = sum[x](P[q, x] * V[x, d]){}", type_, chosen("0"),
+                           one_of({"", " * R[q]"}));
+      case 2:
+        over_ = "q, x";
+        return fmt::format("L[q, x] = {}{}", chosen(one_of({"0", "-inf", "R[q]"})), one_of({"", " + R[q]"}));
+      default:
+        return fmt::format("L[q] = {}{}", folded("x"), one_of({"", " + R[q]", " * 2"}));
+    }
+  }
+
+  // Splits and sizes
+
+  std::string labels() {
+    rows_ = by_teams_ ? 64 * (1 + random_.below(2)) : 16 * (1 + random_.below(3));
+    columns_ = 16 * (1 + random_.below(4));
+    const auto kind = over_ == "x" ? "stream" : "group";
+    const auto inside = random_.below(4) == 0 ? ", stream d 16" : "";
+    return over_ == "x" ? fmt::format("group q {}, {} x {}{} at smem; group q 16 at reg", rows_, kind, columns_, inside)
+                        : fmt::format("group q {}, x {}{} at smem; group q 16 at reg", rows_, columns_, inside);
+  }
+  std::vector<std::string> sizes(bool searched) {
+    if (searched) rows_ = columns_ = 64;
+    const auto at = [&](std::uint64_t q, std::uint64_t x) {
+      return fmt::format("q={} x={} d={}", q, x, 8 * (1 + random_.below(4)));
+    };
+    return {at(rows_, columns_),
+            at(2 * rows_, 3 * columns_),
+            at(2 * rows_ + 1 + random_.below(15), 3 * columns_ + 1 + random_.below(15)),
+            at(1 + random_.below(9), 1 + random_.below(9)),
+            at(3 * rows_ + random_.below(rows_), 1 + random_.below(columns_)),
+            at(1 + random_.below(rows_), 4 * columns_ + random_.below(columns_))};
+  }
+
+  Random random_;
+  bool by_teams_;
+  std::string type_, text_, over_ = "x";
+  std::uint64_t rows_ = 64, columns_ = 64;
+};
+
+// How many diagrams on each path; more by hand.
+std::uint64_t diagrams() {
+  const char* asked = std::getenv("NAPKIN_LAW_MASKS");
+  return asked ? std::strtoull(asked, nullptr, 10) : 12;
+}
+std::uint64_t first_seed() {
+  const char* asked = std::getenv("NAPKIN_LAW_SEED");
+  return asked ? std::strtoull(asked, nullptr, 10) : 1;
+}
+
+}  // namespace
+
+TEST_CASE("random masks leave out what they mean, on warps and on teams of them", "[emulated][masks]") {
+  for (const auto& path : {warps, teams}) {
+    std::uint64_t checked = 0, seed = first_seed();
+    for (; checked < diagrams(); ++seed) {
+      CAPTURE(path.name, seed);
+      REQUIRE(seed < first_seed() + 20 * diagrams());
+      checked += check("random", Drawing(seed, path).run(), path);
+    }
+    WARN(fmt::format("{}: {} diagrams from {} seeds", path.name, checked, seed - first_seed()));
+  }
+}
