@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "diagram/match.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -166,6 +167,7 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
     case Role::other:
       break;
   }
+  if (order_of(*a.function).homogeneous) return homogeneous(e, a);
   // Taken apart only where it must be: it guards against minus infinity.
   if (is_difference(a) && dependence(e).mixed()) return exponential(add(argument(0), scale(argument(1), -1)), 1);
   return opaque(e, a);
@@ -207,6 +209,7 @@ Sum Algebra::raised(const Sum& sum, double power) {
     term.exponent = scale(term.exponent, power);
     return {term};
   }
+  if (sum.size() == 1 && !sum[0].cast && dependence(sum).mixed()) return raised_apart(sum[0], power);
   if (!keeps_sums_ && dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
     Sum all = sum;
     for (int i = 1; i < power; ++i) all = multiplied(all, sum);
@@ -218,7 +221,7 @@ Sum Algebra::raised(const Sum& sum, double power) {
 }
 
 Sum Algebra::rooted(const Apply& root, const Sum& sum, double power) {
-  if (sum.size() == 1 && positive(sum[0])) return raised(sum, power);
+  if (sum.size() == 1 && (positive(sum[0]) || (!sum[0].cast && dependence(sum).mixed()))) return raised(sum, power);
   if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast) return atom(apply(root.function->name, {build(sum)}));
   Term rest = sum[0];
   const Sum exponent = scale(rest.exponent, power);
@@ -246,27 +249,6 @@ Sum Algebra::exponential(const Sum& sum, double scale) {
     else
       term.exponent = add(term.exponent, {part});
   }
-  return {term};
-}
-
-// log(a * exp(b)) = log(a) + b: a must be positive where the logarithm is defined, since exp(b) is.
-Sum Algebra::logarithm(const Apply& log, const Sum& sum) {
-  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast) return atom(apply(log.function->name, {build(sum)}));
-  Term rest = sum[0];
-  const Sum exponent = scale(rest.exponent, 1 / log.function->scale);
-  rest.exponent.clear();
-  if (rest.factors.empty() && rest.coefficient == 1) return exponent;
-  return add(exponent, atom(apply(log.function->name, {build(rest)})));
-}
-
-// |a * b| = |a| * |b|, where that takes pieces and finished reductions apart.
-Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
-  if (sum.size() != 1 || sum[0].cast || !dependence(sum).mixed()) return opaque(e, a);
-  Term term;
-  term.coefficient = std::abs(sum[0].coefficient);
-  term.exponent = sum[0].exponent;
-  for (const auto& [base, power] : sum[0].factors)
-    term.factors = combined(term.factors, {{positive(base) ? base : apply(a.function->name, {base}), power}});
   return {term};
 }
 

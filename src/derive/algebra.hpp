@@ -80,9 +80,12 @@ class Algebra {
   Term with_cast_as_factor(const Term&);
   Sum inverted(const Sum&);
   Sum raised(const Sum&, double power);
+  Sum raised_apart(const Term&, double power);
   Sum rooted(const Apply&, const Sum&, double power);
   Sum exponential(const Sum&, double scale);
   Sum logarithm(const Apply&, const Sum&);
+  std::optional<Sum> logarithm_apart(const Apply&, const Sum&);
+  Sum homogeneous(ExprId, const Apply&);
   Sum magnitude(ExprId, const Apply&, const Sum&);
   Sum chosen(ExprId, const Apply&);
   Sum kept_where(ExprId condition, const Sum&, bool when);

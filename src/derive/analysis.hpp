@@ -24,6 +24,9 @@ class StateAnalysis {
  private:
   Dependence depends(const Column& column) const;
 
+  // Never negative, as far as its column says.
+  bool positive(ArrayId array) const;
+
   // What stands in place of a read: the definition of a mixed column, the finished value of a reduction.
   std::optional<Sum> definition(ExprId e);
   // A piece that is an exponential is written out, so that its exponent is seen.
@@ -49,6 +52,7 @@ class StateAnalysis {
   void reduce_sum(const Column& column, const Sum& body);
   // Terms with the same v and the same exponential share one state each.
   std::optional<Sum> summed(const Column& column, const Sum& body, bool alone = true);
+  Term with_common_exponential(Term a, Term b);
   // The fold of u * v over the column's wires: v waits, and so do the wires that v varies along.
   Sum folded(const Column& column, const Sum& piece, Term state, bool single);
   static bool trivial(const Term& term);

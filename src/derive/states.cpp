@@ -13,9 +13,8 @@ StateAnalysis::StateAnalysis(Diagram& scratch, const std::vector<Column>& column
       wire_(wire),
       needed_(needed),
       learnt_(learnt),
-      algebra_(scratch,
-               {wire, [this](const Access& a) { return kinds_.of(a); }, [this](ExprId e) { return definition(e); },
-                [this](ArrayId a) { return positive_.contains(a); }}),
+      algebra_(scratch, {wire, [this](const Access& a) { return kinds_.of(a); },
+                         [this](ExprId e) { return definition(e); }, [this](ArrayId a) { return positive(a); }}),
       kinds_(scratch, wire) {}
 
 States StateAnalysis::run() {
@@ -29,6 +28,12 @@ States StateAnalysis::run() {
 Dependence StateAnalysis::depends(const Column& column) const {
   const auto value = algebra_.dependence(column.value);
   return column.repair ? value | algebra_.dependence(*column.repair) : value;
+}
+
+bool StateAnalysis::positive(ArrayId array) const {
+  if (positive_.contains(array)) return true;
+  const auto found = producer_.find(array);
+  return found != producer_.end() && !found->second->carried && algebra_.positive(found->second->value);
 }
 
 std::optional<Sum> StateAnalysis::definition(ExprId e) {
@@ -114,13 +119,16 @@ std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, 
     Term &piece = parts.piece, &state = parts.state;
     const double coefficient = std::exchange(state.coefficient, 1);
     const auto same = std::ranges::find_if(shares, [&](const Share& s) {
-      return napkin::equal(s.state, state) && napkin::equal(s.piece[0].exponent, piece.exponent);
+      return napkin::equal(s.state, state) && napkin::equal(s.piece[0].exponent, piece.exponent) &&
+             (piece.exponent.empty() || (!piece.cast && !s.piece[0].cast));
     });
     piece.coefficient = coefficient;
-    if (same != shares.end())
+    if (same == shares.end())
+      shares.push_back({{piece}, state});
+    else if (piece.exponent.empty())
       same->piece.push_back(piece);
     else
-      shares.push_back({{piece}, state});
+      same->piece = {with_common_exponential(same->piece[0], piece)};
   }
   Sum finished, apart;
   const bool single = alone && shares.size() == 1;
@@ -134,6 +142,15 @@ std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, 
        "what does not vary with the piece is the same in every term of the sum, and comes out of it");
   for (auto& [piece, state] : shares) finished = add(finished, folded(column, piece, state, single));
   return finished;
+}
+
+// a exp(g) + b exp(g) = (a + b) exp(g).
+Term StateAnalysis::with_common_exponential(Term a, Term b) {
+  Term all;
+  all.exponent = std::exchange(a.exponent, {});
+  b.exponent.clear();
+  all.factors = {{algebra_.build(add({a}, {b})), 1}};
+  return all;
 }
 
 Factors StateAnalysis::size_of(WireId wire) {

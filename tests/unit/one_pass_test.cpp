@@ -259,3 +259,25 @@ TEST_CASE("an extreme of a masked choice is taken of the positions that it count
   check_one_pass(
       "S[q, x] = where(M[q, x], A[q, x], -inf)\nY[q] = max[x](where(M[q, x], S[q, x] - max[x](S[q, x]), -inf))");
 }
+
+TEST_CASE("factors that are never negative leave roots, powers and what bends at zero") {
+  check_one_pass("Y[q] = sum[x](relu(A[q, x] / max[x](abs(A[q, x]) + 1)) * W[q, x])");
+  check_one_pass("Y[q] = sum[x](relu(A[q, x] * sum[x](A[q, x])) * W[q, x])");
+  check_one_pass("Y[q] = sum[x](max(A[q, x] * sum[x](A[q, x]), 0))");
+  check_one_pass("Y[q] = sum[x](min(A[q, x] * sum[x](A[q, x]), W[q, x] * sum[x](A[q, x])))");
+  check_one_pass("Y[q] = max[x](relu(A[q, x] * sum[x](A[q, x])) - sum[x](A[q, x]))");
+  check_one_pass("Y[q] = sum[x](sqrt((1 + abs(A[q, x])) * max[x](abs(A[q, x]))))");
+  check_one_pass("Y[q] = sum[x]((abs(A[q, x]) / (1 + sum[x](abs(A[q, x]))))^1.5 * W[q, x])");
+  check_one_pass("Y[q] = sum[x](W[q, x] * rsqrt(exp(A[q, x]) * (1 + max[x](abs(A[q, x])))))");
+  check_one_pass("Y[q] = sum[x](relu(A[q, x] * exp(W[q, x] - max[x](W[q, x]))))");
+  check_refused("Y[q] = sum[x](relu(A[q, x] * sum[x](A[q, x]) - 1))");
+}
+
+TEST_CASE("the logarithm of a product is a sum, and a finished factor waits") {
+  check_one_pass("P[q, x] = (1 + abs(A[q, x])) / sum[x](1 + abs(A[q, x]))\nY[q] = sum[x](P[q, x] * log(P[q, x]))");
+  check_one_pass("Y[q] = sum[x](log((1 + abs(A[q, x])) / max[x](1 + abs(A[q, x]))))");
+  check_one_pass("Y[q] = sum[x](where(M[q, x], log2((1 + abs(A[q, x])) * max[x](1 + abs(A[q, x]))), 0))");
+  check_one_pass("Y[q] = max[x](log((1 + abs(A[q, x])) / max[x](1 + abs(A[q, x]))))");
+  check_one_pass("P[q, x] = softmax[x](A[q, x])\nY[q] = sum[x](P[q, x] * log(P[q, x] / (1 + W[q, x]^2)))");
+  check_refused("Y[q] = sum[x](log(A[q, x] * sum[x](A[q, x])))");
+}

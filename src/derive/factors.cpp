@@ -1,0 +1,107 @@
+// Functions of products: what is known of them factor by factor, where that takes pieces and finished reductions apart.
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "derive/algebra.hpp"
+#include "diagram/order.hpp"
+
+namespace napkin {
+
+// (v * u)^p = v^p * u^p for v that is never negative.
+Sum Algebra::raised_apart(const Term& term, double power) {
+  Term outside, inside;
+  outside.coefficient = std::pow(std::abs(term.coefficient), power);
+  if (term.coefficient < 0) inside.coefficient = -1;
+  outside.exponent = scale(term.exponent, power);
+  for (const auto& [base, old] : term.factors) {
+    const bool whole = positive(base);
+    auto& factors = whole ? outside.factors : inside.factors;
+    factors = combined(factors, {{base, whole ? old * power : old}});
+  }
+  if (!inside.factors.empty() || inside.coefficient < 0)
+    outside.factors = combined(outside.factors, {{build(inside), power}});
+  return {outside};
+}
+
+// log(a * exp(b)) = log(a) + b: a must be positive where the logarithm is defined, since exp(b) is.
+Sum Algebra::logarithm(const Apply& log, const Sum& sum) {
+  if (const auto apart = logarithm_apart(log, sum)) return *apart;
+  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast) return atom(apply(log.function->name, {build(sum)}));
+  Term rest = sum[0];
+  const Sum exponent = scale(rest.exponent, 1 / log.function->scale);
+  rest.exponent.clear();
+  if (rest.factors.empty() && rest.coefficient == 1) return exponent;
+  return add(exponent, atom(apply(log.function->name, {build(rest)})));
+}
+
+// log(u * v) = log(u) + log(v) if one of them is never negative: then the other is not either, where there is a
+// logarithm.
+std::optional<Sum> Algebra::logarithm_apart(const Apply& log, const Sum& sum) {
+  if (sum.size() != 1 || sum[0].cast || !dependence(sum).mixed() || (keeps_sums_ && positive(sum[0]))) return {};
+  auto separated = separate(sum[0]);
+  auto* parts = std::get_if<Separated>(&separated);
+  if (!parts || parts->shift) return {};
+  Sum all;
+  for (auto* part : {&parts->piece, &parts->state}) {
+    all = add(all, scale(std::exchange(part->exponent, {}), 1 / log.function->scale));
+    if (!part->factors.empty() || part->coefficient != 1)
+      all = add(all, atom(apply(log.function->name, {build(*part)})));
+  }
+  if (!positive(parts->piece) && !positive(parts->state)) return {};
+  return all;
+}
+
+// |a * b| = |a| * |b|, where that takes pieces and finished reductions apart.
+Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
+  if (sum.size() != 1 || sum[0].cast || !dependence(sum).mixed()) return opaque(e, a);
+  Term term;
+  term.coefficient = std::abs(sum[0].coefficient);
+  term.exponent = sum[0].exponent;
+  for (const auto& [base, power] : sum[0].factors)
+    term.factors = combined(term.factors, {{positive(base) ? base : apply(a.function->name, {base}), power}});
+  return {term};
+}
+
+// f(u * v, w * v) = v * f(u, w) for v that is never negative. Where its sign is not known before the end,
+// f(u * v, w * v) = -v * f(-u, -w) if it is.
+Sum Algebra::homogeneous(ExprId e, const Apply& a) {
+  std::optional<Term> factor;
+  std::vector<ExprId> upright, turned;
+  bool mixed = false;
+  for (const auto argument : a.arguments) {
+    const Sum sum = normal(argument);
+    if (sum.size() > 1 || (!sum.empty() && sum[0].cast)) return opaque(e, a);
+    Term piece;
+    piece.coefficient = 0;
+    if (!sum.empty()) {
+      mixed = mixed || dependence(sum).mixed();
+      auto separated = separate(sum[0]);
+      auto* parts = std::get_if<Separated>(&separated);
+      if (!parts || parts->shift || parts->piece.cast) return opaque(e, a);
+      piece = parts->piece;
+      piece.coefficient = std::exchange(parts->state.coefficient, 1);
+      parts->state.exponent = add(parts->state.exponent, std::exchange(piece.exponent, {}));
+      if (factor && !napkin::equal(*factor, parts->state)) return opaque(e, a);
+      factor = parts->state;
+    }
+    upright.push_back(build(piece.coefficient == 0 ? Sum{} : Sum{piece}));
+    piece.coefficient *= -1;
+    turned.push_back(build(piece.coefficient == 0 ? Sum{} : Sum{piece}));
+  }
+  if (!mixed || !factor) return opaque(e, a);
+  const auto product = [&](double sign, std::vector<ExprId> arguments) {
+    Term all = *factor;
+    all.coefficient = sign;
+    all.factors = combined(all.factors, {{apply(a.function->name, std::move(arguments)), 1}});
+    return all;
+  };
+  if (positive(*factor)) return {product(1, upright)};
+  Term sign = *factor;
+  sign.exponent.clear();
+  const ExprId holds = apply(">=", {build(sign), diagram_.intern(Constant{0})});
+  return atom(apply("where", {holds, build(product(1, upright)), build(product(-1, turned))}));
+}
+
+}  // namespace napkin
