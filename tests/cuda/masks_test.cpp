@@ -15,12 +15,16 @@ using namespace kernel_cases;
 
 namespace {
 
-// Kernels of single warps, or of teams of them.
+// By whom kernels run, and words of their text by which they are known.
 struct Path {
-  std::string name, machine, counter;
+  std::string name, machine, words;
+  std::string not_counted;  // operations of another path
+  CudaPath asked = CudaPath::tensor;
 };
-const Path warps{"warps", "a100-sxm4-80", "matrix_operations"};
-const Path teams{"teams", "h100-sxm5", "team_operations"};
+const Path warps{"warps", "a100-sxm4-80", "napkin_mma", "team_operations"};
+const Path teams{"teams", "h100-sxm5", "_teams(", "matrix_operations"};
+const Path rows{"rows", "a100-sxm4-80", "rows over warps", "matrix_operations"};
+const Path threads{"threads", "a100-sxm4-80", "threadIdx", "matrix_operations", CudaPath::reference};
 
 // A diagram with masks, how it is split, and the sizes that it runs at.
 struct Masked {
@@ -68,9 +72,8 @@ bool check(const std::string& name, const Masked& each, const Path& path) {
   CAPTURE(each.text, each.labels);
   const auto plan = planned(each, path);
   if (!plan) return false;
-  const auto code = emit_cuda(plan->diagram, plan->plan, plan->hardware, CudaPath::tensor);
-  const auto& text = code.files.front().text;
-  if (text.find(path.name == "teams" ? "_teams(" : "napkin_mma") == text.npos) return false;
+  const auto code = emit_cuda(plan->diagram, plan->plan, plan->hardware, path.asked);
+  if (code.files.front().text.find(path.words) == std::string::npos) return false;
   const auto folder = emulate::build_alone("masks_" + path.name + "_" + name, plan->diagram, code.files);
   for (const auto& sizes : each.sizes) {
     CAPTURE(sizes);
@@ -79,6 +82,7 @@ bool check(const std::string& name, const Masked& each, const Path& path) {
     auto result = emulate::run_alone(folder, diagram, values);
     INFO(result.ran.output);
     CHECK(result.ran.status == 0);
+    CHECK(result.counts[path.not_counted] == 0);
     evaluate(diagram, values, true);
     CHECK(wrong(diagram, result.outputs, values) == "");
   }
@@ -141,22 +145,21 @@ namespace {
 
 class Drawing {
  public:
-  Drawing(std::uint64_t seed, const Path& path) : random_(seed), by_teams_(path.name == "teams") {}
+  Drawing(std::uint64_t seed, const Path& path) : random_(seed), path_(path) {}
 
   Masked run() {
     if (random_.below(6) == 0) heads_ = "h, ";
     type_ = one_of({"f16", "bf16"});
     const auto text = statements();
-    const bool searched = random_.below(6) == 0;
+    const bool of_rows = path_.name == rows.name, searched = of_rows || random_.below(6) == 0;
     Masked drawn;
     drawn.text = fmt::format(R"(diagram masked
 axis h = 2; axis q = {0}; axis x = {0}; axis d = 64; axis qb = (q + 15) / 16; axis xb = (x + 23) / 24
-input Q: {1}[{2}q, d]; input K: {1}[{2}x, d]{3}
-S[{2}q, x] = sum[d](Q[{2}q, d] * K[{2}x, d]) / 4
-{4}
+{1}
+{2}
 output L
 )",
-                             searched ? 4096 : 512, type_, heads_, inputs(text), text);
+                             searched ? 4096 : 512, of_rows ? given(text) : scored(text), text);
     if (!searched) drawn.labels = labels();
     drawn.sizes = sizes(searched);
     return drawn;
@@ -166,6 +169,15 @@ output L
   std::string one_of(const std::vector<std::string>& all) { return all[random_.below(all.size())]; }
   std::string number(std::uint64_t least, std::uint64_t below) {
     return fmt::format("{}", least + random_.below(below - least));
+  }
+  // Scores that are a product, and such that are there.
+  std::string scored(const std::string& text) const {
+    return fmt::format(
+        "input Q: {0}[{1}q, d]; input K: {0}[{1}x, d]{2}\nS[{1}q, x] = sum[d](Q[{1}q, d] * K[{1}x, d]) / 4", type_,
+        heads_, inputs(text));
+  }
+  std::string given(const std::string& text) const {
+    return fmt::format("input S: {}[{}q, x]{}", type_, heads_, inputs(text));
   }
   // Those that the statements read.
   std::string inputs(const std::string& text) const {
@@ -238,7 +250,7 @@ output L
     }
   }
   std::string statements() {
-    switch (random_.below(7)) {
+    switch (path_.name == rows.name ? 2 + random_.below(5) : random_.below(7)) {
       case 0:
         return fmt::format("P: {0}[{1}q, x] = softmax[x]({2})\nL[{1}q, d] = sum[x](P[{1}q, x] * V[{1}x, d]){3}", type_,
                            heads_, chosen(one_of({"-1e4", "-inf"})), one_of({"", " + R[q]"}));
@@ -260,7 +272,7 @@ output L
   // Splits and sizes
 
   std::string labels() {
-    rows_ = by_teams_ ? 64 * (1 + random_.below(2)) : 16 * (1 + random_.below(3));
+    rows_ = path_.name == teams.name ? 64 * (1 + random_.below(2)) : 16 * (1 + random_.below(3));
     columns_ = 16 * (1 + random_.below(4));
     const auto heads = heads_.empty() ? "" : "h 1, ";
     const auto inside = random_.below(4) == 0 ? "d 16" : "";
@@ -285,7 +297,7 @@ output L
   }
 
   Random random_;
-  bool by_teams_;
+  const Path& path_;
   std::string heads_, type_, kept_ = "q", streamed_ = "x";  // no stream where all is kept
   std::uint64_t rows_ = 64, columns_ = 64;
 };
@@ -302,8 +314,8 @@ std::uint64_t first_seed() {
 
 }  // namespace
 
-TEST_CASE("random masks leave out what they mean, on warps and on teams of them", "[emulated][masks]") {
-  for (const auto& path : {warps, teams}) DYNAMIC_SECTION(path.name) {
+TEST_CASE("random masks leave out what they mean, on every path", "[emulated][masks]") {
+  for (const auto& path : {warps, teams, rows, threads}) DYNAMIC_SECTION(path.name) {
       std::uint64_t checked = 0;
       for (auto seed = first_seed(); checked < diagrams(); ++seed) {
         CAPTURE(seed);
