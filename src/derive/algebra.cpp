@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "diagram/match.hpp"
@@ -92,7 +93,11 @@ bool Algebra::holds_exponential(ExprId e) const {
       [&](const Cast& c) { return holds_exponential(c.value); }, [](const Reduce&) { return false; });
 }
 
-Sum Algebra::atom(ExprId e) { return as_factor(e); }
+Sum Algebra::atom(ExprId e, std::vector<Moved> moved) {
+  Sum all = as_factor(e);
+  all[0].moved = std::move(moved);
+  return all;
+}
 
 // Pieces plus finished reductions, and nothing that mixes them.
 bool Algebra::is_shift(const Sum& sum) const {
@@ -108,9 +113,9 @@ bool Algebra::is_shift(ExprId e) {
 
 // A sum of several terms as one factor, unless it mixes piece and state and so must be multiplied out.
 Sum Algebra::wrapped(const Sum& sum) {
-  if (is_shift(sum)) return atom(build(sum));
+  if (is_shift(sum)) return atom(sum);
   if (sum.size() < 2 || (!keeps_sums_ && dependence(sum).mixed() && sum.size() <= most_terms)) return sum;
-  return atom(build(sum));
+  return atom(sum);
 }
 
 Sum Algebra::normal(ExprId e) {
@@ -215,26 +220,27 @@ Sum Algebra::raised(const Sum& sum, double power) {
     for (int i = 1; i < power; ++i) all = multiplied(all, sum);
     return all;
   }
-  Term term;
-  term.factors = {{build(sum), power}};
-  return {term};
+  Sum all = atom(sum);
+  all[0].factors[0].second = power;
+  return all;
 }
 
 Sum Algebra::rooted(const Apply& root, const Sum& sum, double power) {
   if (sum.size() == 1 && (positive(sum[0]) || (!sum[0].cast && dependence(sum).mixed()))) return raised(sum, power);
-  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast) return atom(apply(root.function->name, {build(sum)}));
+  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast)
+    return atom(apply(root.function->name, {build(sum)}), moved_in(sum));
   Term rest = sum[0];
   const Sum exponent = scale(rest.exponent, power);
   rest.exponent.clear();
-  Term term;
-  term.factors = {{apply(root.function->name, {build(rest)}), 1}};
-  term.exponent = exponent;
-  return {term};
+  Sum all = atom(apply(root.function->name, {build(rest)}), rest.moved);
+  all[0].exponent = exponent;
+  return all;
 }
 
 // exp(scale * sum): logarithms in the exponent become factors, constants go to the coefficient.
 Sum Algebra::exponential(const Sum& sum, double scale) {
   Term term;
+  term.moved = moved_in(sum);
   for (const auto& part : napkin::scale(sum, scale)) {
     const bool bare = part.exponent.empty() && !part.cast;
     if (bare && part.factors.empty()) {
@@ -268,7 +274,7 @@ Sum Algebra::chosen(ExprId e, const Apply& a) {
     Sum inside, outside;
     for (const auto& term : yes) (dependence(term).state ? outside : inside).push_back(term);
     if (dependence(outside).piece) return opaque(e, a);
-    return add(atom(apply("where", {condition, build(inside), a.arguments[2]})), outside);
+    return add(atom(apply("where", {condition, build(inside), a.arguments[2]}), moved_in(inside)), outside);
   }
   return add(kept_where(condition, yes, true), kept_where(condition, normal(a.arguments[2]), false));
 }
@@ -283,45 +289,25 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
   Sum all;
   for (const auto& term : sum) {
     auto separated = separate(term);
-    if (std::holds_alternative<ExprId>(separated)) return atom(choice(build(sum), zero));
-    auto& [piece, state, shift] = std::get<Separated>(separated);
-    if (shift) return atom(choice(build(sum), zero));
-    if (!piece.exponent.empty())
-      piece.exponent = atom(choice(build(piece.exponent), never));
-    else
-      piece = atom(choice(build(piece), zero))[0];
-    all = add(all, {napkin::multiplied(piece, state)});
-  }
-  return all;
-}
-
-// A cast rounds what the piece determines; what finished reductions determine is multiplied in afterwards. The terms of
-// a sum are left as they are: rounded one by one they could lose more than the sum has.
-Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
-  const auto depends = dependence(sum);
-  const bool exponential = std::ranges::any_of(sum, [](const Term& t) { return !t.exponent.empty(); });
-  if ((!depends.piece && depends.state) || (keeps_sums_ && depends.mixed())) return atom(cast_to(type, build(sum)));
-  if (!depends.mixed() && !exponential) return atom(e);
-  if (is_shift(sum)) {
-    Term term;
-    term.cast = type;
-    term.rounded = {{build(sum), 1}};
-    return {term};
-  }
-  Sum all;
-  for (const auto& term : sum) {
-    auto separated = separate(term);
-    if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)));
-    auto& [piece, state, shift] = std::get<Separated>(separated);
-    if (shift) piece.factors = combined(piece.factors, {{shift->base, shift->power}});
-    if (sum.size() > 1) {
-      piece.unrounded = type;
-    } else if (!piece.factors.empty() || !piece.exponent.empty() || piece.cast) {
-      piece.rounded = combined(piece.rounded, piece.factors);
-      piece.factors.clear();
-      piece.cast = type;
+    const auto* parts = std::get_if<Separated>(&separated);
+    if (!parts || parts->shift) return atom(choice(build(sum), zero), moved_in(sum));
+    const auto kept = [&](const Factors& factors) {
+      Term product;
+      product.factors = factors;
+      return factors.empty() ? factors : atom(choice(build(product), zero))[0].factors;
+    };
+    Term piece = parts->piece;
+    if (!piece.exponent.empty()) {
+      const Sum masked = atom(choice(build(piece.exponent), never));
+      for (auto& moved : piece.moved)
+        if (equal(moved.rounded[0].exponent, piece.exponent)) moved.rounded[0].exponent = masked;
+      piece.exponent = masked;
+    } else {
+      const bool bare = piece.factors.empty() && piece.rounded.empty();
+      piece.factors = bare ? atom(choice(build(piece), zero))[0].factors : kept(piece.factors);
+      piece.rounded = kept(piece.rounded);
     }
-    all = add(all, {napkin::multiplied(piece, state)});
+    all = add(all, {napkin::multiplied(piece, parts->state)});
   }
   return all;
 }
@@ -329,13 +315,15 @@ Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
 // A function the algebra knows nothing of. Where finished reductions are inside they are written out in the state.
 Sum Algebra::opaque(ExprId e, const Apply& a) {
   std::vector<ExprId> arguments;
+  std::vector<Moved> moved;
   bool state = false;
   for (const auto argument : a.arguments) {
     const Sum sum = normal(argument);
+    std::ranges::copy(moved_in(sum), std::back_inserter(moved));
     state = state || dependence(sum).state || dependence(argument).state;
     arguments.push_back(dependence(sum).state || dependence(argument).state ? build(sum) : argument);
   }
-  return atom(state ? diagram_.intern(Apply{a.function, arguments}) : e);
+  return state ? atom(diagram_.intern(Apply{a.function, arguments}), moved) : atom(e);
 }
 
 }  // namespace napkin

@@ -72,7 +72,8 @@ class Algebra {
   std::variant<Separated, ExprId> separate(const Term&);
 
  private:
-  Sum atom(ExprId);
+  Sum atom(ExprId, std::vector<Moved> moved = {});
+  Sum atom(const Sum& sum) { return atom(build(sum), moved_in(sum)); }
   Sum wrapped(const Sum&);
   Sum normal_apply(ExprId, const Apply&);
   Sum multiplied(const Sum&, const Sum&);
@@ -90,6 +91,8 @@ class Algebra {
   Sum chosen(ExprId, const Apply&);
   Sum kept_where(ExprId condition, const Sum&, bool when);
   Sum cast(ExprId, Datatype, const Sum&);
+  Sum cast_distance(Datatype, Term);
+  Sum left_out(Datatype, const Sum&);
   Sum opaque(ExprId, const Apply&);
   ExprId powered(ExprId base, double power);
   bool holds_exponential(ExprId) const;

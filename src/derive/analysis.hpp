@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "derive/ranges.hpp"
 #include "derive/states.hpp"
 #include "diagram/order.hpp"
 
@@ -57,6 +58,10 @@ class StateAnalysis {
   Sum folded(const Column& column, const Sum& piece, Term state, bool single);
   static bool trivial(const Term& term);
   static bool trivial_piece(const Sum& piece) { return piece.size() == 1 && trivial(piece[0]) && !piece[0].cast; }
+  // Relative to its greatest an exponential by itself is one there.
+  static bool holds_greatest(const Sum& piece) {
+    return piece.size() == 1 && piece[0].coefficient >= 1 && piece[0].factors.empty() && piece[0].rounded.empty();
+  }
   Sum times(const Sum& a, const Term& b);
   // v varies along wires that the column folds too: the state keeps them, and finish folds.
   Sum fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over);
@@ -104,9 +109,7 @@ class StateAnalysis {
   std::set<WireId> waiting_below(ExprId e) const;
 
   // prod.
-  // prod of u * v: v once for every factor.
   void reduce_product(const Column& column, const Sum& body);
-  static Term raised(Term term, double power);
   // The wires that are folded with each piece, and those that must wait because what waits varies along them.
   static std::pair<std::vector<WireId>, std::vector<WireId>> parted(const std::vector<WireId>& over,
                                                                     const std::set<WireId>& waiting);
@@ -116,9 +119,13 @@ class StateAnalysis {
 
   // States, and the values at finish that are made of them.
   void is_state(ArrayId array);
+  // `waiting` is the exponent of what the piece is multiplied by later.
   std::optional<Reference> referenced(const Column& column, const Sum& piece, const std::vector<WireId>& over,
-                                      bool needed);
-  std::optional<Reference> reference_for(const Sum& piece, const std::vector<WireId>& over, bool needed);
+                                      const Sum& waiting);
+  std::optional<Reference> reference_for(const Sum& piece, const std::vector<WireId>& over, const Sum& waiting);
+  // A maximum of the exponent; with `waiting` one of an exponent that this one masks, and that the file subtracts.
+  std::optional<Reference> carried_maximum(const Sum& exponent, const std::vector<WireId>& along, const Sum& waiting);
+  Sum unmasked(const Sum& exponent);
   Sum written_out(const Sum& body);
   // `needed`: the file subtracts something from the exponent, so that leaving the maximum out could overflow where the
   // file does not.
@@ -134,6 +141,12 @@ class StateAnalysis {
   Datatype type(const Column& column) const { return scratch_.at(column.output).type; }
   std::set<WireId> free_of(const Sum& sum);
   void note_rules(const Sum& piece, const Term& state);
+  // Whether the roundings of pieces that were moved past what finished reductions determine round no more there.
+  bool rounds_alike(const Column& column, const Sum& piece, const std::optional<Reference>& reference);
+  bool rounds_alike(Datatype kept, const Moved& moved) const;
+  // `moved` once the piece is kept relative to the reference.
+  Moved relative(Moved moved, const Term& piece, const std::optional<Reference>& reference);
+  std::optional<Range> known(ArrayId array) const;
   void note_casts(const Term&);
   void note_cast(Datatype cast);
   void note(std::string);
@@ -162,6 +175,8 @@ class StateAnalysis {
   const Column* deriving_ = nullptr;  // whose branch a column may be
   std::optional<ExprId> counted_;     // within choices: the condition on positions that an extreme is taken over
   std::set<ArrayId> positive_;
+  std::set<ArrayId> at_least_one_;  // sums that hold the term of their reference
+  Ranges ranges_;
   bool writes_exponentials_ = true;
   States found_;
 };

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "derive/analysis.hpp"
 #include "derive/trace.hpp"
@@ -14,8 +15,8 @@ void StateAnalysis::is_state(ArrayId array) {
 }
 
 std::optional<Reference> StateAnalysis::referenced(const Column& column, const Sum& piece,
-                                                   const std::vector<WireId>& over, bool needed) {
-  const auto found = reference_for(piece, over, needed);
+                                                   const std::vector<WireId>& over, const Sum& waiting) {
+  const auto found = reference_for(piece, over, waiting);
   if (found) {
     Term relative = piece[0], greatest;
     greatest.coefficient = found->ratio;
@@ -29,7 +30,8 @@ std::optional<Reference> StateAnalysis::referenced(const Column& column, const S
   return found;
 }
 
-std::optional<Reference> StateAnalysis::reference_for(const Sum& piece, const std::vector<WireId>& over, bool needed) {
+std::optional<Reference> StateAnalysis::reference_for(const Sum& piece, const std::vector<WireId>& over,
+                                                      const Sum& waiting) {
   if (piece.size() != 1 || piece[0].exponent.empty()) return {};
   const Sum& exponent = piece[0].exponent;
   const auto free = free_of(exponent);
@@ -37,13 +39,37 @@ std::optional<Reference> StateAnalysis::reference_for(const Sum& piece, const st
   for (const auto wire : over)
     if (free.contains(wire)) along.push_back(wire);
   if (!free.contains(wire_) || std::ranges::find(over, wire_) == over.end()) return {};
-  for (std::size_t i = 0; i < found_.all.size(); ++i) {
-    if (found_.all[i].reduction->name != "max" || found_.all[i].reference || found_.all[i].over != along) continue;
-    if (const auto ratio = positive_ratio(written_out(found_.all[i].body), exponent)) return Reference{i, *ratio};
-  }
+  if (const auto known = carried_maximum(exponent, along, {})) return known;
+  if (const auto known = carried_maximum(unmasked(exponent), along, waiting); known && !waiting.empty()) return known;
   const auto text = to_text(scratch_, algebra_.build(exponent));
   if (std::ranges::find(learnt_.unreferenced, text) != learnt_.unreferenced.end()) return {};
-  return add_reference(exponent, along, free, needed);
+  return add_reference(exponent, along, free, !waiting.empty());
+}
+
+std::optional<Reference> StateAnalysis::carried_maximum(const Sum& exponent, const std::vector<WireId>& along,
+                                                        const Sum& waiting) {
+  for (std::size_t i = 0; i < found_.all.size(); ++i) {
+    const auto& state = found_.all[i];
+    if (state.reduction->name != "max" || state.reference || state.over != along) continue;
+    const auto ratio = positive_ratio(written_out(state.body), exponent);
+    if (!ratio) continue;
+    Term subtracted;
+    subtracted.coefficient = -*ratio;
+    subtracted.factors = {{read_whole(scratch_, state.array), 1}};
+    if (waiting.empty() || std::ranges::any_of(waiting, [&](const Term& t) { return napkin::equal(t, subtracted); }))
+      return Reference{i, *ratio};
+  }
+  return {};
+}
+
+// Of `where(c, g, -inf)` what it chooses where the condition holds.
+Sum StateAnalysis::unmasked(const Sum& exponent) {
+  const bool single = exponent.size() == 1 && exponent[0].coefficient == 1 && exponent[0].factors.size() == 1;
+  const auto* choice = single ? std::get_if<Apply>(&scratch_.at(exponent[0].factors[0].first).node) : nullptr;
+  if (!choice || choice->function->role != Role::choose) return exponent;
+  const auto* outside = std::get_if<Constant>(&scratch_.at(choice->arguments[2]).node);
+  const bool masks = outside && std::isinf(outside->value) && outside->value < 0;
+  return masks ? algebra_.normal(ExprId(choice->arguments[1])) : exponent;
 }
 
 Sum StateAnalysis::written_out(const Sum& body) {
@@ -89,6 +115,7 @@ std::size_t StateAnalysis::state_for(const Column& column, const Sum& body, cons
   const auto array = direct ? column.output : state_array(column, body, over, named);
   is_state(array);
   if (std::ranges::all_of(body, [&](const Term& t) { return algebra_.positive(t); })) positive_.insert(array);
+  if (reference && column.fold->combine->role == Role::add && holds_greatest(body)) at_least_one_.insert(array);
   found_.all.push_back({array, column.fold, over, body, reference, false});
   return found_.all.size() - 1;
 }

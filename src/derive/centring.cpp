@@ -58,6 +58,7 @@ bool StateAnalysis::worth_centring(const Column& column, const Shifted& found) {
 }
 
 Sum StateAnalysis::about_mean(const Column& column, const Shifted& found) {
+  if (!rounds_alike(column, {found.piece}, {})) return {};
   const auto centre = centre_for(found.body, within(column.over, free_of(found.body)));
   auto along = free_of(found.body);
   along.merge(free_of({found.piece}));
@@ -80,7 +81,7 @@ Sum StateAnalysis::about_mean(const Column& column, const Shifted& found) {
       if (!along.contains(wire)) term.factors = combined(term.factors, size_of(wire));
     value = add(value, {term});
   }
-  if (found.rounded) note_cast(*found.piece.cast);
+  note_casts(found.piece);
   return value;
 }
 

@@ -22,42 +22,19 @@ void StateAnalysis::reduce_extreme(const Column& column) {
   if (value) finish(column, *value, later);
 }
 
+// A factor of every term would come out with a power, which by itself leaves the range of f32 long before the whole
+// product does, and so does what is left of it.
 void StateAnalysis::reduce_product(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state)
     return finish(column, carried(column, algebra_original(column), column.over, {}, true), {});
   if (body.size() != 1) return refuse_mixing(algebra_.build(body));
-  show_written_out(column, body);
   auto separated = algebra_.separate(body[0]);
   if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(*mixing);
-  auto& [piece, state, shift] = std::get<Algebra::Separated>(separated);
-  const auto [now, later] = parted(column.over, free_of({state}));
-  std::int64_t terms = 1;
-  for (const auto wire : now) {
-    if (!scratch_.size(wire))
-      return refuse(fmt::format("multiplies by `{}` as often as `{}` is long, which is not known",
-                                to_text(scratch_, algebra_.build(state)), scratch_.at(wire).name),
-                    fmt::format("give `{}` a size", scratch_.at(wire).name));
-    terms *= *scratch_.size(wire);
-  }
-  // A power and a product apart leave the range of f32 where together they need not.
-  constexpr std::int64_t most_factors = 64;
-  if (terms > most_factors)
-    return refuse(fmt::format("multiplies by `{}` {} times, whose power alone may be too large to hold",
-                              to_text(scratch_, algebra_.build(state)), terms),
-                  "divide by it before");
-  found_.rules.insert({Rule::cascade, Rule::invariant});
-  note_casts(piece);
-  const Sum often = {raised(state, static_cast<double>(terms))};
-  step(Rule::cascade, column, body, times(reduction(column, {piece}), often[0]),
-       "what does not vary with the piece is a factor of every term");
-  finish(column, times(carried(column, {piece}, now, {}, false), often[0]), later);
-}
-
-Term StateAnalysis::raised(Term term, double power) {
-  term.coefficient = std::pow(term.coefficient, power);
-  for (auto& factor : term.factors) factor.second *= power;
-  term.exponent = scale(term.exponent, power);
-  return term;
+  const auto factor = to_text(scratch_, algebra_.build(std::get<Algebra::Separated>(separated).state));
+  refuse(fmt::format("multiplies by `{}` at every position: neither a power of it nor the product of the rest need be "
+                     "within range where the whole is",
+                     factor),
+         fmt::format("give what is multiplied by `{}` a kernel of its own", factor));
 }
 
 std::pair<std::vector<WireId>, std::vector<WireId>> StateAnalysis::parted(const std::vector<WireId>& over,

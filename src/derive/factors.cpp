@@ -15,6 +15,7 @@ Sum Algebra::raised_apart(const Term& term, double power) {
   outside.coefficient = std::pow(std::abs(term.coefficient), power);
   if (term.coefficient < 0) inside.coefficient = -1;
   outside.exponent = scale(term.exponent, power);
+  outside.moved = term.moved;
   for (const auto& [base, old] : term.factors) {
     const bool whole = positive(base);
     auto& factors = whole ? outside.factors : inside.factors;
@@ -28,18 +29,20 @@ Sum Algebra::raised_apart(const Term& term, double power) {
 // log(a * exp(b)) = log(a) + b: a must be positive where the logarithm is defined, since exp(b) is.
 Sum Algebra::logarithm(const Apply& log, const Sum& sum) {
   if (const auto apart = logarithm_apart(log, sum)) return *apart;
-  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast) return atom(apply(log.function->name, {build(sum)}));
+  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast)
+    return atom(apply(log.function->name, {build(sum)}), moved_in(sum));
   Term rest = sum[0];
   const Sum exponent = scale(rest.exponent, 1 / log.function->scale);
   rest.exponent.clear();
-  if (rest.factors.empty() && rest.coefficient == 1) return exponent;
-  return add(exponent, atom(apply(log.function->name, {build(rest)})));
+  if (rest.factors.empty() && rest.coefficient == 1 && rest.moved.empty()) return exponent;
+  return add(exponent, atom(apply(log.function->name, {build(rest)}), rest.moved));
 }
 
 // log(u * v) = log(u) + log(v) if one of them is never negative: then the other is not either, where there is a
 // logarithm.
 std::optional<Sum> Algebra::logarithm_apart(const Apply& log, const Sum& sum) {
-  if (sum.size() != 1 || sum[0].cast || !dependence(sum).mixed() || (keeps_sums_ && positive(sum[0]))) return {};
+  if (sum.size() != 1 || sum[0].cast || !sum[0].moved.empty()) return {};
+  if (!dependence(sum).mixed() || (keeps_sums_ && positive(sum[0]))) return {};
   auto separated = separate(sum[0]);
   auto* parts = std::get_if<Separated>(&separated);
   if (!parts || parts->shift) return {};
@@ -59,6 +62,7 @@ Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
   Term term;
   term.coefficient = std::abs(sum[0].coefficient);
   term.exponent = sum[0].exponent;
+  term.moved = sum[0].moved;
   for (const auto& [base, power] : sum[0].factors)
     term.factors = combined(term.factors, {{positive(base) ? base : apply(a.function->name, {base}), power}});
   return {term};
@@ -72,7 +76,7 @@ Sum Algebra::homogeneous(ExprId e, const Apply& a) {
   bool mixed = false;
   for (const auto argument : a.arguments) {
     const Sum sum = normal(argument);
-    if (sum.size() > 1 || (!sum.empty() && sum[0].cast)) return opaque(e, a);
+    if (sum.size() > 1 || (!sum.empty() && (sum[0].cast || !sum[0].moved.empty()))) return opaque(e, a);
     Term piece;
     piece.coefficient = 0;
     if (!sum.empty()) {

@@ -161,7 +161,8 @@ std::optional<Sum> StateAnalysis::extreme_of_product(const Column& column, const
   }
   if (counted_ && !piece.exponent.empty()) return refuse_mixing(algebra_.build(piece)), std::nullopt;
   if (counted_) return extreme_of_piece(column, {piece});
-  const auto reference = referenced(column, {piece}, column.over, true);
+  const auto reference = referenced(column, {piece}, column.over, {Term{}});
+  if (!rounds_alike(column, {piece}, reference)) return {};
   return carried(column, {piece}, column.over, reference, false);
 }
 

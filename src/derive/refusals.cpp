@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "derive/ranges.hpp"
+
 namespace napkin {
 namespace {
 
@@ -85,6 +87,20 @@ Refused refused_mixing(Diagram& diagram, Algebra& algebra, const Column& column,
   const auto type = row(std::get<Cast>(diagram.at(mixing).node).type).name;
   return refused_fold(diagram, column, wire, why,
                       fmt::format("leave out the rounding to {}: without it the expression separates", type));
+}
+
+Refused refused_rounding(const Diagram& diagram, const Column& column, WireId wire, Datatype type, ExprId rounded,
+                         ExprId waiting) {
+  const auto& axis = diagram.at(wire).name;
+  const auto format = row(type).name;
+  const auto because = is_floating(type) ? "may be beyond the range of it" : "is another whole number then";
+  return refused_fold(
+      diagram, column, wire,
+      fmt::format("rounds to {} what is multiplied by `{}`, known only after all of `{}`: `{}` by itself {}", format,
+                  to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
+      fmt::format("scale by what is known before `{}`, give the rounded array a kernel of its own, {}or leave the "
+                  "rounding out",
+                  axis, is_floating(type) ? "round to bf16, which reaches as far as f32, " : ""));
 }
 
 }  // namespace napkin

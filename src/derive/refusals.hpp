@@ -13,5 +13,8 @@ Refused refused_kept(const Diagram&, const Column&, WireId, const Kinds&);
 Refused refused_fold(const Diagram&, const Column&, WireId, const std::string& why, const std::string& mend = "");
 // A reduction over the wire in which `mixing` needs a piece and a finished reduction at once.
 Refused refused_mixing(Diagram&, Algebra&, const Column&, WireId, const Kinds&, ExprId mixing);
+// A reduction over the wire in which the cast of `rounded * waiting` is another number than that of `rounded`, times
+// `waiting`.
+Refused refused_rounding(const Diagram&, const Column&, WireId, Datatype, ExprId rounded, ExprId waiting);
 
 }  // namespace napkin

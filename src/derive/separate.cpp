@@ -18,7 +18,7 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
         parts.shift = Shift{factor.first, factor.second, &factors == &term.rounded};
         continue;
       }
-      auto& side = depends.piece ? piece : state;
+      auto& side = depends.piece || (&factors == &term.rounded && !depends.state) ? piece : state;
       side = combined(side, {factor});
     }
     return {};
@@ -34,6 +34,7 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
   const bool rounds = parts.shift && parts.shift->rounded;
   if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty() || rounds) parts.piece.cast = term.cast;
   parts.piece.unrounded = term.unrounded;
+  parts.piece.moved = term.moved;
   return parts;
 }
 

@@ -15,7 +15,8 @@ StateAnalysis::StateAnalysis(Diagram& scratch, const std::vector<Column>& column
       learnt_(learnt),
       algebra_(scratch, {wire, [this](const Access& a) { return kinds_.of(a); },
                          [this](ExprId e) { return definition(e); }, [this](ArrayId a) { return positive(a); }}),
-      kinds_(scratch, wire) {}
+      kinds_(scratch, wire),
+      ranges_(scratch, [this](ArrayId a) { return known(a); }) {}
 
 States StateAnalysis::run() {
   for (const auto& column : columns_) producer_[column.output] = &column;
@@ -54,7 +55,7 @@ std::optional<Sum> StateAnalysis::exponential(const Column& column) {
 std::optional<Sum> StateAnalysis::defined(const Column& column) {
   if (column.fold || column.carried) return {};
   const auto type = scratch_.at(column.output).type;
-  if (accumulator(type) == type) return algebra_.normal(column.value);
+  if (accumulator(type) == type && is_floating(type)) return algebra_.normal(column.value);
   return algebra_.normal(scratch_.intern(Cast{type, column.value}));
 }
 
@@ -85,7 +86,7 @@ bool StateAnalysis::takes_reference(const Column& column, const Sum& body) {
   return std::ranges::any_of(body, [&](const Term& term) {
     const auto separated = algebra_.separate(term);
     const auto* parts = std::get_if<Algebra::Separated>(&separated);
-    return parts && reference_for({parts->piece}, within(column.over, free_of({parts->piece})), false);
+    return parts && reference_for({parts->piece}, within(column.over, free_of({parts->piece})), {});
   });
 }
 
@@ -150,6 +151,7 @@ Term StateAnalysis::with_common_exponential(Term a, Term b) {
   all.exponent = std::exchange(a.exponent, {});
   b.exponent.clear();
   all.factors = {{algebra_.build(add({a}, {b})), 1}};
+  all.moved = moved_in({a, b});
   return all;
 }
 
@@ -178,10 +180,12 @@ Sum StateAnalysis::folded(const Column& column, const Sum& piece, Term state, bo
   }
   Sum value = {state};
   if (!now.empty()) {
-    const auto reference = referenced(column, piece, now, !state.exponent.empty());
+    const auto reference = referenced(column, piece, now, state.exponent);
+    if (!rounds_alike(column, piece, reference)) return {};
     const bool direct = single && later.empty() && trivial(state) && !reference;
     value = times(carried(column, piece, now, reference, direct), state);
   } else if (!trivial_piece(piece)) {
+    if (!rounds_alike(column, piece, {})) return {};
     value = times(piece, state);
   }
   return later.empty() ? value : fold_later(column, value, later);
@@ -195,6 +199,7 @@ Sum StateAnalysis::times(const Sum& a, const Term& b) {
   Sum all;
   for (const auto& term : a) {
     Term product = term;
+    product.moved.clear();
     product.coefficient *= b.coefficient;
     product.factors = combined(product.factors, b.factors);
     product.exponent = add(product.exponent, b.exponent);

@@ -12,6 +12,8 @@ bool alike(const Term& a, const Term& b) {
   return a.factors == b.factors && a.rounded == b.rounded && a.cast == b.cast && equal(a.exponent, b.exponent);
 }
 
+void append(std::vector<Moved>& to, const std::vector<Moved>& more) { to.insert(to.end(), more.begin(), more.end()); }
+
 }  // namespace
 
 Sum as_factor(ExprId e) {
@@ -64,7 +66,7 @@ Sum add(const Sum& a, const Sum& b) {
     if (same == all.end())
       all.push_back(term);
     else
-      same->coefficient += term.coefficient;
+      same->coefficient += term.coefficient, append(same->moved, term.moved);
   }
   std::erase_if(all, [](const Term& t) { return t.coefficient == 0; });
   return all;
@@ -83,6 +85,14 @@ Term multiplied(const Term& a, const Term& b) {
   all.cast = a.cast ? a.cast : b.cast;
   all.rounded = combined(a.rounded, b.rounded);
   all.unrounded = a.unrounded ? a.unrounded : b.unrounded;
+  all.moved = a.moved;
+  append(all.moved, b.moved);
+  return all;
+}
+
+std::vector<Moved> moved_in(const Sum& sum) {
+  std::vector<Moved> all;
+  for (const auto& term : sum) append(all, term.moved);
   return all;
 }
 

@@ -10,6 +10,7 @@
 namespace napkin {
 
 struct Term;
+struct Moved;
 using Sum = std::vector<Term>;
 using Factors = std::vector<std::pair<ExprId, double>>;  // atoms with their powers, sorted by atom
 
@@ -21,6 +22,12 @@ struct Term {
   std::optional<Datatype> cast;
   Factors rounded;
   std::optional<Datatype> unrounded{};  // a cast that is left out, since the term is one of several inside it
+  std::vector<Moved> moved{};           // what the term is worth only if roundings and factors may change places
+};
+// A cast that the file has around `rounded * waiting` and the term around `rounded` alone. Each is one term.
+struct Moved {
+  Datatype type;
+  Sum rounded, waiting;
 };
 bool equal(const Term&, const Term&);
 bool equal(const Sum&, const Sum&);
@@ -33,5 +40,6 @@ Factors combined(const Factors&, const Factors&);  // of a product
 Term multiplied(const Term&, const Term&);
 Sum add(const Sum&, const Sum&);
 Sum scale(const Sum&, double factor);
+std::vector<Moved> moved_in(const Sum&);
 
 }  // namespace napkin
