@@ -107,6 +107,7 @@ def draw_sizes(case, count, rng):
 def emit(case, plan, name, folder, tools):
     """The kernel of a plan, or None where the plan is refused, or a failure."""
     machine, labels = plan
+    os.makedirs(folder, exist_ok=True)
     text = print_diagram(replace(case.diagram, name=name))
     code, out, err = tools.run("emit", "cpp", "-", *partitions.MACHINES[machine][0], "--partition",
                                partitions.text_of(labels), "-o", folder, text=text)

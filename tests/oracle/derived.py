@@ -95,14 +95,14 @@ def read_program(one, sizes):
     return parts
 
 
-def cut(rng, size):
-    """Places where a wire is cut into pieces."""
-    how = rng.randint(0, 3)
+def cut(rng, size, several):
+    """Places where a wire is cut into pieces, into several where there can be."""
+    how = rng.randint(1 if several else 0, 3)
     if how == 0:
         return [range(size)]
     if how == 1:
         return [range(at, at + 1) for at in range(size)]
-    length = rng.randint(1, size)
+    length = rng.randint(1, max(1, size - 1) if several else size)
     return [range(at, min(at + length, size)) for at in range(0, size, length)]
 
 
@@ -136,7 +136,7 @@ def run_program(program, one, parts, wire, rng, merged):
     program.values = {}
     program.run(parts["before"])
     kept = {name: [] for name in statements}
-    pieces = cut(rng, size)
+    pieces = cut(rng, size, merged)
     half = rng.randint(1, len(pieces) - 1) if merged and len(pieces) > 1 else len(pieces)
     absorb_all(program, parts, wire, pieces[:half], kept)
     if half < len(pieces):
