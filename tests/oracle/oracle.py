@@ -197,6 +197,7 @@ def read_options():
     p.add_argument("--folder", help="where kernels are compiled; a temporary one is removed")
     p.add_argument("--keep", help="where the files of failures are written")
     p.add_argument("--count", type=int, default=100)
+    p.add_argument("--diagrams", type=lambda text: [int(one) for one in text.split(",")], help="these alone, by the numbers that failures have")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--partitions", type=int, default=4, help="of each diagram")
@@ -221,7 +222,7 @@ def read_options():
 def check_all(run):
     """All batches, some at a time; returns all failures and counts."""
     o = run.options
-    seeds = list(range(o.seed * 1000000, o.seed * 1000000 + o.count))
+    seeds = o.diagrams or list(range(o.seed * 1000000, o.seed * 1000000 + o.count))
     batches = [seeds[at:at + BATCH] for at in range(0, len(seeds), BATCH)]
     counts, failures = collections.Counter(), []
     with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
@@ -247,10 +248,12 @@ def main():
         print(", ".join("%d %s" % (counts[name], name) for name in sorted(counts)))
         first = {}
         for f in failures:
+            if (f.seed, f.what) not in first:
+                print("diagram %d: %s: %s" % (f.seed, f.what, f.words[:150].replace("\n", " ")))
             first.setdefault((f.seed, f.what), f)
         for at, f in enumerate(list(first.values())[:options.failures]):
             report(run, f, at)
-        print("%d diagrams of %d failed" % (len({f.seed for f in failures}), options.count))
+        print("%d diagrams of %d failed" % (len({f.seed for f in failures}), counts["diagrams"]))
         return 1 if failures or not counts["runs"] else 0
     finally:
         if temporary:
