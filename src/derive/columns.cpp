@@ -40,6 +40,7 @@ class Flattener {
     const auto output = statement.output;
     const ExprId whole = invariants_outside(scratch_, statement.value, trace_, output);
     const auto& array = scratch_.at(output);
+    name_.clear(), type_ = array.type, order_ = array.wires;
     const auto* reduce = std::get_if<Reduce>(&scratch_.at(whole).node);
     if (reduce && accumulator(array.type) == array.type && !folded_.contains(whole)) {
       fold(output, Reduce(*reduce));
@@ -47,8 +48,6 @@ class Flattener {
       return;
     }
     name_ = array.name;
-    type_ = array.type;
-    order_ = array.wires;
     const ExprId value = flat(whole);
     columns_.push_back({output, value, nullptr, {}, {}, {}});
   }
@@ -336,15 +335,23 @@ void settle_names(Diagram& diagram, std::size_t from_file, const std::vector<Arr
   for (std::size_t i = 0; i < from_file; ++i) taken.insert(diagram.arrays[i].name);
   const std::set<std::string> in_file = taken;
   for (const auto& wire : diagram.wires) taken.insert(wire.name);
-  for (const auto id : used) {
-    auto& name = diagram.at(id).name;
-    if (id.index < from_file || in_file.contains(name)) continue;
-    const auto mark = name.find_first_of('\'');
-    const auto marks = mark == std::string::npos ? "" : name.substr(mark);
-    const auto base = name.substr(0, std::min(mark, name.find(numbering)));
+  std::map<std::string, std::string> settled;
+  const auto settle = [&](std::string& name, const std::string& marks) {
+    const auto own = name.substr(0, name.size() - marks.size());
+    const auto known = settled.find(own);
+    const auto base = known == settled.end() ? own.substr(0, own.find(numbering)) : known->second;
     name = base + marks;
     for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}{}{}", base, i, marks);
-  }
+    if (marks.empty()) settled.emplace(own, name);
+  };
+  // The other state of a merge is called like the state that it joins, which gets its name first.
+  for (const bool marked : {false, true})
+    for (const auto id : used) {
+      auto& name = diagram.at(id).name;
+      const auto mark = name.find_first_of('\'');
+      if (id.index < from_file || in_file.contains(name) || (mark != std::string::npos) != marked) continue;
+      settle(name, marked ? name.substr(mark) : "");
+    }
 }
 
 Datatype accumulator(Datatype result) {

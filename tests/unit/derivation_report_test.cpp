@@ -53,3 +53,22 @@ TEST_CASE("steps to a stream name what is whole as the derivation does", "[cli][
   const auto json = test::run_cli({"derive", test::example("attention"), "--format", "json"}).out;
   CHECK(json.find("\"before\": \"sum[x](p)\"") != std::string::npos);
 }
+
+TEST_CASE("what programs compute along the way is called like no statement, and the other state like the state",
+          "[report]") {
+  const auto programs = [](const std::string& statements) {
+    const auto head = "diagram d\naxis h = 3\naxis d = 4\ninput A: f32[h]\ninput B: f32[h]\ninput C: f32[]\n";
+    const auto ran = test::run_cli({"derive", "-", "--format", "json"}, head + statements);
+    return nlohmann::json::parse(ran.out).at("kernels").at(0).at("streamable").at(0);
+  };
+  const auto product = programs("Q[] = C[] * 2\nR[] = max[d](prod[h](A[h]) + d)\noutput Q\noutput R\n");
+  CHECK(product.at("state").at(0).at("name") == "z");
+  const auto sums = programs("Q[d] = max[h](A[h]) + sum[h](A[h]) * d - sum[h](B[h]) / sum[h](A[h] * B[h])\noutput Q\n");
+  for (const auto& state : sums.at("state")) {
+    const auto name = state.at("name").get<std::string>();
+    const auto joined = std::ranges::any_of(sums.at("merge"), [&](const nlohmann::json& line) {
+      return line.get<std::string>().find(name + "'") != std::string::npos;
+    });
+    CHECK(joined);
+  }
+}
