@@ -68,18 +68,27 @@ class Writer {
     }
     for (const auto& state : found_.all)
       if (state.reference) newer.emplace(state.reference->state, ArrayId{});
+    for (const auto& chain : found_.chains) newer.emplace(index_of(chain.levels[0]), ArrayId{});
     for (auto& [index, array] : newer) emit_maximum(index, array);
     emit_moments(moments);
+    RankWriter ranks(scratch_, algebra_, to, [this](ArrayId state) { return other(index_of(state)); });
+    for (const auto& chain : found_.chains) ranks.move(chain, newer.at(index_of(chain.levels[0])));
+    for (const auto& fold : found_.ranked) ranks.update(fold);
     for (std::size_t i = 0; i < found_.all.size(); ++i)
-      if (!newer.contains(i) && !found_.all[i].moment) emit_state(i, newer, repairs);
+      if (!newer.contains(i) && !found_.all[i].moment && !found_.all[i].ranked) emit_state(i, newer, repairs);
     for (const auto& [index, array] : newer) {
       const Column update{found_.all[index].array, read_whole(scratch_, array), nullptr, {}, {}, {}};
       to.absorb.push_back(update);
       to.merge.push_back(update);
     }
+    ranks.settle();
     moments.settle();
     for (const auto& column : to.absorb) note_update(column);
     to.absorb = tidy(scratch_, std::move(to.absorb));
+  }
+  std::size_t index_of(ArrayId state) const {
+    const auto found = std::ranges::find(found_.all, state, &State::array);
+    return static_cast<std::size_t>(found - found_.all.begin());
   }
   // The higher powers first: they are repaired by the old lower ones.
   void emit_moments(MomentWriter& writer) {

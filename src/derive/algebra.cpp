@@ -39,6 +39,7 @@ Dependence Algebra::dependence(ExprId e) const {
       },
       [&](const Access& a) { return meaning_.dependence(a); },
       [&](const Apply& a) {
+        if (a.function->role == Role::compare && meaning_.ranks && meaning_.ranks(e)) return Dependence{true, false};
         Dependence all;
         for (const auto argument : a.arguments) all = all | dependence(argument);
         return all;
@@ -261,6 +262,10 @@ Sum Algebra::exponential(const Sum& sum, double scale) {
 // where(c, a, b): what does not depend on the piece leaves the choice.
 Sum Algebra::chosen(ExprId e, const Apply& a) {
   const ExprId condition = a.arguments[0];
+  if (const ExprId known = build(normal(condition)); dependence(condition).state && known != condition) {
+    const Apply made{a.function, {known, a.arguments[1], a.arguments[2]}};
+    return chosen(diagram_.intern(made), made);
+  }
   const Sum yes = normal(a.arguments[1]);
   const bool otherwise_zero = is_zero(diagram_, a.arguments[2]);
   const bool mixed = dependence(yes).mixed() || dependence(normal(a.arguments[2])).mixed() ||

@@ -31,6 +31,7 @@ class Algebra {
     std::function<Dependence(const Access&)> dependence;
     std::function<std::optional<Sum>(ExprId access)> definition;  // what to put in place of an access, if anything
     std::function<bool(ArrayId)> positive;                        // never negative
+    std::function<bool(ExprId)> ranks{};  // a comparison that is asked of each piece though it reads a state
   };
   Algebra(Diagram& diagram, Meaning meaning) : diagram_(diagram), meaning_(std::move(meaning)) {}
 

@@ -1,6 +1,6 @@
 // The analysis behind find_states(): one pass over the columns that separates the bodies of reductions and names what
 // is carried. Its members stand in states.cpp (columns, sums), branches.cpp, extremes.cpp, orders.cpp,
-// centring.cpp and carried.cpp.
+// ranking.cpp, centring.cpp and carried.cpp.
 #pragma once
 
 #include <functional>
@@ -107,6 +107,18 @@ class StateAnalysis {
   bool settled(const Column& column, ExprId e) const;
   std::set<WireId> wires_below(ExprId e) const;
   std::set<WireId> waiting_below(ExprId e) const;
+
+  // Reductions that ask how a position ranks among those whose extreme is carried.
+  std::optional<RankCondition> rank_condition(ExprId e);
+  std::optional<ArrayId> level_read(ExprId level, ExprId value);
+  std::map<ExprId, RankCondition> rank_conditions(ExprId value);
+  Sum ranked(const Column& column, ExprId value, const std::vector<WireId>& over);
+  bool is_identity(const Column& column, ExprId value);
+  std::optional<ExprId> next_level(const Column& column, std::size_t number, const std::vector<ExprId>& values,
+                                   const std::vector<WireId>& over);
+  Sum ranks_joined(const Column& column, std::size_t number, ExprId value, const std::vector<ExprId>& values,
+                   const std::vector<WireId>& over, bool first_of_ties);
+  ArrayId array_of_rank(const Column& column, RankedFold fold, std::size_t rank, ExprId value);
 
   // prod.
   void reduce_product(const Column& column, const Sum& body);

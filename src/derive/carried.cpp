@@ -50,7 +50,7 @@ std::optional<Reference> StateAnalysis::carried_maximum(const Sum& exponent, con
                                                         const Sum& waiting) {
   for (std::size_t i = 0; i < found_.all.size(); ++i) {
     const auto& state = found_.all[i];
-    if (state.reduction->name != "max" || state.reference || state.over != along) continue;
+    if (state.reduction->name != "max" || state.reference || state.ranked || state.over != along) continue;
     const auto ratio = positive_ratio(written_out(state.body), exponent);
     if (!ratio) continue;
     Term subtracted;
@@ -92,6 +92,8 @@ Reference StateAnalysis::add_reference(const Sum& exponent, const std::vector<Wi
 
 Sum StateAnalysis::carried(const Column& column, const Sum& body, const std::vector<WireId>& over,
                            std::optional<Reference> reference, bool direct) {
+  const ExprId value = algebra_.build(body);
+  if (!rank_conditions(value).empty()) return ranked(column, value, over);
   const auto index = state_for(column, body, over, reference, direct);
   Term term;
   term.factors = {{read_whole(scratch_, found_.all[index].array), 1}};
@@ -109,7 +111,8 @@ std::size_t StateAnalysis::state_for(const Column& column, const Sum& body, cons
                                      std::optional<Reference> reference, bool direct, bool named) {
   for (std::size_t i = 0; i < found_.all.size(); ++i) {
     const auto& s = found_.all[i];
-    const bool alike = s.reduction == column.fold && s.over == over && s.reference == reference && !s.moment;
+    const bool alike =
+        s.reduction == column.fold && s.over == over && s.reference == reference && !s.moment && !s.ranked;
     if (alike && napkin::equal(s.body, body)) return i;
   }
   const auto array = direct ? column.output : state_array(column, body, over, named);

@@ -13,8 +13,9 @@ StateAnalysis::StateAnalysis(Diagram& scratch, const std::vector<Column>& column
       wire_(wire),
       needed_(needed),
       learnt_(learnt),
-      algebra_(scratch, {wire, [this](const Access& a) { return kinds_.of(a); },
-                         [this](ExprId e) { return definition(e); }, [this](ArrayId a) { return positive(a); }}),
+      algebra_(scratch,
+               {wire, [this](const Access& a) { return kinds_.of(a); }, [this](ExprId e) { return definition(e); },
+                [this](ArrayId a) { return positive(a); }, [this](ExprId e) { return rank_condition(e).has_value(); }}),
       kinds_(scratch, wire),
       ranges_(scratch, [this](ArrayId a) { return known(a); }) {}
 
@@ -168,7 +169,11 @@ Factors StateAnalysis::size_of(WireId wire) {
 }
 
 Sum StateAnalysis::folded(const Column& column, const Sum& piece, Term state, bool single) {
-  const auto along = free_of(piece), waiting = free_of({state});
+  const bool ranks = !rank_conditions(algebra_.build(piece)).empty();
+  if (ranks && !piece[0].exponent.empty()) return refuse_mixing(algebra_.build(piece)), Sum{};
+  auto waiting = free_of({state});
+  waiting.merge(waiting_below(algebra_.build(piece)));
+  const auto along = free_of(piece);
   std::vector<WireId> now, later;
   for (const auto wire : column.over) {
     if (waiting.contains(wire))

@@ -15,6 +15,7 @@
 
 #include "derive/kinds.hpp"
 #include "derive/moments.hpp"
+#include "derive/ranks.hpp"
 
 namespace napkin {
 
@@ -33,12 +34,15 @@ struct State {
   std::optional<Reference> reference;
   bool added = false;  // a maximum that the file did not ask for and could do without
   std::optional<Moment> moment{};
+  bool ranked = false;  // a level of a chain but its first, or of a ranked fold
 };
 
 struct States {
   std::vector<ColumnKind> kinds;  // of the columns
   std::vector<Centre> centres;
   std::vector<State> all;
+  std::vector<Chain> chains;
+  std::vector<RankedFold> ranked;
   std::vector<Column> extents;                        // of pieces that loops around take
   std::set<ArrayId> arrays;                           // of the states
   std::map<ArrayId, Sum> finished;                    // reductions and what follows them, after the last piece

@@ -281,3 +281,56 @@ TEST_CASE("the logarithm of a product is a sum, and a finished factor waits") {
   check_one_pass("P[q, x] = softmax[x](A[q, x])\nY[q] = sum[x](P[q, x] * log(P[q, x] / (1 + W[q, x]^2)))");
   check_refused("Y[q] = sum[x](log(A[q, x] * sum[x](A[q, x])))");
 }
+
+TEST_CASE("what stands where the greatest stands is carried with it") {
+  check_one_pass("Y[q] = sum[x](where(A[q, x] == max[x](A[q, x]), x, 0))");
+  check_one_pass("Y[q] = max[x](where(A[q, x] == max[x](A[q, x]), x, -inf))");
+  check_one_pass("Y[q] = min[x](where(max[x](A[q, x]) <= A[q, x], W[q, x], inf))");
+  check_one_pass("Y[q] = prod[x](where(A[q, x] >= max[x](A[q, x]), 1 + W[q, x], 1))");
+  check_one_pass("Y[q] = sum[x](where(A[q, x] == min[x](A[q, x]), 1, 0))");
+  check_one_pass("Y[q, y] = sum[x](where(A[q, x] == max[x](A[q, x]), V[x, y], 0))");
+  check_one_pass("Y[q] = sum[x](where(A[q, x] == max[x](A[q, x]), W[q, x], 0) * sum[x](A[q, x]))");
+  check_one_pass("Y[q] = sum[x](where(A[q, x] == max[x](A[q, x]), 1, -1) * W[q, x])");
+  check_one_pass("Y[q] = sum[x](where(A[q, x] + W[q, x] == max[x](A[q, x] + W[q, x]), A[q, x], 0))");
+  check_one_pass("Y[q] = sum[x](where(A[q, x] == max[x](A[q, x]) and M[q, x], x + 1, 0))");
+  check_one_pass("Y[q] = sum[x](where(G[q, x] == max[x](G[q, x]), x + 1, 0))");
+  check_one_pass("B[q, x] = where(A[q, x] == max[x](A[q, x]), W[q, x], 0)\nY[q] = sum[x](B[q, x] * V[x, 0])");
+  check_one_pass(
+      "C[q] = max[x](A[q, x])\nD[q] = sum[x](where(A[q, x] == C[q], 1, 0))\n"
+      "Y[q] = sum[x](where(A[q, x] == C[q], W[q, x], 0)) / D[q]");
+  check_one_pass("Y[q] = max[x](where(A[q, x] == max[x](A[q, x]), W[q, x] - sum[x](W[q, x]), -inf))");
+  check_one_pass(
+      "Y[q] = sum[x](where(A[q, x] == max[x](A[q, x]), x + W[q, x], 0)) + sum[x](where(W[q, x] == min[x](W[q, x]), "
+      "A[q, x], 0))");
+  check_one_pass("Y[q] = sum[x, y](where(T[q, x, y] == max[x](T[q, x, y]), x, 0))", false);
+  check_one_pass("Y[q] = sum[x, y](where(T[q, x, y] == max[x, y](T[q, x, y]), x + y, 0))");
+}
+
+TEST_CASE("all but the greatest, and the few greatest") {
+  check_one_pass("Y[q] = sum[x](where(A[q, x] < max[x](A[q, x]), A[q, x], 0))");
+  check_one_pass("Y[q] = sum[x](where(A[q, x] != max[x](A[q, x]), A[q, x], 0))");
+  check_one_pass("Y[q] = max[x](where(A[q, x] < max[x](A[q, x]), A[q, x], -inf))");
+  check_one_pass("Y[q] = min[x](where(A[q, x] > min[x](A[q, x]), A[q, x], inf))");
+  check_one_pass("Y[q] = max[x](where(A[q, x] < max[x](A[q, x]), W[q, x], -inf))");
+  const std::string levels =
+      "B[q] = max[x](A[q, x])\nC[q] = max[x](where(A[q, x] < B[q], A[q, x], -inf))\n"
+      "D[q] = max[x](where(A[q, x] < C[q], A[q, x], -inf))\n";
+  check_one_pass(levels + "Y[q] = D[q]");
+  check_one_pass(levels + "Y[q] = sum[x](where(A[q, x] == C[q], x + 1, 0))");
+  check_one_pass(levels + "Y[q] = sum[x](where(A[q, x] >= D[q], W[q, x], 0))");
+  check_one_pass(levels + "Y[q] = sum[x](where(A[q, x] > D[q], W[q, x], 0))");
+  check_one_pass(levels + "Y[q] = sum[x](where(A[q, x] <= D[q], W[q, x], 0))");
+  check_one_pass(levels + "Y[q] = min[x](where(A[q, x] < D[q], W[q, x], inf))");
+  check_one_pass(levels + "Y[q, y] = sum[x](where(A[q, x] >= C[q], A[q, x] * V[x, y], 0))");
+  const std::string masked =
+      "B[q] = max[x](G[q, x])\nC[q] = max[x](where(G[q, x] < B[q], G[q, x], -inf))\n"
+      "D[q] = max[x](where(G[q, x] < C[q], G[q, x], -inf))\n";
+  check_one_pass(masked + "Y[q] = D[q]");
+  for (const std::string sign : {"==", ">=", ">", "<=", "<", "!="}) {
+    check_one_pass(masked + "Y[q] = sum[x](where(G[q, x] " + sign + " D[q], W[q, x], 0))");
+    check_one_pass(masked + "Y[q] = sum[x](where(G[q, x] " + sign + " C[q], x + 1, 0))");
+    check_one_pass(masked + "Y[q] = prod[x](where(G[q, x] " + sign + " B[q], 1 + 0.1 * W[q, x], 1))");
+  }
+  check_refused("B[q] = max[x](A[q, x])\nY[q] = sum[x](where(A[q, x] >= B[q] - 1, A[q, x], 0))");
+  check_refused("Y[q] = sum[x](where(tanh(A[q, x]) == max[x](A[q, x]), A[q, x], 0))");
+}
