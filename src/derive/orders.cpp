@@ -75,8 +75,10 @@ std::optional<Sum> StateAnalysis::extreme_of_term(const Column& column, const Te
   sort(term.factors, inside.factors, outside.factors);
   inside.cast = term.cast, inside.rounded = term.rounded, inside.unrounded = term.unrounded;
   const bool piecewise = algebra_.dependence(term.exponent).piece;
-  for (const auto& part : term.exponent)
-    (piecewise && !settled(column, algebra_.build(part)) ? inside : outside).exponent.push_back(part);
+  const auto waits = [&](const Term& part) {
+    return settled(column, algebra_.build(part)) && (!piecewise || algebra_.dependence(part).state);
+  };
+  for (const auto& part : term.exponent) (waits(part) ? outside : inside).exponent.push_back(part);
   if (!algebra_.dependence(inside).mixed()) {
     if (outside.coefficient < 0) inside.coefficient = -1, outside.coefficient *= -1;
     note_rules({inside}, outside);

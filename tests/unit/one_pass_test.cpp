@@ -216,6 +216,8 @@ TEST_CASE("an extreme of what a finished factor multiplies needs no sign of it")
   check_one_pass("Y[q] = min[x](A[q, x] / -max[x](abs(W[q, x] * A[q, x]) + 1))");
   check_one_pass("Y[q] = max[x](abs(W[q, x]) * exp(A[q, x] - max[x](A[q, x])) * sum[x](A[q, x]))");
   check_one_pass("Y[q] = max[x, y](T[q, x, y] * sum[x](T[q, x, y]))", false);
+  check_one_pass("C[y] = V[0, y]\nY[q] = max[x, y](exp(C[y]))");
+  check_one_pass("B[q] = sum[x](A[q, x])\nC[y] = V[0, y]\nY[q] = max[x, y](exp(C[y]) * (1 + A[q, x]^2)) + B[q]");
 }
 
 TEST_CASE("a greatest distance is one of both ends") {
