@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "derive/states.hpp"
@@ -54,10 +55,11 @@ class Writer {
     for (std::size_t i = 0; i < columns_.size(); ++i)
       if (found_.kinds[i] == ColumnKind::piece) result_.programs.piece.push_back(columns_[i]);
   }
+  using Repairs = std::map<std::tuple<std::size_t, double, bool>, std::array<ArrayId, 3>>;
   void emit_states() {
     auto& to = result_.programs;
     std::map<std::size_t, ArrayId> newer;
-    std::map<std::pair<std::size_t, double>, std::array<ArrayId, 3>> repairs;
+    Repairs repairs;
     MomentWriter moments(scratch_, algebra_, to);
     for (const auto& centre : found_.centres) moments.carry(centre);
     for (std::size_t i = 0; i < found_.all.size(); ++i) {
@@ -116,8 +118,7 @@ class Writer {
     to.absorb.push_back({array, algebra_.build(state.body), state.reduction, state.over, state.array, {}});
     to.merge.push_back({array, join(state.reduction, state.array, other(index)), nullptr, {}, {}, {}});
   }
-  void emit_state(std::size_t i, const std::map<std::size_t, ArrayId>& newer,
-                  std::map<std::pair<std::size_t, double>, std::array<ArrayId, 3>>& repairs) {
+  void emit_state(std::size_t i, const std::map<std::size_t, ArrayId>& newer, Repairs& repairs) {
     auto& to = result_.programs;
     const auto& state = found_.all[i];
     if (!state.reference) {
@@ -125,12 +126,12 @@ class Writer {
       to.merge.push_back({state.array, join(state.reduction, state.array, other(i)), nullptr, {}, {}, {}});
       return;
     }
-    const auto key = std::pair{state.reference->state, state.reference->ratio};
-    if (!repairs.contains(key)) repairs[key] = emit_repair(*state.reference, newer.at(key.first));
+    const auto key = std::tuple{state.reference->state, state.reference->ratio, state.reference->base.empty()};
+    if (!repairs.contains(key)) repairs[key] = emit_repair(*state.reference, newer.at(state.reference->state));
     const auto& [mine, theirs, unused] = repairs.at(key);
     const ExprId repair = read_whole(scratch_, mine);
-    to.absorb.push_back(
-        {state.array, relative(state, newer.at(key.first)), state.reduction, state.over, state.array, repair});
+    to.absorb.push_back({state.array, relative(state, newer.at(state.reference->state)), state.reduction, state.over,
+                         state.array, repair});
     const auto scaled = [&](ExprId factor, ArrayId array) {
       return algebra_.apply("*", {factor, read_whole(scratch_, array)});
     };
@@ -138,13 +139,14 @@ class Writer {
                                          {scaled(repair, state.array), scaled(read_whole(scratch_, theirs), other(i))});
     to.merge.push_back({state.array, merged, nullptr, {}, {}, {}});
   }
-  // r = exp(old - new), for the state and, in merge, for the other one.
+  // r = exp(old - new), or (old / new)^k, for the state and, in merge, for the other one.
   std::array<ArrayId, 3> emit_repair(const Reference& reference, ArrayId newer) {
     auto& to = result_.programs;
     const auto array = found_.all[reference.state].array;
     const auto mine = new_array(scratch_, "r", scratch_.at(array).type, scratch_.at(array).wires);
     const auto theirs = twin(scratch_, mine, "'");
     const auto factor = [&](ArrayId old) {
+      if (!reference.base.empty()) return shrunk(old, reference, newer);
       return algebra_.apply("expdiff", {level(old, reference.ratio), level(newer, reference.ratio)});
     };
     to.absorb.push_back({mine, factor(array), nullptr, {}, {}, {}});
@@ -156,8 +158,34 @@ class Writer {
     const ExprId read = read_whole(scratch_, maximum);
     return ratio == 1 ? read : algebra_.apply("*", {scratch_.intern(Constant{ratio}), read});
   }
-  // u with exp(g) written exp(g - maximum).
+  // (old / new)^k. A maximum of nothing, and one of zeros, scales what is zero anyway.
+  ExprId shrunk(ArrayId old, const Reference& reference, ArrayId newer) {
+    const ExprId zero = scratch_.intern(Constant{0});
+    Term share;
+    const ExprId greatest = algebra_.apply("max", {read_whole(scratch_, old), zero});
+    share.factors = {{algebra_.apply("/", {greatest, divisor(newer)}), reference.ratio}};
+    return algebra_.build(share);
+  }
+  // What is divided by in place of a maximum that is not above zero: one. A column of its own.
+  ExprId divisor(ArrayId maximum) {
+    auto& to = result_.programs;
+    if (!divisors_.contains(maximum)) {
+      const ExprId read = read_whole(scratch_, maximum);
+      const ExprId zero = scratch_.intern(Constant{0}), one = scratch_.intern(Constant{1});
+      const auto& array = scratch_.at(maximum);
+      const auto made = new_array(scratch_, "scale", array.type, array.wires);
+      const Column column{
+          made, algebra_.apply("where", {algebra_.apply(">", {read, zero}), read, one}), nullptr, {}, {}, {}};
+      to.absorb.push_back(column);
+      to.merge.push_back(column);
+      divisors_[maximum] = made;
+    }
+    return read_whole(scratch_, divisors_.at(maximum));
+  }
+  // u with exp(g) written exp(g - maximum), or a^k written (a / maximum)^k.
   ExprId relative(const State& state, ArrayId newer) {
+    if (!state.reference->base.empty())
+      return algebra_.build(relative_to(algebra_, state.body[0], *state.reference, divisor(newer)));
     Term term = state.body[0];
     const ExprId weight = algebra_.apply(
         "expdiff", {algebra_.build(std::exchange(term.exponent, {})), level(newer, state.reference->ratio)});
@@ -262,6 +290,7 @@ class Writer {
   States found_;
   Algebra algebra_;
   Absorbed result_;
+  std::map<ArrayId, ArrayId> divisors_;                 // by the maximum
   std::vector<std::pair<std::size_t, Column>> finish_;  // with the number of the column that each stands for
 };
 
@@ -276,13 +305,24 @@ bool leaks(const Diagram& scratch, ExprId e, ArrayId maximum, bool inside) {
   return std::ranges::any_of(apply->arguments, [&](ExprId a) { return leaks(scratch, a, maximum, exponential); });
 }
 
-// Exponents whose added maximum does not cancel in what is needed, so that carrying it buys nothing.
+// True where a sum holds the exponential of the maximum itself, without a weight: a weight may be zero there, and what
+// it leaves be lost beside it.
+bool sums_greatest(const States& found, std::size_t maximum) {
+  return std::ranges::any_of(found.all, [&](const State& state) {
+    return state.reference && state.reference->state == maximum && state.reduction->combine->role == Role::add &&
+           state.body[0].factors.empty() && state.body[0].rounded.empty();
+  });
+}
+
+// Exponents whose added maximum does not cancel in what is needed, so that carrying it buys nothing, or may be that of
+// what counts for nothing.
 std::vector<std::string> useless_references(Diagram& scratch, const States& found, const Absorbed& written) {
   Algebra algebra(scratch, {});
   std::vector<std::string> all;
-  for (const auto& state : found.all) {
+  for (std::size_t i = 0; i < found.all.size(); ++i) {
+    const auto& state = found.all[i];
     const auto leaking = [&](const Column& c) { return leaks(scratch, c.value, state.array, false); };
-    if (state.added && std::ranges::any_of(written.programs.finish, leaking))
+    if (state.added && (!sums_greatest(found, i) || std::ranges::any_of(written.programs.finish, leaking)))
       all.push_back(to_text(scratch, algebra.build(state.body)));
   }
   return all;

@@ -1,6 +1,6 @@
 // The analysis behind find_states(): one pass over the columns that separates the bodies of reductions and names what
 // is carried. Its members stand in states.cpp (columns, sums), branches.cpp, extremes.cpp, orders.cpp,
-// ranking.cpp, centring.cpp and carried.cpp.
+// ranking.cpp, centring.cpp, scales.cpp, rounding.cpp and carried.cpp.
 #pragma once
 
 #include <functional>
@@ -143,6 +143,15 @@ class StateAnalysis {
   // file does not.
   Reference add_reference(const Sum& exponent, const std::vector<WireId>& over, const std::set<WireId>& free,
                           bool needed);
+  // Sums of powers that a finished factor scales: relative to the greatest magnitude of what is raised.
+  std::optional<Reference> scaled(const Column& column, const Sum& piece, const std::vector<WireId>& over,
+                                  const Term& waiting);
+  std::optional<Reference> scale_of(const Term& piece, const std::vector<WireId>& over, const Term& waiting) const;
+  std::optional<Reference> scale_by(std::size_t state, const Term& piece, const std::vector<WireId>& over) const;
+  Reference add_scale(const Column& column, std::pair<ExprId, double> factor, const std::vector<WireId>& over);
+  bool needs_scale(const Term& piece, const Reference& scale) const;
+  // `sum`, relative to the scale, times `waiting`: the scale and what divides it stand under one power.
+  Sum rescaled(const Sum& sum, const Reference& scale, const Term& waiting);
   // The value, at finish, of the fold of a piece-determined body: a state, new or shared, times its exponential.
   Sum carried(const Column& column, const Sum& body, const std::vector<WireId>& over,
               std::optional<Reference> reference, bool direct);

@@ -97,8 +97,8 @@ Sum StateAnalysis::carried(const Column& column, const Sum& body, const std::vec
   const auto index = state_for(column, body, over, reference, direct);
   Term term;
   term.factors = {{read_whole(scratch_, found_.all[index].array), 1}};
-  if (reference) {
-    found_.rules.insert(Rule::cascade);
+  if (reference) found_.rules.insert(Rule::cascade);
+  if (reference && reference->base.empty()) {
     Term maximum;
     maximum.coefficient = reference->ratio;
     maximum.factors = {{read_whole(scratch_, found_.all[reference->state].array), 1}};

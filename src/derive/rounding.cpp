@@ -87,15 +87,22 @@ bool StateAnalysis::rounds_alike(Datatype kept, const Moved& moved) const {
 }
 
 Moved StateAnalysis::relative(Moved moved, const Term& piece, const std::optional<Reference>& reference) {
-  Sum& exponent = moved.rounded[0].exponent;
-  if (!reference || exponent.empty() || !equal(exponent, piece.exponent)) return moved;
-  Term greatest;
-  greatest.coefficient = reference->ratio;
-  greatest.factors = {{read_whole(scratch_, found_.all[reference->state].array), 1}};
-  exponent = {};
-  Term& waiting = moved.waiting[0];
-  waiting.exponent = add(waiting.exponent, {greatest});
-  // Relative to the greatest it is one at most: the rest of it stands as it is.
+  if (!reference) return moved;
+  Term &rounded = moved.rounded[0], &waiting = moved.waiting[0];
+  const ExprId maximum = read_whole(scratch_, found_.all[reference->state].array);
+  if (!reference->base.empty()) {
+    // Of a magnitude of one at most; the rest of it stands as it is.
+    const auto rest = without(rounded.factors, *reference);
+    if (!rest) return moved;
+    rounded.factors = *rest;
+    waiting.factors = combined(waiting.factors, {{maximum, reference->ratio}});
+  } else if (!rounded.exponent.empty() && equal(rounded.exponent, piece.exponent)) {
+    rounded.exponent = {};
+    Term greatest;
+    greatest.coefficient = reference->ratio;
+    greatest.factors = {{maximum, 1}};
+    waiting.exponent = add(waiting.exponent, {greatest});
+  }
   return moved;
 }
 

@@ -185,10 +185,12 @@ Sum StateAnalysis::folded(const Column& column, const Sum& piece, Term state, bo
   }
   Sum value = {state};
   if (!now.empty()) {
-    const auto reference = referenced(column, piece, now, state.exponent);
+    auto reference = referenced(column, piece, now, state.exponent);
+    if (!reference && !ranks) reference = scaled(column, piece, now, state);
     if (!rounds_alike(column, piece, reference)) return {};
     const bool direct = single && later.empty() && trivial(state) && !reference;
-    value = times(carried(column, piece, now, reference, direct), state);
+    const Sum sum = carried(column, piece, now, reference, direct);
+    value = reference && !reference->base.empty() ? rescaled(sum, *reference, state) : times(sum, state);
   } else if (!trivial_piece(piece)) {
     if (!rounds_alike(column, piece, {})) return {};
     value = times(piece, state);

@@ -19,18 +19,25 @@
 
 namespace napkin {
 
-// A maximum that a sum of exponentials is kept relative to: `ratio` times that state.
+// A maximum that a sum is kept relative to. Of exponentials, exp(g - ratio * maximum); of powers, (base /
+// maximum)^ratio, where the maximum is that of the magnitude of the product `base`.
 struct Reference {
   std::size_t state;
   double ratio = 1;
+  Factors base{};
   bool operator==(const Reference&) const = default;
 };
+
+// The factors without (base)^ratio of a reference of powers, if they have it.
+std::optional<Factors> without(const Factors&, const Reference&);
+// The piece with (base / greatest)^ratio in place of that.
+Term relative_to(Algebra&, const Term& piece, const Reference&, ExprId greatest);
 
 struct State {
   ArrayId array;
   const Reduction* reduction;
   std::vector<WireId> over;
-  Sum body;  // what is folded; with a reference its exponent is taken relative to it
+  Sum body;  // what is folded; with a reference its exponent, or the power, is taken relative to it
   std::optional<Reference> reference;
   bool added = false;  // a maximum that the file did not ask for and could do without
   std::optional<Moment> moment{};

@@ -71,6 +71,8 @@ TEST_CASE("the parts of a divided wire merge into what the whole gives") {
       "P[q, x] = l2norm[x](T[q, x])\nO[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
       "Y[q, d] = sum[x](where(x == 3 * q, T[q, x] * V[x, d], 0))\noutput Y\n",
       "Y[q] = var[x](T[q, x])\noutput Y\n",
+      "Y[q] = max[x](abs(T[q, x])) * sqrt(sum[x]((T[q, x] / max[x](abs(T[q, x])))^2))\noutput Y\n",
+      "Y[q] = sum[x](l2norm[x](T[q, x])^4)\noutput Y\n",
       "N[q, x] = layernorm[x](T[q, x])\nO[q, d] = sum[x](N[q, x] * V[x, d])\noutput O\n",
   };
   for (const auto& kernel : kernels)

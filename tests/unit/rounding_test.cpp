@@ -92,7 +92,7 @@ TEST_CASE("a scale that is finished after the last piece does not leave the roun
   for (const std::string body : {
            "P: i8[t, x] = A[t, x] / M[t] * 127\nY[t, o] = sum[x](P[t, x] * W[x, o]) * M[t] / 127",
            "P: i32[t, x] = A[t, x] / M[t] * 1e6\nY[t, o] = sum[x](P[t, x] * W[x, o])",
-           "P: f8e4m3[t, x] = A[t, x] / M[t] * 448\nY[t, o] = sum[x](P[t, x] * W[x, o])",
+           "P: f8e4m3[t, x] = A[t, x] / M[t] * 449\nY[t, o] = sum[x](P[t, x] * W[x, o])",
            "P: f16[t, x] = l2norm[x](A[t, x])\nY[t, o] = sum[x](P[t, x] * W[x, o])",
            "P: f16[t, x] = rmsnorm[x](A[t, x])\nY[t, o] = sum[x](P[t, x] * W[x, o])",
            "Y[t, o] = sum[x](where(x <= t, i8(A[t, x] / M[t]), 0) * W[x, o])",
@@ -123,14 +123,15 @@ TEST_CASE("a cast around a sum of what is known early and late is left out only 
 
 TEST_CASE("rounding that commutes with what waits keeps its place before it") {
   for (const std::string weights :
-       {"f16(softmax[x](A[t, x]))", "f8e4m3(softmax[x](A[t, x]) * 448) / 448",
+       {"f16(softmax[x](A[t, x]))", "f16(A[t, x] / max[x](abs(A[t, x])))",
+        "f8e4m3(A[t, x] / max[x](abs(A[t, x])) * 448) / 448", "f8e4m3(softmax[x](A[t, x]) * 448) / 448",
         "f16(exp(A[t, x] - max[x](A[t, x])) / (exp(0.5 - max[x](A[t, x])) + sum[x](exp(A[t, x] - max[x](A[t, x])))))",
         "bf16(l2norm[x](A[t, x]))", "bf16(rmsnorm[x](A[t, x]))", "bf16(layernorm[x](A[t, x]))",
         "f16(rmsnorm[x](H[t, x]))", "where(x <= t + 2, f16(softmax[x](A[t, x])), 0)"}) {
     CAPTURE(weights);
     const auto all = asked("Y[t, o] = sum[x](" + weights + " * W[x, o])");
     REQUIRE(all.streams);
-    const double share = weights.find("f8") == 0 ? 0.05 : weights.find("b") == 0 ? 1e-2 : 2e-3;
+    const double share = weights.find("f8") == 0 ? 0.07 : weights.find("b") == 0 ? 1e-2 : 2e-3;
     for (const double size : {1e-3, 1.0, 60.0}) check_near(all, size, share);
     if (weights.find("b") == 0)
       for (const double size : {1e-9, 1e9}) check_near(all, size, share);
