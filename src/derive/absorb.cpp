@@ -14,6 +14,7 @@
 #include "derive/states.hpp"
 #include "derive/trace.hpp"
 #include "derive/trial.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -130,14 +131,24 @@ class Writer {
     if (!repairs.contains(key)) repairs[key] = emit_repair(*state.reference, newer.at(state.reference->state));
     const auto& [mine, theirs, unused] = repairs.at(key);
     const ExprId repair = read_whole(scratch_, mine);
-    to.absorb.push_back({state.array, relative(state, newer.at(state.reference->state)), state.reduction, state.over,
-                         state.array, repair});
+    const ExprId piece = relative(state, newer.at(state.reference->state));
+    const bool extreme = opposite(*state.reduction) != nullptr;
+    if (extreme) to.absorb.push_back({state.array, scaled_extreme(state, repair, state.array), nullptr, {}, {}, {}});
+    to.absorb.push_back(
+        {state.array, piece, state.reduction, state.over, state.array, extreme ? std::nullopt : std::optional(repair)});
     const auto scaled = [&](ExprId factor, ArrayId array) {
-      return algebra_.apply("*", {factor, read_whole(scratch_, array)});
+      return extreme ? scaled_extreme(state, factor, array)
+                     : algebra_.apply("*", {factor, read_whole(scratch_, array)});
     };
     const ExprId merged = algebra_.apply(state.reduction->combine->name,
                                          {scaled(repair, state.array), scaled(read_whole(scratch_, theirs), other(i))});
     to.merge.push_back({state.array, merged, nullptr, {}, {}, {}});
+  }
+  // An extreme of nothing stays what it is: infinity times a factor that is zero would be no number.
+  ExprId scaled_extreme(const State& state, ExprId factor, ArrayId array) {
+    const ExprId old = read_whole(scratch_, array), nothing = scratch_.intern(Constant{state.reduction->identity});
+    const ExprId empty = algebra_.apply("==", {old, nothing});
+    return algebra_.apply("where", {empty, nothing, algebra_.apply("*", {factor, old})});
   }
   // r = exp(old - new), or (old / new)^k, for the state and, in merge, for the other one.
   std::array<ArrayId, 3> emit_repair(const Reference& reference, ArrayId newer) {

@@ -82,7 +82,8 @@ std::optional<Sum> StateAnalysis::extreme_of_term(const Column& column, const Te
   if (!algebra_.dependence(inside).mixed()) {
     if (outside.coefficient < 0) inside.coefficient = -1, outside.coefficient *= -1;
     note_rules({inside}, outside);
-    return by_sign(column, inside, outside, [&](const Column& of) { return extreme_of_product(of, inside); });
+    return by_sign(column, inside, outside,
+                   [&](const Column& of) { return extreme_of_product(of, inside, outside.exponent); });
   }
   const bool one = inside.factors.size() + (inside.exponent.empty() ? 0 : 1) == 1 && !inside.cast;
   if (!one) return refuse_mixing(algebra_.build(inside)), std::nullopt;
@@ -152,8 +153,8 @@ Column StateAnalysis::opposite_of(const Column& column) {
   return other;
 }
 
-// The piece alone determines it.
-std::optional<Sum> StateAnalysis::extreme_of_product(const Column& column, const Term& piece) {
+// The piece alone determines it; `waiting` is the exponent of what it is multiplied by later.
+std::optional<Sum> StateAnalysis::extreme_of_product(const Column& column, const Term& piece, const Sum& waiting) {
   const bool plain = piece.factors.empty() && !piece.cast && piece.coefficient == 1;
   if (!piece.exponent.empty() && plain) {
     // The exponential grows with its exponent: the extreme of one is that of the other.
@@ -163,7 +164,7 @@ std::optional<Sum> StateAnalysis::extreme_of_product(const Column& column, const
   }
   if (counted_ && !piece.exponent.empty()) return refuse_mixing(algebra_.build(piece)), std::nullopt;
   if (counted_) return extreme_of_piece(column, {piece});
-  const auto reference = referenced(column, {piece}, column.over, {Term{}});
+  const auto reference = referenced(column, {piece}, column.over, waiting);
   if (!rounds_alike(column, {piece}, reference)) return {};
   return carried(column, {piece}, column.over, reference, false);
 }

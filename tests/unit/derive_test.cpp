@@ -275,6 +275,18 @@ TEST_CASE("products stream, but no power of a finished factor is taken apart fro
   CHECK(refusal(shifted, "x").find("cannot be taken apart") != std::string::npos);
 }
 
+TEST_CASE("an extreme that is kept relative to a maximum is not multiplied while it is of nothing") {
+  const std::string exponentials = "diagram t\naxis q = 8; axis x = 8\ninput S: f32[q, x]\ninput W: f32[q, x]\n";
+  const auto all = derived(exponentials + "Y[q] = max[x](W[q, x] * exp(S[q, x] - max[x](S[q, x])))\noutput Y\n");
+  const auto& s = std::get<Streamable>(verdict(all, "x").stream);
+  CHECK(listed(s.scratch, s.absorb) ==
+        "n = max(m, max[x](S)); r = exp(m - n); Y = where(Y == -inf, -inf, r * Y); "
+        "Y = max(Y, max[x](W * exp(S - n))); m = n");
+  // Where nothing is subtracted a maximum would not cancel.
+  const auto plain = derived(exponentials + "Y[q] = max[x](W[q, x] * exp(S[q, x]))\noutput Y\n");
+  CHECK(state(verdict(plain, "x")) == "Y:max");
+}
+
 TEST_CASE("cascades of three and more reductions take one pass") {
   const auto spread =
       derived(attention("P[q, x] = softmax[x](S[q, x])\nO[q, d] = sum[x](P[q, x] * V[x, d])\n"
