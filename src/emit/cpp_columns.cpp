@@ -195,7 +195,7 @@ void CppColumns::round_fold(const Compute& compute) {
 
 int CppColumns::open(WireId wire, std::int64_t constant, Here& here) {
   const auto& piece = page_.own[wire.index];
-  if (piece.extent == 1) {
+  if (page_.is_single(wire)) {
     here.counter[wire] = "0";
     here.position[wire] = piece.begin;
     return 0;

@@ -36,7 +36,6 @@ class CppColumns {
 
   std::int64_t steady(const Compute&, WireId) const;
   std::int64_t steady(BufferId, const std::vector<Index>& at, WireId) const;
-  bool is_single(WireId wire) const { return page_.own[wire.index].extent == 1; }
   std::int64_t cells(const Compute&) const;
 
   void pointwise(const Compute&);

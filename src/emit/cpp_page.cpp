@@ -31,6 +31,11 @@ bool CppPage::is_input(ArrayId id) const {
   return std::find(nest.inputs.begin(), nest.inputs.end(), id) != nest.inputs.end();
 }
 
+bool CppPage::is_single(WireId wire) const {
+  const auto& piece = own[wire.index];
+  return piece.extent == 1 && (!piece.is_whole() || limits.contains(diagram.at(wire).axis));
+}
+
 std::string_view CppPage::storage(ArrayId id) const { return code_storage(Language::cpp, diagram.at(id).type); }
 std::string_view CppPage::own_type(BufferId id) const { return code_type(Language::cpp, nest.at(id).type).own; }
 

@@ -42,6 +42,8 @@ struct CppPage {
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
 
   bool is_input(ArrayId) const;
+  // Whether the wire's piece has one position, however long its axis is.
+  bool is_single(WireId) const;
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string_view storage(ArrayId) const;  // "napkin_f16"

@@ -1,11 +1,10 @@
 // Sizes of groups and loops -> extents of the buffers inside them.
 #include "loops/extents.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
+
+#include "diagram/checked.hpp"
 
 namespace napkin {
 namespace {
@@ -17,23 +16,20 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;  // by WireId
 
-// Whether no piece touches more steps of a divided index than it must: each begins with a step, or a step holds
-// several whole ones.
-bool lies_in_steps(const Index& index, const Pieces& wires) {
-  if (index.terms.empty()) return true;
-  if (index.terms.size() != 1 || index.offset % index.divisor != 0) return false;
-  const auto& [wire, coefficient] = index.terms[0];
-  const auto& [length, begins] = wires[wire.index];
-  if (coefficient * begins % index.divisor == 0) return true;
-  return length == begins && coefficient > 0 && index.divisor % (coefficient * length) == 0;
-}
-
-// The longest footprint of whole pieces, wherever they begin.
-std::int64_t extent(const Index& index, const Pieces& wires, std::int64_t array_size) {
-  std::int64_t span = 0;
-  for (const auto& [wire, coefficient] : index.terms) span += std::abs(coefficient) * (wires[wire.index].length - 1);
-  const bool may_straddle = index.divisor > 1 && !lies_in_steps(index, wires);
-  return std::clamp<std::int64_t>(span / index.divisor + (may_straddle ? 2 : 1), 1, array_size);
+// The longest footprint of whole pieces, wherever they begin: ragged ones lie inside of it. Nothing is asked of the
+// array, which may be longer than planned.
+std::int64_t extent(const Index& index, const Pieces& wires) {
+  std::int64_t first = index.offset, span = 0, apart = index.divisor;
+  for (const auto& [wire, coefficient] : index.terms) {
+    const auto& [length, begins] = wires[wire.index];
+    const auto reach = coefficient * (length - 1);
+    if (coefficient < 0) first += reach;
+    span += std::abs(reach);
+    apart = std::gcd(apart, coefficient * begins);
+  }
+  // Footprints begin at all places of a step that are so far apart. The last of them reaches furthest.
+  const auto rest = first - floor_divide(first, apart) * apart;
+  return (index.divisor - apart + rest + span) / index.divisor + 1;
 }
 
 class Measuring {
@@ -55,23 +51,16 @@ class Measuring {
  private:
   void measure(Buffer& buffer) {
     pieces_ = whole_;
-    const bool divided = std::ranges::any_of(buffer.at, [](const Index& index) { return index.divisor > 1; });
     const auto shrink = [&](const Split& split) {
       auto& piece = pieces_[split.wire.index];
       if (split.level > buffer.level) return;
       piece.length = std::min(piece.length, split.size);
-      if (divided) piece.begins = std::gcd(piece.begins, split.size);
+      piece.begins = std::gcd(piece.begins, split.size);
     };
     for (const auto& group : nest_.groups) shrink(group);
     for (const auto* loop : loops_) shrink(*loop);
-    const auto& wires = nest_.scratch.at(buffer.array).wires;
-    buffer.extent.resize(buffer.at.size());
-    for (std::size_t i = 0; i < buffer.at.size(); ++i)
-      buffer.extent[i] = extent(buffer.at[i], pieces_, axis_size(wires[i]));
-  }
-  std::int64_t axis_size(WireId wire) const {
-    if (const auto size = nest_.scratch.size(wire)) return *size;
-    throw std::logic_error(fmt::format("axis of wire `{}` has no size", nest_.scratch.at(wire).name));
+    buffer.extent.clear();
+    for (const auto& index : buffer.at) buffer.extent.push_back(extent(index, pieces_));
   }
 
   LoopNest& nest_;

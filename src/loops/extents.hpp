@@ -5,7 +5,8 @@
 
 namespace napkin {
 
-// The extents of all buffers, from the sizes of groups and loops. Throws std::logic_error where an axis has no size.
+// The extents of all buffers, from the sizes of groups and loops, and of axes that nothing splits. They hold for axes
+// of any other length where something does.
 void set_extents(LoopNest&);
 
 // The same nest with pieces of other sizes: those of the partition's splits of the same kind, wire and level.
