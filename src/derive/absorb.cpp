@@ -154,7 +154,7 @@ class Writer {
   std::array<ArrayId, 3> emit_repair(const Reference& reference, ArrayId newer) {
     auto& to = result_.programs;
     const auto array = found_.all[reference.state].array;
-    const auto mine = new_array(scratch_, "r", scratch_.at(array).type, scratch_.at(array).wires);
+    const auto mine = new_array(scratch_, "r", repair_type(reference), scratch_.at(array).wires);
     const auto theirs = twin(scratch_, mine, "'");
     const auto factor = [&](ArrayId old) {
       if (!reference.base.empty()) return shrunk(old, reference, newer);
@@ -164,6 +164,13 @@ class Writer {
     to.merge.push_back({mine, factor(array), nullptr, {}, {}, {}});
     to.merge.push_back({theirs, factor(other(reference.state)), nullptr, {}, {}, {}});
     return {mine, theirs, array};
+  }
+  // As wide as what it repairs.
+  Datatype repair_type(const Reference& reference) const {
+    const auto wide = [&](const State& s) {
+      return s.reference == reference && scratch_.at(s.array).type == Datatype::f64;
+    };
+    return std::ranges::any_of(found_.all, wide) ? Datatype::f64 : Datatype::f32;
   }
   ExprId level(ArrayId maximum, double ratio) {
     const ExprId read = read_whole(scratch_, maximum);
@@ -361,7 +368,7 @@ std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns,
       continue;
     }
     const auto& array = scratch.at(column.output);
-    const auto piece = new_array(scratch, array.name, accumulator(array.type), array.wires);
+    const auto piece = new_array(scratch, array.name, array.type, array.wires);
     all.push_back({piece, column.value, column.fold, column.over, {}, {}});
     all.push_back({column.output, joined(scratch, column, read_whole(scratch, piece)), nullptr, {}, {}, {}});
   }

@@ -160,6 +160,8 @@ class StateAnalysis {
   // `named`: after the column, if no other state is.
   ArrayId state_array(const Column& column, const Sum& body, const std::vector<WireId>& over, bool named);
   Datatype type(const Column& column) const { return scratch_.at(column.output).type; }
+  Datatype type_of(const Column&, const Sum& body);  // that a state of the column's with this body is kept in
+  Datatype count_type() const;
   std::set<WireId> free_of(const Sum& sum);
   void note_rules(const Sum& piece, const Term& state);
   // Whether the roundings of pieces that were moved past what finished reductions determine round no more there.

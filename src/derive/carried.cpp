@@ -84,7 +84,8 @@ Reference StateAnalysis::add_reference(const Sum& exponent, const std::vector<Wi
   std::vector<WireId> kept(free.begin(), free.end());
   std::erase_if(kept, [&](WireId w) { return std::ranges::find(over, w) != over.end(); });
   const auto* greatest = find_reduction("max");
-  const auto array = new_array(scratch_, std::string(greatest->state_name), Datatype::f32, std::move(kept));
+  const auto type = count_type() == Datatype::f64 ? Datatype::f64 : held_as(scratch_, algebra_.build(exponent));
+  const auto array = new_array(scratch_, std::string(greatest->state_name), type, std::move(kept));
   is_state(array);
   found_.all.push_back({array, greatest, over, exponent, {}, !needed});
   return {found_.all.size() - 1, 1};
@@ -133,9 +134,19 @@ ArrayId StateAnalysis::state_array(const Column& column, const Sum& body, const 
   const auto name = scratch_.at(column.output).name;
   const bool taken = std::ranges::any_of(found_.all, [&](const State& s) { return scratch_.at(s.array).name == name; });
   if (taken || !named)
-    return new_array(scratch_, std::string(column.fold->state_name), accumulator(type(column)), std::move(wires));
-  scratch_.arrays.push_back({name, accumulator(type(column)), std::move(wires), {}, {}});
+    return new_array(scratch_, std::string(column.fold->state_name), type_of(column, body), std::move(wires));
+  scratch_.arrays.push_back({name, type_of(column, body), std::move(wires), {}, {}});
   return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
+}
+
+Datatype StateAnalysis::type_of(const Column& column, const Sum& body) {
+  return accumulator(scratch_, type(column), algebra_.build(body));
+}
+
+// Wide where any column is: counts and maxima enter what is computed from it.
+Datatype StateAnalysis::count_type() const {
+  const bool wide = std::ranges::any_of(columns_, [&](const Column& column) { return type(column) == Datatype::f64; });
+  return wide ? Datatype::f64 : Datatype::f32;
 }
 
 std::set<WireId> StateAnalysis::free_of(const Sum& sum) {

@@ -115,7 +115,7 @@ std::size_t StateAnalysis::centre_for(const Sum& body, const std::vector<WireId>
   std::vector<WireId> kept;
   for (const auto wire : free_of(body))
     if (std::ranges::find(over, wire) == over.end()) kept.push_back(wire);
-  found_.centres.push_back(new_centre(scratch_, body, over, std::move(kept)));
+  found_.centres.push_back(new_centre(scratch_, body, over, std::move(kept), count_type()));
   for (const auto array : {found_.centres.back().count, found_.centres.back().mean}) is_state(array);
   positive_.insert(found_.centres.back().count);
   return found_.centres.size() - 1;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -42,7 +44,7 @@ class Flattener {
     const auto& array = scratch_.at(output);
     name_.clear(), type_ = array.type, order_ = array.wires;
     const auto* reduce = std::get_if<Reduce>(&scratch_.at(whole).node);
-    if (reduce && accumulator(array.type) == array.type && !folded_.contains(whole)) {
+    if (reduce && accumulator(scratch_, array.type, reduce->body) == array.type && !folded_.contains(whole)) {
       fold(output, Reduce(*reduce));
       folded_[whole] = read_whole(scratch_, output);
       return;
@@ -67,9 +69,10 @@ class Flattener {
   }
   // A reduction as wide as its statement is the statement's accumulator and keeps its name, once.
   ArrayId accumulator_of(const Reduce& reduce, std::vector<WireId> wires) {
+    const auto type = accumulator(scratch_, type_, reduce.body);
     if (wires != order_ || name_.empty())
-      return new_array(scratch_, std::string(reduce.reduction->state_name), accumulator(type_), std::move(wires));
-    scratch_.arrays.push_back({std::exchange(name_, ""), accumulator(type_), std::move(wires), {}, {}});
+      return new_array(scratch_, std::string(reduce.reduction->state_name), type, std::move(wires));
+    scratch_.arrays.push_back({std::exchange(name_, ""), type, std::move(wires), {}, {}});
     return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
   }
   void fold(ArrayId output, const Reduce& reduce) {
@@ -167,12 +170,27 @@ class Tidier {
   // Computes an expression in a column of its own in front of column `at`; returns the read of it.
   ExprId hoist(std::size_t at, ExprId value) {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
-    const auto type = cast ? cast->type : Datatype::f32;
+    const auto type = cast ? cast->type : type_of(value);
     const auto array = new_array(scratch_, temporary_name(scratch_, value), type, wires_for(at, value));
     hoisted_.insert(array);
     columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(at),
                     {array, cast ? cast->value : value, nullptr, {}, {}, {}});
     return read_whole(scratch_, array);
+  }
+  // What any column in f64 needs is kept in f64.
+  Datatype type_of(ExprId value) const {
+    const bool wide = std::ranges::any_of(columns_, [&](const Column& column) {
+      return scratch_.at(column.output).type == Datatype::f64 &&
+             (holds(column.value, value) || (column.repair && holds(*column.repair, value)));
+    });
+    return wide ? Datatype::f64 : held_as(scratch_, value);
+  }
+  bool holds(ExprId e, ExprId value) const {
+    if (e == value) return true;
+    const auto& node = scratch_.at(e).node;
+    if (const auto* cast = std::get_if<Cast>(&node)) return holds(cast->value, value);
+    const auto* apply = std::get_if<Apply>(&node);
+    return apply && std::ranges::any_of(apply->arguments, [&](ExprId a) { return holds(a, value); });
   }
   // In the order of the column's output, then of its fold.
   std::vector<WireId> wires_for(std::size_t at, ExprId value) {
@@ -219,7 +237,7 @@ class Tidier {
   }
   void name(ExprId e, std::size_t at) {
     const bool is_column = !columns_[at].fold && !columns_[at].repair && columns_[at].value == e &&
-                           scratch_.at(columns_[at].output).type == Datatype::f32;
+                           scratch_.at(columns_[at].output).type == type_of(e);
     const ExprId read = is_column ? read_whole(scratch_, columns_[at].output) : hoist(at, e);
     for (std::size_t i = at + 1; i < columns_.size(); ++i) {
       columns_[i].value = replaced(scratch_, columns_[i].value, {{e, read}});
@@ -356,6 +374,64 @@ void settle_names(Diagram& diagram, std::size_t from_file, const std::vector<Arr
 
 Datatype accumulator(Datatype result) {
   return result == Datatype::f64 || result == Datatype::i32 ? result : Datatype::f32;
+}
+
+namespace {
+
+bool is_one_of(Datatype type, std::initializer_list<Datatype> types) { return std::ranges::count(types, type) > 0; }
+
+// Whether an expression is made of numbers of these types.
+bool made_of(const Diagram& diagram, ExprId e, std::initializer_list<Datatype> types) {
+  const auto of = [&](ExprId operand) { return made_of(diagram, operand, types); };
+  return match(
+      diagram.at(e).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
+      [](const Size&) { return false; }, [&](const Access& a) { return is_one_of(diagram.at(a.array).type, types); },
+      [&](const Apply& a) { return std::ranges::any_of(a.arguments, of); },
+      [&](const Cast& c) { return is_one_of(c.type, types) || of(c.value); },
+      [&](const Reduce& r) { return of(r.body); });
+}
+
+bool is_whole(const Diagram& diagram, ExprId e) {
+  static constexpr auto whole_types = {Datatype::i8, Datatype::i32, Datatype::boolean};
+  const auto all = [&](const std::vector<ExprId>& operands) {
+    return std::ranges::all_of(operands, [&](ExprId operand) { return is_whole(diagram, operand); });
+  };
+  return match(
+      diagram.at(e).node, [](const Constant& c) { return c.value == std::floor(c.value); },
+      [](const Position&) { return true; }, [](const Size&) { return true; },
+      [&](const Access& a) { return is_one_of(diagram.at(a.array).type, whole_types); },
+      [&](const Apply& a) {
+        switch (a.function->role) {
+          case Role::compare:
+          case Role::logic:
+            return true;
+          case Role::choose:
+            return all({a.arguments[1], a.arguments[2]});
+          case Role::add:
+          case Role::subtract:
+          case Role::multiply:
+          case Role::negate:
+          case Role::magnitude:
+            return all(a.arguments);
+          default:
+            return (a.function == find_pointwise("max") || a.function == find_pointwise("min")) && all(a.arguments);
+        }
+      },
+      [&](const Cast& c) { return is_one_of(c.type, whole_types); },
+      [&](const Reduce& r) { return is_whole(diagram, r.body); });
+}
+
+}  // namespace
+
+Datatype held_as(const Diagram& diagram, ExprId value) {
+  return made_of(diagram, value, {Datatype::f64}) ? Datatype::f64 : Datatype::f32;
+}
+
+// f32 does not hold all numbers of i32.
+Datatype accumulator(const Diagram& diagram, Datatype result, ExprId value) {
+  if (result == Datatype::i32 && is_whole(diagram, value)) return result;
+  const bool wide = result == Datatype::f64 || made_of(diagram, value, {Datatype::f64, Datatype::i32});
+  return wide ? Datatype::f64 : Datatype::f32;
 }
 
 }  // namespace napkin

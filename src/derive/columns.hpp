@@ -32,7 +32,12 @@ ArrayId twin(Diagram&, ArrayId, const char* mark);  // the same under another na
 ExprId read_whole(Diagram&, ArrayId);               // A[i, j] at its own wires
 // Numbers the names of derived arrays anew, in order of `used`, so that arrays that were dropped leave no gaps.
 void settle_names(Diagram&, std::size_t from_file, const std::vector<ArrayId>& used);
-// The type sums and states are kept in: f32, unless the result is wider.
+// The type that a result's sums are kept in: f32, unless the result is wider.
 Datatype accumulator(Datatype result);
+// The type that a reduction of these values is kept in: as wide as they are and as its result. What is summed into a
+// whole number is not rounded to one before the end.
+Datatype accumulator(const Diagram&, Datatype result, ExprId value);
+// The type that a nameless value is kept in: f64 where it is made of numbers in f64, else f32.
+Datatype held_as(const Diagram&, ExprId value);
 
 }  // namespace napkin

@@ -26,9 +26,10 @@ double choose(int n, int k) {
   return all;
 }
 
-Centre new_centre(Diagram& scratch, const Sum& body, std::vector<WireId> over, std::vector<WireId> wires) {
-  const auto count = new_array(scratch, "count", Datatype::f32, {});
-  const auto mean = new_array(scratch, "mean", Datatype::f32, std::move(wires));
+Centre new_centre(Diagram& scratch, const Sum& body, std::vector<WireId> over, std::vector<WireId> wires,
+                  Datatype type) {
+  const auto count = new_array(scratch, "count", type, {});
+  const auto mean = new_array(scratch, "mean", type, std::move(wires));
   return {count, mean, body, std::move(over)};
 }
 

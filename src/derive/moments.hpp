@@ -42,7 +42,7 @@ std::optional<Shifted> shifted(Algebra&, const Term&);
 
 double choose(int n, int k);  // binomial coefficient
 
-Centre new_centre(Diagram& scratch, const Sum& body, std::vector<WireId> over, std::vector<WireId> wires);
+Centre new_centre(Diagram& scratch, const Sum& body, std::vector<WireId> over, std::vector<WireId> wires, Datatype);
 
 // Writes what becomes of centres and moments into the programs of a stream.
 class MomentWriter {

@@ -161,7 +161,7 @@ Factors StateAnalysis::size_of(WireId wire) {
   auto& known = found_.extents;
   auto found = std::ranges::find_if(known, [&](const Column& c) { return c.over.front() == wire; });
   if (found == known.end()) {
-    const auto array = new_array(scratch_, "extent", Datatype::f32, {});
+    const auto array = new_array(scratch_, "extent", count_type(), {});
     known.push_back({array, scratch_.intern(Constant{1}), find_reduction("sum"), {wire}, {}, {}});
     found = known.end() - 1;
   }
@@ -217,7 +217,7 @@ Sum StateAnalysis::times(const Sum& a, const Term& b) {
 
 Sum StateAnalysis::fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over) {
   const auto array =
-      new_array(scratch_, scratch_.at(column.output).name, accumulator(type(column)), scratch_.at(column.output).wires);
+      new_array(scratch_, scratch_.at(column.output).name, type_of(column, value), scratch_.at(column.output).wires);
   found_.late_folds[deriving_->output].push_back({array, algebra_.build(value), column.fold, over, {}, {}});
   is_state(array);
   Term term;

@@ -37,13 +37,13 @@ class Sweeper {
     const auto* reduce = std::get_if<Reduce>(&made_.diagram.at(whole).node);
     if (!reduce || std::ranges::none_of(reduce->over, [&](WireId wire) { return is_kept(wire); })) return whole;
     const auto known = known_.find(whole);
-    return known != known_.end() ? known->second : known_[whole] = statement_of(whole, *reduce->reduction);
+    return known != known_.end() ? known->second : known_[whole] = statement_of(whole, Reduce(*reduce));
   }
-  ExprId statement_of(ExprId value, const Reduction& reduction) {
+  ExprId statement_of(ExprId value, const Reduce& reduce) {
     auto wires = free_wires(made_.diagram, value);
     std::ranges::stable_sort(wires, {}, [&](WireId wire) { return std::ranges::find(kept(), wire) - kept().begin(); });
-    const auto type = accumulator(made_.diagram.at(statement_.output).type);
-    const auto array = new_array(made_.diagram, std::string(reduction.state_name), type, std::move(wires));
+    const auto type = accumulator(made_.diagram, made_.diagram.at(statement_.output).type, reduce.body);
+    const auto array = new_array(made_.diagram, std::string(reduce.reduction->state_name), type, std::move(wires));
     made_.diagram.statements.push_back({array, value, statement_.span});
     note(made_.diagram.at(array).name);
     return read_whole(made_.diagram, array);
