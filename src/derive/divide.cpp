@@ -10,6 +10,7 @@
 #include <set>
 
 #include "derive/columns.hpp"
+#include "diagram/assume.hpp"
 #include "diagram/operands.hpp"
 
 namespace napkin {
@@ -27,6 +28,7 @@ class Divider {
     inside_ = add_wire(diagram.at(wire).name + "_in_part", length);
     length_ = length;
     made_.part = part_, made_.inside = inside_;
+    assume_parts(made_.diagram, axis(wire), axis(part_), axis(inside_), length);
   }
 
   std::optional<Divided> run() {
@@ -46,6 +48,7 @@ class Divider {
 
  private:
   Diagram& diagram() { return made_.diagram; }
+  AxisId axis(WireId wire) const { return made_.diagram.at(wire).axis; }
 
   WireId add_wire(std::string name, std::int64_t size) {
     while (find_wire(diagram(), name)) name += "_";

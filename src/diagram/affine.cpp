@@ -101,7 +101,10 @@ std::optional<Index> AffineReader::size(const ast::Expr& expr) {
     if (!names_.broken.contains(axis.text)) diagnostics_.add(unknown_axis(axis, names_.axis_names()));
     return std::nullopt;
   }
-  if (const auto size = diagram_.at(found->second).size) return constant(*size);
+  if (const auto size = diagram_.at(found->second).size) {
+    sizes_.insert(found->second);
+    return constant(*size);
+  }
   return refuse(expr, fmt::format("the size of axis `{}` is not known", axis.text));
 }
 

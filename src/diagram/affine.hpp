@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "diagram/names.hpp"
 #include "diagram/scope.hpp"
@@ -16,6 +17,8 @@ class AffineReader {
       : diagram_(diagram), names_(names), binder_(std::move(binder)), diagnostics_(diagnostics) {}
 
   std::optional<Index> read(const ast::Expr&);
+  // Axes whose sizes the indices hold as numbers.
+  const std::set<AxisId>& sizes() const { return sizes_; }
 
  private:
   std::optional<Index> literal(const ast::Expr&);
@@ -33,6 +36,7 @@ class AffineReader {
   const Names& names_;
   Binder binder_;
   Diagnostics& diagnostics_;
+  std::set<AxisId> sizes_;
 };
 
 // The wire that an index is, where it is just one wire's position.

@@ -1,6 +1,7 @@
 // A draft: a diagram in which every binding of an axis is a wire of its own, and the pairs of them that meet.
 #pragma once
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct Draft {
   Diagram diagram;  // its wires are uses; its expressions are trees, nothing is shared
   std::vector<std::pair<WireId, WireId>> meetings;
   std::vector<std::vector<WireId>> bound;  // by statement: the uses its reductions bind, in order of the text
+  std::set<AxisId> assumed;                // whose sizes indices hold as numbers
 
   WireId new_use(AxisId axis) {
     diagram.wires.push_back({axis, diagram.at(axis).name});

@@ -244,6 +244,7 @@ Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const
     access.at.push_back(std::move(*index));
   }
   if (access.at.size() != expr.arguments.size() || !entry.ready) return std::nullopt;
+  draft_.assumed.insert(reader.sizes().begin(), reader.sizes().end());
   return add(std::move(access), kind_of(array.type), expr, scope);
 }
 

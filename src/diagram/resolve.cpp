@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagram/assume.hpp"
 #include "diagram/draft.hpp"
 #include "diagram/expand.hpp"
 #include "diagram/names.hpp"
@@ -28,6 +29,7 @@ class Resolver {
     outputs();
     if (diagnostics_.has_errors()) return {};
     auto diagram = join(draft_);
+    for (const auto axis : draft_.assumed) assume_size(diagram, axis);
     warn(file_, diagram, diagnostics_);
     return diagram;
   }

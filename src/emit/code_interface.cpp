@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagram/assume.hpp"
 #include "emit/code_expression.hpp"
 #include "loops/pieces.hpp"
 #include "text/escape.hpp"
@@ -47,9 +48,21 @@ std::string extreme(const Diagram& diagram, const CodeNames& names, const Index&
   });
 }
 
-// Conditions, in C++, under which every read stays inside its array.
-std::vector<std::string> conditions(const Diagram& diagram, const CodeNames& names) {
+// "n.x == 10": what the text takes for granted.
+std::string assumed(const Diagram& diagram, const CodeNames& names, Language language, ExprId condition) {
+  const Surroundings around{.language = language,
+                            .position = {},
+                            .size = [&](AxisId axis) { return "n." + names.axes[axis.index]; },
+                            .read = {}};
+  return without_brackets(code_expression(diagram, condition, around).text);
+}
+
+// Conditions, in C++, under which every read stays inside its array and the text holds.
+std::vector<std::string> conditions(const CodePlan& plan) {
+  const auto& diagram = plan.diagram;
+  const auto& names = plan.names;
   std::set<std::string> found;
+  for (const auto condition : assumptions(diagram)) found.insert(assumed(diagram, names, plan.language, condition));
   for (const auto& expr : diagram.exprs) {
     const auto* read = std::get_if<Access>(&expr.node);
     if (!read) continue;
@@ -58,9 +71,9 @@ std::vector<std::string> conditions(const Diagram& diagram, const CodeNames& nam
       const auto& index = read->at[i];
       if (is_along(index, wires[i])) continue;
       found.insert(fmt::format("{} < {}", extreme(diagram, names, index, true), code_size(diagram, names, wires[i])));
-      const bool negative = index.offset < 0 || std::any_of(index.terms.begin(), index.terms.end(),
-                                                            [](const auto& term) { return term.second < 0; });
-      if (negative) found.insert(fmt::format("{} >= 0", extreme(diagram, names, index, false)));
+      const auto falls = [](const auto& term) { return term.second < 0; };
+      if (index.offset < 0 || std::ranges::any_of(index.terms, falls))
+        found.insert(fmt::format("{} >= 0", extreme(diagram, names, index, false)));
     }
   }
   return {found.begin(), found.end()};
@@ -130,6 +143,7 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
     out.line(fmt::format(" *   {:<10} size of axis {}{}", plan.names.axes[a], diagram.axes[a].name,
                          limit == plan.limits.end() ? "" : fmt::format(", at most {}", limit->second)));
   }
+  for (const auto condition : assumptions(diagram)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
   for (const auto id : diagram.inputs)
     out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
   for (const auto id : diagram.outputs)
@@ -138,22 +152,31 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
 
 void define_sizes(const CodePlan& plan, Lines& out) {
   out.open(fmt::format("struct {}_sizes", plan.names.diagram));
-  out.line(fmt::format("int {};", joined(plan.names.axes, ", ")));
+  if (!plan.names.axes.empty()) out.line(fmt::format("int {};", joined(plan.names.axes, ", ")));
   out.close("};");
   out.line();
 }
 
 void define_possible(const CodePlan& plan, Lines& out) {
-  out.line("// Whether the kernels hold for these sizes.");
-  out.open(fmt::format("static bool possible(const {}_sizes& n)", plan.names.diagram));
-  std::vector<std::string> positive;
-  for (const auto& axis : plan.names.axes) positive.push_back(fmt::format("n.{} >= 1", axis));
-  out.line(fmt::format("if (!({})) return false;", joined(positive, " && ")));
+  out.line("// Whether the kernels hold for these sizes. Sums of them may be longer than an int.");
+  out.open(fmt::format("static bool possible(const {}_sizes& sizes)", plan.names.diagram));
+  const auto all = conditions(plan);
+  if (plan.names.axes.empty()) out.line("(void)sizes;");
+  std::vector<std::string> given;
+  for (const auto& axis : plan.names.axes) given.push_back("sizes." + axis);
+  if (!given.empty()) {
+    out.line(fmt::format("for (const int size : {{{}}})", joined(given, ", ")));
+    out.line("  if (size < 1 || size > 1 << 30) return false;");
+  }
   for (const auto& [axis, limit] : plan.limits)
-    out.line(fmt::format("if (n.{} > {}) return false;  // the longest that kernels hold for",
+    out.line(fmt::format("if (sizes.{} > {}) return false;  // the longest that kernels hold for",
                          plan.names.axes[axis.index], limit));
-  for (const auto& condition : conditions(plan.diagram, plan.names))
-    out.line(fmt::format("if (!({})) return false;", condition));
+  if (!all.empty()) {
+    out.open("const struct");
+    out.line(fmt::format("long long {};", joined(plan.names.axes, ", ")));
+    out.close(fmt::format("}} n = {{{}}};", joined(given, ", ")));
+  }
+  for (const auto& condition : all) out.line(fmt::format("if (!({})) return false;", condition));
   out.line("return true;");
   out.close();
   out.line();

@@ -69,7 +69,10 @@ constexpr std::array definitions = {
 @ANYWHERE@ inline int pieces(int length, int size) { return int((length + (long long)size - 1) / size); }
 )"},
     Definition{"napkin_floor_divide(", R"(// Division that rounds towards minus infinity.
-@ANYWHERE@ inline int napkin_floor_divide(int a, int b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
+template <class T>
+@ANYWHERE@ T napkin_floor_divide(T a, int b) {
+  return a / b - (a % b != 0 && a < 0 ? 1 : 0);
+}
 )"},
     Definition{"napkin_expdiff(", R"(// exp(a - b), and 0 where a is -inf, whatever b is.
 template <class T>

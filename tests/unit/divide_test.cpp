@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "diagram/assume.hpp"
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
@@ -159,6 +160,16 @@ TEST_CASE("what cannot be divided is not") {
   CHECK(!divided(diagram, "x", 1));  // nothing to merge
   CHECK(!divided(diagram, "q", 2));  // woven: its groups never meet
   CHECK(!divided(read_text(head + "P[q, x] = softmax[x](T[q, x])\noutput P\n"), "x", 2));
+}
+
+TEST_CASE("parts of a divided axis are assumed to make it up") {
+  const auto made = divided(read_text(head + "Y[q] = sum[x](T[q, x])\noutput Y\n"), "x", 3);
+  REQUIRE(made);
+  std::string text;
+  for (const auto condition : assumptions(made->diagram)) text += to_text(made->diagram, condition) + "\n";
+  CHECK(text ==
+        "size(x_part) * size(x_in_part) == size(x)\n"
+        "size(x_part) == 1 or size(x_in_part) == 8\n");
 }
 
 TEST_CASE("random diagrams mean the same with any wire divided") {

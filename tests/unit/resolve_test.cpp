@@ -1,6 +1,7 @@
 // Names, types and wires: what a file means.
 #include <algorithm>
 
+#include "diagram/assume.hpp"
 #include "napkin/diagram.hpp"
 #include "support/catch.hpp"
 #include "support/read.hpp"
@@ -166,6 +167,20 @@ TEST_CASE("indices become affine forms") {
   CHECK(value_of("S[q / 2 + 1, x + 0]") == "S[(q + 2) / 2, x]");
   CHECK(value_of("T[2*(q - q) + 3*1 + size(x) - 8]") == "T[3]");
   CHECK_THROWS(value_of("S[2*(q / 4), x]"));
+}
+
+TEST_CASE("a size in an index is assumed from there on, one in a value is not") {
+  const auto assumed = [](const std::string& value) {
+    const auto diagram =
+        read_text("diagram d; axis x = 10; axis q = 4; input A: f32[x]\nY[x, q] = " + value + "; output Y");
+    std::string text;
+    for (const auto condition : assumptions(diagram)) text += to_text(diagram, condition) + ";";
+    return text;
+  };
+  CHECK(assumed("A[size(x) - 1 - x]") == "10 == size(x);");
+  CHECK(assumed("A[(size(q) + x) / 2]") == "4 == size(q);");
+  CHECK(assumed("A[x] * (size(x) - 1 - x)") == "");
+  CHECK(assumed("where(size(q) == 4 and size(x) > 2, A[x], 0)") == "");
 }
 
 TEST_CASE("sizes are made of earlier ones, and set from outside") {

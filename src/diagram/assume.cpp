@@ -1,0 +1,61 @@
+// Conditions on sizes among the expressions of a diagram; see assume.hpp.
+#include "diagram/assume.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "diagram/match.hpp"
+
+namespace napkin {
+namespace {
+
+ExprId apply(Diagram& diagram, std::string_view function, std::vector<ExprId> arguments) {
+  return diagram.intern(Apply{find_pointwise(function), std::move(arguments)});
+}
+ExprId number(Diagram& diagram, std::int64_t value) { return diagram.intern(Constant{static_cast<double>(value)}); }
+
+bool of_sizes(const Diagram& diagram, ExprId id) {
+  const auto& node = diagram.at(id).node;
+  const auto* apply = std::get_if<Apply>(&node);
+  if (!apply) return std::holds_alternative<Constant>(node) || std::holds_alternative<Size>(node);
+  return std::ranges::all_of(apply->arguments, [&](ExprId argument) { return of_sizes(diagram, argument); });
+}
+
+std::set<ExprId> read_by_others(const Diagram& diagram) {
+  std::set<ExprId> all;
+  for (const auto& statement : diagram.statements) all.insert(statement.value);
+  for (const auto& expr : diagram.exprs)
+    match(
+        expr.node, [&](const Apply& apply) { all.insert(apply.arguments.begin(), apply.arguments.end()); },
+        [&](const Cast& cast) { all.insert(cast.value); }, [&](const Reduce& reduce) { all.insert(reduce.body); },
+        [](const auto&) {});
+  return all;
+}
+
+}  // namespace
+
+void assume_size(Diagram& diagram, AxisId axis) {
+  const ExprId here = number(diagram, diagram.at(axis).size.value_or(1));
+  apply(diagram, "==", {here, diagram.intern(Size{axis})});
+}
+
+void assume_parts(Diagram& diagram, AxisId whole, AxisId part, AxisId inside, std::int64_t length) {
+  const auto size = [&](AxisId axis) { return diagram.intern(Size{axis}); };
+  const ExprId parts = size(part), each = size(inside);
+  apply(diagram, "==", {apply(diagram, "*", {parts, each}), size(whole)});
+  const ExprId single = apply(diagram, "==", {parts, number(diagram, 1)});
+  apply(diagram, "or", {single, apply(diagram, "==", {each, number(diagram, length)})});
+}
+
+std::vector<ExprId> assumptions(const Diagram& diagram) {
+  const auto read = read_by_others(diagram);
+  std::vector<ExprId> all;
+  for (std::uint32_t i = 0; i < diagram.exprs.size(); ++i) {
+    const auto* apply = std::get_if<Apply>(&diagram.exprs[i].node);
+    const bool condition = apply && (apply->function->role == Role::compare || apply->function->role == Role::logic);
+    if (condition && !read.contains({i}) && of_sizes(diagram, {i})) all.push_back({i});
+  }
+  return all;
+}
+
+}  // namespace napkin

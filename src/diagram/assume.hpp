@@ -1,0 +1,20 @@
+// What a diagram takes for granted of the sizes of its axes: `size(x) - 1 - x` in an index is `9 - x` at one size
+// alone.
+#pragma once
+
+#include <vector>
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// From here on the diagram means what it should only where an axis has the size that it has here.
+void assume_size(Diagram&, AxisId);
+// Where the positions of `whole` are length * (position along `part`) + (position along `inside`): the parts make up
+// the whole, and have that length if there are several.
+void assume_parts(Diagram&, AxisId whole, AxisId part, AxisId inside, std::int64_t length);
+
+// All of that, as conditions on sizes. They stand among the expressions, where nothing else reads them.
+std::vector<ExprId> assumptions(const Diagram&);
+
+}  // namespace napkin
