@@ -84,6 +84,7 @@ class KernelPrinter {
     Lines out;
     out.line(fmt::format("// One group; `full` where all its pieces are as long as they can be."));
     auto all = parameters();
+    if (!mentions(body, "n")) all[0] = "[[maybe_unused]] " + all[0];
     for (const auto& begin : begins_) all.push_back("int " + begin);
     out.line("template <bool full>");
     out.list(fmt::format("static void {}_group(", name), all, ") {");
