@@ -165,8 +165,8 @@ void define_possible(const CodePlan& plan, Lines& out) {
   std::vector<std::string> given;
   for (const auto& axis : plan.names.axes) given.push_back("sizes." + axis);
   if (!given.empty()) {
-    out.line(fmt::format("for (const int size : {{{}}})", joined(given, ", ")));
-    out.line("  if (size < 1 || size > 1 << 30) return false;");
+    out.line("const auto fits = [](int size) { return size >= 1 && size <= 1 << 30; };");
+    out.line(fmt::format("if (!(fits({}))) return false;", joined(given, ") && fits(")));
   }
   for (const auto& [axis, limit] : plan.limits)
     out.line(fmt::format("if (sizes.{} > {}) return false;  // the longest that kernels hold for",
