@@ -47,6 +47,28 @@ void assume_parts(Diagram& diagram, AxisId whole, AxisId part, AxisId inside, st
   apply(diagram, "or", {single, apply(diagram, "==", {each, number(diagram, length)})});
 }
 
+// `size(part) * size(inside) == size(whole)`
+std::optional<Parts> parts_of(const Diagram& diagram, ExprId assumption) {
+  const auto applied = [&](ExprId id, std::string_view function) {
+    const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+    return apply && apply->function == find_pointwise(function) ? apply : nullptr;
+  };
+  const auto* equal = applied(assumption, "==");
+  const auto* product = equal ? applied(equal->arguments[0], "*") : nullptr;
+  if (!product) return std::nullopt;
+  std::vector<AxisId> axes;
+  for (const auto id : {equal->arguments[1], product->arguments[0], product->arguments[1]})
+    if (const auto* size = std::get_if<Size>(&diagram.at(id).node)) axes.push_back(size->axis);
+  return axes.size() == 3 ? std::optional(Parts{axes[0], axes[1], axes[2]}) : std::nullopt;
+}
+
+std::vector<Parts> divided_axes(const Diagram& diagram) {
+  std::vector<Parts> all;
+  for (const auto id : assumptions(diagram))
+    if (const auto parts = parts_of(diagram, id)) all.push_back(*parts);
+  return all;
+}
+
 std::vector<ExprId> assumptions(const Diagram& diagram) {
   const auto read = read_by_others(diagram);
   std::vector<ExprId> all;

@@ -2,6 +2,7 @@
 // alone.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "napkin/diagram.hpp"
@@ -13,6 +14,15 @@ void assume_size(Diagram&, AxisId);
 // Where the positions of `whole` are length * (position along `part`) + (position along `inside`): the parts make up
 // the whole, and have that length if there are several.
 void assume_parts(Diagram&, AxisId whole, AxisId part, AxisId inside, std::int64_t length);
+
+// An axis in parts: position (size of inside) * (position along part) + (position along inside).
+struct Parts {
+  AxisId whole, part, inside;
+  bool operator==(const Parts&) const = default;
+};
+// What an assumption says is made up of parts, if it says that; and all that is.
+std::optional<Parts> parts_of(const Diagram&, ExprId assumption);
+std::vector<Parts> divided_axes(const Diagram&);
 
 // All of that, as conditions on sizes. They stand among the expressions, where nothing else reads them.
 std::vector<ExprId> assumptions(const Diagram&);

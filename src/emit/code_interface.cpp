@@ -40,11 +40,16 @@ std::string shape(const Diagram& diagram, ArrayId id) {
   return fmt::format("{}[{}]", row(array.type).name, axes);
 }
 
-// The greatest or least value of an index: every position at its end or at 0.
-std::string extreme(const Diagram& diagram, const CodeNames& names, const Index& index, bool greatest) {
+// The greatest or least value of an index: every position at its end or at 0. That of parts ends where the whole does.
+std::string extreme(const CodePlan& plan, const Index& index, bool greatest) {
+  const auto& diagram = plan.diagram;
   const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
   return code_index(index, [&](WireId wire) {
-    return (sign.at(wire) > 0) == greatest ? code_size(diagram, names, wire) + " - 1" : std::string("0");
+    const auto axis = diagram.at(wire).axis;
+    if ((sign.at(wire) > 0) != greatest || std::ranges::count(plan.shorter, axis, &Parts::part) > 0)
+      return std::string("0");
+    const auto* parts = plan.ends_early(axis);
+    return fmt::format("n.{} - 1", plan.names.axes[(parts ? parts->whole : axis).index]);
   });
 }
 
@@ -57,12 +62,35 @@ std::string assumed(const Diagram& diagram, const CodeNames& names, Language lan
   return without_brackets(code_expression(diagram, condition, around).text);
 }
 
+std::string assumed_in_words(const CodePlan& plan, ExprId condition) {
+  const auto parts = parts_of(plan.diagram, condition);
+  if (!parts || !plan.ends_early(parts->inside)) return to_text(plan.diagram, condition);
+  const auto name = [&](AxisId axis) { return plan.names.axes[axis.index]; };
+  return fmt::format("{} is in {} parts of {}, of which the last may be shorter", name(parts->whole), name(parts->part),
+                     name(parts->inside));
+}
+
+// That the parts reach the end of the axis, and no part lies behind it.
+void add_shorter(const CodeNames& names, const Parts& parts, std::set<std::string>& found) {
+  const auto size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
+  const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
+  found.insert(fmt::format("{} <= {} * {}", whole, part, inside));
+  found.insert(fmt::format("{} > ({} - 1) * {}", whole, part, inside));
+  found.insert(fmt::format("{} <= {}", inside, whole));
+}
+
 // Conditions, in C++, under which every read stays inside its array and the text holds.
 std::vector<std::string> conditions(const CodePlan& plan) {
   const auto& diagram = plan.diagram;
   const auto& names = plan.names;
   std::set<std::string> found;
-  for (const auto condition : assumptions(diagram)) found.insert(assumed(diagram, names, plan.language, condition));
+  for (const auto condition : assumptions(diagram)) {
+    const auto parts = parts_of(diagram, condition);
+    if (parts && plan.ends_early(parts->inside))
+      add_shorter(names, *parts, found);
+    else
+      found.insert(assumed(diagram, names, plan.language, condition));
+  }
   for (const auto& expr : diagram.exprs) {
     const auto* read = std::get_if<Access>(&expr.node);
     if (!read) continue;
@@ -70,10 +98,10 @@ std::vector<std::string> conditions(const CodePlan& plan) {
     for (std::size_t i = 0; i < wires.size(); ++i) {
       const auto& index = read->at[i];
       if (is_along(index, wires[i])) continue;
-      found.insert(fmt::format("{} < {}", extreme(diagram, names, index, true), code_size(diagram, names, wires[i])));
+      found.insert(fmt::format("{} < {}", extreme(plan, index, true), code_size(diagram, names, wires[i])));
       const auto falls = [](const auto& term) { return term.second < 0; };
       if (index.offset < 0 || std::ranges::any_of(index.terms, falls))
-        found.insert(fmt::format("{} >= 0", extreme(diagram, names, index, false)));
+        found.insert(fmt::format("{} >= 0", extreme(plan, index, false)));
     }
   }
   return {found.begin(), found.end()};
@@ -94,6 +122,11 @@ void add_limits(CodePlan& plan, const std::map<AxisId, std::int64_t>& limits) {
     auto& least = plan.limits.try_emplace(axis, limit).first->second;
     least = std::min(least, limit);
   }
+}
+
+const Parts* CodePlan::ends_early(AxisId inside) const {
+  const auto found = std::ranges::find(shorter, inside, &Parts::inside);
+  return found == shorter.end() ? nullptr : &*found;
 }
 
 bool is_between(const CodePlan& plan, ArrayId id) {
@@ -143,7 +176,8 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
     out.line(fmt::format(" *   {:<10} size of axis {}{}", plan.names.axes[a], diagram.axes[a].name,
                          limit == plan.limits.end() ? "" : fmt::format(", at most {}", limit->second)));
   }
-  for (const auto condition : assumptions(diagram)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
+  for (const auto condition : assumptions(diagram))
+    out.line(fmt::format(" *   where {}", assumed_in_words(plan, condition)));
   for (const auto id : diagram.inputs)
     out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
   for (const auto id : diagram.outputs)

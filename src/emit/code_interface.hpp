@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "diagram/assume.hpp"
 #include "emit/code_names.hpp"
 #include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
@@ -20,6 +21,10 @@ struct CodePlan {
   std::vector<ArrayId> between;           // written by one kernel and read by a later one, never given out
   std::string labels;                     // the plan in words
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
+  std::vector<Parts> shorter{};           // divided axes whose last part may be shorter than the others
+
+  // By the axis that lies inside of a part.
+  const Parts* ends_early(AxisId inside) const;
 };
 CodePlan code_plan(Language, const Diagram&, const Plan&, const Hardware&);
 // The least of each.

@@ -57,10 +57,22 @@ class Reference {
   }
 
   void open_loops(const std::vector<WireId>& wires) {
-    for (const auto wire : wires)
-      out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", wires_[wire.index], size(wire)));
+    for (const auto wire : wires) {
+      out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", wires_[wire.index], end(wire)));
+      open_.push_back(wire);
+    }
+  }
+  // Inside of a part, the axis that is divided may end first.
+  std::string end(WireId wire) const {
+    const auto* parts = plan_.ends_early(diagram_.at(wire).axis);
+    const auto part =
+        std::ranges::find_if(open_, [&](WireId outer) { return parts && diagram_.at(outer).axis == parts->part; });
+    if (part == open_.end()) return size(wire);
+    return fmt::format("{0} && {0} * {1} + {2} < n.{3}", size(wire), wires_[part->index], wires_[wire.index],
+                       plan_.names.axes[parts->whole.index]);
   }
   void close(std::size_t opened) {
+    open_.resize(open_.size() - opened);
     while (opened-- > 0) out_.close();
   }
 
@@ -150,6 +162,7 @@ class Reference {
   Lines out_;
   Identifiers pool_;
   std::vector<std::string> wires_;
+  std::vector<WireId> open_;  // whose loops stand around
   std::map<ExprId, std::string> reduced_;
 };
 

@@ -5,6 +5,9 @@
 #include <iterator>
 #include <utility>
 
+#include "derive/columns.hpp"
+#include "diagram/assume.hpp"
+#include "emit/cuda_groups.hpp"
 #include "emit/cuda_harness.hpp"
 #include "emit/cuda_launch.hpp"
 #include "emit/cuda_rows.hpp"
@@ -80,6 +83,38 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   return {};
 }
 
+bool reads_size(const Diagram& diagram, ExprId id, AxisId axis) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
+  if (const auto* cast = std::get_if<Cast>(&node)) return reads_size(diagram, cast->value, axis);
+  const auto* apply = std::get_if<Apply>(&node);
+  return apply && std::ranges::any_of(apply->arguments, [&](ExprId each) { return reads_size(diagram, each, axis); });
+}
+// Whether a column needs all parts of a divided axis to be of one length, where blocks do not have one of them each.
+bool needs_equal(const Diagram& diagram, const Column& column, AxisId inside, bool one_each) {
+  const auto is_inside = [&](WireId wire) { return diagram.at(wire).axis == inside; };
+  return reads_size(diagram, column.value, inside) ||
+         (!one_each && (std::ranges::any_of(column.over, is_inside) ||
+                        std::ranges::any_of(free_wires(diagram, column.value), is_inside)));
+}
+// Divided axes whose last part may be shorter than the others.
+void find_shorter(CudaPlan& printed, const Plan& plan) {
+  for (const auto& parts : divided_axes(plan.kernels.front().program.scratch)) {
+    bool equal = false;
+    for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+      const auto holds = [&](const ThreadedKernel& kernel) {
+        return single_in_block(kernel.nest, kernel.block_level, parts.part).has_value();
+      };
+      const auto& teams = printed.teams[i];
+      const bool one_each = holds(printed.threaded[i]) && (!teams || holds(teams->threaded));
+      const auto& program = plan.kernels[i].program;
+      for (const auto* column : columns_in(program.steps))
+        equal |= needs_equal(program.scratch, *column, parts.inside, one_each);
+    }
+    if (!equal) printed.shorter.push_back(parts);
+  }
+}
+
 bool has_teams(const Hardware& hardware, CudaPath path) {
   return path == CudaPath::tensor && hardware.cuda_architecture == "sm_90a";
 }
@@ -114,6 +149,7 @@ EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& 
     print_kernel(printed, plan.kernels[i], hardware, path, printed.names.diagram + "_kernel" + number);
     add_limits(printed, printed.kernels.back().limits);
   }
+  find_shorter(printed, plan);
   const auto& name = printed.names.diagram;
   EmittedCode code{{{name + ".cu", cuda_source(printed)},
                     {name + ".h", cuda_header(printed)},

@@ -5,7 +5,15 @@
 
 #include <algorithm>
 
+#include "diagram/assume.hpp"
+
 namespace napkin {
+
+std::optional<WireId> single_in_block(const LoopNest& nest, std::size_t block_level, AxisId axis) {
+  for (const auto& group : nest.groups)
+    if (group.level <= block_level && group.size == 1 && nest.scratch.at(group.wire).axis == axis) return group.wire;
+  return std::nullopt;
+}
 
 std::string GroupPrinter::words(const Split& split) const {
   return fmt::format("{} {} {} at {}", split.kind == SplitKind::group ? "group" : "stream",
@@ -39,7 +47,23 @@ std::vector<GroupPrinter::Entered> GroupPrinter::enter(bool of_blocks) {
     piece = {begin, begin + "_end", std::min(piece.extent, group.size), begin, !of_blocks};
     if (of_blocks) page_.shared[group.wire.index] = piece;
   }
+  if (of_blocks) end_parts();
   return all;
+}
+
+// Where a block has one part of a divided axis, that of the last may be shorter.
+void GroupPrinter::end_parts() {
+  for (const auto& [whole, part, inside] : divided_axes(page_.diagram)) {
+    const auto of_block = single_in_block(page_.nest, page_.kernel.block_level, part);
+    for (std::uint32_t w = 0; of_block && w < page_.own.size(); ++w) {
+      auto& piece = page_.own[w];
+      if (page_.diagram.at(WireId{w}).axis != inside || !piece.is_whole()) continue;
+      piece.end = page_.pool.fresh(page_.wires[w] + "_end");
+      ends_.emplace_back(piece.end, fmt::format("min({0}, n.{1} - {0} * {2})", page_.size(WireId{w}),
+                                                page_.names.axes[whole.index], page_.own[of_block->index].begin));
+      page_.shared[w] = piece;
+    }
+  }
 }
 
 void GroupPrinter::print(const Entered& entered, const std::string& number) {
@@ -85,6 +109,8 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& wa
     print(*each, each->begin + "_number");
     out.line(fmt::format("if ({} >= {}) {};", each->begin, each->around.end, otherwise));
   }
+  for (const auto& [name, value] : ends_)
+    out.line(fmt::format("[[maybe_unused]] const int {} = {};  // of the block's part", name, value));
   out.line();
 }
 

@@ -3,13 +3,18 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emit/cuda_page.hpp"
 #include "napkin/distribute.hpp"
 
 namespace napkin {
+
+// The wire of an axis along which every block has a single position, if there is one.
+std::optional<WireId> single_in_block(const LoopNest&, std::size_t block_level, AxisId);
 
 class GroupPrinter {
  public:
@@ -47,6 +52,7 @@ class GroupPrinter {
  private:
   using Take = std::function<void(const Entered&, const std::string& number)>;
   void describe(const Block&);
+  void end_parts();
   std::vector<const Entered*> ordered(const std::vector<Entered>&, const Walk&) const;
   void run(const Entered& slower, const Entered& faster, const Walk&, const Take&);
   std::string count(const Entered&, const Walk&) const;
@@ -54,6 +60,7 @@ class GroupPrinter {
 
   Page& page_;
   std::map<WireId, int> splits_;
+  std::vector<std::pair<std::string, std::string>> ends_;  // of the block's parts of divided axes: names and values
 };
 
 }  // namespace napkin

@@ -6,7 +6,9 @@
 #include <cstdlib>
 
 #include "cuda/emulate.hpp"
+#include "napkin/search.hpp"
 #include "support/catch.hpp"
+#include "support/machine.hpp"
 #include "support/read.hpp"
 #include "support/values.hpp"
 
@@ -137,6 +139,55 @@ TEST_CASE("a block that passes over all pieces waits for what it has loaded", "[
   const std::vector<std::string> long_rows = {"q=283 x=104 d=16", "q=600 x=10 d=16"};
   CHECK(check("passed", {text, "group q 128, stream x 64 at smem; group q 16 at reg", long_rows}, warps));
   CHECK(check("passed", {text, "group q 64, stream x 32 at smem; group q 16 at reg", long_rows}, teams));
+}
+
+// ---- divided axes ----
+
+namespace {
+
+Diagram at_sizes(Diagram diagram, const Overrides& sizes) {
+  for (const auto& [name, size] : sizes.sizes)
+    for (auto& axis : diagram.axes)
+      if (axis.name == name) axis.size = size;
+  return diagram;
+}
+
+}  // namespace
+
+// As the search divides keys among blocks: in one part, in several, and where the last part is shorter.
+TEST_CASE("a divided axis may have any length", "[emulated][masks]") {
+  const std::string head = "axis q = 16; axis x = 16384; axis d = 64";
+  const std::vector<Known> statements = {
+      {"sums", "L[q] = logsumexp[x](S[q, x]) - sum[x](where(x + q == 130, S[q, x], 0))"},
+      {"extremes", "L[q] = max[x](where(x >= q and x != 70, S[q, x], -inf)) - min[x](S[q, x])"},
+  };
+  for (const auto& each : statements)
+    for (const auto& path : {warps, threads}) DYNAMIC_SECTION(each.name << " by " << path.name) {
+        const auto text = scores(head, each.statement);
+        const auto hardware = read_machine(path.machine);
+        const auto found = search(read_text(text), hardware, Goal());
+        REQUIRE(found.divisions.size() == 1);
+        const auto part = 16384 / found.divisions[0].parts;
+        const auto code = emit_cuda(found.diagram, found.plan, hardware, path.asked);
+        const auto folder = emulate::build_alone("masks_divided_" + each.name + path.name, found.diagram, code.files);
+        for (const auto x : {part, 3 * part, 2 * part + 17, 4 * part - 1, part + 1, part - 5}) {
+          CAPTURE(part, x);
+          const auto sizes = fmt::format("q=13 d=40 x={}", x);
+          const auto parts = fmt::format(" x_part={} x_in_part={}", (x + part - 1) / part, std::min(x, part));
+          const auto meaning = read_text(text, sizes_of(sizes));
+          auto values = random_values(meaning, 7);
+          auto result = emulate::run_alone(folder, at_sizes(found.diagram, sizes_of(sizes + parts)), values);
+          INFO(result.ran.output);
+          CHECK(result.ran.status == 0);
+          evaluate(meaning, values, true);
+          CHECK(wrong(meaning, result.outputs, values) == "");
+        }
+        // Parts that are no such lengths are refused.
+        for (const auto& parts : {" x=300 x_part=2 x_in_part=150", " x=9999 x_part=1 x_in_part=5"}) {
+          const auto diagram = at_sizes(found.diagram, sizes_of(std::string("q=13 d=40") + parts));
+          CHECK(emulate::run_alone(folder, diagram, random_values(diagram, 7)).ran.status != 0);
+        }
+      }
 }
 
 // ---- random masks ----
