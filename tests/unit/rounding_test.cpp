@@ -143,3 +143,24 @@ TEST_CASE("a cast of a piece alone rounds what the file rounds") {
   REQUIRE(all.streams);
   for (const double size : {1.0, 8.0}) check_near(all, size, 1e-6);
 }
+
+TEST_CASE("what a statement of integers adds up on the way is not rounded") {
+  const auto first_fold = [](const Answer& all) {
+    const auto& columns = all.derivation->columns;
+    const auto at = std::ranges::find_if(columns, [](const Column& c) { return c.fold != nullptr; });
+    REQUIRE(at != columns.end());
+    return all.derivation->scratch.at(at->output).type;
+  };
+  CHECK(first_fold(asked("Y: i32[t] = sum[x](A[t, x] / 3)")) == Datatype::f32);
+  const auto scaled = asked("Q: i32[t, x] = A[t, x] / max[x](abs(A[t, x])) * 100\nY: i32[t] = max[x](Q[t, x])");
+  CHECK(first_fold(scaled) == Datatype::f32);
+  for (const double size : {0.3, 0.49}) {
+    check_near(asked("Y: i32[t] = sum[x](abs(A[t, x]))"), size, 0);
+    check_near(scaled, size, 0);
+  }
+  // Products of integers are added up as integers.
+  const auto whole =
+      asked("P: i8[t, x] = A[t, x] * 9\nQ: i8[x, o] = W[x, o] * 9\nY: i32[t, o] = sum[x](P[t, x] * Q[x, o])");
+  CHECK(first_fold(whole) == Datatype::i32);
+  check_near(whole, 9, 0);
+}
