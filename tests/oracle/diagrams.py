@@ -4,10 +4,18 @@ from language import Diagram, Statement, children, walk
 # What is left out of random diagrams, by name, because it is known to be wrong and not yet mended: name -> reason.
 # An empty table means that nothing is left out. `--with NAME` switches one on again.
 LEFT_OUT = {
-    "f64": "diagrams of f64 are reduced in float",
+    "covariance": "in one pass it is further off than plain evaluation where both have large offsets",
+    "weighted variance": "in one pass it is further off than plain evaluation for numbers far apart",
+    "guarded norm": "M * sqrt(sum((A / M)^2)) with an A that is an exponential gives nan where it underflows",
+    "powers of layernorm": "fourth moments of numbers of 1e-12 are below f32, where plain evaluation is not",
+    "infinities": "results that are infinite are not compared: sums of exponentials of infinity give nan",
 }
 
 NUMBERS = [("number", v) for v in (2.0, 0.5, 3.0, 1.5, 0.25)]
+
+
+def allows(name, features):
+    return name not in LEFT_OUT or name in features
 
 
 def number(value):
@@ -25,6 +33,9 @@ class Maker:
 
     def chance(self, share):
         return self.random.random() < share
+
+    def allows(self, name):
+        return allows(name, self.features)
 
     def diagram(self):
         self.make_axes()
@@ -186,20 +197,21 @@ class Maker:
         away = ("-", a, ("def", "mean", [axis], [a]))
         share = ("def", "softmax", [axis], [b])
         total = lambda inside: ("reduce", "sum", [axis], inside)
-        return self.random.choice([
-            lambda: ("/", total(("*", away, ("-", b, ("def", "mean", [axis], [b])))), ("size", axis)),
-            lambda: total(("*", share, ("^", ("-", a, total(("*", share, a))), number(2)))),
-            lambda: ("negate", total(("*", share, ("def", "logsoftmax", [axis], [b])))),
-            lambda: ("*", greatest, ("call", "sqrt", [total(("^", ("/", a, greatest), number(2)))])),
-            lambda: total(("where", ("==", b, ("reduce", "max", [axis], b)), a, number(0))),
-            lambda: ("*", total(("*", ("cast", "i8", ("*", ("/", a, greatest), number(127))), b)), ("/", greatest, number(127))),
-            lambda: total(("*", ("cast", self.random.choice(["f16", "bf16", "f8e4m3"]), share), a)),
-            lambda: total(("*", ("cast", "f16", ("def", self.random.choice(["rmsnorm", "l2norm"]), [axis], [a])), b)),
-            lambda: ("def", "mean", [axis], [("^", ("def", "layernorm", [axis], [a]), number(self.random.choice([3, 4])))]),
-            lambda: ("reduce", self.random.choice(["max", "min", "max"]), [axis], away),
-            lambda: ("reduce", "prod", [axis], ("/", a, ("call", "sqrt", [("def", "mean", [axis], [("^", a, number(2))])]))),
-            lambda: ("/", total(("*", b, ("call", "exp", [a]))), total(("call", "exp", [a]))),
-        ])()
+        patterns = [
+            ("covariance", lambda: ("/", total(("*", away, ("-", b, ("def", "mean", [axis], [b])))), ("size", axis))),
+            ("weighted variance", lambda: total(("*", share, ("^", ("-", a, total(("*", share, a))), number(2))))),
+            ("", lambda: ("negate", total(("*", share, ("def", "logsoftmax", [axis], [b]))))),
+            ("guarded norm", lambda: ("*", greatest, ("call", "sqrt", [total(("^", ("/", a, greatest), number(2)))]))),
+            ("", lambda: total(("where", ("==", b, ("reduce", "max", [axis], b)), a, number(0)))),
+            ("", lambda: ("*", total(("*", ("cast", "i8", ("*", ("/", a, greatest), number(127))), b)), ("/", greatest, number(127)))),
+            ("", lambda: total(("*", ("cast", self.random.choice(["f16", "bf16", "f8e4m3"]), share), a))),
+            ("", lambda: total(("*", ("cast", "f16", ("def", self.random.choice(["rmsnorm", "l2norm"]), [axis], [a])), b))),
+            ("powers of layernorm", lambda: ("def", "mean", [axis], [("^", ("def", "layernorm", [axis], [a]), number(self.random.choice([3, 4])))])),
+            ("", lambda: ("reduce", self.random.choice(["max", "min", "max"]), [axis], away)),
+            ("", lambda: ("reduce", "prod", [axis], ("/", a, ("call", "sqrt", [("def", "mean", [axis], [("^", a, number(2))])])))),
+            ("", lambda: ("/", total(("*", b, ("call", "exp", [a]))), total(("call", "exp", [a])))),
+        ]
+        return self.random.choice([make for name, make in patterns if self.allows(name)])()
 
     def fold(self, scope, depth):
         """A reduction over one or two axes that are not in the scope."""
@@ -255,5 +267,4 @@ def drop_unused(d):
 
 
 def make(random, features=()):
-    wide = random.random() < 0.3
-    return Maker(random, wide and ("f64" not in LEFT_OUT or "f64" in features), features).diagram()
+    return Maker(random, random.random() < 0.3, features).diagram()

@@ -37,7 +37,7 @@ class Tools:
     def __init__(self, napkin, compiler, profiles, folder):
         self.napkin, self.compiler, self.folder = napkin, compiler, folder
         self.environment = dict(os.environ, NAPKIN_PROFILES=profiles)
-        self.prefix = None
+        self.sanitizer = ""
 
     def run(self, *arguments, text=None, timeout=120):
         """Exit code, standard output and standard error of napkin; a time out is the code 124."""
@@ -51,15 +51,15 @@ class Tools:
     def prepare(self):
         """The standard headers, compiled once."""
         os.makedirs(self.folder, exist_ok=True)
-        self.prefix = os.path.join(self.folder, "prefix.hpp")
-        with open(self.prefix, "w") as header:
-            header.write(PREFIX)
         for kind, flags in (("plain", []), ("sanitized", SANITIZE)):
             where = os.path.join(self.folder, kind)
             os.makedirs(where, exist_ok=True)
-            subprocess.run([self.compiler, *self.flags(flags), "-x", "c++-header", self.prefix, "-o",
-                            os.path.join(where, "prefix.hpp.gch")], check=True)
-        os.remove(self.prefix)
+            prefix = os.path.join(where, "prefix.hpp")
+            with open(prefix, "w") as header:
+                header.write(PREFIX)
+            subprocess.run([self.compiler, *self.flags(flags), "-x", "c++-header", prefix, "-o", prefix + ".gch"], check=True)
+        found = subprocess.run([self.compiler, "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
+        self.sanitizer = found if os.path.isabs(found) else ""  # other compilers than g++ have none to load first
 
     def flags(self, more):
         return ["-std=c++20", "-O1", "-fPIC", "-w", "-fopenmp-simd", *more]
@@ -95,8 +95,7 @@ class Tools:
         open(answered, "wb").close()
         environment, arguments = dict(os.environ), [asked, answered]
         if sanitized:
-            found = subprocess.run([self.compiler, "-print-file-name=libasan.so"], capture_output=True, text=True)
-            environment.update(LD_PRELOAD=found.stdout.strip(), ASAN_OPTIONS="detect_leaks=0")
+            environment.update(LD_PRELOAD=self.sanitizer, ASAN_OPTIONS="detect_leaks=0")
             arguments.append("--malloc")
         try:
             done = subprocess.run([sys.executable, os.path.join(HERE, "runner.py"), *arguments], env=environment,
@@ -134,6 +133,7 @@ def sizes_to_pass(kernel, sizes, parts):
         axis, kind = (name[:-5], "count") if name.endswith("_part") else (name, "")
         if axis.endswith("_in"):
             axis, kind = axis[:-3], "length"
+        axis = axis.rstrip("_")  # a wire d' is called d_ in C
         if axis not in parts or axis not in sizes:
             raise KeyError("the interface takes %s" % name)
         length = min(parts[axis], sizes[axis])

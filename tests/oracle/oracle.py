@@ -78,7 +78,7 @@ def prepare(run, case, rng, folder, counts, failures, jobs):
     check.draw_plans(case, run.options.partitions, rng)
     all_sizes = check.draw_sizes(case, run.options.sizes, rng)
     kinds = [rng.choice(data.KINDS) for _ in all_sizes]
-    sanitized = rng.random() < run.options.sanitized
+    sanitized = rng.random() < run.options.sanitized and bool(run.tools.sanitizer)
     for at, plan in enumerate(case.plans):
         kernel = check.emit(case, plan, "d%dp%d" % (case.seed, at), folder, run.tools)
         if isinstance(kernel, check.Failure):
@@ -234,6 +234,7 @@ def check_all(run):
 
 def main():
     options = read_options()
+    check.left_out -= set(options.features)
     temporary = None if options.folder else tempfile.mkdtemp(prefix="napkin_oracle_")
     options.folder = options.folder or temporary
     run = Run(options)
