@@ -318,6 +318,22 @@ class Reader {
   BlockStep step_;
 };
 
+// One piece of what the splits before it leave.
+bool is_idle(const Diagram& diagram, const Partition& partition, std::size_t at) {
+  const auto& split = partition.splits[at];
+  auto piece = diagram.size(split.wire).value_or(1);
+  for (std::size_t i = 0; i < at; ++i)
+    if (partition.splits[i].wire == split.wire) piece = std::min(piece, partition.splits[i].size);
+  return split.size >= piece;
+}
+
+bool nests(const Derivation& derivation, const Partition& partition) {
+  std::vector<WireId> wires;
+  for (const auto& split : partition.splits)
+    if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+  return std::holds_alternative<Program>(stream(derivation, wires));
+}
+
 }  // namespace
 
 Kernel down_to(const Kernel& kernel, std::size_t level) {
@@ -331,18 +347,22 @@ Kernel down_to(const Kernel& kernel, std::size_t level) {
 
 Partition without_idle_labels(const Diagram& diagram, const Partition& partition, std::size_t first) {
   Partition kept;
-  std::map<WireId, std::int64_t> pieces;
-  for (const auto& split : partition.splits) {
-    auto& piece = pieces.try_emplace(split.wire, diagram.size(split.wire).value_or(1)).first->second;
-    if (split.level < first || split.size < piece) kept.splits.push_back(split);
-    piece = std::min(piece, split.size);
-  }
+  for (std::size_t i = 0; i < partition.splits.size(); ++i)
+    if (partition.splits[i].level < first || !is_idle(diagram, partition, i)) kept.splits.push_back(partition.splits[i]);
   return kept;
 }
 
+// A loop of one piece may be what lets the loops inside it nest: it goes only where they nest without it.
 Kernel without_idle_labels(const Kernel& kernel) {
-  auto partition = without_idle_labels(kernel.derivation->scratch, kernel.partition, 0);
-  return partition == kernel.partition ? kernel : make_kernel(kernel.derivation, std::move(partition));
+  const auto& derivation = *kernel.derivation;
+  auto kept = kernel.partition;
+  for (auto at = kept.splits.size(); at-- > 0;) {
+    if (!is_idle(derivation.scratch, kept, at)) continue;
+    auto shorter = kept;
+    shorter.splits.erase(shorter.splits.begin() + static_cast<std::ptrdiff_t>(at));
+    if (kept.splits[at].kind == SplitKind::group || nests(derivation, shorter)) kept = std::move(shorter);
+  }
+  return kept == kernel.partition ? kernel : make_kernel(kernel.derivation, std::move(kept));
 }
 
 WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram& diagram, std::int64_t least) {

@@ -7,6 +7,8 @@
 // theorem is known here that is more than an order of growth: only what must be read and written once is proven.
 #include "cost/bound.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -164,10 +166,33 @@ LowerBound lower_bound(const Derivation& derivation, double room, bool in_values
   return made;
 }
 
+namespace {
+
+// Of children that read each other's memory as many as may: together they are one memory.
+std::int64_t most_siblings(const Hardware& hardware, std::size_t level) {
+  std::int64_t most = 1;
+  for (const auto& sibling : hardware.siblings) {
+    if (sibling.level != hardware.levels[level].name) continue;
+    if (sibling.largest) most = std::max(most, *sibling.largest);
+    for (const auto& [count, rate] : sibling.bandwidth) most = std::max(most, count);
+  }
+  return std::min(most, hardware.total(level));
+}
+
+}  // namespace
+
 LowerBound lower_bound(const Derivation& derivation, const Hardware& hardware) {
   constexpr std::size_t level = 1;
-  return lower_bound(derivation, room_below(hardware, level), hardware.levels[level].in_values,
-                     static_cast<double>(hardware.total(level)));
+  const auto& memory = hardware.levels[level];
+  const auto siblings = most_siblings(hardware, level);
+  const auto memories = (hardware.total(level) + siblings - 1) / siblings;
+  auto made = lower_bound(derivation, room_below(hardware, level) * static_cast<double>(siblings), memory.in_values,
+                          static_cast<double>(memories));
+  if (!made.why.starts_with("2mnk")) return made;
+  if (memories > 1) made.why += fmt::format(", 2M for each of {} memories", memories);
+  if (siblings > 1) made.why += fmt::format(" of {} {}s that read each other's", siblings, memory.unit);
+  if (level + 1 < hardware.levels.size()) made.why += ", M with all that is held below";
+  return made;
 }
 
 }  // namespace napkin

@@ -11,6 +11,7 @@
 #include "diagram/checked.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
+#include "loops/turns.hpp"
 #include "loops/work.hpp"
 
 namespace napkin {
@@ -40,6 +41,7 @@ class CostModelBuilder {
     find_rates();
     for (const auto array : nest_.inputs) model_.compulsory_bytes_ += bytes_of(array);
     for (const auto array : nest_.outputs) model_.compulsory_bytes_ += bytes_of(array);
+    model_.outermost_ = outermost();
     // Along more wires than two fewer pieces each, since all combinations are looked at.
     const auto grid = [](const Region& region) -> std::int64_t { return region.wires.size() <= 2 ? 256 : 16; };
     for (const auto& region : model_.regions_)
@@ -81,6 +83,19 @@ class CostModelBuilder {
     std::int64_t all = row(diagram_.at(array).type).bytes;
     for (const auto wire : diagram_.at(array).wires)
       if (__builtin_mul_overflow(all, diagram_.size(wire).value_or(1), &all)) return INT64_MAX / 4;
+    return all;
+  }
+  // All that the diagram is given and gives, and what the kernel reads and writes beside it.
+  double outermost() const {
+    std::set<ArrayId> there;
+    for (const auto* arrays : {&diagram_.inputs, &diagram_.outputs, &nest_.inputs, &nest_.outputs})
+      there.insert(arrays->begin(), arrays->end());
+    double all = 0;
+    for (const auto id : there) {
+      double size = hardware_.levels[0].in_values ? 1 : row(diagram_.at(id).type).bytes;
+      for (const auto wire : diagram_.at(id).wires) size *= static_cast<double>(diagram_.size(wire).value_or(1));
+      all += size;
+    }
     return all;
   }
   // The values that an access reaches: the sizes of wires where an index is one, else footprints of indices that
@@ -188,6 +203,7 @@ class CostModelBuilder {
   }
   // Carried state that an inner loop sweeps over is no streamed tile: the whole of it stays.
   void sweep(const Compute& compute) {
+    depth_[&compute] = loops_.size();
     std::vector<BufferId> used = {compute.to};
     for (const auto& [access, buffer] : compute.reads) used.push_back(buffer);
     for (const auto id : used) {
@@ -234,34 +250,96 @@ class CostModelBuilder {
     model_.steps_.push_back(std::move(all));
   }
   void hold() {
-    std::map<BufferId, std::size_t> holding;
+    const auto all = held(nest_);
+    const auto kept = outliving(all);
     model_.ideal_.resize(leaf_ + 1);
     for (std::uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       const auto& buffer = nest_.buffers[i];
       const auto& array = diagram_.at(buffer.array);
       CostModel::Holding held{buffer.array, array.name, row(buffer.type).bytes, {}, buffer.type, array.type};
       reach(held.values, buffer.at, buffer.array, buffer.level, home_[BufferId{i}], false);
-      holding[BufferId{i}] = model_.holdings_.size();
-      const auto is = [&](const std::vector<ArrayId>& arrays) {
-        return std::find(arrays.begin(), arrays.end(), buffer.array) != arrays.end();
-      };
-      if (is(nest_.inputs) || is(nest_.outputs) || swept_.contains(BufferId{i}))
-        model_.ideal_[buffer.level].push_back(model_.holdings_.size());
+      holding_[BufferId{i}] = model_.holdings_.size();
+      const bool counts = is_one_of(nest_.inputs, buffer.array) || is_one_of(nest_.outputs, buffer.array) ||
+                          swept_.contains(BufferId{i}) || kept.contains(BufferId{i});
+      if (counts) model_.ideal_[buffer.level].push_back(model_.holdings_.size());
       model_.holdings_.push_back(std::move(held));
     }
-    for (const auto& held : held_buffers()) {
-      std::map<std::size_t, CostModel::Column> by_level;
-      for (const auto id : held.buffers) by_level[nest_.at(id).level].held.push_back(holding.at(id));
-      if (held.overwrites)
-        by_level[nest_.at(held.overwrites->first).level].shared.emplace_back(holding.at(held.overwrites->first),
-                                                                             holding.at(held.overwrites->second));
-      for (auto& [level, column] : by_level) {
-        column.level = level;
-        model_.columns_.push_back(std::move(column));
-      }
-    }
+    for (const auto& held : all)
+      for (std::size_t level = 1; level <= leaf_; ++level)
+        if (auto column = at_level(held, level); !column.held.empty()) model_.columns_.push_back(std::move(column));
     keep_largest(model_.columns_);
+    model_.instants_.resize(leaf_ + 1);
+    if (leaf_ > 1 && std::any_of(hardware_.levels.begin() + 2, hardware_.levels.end(), [](const Level& level) {
+          return !level.shared;
+        }))
+      find_instants(all);
     share();
+  }
+  static bool is_one_of(const std::vector<ArrayId>& arrays, ArrayId array) {
+    return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
+  }
+  // What lives on from piece to piece of a loop counts in any model. What becomes an output, or is no larger, does not
+  // count beside the output's tile.
+  std::set<BufferId> outliving(const std::vector<Held>& all) const {
+    std::set<BufferId> kept;
+    for (const auto& held : all)
+      for (const auto id : held.buffers)
+        if (home_.at(id).size() < depth_.at(held.compute) && !is_within_output(nest_.at(id).array)) kept.insert(id);
+    return kept;
+  }
+  bool is_within_output(ArrayId array) const {
+    return std::ranges::any_of(nest_.outputs, [&](ArrayId output) {
+      const auto& there = diagram_.at(output).wires;
+      return std::ranges::all_of(diagram_.at(array).wires,
+                                 [&](WireId wire) { return std::ranges::find(there, wire) != there.end(); });
+    });
+  }
+  std::vector<std::size_t> of_level(const std::vector<BufferId>& buffers, std::size_t level) const {
+    std::vector<std::size_t> all;
+    for (const auto id : buffers)
+      if (nest_.at(id).level == level) all.push_back(holding_.at(id));
+    return all;
+  }
+  CostModel::Column at_level(const Held& held, std::size_t level) const {
+    CostModel::Column column{level, of_level(held.buffers, level), {}, {}};
+    if (held.overwrites && nest_.at(held.overwrites->first).level == level)
+      column.shared.emplace_back(holding_.at(held.overwrites->first), holding_.at(held.overwrites->second));
+    return column;
+  }
+  // Every column by itself; and of every level below whose groups take turns, what lives in one turn together, since
+  // the last group still needs it when the first is done with it.
+  void find_instants(const std::vector<Held>& all) {
+    const auto taken = turns(nest_);
+    for (std::size_t level = 1; level <= leaf_; ++level) model_.instants_[level] = instants(all, taken, level);
+  }
+  using Turns = std::vector<std::vector<Turn>>;  // by column
+  std::vector<CostModel::Instant> instants(const std::vector<Held>& all, const Turns& taken, std::size_t level) const {
+    std::vector<CostModel::Instant> made;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      made.push_back({at_level(all[i], level), 0, waiting(taken[i], level)});
+    for (auto below = level + 1; below <= leaf_; ++below) {
+      if (hardware_.levels[below].shared) continue;
+      std::map<std::size_t, CostModel::Instant> of_turn;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        auto& turn = of_turn[taken[i][below - 2].number];
+        auto here = of_level(all[i].buffers, level);
+        here.insert(here.end(), turn.at_work.held.begin(), turn.at_work.held.end());
+        std::ranges::sort(here);
+        here.erase(std::unique(here.begin(), here.end()), here.end());
+        turn = {{level, std::move(here), {}, {}}, below, waiting(taken[i], level)};
+      }
+      for (auto& [number, turn] : of_turn) made.push_back(std::move(turn));
+    }
+    keep_largest(made);
+    return made;
+  }
+  std::vector<CostModel::Waiting> waiting(const std::vector<Turn>& turns, std::size_t level) const {
+    std::vector<CostModel::Waiting> all;
+    for (const auto& turn : turns) {
+      CostModel::Waiting made{turn.level, of_level(turn.before, level), of_level(turn.after, level)};
+      if (turn.level <= level && !(made.before.empty() && made.after.empty())) all.push_back(std::move(made));
+    }
+    return all;
   }
   // What all columns of a level hold is added up once, and only what some column holds is looked at.
   void share() {
@@ -270,13 +348,17 @@ class CostModelBuilder {
     for (std::size_t level = 1; level <= leaf_; ++level) {
       model_.common_[level] = share_common(model_.columns_, level);
       auto& held = model_.held_[level];
+      const auto add = [&](const std::vector<std::size_t>& more) { held.insert(held.end(), more.begin(), more.end()); };
       for (const auto& column : model_.columns_)
-        if (column.level == level) held.insert(held.end(), column.held.begin(), column.held.end());
+        if (column.level == level) add(column.held);
+      for (const auto& instant : model_.instants_[level]) {
+        add(instant.at_work.held);
+        for (const auto& waiting : instant.waiting) add(waiting.before), add(waiting.after);
+      }
       std::ranges::sort(held);
       held.erase(std::unique(held.begin(), held.end()), held.end());
     }
   }
-  std::vector<Held> held_buffers() const { return held(nest_); }
   void group() {
     for (std::size_t level = 1; level <= leaf_; ++level) {
       std::set<WireId> wires;
@@ -478,6 +560,8 @@ class CostModelBuilder {
   std::map<Asked, std::size_t> asks_{};  // of what stands before in their bodies: the shares
   std::map<BufferId, std::vector<Split>> home_;
   std::set<BufferId> swept_;
+  std::map<const Compute*, std::size_t> depth_;  // loops around it
+  std::map<BufferId, std::size_t> holding_;
 };
 
 namespace {

@@ -12,18 +12,27 @@ bool is_within(const CostModel::Column& a, const CostModel::Column& b) {
   return a.level == b.level && (b.shared.empty() || a.shared == b.shared) && std::ranges::includes(b.held, a.held);
 }
 
+// Those that another one holds all of; of equal ones the first stays.
+template <class One, class Within>
+void drop_lesser(std::vector<One>& all, const Within& within) {
+  std::vector<One> kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bool lesser = false;
+    for (std::size_t j = 0; j < all.size() && !lesser; ++j)
+      lesser = j != i && within(all[i], all[j]) && (j < i || !within(all[j], all[i]));
+    if (!lesser) kept.push_back(all[i]);
+  }
+  all = std::move(kept);
+}
+
+bool waits_within(const CostModel::Instant& a, const CostModel::Instant& b) {
+  return a.turns == b.turns && is_within(a.at_work, b.at_work) && (a.waiting.empty() || a.waiting == b.waiting);
+}
+
 }  // namespace
 
-void keep_largest(std::vector<CostModel::Column>& columns) {
-  std::vector<CostModel::Column> kept;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    bool lesser = false;
-    for (std::size_t j = 0; j < columns.size() && !lesser; ++j)
-      lesser = j != i && is_within(columns[i], columns[j]) && (j < i || !is_within(columns[j], columns[i]));
-    if (!lesser) kept.push_back(columns[i]);
-  }
-  columns = std::move(kept);
-}
+void keep_largest(std::vector<CostModel::Column>& columns) { drop_lesser(columns, is_within); }
+void keep_largest(std::vector<CostModel::Instant>& instants) { drop_lesser(instants, waits_within); }
 
 std::vector<std::size_t> share_common(std::vector<CostModel::Column>& columns, std::size_t level) {
   std::vector<std::size_t> common;

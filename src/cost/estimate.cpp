@@ -15,6 +15,12 @@ double used(const Level& level, const Figures::At& at, Model model) {
   return static_cast<double>(ideal ? at.ideal_memory_bytes : at.memory_bytes);
 }
 
+double used_by_all(const Level& level, const Figures::At& at, Model model) {
+  const bool ideal = model == Model::ideal;
+  if (level.in_values) return static_cast<double>(ideal ? at.ideal_fullest_values : at.fullest_values);
+  return static_cast<double>(ideal ? at.ideal_fullest_bytes : at.fullest_bytes);
+}
+
 std::int64_t units_for(double held, double room) { return held > room ? std::llround(std::ceil(held / room)) : 1; }
 
 std::int64_t product_of(const std::vector<std::int64_t>& all) {
@@ -27,15 +33,13 @@ std::int64_t product_of(const std::vector<std::int64_t>& all) {
 }  // namespace
 
 bool CostModel::fits(const Figures& figures, Model model) const {
-  if (figures.overflow) return false;
+  if (figures.overflow || outermost_ > hardware_->levels[0].room()) return false;
   for (std::size_t i = 1; i < hardware_->levels.size(); ++i) {
     const auto& level = hardware_->levels[i];
     const auto& at = figures.levels[i];
-    const double one = used(level, at, model);
-    if (one > room(i, at.groups_per_parent)) return false;
+    if (used(level, at, model) > room(i, at.groups_per_parent)) return false;
     if (level.max_groups && at.groups_per_parent > *level.max_groups) return false;
-    if (level.shared && level.capacity && one * static_cast<double>(at.groups_per_parent) > level.capacity->value)
-      return false;
+    if (used_by_all(level, at, model) > room_of_all(i)) return false;
   }
   return true;
 }
@@ -43,46 +47,68 @@ bool CostModel::fits(const Figures& figures, Model model) const {
 std::vector<Overrun> CostModel::overruns(std::span<const std::int64_t> sizes, const Figures& figures,
                                          Model model) const {
   std::vector<Overrun> all;
+  if (const auto room = hardware_->levels[0].room(); outermost_ > room)
+    all.push_back({0, outermost_ - room, "", "memory of all arrays"});
   for (std::size_t i = 1; i < hardware_->levels.size(); ++i) {
     const auto& level = hardware_->levels[i];
     const auto& at = figures.levels[i];
-    const double one = used(level, at, model), together = one * static_cast<double>(at.groups_per_parent);
+    const double one = used(level, at, model), together = used_by_all(level, at, model);
     const auto largest = [&] {
       const auto held = held_at(sizes, i);
       return held.empty() ? std::string() : held[0].array;
     };
     if (const auto room = this->room(i, at.groups_per_parent); one > room)
       all.push_back({i, one - room, largest(), "memory"});
-    else if (level.shared && level.capacity && together > level.capacity->value)
-      all.push_back({i, together - level.capacity->value, largest(), "memory of all groups"});
+    else if (const auto room_of_all = this->room_of_all(i); together > room_of_all)
+      all.push_back({i, together - room_of_all, largest(), "memory of all groups"});
     if (level.max_groups && at.groups_per_parent > *level.max_groups)
       all.push_back({i, static_cast<double>(at.groups_per_parent - *level.max_groups), "", "groups"});
   }
   return all;
 }
 
-// What the column that holds most at a level holds, largest first.
+// What a memory holds at its fullest instant, largest first; of a memory that groups share, the part of one of them.
 std::vector<HeldArray> CostModel::held_at(std::span<const std::int64_t> sizes, std::size_t level) const {
   Figures figures;
   this->figures(sizes, figures);
+  instances(level, figures);
+  const auto parts = parts_of(level, figures);
+  for (auto& count : figures.instances) count /= parts;
+  const auto bytes_of = [&](std::size_t i) { return figures.holdings[i] * holdings_[i].bytes; };
   std::vector<HeldArray> best;
   std::int64_t most = -1;
-  for (const auto& column : columns_) {
-    if (column.level != level) continue;
+  const auto consider = [&](const Instant& instant) {
+    std::map<std::size_t, std::int64_t> times;
+    for (const auto i : instant.at_work.held) times[i] += figures.instances[0];
+    for (const auto& [outer, before, after] : instant.waiting) {
+      std::int64_t first = 0, last = 0;
+      for (const auto i : before) first += bytes_of(i);
+      for (const auto i : after) last += bytes_of(i);
+      for (const auto i : first > last ? before : after) times[i] += figures.instances[outer];
+    }
     std::vector<HeldArray> held;
     std::int64_t bytes = 0;
-    for (const auto h : column.held) {
-      const auto& one = holdings_[h];
-      const auto values = figures.holdings[h];
-      held.push_back({one.name, values, values * one.bytes, one.type, one.stored});
+    for (const auto& [i, count] : times) {
+      const auto& one = holdings_[i];
+      held.push_back({one.name, figures.holdings[i] * count, bytes_of(i) * count, one.type, one.stored});
       bytes += held.back().bytes;
     }
-    for (const auto& [a, b] : column.shared)
-      bytes -= std::min(figures.holdings[a] * holdings_[a].bytes, figures.holdings[b] * holdings_[b].bytes);
+    for (const auto& [a, b] : instant.at_work.shared) bytes -= std::min(bytes_of(a), bytes_of(b));
     if (bytes > most) most = bytes, best = std::move(held);
-  }
+  };
+  const auto below = turns_below(level, figures);
+  for (const auto& instant : instants_[level])
+    if (instant.turns == below) consider(instant);
+  if (instants_[level].empty())
+    for (const auto& column : columns_)
+      if (column.level == level) consider({column, 0, {}});
   std::ranges::stable_sort(best, [](const HeldArray& a, const HeldArray& b) { return a.bytes > b.bytes; });
   return best;
+}
+
+// Of a memory that all children of a parent share each group has its part.
+std::int64_t CostModel::parts_of(std::size_t level, const Figures& figures) const {
+  return hardware_->levels[level].shared ? figures.levels[level].groups_per_parent : 1;
 }
 
 std::vector<ArrayCost> CostModel::array_costs(const Diagram& diagram, const Figures& figures, std::size_t level) const {
@@ -120,10 +146,10 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
         .transfer_bytes = at.transfer_bytes,
         .crossing_bytes = has_siblings(i) ? std::optional(at.crossing_bytes) : std::nullopt,
         .sector_bytes = hardware_->levels[i].sector ? std::optional(std::llround(at.sector_bytes)) : std::nullopt,
-        .memory_values = at.memory_values,
-        .memory_bytes = at.memory_bytes,
-        .ideal_memory_values = at.ideal_memory_values,
-        .ideal_memory_bytes = at.ideal_memory_bytes,
+        .memory_values = at.fullest_values / parts_of(i, figures),
+        .memory_bytes = at.fullest_bytes / parts_of(i, figures),
+        .ideal_memory_values = at.ideal_fullest_values / parts_of(i, figures),
+        .ideal_memory_bytes = at.ideal_fullest_bytes / parts_of(i, figures),
         .capacity = {},
         .groups = at.groups,
         .groups_per_parent = at.groups_per_parent,
@@ -135,6 +161,9 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
       const double one = hardware_->levels[i].room(), most = room(i, at.groups_per_parent);
       level.together = units_for(std::min(used(hardware_->levels[i], at, model), most), one);
       level.capacity = std::min(one * static_cast<double>(level.together), std::max(one, most));
+      // Groups that wait keep what they hold beside what one may use.
+      if (hardware_->levels[i].shared && at.fullest_bytes / parts_of(i, figures) > at.memory_bytes)
+        level.capacity = std::max(*level.capacity, room_of_all(i) / static_cast<double>(at.groups_per_parent));
     }
     cost.levels.push_back(std::move(level));
   }

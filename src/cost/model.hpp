@@ -32,6 +32,8 @@ struct Figures {
     std::int64_t transfer_values = 0, transfer_bytes = 0;
     std::int64_t memory_values = 0, memory_bytes = 0;
     std::int64_t ideal_memory_values = 0, ideal_memory_bytes = 0;
+    std::int64_t fullest_values = 0, fullest_bytes = 0;  // of one memory, with all groups that it serves
+    std::int64_t ideal_fullest_values = 0, ideal_fullest_bytes = 0;
     std::int64_t groups = 1, groups_per_parent = 1;
     // Of the transfer, what a sibling holds, where the level above is the siblings: all of it, what comes at once, and
     // in how many pieces the rest comes.
@@ -47,6 +49,7 @@ struct Figures {
   std::vector<std::int64_t> counts, lengths, reaches, holdings;  // of the model's cuts, footprints and holdings
   std::vector<std::int64_t> regions;                             // and regions
   std::vector<double> shares;                                    // of the pieces that masks let run
+  std::vector<std::int64_t> instances;  // reused: of groups at work, and of those that wait at each level
 };
 
 // Seconds and joules; absent where the profile lacks a rate. docs/theory.md, times.
@@ -87,7 +90,8 @@ class CostModel {
   // What a search compares: memory only in what its level counts, values or bytes. All of it; or only memory, that no
   // larger sizes undercut; or transfers, operations and steps that no smaller sizes undercut, and groups.
   void compared(std::span<const std::int64_t> sizes, Figures& figures) const;
-  void least_held(std::span<const std::int64_t> sizes, Figures& figures) const;
+  // The number of groups is that of `most`, of which there are fewest.
+  void least_held(std::span<const std::int64_t> sizes, std::span<const std::int64_t> most, Figures& figures) const;
   void least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const;
   // `held` is of the smallest sizes, of which masks let fewest pieces run. `grains`, where given, are sizes of which
   // all smaller sizes are multiples, equal to `sizes` where there is no other size; no deeper split cuts pieces
@@ -107,6 +111,10 @@ class CostModel {
   // Of one of so many groups of a parent, in what the level counts. A leaf whose groups have one memory may hold the
   // only piece in several of them, where nothing is contracted: what each of them folds, all then fold.
   double room(std::size_t level, std::int64_t groups) const { return groups == 1 ? rooms_[level] : own_rooms_[level]; }
+  // Of one memory with all groups that it serves.
+  double room_of_all(std::size_t level) const;
+  // What the outermost memory must hold for this kernel alone, in what it counts.
+  double outermost() const { return outermost_; }
   // With names: `kernel` is what the model was made from.
   KernelCost cost(const Kernel& kernel, std::span<const std::int64_t> sizes, Model) const;
 
@@ -164,6 +172,19 @@ class CostModel {
     std::vector<std::size_t> held;  // indices into holdings()
     std::vector<std::pair<std::size_t, std::size_t>> shared;
     std::vector<std::size_t> own{};  // of `held`, those that not all columns of the level hold
+  };
+  // One instant of a memory with all groups that it serves: what one at work holds, and what others hold that wait for
+  // their turn at a level, before it or after it.
+  struct Waiting {
+    std::size_t level;
+    std::vector<std::size_t> before, after;  // indices into holdings()
+    bool operator==(const Waiting&) const = default;
+  };
+  struct Instant {
+    Column at_work{};
+    // Where groups of this level take turns, and none between: tiles of the memory stay for all of these turns.
+    std::size_t turns = 0;  // 0: where none below do
+    std::vector<Waiting> waiting{};
   };
   // A loop that passes pieces over.
   struct Mask {
@@ -245,10 +266,21 @@ class CostModel {
   double exposed(const Figures&, const Times&) const;
   void memory(Figures&, bool everything) const;
   void memory(Figures&, bool everything, std::size_t level) const;
+  void groups(std::span<const std::int64_t> sizes, Figures&) const;
+  std::int64_t turns_of(std::size_t level, const Figures&) const;
+  std::size_t turns_below(std::size_t level, const Figures&) const;
   template <class Weight>
   std::int64_t total(const std::vector<std::size_t>& held, Figures&, const Weight&) const;
   template <class Weight>
   std::int64_t largest(std::size_t level, Figures&, const Weight&) const;
+  template <class Weight>
+  std::int64_t of_column(const Column&, const std::vector<std::size_t>& held, Figures&, const Weight&) const;
+  template <class Weight>
+  std::int64_t fullest(std::size_t level, std::optional<std::int64_t> at_work, Figures&, const Weight&) const;
+  template <class Weight>
+  std::int64_t of_all(const Instant&, std::int64_t at_work, Figures&, const Weight&) const;
+  void instances(std::size_t level, Figures&) const;
+  std::int64_t parts_of(std::size_t level, const Figures&) const;
 
   const Hardware* hardware_;
   std::vector<std::int64_t> wire_sizes_;
@@ -260,6 +292,8 @@ class CostModel {
   std::vector<Transfer> transfers_;
   std::vector<Holding> holdings_;
   std::vector<Column> columns_;
+  std::vector<std::vector<Instant>> instants_;  // by level; none where no groups ever wait
+  double outermost_ = 0;
   std::vector<std::vector<std::size_t>> ideal_, common_;  // by level; what all of its columns hold
   std::vector<std::vector<std::size_t>> held_;            // by level, what any column or the ideal holds
   std::vector<Work> work_;

@@ -11,7 +11,9 @@ constexpr std::size_t level = 1;
 
 class Reader {
  public:
-  Reader(const CostModel& model, const Kernel& shape) : model_(model), shape_(shape) {}
+  // With `whole` no wire is cut.
+  Reader(const CostModel& model, const Kernel& shape, bool whole = false)
+      : model_(model), shape_(shape), whole_(whole) {}
 
   Posynomial sum(const CostModel::Product& product) const {
     Monomial all;
@@ -43,7 +45,7 @@ class Reader {
     return all;
   }
   Symbol length(const CostModel::Cut& cut) const {
-    return cut.splits.empty() ? axis(cut.wire) : piece(shape_.partition.splits[cut.splits.back()]);
+    return whole_ || cut.splits.empty() ? axis(cut.wire) : piece(shape_.partition.splits[cut.splits.back()]);
   }
   Monomial count(const CostModel::Cut& cut) const {
     Monomial ratio;
@@ -94,6 +96,7 @@ class Reader {
 
   const CostModel& model_;
   const Kernel& shape_;
+  bool whole_;
 };
 
 // What the paper counts, or what the largest column holds at the sizes as they stand.
@@ -135,8 +138,9 @@ bool all_sized(const Posynomial& sum, const Assignment& sizes) {
 
 }  // namespace
 
+// What a piece does once, as the repair of a state, counts once: pieces may be as long as one likes.
 Posynomial operations(const CostModel& model, const Kernel& shape, std::size_t work) {
-  const Reader reader(model, shape);
+  const Reader reader(model, shape, true);
   Posynomial all;
   for (const auto& operations : model.operations())
     if (operations.work == work)

@@ -129,7 +129,7 @@ Json overruns_json(const Hardware& hardware, const KernelCost& cost) {
     all.push_back({{"level", level.name},
                    {"what", overrun.what},
                    {"over", whole(overrun.over)},
-                   {"unit", overrun.what != "memory" ? overrun.what
+                   {"unit", overrun.what == "groups" ? "groups"
                             : level.in_values        ? "values"
                                                      : "bytes"},
                    {"array", overrun.array}});

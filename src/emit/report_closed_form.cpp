@@ -50,6 +50,18 @@ std::string gains_text(const Gains& gains, const Level& level) {
   return join(words, "; ");
 }
 
+// It is of all sizes of these splits, in the room that there is: other splits may move less, and so may what does not fit.
+std::string bound_text(const KernelCost& cost) {
+  const auto least = *cost.closed_form.bound_values;
+  const auto here = static_cast<double>(cost.levels.front().transfer_values);
+  const auto text = fmt::format("with these splits, no sizes that fit move fewer than {} values, to leading order; ",
+                                counted(least));
+  if (!cost.overruns.empty()) return text + fmt::format("this one does not fit, and moves {}", counted(here));
+  const auto times = ratio(here / least);
+  return text + fmt::format("this one moves {}{}", counted(here),
+                            times == "1" ? "" : fmt::format(", {} times as many", times));
+}
+
 std::string every_program_text(const Level& level, const KernelCost& cost) {
   const auto& first = cost.levels.front();
   const auto words = [&](double number) { return level.in_values ? values(number) : moved(number); };
@@ -104,13 +116,7 @@ Rows closed_form_rows(const Hardware& hardware, const KernelCost& cost) {
   row("M  =", form.M);
   row("H* =", form.H_star);
   if (!form.dropped.empty()) row("", "to leading order: of M it leaves out " + join(form.dropped));
-  if (form.bound_values && !cost.levels.empty()) {
-    const auto here = static_cast<double>(cost.levels.front().transfer_values);
-    const auto times = ratio(here / *form.bound_values);
-    row("bound", fmt::format("no partition moves fewer than {} values, to leading order; this one moves {}{}",
-                             counted(*form.bound_values), counted(here),
-                             times == "1" ? "" : fmt::format(", {} times as many", times)));
-  }
+  if (form.bound_values && !cost.levels.empty()) row("bound", bound_text(cost));
   if (!cost.levels.empty() && cost.every_program.moved > 0) row("proven", every_program_text(hardware.levels[1], cost));
   const auto& level = hardware.levels[1];
   if (form.whole) row("whole", whole_text(*form.whole));

@@ -140,11 +140,11 @@ std::string rules(const Streamable& stream) {
 
 std::string overrun_text(const Hardware& hardware, const Overrun& overrun) {
   const auto& level = hardware.levels[overrun.level];
-  if (overrun.what != "memory") {
-    return fmt::format("{}: {} {} too many at once", level.name, counted(overrun.over), overrun.what);
-  }
-  return fmt::format("{}: {} over; most of it is {}", level.name,
-                     level.in_values ? values(overrun.over) : held(overrun.over), overrun.array);
+  if (overrun.what == "groups") return fmt::format("{}: {} groups too many at once", level.name, counted(overrun.over));
+  const auto over = level.in_values ? values(overrun.over) : held(overrun.over);
+  if (overrun.level == 0) return fmt::format("{}: all arrays together are {} over", level.name, over);
+  const auto* who = overrun.what == "memory" ? "" : "all groups that share it together are ";
+  return fmt::format("{}: {}{} over; most of it is {}", level.name, who, over, overrun.array);
 }
 
 std::string bound_text(const std::string& by, const std::string& from) {

@@ -3,12 +3,15 @@
 // Columns are numbered in the order of the text. A buffer lives from the first to the last step of its own block that
 // uses it, and a loop uses it throughout; a tile loaded inside a loop's body lives for all of that body, together
 // with the other tiles of the step.
+//
+// Groups of a level wait for each other where a loop of a level above begins its next piece, or ends. What they keep
+// meanwhile is what lives across that edge.
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "diagram/match.hpp"
-#include "napkin/loops.hpp"
+#include "loops/turns.hpp"
 
 namespace napkin {
 namespace {
@@ -16,21 +19,41 @@ namespace {
 // Numbers begin .. end - 1 of columns.
 struct Range {
   std::size_t begin = 0, end = 0;
+  bool contains(std::size_t column) const { return begin <= column && column < end; }
+};
+
+// A loop with the columns inside it and what they use.
+struct Looped {
+  std::size_t level;
+  Range range;
+  std::set<BufferId> used;
 };
 
 class Liveness {
  public:
   explicit Liveness(const LoopNest& nest) : nest_(nest), live_(nest.buffers.size()) {}
 
+  std::vector<std::vector<Turn>> turns() {
+    read();
+    std::size_t deepest = 1;
+    for (const auto& buffer : nest_.buffers) deepest = std::max(deepest, buffer.level);
+    std::vector<std::vector<Turn>> all(columns_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      for (std::size_t level = 2; level <= deepest; ++level) all[i].push_back(turn(i, level));
+    return all;
+  }
   std::vector<Held> run() {
-    number(nest_.body);
-    visit(nest_.body, true);
+    read();
     std::vector<Held> all;
     for (std::size_t i = 0; i < columns_.size(); ++i) all.push_back(held_at(i));
     return all;
   }
 
  private:
+  void read() {
+    number(nest_.body);
+    visit(nest_.body, true);
+  }
   void number(const Block& block) {
     for (const auto& step : block.steps)
       match(
@@ -61,8 +84,18 @@ class Liveness {
     for (const auto id : block.buffers) {
       live_[id.index] = !outermost && tiles.contains(id) ? Range{begin, next_} : used[id];
       home_[id] = &block;
+      around_[id] = open_;
     }
     return all;
+  }
+  std::set<BufferId> visit(const For& loop) {
+    const auto number = loops_.size();
+    loops_.push_back({loop.split.level, {next_, next_}, {}});
+    open_.insert(number);
+    auto used = visit(loop.body, false);
+    open_.erase(number);
+    loops_[number].range.end = next_;
+    return loops_[number].used = std::move(used);
   }
 
   std::set<BufferId> uses(const Nest& step, std::set<BufferId>& tiles) {
@@ -82,7 +115,7 @@ class Liveness {
           if (save.to) both.insert(*save.to);
           return both;
         },
-        [&](const For& loop) { return visit(loop.body, false); });
+        [&](const For& loop) { return visit(loop); });
   }
 
   // A column uses the tiles it reads, at every level that they came through.
@@ -101,9 +134,43 @@ class Liveness {
   Held held_at(std::size_t column) const {
     Held held{columns_[column], {}, {}};
     for (std::uint32_t id = 0; id < live_.size(); ++id)
-      if (live_[id].begin <= column && column < live_[id].end) held.buffers.push_back({id});
+      if (live_[id].contains(column)) held.buffers.push_back({id});
     held.overwrites = overwrites(column);
     return held;
+  }
+
+  // From the last edge of a loop above the level to the next one.
+  Turn turn(std::size_t column, std::size_t level) const {
+    const Looped *around = nullptr, *last = nullptr, *next = nullptr;
+    for (const auto& loop : loops_) {
+      if (loop.level >= level || loop.range.begin == loop.range.end) continue;
+      if (loop.range.contains(column)) around = &loop, last = next = nullptr;
+      if (loop.range.end <= column && (!last || last->range.end < loop.range.end)) last = &loop;
+      if (column < loop.range.begin && !next) next = &loop;
+    }
+    if (around && next && next->range.begin >= around->range.end) next = nullptr;
+    Turn made{level, last ? last->range.end : around ? around->range.begin : 0, {}, {}};
+    made.before = last ? across(last->range.end) : around ? kept(*around) : std::vector<BufferId>();
+    made.after = next ? across(next->range.begin) : around ? kept(*around) : std::vector<BufferId>();
+    return made;
+  }
+  // What lives on both sides of a column's beginning.
+  std::vector<BufferId> across(std::size_t column) const {
+    std::vector<BufferId> all;
+    for (std::uint32_t id = 0; id < live_.size(); ++id)
+      if (live_[id].begin < column && column < live_[id].end) all.push_back({id});
+    return all;
+  }
+  // From piece to piece of a loop.
+  std::vector<BufferId> kept(const Looped& loop) const {
+    const auto number = static_cast<std::size_t>(&loop - loops_.data());
+    std::vector<BufferId> all;
+    for (std::uint32_t id = 0; id < live_.size(); ++id) {
+      const auto& live = live_[id];
+      const bool passes = live.begin < loop.range.begin && loop.range.end < live.end;
+      if ((passes || loop.used.contains({id})) && !around_.at({id}).contains(number)) all.push_back({id});
+    }
+    return all;
   }
 
   // A pointwise column may put its result where an operand of the same wires ends, if both live and die in the
@@ -128,6 +195,9 @@ class Liveness {
   std::vector<const Compute*> columns_;
   std::vector<const Block*> blocks_;  // of the columns
   std::map<BufferId, const Block*> home_;
+  std::vector<Looped> loops_;                          // in the order of the text
+  std::set<std::size_t> open_;                         // of them, those around what is visited
+  std::map<BufferId, std::set<std::size_t>> around_;   // and around the block of a buffer
   std::map<BufferId, std::optional<BufferId>> from_;
   std::size_t next_ = 0;
 };
@@ -135,5 +205,6 @@ class Liveness {
 }  // namespace
 
 std::vector<Held> held(const LoopNest& nest) { return Liveness(nest).run(); }
+std::vector<std::vector<Turn>> turns(const LoopNest& nest) { return Liveness(nest).turns(); }
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// Runs a loop nest on numbers and counts what moves and what is held.
+// Runs a loop nest on numbers and counts what moves; what is held meanwhile is counted group by group elsewhere.
 //
 // Every group at the leaf is a frame with its own intervals and buffers; frames under one group of an outer level share
 // that level's buffers. Blocks run one after another; the frames of one block go through the nest step by step
@@ -14,6 +14,7 @@
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 #include "loops/pieces.hpp"
+#include "loops/residents.hpp"
 #include "napkin/loops.hpp"
 
 namespace napkin {
@@ -71,7 +72,6 @@ class Interpreter {
     count_.levels.resize(levels_ - 1);
     count_.sector_bytes.resize(levels_ - 1);
     count_.operations.resize(3);
-    for (auto& held : held(nest)) held_.emplace(held.compute, std::move(held));
     for (std::uint32_t id = 0; id < nest.scratch.arrays.size(); ++id) arrays_.emplace_back(box_of({id}));
   }
 
@@ -82,6 +82,9 @@ class Interpreter {
     all.tiles.resize(nest_.buffers.size());
     run_blocks(all, 0);
     for (const auto output : nest_.outputs) values_.arrays[output.index] = arrays_[output.index].values;
+    const auto most = residents(nest_, hardware_);
+    for (std::size_t i = 0; i < most.size(); ++i)
+      count_.levels[i].memory_values = most[i].values, count_.levels[i].memory_bytes = most[i].bytes;
     return count_;
   }
 
@@ -147,7 +150,7 @@ class Interpreter {
       match(
           step.node, [&](const Load& load) { run(load, frames); },
           [&](const Ask& ask) {
-            if (!all_asked_) std::erase_if(frames, [&](Frame* frame) { return passes_over(ask, block, *frame); });
+            if (!all_asked_) std::erase_if(frames, [&](Frame* frame) { return passes_over(ask, *frame); });
           },
           [&](const Compute& compute) {
             for (auto* frame : frames) run(compute, *frame);
@@ -170,35 +173,16 @@ class Interpreter {
         if (!has_piece(*frames[i], loop.split, n)) continue;
         more = true;
         enter(*frames[i], loop.split, n);
-        if (all_hold_somewhere(loop.needs, frames[i]->pieces[loop.split.level]))
-          busy.push_back(frames[i]);
-        else
-          reserve(loop.body, *frames[i]);
+        if (all_hold_somewhere(loop.needs, frames[i]->pieces[loop.split.level])) busy.push_back(frames[i]);
       }
       if (!more) return;
       if (!busy.empty()) run(loop.body, busy);
     }
   }
 
-  bool passes_over(const Ask& ask, const Block& block, Frame& frame) {
+  static bool passes_over(const Ask& ask, const Frame& frame) {
     const auto& values = frame.tiles[ask.tile.index]->values;
-    const bool any = std::any_of(values.begin(), values.end(), [&](double v) { return (v != 0) == ask.wanted; });
-    if (!any) reserve(block, frame);
-    return !any;
-  }
-
-  // Memory is set aside for a piece that is passed over as for any other.
-  void reserve(const Block& block, Frame& frame) {
-    for (const auto id : block.buffers) allocate(id, {&frame});
-    for (const auto& step : block.steps) {
-      if (const auto* compute = std::get_if<Compute>(&step.node)) weigh(held_.at(compute), frame);
-      const auto* loop = std::get_if<For>(&step.node);
-      if (!loop) continue;
-      const auto around = frame.pieces;
-      enter(frame, loop->split, 0);
-      reserve(loop->body, frame);
-      frame.pieces = around;
-    }
+    return std::none_of(values.begin(), values.end(), [&](double v) { return (v != 0) == ask.wanted; });
   }
 
   // The first frame under each group of a level acts for the others.
@@ -292,7 +276,6 @@ class Interpreter {
   // Columns
 
   void run(const Compute& compute, Frame& frame) {
-    weigh(held_.at(&compute), frame);
     const auto& column = compute.column;
     const auto& wires = nest_.scratch.at(column.output).wires;
     auto& to = *frame.tiles[compute.to.index];
@@ -383,35 +366,12 @@ class Interpreter {
     return tile.values[tile.index(at)];
   }
 
-  // What the levels hold while this column runs.
-  void weigh(const Held& held, const Frame& frame) {
-    std::vector<Count::At> now(levels_ - 1);
-    const auto add = [&](BufferId id, std::int64_t values) {
-      auto& level = now[nest_.at(id).level - 1];
-      level.memory_values += values;
-      level.memory_bytes += values * row(nest_.at(id).type).bytes;
-    };
-    const auto size = [&](BufferId id) { return static_cast<std::int64_t>(frame.tiles[id.index]->values.size()); };
-    for (const auto id : held.buffers) add(id, size(id));
-    if (held.overwrites) {
-      const auto [result, operand] = *held.overwrites;
-      const bool first = row(nest_.at(result).type).bytes < row(nest_.at(operand).type).bytes;
-      add(first ? result : operand, -size(operand));
-    }
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      auto& most = count_.levels[i];
-      most.memory_values = std::max(most.memory_values, now[i].memory_values);
-      most.memory_bytes = std::max(most.memory_bytes, now[i].memory_bytes);
-    }
-  }
-
   const LoopNest& nest_;
   const Hardware& hardware_;
   std::size_t levels_;
   Values& values_;
   bool all_asked_;
   Count count_;
-  std::map<const Compute*, Held> held_;
   std::map<ExprId, bool> varies_;
   std::vector<Tile> arrays_;
   std::vector<std::int64_t> positions_;

@@ -192,7 +192,7 @@ std::int64_t Search::grain(const Beginning& beginning, std::size_t split) const 
 
 bool Search::holds(const Beginning& beginning) {
   const auto& shape = shapes_.at(beginning.shape);
-  shape.model.least_held(beginning.least, least_);
+  shape.model.least_held(beginning.least, beginning.most, least_);
   for (std::size_t level = 1; level <= shape.level; ++level)
     if (!scoring_.holds(shape.model, least_, level, false)) return false;
   return true;
@@ -264,7 +264,7 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   const auto& shape = shapes_.at(beginning.shape);
   ++tally_.evaluated;
   if (!holds_together(beginning)) return false;
-  shape.model.least_held(beginning.least, least_);
+  shape.model.least_held(beginning.least, beginning.most, least_);
   shape.model.least_moved(beginning.most, least_, most_,
                           shape.whole ? grains(beginning) : std::span<const std::int64_t>());
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
@@ -326,7 +326,7 @@ bool Search::holds_together(const Beginning& beginning) {
     if (!memory.shared || !memory.capacity) continue;
     sizes_ = beginning.least;
     for (std::size_t i = 0; i < splits.size(); ++i)
-      if (splits[i].level == level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
+      if (splits[i].level >= level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
         sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
     shape.model.least_held(sizes_, level, bound_);
     if (!scoring_.holds(shape.model, bound_, level, true)) return false;

@@ -139,7 +139,7 @@ bool smallest_fit(const Space& space) {
     for (const auto& split : shape.partition.splits)
       sizes.push_back(std::min(space.divisor(split), size_of(space.derivation->scratch, split.wire)));
     Figures figures;
-    CostModel(shape, *space.hardware).least_held(sizes, figures);
+    CostModel(shape, *space.hardware).least_held(sizes, sizes, figures);
     fit = static_cast<double>(figures.levels[core].memory_bytes) <= space.hardware->levels[core].room();
   });
   return fit;

@@ -70,7 +70,7 @@ Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
 // Of pieces that masks leave out, the smallest leave out most.
 double Launches::least(Shape& shape, std::span<const std::int64_t> smallest, std::span<const std::int64_t> largest) {
   if (!shape.is_dealt()) return 0;
-  shape.model().least_held(shape.to_core(smallest), held_);
+  shape.model().least_held(shape.to_core(smallest), shape.to_core(largest), held_);
   shape.model().least_moved(shape.to_core(largest), held_, figures_);
   return least_launch_seconds(shape.resized(largest), shape.model().demand(figures_));
 }

@@ -22,17 +22,22 @@ std::int64_t held(const Level& level, const Figures::At& at, Model model) {
   return model == Model::ideal ? at.ideal_memory_bytes : at.memory_bytes;
 }
 
+double held_by_all(const Level& level, const Figures::At& at, Model model) {
+  if (level.in_values) return static_cast<double>(model == Model::ideal ? at.ideal_fullest_values : at.fullest_values);
+  return static_cast<double>(model == Model::ideal ? at.ideal_fullest_bytes : at.fullest_bytes);
+}
+
 }  // namespace
 
 double Scoring::excess(const CostModel& model, const Figures& figures) const {
-  double all = 0;
+  double all = std::max(0.0, model.outermost() / hardware_.levels[0].room() - 1);
   for (std::size_t i = 1; i < hardware_.levels.size(); ++i) {
     const auto& level = hardware_.levels[i];
     const auto& at = figures.levels[i];
     const auto one = static_cast<double>(held(level, at, goal_.model));
     const auto groups = static_cast<double>(at.groups_per_parent);
     double over = std::max(0.0, one / model.room(i, at.groups_per_parent) - 1);
-    if (level.shared && level.capacity) over = std::max(over, one * groups / level.capacity->value - 1);
+    over = std::max(over, held_by_all(level, at, goal_.model) / model.room_of_all(i) - 1);
     if (level.max_groups) over += std::max(0.0, groups / static_cast<double>(*level.max_groups) - 1);
     all += over;
   }
@@ -84,9 +89,10 @@ Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t
 bool Scoring::holds(const CostModel& model, const Figures& figures, std::size_t level, bool together) const {
   if (nearest_) return true;
   const auto& memory = hardware_.levels[level];
-  const auto one = static_cast<double>(held(memory, figures.levels[level], goal_.model));
-  if (!together) return one <= model.room(level, 1);  // the fewest groups have most room
-  return one * static_cast<double>(figures.levels[level].groups_per_parent) <= memory.capacity->value;
+  const auto& at = figures.levels[level];
+  if (!together && static_cast<double>(held(memory, at, goal_.model)) > model.room(level, 1))
+    return false;  // the fewest groups have most room
+  return held_by_all(memory, at, goal_.model) <= model.room_of_all(level);
 }
 
 void Scoring::optimistic(const Figures& most, const Figures& least, Known known, Figures& bound) const {
@@ -103,6 +109,10 @@ void Scoring::optimistic(const Figures& most, const Figures& least, Known known,
     at.memory_bytes = held.memory_bytes;
     at.ideal_memory_values = held.ideal_memory_values;
     at.ideal_memory_bytes = held.ideal_memory_bytes;
+    at.fullest_values = held.fullest_values;
+    at.fullest_bytes = held.fullest_bytes;
+    at.ideal_fullest_values = held.ideal_fullest_values;
+    at.ideal_fullest_bytes = held.ideal_fullest_bytes;
     // Finer pieces may be passed over where larger ones are not.
     if (i > known.level && !known.operations) at.transfer_values = at.transfer_bytes = 0;
   }

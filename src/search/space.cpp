@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "diagram/operands.hpp"
 #include "search/divisors.hpp"
@@ -41,6 +43,20 @@ bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
 
+// Where a level has one child, all groups below a stream but one would wait, each with what it carries: one group of
+// all of it carries no more.
+bool may_group(const Space& space, std::size_t level, std::size_t first_stream) {
+  const auto& memory = space.hardware->levels[level];
+  return level <= first_stream || memory.shared || memory.count > 1;
+}
+
+std::size_t outermost_stream(const Partition& partition) {
+  auto level = std::numeric_limits<std::size_t>::max();
+  for (const auto& split : partition.splits)
+    if (split.kind == SplitKind::stream) level = std::min(level, split.level);
+  return level;
+}
+
 // As many as keep the shapes to some hundred, whatever is written by hand: what completes a plan from its core on is
 // the plan.
 std::size_t most_streams(const Space& space) {
@@ -64,8 +80,9 @@ class Continuations {
       if (split.kind == SplitKind::stream) wires_.push_back(split.wire);
   }
   void run() {
+    const bool groups = may_group(space_, level_, outermost_stream(partition_));
     for (const auto wire : space_.grouped)
-      if (!has(wires_, wire)) partition_.splits.push_back({SplitKind::group, wire, 1, level_});
+      if (groups && !has(wires_, wire)) partition_.splits.push_back({SplitKind::group, wire, 1, level_});
     streams(0);
   }
 
@@ -130,19 +147,22 @@ class Counter {
   }
   std::int64_t sizes() {
     std::int64_t all = 1;
+    auto outermost = outermost_stream(space_.fixed);
+    for (const auto& levels : streams_)
+      for (const auto level : levels) outermost = std::min(outermost, level);
     for (std::size_t i = 0; i < wires_.size() && all > 0; ++i) {
-      const auto [known, fresh] = known_.try_emplace({wires_[i], streams_[i]}, 0);
-      if (fresh) known->second = chains(wires_[i], streams_[i]);
+      const auto [known, fresh] = known_.try_emplace({wires_[i], streams_[i], outermost}, 0);
+      if (fresh) known->second = chains(wires_[i], streams_[i], outermost);
       all = times(all, known->second);
     }
     return all;
   }
-  std::int64_t chains(WireId wire, const std::vector<std::size_t>& streams);
+  std::int64_t chains(WireId wire, const std::vector<std::size_t>& streams, std::size_t first_stream);
 
   const Space& space_;
   std::vector<WireId> wires_;
   std::vector<std::vector<std::size_t>> streams_;  // by wire, the levels that stream it
-  std::map<std::pair<WireId, std::vector<std::size_t>>, std::int64_t> known_;
+  std::map<std::tuple<WireId, std::vector<std::size_t>, std::size_t>, std::int64_t> known_;
 };
 
 // Chains of sizes along one wire: each within the piece before it.
@@ -171,14 +191,14 @@ class Chains {
 };
 
 // The splits along one wire, outermost first; groups stand outside all streams.
-std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& streams) {
+std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& streams, std::size_t first_stream) {
   std::vector<Split> groups, loops;
   for (const auto& split : space_.fixed.splits)
     if (split.wire == wire) (split.kind == SplitKind::group ? groups : loops).push_back(split);
   const bool fixed = !loops.empty();
   for (auto level = space_.first; level < space_.hardware->levels.size(); ++level) {
     const bool above = fixed || std::ranges::any_of(streams, [&](std::size_t s) { return s < level; });
-    if (has(space_.grouped, wire) && !above) groups.push_back({SplitKind::group, wire, 1, level});
+    if (has(space_.grouped, wire) && !above && may_group(space_, level, first_stream)) groups.push_back({SplitKind::group, wire, 1, level});
     if (has(streams, level)) loops.push_back({SplitKind::stream, wire, 1, level});
   }
   groups.insert(groups.end(), loops.begin(), loops.end());

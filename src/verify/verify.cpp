@@ -159,9 +159,7 @@ VerifiedLevel compare(const LevelCost& predicted, const Count& count, const Leve
       count.levels.at(predicted.level - 1)};
   verified.matches = verified.predicted == verified.counted;
   const auto held = level.in_values ? verified.counted.memory_values : verified.counted.memory_bytes;
-  verified.room = level.room();
-  if (predicted.together > 1)
-    verified.room = std::min(verified.room * static_cast<double>(predicted.together), *predicted.capacity);
+  verified.room = predicted.capacity.value_or(level.room());
   verified.fits = static_cast<double>(held) <= verified.room;
   return verified;
 }
