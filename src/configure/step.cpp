@@ -348,7 +348,8 @@ Kernel down_to(const Kernel& kernel, std::size_t level) {
 Partition without_idle_labels(const Diagram& diagram, const Partition& partition, std::size_t first) {
   Partition kept;
   for (std::size_t i = 0; i < partition.splits.size(); ++i)
-    if (partition.splits[i].level < first || !is_idle(diagram, partition, i)) kept.splits.push_back(partition.splits[i]);
+    if (partition.splits[i].level < first || !is_idle(diagram, partition, i))
+      kept.splits.push_back(partition.splits[i]);
   return kept;
 }
 

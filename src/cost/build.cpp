@@ -269,9 +269,8 @@ class CostModelBuilder {
         if (auto column = at_level(held, level); !column.held.empty()) model_.columns_.push_back(std::move(column));
     keep_largest(model_.columns_);
     model_.instants_.resize(leaf_ + 1);
-    if (leaf_ > 1 && std::any_of(hardware_.levels.begin() + 2, hardware_.levels.end(), [](const Level& level) {
-          return !level.shared;
-        }))
+    if (leaf_ > 1 && std::any_of(hardware_.levels.begin() + 2, hardware_.levels.end(),
+                                 [](const Level& level) { return !level.shared; }))
       find_instants(all);
     share();
   }
@@ -315,8 +314,7 @@ class CostModelBuilder {
   using Turns = std::vector<std::vector<Turn>>;  // by column
   std::vector<CostModel::Instant> instants(const std::vector<Held>& all, const Turns& taken, std::size_t level) const {
     std::vector<CostModel::Instant> made;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      made.push_back({at_level(all[i], level), 0, waiting(taken[i], level)});
+    for (std::size_t i = 0; i < all.size(); ++i) made.push_back({at_level(all[i], level), 0, waiting(taken[i], level)});
     for (auto below = level + 1; below <= leaf_; ++below) {
       if (hardware_.levels[below].shared) continue;
       std::map<std::size_t, CostModel::Instant> of_turn;

@@ -444,7 +444,8 @@ template <class Weight>
 std::int64_t CostModel::fullest(std::size_t level, std::optional<std::int64_t> at_work, Figures& figures,
                                 const Weight& weight) const {
   instances(level, figures);
-  if (instants_[level].empty()) return multiplied(figures.instances[0], at_work ? *at_work : largest(level, figures, weight));
+  if (instants_[level].empty())
+    return multiplied(figures.instances[0], at_work ? *at_work : largest(level, figures, weight));
   const auto below = turns_below(level, figures);
   std::int64_t most = 0;
   for (const auto& instant : instants_[level]) {

@@ -50,12 +50,13 @@ std::string gains_text(const Gains& gains, const Level& level) {
   return join(words, "; ");
 }
 
-// It is of all sizes of these splits, in the room that there is: other splits may move less, and so may what does not fit.
+// It is of all sizes of these splits, in the room that there is: other splits may move less, and so may what does not
+// fit.
 std::string bound_text(const KernelCost& cost) {
   const auto least = *cost.closed_form.bound_values;
   const auto here = static_cast<double>(cost.levels.front().transfer_values);
-  const auto text = fmt::format("with these splits, no sizes that fit move fewer than {} values, to leading order; ",
-                                counted(least));
+  const auto text =
+      fmt::format("with these splits, no sizes that fit move fewer than {} values, to leading order; ", counted(least));
   if (!cost.overruns.empty()) return text + fmt::format("this one does not fit, and moves {}", counted(here));
   const auto times = ratio(here / least);
   return text + fmt::format("this one moves {}{}", counted(here),

@@ -195,9 +195,9 @@ class Liveness {
   std::vector<const Compute*> columns_;
   std::vector<const Block*> blocks_;  // of the columns
   std::map<BufferId, const Block*> home_;
-  std::vector<Looped> loops_;                          // in the order of the text
-  std::set<std::size_t> open_;                         // of them, those around what is visited
-  std::map<BufferId, std::set<std::size_t>> around_;   // and around the block of a buffer
+  std::vector<Looped> loops_;                         // in the order of the text
+  std::set<std::size_t> open_;                        // of them, those around what is visited
+  std::map<BufferId, std::set<std::size_t>> around_;  // and around the block of a buffer
   std::map<BufferId, std::optional<BufferId>> from_;
   std::size_t next_ = 0;
 };

@@ -117,7 +117,11 @@ struct Piece {
 class Walk {
  public:
   Walk(const LoopNest& nest, const Hardware& hardware)
-      : nest_(nest), hardware_(hardware), levels_(hardware.levels.size()), reading_(nest), sizes_(nest.buffers.size()) {}
+      : nest_(nest),
+        hardware_(hardware),
+        levels_(hardware.levels.size()),
+        reading_(nest),
+        sizes_(nest.buffers.size()) {}
 
   std::vector<Residents> run() {
     auto groups = all_groups();
@@ -330,8 +334,7 @@ class Walk {
     std::int64_t widest = 0;
     if (pieces_[result].first != at) return widest;
     for (const auto operand : operands)
-      if (operand != result && pieces_[operand].last == at)
-        widest = std::max(widest, width(pieces_[operand].buffer));
+      if (operand != result && pieces_[operand].last == at) widest = std::max(widest, width(pieces_[operand].buffer));
     return widest;
   }
 

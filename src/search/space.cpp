@@ -198,7 +198,8 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   const bool fixed = !loops.empty();
   for (auto level = space_.first; level < space_.hardware->levels.size(); ++level) {
     const bool above = fixed || std::ranges::any_of(streams, [&](std::size_t s) { return s < level; });
-    if (has(space_.grouped, wire) && !above && may_group(space_, level, first_stream)) groups.push_back({SplitKind::group, wire, 1, level});
+    if (has(space_.grouped, wire) && !above && may_group(space_, level, first_stream))
+      groups.push_back({SplitKind::group, wire, 1, level});
     if (has(streams, level)) loops.push_back({SplitKind::stream, wire, 1, level});
   }
   groups.insert(groups.end(), loops.begin(), loops.end());
