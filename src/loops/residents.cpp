@@ -231,9 +231,12 @@ class Walk {
     }
   }
 
-  // Instants: a column of all groups that work side by side takes one; a save belongs to the column before it.
+  // Instants: a column of all groups that work side by side takes one, and so do loads without a column behind them; a
+  // save belongs to the column before it.
 
   void work(std::span<const Nest> steps, const Groups& groups) {
+    if (std::ranges::none_of(steps, [](const Nest& step) { return std::holds_alternative<Compute>(step.node); }))
+      load(steps, groups);
     for (const auto& step : steps) {
       if (const auto* compute = std::get_if<Compute>(&step.node)) {
         ++now_;
@@ -246,15 +249,22 @@ class Walk {
       }
     }
   }
+  void load(std::span<const Nest> steps, const Groups& groups) {
+    ++now_;
+    for (const auto& step : steps)
+      if (const auto* load = std::get_if<Load>(&step.node))
+        for (auto* group : groups) need(load->to, *group, now_);
+  }
   void run(const Compute& compute, Group& group) {
     group.last = now_;
     for (const auto id : reading_.of(compute).buffers) need(id, group);
     if (!compute.column.fold) note_overwriting(compute, group);
   }
-  void need(BufferId id, const Group& group) {
+  void need(BufferId id, const Group& group) { need(id, group, group.last); }
+  void need(BufferId id, const Group& group, Instant at) {
     auto& piece = pieces_[group.piece_of.at(id)];
-    piece.first = piece.first < 0 ? group.last : std::min(piece.first, group.last);
-    piece.last = std::max(piece.last, group.last);
+    piece.first = piece.first < 0 ? at : std::min(piece.first, at);
+    piece.last = std::max(piece.last, at);
   }
   // Of each group that has one, a piece for all groups below it.
   void begin(BufferId id, const Groups& groups) {

@@ -265,6 +265,7 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   ++tally_.evaluated;
   if (!holds_together(beginning)) return false;
   shape.model.least_held(beginning.least, beginning.most, least_);
+  if (!scoring_.keeps(kept_share(shape, least_, *space_.hardware))) return false;
   shape.model.least_moved(beginning.most, least_, most_,
                           shape.whole ? grains(beginning) : std::span<const std::int64_t>());
   scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},

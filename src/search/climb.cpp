@@ -107,7 +107,10 @@ class Climber {
   Height height() {
     shape_.model.compared(sizes_, figures_);
     scoring_.optimistic(figures_, figures_, {true, shape_.level, shape_.whole || shape_.operations}, bound_);
-    const auto excess = scoring_.fits(shape_.model, bound_) ? 0 : scoring_.excess(shape_.model, bound_) + 1e-9;
+    const bool fits = scoring_.fits(shape_.model, bound_);
+    const auto kept = kept_share(shape_, figures_, *space_.hardware);
+    const auto excess =
+        fits && scoring_.keeps(kept) ? 0 : scoring_.excess(shape_.model, bound_) + std::max(0.0, kept - 1) + 1e-9;
     Launched launched;
     if (scoring_.times_launches() && shape_.launches) launched = space_.launches->time(*shape_.launches, sizes_);
     return {figures_.overflow ? 1e300 : excess, scoring_.score(shape_.model, bound_, labels(), launched)};

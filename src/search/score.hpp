@@ -46,6 +46,8 @@ class Scoring {
   double excess(const CostModel&, const Figures&) const;
   // Whether one group at a level, or with `together` all groups of a parent, hold what they must.
   bool holds(const CostModel&, const Figures&, std::size_t level, bool together) const;
+  // Whether so much of the innermost memories may be kept from piece to piece.
+  bool keeps(double share) const { return nearest_ || share <= 1; }
   // How far a beginning goes that is to be bounded.
   struct Known {
     bool settled;       // the number of blocks

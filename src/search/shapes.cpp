@@ -2,6 +2,9 @@
 #include "search/shapes.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "loops/turns.hpp"
 
 namespace napkin {
 namespace {
@@ -32,7 +35,48 @@ bool rewrites(const Derivation& derivation, WireId wire) {
          });
 }
 
+// States alone: tiles that a deeper stream moves are loaded there. The model has a holding for every buffer of the
+// nest, in its order.
+std::vector<std::vector<std::size_t>> kept_across(const Kernel& kernel, std::size_t level, const Hardware& hardware) {
+  std::vector<std::vector<std::size_t>> all;
+  const auto leaf = hardware.levels.size() - 1;
+  const auto nest = lower(kernel, hardware);
+  std::set<BufferId> states;
+  for (const auto& column : held(nest))
+    if (column.compute->carried) states.insert(*column.compute->carried);
+  const auto add = [&](const std::vector<BufferId>& buffers) {
+    std::vector<std::size_t> kept;
+    for (const auto id : buffers)
+      if (nest.at(id).level == leaf && states.contains(id)) kept.push_back(id.index);
+    if (!kept.empty() && std::ranges::find(all, kept) == all.end()) all.push_back(std::move(kept));
+  };
+  for (const auto& column : turns(nest))
+    for (const auto& turn : column)
+      if (turn.level == level + 1) add(turn.before), add(turn.after);
+  return all;
+}
+
+bool has_streams(const Partition& partition) {
+  return std::ranges::any_of(partition.splits, [](const Split& split) { return split.kind == SplitKind::stream; });
+}
+
 }  // namespace
+
+double kept_share(const Shape& shape, const Figures& held, const Hardware& hardware) {
+  const auto leaf = hardware.levels.size() - 1;
+  double room = shape.model.room_of_all(leaf), most = 0;
+  for (auto level = shape.level + 1; level <= leaf; ++level)
+    if (level < leaf || !hardware.levels[level].shared) room *= static_cast<double>(hardware.levels[level].count);
+  for (const auto& kept : shape.kept) {
+    double all = 0;
+    for (const auto i : kept) {
+      const auto width = hardware.levels[leaf].in_values ? 1 : shape.model.holdings()[i].bytes;
+      all += static_cast<double>(held.holdings[i]) * width;
+    }
+    most = std::max(most, all / room);
+  }
+  return most;
+}
 
 void Shapes::add(const Kernel& kernel, std::size_t level, std::vector<std::size_t>& to) {
   const auto wires = streamed(kernel.partition);
@@ -45,6 +89,8 @@ void Shapes::add(const Kernel& kernel, std::size_t level, std::vector<std::size_
                   .model = CostModel(kernel, *space_.hardware),
                   .whole = level + 1 >= space_.hardware->levels.size(),
                   .operations = operations});
+  if (!all_.back().whole && has_streams(kernel.partition))
+    all_.back().kept = kept_across(kernel, level, *space_.hardware);
   if (space_.launches && level >= space_.launches->level())
     all_.back().launches = &space_.launches->shape(kernel.partition);
 }

@@ -17,9 +17,16 @@ struct Shape {
   bool whole = false;       // down to the innermost level
   bool operations = false;  // what continues it computes no less
   bool continued = false;
+  // Of each edge of a stream: the state that is kept across it at the innermost level, however that is split; indices
+  // into the model's holdings.
+  std::vector<std::vector<std::size_t>> kept{};
   Launches::Shape* launches = nullptr;  // where it is known how a core runs it
   std::vector<std::size_t> next{};      // shapes that continue it by one level
 };
+
+// Of all memories of the innermost level below one group of the shape, the share that they must keep from piece to
+// piece of a stream; `held` is of the smallest sizes.
+double kept_share(const Shape&, const Figures& held, const Hardware&);
 
 // Built where they are asked for.
 class Shapes {

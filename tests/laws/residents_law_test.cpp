@@ -105,7 +105,7 @@ TEST_CASE("a memory holds at its fullest instant what a walk of all groups finds
   }
   CHECK(seen.checked > law_diagrams());
   CHECK(seen.fitting > seen.checked / 20);
-  CHECK(seen.waiting > seen.checked / 60);
+  CHECK(seen.waiting > law_diagrams() / 100);
 }
 
 TEST_CASE("what a search finds holds no more at its fullest instant than there is room", "[residents]") {
