@@ -85,6 +85,24 @@ T[] = sum[r, x](A[r, x])
 output M; output W; output Z; output T
 )";
 
+// What stands at the greatest, the second greatest, and extremes of what finished reductions change.
+constexpr const char* ranks = R"(diagram ranks
+axis q = 40; axis x = 96
+input A: f16[q, x]; input W: f32[q, x]
+P[q] = max[x](where(A[q, x] == max[x](A[q, x]), W[q, x], -inf))
+S[q] = max[x](where(A[q, x] < max[x](A[q, x]), A[q, x], -inf))
+D[q] = max[x](abs(W[q, x] - mean[x](W[q, x]))) + max[x](W[q, x] * sum[x](W[q, x]))
+output P; output S; output D
+)";
+// The same of a product, which the matrix units compute.
+constexpr const char* ranked_scores = R"(diagram ranked_scores
+axis q = 64; axis x = 96; axis d = 32
+input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x, d]
+S[q, x] = sum[d](Q[q, d] * K[x, d])
+O[q, d] = sum[x](where(S[q, x] < max[x](S[q, x]), S[q, x], 0) * V[x, d])
+output O
+)";
+
 constexpr const char* epilogue = R"(diagram epilogue
 axis m = 4096; axis n = 4096; axis k = 4096
 input A: f16[m, k]; input B: f16[k, n]; input bias: f16[n]; input R: f16[m, n]
@@ -172,6 +190,11 @@ std::vector<Case> by_hand() {
        {"group int 4 at smem", "group int' 6 at smem", "group y' 4 at smem", "group int'' 8, stream x'' 5 at smem"},
        {"", "int=11 x=5 y=2"}},
       {"pointwise", pointwise, {"group q 2 at smem"}, {"", "q=3 x=17"}},
+      {"ranks",
+       ranks,
+       {"group q 8, stream x 32 at smem", "group q 8, stream x 32 at smem", "stream x 16 at smem"},
+       {"", "q=5 x=3", "q=9 x=70"}},
+      {"ranked_scores", ranked_scores, {"group q 32, stream x 32 at smem"}, {"q=7 x=9 d=5", "q=40 x=70 d=32"}},
       {"reductions",
        reductions,
        {"stream x 8 at smem", "group r 8 at smem", "group r 8, stream x 16 at smem", "stream x 4 at smem"},
