@@ -20,7 +20,7 @@ run_tests() {
 }
 attribute() { sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
 
-need_packages "${build_packages[@]}" clang-format python3 librsvg2-bin
+need_packages "${build_packages[@]}" clang-format python3 python3-numpy librsvg2-bin
 # Only for the tests of pages in a browser and of operators of PyTorch, which are skipped without them.
 want_packages chromium nodejs npm
 want_packages python3-torch libtorch-dev python3-setuptools

@@ -292,10 +292,11 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
     return when ? apply("where", {condition, inside, outside}) : apply("where", {condition, outside, inside});
   };
   Sum all;
-  for (const auto& term : sum) {
+  for (const auto& term : is_shift(sum) ? atom(build(sum)) : sum) {
     auto separated = separate(term);
     const auto* parts = std::get_if<Separated>(&separated);
-    if (!parts || parts->shift) return atom(choice(build(sum), zero), moved_in(sum));
+    const bool rounds = parts && std::ranges::any_of(parts->shifts, &Shift::rounded);
+    if (!parts || rounds) return atom(choice(build(sum), zero), moved_in(sum));
     const auto kept = [&](const Factors& factors) {
       Term product;
       product.factors = factors;
@@ -312,6 +313,7 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
       piece.factors = bare ? atom(choice(build(piece), zero))[0].factors : kept(piece.factors);
       piece.rounded = kept(piece.rounded);
     }
+    for (const auto& shift : parts->shifts) piece.factors = combined(piece.factors, {{shift.base, shift.power}});
     all = add(all, {napkin::multiplied(piece, parts->state)});
   }
   return all;

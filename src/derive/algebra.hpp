@@ -56,19 +56,19 @@ class Algebra {
 
   // While sums are kept, what multiplies, raises or rounds a sum that mixes piece and state leaves it as it stands.
   void keep_sums(bool keep) { keeps_sums_ = keep; }
-  // While shifts are kept, a power of a sum that adds a piece to finished reductions is one factor and is not
-  // multiplied out.
+  // While shifts are kept, powers of sums that add a piece to finished reductions are factors and are not multiplied
+  // out.
   void keep_shifts(bool keep) { keeps_shifts_ = keep; }
   struct Shift {
     ExprId base;
     double power;
     bool rounded;  // inside the term's cast
   };
-  // u * v with u determined by the piece and v by finished reductions; the expression that mixes them if none. One
-  // shift may stand beside them.
+  // u * v with u determined by the piece and v by finished reductions; the expression that mixes them if none. Shifts
+  // may stand beside them.
   struct Separated {
     Term piece, state;
-    std::optional<Shift> shift{};
+    std::vector<Shift> shifts{};
   };
   std::variant<Separated, ExprId> separate(const Term&);
 

@@ -66,19 +66,60 @@ class StateAnalysis {
   // v varies along wires that the column folds too: the state keeps them, and finish folds.
   Sum fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over);
 
-  // Sums of powers about a running mean.
-  // A sum that has a running mean, for the sake of another one: as many times the mean as there are terms.
-  std::optional<Sum> mean_of(const Column& column, const Sum& body);
-  // sum of u (w + v)^k, v of finished reductions: moments of w about its running mean, and in finish about -v.
-  std::optional<Sum> about_means(const Column& column);
-  // A plain sum of differences gains nothing, and what waits may not vary along the wires that are folded.
-  bool worth_centring(const Column& column, const Shifted& found);
-  static bool plain_weight(const Shifted& found) { return trivial(found.piece) && found.piece.rounded.empty(); }
-  Sum about_mean(const Column& column, const Shifted& found);
-  // The moment of the next power after `lower`: none where it is zero.
-  std::optional<ArrayId> moment_for(const Column& column, const Shifted& found, std::size_t centre,
-                                    const std::vector<WireId>& over, const std::vector<std::optional<ArrayId>>& lower);
-  std::size_t centre_for(const Sum& body, const std::vector<WireId>& over);
+  // Sums of products of shifts, u (w + v)^k (w' + v')^j ..: moments about centres of the w, and in finish about the -v.
+  std::optional<Sum> about_centres(const Column& column);
+  std::optional<Shifted> shifted(const Term&);
+  // Terms of a plain sum that are one shift, where carried extremes are subtracted from pieces.
+  std::optional<Shifted> subtracted_extreme(const Column& column, Sum& plain);
+  // What waits may not vary along the wires that are folded.
+  bool can_centre(const Column& column, const Shifted& found);
+  Sum about_centre(const Column& column, const Shifted& found);
+  // The distances from the centres, to what the powers lack of the greatest; none where one is zero.
+  std::optional<Term> distances(const std::vector<Sum>& off, const Powers& greatest, const Powers& powers);
+  Sum never_below_zero(const Column& column, const Sum& value);
+  // A number that finish makes of the states before it comes to the column.
+  ArrayId finished_array(const Column& column, const std::vector<WireId>& wires, ExprId value);
+  Term read_term(ArrayId array);
+  Term exponential_of(const Reference& reference);
+
+  std::size_t centre_for(const Column& column, const Shifted& found, const Shifted::Part& part);
+  // `waiting`: the exponent of what the sum is multiplied with in finish.
+  std::size_t mean_for(const Column& column, const Averaged& of, const Sum& waiting);
+  std::size_t state_of(ArrayId array) const;
+  static Term weight_of(Term piece);
+  static bool counts(const Term& piece) { return trivial(piece) && piece.rounded.empty(); }
+  // Which weights the running mean of a shift's pieces has.
+  Term weight_for(const Term& piece, const Shifted::Part& part);
+  // The factors of a piece that are never negative.
+  Term never_negative(const Term& piece);
+  bool subtracts_mean(const Shifted::Part& part, const Term& weight);
+  static std::optional<double> ratio(const Sum& a, const Sum& b);  // of b to a, of either sign
+  // The carried extremes that a sum of finished reductions subtracts, with their factors.
+  std::vector<Centre::Extreme> extremes_in(const Sum& offset);
+  // How far the centre is from what the file subtracts.
+  Sum off_centre(std::size_t centre, const Shifted::Part& part);
+
+  // All moments of powers up to the greatest.
+  std::map<Powers, ArrayId> moments_for(const Column& column, const Moment& greatest, const Term& piece,
+                                        const std::vector<WireId>& over, const Sum& waiting);
+  ArrayId moment_for(const Column& column, const Moment& moment, const Term& piece, const std::vector<WireId>& over,
+                     const Sum& waiting, bool named);
+  ArrayId add_state(ArrayId array, const Column& column, const Term& body, const std::vector<WireId>& over,
+                    std::optional<Reference> reference, std::optional<Moment> moment);
+
+  // A sum of u * w, w of a known centre c: c times the sum of u, and the sum of u * (w - c).
+  std::optional<Sum> sum_about_centre(const Column& column, const Sum& piece, const std::vector<WireId>& over,
+                                      const Sum& waiting);
+  // A sum that is made of a centre.
+  struct Made {
+    std::size_t centre;
+    ArrayId sum, first;  // the first moment about the centre
+    Sum value;           // what the sum is made of
+    Factors total;       // of the weights
+  };
+  const Made& sum_for(const Column& column, const Averaged& known, const std::vector<WireId>& over, const Sum& waiting);
+  // Choices with zero taken apart into a condition that counts and what is counted.
+  Sum spread(const Sum& sum);
   static std::vector<WireId> within(const std::vector<WireId>& wires, const std::set<WireId>& set);
   // Positions that a reduction over the wire takes: counted where only a piece is at hand.
   Factors size_of(WireId wire);
@@ -200,6 +241,7 @@ class StateAnalysis {
   std::set<ArrayId> positive_;
   std::set<ArrayId> at_least_one_;  // sums that hold the term of their reference
   Ranges ranges_;
+  std::vector<Made> made_;
   bool writes_exponentials_ = true;
   States found_;
 };

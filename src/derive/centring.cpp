@@ -1,27 +1,12 @@
-// Sums of powers of a difference become moments about a running mean; see moments.hpp.
+// Sums of products of shifts become moments about centres that are carried; see moments.hpp.
 #include <algorithm>
+#include <cmath>
 
 #include "derive/analysis.hpp"
 
 namespace napkin {
 
-std::optional<Sum> StateAnalysis::mean_of(const Column& column, const Sum& body) {
-  if (body.empty() || algebra_.dependence(body).state || !algebra_.dependence(body).piece) return {};
-  const bool flips = body[0].coefficient < 0;
-  const Sum upright = flips ? scale(body, -1) : body;
-  const auto over = within(column.over, free_of(upright));
-  if (std::ranges::find(learnt_.centred, centre_key(scratch_, algebra_, upright, over)) == learnt_.centred.end())
-    return {};
-  Term sum;
-  sum.coefficient = flips ? -1 : 1;
-  sum.factors = {{read_whole(scratch_, found_.centres.at(centre_for(upright, over)).mean), 1}};
-  for (const auto wire : column.over) sum.factors = combined(sum.factors, size_of(wire));
-  found_.rules.insert(Rule::moments);
-  step(Rule::moments, column, body, {sum}, "a sum is its running mean, once for every term");
-  return Sum{sum};
-}
-
-std::optional<Sum> StateAnalysis::about_means(const Column& column) {
+std::optional<Sum> StateAnalysis::about_centres(const Column& column) {
   algebra_.keep_shifts(true);
   const Sum body = algebra_.normal(column.value);
   Sum plain;
@@ -30,95 +15,382 @@ std::optional<Sum> StateAnalysis::about_means(const Column& column) {
   for (const auto& term : body) {
     const auto separated = algebra_.separate(term);
     const auto* parts = std::get_if<Algebra::Separated>(&separated);
-    if (parts && !parts->shift) {
+    if (parts && parts->shifts.empty()) {
       plain.push_back(term);
       continue;
     }
-    auto found = shifted(algebra_, term);
-    fine = fine && found && worth_centring(column, *found);
+    auto found = shifted(term);
+    fine = fine && found && can_centre(column, *found);
     if (fine) shifts.push_back(std::move(*found));
   }
   algebra_.keep_shifts(false);
+  if (auto found = subtracted_extreme(column, plain)) shifts.push_back(std::move(*found));
   if (!fine || shifts.empty()) return {};
   auto value = plain.empty() ? std::optional(Sum{}) : summed(column, plain, false);
   if (!value) return {};
   show_written_out(column, body);
-  for (const auto& shift : shifts) *value = add(*value, about_mean(column, shift));
+  for (const auto& shift : shifts) *value = add(*value, about_centre(column, shift));
   found_.rules.insert({Rule::moments, Rule::cascade});
-  step(Rule::moments, column, body, *value, "about the running mean nothing large cancels");
+  step(Rule::moments, column, body, *value, "about a centre that is carried nothing large cancels");
   return value;
 }
 
-bool StateAnalysis::worth_centring(const Column& column, const Shifted& found) {
-  const auto over = within(column.over, free_of(found.body));
-  if (std::ranges::find(over, wire_) == over.end()) return false;
-  if (!within(column.over, free_of({found.state})).empty() || !within(column.over, free_of(found.offset)).empty())
-    return false;
-  return found.power > 1 || !plain_weight(found);
+std::optional<Shifted> StateAnalysis::shifted(const Term& term) {
+  auto separated = algebra_.separate(term);
+  auto* parts = std::get_if<Algebra::Separated>(&separated);
+  if (!parts || parts->shifts.empty()) return {};
+  Shifted found{parts->piece, parts->state, {}, false};
+  for (const auto& shift : parts->shifts) {
+    Shifted::Part part{{}, {}, static_cast<int>(shift.power)};
+    for (const auto& one : algebra_.normal(shift.base))
+      (algebra_.dependence(one).piece ? part.body : part.offset).push_back(one);
+    if (part.body[0].coefficient < 0) {
+      part.body = scale(part.body, -1), part.offset = scale(part.offset, -1);
+      if (part.power % 2 != 0) found.state.coefficient *= -1;
+    }
+    found.rounded = found.rounded || shift.rounded;
+    found.parts.push_back(std::move(part));
+  }
+  const bool single = found.parts.size() == 1 && found.parts[0].power == 1;
+  return found.rounded && !single ? std::nullopt : std::optional(found);
 }
 
-Sum StateAnalysis::about_mean(const Column& column, const Shifted& found) {
-  if (!rounds_alike(column, {found.piece}, {})) return {};
-  const auto centre = centre_for(found.body, within(column.over, free_of(found.body)));
-  auto along = free_of(found.body);
-  along.merge(free_of({found.piece}));
-  std::vector<std::optional<ArrayId>> moments;
-  for (int power = 0; power <= found.power; ++power)
-    moments.push_back(moment_for(column, found, centre, within(column.over, along), moments));
-  Term mean;
-  mean.factors = {{read_whole(scratch_, found_.centres[centre].mean), 1}};
-  const Sum off = add({mean}, found.offset);
+std::optional<Shifted> StateAnalysis::subtracted_extreme(const Column& column, Sum& plain) {
+  Shifted found{{}, {}, {{}, {}}, false};
+  found.parts.resize(1);
+  Sum rest;
+  for (const auto& term : plain) {
+    const auto depends = algebra_.dependence(term);
+    const bool bare = !depends.mixed() && term.exponent.empty() && !term.cast && !term.unrounded;
+    (!bare ? rest : depends.piece ? found.parts[0].body : found.parts[0].offset).push_back(term);
+  }
+  if (found.parts[0].body.empty() || extremes_in(found.parts[0].offset).empty() || !can_centre(column, found))
+    return {};
+  plain = rest;
+  return found;
+}
+
+bool StateAnalysis::can_centre(const Column& column, const Shifted& found) {
+  const auto waits = [&](const Sum& sum) { return !within(column.over, free_of(sum)).empty(); };
+  if (waits({found.state})) return false;
+  return std::ranges::all_of(found.parts, [&](const Shifted::Part& part) {
+    const auto over = within(column.over, free_of(part.body));
+    return !waits(part.offset) && std::ranges::find(over, wire_) != over.end();
+  });
+}
+
+Sum StateAnalysis::about_centre(const Column& column, const Shifted& found) {
+  std::vector<std::size_t> centres;
+  std::vector<Sum> off;
+  Powers greatest;
+  auto along = free_of({found.piece});
+  for (const auto& part : found.parts) {
+    centres.push_back(centre_for(column, found, part));
+    off.push_back(off_centre(centres.back(), part));
+    greatest.push_back(part.power);
+    along.merge(free_of(part.body));
+  }
+  const auto over = within(column.over, along);
+  const auto reference = reference_for({found.piece}, over, found.state.exponent);
+  if (!rounds_alike(column, {found.piece}, reference)) return {};
   Sum value;
-  for (int power = found.power; power >= (off.empty() ? found.power : 0); --power) {
-    const auto& moment = moments[static_cast<std::size_t>(power)];
-    if (!moment) continue;
-    Term term = found.state;
-    term.coefficient *= choose(found.power, power);
-    term.factors = combined(term.factors, {{read_whole(scratch_, *moment), 1}});
-    if (power < found.power)
-      term.factors = combined(term.factors, {{algebra_.build(off), static_cast<double>(found.power - power)}});
+  for (const auto& [powers, moment] :
+       moments_for(column, {centres, greatest, found.rounded, {}}, found.piece, over, found.state.exponent)) {
+    auto term = distances(off, greatest, powers);
+    if (!term) continue;
+    term->coefficient *= choose(greatest, powers);
+    const auto terms = is_zero(powers) && counts(found.piece) ? std::nullopt : std::optional(moment);
+    if (terms) term->factors = combined(term->factors, {{read_whole(scratch_, *terms), 1}});
     for (const auto wire : column.over)
-      if (!along.contains(wire)) term.factors = combined(term.factors, size_of(wire));
-    value = add(value, {term});
+      if (!terms || std::ranges::find(over, wire) == over.end()) term->factors = combined(term->factors, size_of(wire));
+    value = add(value, {*term});
   }
+  const bool even = std::ranges::all_of(greatest, [](int p) { return p % 2 == 0; });
+  if (value.size() > 1 && even && algebra_.positive(found.piece)) value = never_below_zero(column, value);
+  if (reference) value = times(value, exponential_of(*reference));
   note_casts(found.piece);
-  return value;
+  return times(value, found.state);
 }
 
-std::optional<ArrayId> StateAnalysis::moment_for(const Column& column, const Shifted& found, std::size_t centre,
-                                                 const std::vector<WireId>& over,
-                                                 const std::vector<std::optional<ArrayId>>& lower) {
-  const auto power = static_cast<int>(lower.size());
-  const bool plain = plain_weight(found) && !found.rounded;
-  if (plain && power < 2) return power == 0 ? std::optional(found_.centres[centre].count) : std::nullopt;
-  Term body = found.piece;
-  if (power == 0) {
-    if (body.rounded.empty()) body.cast.reset();
-    return found_.all[state_for(column, {body}, over, {}, false, false)].array;
+std::optional<Term> StateAnalysis::distances(const std::vector<Sum>& off, const Powers& greatest,
+                                             const Powers& powers) {
+  Term all;
+  for (std::size_t i = 0; i < powers.size(); ++i) {
+    const int left = greatest[i] - powers[i];
+    if (left == 0) continue;
+    if (off[i].empty()) return {};
+    Term one;
+    one.factors = {{algebra_.build(off[i]), 1}};
+    if (off[i].size() == 1) one = off[i][0];
+    for (int k = 0; k < left; ++k) all = napkin::multiplied(all, one);
   }
-  for (const auto& s : found_.all)
-    if (s.moment && s.moment->centre == centre && s.moment->power == power && s.moment->rounded == found.rounded &&
-        s.over == over && napkin::equal(s.body, Sum{body}))
-      return s.array;
-  Sum varies = found.body;
-  varies.push_back(body);
-  const auto array = state_array(column, varies, over, power == found.power);
+  return all;
+}
+
+// Rounding alone could make it negative.
+Sum StateAnalysis::never_below_zero(const Column& column, const Sum& value) {
+  const ExprId whole = algebra_.build(value), zero = scratch_.intern(Constant{0});
+  const ExprId clamped = algebra_.apply("where", {algebra_.apply("<", {whole, zero}), zero, whole});
+  const auto wires = free_of(value);
+  const auto array = finished_array(column, {wires.begin(), wires.end()}, clamped);
+  positive_.insert(array);
+  return {read_term(array)};
+}
+
+ArrayId StateAnalysis::finished_array(const Column& column, const std::vector<WireId>& wires, ExprId value) {
+  const auto array = new_array(scratch_, std::string(column.fold->state_name), accumulator(scratch_, type(column), value), wires);
+  found_.late_folds[deriving_->output].push_back({array, value, nullptr, {}, {}, {}});
   is_state(array);
-  if (power % 2 == 0 && algebra_.positive(body)) positive_.insert(array);
-  found_.all.push_back({array, column.fold, over, {body}, {}, false, Moment{centre, power, found.rounded, lower}});
   return array;
 }
 
-std::size_t StateAnalysis::centre_for(const Sum& body, const std::vector<WireId>& over) {
-  for (std::size_t i = 0; i < found_.centres.size(); ++i)
-    if (found_.centres[i].over == over && napkin::equal(found_.centres[i].body, body)) return i;
+Term StateAnalysis::read_term(ArrayId array) {
+  Term term;
+  term.factors = {{read_whole(scratch_, array), 1}};
+  return term;
+}
+
+Term StateAnalysis::exponential_of(const Reference& reference) {
+  Term maximum = read_term(found_.all[reference.state].array), term;
+  maximum.coefficient = reference.ratio;
+  term.exponent = {maximum};
+  return term;
+}
+
+// ---- centres ----
+
+std::size_t StateAnalysis::centre_for(const Column& column, const Shifted& found, const Shifted::Part& part) {
+  const Term& piece = found.piece;
+  auto extremes = extremes_in(part.offset);
+  const Term own = never_negative(piece);
+  if (!extremes.empty() && !subtracts_mean(part, {}) && !subtracts_mean(part, own)) {
+    Centre centre{part.body};
+    centre.extremes = std::move(extremes);
+    found_.centres.push_back(std::move(centre));
+    return found_.centres.size() - 1;
+  }
+  const Averaged moment{part.body, weight_of(piece), weight_for(piece, part)};
+  for (const auto& each : {moment, Averaged{moment.body, moment.mean, moment.mean}}) {
+    const auto same = [&](const Averaged& known) { return napkin::equal(known, each); };
+    if (std::ranges::none_of(learnt_.centred, same) && std::ranges::none_of(found_.learnt, same))
+      found_.learnt.push_back(each);
+  }
+  return mean_for(column, moment, found.state.exponent);
+}
+
+std::size_t StateAnalysis::mean_for(const Column& column, const Averaged& of, const Sum& waiting) {
+  auto along = free_of(of.body);
+  along.merge(free_of({of.mean}));
+  const auto over = within(column.over, along);
+  for (std::size_t i = 0; i < found_.centres.size(); ++i) {
+    const auto& centre = found_.centres[i];
+    const bool alike = centre.mean && centre.over == over && napkin::equal(centre.weight, of.mean);
+    if (alike && napkin::equal(centre.body, of.body)) return i;
+  }
+  Centre centre{of.body, of.mean, over};
+  centre.total = state_of(moment_for(column, {}, of.mean, over, waiting, false));
   std::vector<WireId> kept;
-  for (const auto wire : free_of(body))
+  for (const auto wire : free_of(times(of.body, of.mean)))
     if (std::ranges::find(over, wire) == over.end()) kept.push_back(wire);
-  found_.centres.push_back(new_centre(scratch_, body, over, std::move(kept), count_type()));
-  for (const auto array : {found_.centres.back().count, found_.centres.back().mean}) is_state(array);
-  positive_.insert(found_.centres.back().count);
+  centre.mean = new_array(scratch_, "mean", count_type(), std::move(kept));
+  is_state(*centre.mean);
+  found_.centres.push_back(std::move(centre));
   return found_.centres.size() - 1;
+}
+
+std::size_t StateAnalysis::state_of(ArrayId array) const {
+  const auto found = std::ranges::find(found_.all, array, &State::array);
+  return static_cast<std::size_t>(found - found_.all.begin());
+}
+
+Term StateAnalysis::weight_of(Term piece) {
+  if (piece.rounded.empty() && piece.exponent.empty()) piece.cast.reset();
+  return piece;
+}
+
+Term StateAnalysis::weight_for(const Term& piece, const Shifted::Part& part) {
+  for (const auto& known : learnt_.centred)
+    if (napkin::equal(known.body, part.body) && napkin::equal(known.weight, weight_of(piece))) return known.mean;
+  return subtracts_mean(part, {}) ? Term{} : never_negative(piece);
+}
+
+Term StateAnalysis::never_negative(const Term& piece) {
+  Term own;
+  own.exponent = piece.exponent;
+  const ExprId one = scratch_.intern(Constant{1}), zero = scratch_.intern(Constant{0});
+  for (const auto& factor : combined(piece.factors, piece.rounded)) {
+    Term alone;
+    alone.factors = {factor};
+    if (algebra_.positive(alone)) {
+      own.factors = combined(own.factors, {factor});
+      continue;
+    }
+    for (const auto condition : conditions_of(scratch_, alone))
+      own.factors = combined(own.factors, {{algebra_.apply("where", {condition, one, zero}), 1}});
+  }
+  return own;
+}
+
+bool StateAnalysis::subtracts_mean(const Shifted::Part& part, const Term& weight) {
+  const Sum sum = spread(times(part.body, weight));
+  for (const auto& term : part.offset)
+    for (const auto& [base, power] : term.factors)
+      for (const auto& state : found_.all)
+        if (state.reduction->combine->role == Role::add && base == read_whole(scratch_, state.array) &&
+            ratio(spread(state.body), sum))
+          return true;
+  return false;
+}
+
+std::optional<double> StateAnalysis::ratio(const Sum& a, const Sum& b) {
+  if (const auto positive = positive_ratio(a, b)) return positive;
+  if (const auto negative = positive_ratio(scale(a, -1), b)) return -*negative;
+  return {};
+}
+
+std::vector<Centre::Extreme> StateAnalysis::extremes_in(const Sum& offset) {
+  std::vector<Centre::Extreme> all;
+  for (const auto& term : offset)
+    for (std::size_t i = 0; i < found_.all.size(); ++i) {
+      const auto& state = found_.all[i];
+      const bool extreme = std::isinf(state.reduction->identity) && !state.moment;
+      Term read = read_term(state.array);
+      read.coefficient = term.coefficient;
+      if (!extreme || !napkin::equal(term, read)) continue;
+      Centre::Extreme found{-term.coefficient, i, {}, {}};
+      for (const auto& one : written_out(state.body))
+        (algebra_.dependence(one).piece ? found.of : found.apart).push_back(one);
+      all.push_back(std::move(found));
+    }
+  return all;
+}
+
+Sum StateAnalysis::off_centre(std::size_t index, const Shifted::Part& part) {
+  const auto& centre = found_.centres[index];
+  Sum at;
+  for (const auto& [factor, state, of, apart] : centre.extremes)
+    at = add(at, scale(add({read_term(found_.all[state].array)}, scale(apart, -1)), factor));
+  if (!centre.mean) return add(at, part.offset);
+  for (const auto& made : made_) {
+    if (made.centre != index) continue;
+    Term mean = read_term(made.sum), beyond = read_term(made.first);
+    for (auto* term : {&mean, &beyond})
+      for (const auto& [base, power] : made.total) term->factors = combined(term->factors, {{base, -power}});
+    const Sum off = add({mean}, part.offset);
+    const auto reads = arrays_read(scratch_, algebra_.build(off));
+    if (std::ranges::find(reads, made.sum) == reads.end()) return add(off, scale({beyond}, -1));
+  }
+  return add({read_term(*centre.mean)}, part.offset);
+}
+
+// ---- moments ----
+
+std::map<Powers, ArrayId> StateAnalysis::moments_for(const Column& column, const Moment& greatest, const Term& piece,
+                                                     const std::vector<WireId>& over, const Sum& waiting) {
+  std::map<Powers, ArrayId> all;
+  for (const auto& powers : powers_up_to(greatest.powers)) {
+    Moment moment{greatest.centres, powers, greatest.rounded && !is_zero(powers), {}};
+    for (const auto& [lower, array] : all) {
+      bool below = true;
+      for (std::size_t i = 0; i < powers.size(); ++i) below = below && lower[i] <= powers[i];
+      if (below) moment.lower.emplace(lower, array);
+    }
+    all.emplace(powers, moment_for(column, moment, piece, over, waiting, powers == greatest.powers));
+  }
+  return all;
+}
+
+ArrayId StateAnalysis::moment_for(const Column& column, const Moment& of, const Term& piece,
+                                  const std::vector<WireId>& over, const Sum& waiting, bool named) {
+  const auto moment = without_zeros(of);
+  const auto body = moment.powers.empty() ? weight_of(piece) : piece;
+  const auto reference = reference_for({body}, over, waiting);
+  const auto alike = [&](const State& s) {
+    return s.reduction == column.fold && s.over == over && s.reference == reference && napkin::equal(s.body, {body}) &&
+           (moment.powers.empty() ? !s.moment : s.moment && *s.moment == moment);
+  };
+  if (const auto found = std::ranges::find_if(found_.all, alike); found != found_.all.end()) return found->array;
+  if (moment.powers.empty() && counts(body)) {
+    const auto array = new_array(scratch_, "count", count_type(), {});
+    return add_state(array, column, body, over, reference, {});
+  }
+  Sum varies = {body};
+  for (const auto centre : moment.centres) varies = add(varies, found_.centres[centre].body);
+  const auto array = state_array(column, varies, over, named);
+  return add_state(array, column, body, over, reference, moment.powers.empty() ? std::nullopt : std::optional(moment));
+}
+
+ArrayId StateAnalysis::add_state(ArrayId array, const Column& column, const Term& body, const std::vector<WireId>& over,
+                                 std::optional<Reference> reference, std::optional<Moment> moment) {
+  is_state(array);
+  const bool even = !moment || std::ranges::all_of(moment->powers, [](int p) { return p % 2 == 0; });
+  if (even && algebra_.positive(body)) positive_.insert(array);
+  found_.all.push_back({array, column.fold, over, {body}, reference, false, std::move(moment)});
+  return array;
+}
+
+// ---- sums ----
+
+std::optional<Sum> StateAnalysis::sum_about_centre(const Column& column, const Sum& piece,
+                                                   const std::vector<WireId>& over, const Sum& waiting) {
+  if (algebra_.dependence(piece).state) return {};
+  for (const auto& known : learnt_.centred) {
+    const auto factor = ratio(spread(times(known.body, known.weight)), spread(piece));
+    if (!factor) continue;
+    const auto reference = reference_for({known.weight}, over, waiting);
+    if (!rounds_alike(column, piece, reference)) return {};
+    const Made made = sum_for(column, known, over, waiting);
+    Term rest;
+    if (reference) rest = exponential_of(*reference);
+    rest.coefficient = *factor;
+    found_.rules.insert(Rule::moments);
+    step(Rule::moments, column, piece, times(made.value, rest),
+         "a sum is its running mean, once for every term, and what rounding left");
+    return times({read_term(made.sum)}, rest);
+  }
+  return {};
+}
+
+const StateAnalysis::Made& StateAnalysis::sum_for(const Column& column, const Averaged& known,
+                                                  const std::vector<WireId>& over, const Sum& waiting) {
+  const auto centre = mean_for(column, known, waiting);
+  const auto moments = moments_for(column, {{centre}, {1}, false, {}}, known.weight, over, waiting);
+  const auto first = moments.at({1}), total = moments.at({0});
+  for (const auto& made : made_)
+    if (made.centre == centre && made.first == first) return made;
+  const Sum value =
+      add({napkin::multiplied(read_term(*found_.centres[centre].mean), read_term(total))}, {read_term(first)});
+  const auto sum = finished_array(column, scratch_.at(first).wires, algebra_.build(value));
+  Made made{centre, sum, first, value, {{read_whole(scratch_, total), 1}}};
+  if (counts(known.weight)) {
+    made.total.clear();
+    for (const auto wire : over) made.total = combined(made.total, size_of(wire));
+  }
+  made_.push_back(std::move(made));
+  return made_.back();
+}
+
+Sum StateAnalysis::spread(const Sum& sum) {
+  const ExprId one = scratch_.intern(Constant{1}), zero = scratch_.intern(Constant{0});
+  Sum all;
+  for (const auto& term : sum) {
+    const auto masked = std::ranges::find_if(term.factors, [&](const auto& factor) {
+      Term alone;
+      alone.factors = {factor};
+      const auto* apply = std::get_if<Apply>(&scratch_.at(factor.first).node);
+      return factor.second == 1 && !conditions_of(scratch_, alone).empty() && apply->arguments[1] != one;
+    });
+    if (masked == term.factors.end()) {
+      all = add(all, {term});
+      continue;
+    }
+    const auto arguments = std::get<Apply>(scratch_.at(masked->first).node).arguments;
+    Term rest = term;
+    rest.factors = combined(rest.factors, {{masked->first, -1}});
+    rest.factors = combined(rest.factors, {{algebra_.apply("where", {arguments[0], one, zero}), 1}});
+    all = add(all, spread(times(algebra_.normal(arguments[1]), rest)));
+  }
+  return all;
 }
 
 std::vector<WireId> StateAnalysis::within(const std::vector<WireId>& wires, const std::set<WireId>& set) {

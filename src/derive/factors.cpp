@@ -45,7 +45,7 @@ std::optional<Sum> Algebra::logarithm_apart(const Apply& log, const Sum& sum) {
   if (!dependence(sum).mixed() || (keeps_sums_ && positive(sum[0]))) return {};
   auto separated = separate(sum[0]);
   auto* parts = std::get_if<Separated>(&separated);
-  if (!parts || parts->shift) return {};
+  if (!parts || !parts->shifts.empty()) return {};
   Sum all;
   for (auto* part : {&parts->piece, &parts->state}) {
     all = add(all, scale(std::exchange(part->exponent, {}), 1 / log.function->scale));
@@ -83,7 +83,7 @@ Sum Algebra::homogeneous(ExprId e, const Apply& a) {
       mixed = mixed || dependence(sum).mixed();
       auto separated = separate(sum[0]);
       auto* parts = std::get_if<Separated>(&separated);
-      if (!parts || parts->shift || parts->piece.cast) return opaque(e, a);
+      if (!parts || !parts->shifts.empty() || parts->piece.cast) return opaque(e, a);
       piece = parts->piece;
       piece.coefficient = std::exchange(parts->state.coefficient, 1);
       parts->state.exponent = add(parts->state.exponent, std::exchange(piece.exponent, {}));

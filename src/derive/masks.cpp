@@ -128,17 +128,19 @@ class Assumption {
     switch (function.role) {
       case Role::choose:
         if (const auto condition = number(arguments[0])) return *condition != 0 ? arguments[1] : arguments[2];
-        return std::nullopt;
+        return arguments[1] == arguments[2] ? std::optional(arguments[1]) : std::nullopt;
       case Role::multiply:
-        return any_is(0) ? std::optional(constant(0)) : std::nullopt;
+        if (any_is(0)) return constant(0);
+        return without(arguments, 1);
       case Role::divide:
         return is(arguments[0], 0) ? std::optional(constant(0)) : std::nullopt;
       case Role::add:
         for (const double extreme : {-infinity, infinity})
           if (any_is(extreme)) return constant(extreme);
-        return std::nullopt;
+        return without(arguments, 0);
       case Role::subtract:
-        return is(arguments[0], -infinity) || is(arguments[0], infinity) ? std::optional(arguments[0]) : std::nullopt;
+        if (is(arguments[0], -infinity) || is(arguments[0], infinity) || is(arguments[1], 0)) return arguments[0];
+        return arguments[0] == arguments[1] ? std::optional(constant(0)) : std::nullopt;
       default:
         break;
     }
@@ -146,6 +148,11 @@ class Assumption {
     if (is(arguments[0], -infinity)) return constant(0);
     // A state that is still empty is zero, so that its factor does not matter.
     return arguments[0] == arguments[1] ? std::optional(constant(1)) : std::nullopt;
+  }
+  // The other of two arguments, where one is the identity.
+  std::optional<ExprId> without(const std::vector<ExprId>& arguments, double identity) const {
+    if (is(arguments[0], identity)) return arguments[1];
+    return is(arguments[1], identity) ? std::optional(arguments[0]) : std::nullopt;
   }
   // Of numbers alone; a logic function also where every answer for what is unknown is the same.
   std::optional<double> by_value(const Pointwise& function, const std::vector<ExprId>& arguments) const {

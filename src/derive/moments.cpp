@@ -1,23 +1,19 @@
-// Powers of differences found, and moments about a running mean written; see moments.hpp.
+// Powers and binomials of moments, and the conditions under which a term counts; see moments.hpp.
 #include "derive/moments.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace napkin {
+namespace {
 
-std::optional<Shifted> shifted(Algebra& algebra, const Term& term) {
-  auto separated = algebra.separate(term);
-  auto* parts = std::get_if<Algebra::Separated>(&separated);
-  if (!parts || !parts->shift) return {};
-  Shifted found{parts->piece, parts->state, {}, {}, static_cast<int>(parts->shift->power), parts->shift->rounded};
-  if (!found.piece.exponent.empty() || (found.rounded && found.power != 1)) return {};
-  for (const auto& part : algebra.normal(parts->shift->base))
-    (algebra.dependence(part).piece ? found.body : found.offset).push_back(part);
-  if (found.body[0].coefficient < 0) {
-    found.body = scale(found.body, -1), found.offset = scale(found.offset, -1);
-    if (found.power % 2 != 0) found.state.coefficient *= -1;
-  }
-  return found;
+// The condition of where(condition, e, otherwise).
+std::optional<ExprId> chosen_by(const Diagram& diagram, ExprId e, double otherwise) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(e).node);
+  if (!apply || apply->function->role != Role::choose) return {};
+  const auto* constant = std::get_if<Constant>(&diagram.at(apply->arguments[2]).node);
+  return constant && constant->value == otherwise ? std::optional(apply->arguments[0]) : std::nullopt;
 }
 
 double choose(int n, int k) {
@@ -26,97 +22,63 @@ double choose(int n, int k) {
   return all;
 }
 
-Centre new_centre(Diagram& scratch, const Sum& body, std::vector<WireId> over, std::vector<WireId> wires,
-                  Datatype type) {
-  const auto count = new_array(scratch, "count", type, {});
-  const auto mean = new_array(scratch, "mean", type, std::move(wires));
-  return {count, mean, body, std::move(over)};
+}  // namespace
+
+bool equal(const Averaged& a, const Averaged& b) {
+  return equal(a.body, b.body) && equal(a.weight, b.weight) && equal(a.mean, b.mean);
 }
 
-void MomentWriter::carry(const Centre& centre) {
-  const auto* sum = find_reduction("sum");
-  const ExprId zero = scratch_.intern(Constant{0});
-  to_.state.push_back({centre.count, sum});
-  to_.state.push_back({centre.mean, nullptr});
-  for (const auto array : {centre.count, centre.mean}) {
-    to_.init.push_back({array, zero, nullptr, {}, {}, {}});
-    to_.other.push_back(twin(scratch_, array, "'"));
+int Moment::degree() const { return std::accumulate(powers.begin(), powers.end(), 0); }
+
+bool is_zero(const Powers& powers) {
+  return std::ranges::all_of(powers, [](int power) { return power == 0; });
+}
+
+Moment without_zeros(const Moment& moment) {
+  const auto kept = [&](const Powers& powers) {
+    Powers all;
+    for (std::size_t i = 0; i < powers.size(); ++i)
+      if (moment.powers[i] != 0) all.push_back(powers[i]);
+    return all;
+  };
+  Moment made{{}, kept(moment.powers), moment.rounded, {}};
+  for (std::size_t i = 0; i < moment.powers.size(); ++i)
+    if (moment.powers[i] != 0) made.centres.push_back(moment.centres[i]);
+  for (const auto& [powers, array] : moment.lower) made.lower.emplace(kept(powers), array);
+  return made;
+}
+
+double choose(const Powers& n, const Powers& k) {
+  double all = 1;
+  for (std::size_t i = 0; i < n.size(); ++i) all *= choose(n[i], k[i]);
+  return all;
+}
+
+std::vector<Powers> powers_up_to(const Powers& greatest) {
+  std::vector<Powers> all = {Powers(greatest.size(), 0)};
+  for (std::size_t i = 0; i < greatest.size(); ++i) {
+    const auto before = all;
+    for (int power = 1; power <= greatest[i]; ++power)
+      for (auto powers : before) {
+        powers[i] = power;
+        all.push_back(powers);
+      }
   }
+  return all;
 }
 
-// The mean moves by the average of what a piece has beyond it.
-void MomentWriter::move(const Centre& centre) {
-  const auto* sum = find_reduction("sum");
-  const auto apply = [&](const char* f, ExprId a, ExprId b) { return algebra_.apply(f, {a, b}); };
-  Moved moved{centre, next(centre.count, "count"), next(centre.mean, "mean"), next(centre.mean, "shift"), {}};
-  moved.theirs = twin(scratch_, moved.shift, "'");
-  const auto beyond = next(centre.mean, "t");
-  const ExprId one = scratch_.intern(Constant{1});
-  const ExprId mean = read(centre.mean), theirs = read(other(centre.mean)), count = read(moved.count);
-  to_.absorb.push_back({moved.count, one, sum, centre.over, centre.count, {}});
-  to_.absorb.push_back({beyond, apply("-", algebra_.build(centre.body), mean), sum, centre.over, {}, {}});
-  to_.absorb.push_back({moved.mean, apply("+", mean, apply("/", read(beyond), count)), nullptr, {}, {}, {}});
-  const ExprId their_count = read(other(centre.count));
-  to_.merge.push_back({moved.count, apply("+", read(centre.count), their_count), nullptr, {}, {}, {}});
-  // Each with its share; two states that have seen nothing have no mean.
-  const auto part = [&](ExprId of, ExprId its) { return apply("*", of, apply("/", its, apply("max", count, one))); };
-  const ExprId joint = apply("+", part(mean, read(centre.count)), part(theirs, their_count));
-  to_.merge.push_back({moved.mean, joint, nullptr, {}, {}, {}});
-  const Column shift{moved.shift, apply("-", mean, read(moved.mean)), nullptr, {}, {}, {}};
-  to_.absorb.push_back(shift);
-  to_.merge.push_back(shift);
-  to_.merge.push_back({moved.theirs, apply("-", theirs, read(moved.mean)), nullptr, {}, {}, {}});
-  moved_.push_back(moved);
-}
-
-void MomentWriter::update(ArrayId array, const Term& body, const Moment& moment, const std::vector<WireId>& over) {
-  const auto& moved = moved_.at(moment.centre);
-  const ExprId mine = repaired(read(array), moment, moved.shift, false);
-  if (mine != read(array)) to_.absorb.push_back({array, mine, nullptr, {}, {}, {}});
-  Term term = body;
-  const ExprId distance = algebra_.apply("-", {algebra_.build(moved.centre.body), read(moved.mean)});
-  Factors& factors = moment.rounded ? term.rounded : term.factors;
-  factors = combined(factors, {{distance, static_cast<double>(moment.power)}});
-  to_.absorb.push_back({array, algebra_.build(term), find_reduction("sum"), over, array, {}});
-  const ExprId theirs = repaired(read(other(array)), moment, moved.theirs, true);
-  to_.merge.push_back({array, algebra_.apply("+", {mine, theirs}), nullptr, {}, {}, {}});
-}
-
-void MomentWriter::settle() {
-  for (const auto& moved : moved_)
-    for (auto* program : {&to_.absorb, &to_.merge}) {
-      program->push_back({moved.centre.count, read(moved.count), nullptr, {}, {}, {}});
-      program->push_back({moved.centre.mean, read(moved.mean), nullptr, {}, {}, {}});
-    }
-}
-
-ArrayId MomentWriter::other(ArrayId state) const {
-  const auto at = std::ranges::find_if(to_.state, [&](const Carried& c) { return c.array == state; });
-  return to_.other.at(static_cast<std::size_t>(at - to_.state.begin()));
-}
-
-ArrayId MomentWriter::next(ArrayId like, const char* name) {
-  return new_array(scratch_, name, scratch_.at(like).type, scratch_.at(like).wires);
-}
-
-ExprId MomentWriter::power(ExprId base, int exponent) {
-  ExprId value = base;
-  for (int i = 1; i < exponent; ++i) value = algebra_.apply("*", {value, base});
-  return value;
-}
-
-ExprId MomentWriter::repaired(ExprId moment, const Moment& of, ArrayId shift, bool theirs) {
-  ExprId value = moment;
-  for (int j = of.power; j-- > 0;) {
-    const auto& lower = of.lower.at(static_cast<std::size_t>(j));
-    if (!lower) continue;
-    const ExprId below = read(theirs ? other(*lower) : *lower);
-    ExprId part = algebra_.apply("*", {power(read(shift), of.power - j), below});
-    if (const double times = choose(of.power, j); times != 1)
-      part = algebra_.apply("*", {scratch_.intern(Constant{times}), part});
-    value = algebra_.apply("+", {value, part});
-  }
-  return value;
+std::vector<ExprId> conditions_of(const Diagram& diagram, const Term& term) {
+  std::vector<ExprId> all;
+  const auto look = [&](const Factors& factors, double otherwise) {
+    for (const auto& [base, power] : factors)
+      if (const auto condition = chosen_by(diagram, base, otherwise))
+        if (std::ranges::find(all, *condition) == all.end()) all.push_back(*condition);
+  };
+  look(term.factors, 0);
+  look(term.rounded, 0);
+  for (const auto& part : term.exponent)
+    if (part.coefficient > 0 && part.factors.size() == 1) look(part.factors, -std::numeric_limits<double>::infinity());
+  return all;
 }
 
 }  // namespace napkin

@@ -1,12 +1,13 @@
-// Sums of powers of a difference, `sum of u * (w + v)^k`, w of the piece and v of finished reductions.
+// Sums of products of shifts, `sum of u * (w + v)^k * (w' + v')^j`: u and w of the piece, v of finished reductions.
 //
 // Multiplied out they would be raw moments of w, which cancel where w is large and its spread small. Instead the
-// moments about the running mean of w are carried; when the mean moves they are repaired by the binomial theorem
-// (docs/theory.md, moments).
+// moments about a centre that is carried are: the running mean of w, or the extremes that v subtracts. When the centre
+// moves they are repaired by the binomial theorem (docs/theory.md, moments).
 #pragma once
 
+#include <map>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "derive/algebra.hpp"
@@ -14,63 +15,58 @@
 
 namespace napkin {
 
-// The running mean of `body`, and how many positions of `over` it is the mean of. Both are carried.
+// A running mean of `body`, with weights that are never negative, over wires; or, with no `mean`, extremes that are
+// carried, each with its factor. States are told by their number.
 struct Centre {
-  ArrayId count, mean;
   Sum body;
-  std::vector<WireId> over;
+  Term weight{};
+  std::vector<WireId> over{};
+  std::size_t total = 0;  // adds up the weights
+  std::optional<ArrayId> mean{};
+  struct Extreme {
+    double factor;
+    std::size_t state;
+    Sum of, apart;  // what it is the extreme of: the terms that vary, and those that are the same at every position
+  };
+  std::vector<Extreme> extremes{};
 };
 
-// What makes a state a moment: (w - mean)^power joins its body as a factor, inside its cast where `rounded`. `lower`
-// are the moments of lower powers, none where it is zero whatever the data.
+// A sum of weight * body that is made of the running mean of body, whose own weights are those of `mean`.
+struct Averaged {
+  Sum body;
+  Term weight, mean;
+};
+bool equal(const Averaged&, const Averaged&);
+
+using Powers = std::vector<int>;
+
+// What makes a state a moment: the distances from centres join its body as factors, inside its cast where `rounded`.
+// `lower` are the moments of lower powers, by which it is repaired.
 struct Moment {
-  std::size_t centre;
-  int power;
-  bool rounded;
-  std::vector<std::optional<ArrayId>> lower;
+  std::vector<std::size_t> centres;
+  Powers powers;
+  bool rounded = false;
+  std::map<Powers, ArrayId> lower{};
+  int degree() const;  // the sum of the powers
+  bool operator==(const Moment&) const = default;
 };
 
-// A term taken apart as state * piece * (body + offset)^power.
+// A term taken apart as state * piece * product of (body + offset)^power.
 struct Shifted {
+  struct Part {
+    Sum body, offset;
+    int power = 1;
+  };
   Term piece, state;
-  Sum body, offset;
-  int power = 1;
+  std::vector<Part> parts;
   bool rounded = false;
 };
-// None where the term has no such power, or something else in it mixes piece and state. The algebra must keep shifts.
-std::optional<Shifted> shifted(Algebra&, const Term&);
 
-double choose(int n, int k);  // binomial coefficient
-
-Centre new_centre(Diagram& scratch, const Sum& body, std::vector<WireId> over, std::vector<WireId> wires, Datatype);
-
-// Writes what becomes of centres and moments into the programs of a stream.
-class MomentWriter {
- public:
-  MomentWriter(Diagram& scratch, Algebra& algebra, Streamable& to) : scratch_(scratch), algebra_(algebra), to_(to) {}
-
-  void carry(const Centre&);  // count and mean join the state
-  void move(const Centre&);   // the mean of what there was and a piece, or another state
-  void update(ArrayId moment, const Term& body, const Moment&, const std::vector<WireId>& over);
-  void settle();  // the new means are the means
-
- private:
-  struct Moved {
-    Centre centre;
-    ArrayId count, mean;    // the new ones
-    ArrayId shift, theirs;  // old mean - new mean, of the state and of the other one
-  };
-  ArrayId other(ArrayId state) const;
-  ArrayId next(ArrayId like, const char* name);
-  ExprId read(ArrayId array) { return read_whole(scratch_, array); }
-  ExprId power(ExprId base, int exponent);
-  // The moment about the new mean, of moments about the old.
-  ExprId repaired(ExprId moment, const Moment&, ArrayId shift, bool theirs);
-
-  Diagram& scratch_;
-  Algebra& algebra_;
-  Streamable& to_;
-  std::vector<Moved> moved_;
-};
+double choose(const Powers& n, const Powers& k);           // product of binomial coefficients
+std::vector<Powers> powers_up_to(const Powers& greatest);  // lower ones before higher ones
+bool is_zero(const Powers&);
+Moment without_zeros(const Moment&);  // without the centres whose power is zero
+// Where one of them fails the term is zero.
+std::vector<ExprId> conditions_of(const Diagram&, const Term&);
 
 }  // namespace napkin

@@ -18,9 +18,9 @@ Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   if (sum.size() > 1) return left_out(type, sum);
   auto separated = separate(sum[0]);
   if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)), moved_in(sum));
-  auto& [piece, state, shift] = std::get<Separated>(separated);
-  if (shift) {
-    piece.factors = combined(piece.factors, {{shift->base, shift->power}});
+  auto& [piece, state, shifts] = std::get<Separated>(separated);
+  if (!shifts.empty()) {
+    for (const auto& shift : shifts) piece.factors = combined(piece.factors, {{shift.base, shift.power}});
     return {napkin::multiplied(cast_distance(type, piece)[0], state)};
   }
   Factors waiting;

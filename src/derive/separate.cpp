@@ -6,16 +6,20 @@
 
 namespace napkin {
 
+constexpr double greatest_degree = 4;  // of a product of shifts: a state is carried for each of its lower powers
+
 std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
   Separated parts;
   parts.state.coefficient = term.coefficient;
+  double degree = 0;
   const auto sort = [&](const Factors& factors, Factors& piece, Factors& state) -> std::optional<ExprId> {
     for (const auto& factor : factors) {
       const auto depends = dependence(factor.first);
       if (depends.mixed()) {
-        const bool fits = integer(factor.second) && factor.second > 0 && factor.second <= 4;
-        if (parts.shift || !fits || !is_shift(factor.first)) return factor.first;
-        parts.shift = Shift{factor.first, factor.second, &factors == &term.rounded};
+        const bool fits = integer(factor.second) && factor.second > 0;
+        if (!fits || !is_shift(factor.first)) return factor.first;
+        if ((degree += factor.second) > greatest_degree) return factor.first;
+        parts.shifts.push_back({factor.first, factor.second, &factors == &term.rounded});
         continue;
       }
       auto& side = depends.piece || (&factors == &term.rounded && !depends.state) ? piece : state;
@@ -31,7 +35,7 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
     if (depends.mixed()) return build(part);
     (piecewise && !depends.state ? parts.piece : parts.state).exponent.push_back(part);
   }
-  const bool rounds = parts.shift && parts.shift->rounded;
+  const bool rounds = std::ranges::any_of(parts.shifts, &Shift::rounded);
   if (!parts.piece.rounded.empty() || !parts.piece.exponent.empty() || rounds) parts.piece.cast = term.cast;
   parts.piece.unrounded = term.unrounded;
   parts.piece.moved = term.moved;

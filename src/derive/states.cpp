@@ -99,8 +99,7 @@ Sum StateAnalysis::as_written(const Column& column) {
 }
 
 void StateAnalysis::reduce_sum(const Column& column, const Sum& body) {
-  auto value = mean_of(column, body);
-  if (!value) value = about_means(column);
+  auto value = about_centres(column);
   if (!value) {
     show_written_out(column, body);
     value = summed(column, body);
@@ -185,6 +184,8 @@ Sum StateAnalysis::folded(const Column& column, const Sum& piece, Term state, bo
   }
   Sum value = {state};
   if (!now.empty()) {
+    if (const auto known = sum_about_centre(column, piece, now, state.exponent))
+      return later.empty() ? times(*known, state) : fold_later(column, times(*known, state), later);
     auto reference = referenced(column, piece, now, state.exponent);
     if (!reference && !ranks) reference = scaled(column, piece, now, state);
     if (!rounds_alike(column, piece, reference)) return {};
@@ -242,12 +243,6 @@ void StateAnalysis::check_needed() {
 States find_states(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
                    const Learnt& learnt) {
   return StateAnalysis(scratch, columns, wire, needed, learnt).run();
-}
-
-std::string centre_key(Diagram& scratch, Algebra& algebra, const Sum& body, const std::vector<WireId>& over) {
-  std::string key = to_text(scratch, algebra.build(body));
-  for (const auto wire : over) key += " " + scratch.at(wire).name;
-  return key;
 }
 
 }  // namespace napkin

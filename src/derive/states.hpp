@@ -47,6 +47,7 @@ struct State {
 struct States {
   std::vector<ColumnKind> kinds;  // of the columns
   std::vector<Centre> centres;
+  std::vector<Averaged> learnt;  // centres that this attempt did not yet know of when it came to their sums
   std::vector<State> all;
   std::vector<Chain> chains;
   std::vector<RankedFold> ranked;
@@ -60,16 +61,14 @@ struct States {
   std::optional<Refused> refused;
 };
 
-// What an earlier attempt has learnt; expressions are texts, since every attempt has a scratch of its own.
+// What an earlier attempt has learnt.
 struct Learnt {
   std::vector<std::string> unreferenced;  // exponents that are not to get a maximum of their own
-  std::vector<std::string> centred;       // bodies that get a running mean, so that their sums are made of it
+  std::vector<Averaged> centred;          // what gets a running mean, so that its sums are made of it
   std::set<WireId> around{};              // streamed by loops around: what is at hand of them is a piece
 };
 
 States find_states(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,
                    const Learnt&);
-// How a centre is listed in Learnt::centred.
-std::string centre_key(Diagram& scratch, Algebra&, const Sum& body, const std::vector<WireId>& over);
 
 }  // namespace napkin
