@@ -1,130 +1,28 @@
-// The plain meaning of a diagram: one loop over each statement's positions, and the expression walked at each. Slow
-// and obvious on purpose; every clever thing is compared with it.
-#include <map>
-#include <optional>
-#include <stdexcept>
-
-#include "diagram/checked.hpp"
-#include "diagram/match.hpp"
-#include "napkin/diagram.hpp"
+// The plain meaning in doubles.
+#include "diagram/walk.hpp"
 
 namespace napkin {
-
 namespace {
 
-class Evaluator {
- public:
-  Evaluator(const Diagram& diagram, Values& values, bool round)
-      : diagram_(diagram), values_(values), round_(round), position_(diagram.wires.size(), 0) {}
+struct Doubles {
+  using Value = double;
+  bool round = true;
 
-  void run() {
-    values_.arrays.resize(diagram_.arrays.size());
-    for (const auto id : diagram_.inputs)
-      if (values_.arrays[id.index].size() != count(diagram_.at(id).wires))
-        throw std::invalid_argument("input " + diagram_.at(id).name + " has another size than its axes");
-    for (const auto& statement : diagram_.statements) run(statement);
+  void begin(const Array&) {}
+  double constant(double value) const { return value; }
+  double applied(const Pointwise& function, std::span<const double> arguments) const {
+    return function.value(arguments.data());
   }
-
- private:
-  void run(const Statement& statement) {
-    const auto& array = diagram_.at(statement.output);
-    std::vector<double> result;
-    result.reserve(count(array.wires));
-    for_each(array.wires, [&] { result.push_back(rounded(value(statement.value), array.type)); });
-    values_.arrays[statement.output.index] = std::move(result);
-  }
-
-  double rounded(double number, Datatype type) const { return round_ ? row(type).round(number) : number; }
-
-  std::int64_t size(WireId wire) const {
-    if (const auto known = diagram_.size(wire)) return *known;
-    throw std::invalid_argument("axis " + diagram_.at(wire).name + " has no size");
-  }
-  std::size_t count(const std::vector<WireId>& wires) const {
-    std::size_t product = 1;
-    for (const auto wire : wires) product *= static_cast<std::size_t>(size(wire));
-    return product;
-  }
-
-  // Every position of the wires, the last one fastest. A reduction inside may walk a wire again: what it held before
-  // is put back.
-  template <class Body>
-  void for_each(const std::vector<WireId>& wires, const Body& body, std::size_t depth = 0) {
-    if (depth == wires.size()) return body();
-    auto& at = position_[wires[depth].index];
-    const auto outer = at;
-    const auto extent = size(wires[depth]);
-    for (at = 0; at < extent; ++at) for_each(wires, body, depth + 1);
-    at = outer;
-  }
-
-  double value(ExprId id) {
-    return match(
-        diagram_.at(id).node, [](const Constant& constant) { return constant.value; },
-        [&](const Position& position) { return static_cast<double>(position_[position.wire.index]); },
-        [&](const Size& size) { return static_cast<double>(diagram_.at(size.axis).size.value()); },
-        [&](const Access& access) { return read(access); }, [&](const Apply& apply) { return applied(apply); },
-        [&](const Cast& cast) { return rounded(value(cast.value), cast.type); },
-        [&](const Reduce& reduce) { return reduced(id, reduce); });
-  }
-
-  double read(const Access& access) const {
-    const auto& wires = diagram_.at(access.array).wires;
-    std::size_t offset = 0;
-    for (std::size_t i = 0; i < wires.size(); ++i) {
-      const auto at = place(access.at[i]);
-      if (at < 0 || at >= size(wires[i])) throw std::out_of_range("index outside " + diagram_.at(access.array).name);
-      offset = offset * static_cast<std::size_t>(size(wires[i])) + static_cast<std::size_t>(at);
-    }
-    return values_.arrays[access.array.index].at(offset);
-  }
-  std::int64_t place(const Index& index) const {
-    auto sum = index.offset;
-    for (const auto& [wire, coefficient] : index.terms) sum += coefficient * position_[wire.index];
-    return index.divisor == 1 ? sum : floor_divide(sum, index.divisor);
-  }
-
-  double applied(const Apply& apply) {
-    std::vector<double> arguments;
-    for (const auto argument : apply.arguments) arguments.push_back(value(argument));
-    return apply.function->value(arguments.data());
-  }
-
-  // A reduction is taken once while the position that it depends on stays: what a softmax divides by is the same all
-  // along its axis, and would be summed anew at each place.
-  double reduced(ExprId id, const Reduce& reduce) {
-    const auto [found, first] = taken_.try_emplace(id);
-    auto& taken = found->second;
-    if (first) taken.wires = free_wires(diagram_, id);
-    std::vector<std::int64_t> at;
-    for (const auto wire : taken.wires) at.push_back(position_[wire.index]);
-    if (!taken.value || taken.at != at) taken.value = reduced(reduce), taken.at = at;
-    return *taken.value;
-  }
-  double reduced(const Reduce& reduce) {
-    double total = reduce.reduction->identity;
-    for_each(reduce.over, [&] {
-      const double arguments[] = {total, value(reduce.body)};
-      total = reduce.reduction->combine->value(arguments);
-    });
-    return total;
-  }
-
-  struct Taken {
-    std::vector<WireId> wires;
-    std::vector<std::int64_t> at;
-    std::optional<double> value;
-  };
-
-  const Diagram& diagram_;
-  Values& values_;
-  bool round_;
-  std::vector<std::int64_t> position_;  // by wire
-  std::map<ExprId, Taken> taken_;       // the last value of each reduction
+  double rounded(double value, Datatype type) const { return round ? row(type).round(value) : value; }
 };
 
 }  // namespace
 
-void evaluate(const Diagram& diagram, Values& values, bool round) { Evaluator(diagram, values, round).run(); }
+void evaluate(const Diagram& diagram, Values& values, bool round) {
+  auto computed = PlainWalk<Doubles>(diagram, values, {round}).run();
+  values.arrays.resize(diagram.arrays.size());
+  for (const auto& statement : diagram.statements)
+    values.arrays[statement.output.index] = std::move(computed[statement.output.index]);
+}
 
 }  // namespace napkin

@@ -13,14 +13,22 @@ namespace {
 
 std::string difference(double error) { return error == 0 ? "0" : fmt::format("{:.2g}", error); }
 
-bool right(const VerifiedOutput& output) { return output.error <= output.allowed; }
-
 // Text
 
-std::string sizes_text(const Diagram& diagram) {
+std::string sizes_text(const Diagram& diagram, const std::vector<std::int64_t>& sizes) {
   std::vector<std::string> words;
-  for (const auto& axis : diagram.axes) words.push_back(fmt::format("{} {}", axis.name, axis.size.value_or(0)));
+  for (std::size_t a = 0; a < sizes.size(); ++a) words.push_back(fmt::format("{} {}", diagram.axes[a].name, sizes[a]));
   return join(words);
+}
+std::vector<std::int64_t> sizes_run(const Diagram& diagram) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& axis : diagram.axes) sizes.push_back(axis.size.value_or(0));
+  return sizes;
+}
+std::string sizes_text(const Verification& verification) {
+  auto text = "run with " + sizes_text(verification.diagram, sizes_run(verification.diagram));
+  for (const auto& other : verification.others) text += "; " + sizes_text(verification.diagram, other);
+  return text;
 }
 
 std::string partition_text(const Verification& verification, const VerifiedKernel& kernel) {
@@ -28,12 +36,18 @@ std::string partition_text(const Verification& verification, const VerifiedKerne
   return text.empty() ? "everything whole" : text;
 }
 
+void add_rows(Table& table, const Verification& verification, const std::vector<VerifiedOutput>& outputs,
+              const std::string& computed) {
+  for (const auto& output : outputs)
+    table.rows.push_back({output.array, computed, difference(output.error), difference(output.allowed),
+                          std::string(name(output.numbers)), sizes_text(verification.diagram, output.sizes),
+                          output.right() ? "" : "WRONG"});
+}
+
 Table output_table(const Verification& verification) {
-  Table table{{{"output"}, {"largest error", true}, {"relative", true}, {"allowed", true}, {""}}, {}};
-  for (const auto& output : verification.outputs) {
-    table.rows.push_back({output.array, difference(output.error), difference(output.relative),
-                          difference(output.allowed), right(output) ? "" : "WRONG"});
-  }
+  Table table{{{"output"}, {"computed"}, {"error", true}, {"allowed", true}, {"on numbers"}, {"with"}, {""}}, {}};
+  add_rows(table, verification, verification.outputs, "in its formats");
+  add_rows(table, verification, verification.exact, "exactly");
   return table;
 }
 
@@ -64,8 +78,9 @@ Document document(const Verification& verification) {
   Document made;
   made.blocks.push_back(Heading{1, fmt::format("{} on {}", verification.diagram.name, verification.hardware.name),
                                 verification.ok ? "verified" : "NOT VERIFIED"});
-  made.blocks.push_back(Paragraph{"run with " + sizes_text(verification.diagram)});
+  made.blocks.push_back(Paragraph{sizes_text(verification)});
   made.blocks.push_back(output_table(verification));
+  for (const auto& fault : verification.faults) made.blocks.push_back(Paragraph{"WRONG: " + fault});
   for (const auto& kernel : verification.kernels) {
     made.blocks.push_back(Heading{2, "kernel " + join(kernel.statements), ""});
     made.blocks.push_back(Paragraph{partition_text(verification, kernel)});
@@ -127,14 +142,28 @@ Json kernel_json(const Verification& verification, const VerifiedKernel& kernel)
           {"counted_operations", whole(kernel.counted_operations)}};
 }
 
+Json sizes_json(const Diagram& diagram, const std::vector<std::int64_t>& sizes) {
+  auto json = Json::object();
+  for (std::size_t a = 0; a < sizes.size(); ++a) json[diagram.axes[a].name] = sizes[a];
+  return json;
+}
+
+Json output_json(const Verification& verification, const VerifiedOutput& output) {
+  return {{"error", number(output.error)},
+          {"relative_error", number(output.relative)},
+          {"allowed", number(output.allowed)},
+          {"numbers", std::string(name(output.numbers))},
+          {"sizes", sizes_json(verification.diagram, output.sizes)},
+          {"ok", output.right()}};
+}
+
 Json outputs_json(const Verification& verification) {
   auto all = Json::array();
-  for (const auto& output : verification.outputs) {
-    all.push_back({{"array", output.array},
-                   {"error", number(output.error)},
-                   {"relative_error", number(output.relative)},
-                   {"allowed", number(output.allowed)},
-                   {"ok", right(output)}});
+  for (std::size_t i = 0; i < verification.outputs.size(); ++i) {
+    Json json{{"array", verification.outputs[i].array}};
+    json.update(output_json(verification, verification.outputs[i]));
+    json["exact"] = output_json(verification, verification.exact[i]);
+    all.push_back(std::move(json));
   }
   return all;
 }
@@ -145,15 +174,17 @@ std::string json_text(const Verification& verification) {
     error = std::max(error, output.error);
     relative = std::max(relative, output.relative);
   }
-  auto sizes = Json::object();
-  for (const auto& axis : verification.diagram.axes) sizes[axis.name] = axis.size.value_or(0);
+  auto others = Json::array();
+  for (const auto& other : verification.others) others.push_back(sizes_json(verification.diagram, other));
   Json json{{"schema", "napkin.verification/1"},
             {"diagram", verification.diagram.name},
             {"target", verification.hardware.name},
-            {"sizes", sizes},
+            {"sizes", sizes_json(verification.diagram, sizes_run(verification.diagram))},
+            {"other_sizes", others},
             {"max_error", number(error)},
             {"max_relative_error", number(relative)},
             {"outputs", outputs_json(verification)},
+            {"faults", verification.faults},
             {"levels", levels_json(verification)},
             {"kernels", Json::array()}};
   for (const auto& kernel : verification.kernels) json["kernels"].push_back(kernel_json(verification, kernel));

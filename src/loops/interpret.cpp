@@ -13,9 +13,9 @@
 
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
+#include "loops/arithmetic.hpp"
 #include "loops/pieces.hpp"
 #include "loops/residents.hpp"
-#include "napkin/loops.hpp"
 
 namespace napkin {
 namespace {
@@ -67,8 +67,13 @@ void for_each(const std::vector<Interval>& box, Visit visit) {
 
 class Interpreter {
  public:
-  Interpreter(const LoopNest& nest, const Hardware& hardware, Values& values, bool all_asked)
-      : nest_(nest), hardware_(hardware), levels_(hardware.levels.size()), values_(values), all_asked_(all_asked) {
+  Interpreter(const LoopNest& nest, const Hardware& hardware, Values& values, Arithmetic arithmetic, bool all_asked)
+      : nest_(nest),
+        hardware_(hardware),
+        levels_(hardware.levels.size()),
+        values_(values),
+        arithmetic_(arithmetic),
+        all_asked_(all_asked) {
     count_.levels.resize(levels_ - 1);
     count_.sector_bytes.resize(levels_ - 1);
     count_.operations.resize(3);
@@ -283,6 +288,7 @@ class Interpreter {
     std::vector<Interval> cells;
     for (const auto wire : wires) cells.push_back(frame.pieces.back()[wire.index]);
     positions_.assign(nest_.scratch.wires.size(), 0);
+    in_f32_ = is_in_f32(compute);
     const bool free = !compute.masks.empty() && all_hold_everywhere(compute.masks, frame.pieces.back());
     const ExprId what = free ? compute.unmasked : column.value;
     // All results before the first store: the output may be an operand.
@@ -291,9 +297,22 @@ class Interpreter {
       results.push_back(result(compute, what, frame));
     });
     std::size_t next = 0;
-    for_each(cells, [&](const std::vector<std::int64_t>& at) {
-      to.values[to.index(at)] = row(nest_.at(compute.to).type).round(results[next++]);
-    });
+    const auto type = nest_.at(compute.to).type;
+    for_each(cells, [&](const std::vector<std::int64_t>& at) { to.values[to.index(at)] = stored(results[next++], type); });
+  }
+
+  double stored(double number, Datatype type) const {
+    return arithmetic_ == Arithmetic::exact ? number : row(type).round(number);
+  }
+  // What one operation gives.
+  double computed(double number) const { return in_f32_ ? static_cast<float>(number) : number; }
+  bool is_in_f32(const Compute& compute) const {
+    const auto is_wide = [&](BufferId id) {
+      const auto type = nest_.at(id).type;
+      return type == Datatype::f64 || type == Datatype::i32;
+    };
+    return arithmetic_ == Arithmetic::formats && !is_wide(compute.to) &&
+           std::none_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) { return is_wide(read.second); });
   }
 
   void place(const std::vector<WireId>& wires, const std::vector<std::int64_t>& at) {
@@ -313,9 +332,9 @@ class Interpreter {
     });
     return column.carried ? combine(*column.fold, carried(compute, frame), total) : total;
   }
-  static double combine(const Reduction& reduction, double a, double b) {
+  double combine(const Reduction& reduction, double a, double b) const {
     const double both[] = {a, b};
-    return reduction.combine->value(both);
+    return computed(reduction.combine->value(both));
   }
   double carried(const Compute& compute, const Frame& frame) {
     const auto& tile = *frame.tiles[compute.carried->index];
@@ -324,7 +343,7 @@ class Interpreter {
     const double old = tile.values[tile.index(at)];
     if (!compute.column.repair) return old;
     operate(*find_pointwise("*"));
-    return value(*compute.column.repair, compute, frame) * old;
+    return computed(value(*compute.column.repair, compute, frame) * old);
   }
   void operate(const Pointwise& function) {
     count_.operations[static_cast<std::size_t>(function.unit)] += function.operations;
@@ -352,9 +371,9 @@ class Interpreter {
           std::vector<double> arguments;
           for (const auto argument : a.arguments) arguments.push_back(value(argument, compute, frame));
           if (varies(id)) operate(a);
-          return a.function->value(arguments.data());
+          return computed(a.function->value(arguments.data()));
         },
-        [&](const Cast& c) { return row(c.type).round(value(c.value, compute, frame)); },
+        [&](const Cast& c) { return stored(value(c.value, compute, frame), c.type); },
         [](const Reduce&) -> double { throw std::logic_error("a column holds a reduction"); });
   }
   double read(ExprId id, const Access& access, const Compute& compute, const Frame& frame) const {
@@ -370,7 +389,9 @@ class Interpreter {
   const Hardware& hardware_;
   std::size_t levels_;
   Values& values_;
+  Arithmetic arithmetic_;
   bool all_asked_;
+  bool in_f32_ = false;  // the column at hand
   Count count_;
   std::map<ExprId, bool> varies_;
   std::vector<Tile> arrays_;
@@ -381,7 +402,10 @@ class Interpreter {
 }  // namespace
 
 Count interpret(const LoopNest& nest, const Hardware& hardware, Values& values, bool all_asked) {
-  return Interpreter(nest, hardware, values, all_asked).run();
+  return Interpreter(nest, hardware, values, Arithmetic::stored, all_asked).run();
+}
+Count interpret(const LoopNest& nest, const Hardware& hardware, Values& values, Arithmetic arithmetic) {
+  return Interpreter(nest, hardware, values, arithmetic, false).run();
 }
 
 }  // namespace napkin

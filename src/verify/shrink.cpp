@@ -6,8 +6,8 @@
 
 #include "cost/model.hpp"
 #include "diagram/match.hpp"
-#include "loops/pieces.hpp"
 #include "napkin/verify.hpp"
+#include "verify/sizes.hpp"
 
 namespace napkin {
 namespace {
@@ -81,26 +81,6 @@ std::int64_t ragged(std::int64_t least, std::int64_t most, const std::vector<con
   for (auto size = least; size <= std::min(most, least + 3); ++size)
     if (count(size) > count(best)) best = size;
   return best;
-}
-
-// Arrays that are read at sums of positions get as long as the largest. Less than planned, since positions are.
-void make_room(Diagram& diagram) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& expr : diagram.exprs) {
-      const auto* read = std::get_if<Access>(&expr.node);
-      if (!read) continue;
-      for (std::size_t i = 0; i < read->at.size(); ++i) {
-        std::vector<std::int64_t> last(diagram.wires.size());
-        for (const auto& [wire, coefficient] : read->at[i].terms)
-          last[wire.index] = coefficient > 0 ? *diagram.size(wire) - 1 : 0;
-        auto& size = diagram.axes[diagram.at(diagram.at(read->array).wires[i]).axis.index].size;
-        const auto needed = evaluate(read->at[i], last) + 1;
-        changed |= *size < needed;
-        size = std::max(*size, needed);
-      }
-    }
-  }
 }
 
 // Then every piece counts, whatever a mask holds, and counts can be compared.

@@ -1,156 +1,20 @@
-// Runs a plan's loop nests on random numbers and holds everything that can be counted against what was said of it.
+// Runs a plan's loop nests on numbers and holds everything that can be counted against what was said of it.
 #include "napkin/verify.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <stdexcept>
 
-#include "diagram/match.hpp"
-#include "diagram/operands.hpp"
+#include "verify/shaken.hpp"
+#include "verify/sizes.hpp"
 
 namespace napkin {
 namespace {
 
-// splitmix64: the standard's distributions differ between libraries.
-class Random {
- public:
-  explicit Random(std::uint64_t from) : state_(from) {}
-  double unit() {
-    auto z = (state_ += 0x9E3779B97F4A7C15ULL);
-    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBULL;
-    return static_cast<double>((z ^ (z >> 31U)) >> 11U) * 0x1p-53;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-double draw(const Array& array, double unit) {
-  if (array.type == Datatype::boolean) return unit < array.density.value_or(0.5) ? 1 : 0;
-  if (array.type == Datatype::i8 || array.type == Datatype::i32) return std::floor(9 * unit) - 4;
-  return row(array.type).round(2 * unit - 1);
-}
-
-// Half the distance between neighbours around 1: what rounding to the format changes, at most, as a share.
-double roundoff(Datatype type) {
-  double step = 1;
-  while (row(type).round(1 + step / 2) > 1 && step > 0x1p-24) step /= 2;
-  return step / 2;
-}
-bool is_whole(Datatype type) { return type == Datatype::i8 || type == Datatype::i32 || type == Datatype::boolean; }
-
-// The formats that an expression casts to, inside.
-double cast_roundoff(const Diagram& diagram, ExprId id) {
-  return match(
-      diagram.at(id).node, [](const Constant&) { return 0.0; }, [](const Position&) { return 0.0; },
-      [](const Size&) { return 0.0; }, [](const Access&) { return 0.0; },
-      [&](const Apply& apply) {
-        double most = 0;
-        for (const auto argument : apply.arguments) most = std::max(most, cast_roundoff(diagram, argument));
-        return most;
-      },
-      [&](const Cast& cast) { return std::max(roundoff(cast.type), cast_roundoff(diagram, cast.value)); },
-      [&](const Reduce& reduce) { return cast_roundoff(diagram, reduce.body); });
-}
-
-double largest(const std::vector<double>& values) {
-  double most = 0;
-  for (const auto value : values)
-    if (std::isfinite(value)) most = std::max(most, std::abs(value));
-  return most;
-}
-
-// Where the meaning is no number anything goes: a derivation may cancel what divides nothing by nothing.
-double difference(double got, double meant) {
-  if (std::isnan(meant) || got == meant) return 0;
-  const auto difference = std::abs(got - meant);
-  return std::isnan(difference) ? HUGE_VAL : difference;
-}
-double difference(const std::vector<double>& got, const std::vector<double>& meant) {
-  double most = 0;
-  for (std::size_t i = 0; i < meant.size(); ++i) most = std::max(most, difference(got.at(i), meant[i]));
-  return most;
-}
-
-// Terms of the longest reduction.
-double longest_sum(const Diagram& diagram, ExprId id) {
-  const auto among = [&](const auto& operands) {
-    double most = 1;
-    for (const auto operand : operands) most = std::max(most, longest_sum(diagram, operand));
-    return most;
-  };
-  return match(
-      diagram.at(id).node, [](const Constant&) { return 1.0; }, [](const Position&) { return 1.0; },
-      [](const Size&) { return 1.0; }, [](const Access&) { return 1.0; },
-      [&](const Apply& apply) { return among(apply.arguments); },
-      [&](const Cast& cast) { return longest_sum(diagram, cast.value); },
-      [&](const Reduce& reduce) {
-        double terms = 1;
-        for (const auto wire : reduce.over) terms *= static_cast<double>(diagram.size(wire).value_or(1));
-        return std::max(terms, longest_sum(diagram, reduce.body));
-      });
-}
-
-// Without its casts, which a derivation may leave out.
-ExprId uncast(Diagram& diagram, ExprId id) {
-  if (const auto* cast = std::get_if<Cast>(&diagram.at(id).node)) return uncast(diagram, cast->value);
-  return with_operands(diagram, id, [&](ExprId operand) { return uncast(diagram, operand); });
-}
-
-// The statement on what came before, with random shares of what its casts round and of what states in f32 lose, to the
-// next number of its type above or below: what moves less may be rounded away again.
-std::vector<double> moved_by_rounding(Diagram one, const Statement& statement, const Values& before, double unit,
-                                      double lost, Random& random) {
-  one.inputs.clear();
-  one.statements = {statement};
-  auto rounded = before, bare = before;
-  evaluate(one, rounded, true);
-  one.statements[0].value = uncast(one, statement.value);
-  evaluate(one, bare, true);
-  auto values = std::move(rounded.arrays[statement.output.index]);
-  const auto& without = bare.arrays[statement.output.index];
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double left_out = without[i] - values[i];
-    if (std::isfinite(left_out)) values[i] += left_out * random.unit();
-    values[i] = values[i] * (random.unit() < 0.5 ? 1 - 2 * unit : 1 + 2 * unit) + lost * (2 * random.unit() - 1);
-  }
-  return values;
-}
-
-// What rounding may explain of every array: as far as the plain meaning itself moves when every number of a statement
-// is moved by what rounding moves it, and what is lost where numbers of the sizes on the way cancel.
-std::vector<double> allowances(const Diagram& diagram, const Values& inputs, const Values& meant) {
-  constexpr int factor = 16, trials = 3;
-  std::vector<double> allowed(diagram.arrays.size());
-  for (std::uint64_t trial = 1; trial <= trials; ++trial) {
-    Random random(trial);
-    Values moved = inputs;
-    double magnitude = 0;  // of the largest number so far
-    for (const auto id : diagram.inputs) magnitude = std::max(magnitude, largest(meant.arrays[id.index]));
-    for (const auto& statement : diagram.statements) {
-      const auto type = diagram.at(statement.output).type;
-      const double inside = std::max(roundoff(Datatype::f32), cast_roundoff(diagram, statement.value));
-      const double unit = std::max(inside, is_whole(type) ? 0 : roundoff(type));
-      const auto& plain = meant.arrays[statement.output.index];
-      magnitude = std::max(magnitude, largest(plain));
-      const double digits = magnitude * std::sqrt(longest_sum(diagram, statement.value));
-      const double lost = is_whole(type) ? 0 : digits * roundoff(Datatype::f32);
-      auto values = moved_by_rounding(diagram, statement, moved, unit, lost, random);
-      auto& most = allowed[statement.output.index];
-      most = std::max(most, factor * (difference(values, plain) + inside * digits));
-      moved.arrays[statement.output.index] = std::move(values);
-      if (is_whole(type)) most = std::max(most, 1.0);
-    }
-  }
-  return allowed;
-}
-
-VerifiedOutput compare(const Array& array, const std::vector<double>& got, const std::vector<double>& meant,
-                       double allowed) {
-  VerifiedOutput output{array.name, difference(got, meant), 0, allowed};
-  output.relative = output.error == 0 ? 0 : output.error / largest(meant);
-  return output;
-}
+// Counts
 
 VerifiedLevel compare(const LevelCost& predicted, const Count& count, const Level& level) {
   VerifiedLevel verified{
@@ -164,15 +28,13 @@ VerifiedLevel compare(const LevelCost& predicted, const Count& count, const Leve
   return verified;
 }
 
-VerifiedKernel run(const Kernel& kernel, const KernelCost& predicted, const Hardware& hardware, Values& values) {
+VerifiedKernel counted(const Kernel& kernel, const LoopNest& nest, const KernelCost& predicted,
+                       const Hardware& hardware, Values& values) {
   VerifiedKernel verified{{}, kernel.partition, {}};
   const auto& diagram = kernel.derivation->scratch;
   for (const auto id : kernel.derivation->statements)
     verified.statements.push_back(diagram.at(diagram.at(id).output).name);
-  const auto nest = lower(kernel, hardware);
-  auto again = values;
-  const auto count = interpret(nest, hardware, again, true);
-  interpret(nest, hardware, values);
+  const auto count = interpret(nest, hardware, values, true);
   for (const auto& level : predicted.levels)
     verified.levels.push_back(compare(level, count, hardware.levels.at(level.level)));
   for (const auto& unit : predicted.units) verified.predicted_operations += unit.operations;
@@ -186,55 +48,149 @@ bool holds(const VerifiedKernel& kernel) {
                      [](const VerifiedLevel& level) { return level.matches && level.fits; });
 }
 
-}  // namespace
+// Numbers
 
-Values random_values(const Diagram& diagram, std::uint64_t from) {
-  Random random(from);
-  Values values;
-  values.arrays.resize(diagram.arrays.size());
-  for (const auto id : diagram.inputs) {
-    std::size_t count = 1;
-    for (const auto wire : diagram.at(id).wires) count *= static_cast<std::size_t>(diagram.size(wire).value());
-    auto& data = values.arrays[id.index];
-    for (std::size_t i = 0; i < count; ++i) data.push_back(draw(diagram.at(id), random.unit()));
-  }
-  return values;
+// Infinite where there is a number and should be none, or the other way round.
+double difference(double got, double meant) {
+  if (got == meant || (std::isnan(got) && std::isnan(meant))) return 0;
+  const auto difference = std::abs(got - meant);
+  return std::isnan(difference) ? HUGE_VAL : difference;
 }
 
-namespace {
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const auto value : values)
+    if (std::isfinite(value)) most = std::max(most, std::abs(value));
+  return most;
+}
 
-// Inputs, and what the statements mean on them. Masks may leave nothing to compare: then the next ones.
-std::pair<Values, Values> inputs_with_meaning(const Diagram& diagram) {
-  constexpr std::uint64_t most_tries = 64;
-  const auto is_number = [](double value) { return !std::isnan(value); };
+// How much of what is allowed an error takes. Where plain rounding decides whether there is a number, nothing is asked.
+double share(double error, double allowed) {
+  if (std::isinf(allowed) || error == 0) return 0;
+  return allowed == 0 ? HUGE_VAL : error / allowed;
+}
+
+void keep_worst(VerifiedOutput& worst, const std::vector<double>& got, const std::vector<double>& meant,
+                const std::vector<double>& allowed, Numbers numbers, const std::vector<std::int64_t>& sizes) {
+  for (std::size_t i = 0; i < meant.size(); ++i) {
+    const double error = difference(got.at(i), meant[i]);
+    if (!worst.sizes.empty() && share(error, allowed[i]) <= share(worst.error, worst.allowed)) continue;
+    const double relative = error == 0 ? 0 : error / largest(meant);
+    worst = {worst.array, error, relative, allowed[i], numbers, sizes};
+  }
+}
+
+std::vector<std::int64_t> sizes_of(const Diagram& diagram) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& axis : diagram.axes) sizes.push_back(axis.size.value());
+  return sizes;
+}
+
+bool has_masks(const Diagram& diagram) {
+  return std::ranges::any_of(diagram.inputs, [&](ArrayId id) { return diagram.at(id).type == Datatype::boolean; });
+}
+
+// Masks may leave nothing to compare: then the next numbers are taken.
+bool says_something(const Diagram& diagram, const Meaning& meaning) {
+  return std::ranges::all_of(diagram.outputs, [&](ArrayId id) {
+    const auto& values = meaning.meant[id.index];
+    return 2 * std::ranges::count_if(values, [](double value) { return !std::isnan(value); }) >= std::ssize(values);
+  });
+}
+std::pair<Values, Meaning> inputs_with_meaning(const Diagram& diagram, Numbers numbers, Arithmetic arithmetic) {
+  const std::uint64_t tries = numbers == Numbers::ordinary && has_masks(diagram) ? 64 : 1;
   for (std::uint64_t seed = 1;; ++seed) {
-    const auto inputs = random_values(diagram, seed);
-    auto meant = inputs;
-    evaluate(diagram, meant, true);
-    const bool says_something = std::all_of(diagram.outputs.begin(), diagram.outputs.end(), [&](ArrayId id) {
-      const auto& values = meant.arrays[id.index];
-      return 2 * std::count_if(values.begin(), values.end(), is_number) >= std::ssize(values);
-    });
-    if (says_something || seed == most_tries) return {inputs, meant};
+    auto inputs = random_values(diagram, seed, numbers);
+    auto meant = meaning(diagram, inputs, arithmetic);
+    if (seed == tries || says_something(diagram, meant)) return {std::move(inputs), std::move(meant)};
   }
 }
 
+class Verifying {
+ public:
+  Verifying(const Diagram& diagram, const Plan& plan, const Hardware& hardware)
+      : diagram_(diagram), hardware_(hardware), verification_{diagram, hardware, {}, {}, {}, {}, {}, true} {
+    for (const auto& kernel : plan.kernels) nests_.push_back(lower(kernel, hardware));
+    for (const auto id : diagram.outputs) verification_.outputs.push_back({diagram.at(id).name});
+    verification_.exact = verification_.outputs;
+  }
+
+  Verification run(const Plan& plan, const Cost& predicted, std::span<const Numbers> kinds) {
+    count(plan, predicted);
+    for (const auto numbers : kinds) compare_with(diagram_, nests_, numbers);
+    for (const auto& other : at_other_sizes(diagram_, limited())) {
+      if (sizes_of(other) == sizes_of(diagram_)) continue;
+      verification_.others.push_back(sizes_of(other));
+      auto nests = nests_;
+      for (auto& nest : nests) nest = at_sizes(std::move(nest), other);
+      for (const auto numbers : kinds)
+        if (numbers == Numbers::ordinary || numbers == Numbers::masked) compare_with(other, nests, numbers);
+    }
+    for (const auto* outputs : {&verification_.outputs, &verification_.exact})
+      for (const auto& output : *outputs) verification_.ok &= output.right();
+    verification_.ok &= verification_.faults.empty();
+    return std::move(verification_);
+  }
+
+ private:
+  void count(const Plan& plan, const Cost& predicted) {
+    auto values = random_values(diagram_, 1);
+    for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+      verification_.kernels.push_back(
+          counted(plan.kernels[i], nests_[i], predicted.kernels.at(i), hardware_, values));
+      verification_.ok &= holds(verification_.kernels.back());
+    }
+  }
+
+  std::vector<AxisId> limited() const {
+    std::set<AxisId> axes;
+    for (const auto& nest : nests_)
+      for (const auto axis : whole_axes(nest))
+        if (axis.index < diagram_.axes.size()) axes.insert(axis);
+    return {axes.begin(), axes.end()};
+  }
+
+  // Exact arithmetic shows what is wrong whatever the numbers; it is asked of those that it can be asked of.
+  void compare_with(const Diagram& diagram, const std::vector<LoopNest>& nests, Numbers numbers) {
+    if (numbers == Numbers::masked && !has_masks(diagram)) return;
+    compare_in(Arithmetic::formats, diagram, nests, numbers, verification_.outputs);
+    if (numbers == Numbers::ordinary || numbers == Numbers::masked)
+      compare_in(Arithmetic::exact, diagram, nests, numbers, verification_.exact);
+  }
+
+  void compare_in(Arithmetic arithmetic, const Diagram& diagram, const std::vector<LoopNest>& nests, Numbers numbers,
+                  std::vector<VerifiedOutput>& worst) {
+    auto [values, meant] = inputs_with_meaning(diagram, numbers, arithmetic);
+    try {
+      for (const auto& nest : nests) interpret(nest, hardware_, values, arithmetic);
+    } catch (const std::logic_error& error) {
+      return fail(diagram, error.what());
+    }
+    for (std::size_t i = 0; i < diagram.outputs.size(); ++i) {
+      const auto id = diagram.outputs[i].index;
+      keep_worst(worst[i], values.arrays[id], meant.meant[id], meant.allowed[id], numbers, sizes_of(diagram));
+    }
+  }
+
+  void fail(const Diagram& diagram, std::string_view what) {
+    std::string text;
+    for (const auto& axis : diagram.axes) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, *axis.size);
+    text = fmt::format("{} with {}", what, text);
+    if (std::ranges::find(verification_.faults, text) == verification_.faults.end())
+      verification_.faults.push_back(std::move(text));
+  }
+
+  const Diagram& diagram_;
+  const Hardware& hardware_;
+  Verification verification_;
+  std::vector<LoopNest> nests_;
+};
+
 }  // namespace
 
-Verification verify_plan(const Diagram& diagram, const Plan& plan, const Cost& predicted, const Hardware& hardware) {
-  Verification verification{diagram, hardware, {}, {}};
-  auto [got, meant] = inputs_with_meaning(diagram);
-  const auto allowed = allowances(diagram, got, meant);
-  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    verification.kernels.push_back(run(plan.kernels[i], predicted.kernels.at(i), hardware, got));
-    verification.ok &= holds(verification.kernels.back());
-  }
-  for (const auto id : diagram.outputs) {
-    const auto i = id.index;
-    verification.outputs.push_back(compare(diagram.at(id), got.arrays[i], meant.arrays[i], allowed[i]));
-    verification.ok &= verification.outputs.back().error <= verification.outputs.back().allowed;
-  }
-  return verification;
+Verification verify_plan(const Diagram& diagram, const Plan& plan, const Cost& predicted, const Hardware& hardware,
+                         std::span<const Numbers> kinds) {
+  return Verifying(diagram, plan, hardware).run(plan, predicted, kinds);
 }
 
 }  // namespace napkin

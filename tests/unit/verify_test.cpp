@@ -2,6 +2,7 @@
 #include "napkin/verify.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -144,19 +145,165 @@ TEST_CASE("a level that holds too much is reported", "[verify]") {
   CHECK(has(print(verification, Format::text, false), "DOES NOT FIT"));
 }
 
+namespace {
+
+// What `kernels` says, as one kernel in pieces, held against what `meant` says: two diagrams of the same arrays.
+Verification against(const std::string& meant, const std::string& kernels,
+                     std::vector<std::pair<std::string, std::int64_t>> streams,
+                     std::span<const Numbers> numbers = all_numbers) {
+  const auto hardware = read_machine("two-level");
+  const auto computed = read_text("diagram d; " + kernels);
+  Partition partition;
+  for (const auto& [wire, size] : streams)
+    partition.splits.push_back({SplitKind::stream, *find_wire(computed, wire), size, 1});
+  const Plan plan{{make_kernel(testing::derived(computed), partition)}};
+  return verify_plan(read_text("diagram d; " + meant), plan, estimate(plan, hardware, Model::machine), hardware,
+                     numbers);
+}
+
+std::vector<std::int64_t> planned_sizes(const Verification& verification) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& axis : verification.diagram.axes) sizes.push_back(*axis.size);
+  return sizes;
+}
+
+template <class Change>
+void change_loops(std::vector<Step>& steps, const Change& change) {
+  for (auto& step : steps)
+    if (auto* loop = std::get_if<Loop>(&step)) {
+      change(*loop);
+      change_loops(loop->body, change);
+    }
+}
+
+// Causal attention in pieces, with its loops changed.
+template <class Change>
+Verification causal(const Change& change) {
+  const auto diagram = read_text(
+      "diagram causal; axis q = 7; axis x = 9; input S: f32[q, x]; input V: f32[x]\n"
+      "P[q, x] = softmax[x](where(x <= q, S[q, x], -inf)); O[q] = sum[x](P[q, x] * V[x])\noutput O");
+  const auto hardware = read_machine("two-level");
+  const Partition partition{{{SplitKind::group, *find_wire(diagram, "q"), 3, 1},
+                             {SplitKind::stream, *find_wire(diagram, "x"), 2, 1}}};
+  Plan plan{{make_kernel(testing::derived(diagram), partition)}};
+  change_loops(plan.kernels[0].program.steps, change);
+  return verify_plan(diagram, plan, estimate(plan, hardware, Model::machine), hardware);
+}
+
+}  // namespace
+
 TEST_CASE("coarser formats allow more, and are honoured", "[verify]") {
+  constexpr Numbers ordinary[] = {Numbers::ordinary};
   double before = 0;
-  for (const std::string type : {"f32", "f16", "bf16", "f8e4m3"}) {
-    const auto ran = run_cli({"verify", "-", "--target", "toy", "--format", "json"},
-                             "diagram two\naxis a = 9; axis b = 8; axis c = 7\ninput A: f32[a, b]; input B: f32[b, c]\n"
-                             "C: " +
-                                 type + "[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n");
-    CAPTURE(type, ran.out, ran.err);
-    REQUIRE(ran.code == exit_done);
-    const double allowed = nlohmann::json::parse(ran.out)["outputs"][0]["allowed"];
-    CHECK(allowed > before);
-    before = allowed;
+  for (const std::string type : {"f64", "f32", "f16", "bf16", "f8e4m3"}) {
+    const auto text =
+        "axis a = 9; axis b = 8; axis c = 7; input A: f32[a, b]; input B: f32[b, c]\n"
+        "C: " +
+        type + "[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n";
+    const auto verification = against(text, text, {{"b", 3}}, ordinary);
+    CAPTURE(type, print(verification, Format::text, false));
+    CHECK(verification.ok);
+    CHECK(verification.outputs[0].allowed > 8 * before);
+    before = verification.outputs[0].allowed;
   }
+}
+
+TEST_CASE("what a cast may round does not excuse another cast", "[verify]") {
+  const std::string inputs = "axis t = 8; axis x = 9; axis o = 4; input A: f32[t, x]; input W: f32[x, o]\n";
+  const auto verification =
+      against(inputs +
+                  "P: i8[t, x] = A[t, x] / max[x](abs(A[t, x])) * 127\n"
+                  "S[t, o] = sum[x](P[t, x] * W[x, o]) * max[x](abs(A[t, x])) / 127\noutput S\n",
+              inputs +
+                  "P: i8[t, x] = A[t, x]\n"
+                  "S[t, o] = 127 * sum[x](P[t, x] * W[x, o]) / 127\noutput S\n",
+              {{"x", 2}});
+  CAPTURE(print(verification, Format::text, false));
+  CHECK_FALSE(verification.ok);
+  CHECK(verification.outputs[0].error > 10 * verification.outputs[0].allowed);
+}
+
+TEST_CASE("attention in f16 is allowed what f16 rounds, and no more", "[verify]") {
+  Small small;
+  constexpr Numbers ordinary[] = {Numbers::ordinary};
+  const auto output = verify_plan(small.diagram, small.plan, small.cost, small.hardware, ordinary).outputs[0];
+  CHECK(output.error > 0);
+  CHECK(output.relative * output.allowed / output.error < 0.005);  // of the largest value
+}
+
+TEST_CASE("digits that cancel are seen on numbers far from zero", "[verify]") {
+  const std::string inputs = "axis r = 3; axis x = 9; input A: f32[r, x]\n";
+  const auto verification = against(inputs + "V[r] = var[x](A[r, x])\noutput V\n",
+                                    inputs +
+                                        "V[r] = sum[x](A[r, x] * A[r, x]) / size(x) - "
+                                        "(sum[x](A[r, x]) / size(x)) * (sum[x](A[r, x]) / size(x))\noutput V\n",
+                                    {{"x", 4}});
+  CAPTURE(print(verification, Format::text, false));
+  CHECK_FALSE(verification.outputs[0].right());
+  CHECK(verification.outputs[0].numbers == Numbers::offset);
+  CHECK(verification.exact[0].right());
+}
+
+TEST_CASE("a range that the file guards is not lost", "[verify]") {
+  const std::string inputs = "axis r = 3; axis x = 9; input A: f32[r, x]\n";
+  const auto verification = against(
+      inputs + "N[r] = max[x](abs(A[r, x])) * sqrt(sum[x]((A[r, x] / max[x](abs(A[r, x])))^2))\noutput N\n",
+      inputs + "N[r] = sqrt(sum[x](A[r, x]^2))\noutput N\n", {{"x", 4}});
+  CAPTURE(print(verification, Format::text, false));
+  CHECK(verification.outputs[0].numbers == Numbers::huge);
+  CHECK(std::isinf(verification.outputs[0].error));
+  CHECK(verification.exact[0].right());
+}
+
+TEST_CASE("a size that stands in a kernel as a number is wrong at other sizes", "[verify]") {
+  const std::string inputs = "axis r = 3; axis x = 9; input A: f32[r, x]\n";
+  const auto verification = against(inputs + "M[r] = sum[x](A[r, x]) / size(x)\noutput M\n",
+                                    inputs + "M[r] = sum[x](A[r, x]) / 9\noutput M\n", {{"x", 4}});
+  CAPTURE(print(verification, Format::text, false));
+  CHECK_FALSE(verification.outputs[0].right());
+  CHECK_FALSE(verification.exact[0].right());
+  CHECK(verification.outputs[0].sizes != planned_sizes(verification));
+  CHECK(verification.others.size() == 3);
+}
+
+TEST_CASE("a wrong guard of a mask is found", "[verify]") {
+  CHECK(causal([](Loop&) {}).ok);
+  const auto verification = causal([](Loop& loop) {
+    for (auto& need : loop.needs) need.at = false;
+  });
+  CHECK_FALSE(verification.outputs[0].right());
+  CHECK_FALSE(verification.exact[0].right());
+}
+
+TEST_CASE("a piece that is left out is found", "[verify]") {
+  const auto verification = causal([](Loop& loop) {
+    loop.needs.push_back({.terms = {{loop.wire, 1}}, .offset = -6, .constant = -6, .below = true});
+  });
+  CHECK_FALSE(verification.outputs[0].right());
+  CHECK_FALSE(verification.exact[0].right());
+}
+
+TEST_CASE("integers are exact, and their rounding is the file's", "[verify]") {
+  const std::string text =
+      "axis a = 5; axis b = 9; input A: i8[a, b]; input B: i8[b]\n"
+      "C: i32[a] = sum[b](A[a, b] * B[b])\nD: i8[a] = C[a] / 3\noutput C; output D\n";
+  const auto verification = against(text, text, {{"b", 2}});
+  CHECK(verification.ok);
+  CHECK(verification.outputs[0].error == 0);
+}
+
+TEST_CASE("a report says on which numbers and at which sizes", "[verify]") {
+  const auto verification = Small().verify();
+  const auto text = print(verification, Format::text, false);
+  CAPTURE(text);
+  CHECK(has(text, std::string(name(verification.outputs[0].numbers))));
+  CHECK(has(text, "in its formats"));
+  CHECK(has(text, "exactly"));
+  const auto json = nlohmann::json::parse(print(verification, Format::json, false));
+  CHECK(json["outputs"][0]["numbers"] == std::string(name(verification.outputs[0].numbers)));
+  CHECK(json["outputs"][0]["sizes"].contains("q"));
+  CHECK(json["outputs"][0]["exact"]["ok"] == true);
+  CHECK(json["other_sizes"].size() == 3);
 }
 
 TEST_CASE("pieces shrink to several and a ragged one, sizes that are set stay", "[verify]") {

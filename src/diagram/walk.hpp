@@ -1,0 +1,149 @@
+// The plain meaning of a diagram: one loop over each statement's positions, and the expression walked at each. Slow
+// and obvious on purpose; every clever thing is compared with it.
+//
+// What a number is, how a function is applied to some and how one is stored, `Numbers` says: doubles, or several
+// doubles side by side that were rounded differently. What is read and where never depends on a number.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "diagram/checked.hpp"
+#include "diagram/match.hpp"
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// Numbers::Value is one number; `begin` is told the statement whose numbers follow; `constant` makes a number of a
+// double, `applied` calls a function, `rounded` stores as a type.
+template <class Numbers>
+class PlainWalk {
+ public:
+  using Value = typename Numbers::Value;
+  using Arrays = std::vector<std::vector<Value>>;  // by ArrayId, row major
+
+  PlainWalk(const Diagram& diagram, const Values& inputs, Numbers numbers)
+      : diagram_(diagram),
+        inputs_(inputs),
+        numbers_(std::move(numbers)),
+        computed_(diagram.arrays.size()),
+        position_(diagram.wires.size(), 0) {}
+
+  // What the statements give; inputs stay empty.
+  Arrays run() {
+    for (const auto id : diagram_.inputs)
+      if (inputs_.arrays.at(id.index).size() != count(diagram_.at(id).wires))
+        throw std::invalid_argument("input " + diagram_.at(id).name + " has another size than its axes");
+    for (const auto& statement : diagram_.statements) run(statement);
+    return std::move(computed_);
+  }
+
+ private:
+  void run(const Statement& statement) {
+    const auto& array = diagram_.at(statement.output);
+    std::vector<Value> result;
+    result.reserve(count(array.wires));
+    numbers_.begin(array);
+    for_each(array.wires, [&] { result.push_back(numbers_.rounded(value(statement.value), array.type)); });
+    computed_[statement.output.index] = std::move(result);
+    taken_.clear();  // the next statement may compute in another format
+  }
+
+  std::int64_t size(WireId wire) const {
+    if (const auto known = diagram_.size(wire)) return *known;
+    throw std::invalid_argument("axis " + diagram_.at(wire).name + " has no size");
+  }
+  std::size_t count(const std::vector<WireId>& wires) const {
+    std::size_t product = 1;
+    for (const auto wire : wires) product *= static_cast<std::size_t>(size(wire));
+    return product;
+  }
+
+  // Every position of the wires, the last one fastest. A reduction inside may walk a wire again: what it held before
+  // is put back.
+  template <class Body>
+  void for_each(const std::vector<WireId>& wires, const Body& body, std::size_t depth = 0) {
+    if (depth == wires.size()) return body();
+    auto& at = position_[wires[depth].index];
+    const auto outer = at;
+    const auto extent = size(wires[depth]);
+    for (at = 0; at < extent; ++at) for_each(wires, body, depth + 1);
+    at = outer;
+  }
+
+  Value value(ExprId id) {
+    return match(
+        diagram_.at(id).node, [&](const Constant& constant) { return numbers_.constant(constant.value); },
+        [&](const Position& position) {
+          return numbers_.constant(static_cast<double>(position_[position.wire.index]));
+        },
+        [&](const Size& size) {
+          return numbers_.constant(static_cast<double>(diagram_.at(size.axis).size.value()));
+        },
+        [&](const Access& access) { return read(access); }, [&](const Apply& apply) { return applied(apply); },
+        [&](const Cast& cast) { return numbers_.rounded(value(cast.value), cast.type); },
+        [&](const Reduce& reduce) { return reduced(id, reduce); });
+  }
+
+  Value read(const Access& access) const {
+    const auto& wires = diagram_.at(access.array).wires;
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < wires.size(); ++i) {
+      const auto at = place(access.at[i]);
+      if (at < 0 || at >= size(wires[i])) throw std::out_of_range("index outside " + diagram_.at(access.array).name);
+      offset = offset * static_cast<std::size_t>(size(wires[i])) + static_cast<std::size_t>(at);
+    }
+    const auto& computed = computed_[access.array.index];
+    return computed.empty() ? numbers_.constant(inputs_.arrays.at(access.array.index).at(offset)) : computed.at(offset);
+  }
+  std::int64_t place(const Index& index) const {
+    auto sum = index.offset;
+    for (const auto& [wire, coefficient] : index.terms) sum += coefficient * position_[wire.index];
+    return index.divisor == 1 ? sum : floor_divide(sum, index.divisor);
+  }
+
+  Value applied(const Apply& apply) {
+    std::vector<Value> arguments;
+    for (const auto argument : apply.arguments) arguments.push_back(value(argument));
+    return numbers_.applied(*apply.function, std::span<const Value>(arguments));
+  }
+
+  // A reduction is taken once while the position that it depends on stays: what a softmax divides by is the same all
+  // along its axis, and would be summed anew at each place.
+  Value reduced(ExprId id, const Reduce& reduce) {
+    const auto [found, first] = taken_.try_emplace(id);
+    auto& taken = found->second;
+    if (first) taken.wires = free_wires(diagram_, id);
+    std::vector<std::int64_t> at;
+    for (const auto wire : taken.wires) at.push_back(position_[wire.index]);
+    if (!taken.value || taken.at != at) taken.value = reduced(reduce), taken.at = at;
+    return *taken.value;
+  }
+  Value reduced(const Reduce& reduce) {
+    auto total = numbers_.constant(reduce.reduction->identity);
+    for_each(reduce.over, [&] {
+      const Value arguments[] = {total, value(reduce.body)};
+      total = numbers_.applied(*reduce.reduction->combine, std::span<const Value>(arguments));
+    });
+    return total;
+  }
+
+  struct Taken {
+    std::vector<WireId> wires;
+    std::vector<std::int64_t> at;
+    std::optional<Value> value;
+  };
+
+  const Diagram& diagram_;
+  const Values& inputs_;
+  Numbers numbers_;
+  Arrays computed_;
+  std::vector<std::int64_t> position_;  // by wire
+  std::map<ExprId, Taken> taken_;       // the last value of each reduction
+};
+
+}  // namespace napkin

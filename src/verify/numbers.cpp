@@ -1,0 +1,115 @@
+// Inputs to verify on: ordinary numbers, and such that what is badly written comes out wrong on them.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "napkin/verify.hpp"
+#include "verify/formats.hpp"
+#include "verify/random.hpp"
+
+namespace napkin {
+namespace {
+
+struct Place {
+  std::vector<std::int64_t> at, sizes;
+  std::size_t array = 0;  // how many inputs come before
+
+  std::int64_t sum() const {
+    std::int64_t all = 0;
+    for (const auto position : at) all += position;
+    return all;
+  }
+  bool is_first() const {
+    return std::ranges::any_of(at, [](std::int64_t position) { return position == 0; });
+  }
+  bool is_last() const {
+    for (std::size_t i = 0; i < at.size(); ++i)
+      if (at[i] == sizes[i] - 1) return true;
+    return false;
+  }
+};
+
+// What is far from 1 and leaves some digits behind the point, what leaves half of them, and what leaves range for a
+// product of a few; of integers, most of what there is.
+struct Magnitudes {
+  double offset, outlier, huge, tiny;
+};
+Magnitudes magnitudes(Datatype type) {
+  if (type == Datatype::i8 || type == Datatype::i32) return {100, 120, 25, 0.3};
+  const double digits = -std::log2(roundoff(type));
+  const auto power = [](double exponent) { return std::exp2(std::floor(exponent)); };
+  const auto range = greatest_exponent(type) * 2 / 3;
+  return {power(std::max(digits - 7, 0.0)), power(digits / 2), power(range), power(-range)};
+}
+
+double number(Datatype type, const Magnitudes& far, Numbers numbers, const Place& place, double unit) {
+  const double ordinary = is_whole(type) ? std::floor(9 * unit) - 4 : 2 * unit - 1;
+  const double sign = place.sum() % 2 == 0 ? 1 : -1;
+  const bool is_odd = place.array % 2 == 1;
+  const bool chosen = unit * 8 - std::floor(unit * 8) < 0.5;
+  switch (numbers) {
+    case Numbers::ordinary:
+    case Numbers::masked: break;
+    case Numbers::offset: return (is_odd ? -far.offset : far.offset) + ordinary;
+    case Numbers::outlier_first: return place.is_first() && chosen ? far.outlier * (is_odd ? -sign : sign) : ordinary;
+    case Numbers::outlier_last: return place.is_last() && chosen ? far.outlier * (is_odd ? -sign : sign) : ordinary;
+    case Numbers::alternating: return sign * (is_whole(type) ? std::floor(3 * unit) + 1 : 1 + unit / 16);
+    case Numbers::constant: return is_whole(type) ? 3 : 0.3 + 0.1 * static_cast<double>(place.array);
+    case Numbers::huge: return far.huge * ordinary;
+    case Numbers::tiny: return far.tiny * ordinary;
+  }
+  return ordinary;
+}
+
+// Every second row of a mask, along its first axis, has nothing in it.
+bool mask(const Array& array, Numbers numbers, const Place& place, double unit) {
+  if (numbers == Numbers::constant) return true;
+  if (numbers == Numbers::masked && (place.at.empty() ? place.array : place.at[0]) % 2 == 0) return false;
+  return unit < array.density.value_or(0.5);
+}
+
+// To the next place, the last axis fastest; false behind the last one.
+bool step(Place& place) {
+  for (auto i = place.at.size(); i-- > 0;) {
+    if (++place.at[i] < place.sizes[i]) return true;
+    place.at[i] = 0;
+  }
+  return false;
+}
+
+std::vector<double> draw(const Array& array, Place place, Numbers numbers, Random& random) {
+  const auto far = magnitudes(array.type);
+  std::vector<double> values;
+  do {
+    const double unit = random.unit();
+    const bool is_mask = array.type == Datatype::boolean;
+    values.push_back(is_mask ? static_cast<double>(mask(array, numbers, place, unit))
+                             : row(array.type).round(number(array.type, far, numbers, place, unit)));
+  } while (step(place));
+  return values;
+}
+
+}  // namespace
+
+std::string_view name(Numbers numbers) {
+  constexpr std::array<std::string_view, 9> names = {"ordinary",     "offset",      "outlier first",
+                                                     "outlier last", "alternating", "constant",
+                                                     "masked rows",  "huge",        "tiny"};
+  return names.at(static_cast<std::size_t>(numbers));
+}
+
+Values random_values(const Diagram& diagram, std::uint64_t from, Numbers numbers) {
+  Random random(from);
+  Values values;
+  values.arrays.resize(diagram.arrays.size());
+  std::size_t before = 0;
+  for (const auto id : diagram.inputs) {
+    Place place{{}, {}, before++};
+    for (const auto wire : diagram.at(id).wires) place.sizes.push_back(diagram.size(wire).value());
+    place.at.assign(place.sizes.size(), 0);
+    values.arrays[id.index] = draw(diagram.at(id), std::move(place), numbers, random);
+  }
+  return values;
+}
+
+}  // namespace napkin

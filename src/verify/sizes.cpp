@@ -1,0 +1,99 @@
+#include "verify/sizes.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+// Calls `visit` with every index of every access, and the wire of the array that it is along.
+template <class Visit>
+void for_each_index(const Diagram& diagram, const Visit& visit) {
+  for (const auto& expr : diagram.exprs)
+    if (const auto* read = std::get_if<Access>(&expr.node))
+      for (std::size_t i = 0; i < read->at.size(); ++i) visit(read->at[i], diagram.at(read->array).wires[i]);
+}
+
+// The greatest place that an index reaches, or the least.
+std::int64_t extreme(const Diagram& diagram, const Index& index, bool greatest) {
+  std::vector<std::int64_t> at(diagram.wires.size());
+  for (const auto& [wire, coefficient] : index.terms)
+    at[wire.index] = (coefficient > 0) == greatest ? *diagram.size(wire) - 1 : 0;
+  return evaluate(index, at);
+}
+
+bool is_possible(const Diagram& diagram) {
+  bool possible = true;
+  for_each_index(diagram, [&](const Index& index, WireId wire) {
+    possible &= extreme(diagram, index, false) >= 0 && extreme(diagram, index, true) < *diagram.size(wire);
+  });
+  return possible;
+}
+
+// Axes whose sizes an index with arithmetic, or along another axis, ties to each other.
+std::set<AxisId> tied_axes(const Diagram& diagram) {
+  std::set<AxisId> tied;
+  for_each_index(diagram, [&](const Index& index, WireId wire) {
+    if (index == along(wire)) return;
+    tied.insert(diagram.at(wire).axis);
+    for (const auto& term : index.terms) tied.insert(diagram.at(term.first).axis);
+  });
+  return tied;
+}
+
+bool keeps_limits(const Diagram& diagram, const Diagram& changed, const std::vector<AxisId>& limited) {
+  return std::ranges::all_of(limited, [&](AxisId axis) { return *changed.at(axis).size <= *diagram.at(axis).size; });
+}
+
+using Change = std::function<std::int64_t(std::int64_t size, std::uint32_t axis)>;
+
+Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, const std::set<AxisId>& kept,
+                const Change& change) {
+  auto result = diagram;
+  for (std::uint32_t a = 0; a < diagram.axes.size(); ++a) {
+    const auto now = *diagram.axes[a].size, next = change(now, a);
+    const bool is_limited = std::ranges::find(limited, AxisId{a}) != limited.end();
+    if (!kept.contains(AxisId{a})) result.axes[a].size = is_limited ? std::min(now, next) : next;
+  }
+  return result;
+}
+
+// With windows as long as they need to be; if that is not possible, with all that is read at sums of positions as it is.
+Diagram possible(const Diagram& diagram, const std::vector<AxisId>& limited, const Change& change) {
+  auto result = changed(diagram, limited, {}, change);
+  make_room(result);
+  if (is_possible(result) && keeps_limits(diagram, result, limited)) return result;
+  return changed(diagram, limited, tied_axes(diagram), change);
+}
+
+}  // namespace
+
+void make_room(Diagram& diagram) {
+  constexpr int most_rounds = 16;  // an array that is read at twice its own positions has never room enough
+  bool changed = true;
+  for (int round = 0; changed && round < most_rounds; ++round) {
+    changed = false;
+    for_each_index(diagram, [&](const Index& index, WireId wire) {
+      auto& size = diagram.axes[diagram.at(wire).axis.index].size;
+      const auto needed = extreme(diagram, index, true) + 1;
+      changed |= *size < needed;
+      size = std::max(*size, needed);
+    });
+  }
+}
+
+std::vector<Diagram> at_other_sizes(const Diagram& diagram, const std::vector<AxisId>& limited) {
+  const Change changes[] = {
+      [](std::int64_t, std::uint32_t) { return std::int64_t{1}; },
+      [](std::int64_t size, std::uint32_t axis) { return std::max<std::int64_t>(1, (size + axis % 2) / 2); },
+      [](std::int64_t size, std::uint32_t axis) { return size + 2 + axis % 3; },
+  };
+  std::vector<Diagram> all;
+  for (const auto& change : changes) all.push_back(possible(diagram, limited, change));
+  return all;
+}
+
+}  // namespace napkin
