@@ -39,9 +39,9 @@ enum class Numbers : std::uint8_t {
   tiny,           // and below it
 };
 std::string_view name(Numbers);
-inline constexpr Numbers all_numbers[] = {Numbers::ordinary,    Numbers::offset,   Numbers::outlier_first,
-                                    Numbers::outlier_last, Numbers::alternating, Numbers::constant,
-                                    Numbers::masked,       Numbers::huge,     Numbers::tiny};
+inline constexpr Numbers all_numbers[] = {Numbers::ordinary,     Numbers::offset,      Numbers::outlier_first,
+                                          Numbers::outlier_last, Numbers::alternating, Numbers::constant,
+                                          Numbers::masked,       Numbers::huge,        Numbers::tiny};
 
 // Inputs of that kind, rounded to their types. Equal seeds give equal numbers everywhere.
 Values random_values(const Diagram&, std::uint64_t seed, Numbers = Numbers::ordinary);

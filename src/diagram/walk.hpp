@@ -81,9 +81,7 @@ class PlainWalk {
         [&](const Position& position) {
           return numbers_.constant(static_cast<double>(position_[position.wire.index]));
         },
-        [&](const Size& size) {
-          return numbers_.constant(static_cast<double>(diagram_.at(size.axis).size.value()));
-        },
+        [&](const Size& size) { return numbers_.constant(static_cast<double>(diagram_.at(size.axis).size.value())); },
         [&](const Access& access) { return read(access); }, [&](const Apply& apply) { return applied(apply); },
         [&](const Cast& cast) { return numbers_.rounded(value(cast.value), cast.type); },
         [&](const Reduce& reduce) { return reduced(id, reduce); });

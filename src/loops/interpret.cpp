@@ -298,7 +298,8 @@ class Interpreter {
     });
     std::size_t next = 0;
     const auto type = nest_.at(compute.to).type;
-    for_each(cells, [&](const std::vector<std::int64_t>& at) { to.values[to.index(at)] = stored(results[next++], type); });
+    for_each(cells,
+             [&](const std::vector<std::int64_t>& at) { to.values[to.index(at)] = stored(results[next++], type); });
   }
 
   double stored(double number, Datatype type) const {
@@ -312,7 +313,8 @@ class Interpreter {
       return type == Datatype::f64 || type == Datatype::i32;
     };
     return arithmetic_ == Arithmetic::formats && !is_wide(compute.to) &&
-           std::none_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) { return is_wide(read.second); });
+           std::none_of(compute.reads.begin(), compute.reads.end(),
+                        [&](const auto& read) { return is_wide(read.second); });
   }
 
   void place(const std::vector<WireId>& wires, const std::vector<std::int64_t>& at) {

@@ -49,14 +49,22 @@ double number(Datatype type, const Magnitudes& far, Numbers numbers, const Place
   const bool chosen = unit * 8 - std::floor(unit * 8) < 0.5;
   switch (numbers) {
     case Numbers::ordinary:
-    case Numbers::masked: break;
-    case Numbers::offset: return (is_odd ? -far.offset : far.offset) + ordinary;
-    case Numbers::outlier_first: return place.is_first() && chosen ? far.outlier * (is_odd ? -sign : sign) : ordinary;
-    case Numbers::outlier_last: return place.is_last() && chosen ? far.outlier * (is_odd ? -sign : sign) : ordinary;
-    case Numbers::alternating: return sign * (is_whole(type) ? std::floor(3 * unit) + 1 : 1 + unit / 16);
-    case Numbers::constant: return is_whole(type) ? 3 : 0.3 + 0.1 * static_cast<double>(place.array);
-    case Numbers::huge: return far.huge * ordinary;
-    case Numbers::tiny: return far.tiny * ordinary;
+    case Numbers::masked:
+      break;
+    case Numbers::offset:
+      return (is_odd ? -far.offset : far.offset) + ordinary;
+    case Numbers::outlier_first:
+      return place.is_first() && chosen ? far.outlier * (is_odd ? -sign : sign) : ordinary;
+    case Numbers::outlier_last:
+      return place.is_last() && chosen ? far.outlier * (is_odd ? -sign : sign) : ordinary;
+    case Numbers::alternating:
+      return sign * (is_whole(type) ? std::floor(3 * unit) + 1 : 1 + unit / 16);
+    case Numbers::constant:
+      return is_whole(type) ? 3 : 0.3 + 0.1 * static_cast<double>(place.array);
+    case Numbers::huge:
+      return far.huge * ordinary;
+    case Numbers::tiny:
+      return far.tiny * ordinary;
   }
   return ordinary;
 }
@@ -92,9 +100,8 @@ std::vector<double> draw(const Array& array, Place place, Numbers numbers, Rando
 }  // namespace
 
 std::string_view name(Numbers numbers) {
-  constexpr std::array<std::string_view, 9> names = {"ordinary",     "offset",      "outlier first",
-                                                     "outlier last", "alternating", "constant",
-                                                     "masked rows",  "huge",        "tiny"};
+  constexpr std::array<std::string_view, 9> names = {
+      "ordinary", "offset", "outlier first", "outlier last", "alternating", "constant", "masked rows", "huge", "tiny"};
   return names.at(static_cast<std::size_t>(numbers));
 }
 

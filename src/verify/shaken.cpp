@@ -37,13 +37,15 @@ bool is_exact(const Pointwise& function, std::span<const double> arguments, doub
     case Role::compare:
     case Role::logic:
     case Role::negate:
-    case Role::magnitude: return true;
+    case Role::magnitude:
+      return true;
     case Role::add:
     case Role::subtract:
     case Role::multiply:
       return std::abs(result) <= most_whole && arguments[0] == std::floor(arguments[0]) &&
              arguments[1] == std::floor(arguments[1]);
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -61,7 +61,8 @@ Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, cons
   return result;
 }
 
-// With windows as long as they need to be; if that is not possible, with all that is read at sums of positions as it is.
+// With windows as long as they need to be; if that is not possible, with all that is read at sums of positions as it
+// is.
 Diagram possible(const Diagram& diagram, const std::vector<AxisId>& limited, const Change& change) {
   auto result = changed(diagram, limited, {}, change);
   make_room(result);

@@ -136,8 +136,7 @@ class Verifying {
   void count(const Plan& plan, const Cost& predicted) {
     auto values = random_values(diagram_, 1);
     for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-      verification_.kernels.push_back(
-          counted(plan.kernels[i], nests_[i], predicted.kernels.at(i), hardware_, values));
+      verification_.kernels.push_back(counted(plan.kernels[i], nests_[i], predicted.kernels.at(i), hardware_, values));
       verification_.ok &= holds(verification_.kernels.back());
     }
   }
@@ -174,7 +173,8 @@ class Verifying {
 
   void fail(const Diagram& diagram, std::string_view what) {
     std::string text;
-    for (const auto& axis : diagram.axes) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, *axis.size);
+    for (const auto& axis : diagram.axes)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.name, *axis.size);
     text = fmt::format("{} with {}", what, text);
     if (std::ranges::find(verification_.faults, text) == verification_.faults.end())
       verification_.faults.push_back(std::move(text));

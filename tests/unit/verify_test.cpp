@@ -183,8 +183,8 @@ Verification causal(const Change& change) {
       "diagram causal; axis q = 7; axis x = 9; input S: f32[q, x]; input V: f32[x]\n"
       "P[q, x] = softmax[x](where(x <= q, S[q, x], -inf)); O[q] = sum[x](P[q, x] * V[x])\noutput O");
   const auto hardware = read_machine("two-level");
-  const Partition partition{{{SplitKind::group, *find_wire(diagram, "q"), 3, 1},
-                             {SplitKind::stream, *find_wire(diagram, "x"), 2, 1}}};
+  const Partition partition{
+      {{SplitKind::group, *find_wire(diagram, "q"), 3, 1}, {SplitKind::stream, *find_wire(diagram, "x"), 2, 1}}};
   Plan plan{{make_kernel(testing::derived(diagram), partition)}};
   change_loops(plan.kernels[0].program.steps, change);
   return verify_plan(diagram, plan, estimate(plan, hardware, Model::machine), hardware);
@@ -210,14 +210,13 @@ TEST_CASE("coarser formats allow more, and are honoured", "[verify]") {
 
 TEST_CASE("what a cast may round does not excuse another cast", "[verify]") {
   const std::string inputs = "axis t = 8; axis x = 9; axis o = 4; input A: f32[t, x]; input W: f32[x, o]\n";
-  const auto verification =
-      against(inputs +
-                  "P: i8[t, x] = A[t, x] / max[x](abs(A[t, x])) * 127\n"
-                  "S[t, o] = sum[x](P[t, x] * W[x, o]) * max[x](abs(A[t, x])) / 127\noutput S\n",
-              inputs +
-                  "P: i8[t, x] = A[t, x]\n"
-                  "S[t, o] = 127 * sum[x](P[t, x] * W[x, o]) / 127\noutput S\n",
-              {{"x", 2}});
+  const auto verification = against(inputs +
+                                        "P: i8[t, x] = A[t, x] / max[x](abs(A[t, x])) * 127\n"
+                                        "S[t, o] = sum[x](P[t, x] * W[x, o]) * max[x](abs(A[t, x])) / 127\noutput S\n",
+                                    inputs +
+                                        "P: i8[t, x] = A[t, x]\n"
+                                        "S[t, o] = 127 * sum[x](P[t, x] * W[x, o]) / 127\noutput S\n",
+                                    {{"x", 2}});
   CAPTURE(print(verification, Format::text, false));
   CHECK_FALSE(verification.ok);
   CHECK(verification.outputs[0].error > 10 * verification.outputs[0].allowed);
@@ -246,9 +245,9 @@ TEST_CASE("digits that cancel are seen on numbers far from zero", "[verify]") {
 
 TEST_CASE("a range that the file guards is not lost", "[verify]") {
   const std::string inputs = "axis r = 3; axis x = 9; input A: f32[r, x]\n";
-  const auto verification = against(
-      inputs + "N[r] = max[x](abs(A[r, x])) * sqrt(sum[x]((A[r, x] / max[x](abs(A[r, x])))^2))\noutput N\n",
-      inputs + "N[r] = sqrt(sum[x](A[r, x]^2))\noutput N\n", {{"x", 4}});
+  const auto verification =
+      against(inputs + "N[r] = max[x](abs(A[r, x])) * sqrt(sum[x]((A[r, x] / max[x](abs(A[r, x])))^2))\noutput N\n",
+              inputs + "N[r] = sqrt(sum[x](A[r, x]^2))\noutput N\n", {{"x", 4}});
   CAPTURE(print(verification, Format::text, false));
   CHECK(verification.outputs[0].numbers == Numbers::huge);
   CHECK(std::isinf(verification.outputs[0].error));
