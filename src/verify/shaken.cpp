@@ -105,8 +105,8 @@ class Shaken {
   static double rounded(double value, Datatype type, std::size_t lane) {
     const double nearest = row(type).round(value);
     const bool is_coarse = !is_whole(type) && type != Datatype::f32 && type != Datatype::f64;
-    if (!is_coarse || unit_of(joined(mixed(lane + 1), value)) < 0.5) return nearest;
-    return other_neighbour(type, value, nearest);
+    const bool is_nearest = lane < 2 ? lane == 0 : unit_of(joined(mixed(lane + 1), value)) < 0.5;  // both at least once
+    return !is_coarse || is_nearest ? nearest : other_neighbour(type, value, nearest);
   }
 
   bool rounds_, in_f32_ = false;

@@ -52,11 +52,16 @@ using Change = std::function<std::int64_t(std::int64_t size, std::uint32_t axis)
 
 Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, const std::set<AxisId>& kept,
                 const Change& change) {
+  constexpr double most_growth = 4;  // of the work: of very many axes not all get longer
   auto result = diagram;
+  double growth = 1;
   for (std::uint32_t a = 0; a < diagram.axes.size(); ++a) {
     const auto now = *diagram.axes[a].size, next = change(now, a);
     const bool is_limited = std::ranges::find(limited, AxisId{a}) != limited.end();
-    if (!kept.contains(AxisId{a})) result.axes[a].size = is_limited ? std::min(now, next) : next;
+    const double grown = growth * std::max(1.0, static_cast<double>(next) / static_cast<double>(now));
+    if (kept.contains(AxisId{a}) || (next > now && (is_limited || grown > most_growth))) continue;
+    result.axes[a].size = next;
+    growth = grown;
   }
   return result;
 }
