@@ -48,8 +48,9 @@ class WholeAxes {
       }
   }
   bool is_split(WireId wire, std::size_t level) const {
-    return std::any_of(around_.begin(), around_.end(),
-                       [&](const Split* split) { return split->wire == wire && split->level <= level; });
+    return std::any_of(around_.begin(), around_.end(), [&](const Split* split) {
+      return split->wire == wire && split->level <= level && split->size < nest_.scratch.size(wire);
+    });
   }
 
   const LoopNest& nest_;

@@ -28,24 +28,27 @@ using Lanes = std::array<double, lane_count>;
 
 std::uint64_t joined(std::uint64_t hash, double number) { return mixed(hash ^ std::bit_cast<std::uint64_t>(number)); }
 
-// Sums and products of whole numbers are exact while they are small.
+// What only chooses is exact, and so is arithmetic on whole numbers while it stays whole and small. A factor of 1 moves
+// its product like any other: an average of one number is no case of its own.
 bool is_exact(const Pointwise& function, std::span<const double> arguments, double result, double most_whole) {
-  const auto is_result = [&](double argument) { return result == argument; };
+  const auto is_whole_number = [](double value) { return value == std::floor(value); };
+  const bool chooses = std::ranges::find(arguments, result) != arguments.end();
   if (result == 0 || !std::isfinite(result)) return true;
-  if (std::ranges::any_of(arguments, is_result)) return true;  // chosen, not computed
   switch (function.role) {
     case Role::compare:
     case Role::logic:
     case Role::negate:
     case Role::magnitude:
       return true;
+    case Role::multiply:
+    case Role::divide:
     case Role::add:
     case Role::subtract:
-    case Role::multiply:
-      return std::abs(result) <= most_whole && arguments[0] == std::floor(arguments[0]) &&
-             arguments[1] == std::floor(arguments[1]);
+      if (std::abs(result) <= most_whole && is_whole_number(result) && std::ranges::all_of(arguments, is_whole_number))
+        return true;
+      return chooses && (function.role == Role::add || function.role == Role::subtract);
     default:
-      return false;
+      return chooses;
   }
 }
 

@@ -12,7 +12,7 @@
 namespace napkin {
 namespace {
 
-constexpr double most_work = 1e5;  // operations and moved values: a second for all numbers and sizes
+constexpr double most_work = 3e5;  // operations and moved values: some seconds for all numbers and sizes
 
 // How many pieces there are of each split, and how long the finest is, both at most. The first measure whose work is
 // small enough is taken.

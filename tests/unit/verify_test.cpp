@@ -358,7 +358,8 @@ TEST_CASE("what does not fit is not run", "[verify]") {
 
 namespace {
 
-// Of all statements as one kernel with streams at the innermost levels of the toy; whether it is legal and verifies.
+// Of all statements as one kernel with streams at the innermost levels of the toy; whether it is legal and verifies on
+// ordinary numbers.
 std::pair<bool, bool> streamed(const std::string& text, std::vector<std::pair<std::string, std::size_t>> streams,
                                std::int64_t size = 2) {
   const auto diagram = read_text(text);
@@ -369,7 +370,8 @@ std::pair<bool, bool> streamed(const std::string& text, std::vector<std::pair<st
     partition.splits.push_back({SplitKind::stream, *find_wire(diagram, wire), level == 2 ? size : size + 1, level});
   if (!illegal(*derivation, hardware, partition).empty()) return {false, false};
   const Plan plan{{make_kernel(derivation, partition)}};
-  return {true, verify_plan(diagram, plan, estimate(plan, hardware, Model::machine), hardware).ok};
+  constexpr Numbers ordinary[] = {Numbers::ordinary};
+  return {true, verify_plan(diagram, plan, estimate(plan, hardware, Model::machine), hardware, ordinary).ok};
 }
 
 }  // namespace
