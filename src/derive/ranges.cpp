@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "diagram/match.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -35,6 +36,13 @@ Range raised(Range a, double power) {
   if (power >= 0) return {std::pow(a.least, power), std::pow(a.greatest, power)};
   return {std::pow(a.greatest, power), a.least == 0 ? infinity : std::pow(a.least, power)};
 }
+
+// Of one number, whatever its sign.
+bool rises(const Pointwise& function) {
+  const auto row = order_of(function);
+  return function.arity == 1 && row.order == Order::rising && !row.of_positive;
+}
+double applied(const Pointwise& function, double number) { return function.value(&number); }
 
 bool is_extreme(const Pointwise* function, const char* name) { return function == find_reduction(name)->combine; }
 
@@ -126,6 +134,7 @@ Range Ranges::of(const Apply& a) const {
     return {std::max(argument(0).least, argument(1).least), std::max(argument(0).greatest, argument(1).greatest)};
   if (is_extreme(a.function, "min"))
     return {std::min(argument(0).least, argument(1).least), std::min(argument(0).greatest, argument(1).greatest)};
+  if (rises(*a.function)) return {applied(*a.function, argument(0).least), applied(*a.function, argument(0).greatest)};
   return a.function->positive ? Range{0, infinity} : Range{};
 }
 

@@ -123,7 +123,7 @@ class Walk {
         reading_(nest),
         sizes_(nest.buffers.size()) {}
 
-  std::vector<Residents> run() {
+  std::vector<Fullest> run() {
     auto groups = all_groups();
     Groups all;
     siblings_.assign(levels_, 1);
@@ -306,8 +306,8 @@ class Walk {
   // Adding up
 
   std::int64_t width(BufferId id) const { return row(nest_.at(id).type).bytes; }
-  std::vector<Residents> most() const {
-    std::map<std::vector<std::int64_t>, std::map<Instant, Residents>> changes;  // of each memory, from an instant on
+  std::vector<Fullest> most() const {
+    std::map<std::vector<std::int64_t>, std::map<Instant, Fullest>> changes;  // of each memory, from an instant on
     const auto change = [&](const Piece& piece, Instant at, std::int64_t values, std::int64_t bytes) {
       auto& there = changes[piece.memory][at];
       there.values += values, there.bytes += bytes;
@@ -326,9 +326,9 @@ class Walk {
       change(piece, at, -values, -bytes);
       change(piece, at + 1, values, bytes);
     }
-    std::vector<Residents> all(levels_ - 1);
+    std::vector<Fullest> all(levels_ - 1);
     for (const auto& [memory, of_memory] : changes) {
-      Residents now;
+      Fullest now;
       auto& most = all[static_cast<std::size_t>(memory.front()) - 1];
       for (const auto& [at, here] : of_memory) {
         now.values += here.values, now.bytes += here.bytes;
@@ -361,6 +361,6 @@ class Walk {
 
 }  // namespace
 
-std::vector<Residents> residents(const LoopNest& nest, const Hardware& hardware) { return Walk(nest, hardware).run(); }
+std::vector<Fullest> residents(const LoopNest& nest, const Hardware& hardware) { return Walk(nest, hardware).run(); }
 
 }  // namespace napkin

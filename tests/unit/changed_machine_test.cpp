@@ -37,7 +37,7 @@ struct Example {
   double beta;
 };
 
-// Eight-bit inputs, each with a scale for every block of 64 positions.
+// Eight-bit inputs, each with a scale for every block of 64 positions. The one that is rounded with P is at most 1.
 const char* scaled =
     "diagram attention_f8\n"
     "axis q  = 4096\n"
@@ -53,7 +53,7 @@ const char* scaled =
     "input Vs: f32[xb]\n"
     "S[q, x]      = sum[d](Q[q, d] * K[x, d]) * Qs[q / 64] * Ks[x / 64] / sqrt(size(d))\n"
     "P[q, x]      = softmax[x](S[q, x])\n"
-    "O: f16[q, d] = sum[x](f8e4m3(P[q, x] * Vs[x / 64]) * V[x, d])\n"
+    "O: f16[q, d] = sum[x](f8e4m3(P[q, x] * sigmoid(Vs[x / 64])) * V[x, d])\n"
     "output O\n";
 
 const Example examples[] = {

@@ -36,7 +36,7 @@ const std::vector<Example>& known() {
       {"gated_mlp", "f", "Y", {"t=12", "c=16", "f=20", "o=8"}},
       {"grouped_query", "x", "m l O", {"k=2", "r=2", "q=12", "x=40", "d=8"}},
       {"latent_attention", "x", "m l2 O", {"h=4", "x=64", "c=16", "p=8"}},
-      {"layernorm_projection", "c", "count mean l2 l Y", {"t=16", "c=40", "o=24"}},
+      {"layernorm_projection", "c", "mean count l l2 l3 Y", {"t=16", "c=40", "o=24"}},
       {"linear_attention", "x", "A Z", {"h=2", "q=24", "x=40", "e=8", "d=8"}},
       {"logsumexp", "x", "m L", {"r=16", "x=100"}},
       {"low_rank_adapter", "c", "Z U", {"t=16", "c=40", "o=24", "r=4"}},
@@ -51,7 +51,7 @@ const std::vector<Example>& known() {
       {"softmax", "x", "", {"r=16", "x=16"}},
       {"spherical", "x", "l O", {"q=24", "x=40", "d=8"}},
       {"swiglu_mlp", "f", "Y", {"t=12", "c=16", "f=20"}},
-      {"variance", "x", "count mean V", {"r=16", "x=100"}},
+      {"variance", "x", "mean count l V", {"r=16", "x=100"}},
   };
   return all;
 }

@@ -138,6 +138,7 @@ TEST_CASE("wrong numbers are reported", "[verify]") {
 TEST_CASE("a level that holds too much is reported", "[verify]") {
   Small small;
   small.hardware.levels[1].usable = {20, Origin::given, "", ""};
+  small.cost = estimate(small.plan, small.hardware, Model::machine);
   const auto verification = small.verify();
   CHECK_FALSE(verification.ok);
   CHECK(verification.kernels[0].levels[0].matches);
