@@ -138,7 +138,8 @@ Sum StateAnalysis::never_below_zero(const Column& column, const Sum& value) {
 }
 
 ArrayId StateAnalysis::finished_array(const Column& column, const std::vector<WireId>& wires, ExprId value) {
-  const auto array = new_array(scratch_, std::string(column.fold->state_name), accumulator(scratch_, type(column), value), wires);
+  const auto array =
+      new_array(scratch_, std::string(column.fold->state_name), accumulator(scratch_, type(column), value), wires);
   found_.late_folds[deriving_->output].push_back({array, value, nullptr, {}, {}, {}});
   is_state(array);
   return array;

@@ -297,8 +297,8 @@ class UpdateWriter {
     if (!state.reference->base.empty())
       return algebra_.build(relative_to(algebra_, body[0], *state.reference, divisor(newer)));
     Term term = body[0];
-    const ExprId weight = apply("expdiff", algebra_.build(std::exchange(term.exponent, {})),
-                                times(read(newer), state.reference->ratio));
+    const ExprId weight =
+        apply("expdiff", algebra_.build(std::exchange(term.exponent, {})), times(read(newer), state.reference->ratio));
     Factors& factors = term.cast ? term.rounded : term.factors;
     factors.push_back({weight, 1});
     std::ranges::sort(factors);
@@ -344,7 +344,7 @@ class UpdateWriter {
   Algebra algebra_;
   std::map<std::size_t, ArrayId> newer_;  // by state
   std::map<std::tuple<std::size_t, double, bool>, Pair> repairs_;
-  std::map<ArrayId, ArrayId> divisors_;  // by maximum
+  std::map<ArrayId, ArrayId> divisors_;             // by maximum
   std::vector<Moved> moved_;                        // as the centres
   std::vector<std::pair<ArrayId, ArrayId>> means_;  // old and new
 };
