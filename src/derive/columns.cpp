@@ -380,13 +380,16 @@ namespace {
 
 bool is_one_of(Datatype type, std::initializer_list<Datatype> types) { return std::ranges::count(types, type) > 0; }
 
-// Whether an expression is made of numbers of these types.
+// Whether an expression is made of numbers of these types. What is only compared is none of them.
 bool made_of(const Diagram& diagram, ExprId e, std::initializer_list<Datatype> types) {
   const auto of = [&](ExprId operand) { return made_of(diagram, operand, types); };
   return match(
       diagram.at(e).node, [](const Constant&) { return false; }, [](const Position&) { return false; },
       [](const Size&) { return false; }, [&](const Access& a) { return is_one_of(diagram.at(a.array).type, types); },
-      [&](const Apply& a) { return std::ranges::any_of(a.arguments, of); },
+      [&](const Apply& a) {
+        if (a.function->role == Role::compare || a.function->role == Role::logic) return false;
+        return std::ranges::any_of(a.arguments, of);
+      },
       [&](const Cast& c) { return is_one_of(c.type, types) || of(c.value); },
       [&](const Reduce& r) { return of(r.body); });
 }

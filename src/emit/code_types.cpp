@@ -74,10 +74,24 @@ template <class T>
   return a / b - (a % b != 0 && a < 0 ? 1 : 0);
 }
 )"},
+    Definition{"napkin_max(", R"(// Of two formats in the wider one.
+template <class T, class U>
+@ANYWHERE@ auto napkin_max(T a, U b) -> decltype(a + b) {
+  return fmax(decltype(a + b)(a), decltype(a + b)(b));
+}
+)",
+               true},
+    Definition{"napkin_min(", R"(template <class T, class U>
+@ANYWHERE@ auto napkin_min(T a, U b) -> decltype(a + b) {
+  return fmin(decltype(a + b)(a), decltype(a + b)(b));
+}
+)",
+               true},
     Definition{"napkin_expdiff(", R"(// exp(a - b), and 0 where a is -inf, whatever b is.
-template <class T>
-@ANYWHERE@ T napkin_expdiff(T a, T b) {
-  return a == T(-INFINITY) ? T(0) : T(exp(a - b));
+template <class T, class U>
+@ANYWHERE@ auto napkin_expdiff(T a, U b) -> decltype(a - b) {
+  using Wider = decltype(a - b);
+  return a == T(-INFINITY) ? Wider(0) : Wider(exp(a - b));
 }
 )",
                true},

@@ -15,6 +15,7 @@ const std::string_view cpp_numbers =
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"  // of loops too short for vectors
@@ -89,12 +90,12 @@ class napkin_space {
 
 // The other one where one is no number.
 template <class T, class U>
-inline T napkin_max(T a, U b) {
-  return T(b) > a || a != a ? T(b) : a;
+inline auto napkin_max(T a, U b) -> std::common_type_t<T, U> {
+  return b > a || a != a ? b : a;
 }
 template <class T, class U>
-inline T napkin_min(T a, U b) {
-  return T(b) < a || a != a ? T(b) : a;
+inline auto napkin_min(T a, U b) -> std::common_type_t<T, U> {
+  return b < a || a != a ? b : a;
 }
 
 inline double napkin_exp(double a) { return std::exp(a); }
@@ -126,6 +127,8 @@ inline float napkin_expdiff(float a, float b) {
   return a == -INFINITY ? 0.0f : e;
 }
 inline double napkin_expdiff(double a, double b) { return a == -INFINITY ? 0.0 : std::exp(a - b); }
+inline double napkin_expdiff(float a, double b) { return napkin_expdiff(double(a), b); }
+inline double napkin_expdiff(double a, float b) { return napkin_expdiff(a, double(b)); }
 
 #endif
 )";

@@ -102,6 +102,14 @@ S[q, x] = sum[d](Q[q, d] * K[x, d])
 O[q, d] = sum[x](where(S[q, x] < max[x](S[q, x]), S[q, x], 0) * V[x, d])
 output O
 )";
+// Numbers of f32 beside a maximum and sums of f64.
+constexpr const char* wide_sums = R"(diagram wide_sums
+axis q = 40; axis x = 50
+input A: f32[q, x]; input B: f64[x]
+Y: f64[q] = sum[x](softmax[x](A[q, x]) * B[x])
+Z: f64[q] = sum[x](max(A[q, x], B[x]))
+output Y; output Z
+)";
 
 constexpr const char* epilogue = R"(diagram epilogue
 axis m = 4096; axis n = 4096; axis k = 4096
@@ -195,6 +203,7 @@ std::vector<Case> by_hand() {
        {"group q 8, stream x 32 at smem", "group q 8, stream x 32 at smem", "stream x 16 at smem"},
        {"", "q=5 x=3", "q=9 x=70"}},
       {"ranked_scores", ranked_scores, {"group q 32, stream x 32 at smem"}, {"q=7 x=9 d=5", "q=40 x=70 d=32"}},
+      {"wide_sums", wide_sums, {"group q 8, stream x 16 at smem", "group q 8, stream x 16 at smem"}, {"", "q=3 x=9"}},
       {"reductions",
        reductions,
        {"stream x 8 at smem", "group r 8 at smem", "group r 8, stream x 16 at smem", "stream x 4 at smem"},

@@ -85,6 +85,14 @@ TEST_CASE("every example opens with a comment, is canonical and derives") {
   }
 }
 
+TEST_CASE("whole numbers that are only compared make nothing wide") {
+  const auto diagram = read_example("cross_entropy.nap");
+  const std::vector<StatementId> all = {{0}, {1}};
+  const auto derivation = derive(diagram, all);
+  const auto& stream = std::get<Streamable>(derivation.find(*find_wire(diagram, "v"))->stream);
+  for (const auto& carried : stream.state) CHECK(stream.scratch.at(carried.array).type == Datatype::f32);
+}
+
 TEST_CASE("what an example carries is what one pass needs") {
   for (const auto& example : known()) {
     CAPTURE(example.name, example.wire);
