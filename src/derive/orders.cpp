@@ -116,27 +116,31 @@ std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, c
          "a factor that is never positive turns the order round");
     return product_with(of(turned), v);
   }
-  const auto choose = [&](const Sum& upright, const Sum& flipped) {
+  // What exponential waits is multiplied in within the choice, or outside.
+  const auto choose = [&](const Sum& upright, const Sum& flipped, bool within) {
     const ExprId zero = scratch_.intern(Constant{0});
+    const Term& factor = within ? v : sign;
     Term chosen;
     chosen.factors = {{algebra_.apply("where", {algebra_.apply(">=", {algebra_.build(sign), zero}),
-                                                algebra_.build(*product_with(upright, sign)),
-                                                algebra_.build(*product_with(flipped, sign))}),
+                                                algebra_.build(*product_with(upright, factor)),
+                                                algebra_.build(*product_with(flipped, factor))}),
                        1}};
-    chosen.exponent = v.exponent;
+    if (!within) chosen.exponent = v.exponent;
     return chosen;
   };
-  step(Rule::cascade, column, {napkin::multiplied(u, v)}, {choose(reduction(column, {u}), reduction(turned, {u}))},
+  step(Rule::cascade, column, {napkin::multiplied(u, v)}, {choose(reduction(column, {u}), reduction(turned, {u}), false)},
        "a factor of unknown sign is known at the end: until then both extremes are carried");
   auto upright = of(column), flipped = upright ? of(turned) : std::nullopt;
   if (!flipped) return {};
-  // An exponential of both stays outside, where it may cancel.
+  // Exponentials cancel where they stand together: outside if both extremes have the same, else within the choice.
+  const bool alike = upright->size() == 1 && flipped->size() == 1 &&
+                     equal((*upright)[0].exponent, (*flipped)[0].exponent);
   Sum common;
-  if (upright->size() == 1 && flipped->size() == 1 && equal((*upright)[0].exponent, (*flipped)[0].exponent)) {
+  if (alike) {
     common = std::exchange((*upright)[0].exponent, {});
     (*flipped)[0].exponent.clear();
   }
-  Term chosen = choose(*upright, *flipped);
+  Term chosen = choose(*upright, *flipped, !alike);
   chosen.exponent = add(chosen.exponent, common);
   return Sum{chosen};
 }
