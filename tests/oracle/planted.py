@@ -21,8 +21,8 @@ axis d = 6
 input Q: f32[q, d]
 input K: f32[x, d]
 input V: f32[x, d]
-S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))
-O[q, d] = sum[x](softmax[x](where(x <= q + 2, S[q, x], -inf)) * V[x, d])
+S[q, x] = sum[d](Q[q, d] * K[x, d])
+O[q, d] = sum[x](softmax[x](where(x <= q + 2, S[q, x] / sqrt(size(d)), -inf)) * V[x, d])
 output O
 """, "avx2", "group q 4 at l2; stream x 5 at l1; stream x 2 at reg"),
     ("""diagram moments
@@ -30,8 +30,13 @@ axis q = 7
 axis x = 17
 input A: f32[q, x]
 V[q] = var[x](A[q, x])
-L[q] = logsumexp[x](0.5 * A[q, x])
 output V
+""", "toy", "group q 2 at smem; stream x 5 at smem"),
+    ("""diagram exponentials
+axis q = 7
+axis x = 17
+input A: f32[q, x]
+L[q] = logsumexp[x](0.5 * A[q, x])
 output L
 """, "toy", "group q 2 at smem; stream x 5 at smem"),
     ("""diagram window
@@ -52,7 +57,7 @@ ERRORS = [
     ("a state is not repaired", r"^(\s*)\w+(\[.*\])? \*= \w+(\[.*\])?;", lambda m: m[1] + ";"),
     ("a bound is one short", r"< (\w+_n); \+\+", lambda m: "< %s - 1; ++" % m[1]),
     ("a piece is one short", r"= std::min\((\d+), (.*?)\);", lambda m: "= std::min(%s, %s - 1);" % (m[1], m[2])),
-    ("a stream stops early", r"< n\.(\w+); (\w+) \+= ", lambda m: "< n.%s - 1; %s += " % (m[1], m[2])),
+    ("a stream stops early", r"< n\.(\w+); (\w+) \+= (\d+)", lambda m: "< n.%s - %s; %s += %s" % (m[1], m[3], m[2], m[3])),
     ("a mask is shifted", r"<= \((\w+) \+ 2\)", lambda m: "<= (%s + 1)" % m[1]),
     ("something is written beyond the end", r"^(\s*)([A-Z]\w*)\[([^\]]*)\] = (\w*_\S*|\S*\[.*\]);(?=.*$)", lambda m: "%s%s[(%s) + 1] = %s;" % (m[1], m[2], m[3], m[4])),
 ]
