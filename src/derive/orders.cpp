@@ -128,13 +128,14 @@ std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, c
     if (!within) chosen.exponent = v.exponent;
     return chosen;
   };
-  step(Rule::cascade, column, {napkin::multiplied(u, v)}, {choose(reduction(column, {u}), reduction(turned, {u}), false)},
+  step(Rule::cascade, column, {napkin::multiplied(u, v)},
+       {choose(reduction(column, {u}), reduction(turned, {u}), false)},
        "a factor of unknown sign is known at the end: until then both extremes are carried");
   auto upright = of(column), flipped = upright ? of(turned) : std::nullopt;
   if (!flipped) return {};
   // Exponentials cancel where they stand together: outside if both extremes have the same, else within the choice.
-  const bool alike = upright->size() == 1 && flipped->size() == 1 &&
-                     equal((*upright)[0].exponent, (*flipped)[0].exponent);
+  const bool alike =
+      upright->size() == 1 && flipped->size() == 1 && equal((*upright)[0].exponent, (*flipped)[0].exponent);
   Sum common;
   if (alike) {
     common = std::exchange((*upright)[0].exponent, {});
@@ -180,9 +181,9 @@ std::optional<Sum> StateAnalysis::extreme_of_power(const Column& column, std::pa
   if (!positive && !whole) return refuse_mixing(base), std::nullopt;
   const bool even = std::fmod(power, 2) == 0;
   const auto order = power < 0 ? Order::falling : positive || !even ? Order::rising : Order::valley;
-  return ordered(column, base, order, [&](ExprId value) {
+  return ordered(column, base, order, [&, to = power](ExprId value) {
     Term raised;
-    raised.factors = {{value, power}};
+    raised.factors = {{value, to}};
     return algebra_.build(raised);
   });
 }

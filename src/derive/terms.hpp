@@ -22,7 +22,7 @@ struct Term {
   std::optional<Datatype> cast;
   Factors rounded;
   std::optional<Datatype> unrounded{};  // a cast that is left out, since the term is one of several inside it
-  std::vector<Moved> moved{};           // what the term is worth only if roundings and factors may change places
+  std::vector<Moved> moved;             // what the term is worth only if roundings and factors may change places
 };
 // A cast that the file has around `rounded * waiting` and the term around `rounded` alone. Each is one term.
 struct Moved {

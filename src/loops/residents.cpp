@@ -25,7 +25,7 @@ struct Needs {
 
 class Reading {
  public:
-  explicit Reading(const LoopNest& nest) : nest_(nest) {
+  explicit Reading(const LoopNest& nest) {
     find_sources(nest.body);
     read(nest.body);
   }
@@ -91,7 +91,6 @@ class Reading {
     return found == source_.end() ? std::nullopt : found->second;
   }
 
-  const LoopNest& nest_;
   std::map<BufferId, std::optional<BufferId>> source_;
   std::map<BufferId, const Block*> home_;
   std::map<const Compute*, Needs> needs_;

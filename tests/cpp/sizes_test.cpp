@@ -203,10 +203,10 @@ TEST_CASE("kernels in C++ are right at every size that they accept", "[cpp][size
   std::vector<Built> built;
   for (const auto& each : given) built.push_back(build(each.given, plan(each.given, "x86-64-avx2")));
   // Each part has its own half of the text's keys, or there is one part; none is left out.
-  const auto halves = sizes("decode_in_parts", decode, "",
-                            {"x=24 d=4 x_part=2 x_in_part=12", "x=12 d=4 x_part=1 x_in_part=12",
-                             "x=7 d=4 x_part=1 x_in_part=7", "x=12 d=3 x_part=1 x_in_part=12"});
-  const auto parted = build(halves.given, in_parts(halves.given, 12));
+  const auto by_halves = sizes("decode_in_parts", decode, "",
+                               {"x=24 d=4 x_part=2 x_in_part=12", "x=12 d=4 x_part=1 x_in_part=12",
+                                "x=7 d=4 x_part=1 x_in_part=7", "x=12 d=3 x_part=1 x_in_part=12"});
+  const auto parted = build(by_halves.given, in_parts(by_halves.given, 12));
   built.push_back(parted);
   const auto folder = compile(built, "sizes", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -216,7 +216,7 @@ TEST_CASE("kernels in C++ are right at every size that they accept", "[cpp][size
     }
     for (const auto& words : given[i].others) runs(built[i], folder, words);
   }
-  for (const auto& words : halves.given.run_sizes) {
+  for (const auto& words : by_halves.given.run_sizes) {
     CAPTURE(words);
     CHECK(runs(parted, folder, words));
   }
