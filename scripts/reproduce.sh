@@ -76,7 +76,7 @@ row 'the same with 256 KiB of outputs' 151 "$(pick %.0f 1 inner:$level/balance/l
 
 section 'Number formats and clusters'
 large=(--set a=262144 --set b=262144 --set c=262144)
-h800=(--target h100-pcie --set-target 'levels.smem.bandwidth=2.04 TB/s')
+h800=(--target h100-pcie --set-target 'levels.smem.bandwidth=2.04 TB/s' --set-target 'levels.gmem.capacity=1 TiB') # arrays of any size
 attention=(examples/attention.nap --model ideal --partition 'group q 128, stream x 64 at smem' --set x=1048576)
 analyze large_matmul examples/matmul.nap --model ideal --partition "$tiles" "${large[@]}" "${h800[@]}"
 analyze long_attention "${attention[@]}" "${h800[@]}"

@@ -21,11 +21,12 @@ class Case:
     name: str  # of the diagram, and so of the operator
     group: str
     text: str
-    inputs: dict  # name: shape; all of them f16
+    inputs: dict  # name: shape; all of them of `type`
     meaning: typing.Callable  # (torch, inputs) -> (where in the output, float64 values there)
     rivals: dict  # name: (torch) -> (inputs) -> output
     columns: dict = dataclasses.field(default_factory=lambda: {"napkin": Column()})
     memory_bound: bool = False  # beside a copy of as many bytes
+    type: str = "float16"  # of inputs and output, by PyTorch's name
 
     def bytes_once(self):
         """Inputs and output, each once; the output is as large as the first input, or a product's."""
@@ -63,6 +64,8 @@ def attention(sequence, width, causal=False, spherical=False):
     scores = "where(x <= q, S[b, h, q, x], -inf)" if causal else "S[b, h, q, x]"
     text = ATTENTION.format(name=name, b=shape[0], h=HEADS, s=sequence, d=width, scores=scores,
                             weights="l2norm" if spherical else "softmax")
+    if spherical:  # f16 does not reach as far as the weights before their norm is known
+        text = text.replace("f16[", "bf16[")
 
     def meaning(torch, inputs):
         q, k, v = (array[:1, :1].double() for array in inputs)
@@ -77,7 +80,8 @@ def attention(sequence, width, causal=False, spherical=False):
         rivals["triton"] = lambda torch: triton_attention(causal)
     return Case(name, "spherical attention" if spherical else "attention", text,
                 dict.fromkeys("QKV", shape), meaning, rivals,
-                {"napkin": Column(), "napkin 128x64": Column(BY_HAND), "napkin sm_80": Column(path="warps")})
+                {"napkin": Column(), "napkin 128x64": Column(BY_HAND), "napkin sm_80": Column(path="warps")},
+                type="bfloat16" if spherical else "float16")
 
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}

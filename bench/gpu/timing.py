@@ -7,7 +7,7 @@ AHEAD = 200_000_000  # clocks that the device idles while launches queue up, so 
 
 def draw(torch, case, seed):
     generator = torch.Generator("cuda").manual_seed(seed)
-    return [torch.randn(shape, device="cuda", dtype=torch.float16, generator=generator)
+    return [torch.randn(shape, device="cuda", dtype=getattr(torch, case.type), generator=generator)
             for shape in case.inputs.values()]
 
 
