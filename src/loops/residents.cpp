@@ -1,5 +1,5 @@
-// Every group of every level is walked in turn. Each piece of a buffer is noted with the first and the last instant at
-// which its group needs it; what is alive at an instant is added up for each memory afterwards.
+// Walks the groups of every level one after another. Each piece of a buffer is noted with the first and the last
+// instant at which its group needs it; what is alive at an instant is added up for each memory afterwards.
 //
 // Nothing here asks the cost model or the liveness that it is read from, so that the two check each other.
 #include "loops/residents.hpp"

@@ -30,7 +30,7 @@ struct Place {
 };
 
 // What is far from 1 and leaves some digits behind the point, what leaves half of them, and what leaves range for a
-// product of a few; of integers, most of what there is.
+// product of a few; of integers, most of their range.
 struct Magnitudes {
   double offset, outlier, huge, tiny;
 };
