@@ -167,7 +167,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
     }
     cost.levels.push_back(std::move(level));
   }
-  name_units(cost, figures, times);
+  name_units(cost, figures, times, model);
   cost.masks = masks(kernel.program.scratch, figures);
   name_bound(cost, figures, times, model);
   cost.closed_form = closed_form(*this, kernel, *hardware_, model);
@@ -181,7 +181,8 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   return cost;
 }
 
-void CostModel::name_units(KernelCost& cost, const Figures& figures, const Times& times) const {
+// In the ideal model, too, only cores that have a block work on it.
+void CostModel::name_units(KernelCost& cost, const Figures& figures, const Times& times, Model model) const {
   const auto add = [](std::optional<double>& sum, const std::optional<double>& more) {
     if (more) sum = sum.value_or(0) + *more;
   };
@@ -190,7 +191,9 @@ void CostModel::name_units(KernelCost& cost, const Figures& figures, const Times
     auto& unit = units.try_emplace(work_[i].unit, UnitCost{work_[i].unit, 0, {}, {}}).first->second;
     unit.operations += figures.operations[i];
     add(unit.ideal_time_s, times.ideal_work[i]);
-    add(unit.time_s, times.work[i]);
+    const auto& ideal = times.ideal_work[i];
+    const auto at_peak = ideal ? std::optional(*ideal / times.busy) : ideal;
+    add(unit.time_s, model == Model::ideal ? at_peak : times.work[i]);
   }
   for (auto& [unit, all] : units) cost.units.push_back(all);
 }

@@ -237,7 +237,7 @@ class CostModel {
   std::vector<MaskCost> masks(const Diagram&, const Figures&) const;
   std::vector<HeldArray> held_at(std::span<const std::int64_t> sizes, std::size_t level) const;
   std::vector<ArrayCost> array_costs(const Diagram&, const Figures&, std::size_t level) const;
-  void name_units(KernelCost&, const Figures&, const Times&) const;
+  void name_units(KernelCost&, const Figures&, const Times&, Model) const;
   void name_bound(KernelCost&, const Figures&, const Times&, Model) const;
   std::int64_t reach_of_sum(const Footprint&, std::span<const std::int64_t> sizes) const;
   enum class Reach { exact, least };

@@ -281,7 +281,8 @@ Sum Algebra::chosen(ExprId e, const Apply& a) {
     if (dependence(outside).piece) return opaque(e, a);
     return add(atom(apply("where", {condition, build(inside), a.arguments[2]}), moved_in(inside)), outside);
   }
-  return add(kept_where(condition, yes, true), kept_where(condition, normal(a.arguments[2]), false));
+  const Sum where_true = kept_where(condition, yes, true);
+  return add(where_true, kept_where(condition, normal(a.arguments[2]), false));
 }
 
 // The sum where `condition` holds (or, with `when` false, fails), 0 elsewhere, factor by factor.

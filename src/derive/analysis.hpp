@@ -134,6 +134,8 @@ class StateAnalysis {
   Sum extreme_of_piece(const Column& column, const Sum& piece);
   std::optional<Sum> extreme_of_term(const Column& column, const Term& term);
   std::optional<Sum> extreme_of_product(const Column& column, const Term& piece, const Sum& waiting);
+  double raised_together(const Term& u, const Term& v);
+  std::optional<Sum> extreme_of_raised(const Column& column, const Term& u, const Term& v, double power);
   std::optional<Sum> extreme_of_power(const Column& column, std::pair<ExprId, double> factor);
   std::optional<Sum> extreme_of(const Column& column, ExprId e);
   std::optional<Sum> extreme_of_function(const Column& column, ExprId e, const Apply& apply);

@@ -336,7 +336,8 @@ std::optional<Sum> StateAnalysis::sum_about_centre(const Column& column, const S
                                                    const std::vector<WireId>& over, const Sum& waiting) {
   if (algebra_.dependence(piece).state) return {};
   for (const auto& known : learnt_.centred) {
-    const auto factor = ratio(spread(times(known.body, known.weight)), spread(piece));
+    const Sum averaged = spread(times(known.body, known.weight));
+    const auto factor = ratio(averaged, spread(piece));
     if (!factor) continue;
     const auto reference = reference_for({known.weight}, over, waiting);
     if (!rounds_alike(column, piece, reference)) return {};
@@ -359,8 +360,10 @@ const StateAnalysis::Made& StateAnalysis::sum_for(const Column& column, const Av
   const auto first = moments.at({1}), total = moments.at({0});
   for (const auto& made : made_)
     if (made.centre == centre && made.first == first) return made;
-  const Sum value =
-      add({napkin::multiplied(read_term(*found_.centres[centre].mean), read_term(total))}, {read_term(first)});
+  // One after the other, for factors stand in the order in which they were first read.
+  const Term count = read_term(total);
+  const Term mean = read_term(*found_.centres[centre].mean);
+  const Sum value = add({napkin::multiplied(count, mean)}, {read_term(first)});
   const auto sum = finished_array(column, scratch_.at(first).wires, algebra_.build(value));
   Made made{centre, sum, first, value, {{read_whole(scratch_, total), 1}}};
   if (counts(known.weight)) {

@@ -2,6 +2,7 @@
 // order of numbers waits for finish, and the extremes of what is inside are carried.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "derive/analysis.hpp"
@@ -62,6 +63,28 @@ Sum StateAnalysis::extreme_of_piece(const Column& column, const Sum& piece) {
                  {}, false);
 }
 
+// The greatest whole power, of at least 2, that all factors of both stand in.
+double StateAnalysis::raised_together(const Term& u, const Term& v) {
+  const bool products = u.exponent.empty() && v.exponent.empty() && !u.cast && !u.factors.empty() && !v.factors.empty();
+  long together = 0;
+  for (const auto& [factor, power] : combined(u.factors, v.factors)) {
+    if (!products || !integer(power)) return 1;
+    together = std::gcd(together, std::lround(power));
+  }
+  return together < 2 ? 1 : static_cast<double>(together);
+}
+
+// (u * v)^k for u^k * v^k: the quotient of two large numbers is raised, for their powers need not be within range.
+std::optional<Sum> StateAnalysis::extreme_of_raised(const Column& column, const Term& u, const Term& v, double power) {
+  Term raised, base, coefficient;
+  raised.factors = combined(u.factors, v.factors);
+  for (const auto& [factor, times] : raised.factors) base.factors.emplace_back(factor, times / power);
+  coefficient.coefficient = u.coefficient * v.coefficient;
+  return by_sign(column, raised, coefficient, [&](const Column& of) {
+    return extreme_of_power(of, {algebra_.build(base), power});
+  });
+}
+
 // u * v, or f * v where f alone mixes the two.
 std::optional<Sum> StateAnalysis::extreme_of_term(const Column& column, const Term& term) {
   Term inside, outside;
@@ -80,6 +103,8 @@ std::optional<Sum> StateAnalysis::extreme_of_term(const Column& column, const Te
   };
   for (const auto& part : term.exponent) (waits(part) ? outside : inside).exponent.push_back(part);
   if (!algebra_.dependence(inside).mixed()) {
+    if (const double power = raised_together(inside, outside); power != 1)
+      return extreme_of_raised(column, inside, outside, power);
     if (outside.coefficient < 0) inside.coefficient = -1, outside.coefficient *= -1;
     note_rules({inside}, outside);
     return by_sign(column, inside, outside,

@@ -10,8 +10,9 @@ namespace napkin {
 namespace {
 
 // In the ideal model too a launch takes what its configuration says.
-void set_ideal_launch(KernelCost& cost, const Kernel& kernel, const Hardware& hardware) {
-  const auto made = configure(kernel, cost, hardware, Model::ideal);
+// Of the kernel down to a level, as set_launch_time() takes it and as the report configures it.
+void set_ideal_launch(KernelCost& cost, const Kernel& kernel, std::size_t level, const Hardware& hardware) {
+  const auto made = configure(down_to(kernel, level), cost, hardware, Model::ideal);
   if (!made || !made->launch || !cost.time_s) return;
   if (cost.energy_j && hardware.idle_watts)
     *cost.energy_j += hardware.idle_watts->value * (made->launch->time_s - *cost.time_s);
@@ -23,9 +24,9 @@ void set_ideal_launch(KernelCost& cost, const Kernel& kernel, const Hardware& ha
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
   auto kernel = make_kernel(space.derivation, partition);
   auto cost = estimate(kernel, *space.hardware, model);
-  if (model == Model::machine && space.hardware->core)
-    set_launch_time(cost, kernel, std::max(*space.hardware->core, space.first - 1), *space.hardware);
-  if (model == Model::ideal) set_ideal_launch(cost, kernel, *space.hardware);
+  if (space.hardware->core)
+    (model == Model::machine ? set_launch_time : set_ideal_launch)(
+        cost, kernel, std::max(*space.hardware->core, space.first - 1), *space.hardware);
   return {std::move(kernel), std::move(cost)};
 }
 

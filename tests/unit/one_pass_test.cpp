@@ -24,7 +24,7 @@ const std::string head =
     "input A: f32[q, x]\ninput W: f32[q, x]\ninput V: f32[x, y]\ninput T: f32[q, x, y]\ninput M: bool[q, x]\n"
     "input G: f32[q, x]\n";
 
-enum class Data { plain, ties, negative, zero, large };
+enum class Data { plain, ties, negative, zero, large, huge };
 
 // G has rows in which nothing or little is above minus infinity; M lets a few, no or all positions through.
 Values inputs_of(const Diagram& diagram, Data data, std::uint32_t seed) {
@@ -40,6 +40,8 @@ Values inputs_of(const Diagram& diagram, Data data, std::uint32_t seed) {
         return 0.0;
       case Data::large:
         return 1000 + number(random);
+      case Data::huge:
+        return 1e60 * number(random);
       default:
         return number(random);
     }
@@ -157,7 +159,9 @@ void check_nested(const Form& form) {
 }
 
 // The statements, of which the last is the output, in one pass along x on every kind of data.
-void check_one_pass(const std::string& statements, bool merges = true) {
+void check_one_pass(const std::string& statements, bool merges = true,
+                    const std::vector<Data>& kinds = {Data::plain, Data::ties, Data::negative, Data::zero,
+                                                      Data::large}) {
   CAPTURE(statements);
   Form form;
   form.diagram = read_text(head + statements + "\noutput Y\n");
@@ -167,7 +171,7 @@ void check_one_pass(const std::string& statements, bool merges = true) {
   if (const auto* refused = std::get_if<Refused>(&verdict.stream)) FAIL(refused->reason);
   CHECK(verdict.passes == 1);
   form.stream = &std::get<Streamable>(verdict.stream);
-  for (const auto data : {Data::plain, Data::ties, Data::negative, Data::zero, Data::large}) {
+  for (const auto data : kinds) {
     CAPTURE(static_cast<int>(data));
     form.inputs = inputs_of(form.diagram, data, 7);
     form.meant = form.inputs;
@@ -226,6 +230,13 @@ TEST_CASE("a greatest distance is one of both ends") {
   check_one_pass("Y[q] = min[x](3 - (A[q, x] - sum[x](W[q, x] * A[q, x]))^4)");
   check_one_pass("Y[q] = max[x](abs(A[q, x] * sum[x](W[q, x] * A[q, x]) - min[x](A[q, x])))");
   check_refused("Y[q] = min[x](abs(A[q, x] - mean[x](A[q, x])))");
+}
+
+TEST_CASE("a quotient is raised as one, whose parts to that power are out of range") {
+  for (const auto* y : {"max[x]((A[q, x] / max[x](abs(A[q, x])))^8)", "min[x]((A[q, x] / max[x](abs(A[q, x])))^7)",
+                        "max[x](-3 * (A[q, x] / sum[x](abs(A[q, x])))^7)",
+                        "max[x]((A[q, x] * W[q, x] / (max[x](abs(A[q, x])) * max[x](abs(W[q, x]))))^6)"})
+    check_one_pass(std::string("Y[q] = ") + y, true, {Data::plain, Data::negative, Data::huge});
 }
 
 TEST_CASE("what keeps or turns round the order waits for the extreme of what is inside") {
