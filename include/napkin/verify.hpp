@@ -82,8 +82,9 @@ struct Verification {
 };
 
 // `predicted` is the cost of the same plan, `estimate(plan, hardware, ...)`. Every axis needs a size, and all of them
-// should be small.
+// should be small. Where the plan's diagram was made of another one, by dividing axes or taking statements apart, that
+// one is the `source`, whose statements say what is meant; its arrays and axes are found by their names.
 Verification verify_plan(const Diagram&, const Plan&, const Cost& predicted, const Hardware&,
-                         std::span<const Numbers> = all_numbers);
+                         std::span<const Numbers> = all_numbers, const Diagram* source = nullptr);
 
 }  // namespace napkin

@@ -27,7 +27,8 @@ int run_verify(Session& session) {
   const auto& [diagram, hardware] = std::tie(started.analysis->diagram, started.analysis->hardware);
   const auto small = shrink(diagram, plan_of(*started.analysis), hardware, set_axes(session, diagram));
   const auto predicted = estimate(small.plan, hardware, started.analysis->goal.model);
-  const auto verification = verify_plan(small.diagram, small.plan, predicted, hardware);
+  const auto verification =
+      verify_plan(small.diagram, small.plan, predicted, hardware, all_numbers, &started.analysis->written);
   return deliver(session, print(verification, format(session.options), product_in_color(session)),
                  verification.ok ? exit_done : exit_gate);
 }

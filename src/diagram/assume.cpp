@@ -69,6 +69,60 @@ std::vector<Parts> divided_axes(const Diagram& diagram) {
   return all;
 }
 
+namespace {
+
+// The expressions of a diagram with parts of another length.
+class Lengthening {
+ public:
+  Lengthening(const Diagram& diagram, const Parts& parts, std::int64_t length)
+      : diagram_(diagram), parts_(parts), length_(length) {}
+
+  ExprNode node(const ExprNode& old, ExprId length) const {
+    auto made = old;
+    if (auto* access = std::get_if<Access>(&made))
+      for (auto& index : access->at) set(index);
+    auto* apply = std::get_if<Apply>(&made);
+    if (apply && apply->arguments.size() == 2)
+      for (const auto& [at, other] : {std::pair{0, 1}, std::pair{1, 0}})
+        if (is_number(apply->arguments[at]) && is_along(apply->arguments[other])) apply->arguments[at] = length;
+    return made;
+  }
+
+ private:
+  // `c * length * part + c * inside`
+  void set(Index& index) const {
+    const auto along = [&](AxisId axis) {
+      return std::ranges::find_if(index.terms, [&](const auto& term) { return diagram_.at(term.first).axis == axis; });
+    };
+    const auto part = along(parts_.part), inside = along(parts_.inside);
+    if (part != index.terms.end() && inside != index.terms.end()) part->second = inside->second * length_;
+  }
+  bool is_number(ExprId id) const { return std::holds_alternative<Constant>(diagram_.at(id).node); }
+  // What a length is multiplied by in a position, and what it is compared with in what is assumed.
+  bool is_along(ExprId id) const {
+    const auto& node = diagram_.at(id).node;
+    const auto* position = std::get_if<Position>(&node);
+    const auto* size = std::get_if<Size>(&node);
+    return position ? diagram_.at(position->wire).axis == parts_.part : size && size->axis == parts_.inside;
+  }
+
+  const Diagram& diagram_;
+  Parts parts_;
+  std::int64_t length_;
+};
+
+}  // namespace
+
+void set_length(Diagram& diagram, const Parts& parts, std::int64_t length) {
+  const ExprId constant = number(diagram, length);
+  const Lengthening lengthening(diagram, parts, length);
+  Expressions made;
+  for (const auto& expr : diagram.exprs) made.push_back({lengthening.node(expr.node, constant), expr.span});
+  diagram.exprs = std::move(made);
+  diagram.axes[parts.inside.index].size = length;
+  diagram.axes[parts.whole.index].size = length * *diagram.at(parts.part).size;
+}
+
 std::vector<ExprId> assumptions(const Diagram& diagram) {
   const auto read = read_by_others(diagram);
   std::vector<ExprId> all;

@@ -23,6 +23,8 @@ struct Parts {
 // What an assumption says is made up of parts, if it says that; and all that is.
 std::optional<Parts> parts_of(const Diagram&, ExprId assumption);
 std::vector<Parts> divided_axes(const Diagram&);
+// Gives parts another length, in sizes, indices, positions and what is assumed: then the whole is as long as all parts.
+void set_length(Diagram&, const Parts&, std::int64_t length);
 
 // All of that, as conditions on sizes. They stand among the expressions, where nothing else reads them.
 std::vector<ExprId> assumptions(const Diagram&);

@@ -141,6 +141,12 @@ std::string_view code_storage(Language language, Datatype type) {
   return language == Language::cuda ? row(type).cuda : cpp_storage[static_cast<std::size_t>(type)];
 }
 
+std::string code_as_stored(Language language, Datatype type, std::string_view text) {
+  const auto storage = code_storage(language, type);
+  if (storage.find(' ') == storage.npos) return fmt::format("{}({})", storage, text);
+  return fmt::format("static_cast<{}>({})", storage, text.empty() ? "0" : text);
+}
+
 std::string_view code_of(Language language, const Pointwise& function) {
   return language == Language::cuda ? function.cuda : function.cpp;
 }

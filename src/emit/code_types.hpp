@@ -23,6 +23,8 @@ const CodeType& code_type(Language, Datatype);
 
 // What the elements of an array are: "__half".
 std::string_view code_storage(Language, Datatype);
+// A number as that, in an expression; nothing is zero.
+std::string code_as_stored(Language, Datatype, std::string_view text);
 
 // "expf({0})".
 std::string_view code_of(Language, const Pointwise&);

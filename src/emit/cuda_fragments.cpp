@@ -140,7 +140,7 @@ std::string FragmentPrinter::stored(BufferId id, const Here& here) {
   const auto type = page_.diagram.at(array).type;
   if (warps_.is_integer(id) && type == Datatype::i32) return slot(id, here);
   const auto written = filled(code_type(Language::cuda, type).write, leaving(id, here));
-  return fmt::format("{}({})", page_.storage(array), without_brackets(written));
+  return code_as_stored(Language::cuda, type, without_brackets(written));
 }
 // The number that leaves, before it is rounded to the array's format.
 std::string FragmentPrinter::leaving(BufferId id, const Here& here) {

@@ -277,8 +277,8 @@ std::string RowColumnPrinter::element(ArrayId id, const std::vector<std::string>
                      code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(id).wires)));
 }
 std::string RowColumnPrinter::written(ArrayId id, const std::string& text) const {
-  return fmt::format("{}({})", page_.storage(id),
-                     without_brackets(filled(code_type(Language::cuda, page_.diagram.at(id).type).write, text)));
+  const auto type = page_.diagram.at(id).type;
+  return code_as_stored(Language::cuda, type, without_brackets(filled(code_type(Language::cuda, type).write, text)));
 }
 
 Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
@@ -288,6 +288,7 @@ Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Her
                   })->second;
   const auto found = rows_.reads.find(id);
   if (found == rows_.reads.end()) return {slot_of(id), NumberKind::real};
+  const auto type = page_.diagram.at(from.array).type;
   auto text = page_.buffer(id);
   if (found->second == RowRead::vectors)
     text += value_ == index_ ? fmt::format("[{0} / {1}].at[{0} % {1}]", index_, rows_.vector)
@@ -298,10 +299,9 @@ Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Her
     for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
     text = fmt::format("napkin_global_read({})", element(from.array, at));
     if (!here.unclamped.empty())
-      text = fmt::format("({} < {} ? {} : {}())", here.unclamped, page_.own[rows_.lanes.index].end, text,
-                         page_.storage(from.array));
+      text = fmt::format("({} < {} ? {} : {})", here.unclamped, page_.own[rows_.lanes.index].end, text,
+                         code_as_stored(Language::cuda, type, ""));
   }
-  const auto type = page_.diagram.at(from.array).type;
   return {filled(code_type(Language::cuda, type).read, text),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cost/model.hpp"
+#include "diagram/assume.hpp"
 #include "diagram/match.hpp"
 #include "napkin/verify.hpp"
 #include "verify/sizes.hpp"
@@ -93,10 +94,29 @@ bool has(const std::vector<AxisId>& axes, AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
+// Parts of a divided axis are as long as they are made, and the axis as long as all of them; pieces of it are not
+// longer.
+void join_parts(Diagram& diagram, std::vector<Chain>& chains) {
+  for (const auto& parts : divided_axes(diagram)) {
+    set_length(diagram, parts, *diagram.at(parts.inside).size);
+    for (auto& chain : chains)
+      for (auto* split : chain.splits)
+        if (chain.axis == parts.whole) split->size = std::min(split->size, *diagram.at(parts.whole).size);
+  }
+}
+
+// Where the whole is kept its parts are.
+std::vector<AxisId> with_parts(const Diagram& diagram, std::vector<AxisId> axes) {
+  for (const auto& parts : divided_axes(diagram))
+    if (has(axes, parts.whole)) axes.insert(axes.end(), {parts.part, parts.inside});
+  return axes;
+}
+
 // Axes of `single` have one position.
-Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& kept,
+Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& asked,
                 const std::vector<AxisId>& single = {}) {
   Shrunk result{diagram, {}};
+  const auto kept = with_parts(diagram, asked);
   std::vector<Partition> partitions;
   for (const auto& kernel : plan.kernels) partitions.push_back(kernel.partition);
   auto all = chains(diagram, partitions);
@@ -116,6 +136,7 @@ Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure
     auto& size = result.diagram.axes[axis.index].size;
     size = ragged(least, *size, group);
   }
+  join_parts(result.diagram, all);
   make_room(result.diagram);
   const auto counted = without_densities(result.diagram);
   for (std::size_t i = 0; i < partitions.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "diagram/assume.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -48,6 +49,15 @@ bool keeps_limits(const Diagram& diagram, const Diagram& changed, const std::vec
   return std::ranges::all_of(limited, [&](AxisId axis) { return *changed.at(axis).size <= *diagram.at(axis).size; });
 }
 
+// There are more parts or fewer, all of the length that they have.
+void join(const Diagram& diagram, const std::vector<AxisId>& limited, const Parts& parts, Diagram& changed) {
+  auto& number = changed.axes[parts.part.index].size;
+  const auto most = *diagram.at(parts.part).size, length = *diagram.at(parts.inside).size;
+  if (std::ranges::find(limited, parts.whole) != limited.end()) number = std::min(*number, most);
+  changed.axes[parts.inside.index].size = length;
+  changed.axes[parts.whole.index].size = *number * length;
+}
+
 using Change = std::function<std::int64_t(std::int64_t size, std::uint32_t axis)>;
 
 Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, const std::set<AxisId>& kept,
@@ -63,6 +73,7 @@ Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, cons
     result.axes[a].size = next;
     growth = grown;
   }
+  for (const auto& parts : divided_axes(diagram)) join(diagram, limited, parts, result);
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -106,10 +107,41 @@ std::pair<Values, Meaning> inputs_with_meaning(const Diagram& diagram, Numbers n
   }
 }
 
+// The source at the sizes of a diagram that was made of it.
+Diagram sized_as(const Diagram& diagram, Diagram source) {
+  for (auto& axis : source.axes) {
+    const auto same = std::ranges::find(diagram.axes, axis.name, &Axis::name);
+    if (same != diagram.axes.end()) axis.size = same->size;
+  }
+  return source;
+}
+
+// What arrays of a diagram are in another one, by their names.
+class Counterparts {
+ public:
+  Counterparts(const Diagram& of, const Diagram& in) : in_(in) {
+    for (std::uint32_t i = 0; i < of.arrays.size(); ++i) by_name_.emplace(of.arrays[i].name, i);
+  }
+  std::size_t operator()(ArrayId array) const { return by_name_.at(in_.at(array).name); }
+
+ private:
+  const Diagram& in_;
+  std::map<std::string, std::size_t> by_name_;
+};
+
+Values inputs_of(const Diagram& diagram, const Diagram& source, const Values& drawn) {
+  const Counterparts counterpart(source, diagram);
+  Values values;
+  values.arrays.resize(diagram.arrays.size());
+  for (const auto input : diagram.inputs) values.arrays[input.index] = drawn.arrays[counterpart(input)];
+  return values;
+}
+
 class Verifying {
  public:
-  Verifying(const Diagram& diagram, const Plan& plan, const Hardware& hardware)
-      : diagram_(diagram), hardware_(hardware), verification_{diagram, hardware, {}, {}, {}, {}, {}, true} {
+  Verifying(const Diagram& diagram, const Plan& plan, const Hardware& hardware, const Diagram& source)
+      : diagram_(diagram), source_(source), hardware_(hardware), verification_{diagram, hardware, {}, {},
+                                                                               {},      {},       {}, true} {
     for (const auto& kernel : plan.kernels) nests_.push_back(lower(kernel, hardware));
     for (const auto id : diagram.outputs) verification_.outputs.push_back({diagram.at(id).name});
     verification_.exact = verification_.outputs;
@@ -159,15 +191,20 @@ class Verifying {
 
   void compare_in(Arithmetic arithmetic, const Diagram& diagram, const std::vector<LoopNest>& nests, Numbers numbers,
                   std::vector<VerifiedOutput>& worst) {
-    auto [values, meant] = inputs_with_meaning(diagram, numbers, arithmetic);
+    const auto source = sized_as(diagram, source_);
+    const auto [drawn, meant] = inputs_with_meaning(source, numbers, arithmetic);
+    auto values = inputs_of(diagram, source, drawn);
     try {
       for (const auto& nest : nests) interpret(nest, hardware_, values, arithmetic);
     } catch (const std::logic_error& error) {
       return fail(diagram, error.what());
     }
+    const Counterparts counterpart(source, diagram);
     for (std::size_t i = 0; i < diagram.outputs.size(); ++i) {
-      const auto id = diagram.outputs[i].index;
-      keep_worst(worst[i], values.arrays[id], meant.meant[id], meant.allowed[id], numbers, sizes_of(diagram));
+      const auto id = diagram.outputs[i];
+      const auto meaning = counterpart(id);
+      keep_worst(worst[i], values.arrays[id.index], meant.meant[meaning], meant.allowed[meaning], numbers,
+                 sizes_of(diagram));
     }
   }
 
@@ -181,6 +218,7 @@ class Verifying {
   }
 
   const Diagram& diagram_;
+  const Diagram& source_;
   const Hardware& hardware_;
   Verification verification_;
   std::vector<LoopNest> nests_;
@@ -189,8 +227,8 @@ class Verifying {
 }  // namespace
 
 Verification verify_plan(const Diagram& diagram, const Plan& plan, const Cost& predicted, const Hardware& hardware,
-                         std::span<const Numbers> kinds) {
-  return Verifying(diagram, plan, hardware).run(plan, predicted, kinds);
+                         std::span<const Numbers> kinds, const Diagram* source) {
+  return Verifying(diagram, plan, hardware, source ? *source : diagram).run(plan, predicted, kinds);
 }
 
 }  // namespace napkin

@@ -91,6 +91,14 @@ std::vector<Case> row_cases() {
                256),
        {by_rows},
        {"r=5 x=7", "r=8 x=256", "r=7 x=199"}},
+      {"rows_integers",
+       rows_of("rows_integers",
+               "input A: i8[r, x]; input B: i8[r, x]\n"
+               "E: i8[r, x] = A[r, x] - 2 * B[r, x]\n"
+               "Y: i8[r] = max[x](A[r, x])\nZ: i32[r] = sum[x](B[r, x])\noutput E; output Y; output Z\n",
+               256),
+       {by_rows},
+       {"r=5 x=7", "r=8 x=256", "r=7 x=199"}},
       {"rows_window",
        case_named("average_pooling").text,
        {},

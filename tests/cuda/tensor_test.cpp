@@ -78,6 +78,7 @@ std::vector<Case> split_by_hand() {
       {"tensor_f8e4m3", scaled("f8e4m3"), {by_warps}, product_sizes},
       {"tensor_f8e5m2", product("m, k", "n, k", "f8e5m2"), {by_warps}, product_sizes},
       {"tensor_i8", product("m, k", "n, k", "i8", "i32"), {by_warps}, product_sizes},
+      {"tensor_i8_stored", product("m, k", "n, k", "i8", "i8"), {by_warps}, product_sizes},
       {"tensor_i8_scaled", scaled("i8"), {by_warps}, product_sizes},
       {"tensor_uneven",
        product("m, k", "k, n"),
