@@ -71,22 +71,26 @@ std::vector<Parts> divided_axes(const Diagram& diagram) {
 
 namespace {
 
-// The expressions of a diagram with parts of another length.
+// The expressions of a diagram with parts of another length: the length comes first, and all others after it.
 class Lengthening {
  public:
   Lengthening(const Diagram& diagram, const Parts& parts, std::int64_t length)
       : diagram_(diagram), parts_(parts), length_(length) {}
 
-  ExprNode node(const ExprNode& old, ExprId length) const {
-    auto made = old;
-    if (auto* access = std::get_if<Access>(&made))
-      for (auto& index : access->at) set(index);
-    auto* apply = std::get_if<Apply>(&made);
-    if (apply && apply->arguments.size() == 2)
-      for (const auto& [at, other] : {std::pair{0, 1}, std::pair{1, 0}})
-        if (is_number(apply->arguments[at]) && is_along(apply->arguments[other])) apply->arguments[at] = length;
+  Expressions run() const {
+    Expressions made;
+    made.push_back({Constant{static_cast<double>(length_)}, {}});
+    for (const auto& expr : diagram_.exprs) {
+      auto node = expr.node;
+      match(
+          node, [&](Access& access) { std::ranges::for_each(access.at, [&](Index& index) { set(index); }); },
+          [&](Apply& apply) { set(apply); }, [&](Cast& cast) { cast.value = moved(cast.value); },
+          [&](Reduce& reduce) { reduce.body = moved(reduce.body); }, [](auto&) {});
+      made.push_back({std::move(node), expr.span});
+    }
     return made;
   }
+  static ExprId moved(ExprId id) { return {id.index + 1}; }
 
  private:
   // `c * length * part + c * inside`
@@ -97,8 +101,15 @@ class Lengthening {
     const auto part = along(parts_.part), inside = along(parts_.inside);
     if (part != index.terms.end() && inside != index.terms.end()) part->second = inside->second * length_;
   }
+  // `length * part` in a position, and `size(inside) == length` in what is assumed.
+  void set(Apply& apply) const {
+    const auto old = apply.arguments;
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      const bool is_length = old.size() == 2 && is_number(old[i]) && is_along(old[1 - i]);
+      apply.arguments[i] = is_length ? ExprId{0} : moved(old[i]);
+    }
+  }
   bool is_number(ExprId id) const { return std::holds_alternative<Constant>(diagram_.at(id).node); }
-  // What a length is multiplied by in a position, and what it is compared with in what is assumed.
   bool is_along(ExprId id) const {
     const auto& node = diagram_.at(id).node;
     const auto* position = std::get_if<Position>(&node);
@@ -114,11 +125,8 @@ class Lengthening {
 }  // namespace
 
 void set_length(Diagram& diagram, const Parts& parts, std::int64_t length) {
-  const ExprId constant = number(diagram, length);
-  const Lengthening lengthening(diagram, parts, length);
-  Expressions made;
-  for (const auto& expr : diagram.exprs) made.push_back({lengthening.node(expr.node, constant), expr.span});
-  diagram.exprs = std::move(made);
+  diagram.exprs = Lengthening(diagram, parts, length).run();
+  for (auto& statement : diagram.statements) statement.value = Lengthening::moved(statement.value);
   diagram.axes[parts.inside.index].size = length;
   diagram.axes[parts.whole.index].size = length * *diagram.at(parts.part).size;
 }

@@ -108,6 +108,28 @@ TEST_CASE("a state that is the same for every part still merges") {
   }
 }
 
+TEST_CASE("parts of another length mean what the whole does at the size that they make up") {
+  // A mask asks for positions, and a number of the file is as large as the length.
+  const auto text = [](int size) {
+    return "diagram parted\naxis q = 6; axis x = " + std::to_string(size) +
+           "\ninput T: f32[q, x]\nS[q, x] = where(x <= 4 * q, 8 * T[q, x], -9)\n"
+           "Y[q] = logsumexp[x](S[q, x]) + sum[x](x * T[q, x]) / size(x)\noutput Y\n";
+  };
+  for (const std::int64_t length : {1, 3, 8, 11}) {
+    CAPTURE(length);
+    auto made = divided(read_text(text(24)), "x", 3);
+    REQUIRE(made);
+    const auto parts = divided_axes(made->diagram);
+    REQUIRE(parts.size() == 1);
+    set_length(made->diagram, parts[0], length);
+    INFO(statements(made->diagram));
+    REQUIRE(verify(made->diagram) == std::vector<std::string>{});
+    CHECK(divided_axes(made->diagram) == parts);
+    CHECK(made->diagram.at(parts[0].whole).size == 3 * length);
+    CHECK(check_same_meaning(read_text(text(static_cast<int>(3 * length))), made->diagram, 5));
+  }
+}
+
 TEST_CASE("a part is derived as the whole was, and so is the merge") {
   const auto diagram = read_text(head +
                                  "S[q, x] = sum[d](Q[q, d] * K[x, d])\nP[q, x] = softmax[x](S[q, x])\n"

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "diagram/assume.hpp"
 #include "napkin/report.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
@@ -406,6 +407,35 @@ TEST_CASE("a state is repaired once for a piece, not for every piece of another 
       "D[] = max[a, d](C[a] * P[a, d] * C[a])\nE[] = sum[a, d](C[a] * P[a, d])\noutput D; output E";
   CHECK(streamed(text, {{"a", 2}, {"d", 2}}) == std::pair(true, true));
   CHECK(streamed(text, {{"a", 1}, {"d", 1}, {"d", 2}}, 1) == std::pair(true, true));
+}
+
+// What a division makes of the file is held against the file, at sizes at which the parts are all there is.
+TEST_CASE("a divided plan is held against the statements that it was made of", "[verify]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto file = [](const std::string& value) {
+    return read_text("diagram long\naxis q = 2; axis x = 65536\ninput A: f32[q, x]; input B: f32[q, x]\nY[q] = " +
+                     value + "\noutput Y\n");
+  };
+  const auto diagram = file("logsumexp[x](A[q, x]) + sum[x](A[q, x] * B[q, x])");
+  const auto found = search(diagram, hardware, Goal{});
+  REQUIRE(!found.divisions.empty());
+  const auto small = shrink(found.diagram, found.plan, hardware, {});
+  const auto parts = divided_axes(small.diagram);
+  REQUIRE(parts.size() == found.divisions.size());
+  const auto size = [&](AxisId axis) { return *small.diagram.at(axis).size; };
+  for (const auto& [whole, part, inside] : parts) CHECK(size(whole) == size(part) * size(inside));
+  const auto cost = estimate(small.plan, hardware, Model::machine);
+  const auto held_against = [&](const Diagram& source) {
+    return verify_plan(small.diagram, small.plan, cost, hardware, all_numbers, &source);
+  };
+  CHECK(held_against(diagram).ok);
+  CHECK_FALSE(held_against(file("logsumexp[x](A[q, x]) + sum[x](A[q, x] * B[q, x] * (1 - x / 1000))")).ok);
+  const auto without_first = file("logsumexp[x](A[q, x]) + sum[x](where(x > 0, A[q, x], 0) * B[q, x])");
+  const auto verification = held_against(without_first);
+  CHECK_FALSE(verification.ok);
+  for (const auto& sizes : verification.others)
+    for (const auto& [whole, part, inside] : parts)
+      CHECK(sizes[whole.index] == sizes[part.index] * sizes[inside.index]);
 }
 
 // Every axis is split twice: with three positions of each there would be millions.
