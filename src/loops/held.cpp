@@ -82,7 +82,8 @@ class Liveness {
       all.insert(touched.begin(), touched.end());
     }
     for (const auto id : block.buffers) {
-      live_[id.index] = !outermost && tiles.contains(id) ? Range{begin, next_} : used[id];
+      if (!outermost && tiles.contains(id)) throughout_.insert(id);
+      live_[id.index] = throughout_.contains(id) ? Range{begin, next_} : used[id];
       home_[id] = &block;
       around_[id] = open_;
     }
@@ -167,7 +168,9 @@ class Liveness {
     std::vector<BufferId> all;
     for (std::uint32_t id = 0; id < live_.size(); ++id) {
       const auto& live = live_[id];
-      const bool passes = live.begin < loop.range.begin && loop.range.end < live.end;
+      // A tile is there throughout a body that begins or ends with the loop, too.
+      const bool passes = throughout_.contains({id}) ? live.begin <= loop.range.begin && loop.range.end <= live.end
+                                                     : live.begin < loop.range.begin && loop.range.end < live.end;
       if ((passes || loop.used.contains({id})) && !around_.at({id}).contains(number)) all.push_back({id});
     }
     return all;
@@ -192,6 +195,7 @@ class Liveness {
 
   const LoopNest& nest_;
   std::vector<Range> live_;
+  std::set<BufferId> throughout_;  // tiles of bodies of loops
   std::vector<const Compute*> columns_;
   std::vector<const Block*> blocks_;  // of the columns
   std::map<BufferId, const Block*> home_;

@@ -51,6 +51,19 @@ TEST_CASE("accumulators within a piece of the L2 fit into the registers there ar
   CHECK(all <= 256 * 1024);
 }
 
+// A tile of a body is there while a loop inside the body goes on, also where the body ends with that loop.
+TEST_CASE("groups that wait in the last loop of a body hold the tiles of the body", "[residents]") {
+  const auto diagram = read_text(
+      "diagram d\naxis q = 8; axis d = 4; axis h = 6; axis e = 6\ninput A: f32[q, h, d]; input B: f32[h, e]\n"
+      "S[q, h] = sum[d](A[q, h, d])\nO[q, h, e] = exp(S[q, h]) * B[h, e]\noutput O\n");
+  const auto hardware = load_text(two_cores).hardware;
+  const auto kernel = testing::planned(diagram, "stream h 1, e 2 at mid; group q 1 at low", hardware);
+  const auto cost = estimate(kernel, hardware, Model::machine);
+  // Four groups to each core: one has A, S, B and O of its piece, three keep A and S.
+  CHECK(cost.levels[1].memory_bytes == (4 + 1 + 2 + 2) * 4 + 3 * (4 + 1) * 4);
+  CHECK(cost.levels[1].memory_bytes == count(kernel, hardware).levels[1].memory_bytes);
+}
+
 TEST_CASE("what outlives a stream is held in the ideal model too", "[residents]") {
   const auto diagram = read_example("attention.nap", {{{"q", 4096}, {"x", 4096}}, {}});
   const auto hardware = read_machine("two-level", {{"M", "98304"}});
