@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import diagrams
 import held
+import ideal
 import machines
 import nests
 import partitions
@@ -79,7 +80,7 @@ def ask(tools, text, levels, labels, where):
     path = os.path.join(tools.folder, "machine%s.yaml" % where)
     with open(path, "w") as out:
         out.write(machines.profile(levels))
-    options = ["analyze", "-", "--target", path, "--objective", "transfers"]
+    options = ["analyze", "-", "--target", path, "--objective", "transfers", "--model", levels[0].model]
     options += ["--partition", partitions.text_of(labels)] if labels else []
     code, out, err = tools.run(*options, "--format", "json", text=text)
     if code not in (0, 1):
@@ -173,10 +174,14 @@ def compare_kernel(kernel, text, arrays, levels, counts, found):
         return "", ""
     counts["memory: plans found and walked" if found else "memory: partitions walked"] += 1
     counts["memory: of these, groups wait"] += waits(walk)
-    for level, (values, size) in zip(kernel["levels"], walked):
-        if (level["memory_values"], level["memory_bytes"]) != (values, size):
-            return WHAT[0], "%s holds %d values in %d B, where %d in %d B is right, of %s" % (
-                level["level"], level["memory_values"], level["memory_bytes"], values, size, kernel["partition_text"])
+    paper = ideal.IdealWalk(nest, levels, arrays.sizes, arrays.formats)
+    for at, (level, right) in enumerate(zip(kernel["levels"], walked), 1):
+        for kind, numbers in (("memory", right), ("memory_ideal", paper.fullest(at))):
+            given = level[kind + "_values"], level[kind + "_bytes"]
+            if given != numbers:
+                return WHAT[0], "%s of %s is %d values in %d B, where %d in %d B is right, of %s" % (
+                    kind, level["level"], *given, *numbers, kernel["partition_text"])
+    walk = paper if levels[0].model == "ideal" else walk
     return compare_rooms(kernel, walk, levels, outermost(arrays, nest), counts, found)
 
 

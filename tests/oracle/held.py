@@ -183,6 +183,11 @@ class Walk:
         group of every level, which is M of the document."""
         self.level, self.alone, self.instants, self.lives, self.last = level, alone, [], {}, {}
         self.run(self.nest.root.items, 0, (), ())
+        beside = math.prod(self.turns_of(outer) for outer in range(1, level) if self.machine[outer].shared and not alone)
+        return tuple(beside * most for most in self.most())
+
+    def most(self):
+        """The largest sums of all instants."""
         values, bytes_ = [0] * (len(self.instants) + 1), [0] * (len(self.instants) + 1)
         for (buffer, *_), (begin, end) in self.lives.items():
             for change, amount in ((values, buffer.values), (bytes_, buffer.bytes)):
@@ -192,8 +197,7 @@ class Walk:
             for change, saved in zip((values, bytes_), self.overwritten(now, *instant)):
                 change[now] -= saved
                 change[now + 1] += saved
-        beside = math.prod(self.turns_of(outer) for outer in range(1, level) if self.machine[outer].shared and not alone)
-        return max(itertools.accumulate(values)) * beside, max(itertools.accumulate(bytes_)) * beside
+        return max(itertools.accumulate(values)), max(itertools.accumulate(bytes_))
 
     def turns_of(self, level):
         """Groups of one parent that one child works on."""

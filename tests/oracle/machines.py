@@ -14,6 +14,7 @@ class Level:
     usable: int = 0  # by one group; 0 where the profile leaves it to the capacity
     max_groups: int = 0  # of one group of the level above; 0 where the profile has none
     in_values: bool = False
+    model: str = "machine"  # of the outermost level: in which model plans are asked for
 
     def room(self):
         """Of one group."""
@@ -29,7 +30,7 @@ def draw(rng):
     names = NAMES[:1] + NAMES[-rng.choice([1, 2, 2, 3]):]
     in_values = rng.random() < 0.15
     room = int(2 ** rng.uniform(10, 16))
-    levels = [Level(names[0], capacity=room)]
+    levels = [Level(names[0], capacity=room, model=rng.choice(["machine", "machine", "ideal"]))]
     for name in names[1:]:
         room = max(8, int(room * rng.uniform(0.2, 1)))
         level = Level(name, rng.choice([1, 1, 2, 2, 3, 4]), rng.random() < 0.25, room, in_values=in_values)
@@ -45,7 +46,7 @@ def draw(rng):
 
 def profile(levels):
     """The file that says it."""
-    lines = ["name: drawn", "description: drawn at random", "levels:"]
+    lines = ["name: drawn", "description: %s model" % levels[0].model, "levels:"]
     for at, level in enumerate(levels):
         lines += ["  %s:" % level.name, "    unit: part%d" % at]
         unit = "" if level.in_values else " B"
@@ -60,12 +61,12 @@ def profile(levels):
 
 def parse(text):
     """The levels of a file that `profile` made."""
-    levels = []
+    levels, model = [], re.search(r"description: (\w+) model", text)[1]
     for line in text.split("sources:")[0].split("\n"):
         name = re.match(r"  (\w+):$", line)
         number = re.match(r"    (\w+): +(\w+)", line)
         if name:
-            levels.append(Level(name[1]))
+            levels.append(Level(name[1], model=model))
         elif number and number[1] != "unit":
             value = number[2] == "true" if number[2] == "true" else int(number[2])
             setattr(levels[-1], number[1], value)

@@ -171,7 +171,8 @@ def report(run, f, at):
     ours = ["tests/oracle/oracle.py --case %s --seed %d --what '%s'" % (path, f.seed, f.what)]
     if f.labels or machine != f.machine:
         line = "--partition '%s'" % partitions.text_of(f.labels) if f.labels else ""
-        target = "--target %s --objective transfers" % machine
+        model = "ideal" if "ideal model" in f.machine else "machine"
+        target = "--target %s --objective transfers --model %s" % (machine, model)
         if machine == f.machine:
             target = " ".join(word if " " not in word else "'%s'" % word for word in partitions.MACHINES[machine][0])
         command = "analyze %s --format json" if f.what in transfers.WHAT + fullest.WHAT else "emit cpp %s -o out"
