@@ -84,19 +84,35 @@ class Walk:
         whole = self.length(loop.label.wire, self.innermost, loop.parent)
         return max(2, -(-whole // loop.label.size))
 
-    def extent(self, index, whole, level, place):
-        """How many positions of a dimension of `whole` positions the longest piece reaches."""
-        if index in self.nest.names:
-            return self.length(index, level, place)
-        wires = sorted(self.nest.wires_of([index]))
-        tokens = ["v%d" % wires.index(t) if t in wires else t for t in nests.TOKEN.findall(index)]
-        position = eval("lambda %s: %s" % (", ".join("v%d" % at for at in range(len(wires))), "".join(tokens).replace("/", "//")))
-        most = 0
+    def largest(self, indices, dimensions, level, place):
+        """How many values the largest piece has; dimensions that share a wire are looked at together."""
+        values, left = 1, list(zip(indices, dimensions))
+        while left:
+            some, wires = [left.pop(0)], set()
+            while wires != self.nest.wires_of([index for index, _ in some]):
+                wires = self.nest.wires_of([index for index, _ in some])
+                some += [one for one in left if wires & self.nest.wires_of([one[0]])]
+                left = [one for one in left if one not in some]
+            values *= self.largest_of(some, sorted(wires), level, place)
+        return values
+
+    def largest_of(self, some, wires, level, place):
+        if len(some) == 1 and some[0][0] in self.nest.names:
+            return self.length(some[0][0], level, place)
+        most, positions = 0, [(self.position(index, wires), size) for index, size in some]
         for chosen in itertools.product(*(leaves(self.size(wire), self.labels(wire, level, place)) for wire in wires)):
-            corners = ((begin, begin + length - 1) for begin, length in chosen)
-            reached = [min(max(position(*at), 0), whole - 1) for at in itertools.product(*corners)]
-            most = max(most, max(reached) - min(reached) + 1)
+            corners = list(itertools.product(*((begin, begin + length - 1) for begin, length in chosen)))
+            values = 1
+            for position, size in positions:
+                reached = [min(max(position(*at), 0), size - 1) for at in corners]
+                values *= max(reached) - min(reached) + 1
+            most = max(most, values)
         return most
+
+    def position(self, index, wires):
+        """An index as a function of the positions of wires."""
+        tokens = ["v%d" % wires.index(t) if t in wires else t for t in nests.TOKEN.findall(index)]
+        return eval("lambda %s: %s" % (", ".join("v%d" % at for at in range(len(wires))), "".join(tokens).replace("/", "//")))
 
     # What is held where, and what needs it
 
@@ -104,7 +120,7 @@ class Walk:
         key = (level, place, array, indices)
         if key not in self.buffers:
             whole = [self.sizes[axis] for axis in self.formats[array][1]] if array in self.formats else [0] * len(indices)
-            values = math.prod(self.extent(index, size, level, place) for index, size in zip(indices, whole))
+            values = self.largest(indices, whole, level, place)
             self.buffers[key] = Buffer(level, place, array, indices, values, values * BYTES[kind], len(place.path()))
         return self.buffers[key]
 

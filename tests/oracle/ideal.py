@@ -1,16 +1,16 @@
 """What memories hold in the ideal model of docs/theory.md: tiles of inputs and outputs, what lives on from piece to piece
 and is larger than an output, and what groups that wait keep."""
-import itertools
+import collections
 
 from held import Walk
-from nests import Column, Save
+from nests import Save
 
 
 class IdealWalk(Walk):
     """The same walk, in which a group at work holds the same all the time."""
 
     def fullest(self, level, alone=False):
-        self.level, self.alone, self.counted = level, True, set()
+        self.at_work = None
         super().fullest(self.innermost, alone=True)
         counted = {buffer for buffer in self.buffers.values() if buffer.level == level and self.counts(buffer)}
         self.at_work = sum(b.values for b in counted), sum(b.bytes for b in counted)
@@ -38,15 +38,19 @@ class IdealWalk(Walk):
         return any(set(buffer.indices) <= set(self.nest.own_wires[name]) for name in saved)
 
     def most(self):
-        """At every instant what is at work, and what all other groups hold."""
-        values, bytes_ = [0] * (len(self.instants) + 1), [0] * (len(self.instants) + 1)
-        return super().most() if not hasattr(self, "at_work") else self.others(values, bytes_)
-
-    def others(self, values, bytes_):
-        """The largest sums of what groups hold that are not at work, and of what the one at work does."""
+        """The largest sums of what the group at work holds here, and all others in truth."""
+        if self.at_work is None:
+            return super().most()
+        changes = [[] for _ in range(len(self.instants) + 1)]
         for (buffer, _, group), (begin, end) in self.lives.items():
-            for now in range(begin, end + 1):
-                if self.instants[now][1][:self.level] != group:
-                    values[now] += buffer.values
-                    bytes_[now] += buffer.bytes
-        return self.at_work[0] + max(values), self.at_work[1] + max(bytes_)
+            changes[begin].append((group, buffer.values, buffer.bytes))
+            changes[end + 1].append((group, -buffer.values, -buffer.bytes))
+        there, most = collections.defaultdict(lambda: [0, 0]), [0, 0]
+        for now, (_, groups, _) in enumerate(self.instants):
+            for group, *more in changes[now]:
+                for sums in (there[group], there["all"]):
+                    sums[0] += more[0]
+                    sums[1] += more[1]
+            own = there[groups[:self.level]]
+            most = [max(so_far, whole - part) for so_far, whole, part in zip(most, there["all"], own)]
+        return self.at_work[0] + most[0], self.at_work[1] + most[1]
