@@ -27,6 +27,7 @@ struct Looped {
   std::size_t level;
   Range range;
   std::set<BufferId> used;
+  std::set<std::size_t> around;  // loops around it
 };
 
 class Liveness {
@@ -82,7 +83,8 @@ class Liveness {
       all.insert(touched.begin(), touched.end());
     }
     for (const auto id : block.buffers) {
-      live_[id.index] = !outermost && tiles.contains(id) ? Range{begin, next_} : used[id];
+      if (!outermost && tiles.contains(id)) throughout_.insert(id);
+      live_[id.index] = throughout_.contains(id) ? Range{begin, next_} : used[id];
       home_[id] = &block;
       around_[id] = open_;
     }
@@ -90,7 +92,7 @@ class Liveness {
   }
   std::set<BufferId> visit(const For& loop) {
     const auto number = loops_.size();
-    loops_.push_back({loop.split.level, {next_, next_}, {}});
+    loops_.push_back({loop.split.level, {next_, next_}, {}, open_});
     open_.insert(number);
     auto used = visit(loop.body, false);
     open_.erase(number);
@@ -165,12 +167,18 @@ class Liveness {
   std::vector<BufferId> kept(const Looped& loop) const {
     const auto number = static_cast<std::size_t>(&loop - loops_.data());
     std::vector<BufferId> all;
-    for (std::uint32_t id = 0; id < live_.size(); ++id) {
-      const auto& live = live_[id];
-      const bool passes = live.begin < loop.range.begin && loop.range.end < live.end;
-      if ((passes || loop.used.contains({id})) && !around_.at({id}).contains(number)) all.push_back({id});
-    }
+    for (std::uint32_t id = 0; id < live_.size(); ++id)
+      if ((passes({id}, loop) || loop.used.contains({id})) && !around_.at({id}).contains(number)) all.push_back({id});
     return all;
+  }
+  // What lives before and behind a loop; or in all of a body around it, which may begin or end with the loop.
+  bool passes(BufferId id, const Looped& loop) const {
+    const auto& live = live_[id.index];
+    if (live.begin < loop.range.begin && loop.range.end < live.end) return true;
+    if (throughout_.contains(id)) return live.begin <= loop.range.begin && loop.range.end <= live.end;
+    return std::ranges::any_of(loop.around, [&](std::size_t outer) {
+      return loops_[outer].used.contains(id) && !around_.at(id).contains(outer);
+    });
   }
 
   // A pointwise column may put its result where an operand of the same wires ends, if both live and die in the
@@ -192,6 +200,7 @@ class Liveness {
 
   const LoopNest& nest_;
   std::vector<Range> live_;
+  std::set<BufferId> throughout_;  // tiles of bodies of loops
   std::vector<const Compute*> columns_;
   std::vector<const Block*> blocks_;  // of the columns
   std::map<BufferId, const Block*> home_;

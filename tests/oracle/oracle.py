@@ -28,6 +28,7 @@ import check
 import data
 import derived
 import diagrams
+import fullest
 import kernels
 import partitions
 import shrink
@@ -68,10 +69,13 @@ def check_batch(run, seeds):
 
 
 def prepare(run, case, rng, folder, counts, failures, jobs):
-    """Derives a diagram, draws its partitions, counts transfers, and emits the kernels that are to run."""
+    """Derives a diagram, draws its partitions, counts transfers, walks memories, and emits the kernels that are to run."""
     failed = check.read_derivation(case, run.tools)
     if failed:
         failures.append(failed)
+        return
+    failures += fullest.check(case, random.Random(case.seed), run.tools, counts, run.options.walks)
+    if run.options.only == "memory":
         return
     failures += derived.check(case, rng, counts)
     failures += transfers.check(case, random.Random(case.seed), run.tools, counts, run.options.partitions)
@@ -129,6 +133,8 @@ def check_one(run, f):
         return failed
     if f.what in derived.WHAT:
         return next(iter(derived.check(case, random.Random(f.seed), collections.Counter(), f.wire)), None)
+    if f.what in fullest.WHAT:
+        return fullest.check_one(f, run.tools)
     plan = (f.machine, f.labels)
     if f.what in transfers.WHAT:
         return next(iter(transfers.check(case, random.Random(f.seed), run.tools, collections.Counter(), run.options.partitions)), None)
@@ -156,13 +162,22 @@ def report(run, f, at):
         out.write(print_diagram(f.diagram))
     print("\n%s: %s\n" % (f.what, f.words))
     print("    " + print_diagram(f.diagram).rstrip().replace("\n", "\n    ") + "\n")
+    machine = f.machine
+    if "\n" in machine:  # a profile of its own
+        machine = path.replace(".nap", ".yaml")
+        with open(machine, "w") as out:
+            out.write(f.machine)
+        print("    " + f.machine.rstrip().replace("\n", "\n    ") + "\n")
     ours = ["tests/oracle/oracle.py --case %s --seed %d --what '%s'" % (path, f.seed, f.what)]
-    if f.labels:
-        line = "--partition '%s'" % partitions.text_of(f.labels)
-        target = " ".join(word if " " not in word else "'%s'" % word for word in partitions.MACHINES[f.machine][0])
-        command = "analyze %s --format json" if f.what in transfers.WHAT else "emit cpp %s -o out"
+    if f.labels or machine != f.machine:
+        line = "--partition '%s'" % partitions.text_of(f.labels) if f.labels else ""
+        model = "ideal" if "ideal model" in f.machine else "machine"
+        target = "--target %s --objective transfers --model %s" % (machine, model)
+        if machine == f.machine:
+            target = " ".join(word if " " not in word else "'%s'" % word for word in partitions.MACHINES[machine][0])
+        command = "analyze %s --format json" if f.what in transfers.WHAT + fullest.WHAT else "emit cpp %s -o out"
         print("  napkin " + command % path + " %s %s" % (target, line))
-        ours.append("--machine %s %s" % (f.machine, line))
+        ours.append("--machine %s %s" % (machine, line))
     else:
         print("  napkin derive " + path)
     if f.sizes:
@@ -201,6 +216,8 @@ def read_options():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--partitions", type=int, default=4, help="of each diagram")
+    p.add_argument("--walks", type=int, default=2, help="partitions of each diagram on machines of their own, whose memories are walked")
+    p.add_argument("--only", choices=["memory"], help="nothing else is checked")
     p.add_argument("--sizes", dest="sizes", default="5", help="how many beside the planned ones; with --case the sizes, x=5,q=3")
     p.add_argument("--sanitized", type=float, default=0.1, help="share of the diagrams whose kernels run under sanitizers")
     p.add_argument("--shrink", type=float, default=60, help="seconds to make a failure smaller; 0 leaves it")
@@ -209,7 +226,7 @@ def read_options():
     p.add_argument("--self-test", action="store_true", help="plants errors in emitted kernels and asks whether they are noticed")
     p.add_argument("--case")
     p.add_argument("--what", default="")
-    p.add_argument("--machine", default="avx2", choices=list(partitions.MACHINES))
+    p.add_argument("--machine", default="avx2", help="one of %s, or the profile of a failure" % ", ".join(partitions.MACHINES))
     p.add_argument("--partition", default="")
     p.add_argument("--data", default="ordinary", choices=data.KINDS)
     p.add_argument("--wire", default="")
@@ -255,7 +272,8 @@ def main():
         for at, f in enumerate(list(first.values())[:options.failures]):
             report(run, f, at)
         print("%d diagrams of %d failed" % (len({f.seed for f in failures}), counts["diagrams"]))
-        return 1 if failures or not counts["runs"] else 0
+        done = counts["memory: partitions walked" if options.only else "runs"]
+        return 1 if failures or not done else 0
     finally:
         if temporary:
             shutil.rmtree(temporary, ignore_errors=True)

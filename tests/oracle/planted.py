@@ -7,7 +7,10 @@ import re
 
 import check
 import derived
+import fullest
+import held
 import kernels
+import nests
 import partitions
 import transfers
 from language import parse
@@ -156,6 +159,41 @@ def planted_counts(run):
     return planted, noticed
 
 
+def planted_memory(run, change):
+    """Other numbers of what memories hold than napkin gives; `change` tells those of a kernel, or None to leave it."""
+    counts, right, noticed = collections.Counter(), fullest.compare_kernel, 0
+
+    def lying(kernel, text, arrays, levels, *rest, **more):
+        walk = held.Walk(nests.Nest(text, [level.name for level in levels], arrays.wires), levels, arrays.sizes, arrays.formats)
+        wrong = change(kernel, walk)
+        counts["planted"] += wrong != kernel
+        return right(wrong, text, arrays, levels, *rest, **more) if wrong != kernel else ("", "")
+
+    try:
+        fullest.compare_kernel = lying
+        for seed in range(40):
+            case = check.Case(parse(CASES[0][0]), seed)
+            noticed += len(fullest.check(case, random.Random(seed), run.tools, counts, 6))
+    finally:
+        fullest.compare_kernel = right
+    return counts["planted"], noticed
+
+
+def one_value_more(kernel, walk):
+    """At the last level."""
+    wrong = copy.deepcopy(kernel)
+    wrong["levels"][-1]["memory_values"] += 1
+    return wrong
+
+
+def nobody_waits(kernel, walk):
+    """What one group holds, for what all hold that one child works on."""
+    wrong = copy.deepcopy(kernel)
+    for at, level in enumerate(wrong["levels"], 1):
+        level["memory_values"], level["memory_bytes"] = walk.fullest(at, alone=True)
+    return wrong
+
+
 def self_test(run):
     """Prints what was planted and what was noticed; 1 where too little was."""
     planted, noticed, missed = planted_kernels(run, os.path.join(run.options.folder, "planted"))
@@ -165,7 +203,9 @@ def self_test(run):
         fine = fine and noticed[name] >= 0.8 * planted[name]
     for one in missed:
         print("    not noticed: %s, in %s: %s" % one)
-    for name, (count, found) in (("a repair left out of a program", planted_programs(run)), ("a count off by one", planted_counts(run))):
+    for name, (count, found) in (("a repair left out of a program", planted_programs(run)), ("a count off by one", planted_counts(run)),
+                                 ("a value more in a memory", planted_memory(run, one_value_more)),
+                                 ("groups that wait for nothing", planted_memory(run, nobody_waits))):
         print("%3d of %3d noticed: %s" % (found, count, name))
         fine = fine and found >= 0.8 * count > 0
     return 0 if fine and len(planted) == len({name for name, _, _ in ERRORS}) else 1

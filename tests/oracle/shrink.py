@@ -3,6 +3,7 @@ import copy
 import time
 from dataclasses import replace
 
+import machines
 import partitions
 from diagrams import drop_unused
 from language import Statement, children, rebuilt, walk
@@ -38,6 +39,7 @@ def candidates(f):
     yield from simpler_expressions(f)
     yield from shorter_axes(f)
     yield from plainer(f)
+    yield from simpler_machines(f)
 
 
 def with_diagram(f, diagram):
@@ -156,6 +158,17 @@ def plainer(f):
             diagram = copy.deepcopy(f.diagram)
             diagram.statements[at] = Statement(statement.name, "f32", statement.axes, statement.value)
             yield replace(f, diagram=diagram)
+
+
+def simpler_machines(f):
+    """Of a machine that was drawn: memories of their own, fewer children, no limits."""
+    levels = machines.parse(f.machine) if "\n" in f.machine else []
+    for at, level in enumerate(levels):
+        for changed in ({"shared": False, "capacity": level.room(), "usable": 0}, {"count": 1}, {"usable": 0}, {"max_groups": 0},
+                        {"in_values": False}):
+            simpler = levels[:at] + [replace(level, **changed)] + levels[at + 1:]
+            if simpler != levels:
+                yield replace(f, machine=machines.profile(simpler))
 
 
 def without_dimension(f, name, axis):

@@ -51,6 +51,25 @@ TEST_CASE("accumulators within a piece of the L2 fit into the registers there ar
   CHECK(all <= 256 * 1024);
 }
 
+// What a body holds is there while a loop inside the body goes on, also where the body ends with that loop.
+TEST_CASE("groups that wait in the last loop of a body hold what is there in all of the body", "[residents]") {
+  const auto hardware = load_text(two_cores).hardware;
+  const auto held = [&](const std::string& text, const std::string& partition) {
+    const auto kernel = testing::planned(read_text(text), partition, hardware);
+    const auto bytes = estimate(kernel, hardware, Model::machine).levels[1].memory_bytes;
+    CHECK(bytes == count(kernel, hardware).levels[1].memory_bytes);
+    return bytes;
+  };
+  // Four groups to each core: one has A, S, B and O of its piece, three keep A, a tile of the body of h, and S.
+  CHECK(held("diagram d\naxis q = 8; axis d = 4; axis h = 6; axis e = 6\ninput A: f32[q, h, d]; input B: f32[h, e]\n"
+             "S[q, h] = sum[d](A[q, h, d])\nO[q, h, e] = exp(S[q, h]) * B[h, e]\noutput O\n",
+             "stream h 1, e 2 at mid; group q 1 at low") == (4 + 1 + 2 + 2) * 4 + 3 * (4 + 1) * 4);
+  // Two groups to each core: A, which the loop over c uses from outside, C and two values of E; one of them with a D.
+  CHECK(held("diagram d\naxis a = 4; axis c = 2; axis d = 2\ninput A: f32[a]; input D: f32[c, d]\n"
+             "C[a, c] = A[a]\nE[a, d] = sum[c](C[a, c] * D[c, d])\noutput E\n",
+             "stream c 1, d 1 at mid; group a 1 at low") == 2 * (1 + 1 + 2) * 4 + 4);
+}
+
 TEST_CASE("what outlives a stream is held in the ideal model too", "[residents]") {
   const auto diagram = read_example("attention.nap", {{{"q", 4096}, {"x", 4096}}, {}});
   const auto hardware = read_machine("two-level", {{"M", "98304"}});
