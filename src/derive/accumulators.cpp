@@ -68,8 +68,9 @@ Datatype held_as(const Diagram& diagram, ExprId value) {
 
 // f32 does not hold all numbers of i32.
 Datatype accumulator(const Diagram& diagram, Datatype result, ExprId value) {
+  const auto wide_types = {Datatype::f64, Datatype::i32};
   if (result == Datatype::i32 && is_whole(diagram, value)) return result;
-  const bool wide = result == Datatype::f64 || made_of(diagram, value, {Datatype::f64, Datatype::i32});
+  const bool wide = is_one_of(result, wide_types) || made_of(diagram, value, wide_types);
   return wide ? Datatype::f64 : Datatype::f32;
 }
 

@@ -98,7 +98,7 @@ class Printer {
         [&](const Size& s) {
           return Typed{around_.size(s.axis), NumberKind::integer};
         },
-        [&](const Access&) { return around_.read(id); },
+        [&](const Access& a) { return read(a, id); },
         [&](const Apply& a) {
           if (compares_integers(diagram_, around_.inputs, id)) return compared(a);
           const auto quotients = compared_quotients(diagram_, id);
@@ -108,6 +108,14 @@ class Printer {
         [&](const Reduce&) {
           return Typed{around_.reduction(id), NumberKind::real};
         });
+  }
+
+  // In double a product of two numbers of f32 is one of double, too.
+  Typed read(const Access& access, ExprId id) {
+    auto typed = around_.read(id);
+    if (around_.wide && typed.kind == NumberKind::real && !is_wide(diagram_.at(access.array).type))
+      typed.text = fmt::format("double({})", without_brackets(typed.text));
+    return typed;
   }
 
   Typed cast(const Cast& c) {

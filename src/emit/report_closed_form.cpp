@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
 
@@ -67,8 +69,12 @@ std::string every_program_text(const Level& level, const KernelCost& cost) {
   const auto& first = cost.levels.front();
   const auto words = [&](double number) { return level.in_values ? values(number) : moved(number); };
   const auto here = static_cast<double>(level.in_values ? first.transfer_values : first.transfer_bytes);
-  return fmt::format("every program moves at least {}: {}; this one {} times as many", words(cost.every_program.moved),
-                     cost.every_program.why, ratio(here / cost.every_program.moved));
+  const auto& [least, why] = std::tie(cost.every_program.moved, cost.every_program.why);
+  if (!cost.overruns.empty())
+    return fmt::format("every program that fits moves at least {}: {}; this one does not, and moves {}", words(least),
+                       why, words(here));
+  return fmt::format("every program moves at least {}: {}; this one {} times as many", words(least), why,
+                     ratio(here / least));
 }
 
 Json term_json(const ClosedTerm& term) {

@@ -94,6 +94,15 @@ V: f64[r] = var[x](B[r, x])
 D: f64[r] = sum[x](C[r, x] * exp(B[r, x] - max[x](B[r, x])))
 output L; output V; output D
 )";
+// Numbers of f32 whose products and sums f32 does not hold.
+constexpr const char* widened = R"(
+axis x = 10; axis r = 3
+input A: f32[r, x]; input B: f32[r, x]
+Y: f64[r] = sum[x](A[r, x] * B[r, x])
+E: f64[r, x] = exp(A[r, x]) / (2 + B[r, x])
+N: i32[r] = sum[x](100000000 * A[r, x])
+output Y; output E; output N
+)";
 constexpr const char* outputs = R"(
 axis x = 10; axis r = 4; axis e = x / 4 + 1
 input A: f32[r, x]; input E: f32[e]
@@ -138,6 +147,8 @@ std::vector<Sizes> all_sizes() {
       sizes("greatest_searched", greatest, "", {"x=10 r=3", "x=1 r=1"}, {"x=301 r=3"}),
       sizes("wide_searched", wide, "", {"x=10 r=3", "x=1 r=1"}, {"x=301 r=3"}),
       sizes("wide_streamed", wide, "group r 2, stream x 4 at l2", {"x=10 r=3", "x=1 r=1", "x=301 r=5"}),
+      sizes("widened_searched", widened, "", {"x=10 r=3", "x=1 r=1"}),
+      sizes("widened_streamed", widened, "stream x 4 at l2", {"x=10 r=3", "x=1 r=1"}),
       sizes("outputs_searched", outputs, "", {"x=10 r=4", "x=10 r=3"}, {"x=9 r=1", "x=301 r=5", "x=13 r=17"}),
   };
 }
@@ -165,7 +176,10 @@ Planned in_parts(const Case& given, std::int64_t length) {
 }
 
 double allowed(const Diagram& diagram) {
-  const bool in_f64 = std::ranges::all_of(diagram.arrays, [](const Array& a) { return a.type == Datatype::f64; });
+  const bool in_f64 = std::ranges::all_of(diagram.statements, [&](const Statement& statement) {
+    const auto type = diagram.at(statement.output).type;
+    return type == Datatype::f64 || type == Datatype::i32;
+  });
   return in_f64 ? 1e-13 : tolerance(diagram);
 }
 
