@@ -87,11 +87,12 @@ template <class T, class U>
 }
 )",
                true},
-    Definition{"napkin_expdiff(", R"(// exp(a - b), and 0 where a is -inf, whatever b is.
+    Definition{"napkin_expdiff(", R"(// exp(a - b), and exp(a) where both are the same infinity.
 template <class T, class U>
 @ANYWHERE@ auto napkin_expdiff(T a, U b) -> decltype(a - b) {
   using Wider = decltype(a - b);
-  return a == T(-INFINITY) ? Wider(0) : Wider(exp(a - b));
+  const Wider difference = Wider(a) - Wider(b);
+  return Wider(exp(difference == difference ? difference : Wider(a)));
 }
 )",
                true},

@@ -121,12 +121,12 @@ inline float napkin_exp(float a) {
   return p * two_to(half) * two_to(power - half);
 }
 
-// exp(a - b), and 0 where a is -inf, whatever b is.
+// exp(a - b), and exp(a) where both are the same infinity.
 inline float napkin_expdiff(float a, float b) {
-  const float e = napkin_exp(a - b);
-  return a == -INFINITY ? 0.0f : e;
+  const float difference = a - b;
+  return napkin_exp(difference == difference ? difference : a);
 }
-inline double napkin_expdiff(double a, double b) { return a == -INFINITY ? 0.0 : std::exp(a - b); }
+inline double napkin_expdiff(double a, double b) { return std::exp(a - b == a - b ? a - b : a); }
 inline double napkin_expdiff(float a, double b) { return napkin_expdiff(double(a), b); }
 inline double napkin_expdiff(double a, float b) { return napkin_expdiff(a, double(b)); }
 

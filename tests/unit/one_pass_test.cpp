@@ -24,7 +24,7 @@ const std::string head =
     "input A: f32[q, x]\ninput W: f32[q, x]\ninput V: f32[x, y]\ninput T: f32[q, x, y]\ninput M: bool[q, x]\n"
     "input G: f32[q, x]\n";
 
-enum class Data { plain, ties, negative, zero, large, huge };
+enum class Data { plain, ties, negative, zero, large, huge, infinite };
 
 // G has rows in which nothing or little is above minus infinity; M lets a few, no or all positions through.
 Values inputs_of(const Diagram& diagram, Data data, std::uint32_t seed) {
@@ -59,6 +59,7 @@ Values inputs_of(const Diagram& diagram, Data data, std::uint32_t seed) {
       double value = drawn();
       if (array.type == Datatype::boolean) value = at == 0 ? 0 : at == 1 ? 1 : static_cast<double>(random() % 2);
       if (array.name == "G" && masked) value = -infinity;
+      if (data == Data::infinite && i % 17 == 3) value = infinity;
       values.arrays[input.index].push_back(value);
     }
   }
@@ -237,6 +238,14 @@ TEST_CASE("a quotient is raised as one, whose parts to that power are out of ran
                         "max[x](-3 * (A[q, x] / sum[x](abs(A[q, x])))^7)",
                         "max[x]((A[q, x] * W[q, x] / (max[x](abs(A[q, x])) * max[x](abs(W[q, x]))))^6)"})
     check_one_pass(std::string("Y[q] = ") + y, true, {Data::plain, Data::negative, Data::huge});
+}
+
+TEST_CASE("an infinite number gives what it gives in the file's statements") {
+  for (const auto* y :
+       {"logsumexp[x](A[q, x])", "log(sum[x](exp(G[q, x] * 2))) - A[q, 0]", "max[x](A[q, x] - min[x](A[q, x]))",
+        "sum[x](softmax[x](A[q, x]) * W[q, x])", "logsumexp[x](where(M[q, x], A[q, x], -inf))",
+        "sum[x](where(logsumexp[x](A[q, x]) > 3, W[q, x], A[q, x]))"})
+    check_one_pass(std::string("Y[q] = ") + y, true, {Data::plain, Data::infinite});
 }
 
 TEST_CASE("what keeps or turns round the order waits for the extreme of what is inside") {
