@@ -207,11 +207,19 @@ Term Algebra::with_cast_as_factor(const Term& term) {
 
 Sum Algebra::inverted(const Sum& sum) { return raised(sum, -1); }
 
+// Of factors that are never negative, each by itself: the root of a square is a magnitude.
+Factors Algebra::roots(const Factors& factors, double power) {
+  Factors all;
+  for (const auto& [base, old] : factors)
+    all = combined(all, {{positive(base) ? base : apply("abs", {base}), old * power}});
+  return all;
+}
+
 Sum Algebra::raised(const Sum& sum, double power) {
   if (sum.size() == 1 && (integer(power) || positive(sum[0])) && !sum[0].cast) {
     Term term = sum[0];
     term.coefficient = std::pow(term.coefficient, power);
-    term.factors = powers(term.factors, power);
+    term.factors = integer(power) ? powers(term.factors, power) : roots(term.factors, power);
     term.exponent = scale(term.exponent, power);
     return {term};
   }

@@ -82,6 +82,7 @@ class Algebra {
   Term with_cast_as_factor(const Term&);
   Sum inverted(const Sum&);
   Sum raised(const Sum&, double power);
+  Factors roots(const Factors&, double power);
   Sum raised_apart(const Term&, double power);
   Sum rooted(const Apply&, const Sum&, double power);
   Sum exponential(const Sum&, double scale);

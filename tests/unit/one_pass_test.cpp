@@ -240,6 +240,14 @@ TEST_CASE("a quotient is raised as one, whose parts to that power are out of ran
     check_one_pass(std::string("Y[q] = ") + y, true, {Data::plain, Data::negative, Data::huge});
 }
 
+TEST_CASE("the root of a square is a magnitude, whatever the sign of what is squared") {
+  const std::vector<Data> kinds = {Data::plain, Data::negative, Data::large};
+  check_one_pass("Y[q] = min[x](l2norm[x](A[q, x] * sum[x](W[q, x])))", true, kinds);
+  check_one_pass("C[q] = A[q, 0]\nY[q] = sum[x](l2norm[x](C[q]) * W[q, x])", false, kinds);
+  check_one_pass("Y[q] = sum[x](W[q, x] * sqrt((A[q, x] * sum[x](A[q, x]))^2))", true, kinds);
+  check_one_pass("Y[q] = sum[x](W[q, x] * ((A[q, x] * sum[x](A[q, x]))^2)^0.75)", true, kinds);
+}
+
 TEST_CASE("an infinite number gives what it gives in the file's statements") {
   for (const auto* y :
        {"logsumexp[x](A[q, x])", "log(sum[x](exp(G[q, x] * 2))) - A[q, 0]", "max[x](A[q, x] - min[x](A[q, x]))",
