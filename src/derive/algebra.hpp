@@ -96,6 +96,7 @@ class Algebra {
   Sum left_out(Datatype, const Sum&);
   Sum opaque(ExprId, const Apply&);
   ExprId powered(ExprId base, double power);
+  bool is_infinite(ExprId) const;
   bool holds_exponential(ExprId) const;
   bool is_shift(const Sum&) const;
   bool is_shift(ExprId);

@@ -22,7 +22,8 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
         parts.shifts.push_back({factor.first, factor.second, &factors == &term.rounded});
         continue;
       }
-      auto& side = depends.piece || (&factors == &term.rounded && !depends.state) ? piece : state;
+      const bool rounded = &factors == &term.rounded && !depends.state;
+      auto& side = depends.piece || rounded || is_infinite(factor.first) ? piece : state;
       side = combined(side, {factor});
     }
     return {};
@@ -89,6 +90,12 @@ ExprId Algebra::product(const Product& parts) {
   };
   const ExprId over = parts.over.empty() ? diagram_.intern(Constant{1}) : times(parts.over);
   return parts.under.empty() ? over : apply("/", {over, times(parts.under)});
+}
+
+// By which nothing but a piece is multiplied: a sum of such pieces may be zero.
+bool Algebra::is_infinite(ExprId e) const {
+  const auto* constant = std::get_if<Constant>(&diagram_.at(e).node);
+  return constant && std::isinf(constant->value);
 }
 
 ExprId Algebra::build(const Term& term) {

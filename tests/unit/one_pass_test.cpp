@@ -347,3 +347,16 @@ TEST_CASE("all but the greatest, and the few greatest") {
   check_refused("B[q] = max[x](A[q, x])\nY[q] = sum[x](where(A[q, x] >= B[q] - 1, A[q, x], 0))");
   check_refused("Y[q] = sum[x](where(tanh(A[q, x]) == max[x](A[q, x]), A[q, x], 0))");
 }
+
+TEST_CASE("what is infinite where a choice leaves it out is added, not multiplied") {
+  for (const std::string other : {"inf", "-1 * inf", "W[q, x]^2 * inf"})
+    for (const std::string y : {"A[q, x] - max[x](A[q, x])", "A[q, x] * max[x](A[q, x])",
+                                "(A[q, x] - max[x](A[q, x]))^2", "A[q, x] / (1 + sum[x](abs(A[q, x])))"}) {
+      check_one_pass("Y[q] = sum[x](where(M[q, x], " + y + ", " + other + "))");
+      check_one_pass("Y[q] = sum[x](where(x >= 0, " + y + ", " + other + "))");
+      check_one_pass("Y[q] = sum[x](where(x < 9 * q, " + y + ", " + other + "))");
+    }
+  check_one_pass("Y[q] = sum[x](where(M[q, x], A[q, x] - max[x](A[q, x]), -inf))");
+  check_one_pass("Y[q] = sum[x](where(M[q, x], inf, A[q, x] * max[x](A[q, x])))");
+  check_one_pass("Y[q] = sum[x](where(M[q, x], exp(A[q, x] - max[x](A[q, x])), inf))");
+}
