@@ -1,6 +1,6 @@
 // The analysis behind find_states(): one pass over the columns that separates the bodies of reductions and names what
 // is carried. Its members stand in states.cpp (columns, sums), branches.cpp, extremes.cpp, orders.cpp,
-// ranking.cpp, centring.cpp, scales.cpp, rounding.cpp and carried.cpp.
+// ranking.cpp, centring.cpp, scales.cpp, guards.cpp, rounding.cpp and carried.cpp.
 #pragma once
 
 #include <functional>

@@ -398,11 +398,4 @@ Sum StateAnalysis::spread(const Sum& sum) {
   return all;
 }
 
-std::vector<WireId> StateAnalysis::within(const std::vector<WireId>& wires, const std::set<WireId>& set) {
-  std::vector<WireId> all;
-  for (const auto wire : wires)
-    if (set.contains(wire)) all.push_back(wire);
-  return all;
-}
-
 }  // namespace napkin

@@ -112,18 +112,18 @@ bool Finite::nonzero(ExprId e) const {
   if (range.least > 0 || range.greatest < 0) return true;
   const auto* apply = std::get_if<Apply>(&diagram_.at(e).node);
   if (!apply) return false;
-  // where(a > 0, a, b)
-  if (apply->function->role == Role::choose) {
-    const auto* asked = std::get_if<Apply>(&diagram_.at(apply->arguments[0]).node);
-    const auto* zero =
-        asked && asked->arguments.size() == 2 ? std::get_if<Constant>(&diagram_.at(asked->arguments[1]).node) : nullptr;
-    const double same[] = {0, 0};
-    return zero && zero->value == 0 && asked->function->role == Role::compare &&
-           asked->arguments[0] == apply->arguments[1] && asked->function->value(same) == 0 &&
-           nonzero(apply->arguments[2]);
-  }
+  if (apply->function->role == Role::choose) return avoids_zero(*apply);
   const bool multiplies = apply->function->role == Role::multiply;
   return multiplies && std::ranges::all_of(apply->arguments, [&](ExprId part) { return nonzero(part); });
+}
+
+// where(a > 0, a, b)
+bool Finite::avoids_zero(const Apply& choice) const {
+  const auto* asked = std::get_if<Apply>(&diagram_.at(choice.arguments[0]).node);
+  if (!asked || asked->function->role != Role::compare || asked->arguments[0] != choice.arguments[1]) return false;
+  const auto* zero = std::get_if<Constant>(&diagram_.at(asked->arguments[1]).node);
+  const double equal[] = {0, 0};
+  return zero && zero->value == 0 && asked->function->value(equal) == 0 && nonzero(choice.arguments[2]);
 }
 
 }  // namespace napkin

@@ -34,6 +34,7 @@ class Finite {
   bool finite(ExprId e) const { return of(e).finite(); }
   bool at_least(ExprId, double least, bool more) const;
   bool nonzero(ExprId) const;
+  bool avoids_zero(const Apply& choice) const;
 
   const Diagram& diagram_;
   std::function<Ends(ArrayId)> array_;

@@ -238,6 +238,13 @@ Sum StateAnalysis::fold_later(const Column& column, const Sum& value, const std:
   return {term};
 }
 
+std::vector<WireId> StateAnalysis::within(const std::vector<WireId>& wires, const std::set<WireId>& set) {
+  std::vector<WireId> all;
+  for (const auto wire : wires)
+    if (set.contains(wire)) all.push_back(wire);
+  return all;
+}
+
 void StateAnalysis::refuse(const std::string& why, const std::string& mend) {
   if (!found_.refused) found_.refused = refused_fold(scratch_, *deriving_, wire_, why, mend);
 }
