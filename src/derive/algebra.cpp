@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "derive/moments.hpp"
 #include "diagram/match.hpp"
 #include "diagram/order.hpp"
 
@@ -27,6 +28,13 @@ bool is_zero(const Diagram& diagram, ExprId e) {
 bool is_minus_infinity(const Diagram& diagram, ExprId e) {
   const auto* c = std::get_if<Constant>(&diagram.at(e).node);
   return c && c->value == -infinity;
+}
+
+// where(condition, .., outside)
+bool chooses(const Diagram& diagram, ExprId e, ExprId condition, ExprId outside) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(e).node);
+  return apply && apply->function->role == Role::choose && apply->arguments[0] == condition &&
+         apply->arguments[2] == outside;
 }
 
 }  // namespace
@@ -221,6 +229,7 @@ Sum Algebra::raised(const Sum& sum, double power) {
     term.coefficient = std::pow(term.coefficient, power);
     term.factors = integer(power) ? powers(term.factors, power) : roots(term.factors, power);
     term.exponent = scale(term.exponent, power);
+    if (power <= 0) term.guards.clear();
     return {term};
   }
   if (sum.size() == 1 && !sum[0].cast && dependence(sum).mixed()) return raised_apart(sum[0], power);
@@ -250,7 +259,9 @@ Sum Algebra::rooted(const Apply& root, const Sum& sum, double power) {
 Sum Algebra::exponential(const Sum& sum, double scale) {
   Term term;
   term.moved = moved_in(sum);
-  for (const auto& part : napkin::scale(sum, scale)) {
+  Guards guards;
+  for (auto& part : napkin::scale(sum, scale)) {
+    guards = together(guards, std::exchange(part.guards, {}));
     const bool bare = part.exponent.empty() && !part.cast;
     if (bare && part.factors.empty()) {
       term.coefficient *= std::exp(part.coefficient);
@@ -264,6 +275,9 @@ Sum Algebra::exponential(const Sum& sum, double scale) {
     else
       term.exponent = add(term.exponent, {part});
   }
+  const auto conditions = conditions_of(diagram_, term);
+  const auto leaves_zero = [&](ExprId guard) { return std::ranges::count(conditions, guard) > 0; };
+  std::ranges::copy_if(guards, std::back_inserter(term.guards), leaves_zero);
   return {term};
 }
 
@@ -287,6 +301,7 @@ Sum Algebra::chosen(ExprId e, const Apply& a) {
     Sum inside, outside;
     for (const auto& term : yes) (dependence(term).state ? outside : inside).push_back(term);
     if (dependence(outside).piece) return opaque(e, a);
+    for (auto& term : outside) term.guards = together(term.guards, {condition});
     return add(atom(apply("where", {condition, build(inside), a.arguments[2]}), moved_in(inside)), outside);
   }
   const Sum where_true = kept_where(condition, yes, true);
@@ -298,8 +313,10 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
   const ExprId zero = diagram_.intern(Constant{0});
   const ExprId never = diagram_.intern(Constant{-infinity});
   const auto choice = [&](ExprId inside, ExprId outside) {
+    if (when && chooses(diagram_, inside, condition, outside)) return inside;
     return when ? apply("where", {condition, inside, outside}) : apply("where", {condition, outside, inside});
   };
+  const auto asked = [&] { return when ? condition : apply("not", {condition}); };
   Sum all;
   for (const auto& term : is_shift(sum) ? atom(build(sum)) : sum) {
     auto separated = separate(term);
@@ -323,7 +340,10 @@ Sum Algebra::kept_where(ExprId condition, const Sum& sum, bool when) {
       piece.rounded = kept(piece.rounded);
     }
     for (const auto& shift : parts->shifts) piece.factors = combined(piece.factors, {{shift.base, shift.power}});
-    all = add(all, {napkin::multiplied(piece, parts->state)});
+    Term kept_term = napkin::multiplied(piece, parts->state);
+    const bool waits = !parts->shifts.empty() || !parts->state.factors.empty() || !parts->state.exponent.empty();
+    kept_term.guards = waits ? together(parts->guards, {asked()}) : parts->guards;
+    all = add(all, {kept_term});
   }
   return all;
 }

@@ -69,8 +69,12 @@ class Algebra {
   struct Separated {
     Term piece, state;
     std::vector<Shift> shifts{};
+    Guards guards{};
   };
   std::variant<Separated, ExprId> separate(const Term&);
+
+  ExprId all_of(const Guards&);
+  Guards either(const Guards&, const Guards&);  // of a sum of terms with the same finished factors
 
  private:
   Sum atom(ExprId, std::vector<Moved> moved = {});
@@ -97,6 +101,8 @@ class Algebra {
   Sum left_out(Datatype, const Sum&);
   Sum opaque(ExprId, const Apply&);
   ExprId powered(ExprId base, double power);
+  ExprId without_sign(const Term&);
+  bool is_infinite(ExprId) const;
   bool holds_exponential(ExprId) const;
   bool is_shift(const Sum&) const;
   bool is_shift(ExprId);

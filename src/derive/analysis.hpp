@@ -1,6 +1,6 @@
 // The analysis behind find_states(): one pass over the columns that separates the bodies of reductions and names what
 // is carried. Its members stand in states.cpp (columns, sums), branches.cpp, extremes.cpp, orders.cpp,
-// ranking.cpp, centring.cpp, scales.cpp, rounding.cpp and carried.cpp.
+// ranking.cpp, centring.cpp, scales.cpp, guards.cpp, rounding.cpp and carried.cpp.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "derive/finite.hpp"
 #include "derive/ranges.hpp"
 #include "derive/states.hpp"
 #include "diagram/order.hpp"
@@ -55,7 +56,19 @@ class StateAnalysis {
   std::optional<Sum> summed(const Column& column, const Sum& body, bool alone = true);
   Term with_common_exponential(Term a, Term b);
   // The fold of u * v over the column's wires: v waits, and so do the wires that v varies along.
-  Sum folded(const Column& column, const Sum& piece, Term state, bool single);
+  struct Share {
+    Sum piece;
+    Term state;
+    Guards guards;
+  };
+  std::optional<std::vector<Share>> shares_of(const Sum& body);
+  Sum folded(const Column& column, const Share& share, bool single);
+  // Over wires along which nothing waits. `waiting`: what a sum of nothing would be multiplied with.
+  struct Folded {
+    Sum value, waiting;
+  };
+  std::optional<Folded> folded_now(const Column& column, const Share& share, const std::vector<WireId>& now,
+                                   bool direct);
   static bool trivial(const Term& term);
   static bool trivial_piece(const Sum& piece) { return piece.size() == 1 && trivial(piece[0]) && !piece[0].cast; }
   // Relative to its greatest an exponential by itself is one there.
@@ -124,6 +137,20 @@ class StateAnalysis {
   // Positions that a reduction over the wire takes: counted where only a piece is at hand.
   Factors size_of(WireId wire);
 
+  // Values that count for nothing where their guards hold nowhere over the wires.
+  Sum guarded(const Column& column, const Sum& value, const Sum& waiting, const Guards& guards,
+              const std::vector<WireId>& over);
+  ExprId holds_somewhere(const Column& column, ExprId condition, const std::vector<WireId>& over);
+  bool says_whether(const State& state, ExprId condition);
+  std::vector<ExprId> masks_of(const Term& part);
+  Ends ends_of(ArrayId array);
+  Ends held_ends(ArrayId array);
+  Ends ends_of(const Sum& value);
+  Ends ends_of(const State& state);
+  Ends ends_of(const Column& column);
+  static Ends folded_ends(const Reduction& reduction, Ends each);
+  std::optional<Range> known_unmasked(ArrayId array);
+
   // max, min.
   void reduce_extreme(const Column& column);
   // The value at finish of a maximum or minimum, or none and a refusal. Below it every fold is over the column's wires,
@@ -131,6 +158,7 @@ class StateAnalysis {
   using Extreme = std::function<std::optional<Sum>(const Column&)>;
   using Function = std::function<ExprId(ExprId)>;
   std::optional<Sum> extreme(const Column& column, const Sum& body);
+  Guards counted_among(const Guards& guards) const;
   Sum extreme_of_piece(const Column& column, const Sum& piece);
   std::optional<Sum> extreme_of_term(const Column& column, const Term& term);
   std::optional<Sum> extreme_of_product(const Column& column, const Term& piece, const Sum& waiting);
@@ -243,6 +271,8 @@ class StateAnalysis {
   std::set<ArrayId> positive_;
   std::set<ArrayId> at_least_one_;  // sums that hold the term of their reference
   Ranges ranges_;
+  Finite finite_;
+  std::map<ArrayId, Ends> ends_;  // asked for already
   std::vector<Made> made_;
   bool writes_exponentials_ = true;
   States found_;

@@ -193,7 +193,7 @@ void StateAnalysis::step(Rule rule, const Column& column, const Sum& before, con
 
 void StateAnalysis::show_written_out(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state) return;
-  const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(body)});
+  const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(unguarded(body))});
   note_step(Rule::composition, as_expression(scratch_, column), now,
             "what mixes pieces with a reduction that is not finished before the last piece is written out");
 }

@@ -39,7 +39,7 @@ std::optional<Shifted> StateAnalysis::shifted(const Term& term) {
   auto separated = algebra_.separate(term);
   auto* parts = std::get_if<Algebra::Separated>(&separated);
   if (!parts || parts->shifts.empty()) return {};
-  Shifted found{parts->piece, parts->state, {}, false};
+  Shifted found{parts->piece, parts->state, {}, false, parts->guards};
   for (const auto& shift : parts->shifts) {
     Shifted::Part part{{}, {}, static_cast<int>(shift.power)};
     for (const auto& one : algebra_.normal(shift.base))
@@ -109,7 +109,8 @@ Sum StateAnalysis::about_centre(const Column& column, const Shifted& found) {
   if (value.size() > 1 && even && algebra_.positive(found.piece)) value = never_below_zero(column, value);
   if (reference) value = times(value, exponential_of(*reference));
   note_casts(found.piece);
-  return times(value, found.state);
+  value = times(value, found.state);
+  return guarded(column, value, value, found.guards, column.over);
 }
 
 std::optional<Term> StateAnalysis::distances(const std::vector<Sum>& off, const Powers& greatest,
@@ -394,13 +395,6 @@ Sum StateAnalysis::spread(const Sum& sum) {
     rest.factors = combined(rest.factors, {{algebra_.apply("where", {arguments[0], one, zero}), 1}});
     all = add(all, spread(times(algebra_.normal(arguments[1]), rest)));
   }
-  return all;
-}
-
-std::vector<WireId> StateAnalysis::within(const std::vector<WireId>& wires, const std::set<WireId>& set) {
-  std::vector<WireId> all;
-  for (const auto wire : wires)
-    if (set.contains(wire)) all.push_back(wire);
   return all;
 }
 

@@ -16,6 +16,7 @@ Sum Algebra::raised_apart(const Term& term, double power) {
   if (term.coefficient < 0) inside.coefficient = -1;
   outside.exponent = scale(term.exponent, power);
   outside.moved = term.moved;
+  if (power > 0) outside.guards = term.guards;
   for (const auto& [base, old] : term.factors) {
     const bool whole = positive(base);
     auto& factors = whole ? outside.factors : inside.factors;
@@ -52,6 +53,8 @@ std::optional<Sum> Algebra::logarithm_apart(const Apply& log, const Sum& sum) {
     if (!part->factors.empty() || part->coefficient != 1)
       all = add(all, atom(apply(log.function->name, {build(*part)})));
   }
+  for (auto& term : all)
+    if (dependence(term).state) term.guards = parts->guards;
   if (!positive(parts->piece) && !positive(parts->state)) return {};
   return all;
 }
@@ -63,6 +66,7 @@ Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
   term.coefficient = std::abs(sum[0].coefficient);
   term.exponent = sum[0].exponent;
   term.moved = sum[0].moved;
+  term.guards = sum[0].guards;
   for (const auto& [base, power] : sum[0].factors)
     term.factors = combined(term.factors, {{positive(base) ? base : apply(a.function->name, {base}), power}});
   return {term};
@@ -72,6 +76,7 @@ Sum Algebra::magnitude(ExprId e, const Apply& a, const Sum& sum) {
 // f(u * v, w * v) = -v * f(-u, -w) if it is.
 Sum Algebra::homogeneous(ExprId e, const Apply& a) {
   std::optional<Term> factor;
+  Guards guards;
   std::vector<ExprId> upright, turned;
   bool mixed = false;
   for (const auto argument : a.arguments) {
@@ -88,6 +93,7 @@ Sum Algebra::homogeneous(ExprId e, const Apply& a) {
       piece.coefficient = std::exchange(parts->state.coefficient, 1);
       parts->state.exponent = add(parts->state.exponent, std::exchange(piece.exponent, {}));
       if (factor && !napkin::equal(*factor, parts->state)) return opaque(e, a);
+      guards = factor ? either(guards, parts->guards) : parts->guards;
       factor = parts->state;
     }
     upright.push_back(build(piece.coefficient == 0 ? Sum{} : Sum{piece}));
@@ -98,6 +104,7 @@ Sum Algebra::homogeneous(ExprId e, const Apply& a) {
   const auto product = [&](double sign, std::vector<ExprId> arguments) {
     Term all = *factor;
     all.coefficient = sign;
+    all.guards = guards;
     all.factors = combined(all.factors, {{apply(a.function->name, std::move(arguments)), 1}});
     return all;
   };

@@ -5,6 +5,8 @@
 // until it is known which wire is streamed (rule S6).
 #include "derive/invariant.hpp"
 
+#include <cmath>
+
 #include "diagram/operands.hpp"
 
 namespace napkin {
@@ -44,11 +46,16 @@ class Mover {
     if (role == Role::multiply || role == Role::divide) {
       collect(apply->arguments[0], over, factors);
       collect(apply->arguments[1], role == Role::multiply ? over : !over, factors);
-    } else if (free_wires(diagram_, e).empty() && arrays_read(diagram_, e).empty()) {
+    } else if (!is_infinite(e) && free_wires(diagram_, e).empty() && arrays_read(diagram_, e).empty()) {
       (over ? factors.constant_over : factors.constant_under).push_back(e);
     } else {
       (over ? factors.varying_over : factors.varying_under).push_back(e);
     }
+  }
+  // What it multiplies may add up to zero.
+  bool is_infinite(ExprId e) const {
+    const auto* constant = std::get_if<Constant>(&diagram_.at(e).node);
+    return constant && std::isinf(constant->value);
   }
   ExprId quotient(const std::vector<ExprId>& over, const std::vector<ExprId>& under, Span span) {
     ExprId value = over[0];

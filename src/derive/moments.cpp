@@ -71,7 +71,7 @@ std::vector<ExprId> conditions_of(const Diagram& diagram, const Term& term) {
   std::vector<ExprId> all;
   const auto look = [&](const Factors& factors, double otherwise) {
     for (const auto& [base, power] : factors)
-      if (const auto condition = chosen_by(diagram, base, otherwise))
+      if (const auto condition = chosen_by(diagram, base, otherwise); condition && power > 0)
         if (std::ranges::find(all, *condition) == all.end()) all.push_back(*condition);
   };
   look(term.factors, 0);

@@ -60,6 +60,7 @@ struct Shifted {
   Term piece, state;
   std::vector<Part> parts;
   bool rounded = false;
+  Guards guards{};
 };
 
 double choose(const Powers& n, const Powers& k);           // product of binomial coefficients

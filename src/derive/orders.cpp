@@ -37,22 +37,31 @@ std::optional<Sum> StateAnalysis::extreme(const Column& column, const Sum& body)
   const bool mixed = std::ranges::any_of(body, mixes);
   Sum inside, outside;
   for (const auto& term : body) {
-    const bool waits = settled(column, algebra_.build(term)) && (mixed || algebra_.dependence(term).state);
-    (waits ? outside : inside).push_back(term);
+    const bool waits = settled(column, algebra_.build(unguarded(term))) && (mixed || algebra_.dependence(term).state);
+    if (waits)
+      outside = add(outside, guarded(column, {unguarded(term)}, {unguarded(term)}, term.guards, column.over));
+    else
+      inside.push_back(term);
   }
   if (inside.empty()) return outside;
   if (inside.size() > 1 && mixed)
     return refuse_mixing(algebra_.build(*std::ranges::find_if(inside, mixes))), std::nullopt;
   if (!outside.empty()) {
     found_.rules.insert({Rule::cascade, Rule::invariant});
-    step(Rule::cascade, column, body, add(reduction(column, inside), outside),
+    step(Rule::cascade, column, unguarded(body), add(reduction(column, unguarded(inside)), outside),
          "what does not vary with the piece moves every term alike");
     for (const auto& term : inside) note_casts(term);
   }
   const bool single = inside.size() == 1 && (mixed || !inside[0].exponent.empty());
   auto value = single ? extreme_of_term(column, inside[0]) : extreme_of_piece(column, inside);
+  if (value && single) value = guarded(column, *value, *value, counted_among(inside[0].guards), column.over);
   if (value) value = add(*value, outside);
   return value;
+}
+
+// Guards among the positions that a choice around takes.
+Guards StateAnalysis::counted_among(const Guards& guards) const {
+  return guards.empty() || !counted_ ? guards : together(guards, {*counted_});
 }
 
 // The fold itself; within a choice only of the positions that it takes.
@@ -285,12 +294,14 @@ std::optional<Sum> StateAnalysis::extreme_where(const Column& column, ExprId con
   return chosen;
 }
 
-// Whether the condition holds at any position: the greatest of ones where it holds.
+// Whether the condition holds at any position: the greatest of ones where it holds. Pieces in which it holds nowhere
+// leave it as it is, so that they may be passed over.
 ExprId StateAnalysis::any_holds(const Column& column, ExprId condition) {
-  const ExprId one = scratch_.intern(Constant{1}), zero = scratch_.intern(Constant{0});
   Column any = column;
   any.fold = find_reduction("max");
-  const Sum ones = as_factor(algebra_.apply("where", {condition, one, zero}));
+  const ExprId one = scratch_.intern(Constant{1}), nothing = scratch_.intern(Constant{any.fold->identity});
+  const ExprId zero = scratch_.intern(Constant{0});
+  const Sum ones = as_factor(algebra_.apply("where", {condition, one, nothing}));
   const ExprId greatest = algebra_.build(carried(any, ones, any.over, {}, false));
   return algebra_.apply(">", {greatest, zero});
 }

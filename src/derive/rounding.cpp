@@ -18,10 +18,12 @@ Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   if (sum.size() > 1) return left_out(type, sum);
   auto separated = separate(sum[0]);
   if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)), moved_in(sum));
-  auto& [piece, state, shifts] = std::get<Separated>(separated);
+  auto& [piece, state, shifts, guards] = std::get<Separated>(separated);
   if (!shifts.empty()) {
     for (const auto& shift : shifts) piece.factors = combined(piece.factors, {{shift.base, shift.power}});
-    return {napkin::multiplied(cast_distance(type, piece)[0], state)};
+    Term distance = napkin::multiplied(cast_distance(type, piece)[0], state);
+    distance.guards = guards;
+    return {distance};
   }
   Factors waiting;
   piece.rounded = combined(piece.rounded, piece.factors);
@@ -40,7 +42,9 @@ Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
   inside.factors = piece.rounded;
   inside.exponent = piece.exponent;
   piece.moved.push_back({type, {inside}, {state}});
-  return {napkin::multiplied(piece, state)};
+  Term all = napkin::multiplied(piece, state);
+  all.guards = guards;
+  return {all};
 }
 
 // A distance from what is finished later: it is rounded where the format reaches as far as the numbers that are

@@ -11,6 +11,7 @@ constexpr double greatest_degree = 4;  // of a product of shifts: a state is car
 std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
   Separated parts;
   parts.state.coefficient = term.coefficient;
+  parts.guards = term.guards;
   double degree = 0;
   const auto sort = [&](const Factors& factors, Factors& piece, Factors& state) -> std::optional<ExprId> {
     for (const auto& factor : factors) {
@@ -22,7 +23,8 @@ std::variant<Algebra::Separated, ExprId> Algebra::separate(const Term& term) {
         parts.shifts.push_back({factor.first, factor.second, &factors == &term.rounded});
         continue;
       }
-      auto& side = depends.piece || (&factors == &term.rounded && !depends.state) ? piece : state;
+      const bool rounded = &factors == &term.rounded && !depends.state;
+      auto& side = depends.piece || rounded || is_infinite(factor.first) ? piece : state;
       side = combined(side, {factor});
     }
     return {};
@@ -91,8 +93,36 @@ ExprId Algebra::product(const Product& parts) {
   return parts.under.empty() ? over : apply("/", {over, times(parts.under)});
 }
 
-ExprId Algebra::build(const Term& term) {
+// By which nothing but a piece is multiplied: a sum of such pieces may be zero.
+bool Algebra::is_infinite(ExprId e) const {
+  const auto* constant = std::get_if<Constant>(&diagram_.at(e).node);
+  return constant && std::isinf(constant->value);
+}
+
+ExprId Algebra::all_of(const Guards& guards) {
+  ExprId all = guards[0];
+  for (std::size_t i = 1; i < guards.size(); ++i) all = apply("and", {all, guards[i]});
+  return all;
+}
+
+Guards Algebra::either(const Guards& a, const Guards& b) {
+  if (a == b || a.empty() || b.empty()) return a == b ? a : Guards{};
+  const ExprId one = all_of(a), other = all_of(b);
+  const ExprId not_one = apply("not", {one}), not_other = apply("not", {other});
+  if (not_one == other || not_other == one) return {};
+  return {apply("or", {one, other})};
+}
+
+// Of its coefficient without the sign.
+ExprId Algebra::without_sign(const Term& term) {
   const ExprId size = product(parts(term));
+  if (term.guards.empty()) return size;
+  const ExprId zero = diagram_.intern(Constant{0});
+  return apply("where", {all_of(term.guards), size, zero});
+}
+
+ExprId Algebra::build(const Term& term) {
+  const ExprId size = without_sign(term);
   return term.coefficient < 0 ? apply("neg", {size}) : size;
 }
 
@@ -102,7 +132,7 @@ ExprId Algebra::build(const Sum& sum) {
   const auto start = first == sum.end() ? sum.begin() : first;
   ExprId value = build(*start);
   for (auto term = sum.begin(); term != sum.end(); ++term)
-    if (term != start) value = apply(term->coefficient < 0 ? "-" : "+", {value, product(parts(*term))});
+    if (term != start) value = apply(term->coefficient < 0 ? "-" : "+", {value, without_sign(*term)});
   return value;
 }
 

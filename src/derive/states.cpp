@@ -17,7 +17,10 @@ StateAnalysis::StateAnalysis(Diagram& scratch, const std::vector<Column>& column
                {wire, [this](const Access& a) { return kinds_.of(a); }, [this](ExprId e) { return definition(e); },
                 [this](ArrayId a) { return positive(a); }, [this](ExprId e) { return rank_condition(e).has_value(); }}),
       kinds_(scratch, wire),
-      ranges_(scratch, [this](ArrayId a) { return known(a); }) {}
+      ranges_(scratch, [this](ArrayId a) { return known(a); }),
+      finite_(
+          scratch, [this](ArrayId a) { return ends_of(a); },
+          Ranges(scratch, [this](ArrayId a) { return known_unmasked(a); })) {}
 
 States StateAnalysis::run() {
   for (const auto& column : columns_) producer_[column.output] = &column;
@@ -107,41 +110,45 @@ void StateAnalysis::reduce_sum(const Column& column, const Sum& body) {
   if (value) found_.finished[column.output] = *value;
 }
 
-std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, bool alone) {
-  struct Share {
-    Sum piece;
-    Term state;
-  };
+std::optional<std::vector<StateAnalysis::Share>> StateAnalysis::shares_of(const Sum& body) {
   std::vector<Share> shares;
   for (const auto& term : body) {
     auto separated = algebra_.separate(term);
     if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(*mixing), std::nullopt;
-    auto& parts = std::get<Algebra::Separated>(separated);
-    Term &piece = parts.piece, &state = parts.state;
+    auto& [piece, state, shifts, guards] = std::get<Algebra::Separated>(separated);
     const double coefficient = std::exchange(state.coefficient, 1);
     const auto same = std::ranges::find_if(shares, [&](const Share& s) {
       return napkin::equal(s.state, state) && napkin::equal(s.piece[0].exponent, piece.exponent) &&
              (piece.exponent.empty() || (!piece.cast && !s.piece[0].cast));
     });
     piece.coefficient = coefficient;
-    if (same == shares.end())
-      shares.push_back({{piece}, state});
-    else if (piece.exponent.empty())
+    if (same == shares.end()) {
+      shares.push_back({{piece}, state, guards});
+      continue;
+    }
+    same->guards = algebra_.either(same->guards, guards);
+    if (piece.exponent.empty())
       same->piece.push_back(piece);
     else
       same->piece = {with_common_exponential(same->piece[0], piece)};
   }
+  return shares;
+}
+
+std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, bool alone) {
+  auto shares = shares_of(body);
+  if (!shares) return {};
   Sum finished, apart;
-  const bool single = alone && shares.size() == 1;
-  for (auto& [piece, state] : shares) {
+  const bool single = alone && shares->size() == 1;
+  for (auto& [piece, state, guards] : *shares) {
     if (piece.size() == 1) state.coefficient = std::exchange(piece[0].coefficient, 1);
     note_rules(piece, state);
     apart = add(apart, times(reduction(column, piece), state));
   }
-  const bool cascade = std::ranges::any_of(shares, [&](const Share& s) { return algebra_.dependence(s.state).state; });
-  step(cascade ? Rule::cascade : Rule::invariant, column, body, apart,
+  const bool cascade = std::ranges::any_of(*shares, [&](const Share& s) { return algebra_.dependence(s.state).state; });
+  step(cascade ? Rule::cascade : Rule::invariant, column, unguarded(body), apart,
        "what does not vary with the piece is the same in every term of the sum, and comes out of it");
-  for (auto& [piece, state] : shares) finished = add(finished, folded(column, piece, state, single));
+  for (const auto& share : *shares) finished = add(finished, folded(column, share, single));
   return finished;
 }
 
@@ -167,36 +174,41 @@ Factors StateAnalysis::size_of(WireId wire) {
   return {{read_whole(scratch_, found->output), 1}};
 }
 
-Sum StateAnalysis::folded(const Column& column, const Sum& piece, Term state, bool single) {
-  const bool ranks = !rank_conditions(algebra_.build(piece)).empty();
-  if (ranks && !piece[0].exponent.empty()) return refuse_mixing(algebra_.build(piece)), Sum{};
-  auto waiting = free_of({state});
-  waiting.merge(waiting_below(algebra_.build(piece)));
-  const auto along = free_of(piece);
-  std::vector<WireId> now, later;
-  for (const auto wire : column.over) {
-    if (waiting.contains(wire))
-      later.push_back(wire);
-    else if (along.contains(wire))
-      now.push_back(wire);
-    else
-      state.factors = combined(state.factors, size_of(wire));
-  }
-  Sum value = {state};
-  if (!now.empty()) {
-    if (const auto known = sum_about_centre(column, piece, now, state.exponent))
-      return later.empty() ? times(*known, state) : fold_later(column, times(*known, state), later);
-    auto reference = referenced(column, piece, now, state.exponent);
-    if (!reference && !ranks) reference = scaled(column, piece, now, state);
-    if (!rounds_alike(column, piece, reference)) return {};
-    const bool direct = single && later.empty() && trivial(state) && !reference;
-    const Sum sum = carried(column, piece, now, reference, direct);
-    value = reference && !reference->base.empty() ? rescaled(sum, *reference, state) : times(sum, state);
-  } else if (!trivial_piece(piece)) {
-    if (!rounds_alike(column, piece, {})) return {};
-    value = times(piece, state);
-  }
+Sum StateAnalysis::folded(const Column& column, const Share& share, bool single) {
+  const ExprId built = algebra_.build(share.piece);
+  if (!rank_conditions(built).empty() && !share.piece[0].exponent.empty()) return refuse_mixing(built), Sum{};
+  auto waiting = free_of({share.state});
+  waiting.merge(waiting_below(built));
+  const auto along = free_of(share.piece);
+  Share apart = share;
+  const auto [early, later] = parted(column.over, waiting);
+  const auto now = within(early, along);
+  for (const auto wire : early)
+    if (!along.contains(wire)) apart.state.factors = combined(apart.state.factors, size_of(wire));
+  const auto found = folded_now(column, apart, now, single && later.empty());
+  if (!found) return {};
+  const Sum value = guarded(column, found->value, found->waiting, share.guards, early);
   return later.empty() ? value : fold_later(column, value, later);
+}
+
+std::optional<StateAnalysis::Folded> StateAnalysis::folded_now(const Column& column, const Share& share,
+                                                               const std::vector<WireId>& now, bool direct) {
+  const auto& [piece, state, guards] = share;
+  const auto alike = [](const Sum& value) { return Folded{value, value}; };
+  if (now.empty() && trivial_piece(piece)) return alike({state});
+  if (now.empty()) return rounds_alike(column, piece, {}) ? std::optional(alike(times(piece, state))) : std::nullopt;
+  if (const auto known = sum_about_centre(column, piece, now, state.exponent)) return alike(times(*known, state));
+  auto reference = referenced(column, piece, now, state.exponent);
+  const bool ranks = !rank_conditions(algebra_.build(piece)).empty();
+  if (!reference && !ranks) reference = scaled(column, piece, now, state);
+  if (!rounds_alike(column, piece, reference)) return {};
+  const Sum sum = carried(column, piece, now, reference, direct && trivial(state) && !reference);
+  if (reference && !reference->base.empty()) return alike(rescaled(sum, *reference, state));
+  Folded all = alike(times(sum, state));
+  if (sum.size() != 1 || all.waiting.size() != 1) return all;
+  for (const auto& [base, power] : sum[0].factors)
+    all.waiting[0].factors = combined(all.waiting[0].factors, {{base, -power}});
+  return all;
 }
 
 bool StateAnalysis::trivial(const Term& term) {
@@ -224,6 +236,13 @@ Sum StateAnalysis::fold_later(const Column& column, const Sum& value, const std:
   Term term;
   term.factors = {{read_whole(scratch_, array), 1}};
   return {term};
+}
+
+std::vector<WireId> StateAnalysis::within(const std::vector<WireId>& wires, const std::set<WireId>& set) {
+  std::vector<WireId> all;
+  for (const auto wire : wires)
+    if (set.contains(wire)) all.push_back(wire);
+  return all;
 }
 
 void StateAnalysis::refuse(const std::string& why, const std::string& mend) {

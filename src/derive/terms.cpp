@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace napkin {
 namespace {
 
 // Equal but for the coefficient.
 bool alike(const Term& a, const Term& b) {
-  return a.factors == b.factors && a.rounded == b.rounded && a.cast == b.cast && equal(a.exponent, b.exponent);
+  return a.factors == b.factors && a.rounded == b.rounded && a.cast == b.cast && a.guards == b.guards &&
+         equal(a.exponent, b.exponent);
 }
 
 void append(std::vector<Moved>& to, const std::vector<Moved>& more) { to.insert(to.end(), more.begin(), more.end()); }
@@ -35,6 +37,21 @@ Factors combined(const Factors& a, const Factors& b) {
   }
   std::erase_if(all, [](const auto& f) { return f.second == 0; });
   return all;
+}
+
+Guards together(const Guards& a, const Guards& b) {
+  Guards all;
+  std::ranges::set_union(a, b, std::back_inserter(all));
+  return all;
+}
+
+Term unguarded(Term term) {
+  term.guards.clear();
+  return term;
+}
+Sum unguarded(Sum sum) {
+  for (auto& term : sum) term.guards.clear();
+  return sum;
 }
 
 bool equal(const Term& a, const Term& b) { return a.coefficient == b.coefficient && alike(a, b); }
@@ -85,6 +102,7 @@ Term multiplied(const Term& a, const Term& b) {
   all.cast = a.cast ? a.cast : b.cast;
   all.rounded = combined(a.rounded, b.rounded);
   all.unrounded = a.unrounded ? a.unrounded : b.unrounded;
+  all.guards = together(a.guards, b.guards);
   all.moved = a.moved;
   append(all.moved, b.moved);
   return all;

@@ -75,6 +75,8 @@ TEST_CASE("what a mask guards decides whether its pieces can be passed over") {
   CHECK(needs("Y[q] = logsumexp[x](where(x <= q, S[q, x], -inf))\noutput Y\n") == Texts{"x <= q"});
   CHECK(needs("Y[q] = sum[x](softmax[x](where(x <= q and x > q - 16, S[q, x], -inf)) * S[q, x])\noutput Y\n").size() ==
         2);
+  CHECK(needs("Y[q] = sum[x](where(x <= q, S[q, x] / sum[x](where(x <= q, S[q, x], 0)), 0))\noutput Y\n") ==
+        Texts{"x <= q"});
   CHECK(needs("Y[q] = sum[x](where(x > q, 0, S[q, x]))\noutput Y\n") == Texts{"x <= q"});
   CHECK(needs("Y[q] = logsumexp[x](S[q, x] + where(x <= q, 0, -inf))\noutput Y\n") == Texts{"x <= q"});
   CHECK(needs("Y[q] = min[x](where(x < 9, 0, inf) + S[q, x])\noutput Y\n") == Texts{"x < 9"});

@@ -364,3 +364,53 @@ TEST_CASE("all but the greatest, and the few greatest") {
   check_refused("B[q] = max[x](A[q, x])\nY[q] = sum[x](where(A[q, x] >= B[q] - 1, A[q, x], 0))");
   check_refused("Y[q] = sum[x](where(tanh(A[q, x]) == max[x](A[q, x]), A[q, x], 0))");
 }
+
+TEST_CASE("what a choice leaves out everywhere counts for nothing, whatever finished factors wait") {
+  const std::string mean = "B[q] = sum[x](where(M[q, x], A[q, x], 0)) / sum[x](where(M[q, x], 1, 0))\n";
+  const std::string scores = "S[q, x] = where(M[q, x], A[q, x], -inf)\n";
+  for (const std::string y :
+       {"sum[x](where(M[q, x], softmax[x](where(M[q, x], A[q, x], -inf)), 0) * A[q, x])",
+        "sum[x](where(M[q, x], A[q, x] / max[x](where(M[q, x], abs(A[q, x]), 0)), 0))",
+        "sum[x](where(M[q, x], A[q, x] * max[x](where(M[q, x], A[q, x], -inf)), 0))",
+        "sum[x](where(not M[q, x], 0, W[q, x] * min[x](where(M[q, x], A[q, x], inf))))",
+        "sum[x](where(M[q, x] and x > 2, W[q, x] / sum[x](where(M[q, x] and x > 2, 1, 0)), 0))",
+        "sum[x](where(M[q, x], where(x > 8, W[q, x] / sum[x](where(M[q, x] and x > 8, 1, 0)), 0), 0))",
+        "sum[x](where(M[q, x], W[q, x] / sum[x](where(M[q, x], 1, 0)), 2))",
+        "sum[x](where(q > 2, W[q, x] / relu(q - 2 + 0 * sum[x](A[q, x])), 0))",
+        "sum[x](abs(where(M[q, x], W[q, x] / sum[x](where(M[q, x], 1, 0)), 0)))",
+        "sum[x](relu(where(M[q, x], W[q, x] / sum[x](where(M[q, x], 1, 0)), 0)))",
+        "sum[x](sqrt(where(M[q, x], abs(W[q, x]) / sum[x](where(M[q, x], 1, 0)), 0)))",
+        "sum[x](where(M[q, x], W[q, x] / sum[x](where(M[q, x], 1, 0)), 0)^2)",
+        "max[x](where(M[q, x], W[q, x] / sum[x](where(M[q, x], 1, 0)), 0))",
+        "max[x](tanh(where(M[q, x], W[q, x] / sum[x](where(M[q, x], 1, 0)), 0)))"})
+    check_one_pass("Y[q] = " + y);
+  // A quotient of two sums that are the same is one, even of zeros.
+  check_one_pass("Y[q] = sum[x](where(M[q, x], A[q, x] / sum[x](where(M[q, x], A[q, x], 0)), 0))", true,
+                 {Data::plain, Data::negative, Data::large});
+  check_one_pass("Y[q] = sum[x](where(M[q, x], W[q, x] / sum[x](abs(A[q, x])), 0))");
+  check_one_pass("Y[q] = sum[x](where(M[q, x], log(abs(A[q, x]) / sum[x](where(M[q, x], abs(A[q, x]), 0))), 0))", true,
+                 {Data::plain, Data::negative, Data::large});
+  check_one_pass("Y[q] = sum[x](where(A[q, x] < max[x](A[q, x]), W[q, x] / min[x](where(M[q, x], A[q, x], inf)), 0))");
+  check_one_pass(mean + "Y[q] = sum[x](where(M[q, x], (A[q, x] - B[q])^2, 0))");
+  check_one_pass(mean + "Y[q] = sum[x](where(M[q, x], (A[q, x] - B[q]) * W[q, x], 0))");
+  check_one_pass(mean + "Y[q] = sum[x](where(M[q, x], A[q, x] - B[q], 0))");
+  check_one_pass(mean + "Y[q] = sum[x](exp(where(M[q, x], 0.1 * A[q, x] - 0.1 * B[q], -inf)))");
+  check_one_pass(mean + "Y[q, y] = sum[x](where(M[q, x], exp(A[q, x] - B[q]), 0) * V[x, y])");
+  check_one_pass(scores + "Y[q, y] = sum[x](where(M[q, x], softmax[x](S[q, x]), 0) * V[x, y])");
+  check_one_pass(scores + "Y[q] = sum[x](exp(where(M[q, x] and x > 2, A[q, x] - max[x](S[q, x]), -inf)))");
+  check_one_pass("Y[q] = sum[x, y](where(T[q, x, y] > 0, T[q, x, y] / sum[x](relu(T[q, x, y])), 0))", false,
+                 {Data::plain, Data::ties, Data::negative, Data::zero});
+}
+
+TEST_CASE("what is infinite where a choice leaves it out is added, not multiplied") {
+  for (const std::string other : {"inf", "-1 * inf", "W[q, x]^2 * inf"})
+    for (const std::string y : {"A[q, x] - max[x](A[q, x])", "A[q, x] * max[x](A[q, x])",
+                                "(A[q, x] - max[x](A[q, x]))^2", "A[q, x] / (1 + sum[x](abs(A[q, x])))"}) {
+      check_one_pass("Y[q] = sum[x](where(M[q, x], " + y + ", " + other + "))");
+      check_one_pass("Y[q] = sum[x](where(x >= 0, " + y + ", " + other + "))");
+      check_one_pass("Y[q] = sum[x](where(x < 9 * q, " + y + ", " + other + "))");
+    }
+  check_one_pass("Y[q] = sum[x](where(M[q, x], A[q, x] - max[x](A[q, x]), -inf))");
+  check_one_pass("Y[q] = sum[x](where(M[q, x], inf, A[q, x] * max[x](A[q, x])))");
+  check_one_pass("Y[q] = sum[x](where(M[q, x], exp(A[q, x] - max[x](A[q, x])), inf))");
+}
