@@ -51,7 +51,14 @@ class StateAnalysis {
   bool takes_reference(const Column& column, const Sum& body);
   Sum as_written(const Column& column);
   void reduce_sum(const Column& column, const Sum& body);
-  // Terms with the same v and the same exponential share one state each.
+  // u * v, or a sum of all u that have the same v and the same exponential.
+  struct Share {
+    Sum piece;
+    Term state;
+  };
+  std::optional<std::vector<Share>> shares_of(const Column& column, const Sum& body);
+  // Pieces, and what is there before the sweep and is added to each.
+  bool stays_inside(const Column& column, const Sum& body);
   std::optional<Sum> summed(const Column& column, const Sum& body, bool alone = true);
   Term with_common_exponential(Term a, Term b);
   // The fold of u * v over the column's wires: v waits, and so do the wires that v varies along.
