@@ -71,11 +71,16 @@ class Algebra {
     std::vector<Shift> shifts{};
   };
   std::variant<Separated, ExprId> separate(const Term&);
+  // Products of pieces and finished reductions, with what is the same at every position: what all that varies with the
+  // piece is multiplied with.
+  std::optional<Factors> common_factor(const Sum&) const;
+  bool is_shift(const Sum&) const;
 
  private:
   Sum atom(ExprId, std::vector<Moved> moved = {});
   Sum atom(const Sum& sum) { return atom(build(sum), moved_in(sum)); }
   Sum wrapped(const Sum&);
+  std::optional<Term> factored(const Sum&);
   Sum normal_apply(ExprId, const Apply&);
   Sum multiplied(const Sum&, const Sum&);
   Term multiplied(const Term&, const Term&);
@@ -97,8 +102,8 @@ class Algebra {
   Sum opaque(ExprId, const Apply&);
   ExprId powered(ExprId base, double power);
   bool holds_exponential(ExprId) const;
-  bool is_shift(const Sum&) const;
   bool is_shift(ExprId);
+  std::optional<Factors> waiting_factors(const Term&) const;
 
   Diagram& diagram_;
   Meaning meaning_;
