@@ -108,11 +108,13 @@ Sum Algebra::atom(ExprId e, std::vector<Moved> moved) {
   return all;
 }
 
-// Pieces plus finished reductions, and nothing that mixes them.
+// Pieces plus finished reductions, and nothing that mixes them but a factor that all pieces have.
 bool Algebra::is_shift(const Sum& sum) const {
   if (!keeps_shifts_ || sum.size() < 2 || sum.size() > most_terms || !dependence(sum).mixed()) return false;
-  return std::ranges::none_of(sum,
-                              [&](const Term& t) { return dependence(t).mixed() || t.cast || !t.exponent.empty(); });
+  const auto alone = [](const Term& t) { return !t.cast && t.exponent.empty() && t.guards.empty(); };
+  if (!std::ranges::all_of(sum, alone)) return false;
+  if (std::ranges::none_of(sum, [&](const Term& t) { return dependence(t).mixed(); })) return true;
+  return common_factor(sum) && std::ranges::any_of(sum, [&](const Term& t) { return !dependence(t).piece; });
 }
 bool Algebra::is_shift(ExprId e) {
   const auto* apply = std::get_if<Apply>(&diagram_.at(e).node);
@@ -120,9 +122,46 @@ bool Algebra::is_shift(ExprId e) {
   return (role == Role::add || role == Role::subtract) && keeps_shifts_ && is_shift(normal(e));
 }
 
+// What of a product does not vary with the piece; none where a factor mixes both.
+std::optional<Factors> Algebra::waiting_factors(const Term& term) const {
+  Factors waiting;
+  for (const auto& factor : term.factors) {
+    const auto depends = dependence(factor.first);
+    if (depends.mixed()) return {};
+    if (!depends.piece) waiting.push_back(factor);
+  }
+  return waiting;
+}
+
+std::optional<Factors> Algebra::common_factor(const Sum& sum) const {
+  std::optional<Factors> common;
+  for (const auto& term : sum) {
+    if (term.cast || term.unrounded || !term.exponent.empty() || !term.moved.empty()) return {};
+    if (!dependence(term).piece) continue;
+    const auto waiting = waiting_factors(term);
+    if (!waiting || (common && *common != *waiting)) return {};
+    common = waiting;
+  }
+  return common;
+}
+
+// v * (u + w) for u * v + w * v.
+std::optional<Term> Algebra::factored(const Sum& sum) {
+  const bool mixes = sum.size() > 1 && !keeps_sums_ && dependence(sum).mixed();
+  if (!mixes || std::ranges::any_of(sum, [&](const Term& t) { return !dependence(t).piece; })) return {};
+  const auto common = common_factor(sum);
+  if (!common) return {};
+  Sum pieces = sum;
+  for (auto& term : pieces) term.factors = combined(term.factors, powers(*common, -1));
+  Term all;
+  all.factors = combined(*common, atom(pieces)[0].factors);
+  return all;
+}
+
 // A sum of several terms as one factor, unless it mixes piece and state and so must be multiplied out.
 Sum Algebra::wrapped(const Sum& sum) {
   if (is_shift(sum)) return atom(sum);
+  if (const auto product = factored(sum)) return {*product};
   if (sum.size() < 2 || (!keeps_sums_ && dependence(sum).mixed() && sum.size() <= most_terms)) return sum;
   return atom(sum);
 }
@@ -233,6 +272,7 @@ Sum Algebra::raised(const Sum& sum, double power) {
     return {term};
   }
   if (sum.size() == 1 && !sum[0].cast && dependence(sum).mixed()) return raised_apart(sum[0], power);
+  if (const auto product = factored(sum)) return raised({*product}, power);
   if (!keeps_sums_ && dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
     Sum all = sum;
     for (int i = 1; i < power; ++i) all = multiplied(all, sum);

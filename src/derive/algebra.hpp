@@ -72,6 +72,10 @@ class Algebra {
     Guards guards{};
   };
   std::variant<Separated, ExprId> separate(const Term&);
+  // Products of pieces and finished reductions, with what is the same at every position: what all that varies with the
+  // piece is multiplied with.
+  std::optional<Factors> common_factor(const Sum&) const;
+  bool is_shift(const Sum&) const;
 
   ExprId all_of(const Guards&);
   Guards either(const Guards&, const Guards&);  // of a sum of terms with the same finished factors
@@ -80,6 +84,7 @@ class Algebra {
   Sum atom(ExprId, std::vector<Moved> moved = {});
   Sum atom(const Sum& sum) { return atom(build(sum), moved_in(sum)); }
   Sum wrapped(const Sum&);
+  std::optional<Term> factored(const Sum&);
   Sum normal_apply(ExprId, const Apply&);
   Sum multiplied(const Sum&, const Sum&);
   Term multiplied(const Term&, const Term&);
@@ -104,8 +109,8 @@ class Algebra {
   ExprId without_sign(const Term&);
   bool is_infinite(ExprId) const;
   bool holds_exponential(ExprId) const;
-  bool is_shift(const Sum&) const;
   bool is_shift(ExprId);
+  std::optional<Factors> waiting_factors(const Term&) const;
 
   Diagram& diagram_;
   Meaning meaning_;

@@ -1,6 +1,6 @@
 // The analysis behind find_states(): one pass over the columns that separates the bodies of reductions and names what
 // is carried. Its members stand in states.cpp (columns, sums), branches.cpp, extremes.cpp, orders.cpp,
-// ranking.cpp, centring.cpp, scales.cpp, guards.cpp, rounding.cpp and carried.cpp.
+// ranking.cpp, shifts.cpp, centring.cpp, logarithms.cpp, scales.cpp, guards.cpp, rounding.cpp and carried.cpp.
 #pragma once
 
 #include <functional>
@@ -52,16 +52,18 @@ class StateAnalysis {
   bool takes_reference(const Column& column, const Sum& body);
   Sum as_written(const Column& column);
   void reduce_sum(const Column& column, const Sum& body);
-  // Terms with the same v and the same exponential share one state each.
-  std::optional<Sum> summed(const Column& column, const Sum& body, bool alone = true);
-  Term with_common_exponential(Term a, Term b);
-  // The fold of u * v over the column's wires: v waits, and so do the wires that v varies along.
+  // u * v, or a sum of all u that have the same v and the same exponential.
   struct Share {
     Sum piece;
     Term state;
     Guards guards;
   };
-  std::optional<std::vector<Share>> shares_of(const Sum& body);
+  std::optional<std::vector<Share>> shares_of(const Column& column, const Sum& body);
+  // Pieces, and what is there before the sweep and is added to each.
+  bool stays_inside(const Column& column, const Sum& body);
+  std::optional<Sum> summed(const Column& column, const Sum& body, bool alone = true);
+  Term with_common_exponential(Term a, Term b);
+  // The fold of u * v over the column's wires: v waits, and so do the wires that v varies along.
   Sum folded(const Column& column, const Share& share, bool single);
   // Over wires along which nothing waits. `waiting`: what a sum of nothing would be multiplied with.
   struct Folded {
@@ -82,10 +84,18 @@ class StateAnalysis {
   // Sums of products of shifts, u (w + v)^k (w' + v')^j ..: moments about centres of the w, and in finish about the -v.
   std::optional<Sum> about_centres(const Column& column);
   std::optional<Shifted> shifted(const Term&);
-  // Terms of a plain sum that are one shift, where carried extremes are subtracted from pieces.
-  std::optional<Shifted> subtracted_extreme(const Column& column, Sum& plain);
+  // Taken apart into pieces, their common factor and what is added to them.
+  Shifted::Part shift_in(const Sum& sum, int power);
+  std::optional<Term> divided(const Term& term, const Term& by);
+  std::optional<Shifted> subtracted(const Column& column, Sum& plain);
   // What waits may not vary along the wires that are folded.
   bool can_centre(const Column& column, const Shifted& found);
+  bool scales_alike(const Shifted& found, const Shifted::Part& part) const;
+  std::vector<std::optional<std::size_t>> scales_for(const Column& column, const Shifted& found);
+  bool may_divide_by_nothing(const Shifted& found);
+  Sum where_counted(const Sum& value, ArrayId total);
+  Term scale_after(const Term& piece, std::size_t state);
+  Term restored(const Shifted& found, const Moment& greatest, const Powers& powers, ArrayId array);
   Sum about_centre(const Column& column, const Shifted& found);
   // The distances from the centres, to what the powers lack of the greatest; none where one is zero.
   std::optional<Term> distances(const std::vector<Sum>& off, const Powers& greatest, const Powers& powers);
@@ -107,10 +117,17 @@ class StateAnalysis {
   Term never_negative(const Term& piece);
   bool subtracts_mean(const Shifted::Part& part, const Term& weight);
   static std::optional<double> ratio(const Sum& a, const Sum& b);  // of b to a, of either sign
+  // Of logarithms from which one of a finished reduction is subtracted: the greatest of what they are of, each.
+  std::vector<Centre::Extreme> logarithms_in(const Column& column, const Shifted& found, const Shifted::Part& part);
+  std::optional<ExprId> logarithm_of(const Term& term) const;
+  Sum off_logarithms(const Centre& centre, Sum offset);
+  Sum quotient_logarithm(const Centre::Extreme& extreme, std::optional<ExprId> beside);
+  ExprId magnitude_where_counted(ExprId base, const Term& piece);
   // The carried extremes that a sum of finished reductions subtracts, with their factors.
   std::vector<Centre::Extreme> extremes_in(const Sum& offset);
-  // How far the centre is from what the file subtracts.
+  // How far the centre is from what the file subtracts, with the factor of the shift and without.
   Sum off_centre(std::size_t centre, const Shifted::Part& part);
+  Sum off_without_factor(std::size_t centre, const Shifted::Part& part);
 
   // All moments of powers up to the greatest.
   std::map<Powers, ArrayId> moments_for(const Column& column, const Moment& greatest, const Term& piece,
@@ -219,6 +236,7 @@ class StateAnalysis {
                                   const Term& waiting);
   std::optional<Reference> scale_of(const Term& piece, const std::vector<WireId>& over, const Term& waiting) const;
   std::optional<Reference> scale_by(std::size_t state, const Term& piece, const std::vector<WireId>& over) const;
+  std::size_t greatest_of(const Column& column, ExprId magnitude, const std::vector<WireId>& over);
   Reference add_scale(const Column& column, std::pair<ExprId, double> factor, const std::vector<WireId>& over);
   bool needs_scale(const Term& piece, const Reference& scale) const;
   // `sum`, relative to the scale, times `waiting`: the scale and what divides it stand under one power.

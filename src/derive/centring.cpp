@@ -6,128 +6,6 @@
 
 namespace napkin {
 
-std::optional<Sum> StateAnalysis::about_centres(const Column& column) {
-  algebra_.keep_shifts(true);
-  const Sum body = algebra_.normal(column.value);
-  Sum plain;
-  std::vector<Shifted> shifts;
-  bool fine = true;
-  for (const auto& term : body) {
-    const auto separated = algebra_.separate(term);
-    const auto* parts = std::get_if<Algebra::Separated>(&separated);
-    if (parts && parts->shifts.empty()) {
-      plain.push_back(term);
-      continue;
-    }
-    auto found = shifted(term);
-    fine = fine && found && can_centre(column, *found);
-    if (fine) shifts.push_back(std::move(*found));
-  }
-  algebra_.keep_shifts(false);
-  if (auto found = subtracted_extreme(column, plain)) shifts.push_back(std::move(*found));
-  if (!fine || shifts.empty()) return {};
-  auto value = plain.empty() ? std::optional(Sum{}) : summed(column, plain, false);
-  if (!value) return {};
-  show_written_out(column, body);
-  for (const auto& shift : shifts) *value = add(*value, about_centre(column, shift));
-  found_.rules.insert({Rule::moments, Rule::cascade});
-  step(Rule::moments, column, body, *value, "about a centre that is carried nothing large cancels");
-  return value;
-}
-
-std::optional<Shifted> StateAnalysis::shifted(const Term& term) {
-  auto separated = algebra_.separate(term);
-  auto* parts = std::get_if<Algebra::Separated>(&separated);
-  if (!parts || parts->shifts.empty()) return {};
-  Shifted found{parts->piece, parts->state, {}, false, parts->guards};
-  for (const auto& shift : parts->shifts) {
-    Shifted::Part part{{}, {}, static_cast<int>(shift.power)};
-    for (const auto& one : algebra_.normal(shift.base))
-      (algebra_.dependence(one).piece ? part.body : part.offset).push_back(one);
-    if (part.body[0].coefficient < 0) {
-      part.body = scale(part.body, -1), part.offset = scale(part.offset, -1);
-      if (part.power % 2 != 0) found.state.coefficient *= -1;
-    }
-    found.rounded = found.rounded || shift.rounded;
-    found.parts.push_back(std::move(part));
-  }
-  const bool single = found.parts.size() == 1 && found.parts[0].power == 1;
-  return found.rounded && !single ? std::nullopt : std::optional(found);
-}
-
-std::optional<Shifted> StateAnalysis::subtracted_extreme(const Column& column, Sum& plain) {
-  Shifted found{{}, {}, {{}, {}}, false};
-  found.parts.resize(1);
-  Sum rest;
-  for (const auto& term : plain) {
-    const auto depends = algebra_.dependence(term);
-    const bool bare = !depends.mixed() && term.exponent.empty() && !term.cast && !term.unrounded;
-    (!bare ? rest : depends.piece ? found.parts[0].body : found.parts[0].offset).push_back(term);
-  }
-  if (found.parts[0].body.empty() || extremes_in(found.parts[0].offset).empty() || !can_centre(column, found))
-    return {};
-  plain = rest;
-  return found;
-}
-
-bool StateAnalysis::can_centre(const Column& column, const Shifted& found) {
-  const auto waits = [&](const Sum& sum) { return !within(column.over, free_of(sum)).empty(); };
-  if (waits({found.state})) return false;
-  return std::ranges::all_of(found.parts, [&](const Shifted::Part& part) {
-    const auto over = within(column.over, free_of(part.body));
-    return !waits(part.offset) && std::ranges::find(over, wire_) != over.end();
-  });
-}
-
-Sum StateAnalysis::about_centre(const Column& column, const Shifted& found) {
-  std::vector<std::size_t> centres;
-  std::vector<Sum> off;
-  Powers greatest;
-  auto along = free_of({found.piece});
-  for (const auto& part : found.parts) {
-    centres.push_back(centre_for(column, found, part));
-    off.push_back(off_centre(centres.back(), part));
-    greatest.push_back(part.power);
-    along.merge(free_of(part.body));
-  }
-  const auto over = within(column.over, along);
-  const auto reference = reference_for({found.piece}, over, found.state.exponent);
-  if (!rounds_alike(column, {found.piece}, reference)) return {};
-  Sum value;
-  for (const auto& [powers, moment] :
-       moments_for(column, {centres, greatest, found.rounded, {}}, found.piece, over, found.state.exponent)) {
-    auto term = distances(off, greatest, powers);
-    if (!term) continue;
-    term->coefficient *= choose(greatest, powers);
-    const auto terms = is_zero(powers) && counts(found.piece) ? std::nullopt : std::optional(moment);
-    if (terms) term->factors = combined(term->factors, {{read_whole(scratch_, *terms), 1}});
-    for (const auto wire : column.over)
-      if (!terms || std::ranges::find(over, wire) == over.end()) term->factors = combined(term->factors, size_of(wire));
-    value = add(value, {*term});
-  }
-  const bool even = std::ranges::all_of(greatest, [](int p) { return p % 2 == 0; });
-  if (value.size() > 1 && even && algebra_.positive(found.piece)) value = never_below_zero(column, value);
-  if (reference) value = times(value, exponential_of(*reference));
-  note_casts(found.piece);
-  value = times(value, found.state);
-  return guarded(column, value, value, found.guards, column.over);
-}
-
-std::optional<Term> StateAnalysis::distances(const std::vector<Sum>& off, const Powers& greatest,
-                                             const Powers& powers) {
-  Term all;
-  for (std::size_t i = 0; i < powers.size(); ++i) {
-    const int left = greatest[i] - powers[i];
-    if (left == 0) continue;
-    if (off[i].empty()) return {};
-    Term one;
-    one.factors = {{algebra_.build(off[i]), 1}};
-    if (off[i].size() == 1) one = off[i][0];
-    for (int k = 0; k < left; ++k) all = napkin::multiplied(all, one);
-  }
-  return all;
-}
-
 // Rounding alone could make it negative.
 Sum StateAnalysis::never_below_zero(const Column& column, const Sum& value) {
   const ExprId whole = algebra_.build(value), zero = scratch_.intern(Constant{0});
@@ -163,7 +41,8 @@ Term StateAnalysis::exponential_of(const Reference& reference) {
 
 std::size_t StateAnalysis::centre_for(const Column& column, const Shifted& found, const Shifted::Part& part) {
   const Term& piece = found.piece;
-  auto extremes = extremes_in(part.offset);
+  auto extremes = logarithms_in(column, found, part);
+  if (extremes.empty()) extremes = extremes_in(part.offset);
   const Term own = never_negative(piece);
   if (!extremes.empty() && !subtracts_mean(part, {}) && !subtracts_mean(part, own)) {
     Centre centre{part.body};
@@ -268,9 +147,19 @@ std::vector<Centre::Extreme> StateAnalysis::extremes_in(const Sum& offset) {
 }
 
 Sum StateAnalysis::off_centre(std::size_t index, const Shifted::Part& part) {
+  const Sum off = off_without_factor(index, part);
+  if (!part.scaled()) return off;
+  Sum all = part.beyond;
+  if (off.size() == 1) all = add(all, times(off, part.factor));
+  if (off.size() > 1) all = add(all, times(as_factor(algebra_.build(off)), part.factor));
+  return all.empty() ? all : as_factor(algebra_.build(all));
+}
+
+Sum StateAnalysis::off_without_factor(std::size_t index, const Shifted::Part& part) {
   const auto& centre = found_.centres[index];
   Sum at;
-  for (const auto& [factor, state, of, apart] : centre.extremes)
+  if (!centre.extremes.empty() && centre.extremes[0].argument) return off_logarithms(centre, part.offset);
+  for (const auto& [factor, state, of, apart, argument] : centre.extremes)
     at = add(at, scale(add({read_term(found_.all[state].array)}, scale(apart, -1)), factor));
   if (!centre.mean) return add(at, part.offset);
   for (const auto& made : made_) {
@@ -291,7 +180,9 @@ std::map<Powers, ArrayId> StateAnalysis::moments_for(const Column& column, const
                                                      const std::vector<WireId>& over, const Sum& waiting) {
   std::map<Powers, ArrayId> all;
   for (const auto& powers : powers_up_to(greatest.powers)) {
-    Moment moment{greatest.centres, powers, greatest.rounded && !is_zero(powers), {}};
+    Moment moment{greatest.centres, powers, greatest.rounded && !is_zero(powers), {}, {}};
+    // Sums of distances to the first power are as large as the sum itself.
+    if (moment.degree() > 1) moment.scales = greatest.scales;
     for (const auto& [lower, array] : all) {
       bool below = true;
       for (std::size_t i = 0; i < powers.size(); ++i) below = below && lower[i] <= powers[i];
@@ -357,7 +248,7 @@ std::optional<Sum> StateAnalysis::sum_about_centre(const Column& column, const S
 const StateAnalysis::Made& StateAnalysis::sum_for(const Column& column, const Averaged& known,
                                                   const std::vector<WireId>& over, const Sum& waiting) {
   const auto centre = mean_for(column, known, waiting);
-  const auto moments = moments_for(column, {{centre}, {1}, false, {}}, known.weight, over, waiting);
+  const auto moments = moments_for(column, {{centre}, {1}, false, {}, {}}, known.weight, over, waiting);
   const auto first = moments.at({1}), total = moments.at({0});
   for (const auto& made : made_)
     if (made.centre == centre && made.first == first) return made;

@@ -41,9 +41,12 @@ Moment without_zeros(const Moment& moment) {
       if (moment.powers[i] != 0) all.push_back(powers[i]);
     return all;
   };
-  Moment made{{}, kept(moment.powers), moment.rounded, {}};
-  for (std::size_t i = 0; i < moment.powers.size(); ++i)
-    if (moment.powers[i] != 0) made.centres.push_back(moment.centres[i]);
+  Moment made{{}, kept(moment.powers), moment.rounded, {}, {}};
+  for (std::size_t i = 0; i < moment.powers.size(); ++i) {
+    if (moment.powers[i] == 0) continue;
+    made.centres.push_back(moment.centres[i]);
+    if (!moment.scales.empty()) made.scales.push_back(moment.scales[i]);
+  }
   for (const auto& [powers, array] : moment.lower) made.lower.emplace(kept(powers), array);
   return made;
 }
@@ -65,6 +68,19 @@ std::vector<Powers> powers_up_to(const Powers& greatest) {
       }
   }
   return all;
+}
+
+Term without_counting(Diagram& diagram, Term term) {
+  const ExprId one = diagram.intern(Constant{1}), zero = diagram.intern(Constant{0});
+  const auto only_counts = [&](const auto& factor) {
+    Term alone;
+    alone.factors = {factor};
+    const auto conditions = conditions_of(diagram, alone);
+    if (conditions.empty()) return false;
+    return factor.first == diagram.intern(Apply{find_pointwise("where"), {conditions[0], one, zero}});
+  };
+  std::erase_if(term.factors, only_counts);
+  return term;
 }
 
 std::vector<ExprId> conditions_of(const Diagram& diagram, const Term& term) {

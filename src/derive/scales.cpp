@@ -105,12 +105,16 @@ bool StateAnalysis::needs_scale(const Term& piece, const Reference& scale) const
 Reference StateAnalysis::add_scale(const Column& column, std::pair<ExprId, double> factor,
                                    const std::vector<WireId>& over) {
   const auto [base, power] = factor;
+  const ExprId magnitude = algebra_.positive(base) ? base : algebra_.apply("abs", {base});
+  return {greatest_of(column, magnitude, over), power, {{base, 1}}};
+}
+
+std::size_t StateAnalysis::greatest_of(const Column& column, ExprId magnitude, const std::vector<WireId>& over) {
   Term body;
-  body.factors = {{algebra_.positive(base) ? base : algebra_.apply("abs", {base}), 1}};
+  body.factors = {{magnitude, 1}};
   Column greatest = column;
   greatest.fold = find_reduction("max");
-  const auto along = within(over, free_of({body}));
-  return {state_for(greatest, {body}, along, {}, false, false), power, {{base, 1}}};
+  return state_for(greatest, {body}, within(over, free_of({body})), {}, false, false);
 }
 
 Sum StateAnalysis::rescaled(const Sum& sum, const Reference& scale, const Term& waiting) {

@@ -110,7 +110,25 @@ void StateAnalysis::reduce_sum(const Column& column, const Sum& body) {
   if (value) found_.finished[column.output] = *value;
 }
 
-std::optional<std::vector<StateAnalysis::Share>> StateAnalysis::shares_of(const Sum& body) {
+std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, bool alone) {
+  auto shares = shares_of(column, body);
+  if (!shares) return {};
+  Sum finished, apart;
+  const bool single = alone && shares->size() == 1;
+  for (auto& [piece, state, guards] : *shares) {
+    if (piece.size() == 1) state.coefficient = std::exchange(piece[0].coefficient, 1);
+    note_rules(piece, state);
+    apart = add(apart, times(reduction(column, piece), state));
+  }
+  const bool cascade = std::ranges::any_of(*shares, [&](const Share& s) { return algebra_.dependence(s.state).state; });
+  step(cascade ? Rule::cascade : Rule::invariant, column, unguarded(body), apart,
+       "what does not vary with the piece is the same in every term of the sum, and comes out of it");
+  for (const auto& share : *shares) finished = add(finished, folded(column, share, single));
+  return finished;
+}
+
+std::optional<std::vector<StateAnalysis::Share>> StateAnalysis::shares_of(const Column& column, const Sum& body) {
+  if (stays_inside(column, body)) return std::vector<Share>{{body, {}, {}}};
   std::vector<Share> shares;
   for (const auto& term : body) {
     auto separated = algebra_.separate(term);
@@ -135,21 +153,19 @@ std::optional<std::vector<StateAnalysis::Share>> StateAnalysis::shares_of(const 
   return shares;
 }
 
-std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, bool alone) {
-  auto shares = shares_of(body);
-  if (!shares) return {};
-  Sum finished, apart;
-  const bool single = alone && shares->size() == 1;
-  for (auto& [piece, state, guards] : *shares) {
-    if (piece.size() == 1) state.coefficient = std::exchange(piece[0].coefficient, 1);
-    note_rules(piece, state);
-    apart = add(apart, times(reduction(column, piece), state));
+// A shift that is there before the sweep stays where the file has it: outside, two large sums could cancel. One that
+// varies along wires of its own would be subtracted more often there.
+bool StateAnalysis::stays_inside(const Column& column, const Sum& body) {
+  Sum pieces, shifts;
+  for (const auto& term : body) {
+    const auto depends = algebra_.dependence(term);
+    const bool product = term.factors.size() > 1 || !term.exponent.empty() || term.cast || term.unrounded;
+    if (depends.state || (depends.piece && product)) return false;
+    (depends.piece ? pieces : shifts).push_back(term);
   }
-  const bool cascade = std::ranges::any_of(*shares, [&](const Share& s) { return algebra_.dependence(s.state).state; });
-  step(cascade ? Rule::cascade : Rule::invariant, column, unguarded(body), apart,
-       "what does not vary with the piece is the same in every term of the sum, and comes out of it");
-  for (const auto& share : *shares) finished = add(finished, folded(column, share, single));
-  return finished;
+  const auto of_pieces = free_of(pieces), of_shifts = free_of(shifts);
+  return !pieces.empty() && !shifts.empty() && std::ranges::includes(of_pieces, of_shifts) &&
+         within(column.over, of_shifts).empty();
 }
 
 // a exp(g) + b exp(g) = (a + b) exp(g).

@@ -3,6 +3,7 @@
 #include "derive/updates.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "diagram/order.hpp"
@@ -69,8 +70,11 @@ class UpdateWriter {
       return std::ranges::any_of(c.extremes, [&](const auto& extreme) { return extreme.state == i; });
     };
     const auto ranks = [&](const Chain& c) { return c.levels[0] == found_.all[i].array; };
-    return std::ranges::any_of(found_.all, refers) || std::ranges::any_of(found_.centres, subtracts) ||
-           std::ranges::any_of(found_.chains, ranks);
+    const auto scales = [&](const State& s) {
+      return s.moment && std::ranges::find(s.moment->scales, std::optional(i)) != s.moment->scales.end();
+    };
+    return std::ranges::any_of(found_.all, refers) || std::ranges::any_of(found_.all, scales) ||
+           std::ranges::any_of(found_.centres, subtracts) || std::ranges::any_of(found_.chains, ranks);
   }
   std::size_t index_of(ArrayId state) const {
     const auto found = std::ranges::find(found_.all, state, &State::array);
@@ -145,15 +149,16 @@ class UpdateWriter {
   void move_with_extremes(const Centre& centre) {
     Moved moved{};
     std::optional<Pair> all;
-    for (const auto& [factor, index, of, apart] : centre.extremes) {
-      const auto& state = found_.all[index];
-      const ExprId newer = read(newer_.at(index));
-      const ExprId value = algebra_.build(add({term(newer, 1)}, scale(apart, -1)));
-      const ExprId distance = apply("-", algebra_.build(state.body), newer);
-      moved.levels.push_back({of, value, distance, factor});
+    for (const auto& extreme : centre.extremes) {
+      const auto& state = found_.all[extreme.state];
+      moved.levels.push_back(extreme.argument ? level_of_logarithm(extreme) : level_of(extreme));
+      const auto beyond_new = [&](ExprId old) {
+        const ExprId far = extreme.argument ? quotient_beyond(old, extreme) : beyond(old, extreme.state);
+        return algebra_.build(term(far, extreme.factor));
+      };
       const Pair old = both(state.array);
-      const Pair one{algebra_.build(term(beyond(old.mine, newer, state), factor)),
-                     algebra_.build(term(beyond(old.theirs, newer, state), factor))};
+      const ExprId mine = beyond_new(old.mine), theirs = beyond_new(old.theirs);
+      const Pair one{mine, theirs};
       all = all ? Pair{apply("+", all->mine, one.mine), apply("+", all->theirs, one.theirs)} : one;
     }
     const auto wires = free_wires(scratch_, all->mine);
@@ -162,10 +167,32 @@ class UpdateWriter {
     moved.shift = named(array, all->mine, all->theirs);
     moved_.push_back(std::move(moved));
   }
+  Level level_of(const Centre::Extreme& extreme) {
+    const ExprId newer = read(newer_.at(extreme.state));
+    const ExprId value = algebra_.build(add({term(newer, 1)}, scale(extreme.apart, -1)));
+    const ExprId distance = apply("-", algebra_.build(found_.all[extreme.state].body), newer);
+    return {extreme.of, value, distance, extreme.factor};
+  }
+  // log(u / m) rather than log(u) - log(m).
+  Level level_of_logarithm(const Centre::Extreme& extreme) {
+    const ExprId newer = divisor(newer_.at(extreme.state));
+    const ExprId value = logarithm(extreme, newer);
+    return {extreme.of, value, logarithm(extreme, apply("/", *extreme.argument, newer)), extreme.factor};
+  }
+  ExprId logarithm(const Centre::Extreme& extreme, ExprId of) {
+    const auto& log = std::get<Apply>(scratch_.at(extreme.of[0].factors[0].first).node);
+    return algebra_.apply(log.function->name, {of});
+  }
   // A state that has seen nothing has no distances, and so nothing to repair.
-  ExprId beyond(ExprId old, ExprId newer, const State& state) {
-    const ExprId nothing = apply("==", old, number(state.reduction->identity));
-    return apply("where", nothing, number(0), apply("-", old, newer));
+  ExprId beyond(ExprId old, std::size_t state) {
+    const ExprId nothing = apply("==", old, number(found_.all[state].reduction->identity));
+    const ExprId far = apply("-", old, read(newer_.at(state)));
+    return apply("where", nothing, number(0), far);
+  }
+  ExprId quotient_beyond(ExprId old, const Centre::Extreme& extreme) {
+    const ExprId far = logarithm_of_share(algebra_, scratch_, extreme, old, divisor(newer_.at(extreme.state)));
+    const ExprId nothing = number(0), seen = apply(">", old, nothing);
+    return apply("where", seen, far, nothing);
   }
   Pair shift(ArrayId mean, ExprId mine, ExprId theirs) { return named(next(mean, "shift"), mine, theirs); }
   Pair named(ArrayId mine, ExprId of_mine, ExprId of_theirs) {
@@ -193,7 +220,8 @@ class UpdateWriter {
     Factors distances;
     for (std::size_t i = 0; i < moment.centres.size(); ++i) {
       const auto& centre = found_.centres[moment.centres[i]];
-      const ExprId far = distance(centre.body, moved_.at(moment.centres[i]).levels, state.body[0]);
+      ExprId far = distance(centre.body, moved_.at(moment.centres[i]).levels, state.body[0]);
+      if (const auto scale = scale_of(moment, i)) far = apply("/", far, divisor(newer_.at(*scale)));
       distances = combined(distances, {{far, static_cast<double>(moment.powers[i])}});
     }
     body = weighted(body, distances, moment.rounded);
@@ -202,20 +230,40 @@ class UpdateWriter {
   }
   // The moment about the new centres, of moments about the old.
   ExprId about_new(ArrayId array, const Moment& of, bool theirs) {
-    const auto state = [&](ArrayId a) { return theirs ? both(a).theirs : both(a).mine; };
     std::optional<ExprId> all;  // added up first: one rounding of a large number less
     for (auto lower = of.lower.rbegin(); lower != of.lower.rend(); ++lower) {
       const auto& [powers, below] = *lower;
-      ExprId part = state(below);
+      ExprId part = relative_to_new(below, of, powers, theirs);
       for (std::size_t i = powers.size(); i-- > 0;)
-        for (int k = powers[i]; k < of.powers[i]; ++k) {
-          const auto& shift = moved_.at(of.centres[i]).shift;
-          part = apply("*", theirs ? shift.theirs : shift.mine, part);
-        }
+        for (int k = powers[i]; k < of.powers[i]; ++k) part = apply("*", moved_by(of, i, theirs), part);
       if (const double times = choose(of.powers, powers); times != 1) part = apply("*", number(times), part);
       all = all ? apply("+", *all, part) : part;
     }
-    return apply("+", state(array), *all);
+    const ExprId own = relative_to_new(array, of, of.powers, theirs);
+    return apply("+", own, *all);
+  }
+  std::optional<std::size_t> scale_of(const Moment& moment, std::size_t i) const {
+    return moment.scales.empty() ? std::nullopt : moment.scales[i];
+  }
+  // By how much a centre moves, relative to its scale.
+  ExprId moved_by(const Moment& of, std::size_t i, bool theirs) {
+    const auto& shift = moved_.at(of.centres[i]).shift;
+    const ExprId by = theirs ? shift.theirs : shift.mine;
+    const auto scale = scale_of(of, i);
+    return scale ? apply("/", by, divisor(newer_.at(*scale))) : by;
+  }
+  // A moment of some powers relative to the scales as they are now. Of degree one it was relative to none.
+  ExprId relative_to_new(ArrayId array, const Moment& of, const Powers& powers, bool theirs) {
+    ExprId value = theirs ? both(array).theirs : both(array).mine;
+    const bool single = std::accumulate(powers.begin(), powers.end(), 0) == 1;
+    for (std::size_t i = 0; i < powers.size(); ++i) {
+      const auto scale = scale_of(of, i);
+      if (!scale || powers[i] == 0) continue;
+      if (single) return apply("/", value, divisor(newer_.at(*scale)));
+      const Pair repair = repair_by({*scale, 1, {{value, 1}}}, scratch_.at(array).type);
+      for (int k = 0; k < powers[i]; ++k) value = apply("*", theirs ? repair.theirs : repair.mine, value);
+    }
+    return value;
   }
   Level level(const Sum& of, ExprId value) { return {of, value, apply("-", algebra_.build(of), value)}; }
   // Zero where the term does not count, whatever stands there.
@@ -233,15 +281,8 @@ class UpdateWriter {
     for (const auto condition : conditions_of(scratch_, weight)) value = apply("where", condition, value, number(0));
     return value;
   }
-  // A distance is zero where a condition fails, which then need not be asked again.
-  Term weighted(Term weight, const Factors& distances, bool rounded = false) {
-    const auto only_counts = [&](const auto& factor) {
-      Term alone;
-      alone.factors = {factor};
-      const auto conditions = conditions_of(scratch_, alone);
-      return !conditions.empty() && factor.first == apply("where", conditions[0], number(1), number(0));
-    };
-    std::erase_if(weight.factors, only_counts);
+  Term weighted(const Term& term, const Factors& distances, bool rounded = false) {
+    Term weight = without_counting(scratch_, term);
     Factors& factors = rounded ? weight.rounded : weight.factors;
     factors = combined(factors, distances);
     return weight;
@@ -251,7 +292,9 @@ class UpdateWriter {
   // r = exp(old - new), or (old / new)^k, for the state and, in merge, for the other one.
   std::optional<Pair> repair_of(const State& state) {
     if (!state.reference) return {};
-    const auto& reference = *state.reference;
+    return repair_by(*state.reference, repair_type(*state.reference));
+  }
+  Pair repair_by(const Reference& reference, Datatype type) {
     const auto key = std::tuple{reference.state, reference.ratio, reference.base.empty()};
     if (const auto found = repairs_.find(key); found != repairs_.end()) return found->second;
     const auto array = found_.all[reference.state].array;
@@ -262,7 +305,7 @@ class UpdateWriter {
     };
     const Pair old = both(array);
     const Pair all{factor(old.mine), factor(old.theirs)};
-    const auto repair = new_array(scratch_, "r", repair_type(reference), scratch_.at(array).wires);
+    const auto repair = new_array(scratch_, "r", type, scratch_.at(array).wires);
     return repairs_[key] = named(repair, all.mine, all.theirs);
   }
   // As wide as what it repairs.

@@ -229,6 +229,54 @@ TEST_CASE("distances from an extreme that the file subtracts are carried from th
   }
 }
 
+TEST_CASE("ratios to a finished number are distances, times a finished factor") {
+  const std::string one = "input A: f32[x]\n", two = one + "input B: f32[x]\n";
+  const auto near = around(1e5, 600), other = around(1e4, 600);
+  const std::vector<double> turned(near.rbegin(), near.rend());
+  for (const int piece : {1, 16}) {
+    CHECK(off(one + "V[] = sum[x]((A[x] / mean[x](A[x]) - 1)^2)", {near}, piece) < 1e-3);
+    CHECK(off(one + "V[] = sum[x]((1 - A[x] / max[x](A[x]))^2)", {near}, piece) < 1e-3);
+    CHECK(off(one + "V[] = sum[x](1 - A[x] / max[x](A[x]))", {near}, piece) < 1e-3);
+    CHECK(off(one + "V[] = var[x](A[x] / max[x](abs(A[x])))", {near}, piece) < 1e-3);
+    CHECK(off(one + "V[] = var[x](A[x] * max[x](A[x]))", {near}, piece) < 1e-3);
+    CHECK(off(two + "V[] = sum[x]((A[x] / max[x](A[x]) - B[x] / max[x](A[x]))^2)", {near, turned}, piece) < 1e-3);
+    CHECK(off(two + "V[] = sum[x]((A[x] / max[x](A[x]) - 1) * (B[x] / min[x](B[x]) - 1))", {near, other}, piece) <
+          1e-3);
+    CHECK(off(two + "V[] = sum[x](B[x]^2 * (A[x] / sum[x](A[x]) - 1 / size(x))^2)", {near, other}, piece) < 1e-3);
+  }
+  // Under a mask only what counts is looked at.
+  auto data = around(1e5, 600);
+  std::vector<double> mask(data.size(), 0);
+  for (std::size_t i = 200; i < data.size(); ++i) mask[i] = i % 3 != 0;
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (mask[i] == 0) data[i] = std::numeric_limits<double>::infinity();
+  CHECK(off("input K: bool[x]; input A: f32[x]\nM[] = max[x](where(K[x], A[x], 0))\n"
+            "V[] = sum[x](where(K[x], (A[x] / M[] - 1)^2, 0))",
+            {mask, data}, 16) < 1e-3);
+}
+
+TEST_CASE("what is subtracted from every term stays inside the sum, or meets the running mean") {
+  const std::string two = "input A: f32[x]\ninput B: f32[x]\n";
+  const auto a = around(1e5, 600), b = around(1e5, 600);
+  for (const int piece : {1, 16}) {
+    CHECK(off(two + "V[] = sum[x](B[x] - A[0])", {a, b}, piece) < 1e-5);
+    CHECK(off(two + "V[] = sum[x](B[x] - 1e5)", {a, b}, piece) < 1e-5);
+    CHECK(off(two + "V[] = sum[x](B[x] - max[x](A[x] + B[x]) / 2)", {a, b}, piece) < 1e-3);
+    CHECK(off(two + "V[] = sum[x](B[x] - min[x](A[x])) / (1 + sum[x](A[x] - B[x])^2)", {a, b}, piece) < 1e-3);
+  }
+}
+
+TEST_CASE("logarithms of shares are those of quotients by the running maximum") {
+  const std::string two = "input A: f32[x]\ninput B: f32[x]\n";
+  const auto a = around(1e5, 600), b = around(1e4, 600);
+  for (const int piece : {1, 16}) {
+    CHECK(off(two + "V[] = sum[x](log(abs(A[x]) / max[x](abs(A[x]))))", {a, b}, piece) < 1e-3);
+    CHECK(off(two + "V[] = sum[x](abs(B[x]) * log2(abs(A[x]) / max[x](abs(A[x]))))", {a, b}, piece) < 1e-3);
+    CHECK(off(two + "V[] = sum[x](log(abs(A[x]) / max[x](abs(A[x]))) - log(abs(B[x]) / max[x](abs(B[x]))))", {a, b},
+              piece) < 1e-2);
+  }
+}
+
 TEST_CASE("states of parts with different centres merge") {
   for (const std::string statement :
        {"V[] = mean[x]((A[x] - mean[x](A[x])) * (B[x] - mean[x](B[x])))",

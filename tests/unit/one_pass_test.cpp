@@ -312,6 +312,22 @@ TEST_CASE("the logarithm of a product is a sum, and a finished factor waits") {
   check_refused("Y[q] = sum[x](log(A[q, x] * sum[x](A[q, x])))");
 }
 
+TEST_CASE("shifts that a finished factor scales are carried about a centre") {
+  const std::vector<Data> kinds = {Data::plain, Data::ties, Data::negative, Data::large};
+  check_one_pass("Y[q] = sum[x]((A[q, x] / mean[x](A[q, x]) - 1)^2)", true, kinds);
+  check_one_pass("Y[q] = sum[x](W[q, x] * (1 - A[q, x] / min[x](A[q, x]))^3)", true, kinds);
+  check_one_pass("Y[q] = var[x](A[q, x] / max[x](abs(A[q, x])))", true, kinds);
+  check_one_pass(
+      "N[q] = max[x](where(M[q, x], abs(A[q, x]), 0))\nY[q] = sum[x](where(M[q, x], (A[q, x] / N[q] - 1)^2, 0))", true,
+      kinds);
+  check_one_pass("Y[q] = sum[x](where(M[q, x], (A[q, x] * max[x](A[q, x]) - 1)^2, 0))");
+  check_one_pass("Y[q] = sum[x](where(M[q, x], (A[q, x] / max[x](A[q, x] + 3) - 1)^2, 0))", true, kinds);
+  check_one_pass("Y[q] = sum[x]((A[q, x] / min[x](A[q, x]) - 1) * (W[q, x] / max[x](W[q, x]) - 2))", true, kinds);
+  check_one_pass("Y[q] = sum[x](softmax[x](W[q, x]) * (A[q, x] / max[x](A[q, x]) - 1)^2)", true, kinds);
+  check_one_pass("Y[q] = sum[x](A[q, x] * max[x](A[q, x]) - W[q, x] * max[x](A[q, x]) + sum[x](A[q, x] * W[q, x]))");
+  check_one_pass("Y[q] = sum[x](A[q, x] - G[q, 3])", true, {Data::plain});
+}
+
 TEST_CASE("what stands where the greatest stands is carried with it") {
   check_one_pass("Y[q] = sum[x](where(A[q, x] == max[x](A[q, x]), x, 0))");
   check_one_pass("Y[q] = max[x](where(A[q, x] == max[x](A[q, x]), x, -inf))");

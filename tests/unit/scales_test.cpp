@@ -57,6 +57,14 @@ TEST_CASE("a sum of powers keeps the guard that the file has") {
   for (const double by : {1.0, 1e12}) check("sum[x](l2norm[x](A[x])^8)", scaled(data, by), ones);
 }
 
+TEST_CASE("distances between shares stay within the range that the file stays within") {
+  for (const std::string value :
+       {"sum[x]((A[x] / mean[x](A[x]) - 1)^2)", "sum[x]((1 - A[x] / max[x](A[x]))^4)",
+        "var[x](A[x] / max[x](abs(A[x])))", "sum[x](A[x] / max[x](A[x]) * (A[x] / max[x](A[x]) - 1))",
+        "sum[x](W[x] * (A[x] / max[x](abs(A[x])) - W[x] / max[x](abs(A[x])))^2)", "sum[x](A[x] / max[x](A[x]) - 1)"})
+    for (const double by : {1.0, 1e25, 1e-18}) check(value, scaled(data, by), scaled(ones, by > 1 ? 1 : by));
+}
+
 TEST_CASE("a weight of zero where the exponent is greatest takes nothing from the rest") {
   const std::string sums = "sum[x](W[x] * exp(A[x]) * A[x]) / sum[x](W[x] * exp(A[x]))";
   std::vector<double> weights = ones;
