@@ -151,9 +151,9 @@ TEST_CASE("what a statement of integers adds up on the way is not rounded") {
     REQUIRE(at != columns.end());
     return all.derivation->scratch.at(at->output).type;
   };
-  CHECK(first_fold(asked("Y: i32[t] = sum[x](A[t, x] / 3)")) == Datatype::f32);
+  CHECK(first_fold(asked("Y: i32[t] = sum[x](A[t, x] / 3)")) == Datatype::f64);
   const auto scaled = asked("Q: i32[t, x] = A[t, x] / max[x](abs(A[t, x])) * 100\nY: i32[t] = max[x](Q[t, x])");
-  CHECK(first_fold(scaled) == Datatype::f32);
+  CHECK(first_fold(scaled) == Datatype::f64);
   for (const double size : {0.3, 0.49}) {
     check_near(asked("Y: i32[t] = sum[x](abs(A[t, x]))"), size, 0);
     check_near(scaled, size, 0);
