@@ -16,11 +16,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_terms = 64;  // beyond it an expression is left as it stands
 
-Factors powers(Factors factors, double power) {
-  for (auto& f : factors) f.second *= power;
-  return factors;
-}
-
 bool is_zero(const Diagram& diagram, ExprId e) {
   const auto* c = std::get_if<Constant>(&diagram.at(e).node);
   return c && c->value == 0;
@@ -253,47 +248,6 @@ Term Algebra::with_cast_as_factor(const Term& term) {
 }
 
 Sum Algebra::inverted(const Sum& sum) { return raised(sum, -1); }
-
-// Of factors that are never negative, each by itself: the root of a square is a magnitude.
-Factors Algebra::roots(const Factors& factors, double power) {
-  Factors all;
-  for (const auto& [base, old] : factors)
-    all = combined(all, {{positive(base) ? base : apply("abs", {base}), old * power}});
-  return all;
-}
-
-Sum Algebra::raised(const Sum& sum, double power) {
-  if (sum.size() == 1 && (integer(power) || positive(sum[0])) && !sum[0].cast) {
-    Term term = sum[0];
-    term.coefficient = std::pow(term.coefficient, power);
-    term.factors = integer(power) ? powers(term.factors, power) : roots(term.factors, power);
-    term.exponent = scale(term.exponent, power);
-    if (power <= 0) term.guards.clear();
-    return {term};
-  }
-  if (sum.size() == 1 && !sum[0].cast && dependence(sum).mixed()) return raised_apart(sum[0], power);
-  if (const auto product = factored(sum)) return raised({*product}, power);
-  if (!keeps_sums_ && dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
-    Sum all = sum;
-    for (int i = 1; i < power; ++i) all = multiplied(all, sum);
-    return all;
-  }
-  Sum all = atom(sum);
-  all[0].factors[0].second = power;
-  return all;
-}
-
-Sum Algebra::rooted(const Apply& root, const Sum& sum, double power) {
-  if (sum.size() == 1 && (positive(sum[0]) || (!sum[0].cast && dependence(sum).mixed()))) return raised(sum, power);
-  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast)
-    return atom(apply(root.function->name, {build(sum)}), moved_in(sum));
-  Term rest = sum[0];
-  const Sum exponent = scale(rest.exponent, power);
-  rest.exponent.clear();
-  Sum all = atom(apply(root.function->name, {build(rest)}), rest.moved);
-  all[0].exponent = exponent;
-  return all;
-}
 
 // exp(scale * sum): logarithms in the exponent become factors, constants go to the coefficient.
 Sum Algebra::exponential(const Sum& sum, double scale) {

@@ -27,6 +27,47 @@ Sum Algebra::raised_apart(const Term& term, double power) {
   return {outside};
 }
 
+// Of factors that are never negative, each by itself: the root of a square is a magnitude.
+Factors Algebra::roots(const Factors& factors, double power) {
+  Factors all;
+  for (const auto& [base, old] : factors)
+    all = combined(all, {{positive(base) ? base : apply("abs", {base}), old * power}});
+  return all;
+}
+
+Sum Algebra::raised(const Sum& sum, double power) {
+  if (sum.size() == 1 && (integer(power) || positive(sum[0])) && !sum[0].cast) {
+    Term term = sum[0];
+    term.coefficient = std::pow(term.coefficient, power);
+    term.factors = integer(power) ? powers(term.factors, power) : roots(term.factors, power);
+    term.exponent = scale(term.exponent, power);
+    if (power <= 0) term.guards.clear();
+    return {term};
+  }
+  if (sum.size() == 1 && !sum[0].cast && dependence(sum).mixed()) return raised_apart(sum[0], power);
+  if (const auto product = factored(sum)) return raised({*product}, power);
+  if (!keeps_sums_ && dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
+    Sum all = sum;
+    for (int i = 1; i < power; ++i) all = multiplied(all, sum);
+    return all;
+  }
+  Sum all = atom(sum);
+  all[0].factors[0].second = power;
+  return all;
+}
+
+Sum Algebra::rooted(const Apply& root, const Sum& sum, double power) {
+  if (sum.size() == 1 && (positive(sum[0]) || (!sum[0].cast && dependence(sum).mixed()))) return raised(sum, power);
+  if (sum.size() != 1 || sum[0].exponent.empty() || sum[0].cast)
+    return atom(apply(root.function->name, {build(sum)}), moved_in(sum));
+  Term rest = sum[0];
+  const Sum exponent = scale(rest.exponent, power);
+  rest.exponent.clear();
+  Sum all = atom(apply(root.function->name, {build(rest)}), rest.moved);
+  all[0].exponent = exponent;
+  return all;
+}
+
 // log(a * exp(b)) = log(a) + b: a must be positive where the logarithm is defined, since exp(b) is.
 Sum Algebra::logarithm(const Apply& log, const Sum& sum) {
   if (const auto apart = logarithm_apart(log, sum)) return *apart;

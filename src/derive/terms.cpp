@@ -26,6 +26,11 @@ Sum as_factor(ExprId e) {
 
 bool integer(double power) { return std::nearbyint(power) == power; }
 
+Factors powers(Factors factors, double power) {
+  for (auto& f : factors) f.second *= power;
+  return factors;
+}
+
 Factors combined(const Factors& a, const Factors& b) {
   Factors all = a;
   for (const auto& [base, power] : b) {

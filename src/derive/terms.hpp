@@ -41,6 +41,7 @@ std::optional<double> positive_ratio(const Sum& a, const Sum& b);
 Sum as_factor(ExprId);  // the expression alone
 bool integer(double power);
 Factors combined(const Factors&, const Factors&);  // of a product
+Factors powers(Factors, double power);             // all of them raised
 Guards together(const Guards&, const Guards&);
 Term unguarded(Term);
 Sum unguarded(Sum);
