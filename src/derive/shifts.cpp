@@ -95,11 +95,11 @@ std::optional<Term> StateAnalysis::divided(const Term& term, const Term& by) {
   all.coefficient /= by.coefficient;
   all.factors = combined(all.factors, inverse(by.factors));
   double product = 0;
-  for (const auto& [base, power] : all.factors) {
-    const auto multiplies = [&](const auto& factor) { return factor.first == base && factor.second > 0; };
-    const bool size = std::holds_alternative<Size>(scratch_.at(base).node);
-    if (!size && power < 0 && std::ranges::any_of(by.factors, multiplies)) return {};
-    if (!size && power > 0) product += power;
+  for (const auto& one : all.factors) {
+    const auto multiplies = [&](const auto& factor) { return factor.first == one.first && factor.second > 0; };
+    const bool size = std::holds_alternative<Size>(scratch_.at(one.first).node);
+    if (!size && one.second < 0 && std::ranges::any_of(by.factors, multiplies)) return {};
+    if (!size && one.second > 0) product += one.second;
   }
   return product > 1 ? std::nullopt : std::optional(all);
 }

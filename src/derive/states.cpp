@@ -133,7 +133,8 @@ std::optional<std::vector<StateAnalysis::Share>> StateAnalysis::shares_of(const 
   for (const auto& term : body) {
     auto separated = algebra_.separate(term);
     if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(*mixing), std::nullopt;
-    auto& [piece, state, shifts, guards] = std::get<Algebra::Separated>(separated);
+    auto& parts = std::get<Algebra::Separated>(separated);
+    Term &piece = parts.piece, &state = parts.state;
     const double coefficient = std::exchange(state.coefficient, 1);
     const auto same = std::ranges::find_if(shares, [&](const Share& s) {
       return napkin::equal(s.state, state) && napkin::equal(s.piece[0].exponent, piece.exponent) &&
@@ -141,10 +142,10 @@ std::optional<std::vector<StateAnalysis::Share>> StateAnalysis::shares_of(const 
     });
     piece.coefficient = coefficient;
     if (same == shares.end()) {
-      shares.push_back({{piece}, state, guards});
+      shares.push_back({{piece}, state, parts.guards});
       continue;
     }
-    same->guards = algebra_.either(same->guards, guards);
+    same->guards = algebra_.either(same->guards, parts.guards);
     if (piece.exponent.empty())
       same->piece.push_back(piece);
     else

@@ -185,7 +185,8 @@ class Walk:
         reduced = {read.array for read in column.reads if read.reduced}
         for read in column.reads:
             found = [b for b in needed.buffers if b.level == self.innermost and b.array == read.array and b is not own and
-                     b.place is own.place is column.parent and b.values == own.values]
+                     b.place is own.place is column.parent and b.values == own.values and
+                     (b.array in self.made or b.indices == read.indices)]
             for other in found if read.array not in reduced else []:
                 if {column.name, read.array} & self.unordered and sorted(other.indices) == sorted(own.indices):
                     self.unclear = True

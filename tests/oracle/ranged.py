@@ -95,7 +95,9 @@ class Arithmetic:
         same = [f(np.maximum(a.value + side * a.radius, np.minimum(a.value, least))) == value for side in (1, -1)]
         ends = [np.where(equal, 0, end) for equal, end in zip(same, ends)]
         radius = np.where(a.radius == 0, 0, np.maximum(*ends))
-        radius = np.where(np.isinf(value) & np.isfinite(a.value) & (a.value != 0), np.inf, radius)  # it overflows
+        overflows = np.isinf(value) & np.isfinite(a.value) & (a.value != 0)
+        # What may be infinite less infinite, or over it, may be no number, whatever the function is between its ends.
+        radius = np.where(overflows | np.isinf(a.radius), np.inf, radius)
         return self.rounded(value, radius, units)
 
     def total(self, a, axes):
