@@ -46,7 +46,8 @@ class Flattener {
     const auto* reduce = std::get_if<Reduce>(&scratch_.at(whole).node);
     if (reduce && accumulator(scratch_, array.type, reduce->body) == array.type && !folded_.contains(whole)) {
       fold(output, Reduce(*reduce));
-      folded_[whole] = read_whole(scratch_, output);
+      // What repeats it along other wires is read at places of its own.
+      if (ordered(free_wires(scratch_, whole)) == array.wires) folded_[whole] = read_whole(scratch_, output);
       return;
     }
     name_ = array.name;

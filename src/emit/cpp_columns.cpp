@@ -257,12 +257,13 @@ std::int64_t CppColumns::steady(const Compute& compute, WireId wire) const {
 
 std::int64_t CppColumns::steady(BufferId id, const std::vector<Index>& at, WireId wire) const {
   const auto& place = page_.places.at(id);
+  std::int64_t least = INT64_MAX;
   for (std::size_t i = 0; i < at.size(); ++i) {
     if (!has(at[i], wire)) continue;
     const bool same = is_along(at[i], wire) && place.scope[wire.index].begin == page_.own[wire.index].begin;
-    return same ? place.extent[i] : 0;
+    least = std::min(least, same ? place.extent[i] : 0);
   }
-  return INT64_MAX;
+  return least;
 }
 
 std::int64_t CppColumns::cells(const Compute& compute) const {

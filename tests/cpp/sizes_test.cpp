@@ -42,6 +42,12 @@ input E: f32[e]; input B: f32[x]
 S[] = sum[x](E[x / 2] * B[x])
 output S
 )";
+constexpr const char* twice = R"(
+axis x = 6; axis d = 2; axis b = (x + 2) / 3
+input G: f32[x, b]
+S[d, x] = G[x, x / 3]
+output S
+)";
 constexpr const char* thirds = R"(
 axis x = 10; axis c = x / 3 + 2; axis r = 4
 input C: f32[r, c]
@@ -130,6 +136,7 @@ std::vector<Sizes> all_sizes() {
       sizes("halves_one", halves, "stream x 1 at l2", {"x=1", "x=2", "x=3", "x=10", "x=301", "x=17 e=40"}),
       sizes("halves_three", halves, "stream x 3 at l2; stream x 1 at l1", {"x=1", "x=2", "x=10", "x=301"}),
       sizes("halves_searched", halves, "", {"x=1"}, {"x=2", "x=10", "x=301"}),
+      sizes("twice_split", twice, "stream x 5 at l2", {"x=6 d=2", "x=17 d=1", "x=1 d=1", "x=40 d=2"}),
       sizes("thirds_four", thirds, "group r 2, stream x 4 at l2; stream x 2 at reg",
             {"x=10 r=4", "x=1 r=1", "x=257 r=7", "x=31 r=3 c=20"}),
       sizes("reversed_streamed", reversed, "group r 2, stream x 3 at l2", {"x=10 r=4", "x=10 r=1", "x=10 r=7"},

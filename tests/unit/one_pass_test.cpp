@@ -240,6 +240,17 @@ TEST_CASE("a quotient is raised as one, whose parts to that power are out of ran
     check_one_pass(std::string("Y[q] = ") + y, true, {Data::plain, Data::negative, Data::huge});
 }
 
+TEST_CASE("a reduction that a statement repeats along other wires is no other statement's value") {
+  const auto diagram = read_text(
+      "diagram d; axis h = 3; axis d = 4; axis q = 5; input A: f32[q]; P[d, h] = sum[q](A[q]); Q[] = sum[q](A[q])\n"
+      "output P; output Q");
+  const auto derivation = derive(diagram, all_statements(diagram));
+  std::size_t folds = 0;
+  for (const auto& column : derivation.columns)
+    if (derivation.scratch.at(column.output).name == "Q") folds += column.fold != nullptr;
+  CHECK(folds == 1);
+}
+
 TEST_CASE("the root of a square is a magnitude, whatever the sign of what is squared") {
   const std::vector<Data> kinds = {Data::plain, Data::negative, Data::large};
   check_one_pass("Y[q] = min[x](l2norm[x](A[q, x] * sum[x](W[q, x])))", true, kinds);
