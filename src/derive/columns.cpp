@@ -47,7 +47,7 @@ class Flattener {
     if (reduce && accumulator(scratch_, array.type, reduce->body) == array.type && !folded_.contains(whole)) {
       fold(output, Reduce(*reduce));
       // What repeats it along other wires is read at places of its own.
-      if (ordered(free_wires(scratch_, whole)) == array.wires) folded_[whole] = read_whole(scratch_, output);
+      if (ordered(free_wires(scratch_, whole)) == order_) folded_[whole] = read_whole(scratch_, output);
       return;
     }
     name_ = array.name;
