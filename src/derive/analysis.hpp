@@ -92,8 +92,6 @@ class StateAnalysis {
   bool can_centre(const Column& column, const Shifted& found);
   bool scales_alike(const Shifted& found, const Shifted::Part& part) const;
   std::vector<std::optional<std::size_t>> scales_for(const Column& column, const Shifted& found);
-  bool may_divide_by_nothing(const Shifted& found);
-  Sum where_counted(const Sum& value, ArrayId total);
   Term scale_after(const Term& piece, std::size_t state);
   Term restored(const Shifted& found, const Moment& greatest, const Powers& powers, ArrayId array);
   Sum about_centre(const Column& column, const Shifted& found);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "diagram/match.hpp"
 #include "diagram/order.hpp"
@@ -16,10 +17,8 @@ Ends ends_of(double value) { return {value == -infinity, value == infinity, std:
 
 Ends finite_if(bool finite) { return finite ? Ends{} : any_ends; }
 
-// The first less the second; nothing is left of minus infinity, whatever is subtracted.
-Ends exponential_of_difference(Ends a, Ends b) {
-  return {false, a.above || b.below, a.none || b.none || (a.above && b.above)};
-}
+// exp(a - b), and exp(a) where both are the same infinity: never no number by that alone.
+Ends exponential_of_difference(Ends a, Ends b) { return {false, a.above || b.below, a.none || b.none}; }
 
 }  // namespace
 

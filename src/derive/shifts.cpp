@@ -169,23 +169,10 @@ Sum StateAnalysis::about_centre(const Column& column, const Shifted& found) {
   }
   const bool even = std::ranges::all_of(greatest.powers, [](int p) { return p % 2 == 0; });
   if (value.size() > 1 && even && algebra_.positive(found.piece)) value = never_below_zero(column, value);
-  if (may_divide_by_nothing(found)) value = where_counted(value, moments.at(Powers(found.parts.size(), 0)));
   if (reference) value = times(value, exponential_of(*reference));
   note_casts(found.piece);
   value = times(value, found.state);
   return guarded(column, value, value, found.guards, column.over);
-}
-
-// Where a mask counts nothing the file does not divide.
-bool StateAnalysis::may_divide_by_nothing(const Shifted& found) {
-  const bool masked = !conditions_of(scratch_, found.piece).empty() && algebra_.positive(found.piece);
-  return masked && std::ranges::any_of(found.parts, [&](const auto& part) { return part.scaled(); });
-}
-
-Sum StateAnalysis::where_counted(const Sum& value, ArrayId total) {
-  const ExprId zero = scratch_.intern(Constant{0}), whole = algebra_.build(value);
-  const ExprId counts = algebra_.apply(">", {read_whole(scratch_, total), zero});
-  return as_factor(algebra_.apply("where", {counts, whole, zero}));
 }
 
 // Where a finished reduction scales what is raised, powers of distances may leave the range: they are taken relative to
