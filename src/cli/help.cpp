@@ -11,10 +11,6 @@ namespace {
 
 using report::Document;
 
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
-}
-
 std::string program_examples() {
   return "napkin analyze attention.nap --target h100-sxm5\n"
          "napkin derive attention.nap\n"
@@ -52,6 +48,10 @@ void add_section(Document& document, const std::string& title, std::vector<std::
 }
 
 }  // namespace
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
+}
 
 std::string help(const CLI::App& app) {
   const bool program = !app.get_parent();

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cli/options.hpp"
+
 namespace napkin::cli {
 namespace {
 
@@ -21,10 +23,6 @@ std::vector<std::string> option_names(const CLI::App& app) {
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
-}
-
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
 }
 
 std::string or_see_help(const std::string& help, const CLI::App& app) {

@@ -42,6 +42,9 @@ std::string_view choices(const CLI::Option&);
 // The tree for all commands; a parse fills `options`, and `chosen` with the command that was named.
 void declare(CLI::App&, Options& options, const Command*& chosen);
 
+// "napkin emit cuda"
+std::string full_name(const CLI::App&);
+
 // What `--help` prints, for the program and for each command: examples first.
 std::string help(const CLI::App&);
 

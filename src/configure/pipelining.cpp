@@ -39,7 +39,7 @@ bool can(Overlap overlap, const BlockStep& step, const Team& team) {
   return !in_turn(overlap) || (step.issues_together() && team.teams >= teams_needed(overlap));
 }
 
-double whole(const std::optional<Sourced<double>>& number, double otherwise) {
+double number_or(const std::optional<Sourced<double>>& number, double otherwise) {
   return number ? number->value : otherwise;
 }
 
@@ -85,7 +85,7 @@ class Fitting {
     const auto block = static_cast<double>(stages * streamed_.block + kept_.block + leaving_.block);
     const auto team = static_cast<double>(stages * streamed_.team + kept_.team + leaving_.team);
     auto& occupancy = made.occupancy;
-    const auto registers = whole(hardware_.limits.registers_per_sm, 0) * 4;
+    const auto registers = number_or(hardware_.limits.registers_per_sm, 0) * 4;
     const auto bytes = static_cast<double>(std::max<std::int64_t>(1, made.team_register_bytes));
     occupancy.teams_by_registers = registers / bytes;
     occupancy.warps_by_registers = occupancy.teams_by_registers * static_cast<double>(team_.warps);
@@ -101,7 +101,7 @@ class Fitting {
     const auto registers = registers_of_thread(bytes, step_, team_, hardware_, model_);
     made.occupancy.registers_per_thread = registers;
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
-    const auto most = static_cast<std::int64_t>(whole(hardware_.limits.registers_per_thread, 255));
+    const auto most = static_cast<std::int64_t>(number_or(hardware_.limits.registers_per_thread, 255));
     if (overlap != Overlap::none && step_.issues_together() && registers <= most) {
       const auto teams = team_.teams;
       needs.warps += team_.warps;
@@ -136,7 +136,7 @@ class Fitting {
 
 std::int64_t registers_of_thread(std::int64_t team_bytes, const BlockStep& step, const Team& team,
                                  const Hardware& hardware, Model model) {
-  const auto threads = team.warps * static_cast<std::int64_t>(whole(hardware.limits.threads_per_warp, 32));
+  const auto threads = team.warps * static_cast<std::int64_t>(number_or(hardware.limits.threads_per_warp, 32));
   const bool on_chip = model == Model::machine;
   const auto bytes = on_chip ? (team_bytes * team.held + team.rows - 1) / team.rows : team_bytes;
   const auto registers = (bytes + threads * 4 - 1) / (threads * 4);

@@ -7,7 +7,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::size_t level = 1;
+constexpr std::size_t only_level = 1;
 constexpr double any_room = 1e30, any_length = 1e15;
 
 // The work that takes longest ideally, and its rate.
@@ -56,7 +56,7 @@ double LeastBytes::at(double room, const Assignment& sizes) const {
 std::optional<Balance> balance(const LeastBytes& least, const CostModel& model, const Kernel& shape,
                                const Hardware& hardware, const Assignment& sizes) {
   const auto unit = slowest(model, shape, sizes);
-  const auto& machine = hardware.levels[level];
+  const auto& machine = hardware.levels[only_level];
   if (!unit || !machine.bandwidth || !(machine.bandwidth->peak() > 0)) return std::nullopt;
   const auto work = operations(model, shape, unit->work);
   const double limit = machine.bandwidth->peak() / unit->rate;  // bytes for each operation
@@ -81,7 +81,7 @@ std::optional<Balance> balance(const LeastBytes& least, const CostModel& model, 
 
 Gains gains(const LeastBytes& least, const Hardware& hardware, const Assignment& sizes) {
   Gains made;
-  const auto& machine = hardware.levels[level];
+  const auto& machine = hardware.levels[only_level];
   const double room = machine.room();
   if (!std::isfinite(room)) return made;
   const double now = least.at(room, sizes), larger = least.at(2 * room, sizes);

@@ -48,7 +48,7 @@ struct LogSum {
   }
 };
 
-struct Program {
+struct Geometric {
   LogSum least, held;
   double room;     // log
   Vector largest;  // log, each above 0
@@ -67,7 +67,7 @@ void add_wall(Barrier& barrier, std::size_t i, double distance, double sign) {
 }
 
 // steepness * log H - log(room - log M) - the logarithms of the distances to the bounds.
-Barrier barrier(const Program& program, double steepness, const Vector& y) {
+Barrier barrier(const Geometric& program, double steepness, const Vector& y) {
   Barrier result;
   Vector slope;
   Matrix curvature;
@@ -112,7 +112,7 @@ double dot(const Vector& a, const Vector& b) {
 }
 
 // To the least of the barrier, from inside.
-void descend(const Program& program, double steepness, Vector& y) {
+void descend(const Geometric& program, double steepness, Vector& y) {
   for (int round = 0; round < 100; ++round) {
     const auto here = barrier(program, steepness, y);
     const auto step = solved(here.curvature, here.slope);
@@ -130,7 +130,7 @@ void descend(const Program& program, double steepness, Vector& y) {
 }
 
 // A little above 1 everywhere, nearer where that does not fit.
-std::optional<Vector> start(const Program& program) {
+std::optional<Vector> start(const Geometric& program) {
   for (double share = 0.1; share > 1e-9; share /= 4) {
     Vector y;
     for (const double top : program.largest) y.push_back(share * std::min(1.0, top));
@@ -152,7 +152,7 @@ std::optional<NumericLeast> least_by_numbers(const Posynomial& terms, const Posy
     else
       ones[piece] = 1;
   if (variables.empty()) return std::nullopt;
-  const Program program{
+  const Geometric program{
       {substituted(terms, ones), variables}, {substituted(held, ones), variables}, std::log(room), tops};
   auto y = start(program);
   if (!y) return std::nullopt;

@@ -7,12 +7,12 @@
 #include <map>
 
 #include "cost/reach.hpp"
+#include "diagram/checked.hpp"
 
 namespace napkin {
 namespace {
 
 // More than any room where it overflows.
-std::int64_t multiplied(std::int64_t a, std::int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX : a; }
 
 }  // namespace
 
@@ -431,9 +431,9 @@ void CostModel::instances(std::size_t level, Figures& figures) const {
     const bool shared = hardware_->levels[outer].shared;
     const auto here = shared && outer == level ? figures.levels[outer].groups_per_parent : turns_of(outer, figures);
     if (shared)
-      for (auto& count : all) count = multiplied(count, here);
+      for (auto& count : all) count = saturating_multiply(count, here);
     else
-      all[outer] = multiplied(here - 1, below.value);
+      all[outer] = saturating_multiply(here - 1, below.value);
     below.times(here);
     if (below.overflow) below = Checked{INT64_MAX};
   }
@@ -445,7 +445,7 @@ std::int64_t CostModel::fullest(std::size_t level, std::optional<std::int64_t> a
                                 const Weight& weight) const {
   instances(level, figures);
   if (instants_[level].empty())
-    return multiplied(figures.instances[0], at_work ? *at_work : largest(level, figures, weight));
+    return saturating_multiply(figures.instances[0], at_work ? *at_work : largest(level, figures, weight));
   const auto below = turns_below(level, figures);
   std::int64_t most = 0;
   for (const auto& instant : instants_[level]) {
@@ -459,11 +459,11 @@ std::int64_t CostModel::fullest(std::size_t level, std::optional<std::int64_t> a
 template <class Weight>
 std::int64_t CostModel::of_all(const Instant& instant, std::int64_t at_work, Figures& figures,
                                const Weight& weight) const {
-  Checked all{multiplied(figures.instances[0], at_work)};
+  Checked all{saturating_multiply(figures.instances[0], at_work)};
   for (const auto& waiting : instant.waiting) {
     if (figures.instances[waiting.level] == 0) continue;
     const auto kept = std::max(total(waiting.before, figures, weight), total(waiting.after, figures, weight));
-    all.plus(multiplied(figures.instances[waiting.level], kept));
+    all.plus(saturating_multiply(figures.instances[waiting.level], kept));
   }
   return all.overflow ? INT64_MAX : all.value;
 }

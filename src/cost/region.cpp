@@ -8,6 +8,8 @@
 #include <map>
 #include <numeric>
 
+#include "diagram/checked.hpp"
+
 namespace napkin {
 namespace {
 
@@ -58,7 +60,7 @@ class Sum {
     const auto wire = order_[depth];
     std::int64_t all = 0;
     for (chosen_[wire] = 0; chosen_[wire] < pieces_[wire]->count(); ++chosen_[wire])
-      all = plus(all, times(weight(wire, pieces_[wire]->leaf(chosen_[wire])), add(depth + 1)));
+      all = saturating_add(all, saturating_multiply(weight(wire, pieces_[wire]->leaf(chosen_[wire])), add(depth + 1)));
     return all;
   }
   std::int64_t weight(std::size_t wire, const Interval& piece) const {
@@ -79,7 +81,7 @@ class Sum {
     if (range.empty()) return 0;
     if (region_.footprints.empty()) return plain(last, range);
     place(last, range.begin);
-    if (!footprints_.shaped[last]) return times(footprints_.of(at_), plain(last, range));
+    if (!footprints_.shaped[last]) return saturating_multiply(footprints_.of(at_), plain(last, range));
     const auto& sums = sums_of(last);
     return sums[range.end] == INT64_MAX ? INT64_MAX : sums[range.end] - sums[range.begin];
   }
@@ -102,7 +104,8 @@ class Sum {
     sums.push_back(0);
     for (std::size_t piece = 0; piece < pieces_[last]->count(); ++piece) {
       place(last, piece);
-      sums.push_back(plus(sums.back(), times(weight(last, pieces_[last]->leaf(piece)), footprints_.of(at_))));
+      sums.push_back(saturating_add(
+          sums.back(), saturating_multiply(weight(last, pieces_[last]->leaf(piece)), footprints_.of(at_))));
     }
     return sums;
   }
@@ -159,9 +162,6 @@ class Sum {
   std::size_t number(WireId wire) const {
     return static_cast<std::size_t>(std::ranges::find(region_.wires, wire) - region_.wires.begin());
   }
-
-  static std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
-  static std::int64_t times(std::int64_t a, std::int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX : a; }
 
   const Region& region_;
   const std::vector<const Pieces*>& pieces_;

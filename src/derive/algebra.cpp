@@ -13,7 +13,6 @@
 namespace napkin {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_terms = 64;  // beyond it an expression is left as it stands
 
 bool is_zero(const Diagram& diagram, ExprId e) {

@@ -11,8 +11,6 @@
 namespace napkin {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Ends ends_of(double value) { return {value == -infinity, value == infinity, std::isnan(value)}; }
 
 Ends finite_if(bool finite) { return finite ? Ends{} : any_ends; }

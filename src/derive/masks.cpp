@@ -12,14 +12,13 @@
 
 #include "derive/columns.hpp"
 #include "derive/conditions.hpp"
+#include "derive/terms.hpp"
 #include "derive/trial.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // ---- one assumption ----
 

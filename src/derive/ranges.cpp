@@ -10,8 +10,6 @@
 namespace napkin {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 // Zero times infinity is zero: a bound that is never reached.
 double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 

@@ -1,6 +1,7 @@
 // What normal forms consist of: sums of terms, each a product of powers of atoms and one exponential.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "napkin/diagram.hpp"
 
 namespace napkin {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Term;
 struct Moved;

@@ -10,7 +10,7 @@ namespace napkin {
 namespace {
 
 // How strongly a printed form holds together; brackets go around what binds less than its surroundings ask.
-constexpr int whole = 100, any = 0, sum = 5, signed_number = 7;
+constexpr int whole = 100, any = 0, additive = 5, signed_number = 7;
 struct Printed {
   std::string text;
   int binding;
@@ -67,7 +67,7 @@ bool own_place(const Diagram& diagram, const Access& access) {
 Printed printed_apply(const Diagram& diagram, const Apply& apply, Style style) {
   const auto& f = *apply.function;
   const auto argument = [&](std::size_t i, int least) { return within(diagram, apply.arguments[i], least, style); };
-  if (!f.callable) return {fmt::format("exp({} - {})", argument(0, sum), argument(1, sum + 1)), whole};
+  if (!f.callable) return {fmt::format("exp({} - {})", argument(0, additive), argument(1, additive + 1)), whole};
   if (f.precedence == 0)
     return {fmt::format("{}({})", f.name,
                         joined(apply.arguments, [&](ExprId a) { return within(diagram, a, any, style); })),

@@ -9,7 +9,6 @@ namespace napkin {
 
 namespace {
 
-using ast::Expr;
 using ast::ExprKind;
 
 // The formal axes in place of the one: names that no text can hold, so that they meet no other.
@@ -19,18 +18,20 @@ std::vector<ast::Name> formals(const ast::Name& axis, std::size_t count) {
   return names;
 }
 
-bool names(const Expr& expr, const std::string& axis) { return expr.kind == ExprKind::name && expr.name.text == axis; }
+bool names(const ast::Expr& expr, const std::string& axis) {
+  return expr.kind == ExprKind::name && expr.name.text == axis;
+}
 
-bool is_size(const Expr& expr, const std::string& axis) {
+bool is_size(const ast::Expr& expr, const std::string& axis) {
   return expr.kind == ExprKind::call && expr.name.text == "size" && expr.arguments.size() == 1 &&
          names(expr.arguments[0], axis);
 }
 
 // size(a) * size(b) * ..
-Expr product_of_sizes(const Expr& size, const std::vector<ast::Name>& axes) {
-  Expr product = size;
+ast::Expr product_of_sizes(const ast::Expr& size, const std::vector<ast::Name>& axes) {
+  ast::Expr product = size;
   for (std::size_t i = 1; i < axes.size(); ++i) {
-    Expr factor = size, times = size;
+    ast::Expr factor = size, times = size;
     factor.arguments[0].name = axes[i];
     times.kind = ExprKind::binary;
     times.name.text = "*";
@@ -42,13 +43,13 @@ Expr product_of_sizes(const Expr& size, const std::vector<ast::Name>& axes) {
 }
 
 // False where the position along the axis is asked for: along several there is none.
-bool spread(Expr& expr, const std::vector<ast::Name>& axes) {
+bool spread(ast::Expr& expr, const std::vector<ast::Name>& axes) {
   const auto& axis = axes[0].text;
   if (names(expr, axis)) return false;
   if (is_size(expr, axis)) return expr = product_of_sizes(expr, axes), true;
   const auto at = std::find_if(expr.axes.begin(), expr.axes.end(), [&](const auto& n) { return n.text == axis; });
   if (at != expr.axes.end()) expr.axes.insert(at + 1, axes.begin() + 1, axes.end());
-  return std::all_of(expr.arguments.begin(), expr.arguments.end(), [&](Expr& e) { return spread(e, axes); });
+  return std::all_of(expr.arguments.begin(), expr.arguments.end(), [&](ast::Expr& e) { return spread(e, axes); });
 }
 
 }  // namespace

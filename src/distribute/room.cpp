@@ -6,7 +6,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t most_lane_registers = 255, all_registers = 65536;
+constexpr std::int64_t most_lane_registers = 255;
 // Of a lane: what a compiler needs beside values; descriptors take the place of many addresses.
 constexpr std::int64_t addresses = 92, team_addresses = 48;
 constexpr std::int64_t tight_addresses = 52, tight_team_addresses = 40;  // and where it may spill

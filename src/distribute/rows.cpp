@@ -7,21 +7,19 @@
 #include <algorithm>
 
 #include "diagram/match.hpp"
+#include "distribute/distributing.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {
 
-constexpr std::int64_t most_registers = 255, all_registers = 65536;
-constexpr std::int64_t addresses = 40;       // of a lane: what a compiler needs beside values
-constexpr std::int64_t to_spare = 24;        // what it should have left where several blocks share a core
+constexpr std::int64_t most_registers = 255;
+constexpr std::int64_t row_addresses = 40;   // of a lane: what a compiler needs beside values
+constexpr std::int64_t spare_in_rows = 24;   // what it should have left where several blocks share a core
 constexpr std::int64_t longest_window = 64;  // positions of other wires that a lane folds one after another
 constexpr std::int64_t rows_of_block = 4;    // where one warp has a row
 constexpr std::int64_t warps_of_core = 32;   // at least, before rows of one block share what they read
 constexpr std::int64_t partial_bytes = 8;
-
-std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
-std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_of(length, step) * step; }
 
 }  // namespace
 
@@ -244,7 +242,7 @@ std::ptrdiff_t RowAttempt::loops_that_read(BufferId id) const {
 
 void RowAttempt::count_registers() {
   for (const auto& each : held(nest())) {
-    std::int64_t all = addresses;
+    std::int64_t all = row_addresses;
     for (const auto id : each.buffers) all += registers(id);
     if (each.overwrites) all -= std::min(registers(each.overwrites->first), registers(each.overwrites->second));
     result_.registers = std::max(result_.registers, all);
@@ -255,7 +253,7 @@ void RowAttempt::count_registers() {
     return split.kind == SplitKind::stream && split.wire != shape_.lanes;
   });
   const auto room = [&](int blocks) {
-    const auto spared = blocks > 1 ? to_spare : 0;
+    const auto spared = blocks > 1 ? spare_in_rows : 0;
     return std::min(most_registers, all_registers / (blocks * result_.warps * lanes_of_warp) / 8 * 8) - spared;
   };
   const auto wanted = follow ? 2 : 1;

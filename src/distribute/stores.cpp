@@ -5,7 +5,6 @@
 namespace napkin {
 namespace {
 
-constexpr std::size_t most_dimensions = 5;
 constexpr std::int64_t least_copies_to_keep = 2;  // of a ring, for which outputs make no room
 
 }  // namespace

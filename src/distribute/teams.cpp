@@ -6,12 +6,11 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t all_registers = 65536, loader_registers = 24;
+constexpr std::int64_t loader_registers = 24;
 constexpr std::int64_t most_teams = 7;     // that compute, of a block of 1024 threads
 constexpr std::int64_t longest_box = 256;  // of one copy
 constexpr std::int64_t most_copies = 4;    // of a ring, unless more are planned
 constexpr std::int64_t barrier_bytes = 8;
-constexpr std::size_t most_dimensions = 5;
 
 }  // namespace
 

@@ -104,6 +104,10 @@ std::string without_brackets(std::string text) {
   return text.substr(1, text.size() - 2);
 }
 
+std::string sum(const std::string& begin, const std::string& more) {
+  return begin == "0" ? more : more == "0" ? begin : fmt::format("{} + {}", begin, more);
+}
+
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words) {
   for (const auto& [word, by] : words)
     for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + by.size()))

@@ -50,6 +50,9 @@ bool mentions(std::string_view text, std::string_view name);
 // `(a + b)` without the brackets that enclose all of it.
 std::string without_brackets(std::string text);
 
+// `begin + more`, where neither is nothing.
+std::string sum(const std::string& begin, const std::string& more);
+
 // Every `@WORD@` replaced.
 std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& words);
 

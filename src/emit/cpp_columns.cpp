@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
 #include "emit/report_quantity.hpp"
 #include "loops/pieces.hpp"
@@ -14,14 +15,8 @@ namespace {
 
 constexpr std::int64_t most_cells = 256;  // of a fold's result that fit in vector registers, with some to spare
 
-bool has(const Index& index, WireId wire) {
-  return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
-}
 bool is_wire(const Index& index) { return index.terms.size() == 1 && is_along(index, index.terms[0].first); }
 
-std::string sum(const std::string& begin, const std::string& counter) {
-  return begin == "0" ? counter : counter == "0" ? begin : fmt::format("{} + {}", begin, counter);
-}
 std::string difference(const std::string& place, const std::string& begin) {
   return begin == "0" ? place : place == begin ? "0" : fmt::format("{} - {}", place, begin);
 }

@@ -4,18 +4,13 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {
 
-bool has(const std::vector<WireId>& wires, WireId wire) {
-  return std::find(wires.begin(), wires.end(), wire) != wires.end();
-}
-bool has(const Index& index, WireId wire) {
-  return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
-}
 // One step along the wire is one step of the index.
 bool follows(const Index& index, WireId wire) {
   return index.divisor == 1 && std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
@@ -72,7 +67,7 @@ class Chooser {
   int scattered(const Compute& compute, WireId wire) {
     int count = 0;
     const auto& wires = diagram_.at(compute.column.output).wires;
-    if (has(wires, wire) && wires.back() != wire) ++count;
+    if (contains(wires, wire) && wires.back() != wire) ++count;
     for (const auto& [expr, id] : compute.reads) count += scattered(access(diagram_, expr), id, wire) ? 1 : 0;
     return count;
   }
@@ -102,6 +97,10 @@ class Chooser {
 };
 
 }  // namespace
+
+bool has(const Index& index, WireId wire) {
+  return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
+}
 
 BufferId outermost_tile(const CppLayout& layout, BufferId id) {
   while (const auto from = layout.above.at(id)) id = *from;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
+#include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
 #include "emit/cuda_tiles.hpp"
 #include "loops/pieces.hpp"
@@ -16,13 +18,6 @@ namespace {
 // An array keeps to registers only if all loops over it are unrolled: those of up to so many cells, and of up to so
 // many copies of a body.
 constexpr std::int64_t most_cells = 256, most_unrolled = 1024;
-
-bool has(const std::vector<WireId>& wires, WireId wire) {
-  return std::find(wires.begin(), wires.end(), wire) != wires.end();
-}
-std::string sum(const std::string& begin, const std::string& counter) {
-  return begin == "0" ? counter : fmt::format("{} + {}", begin, counter);
-}
 
 // Where one of all positions that are spread to the thread lies.
 std::string spread_place(const WirePiece& piece, const std::string& counter) {
@@ -239,7 +234,7 @@ void ColumnPrinter::close(int opened) {
 bool ColumnPrinter::reads_own(const Compute& compute, WireId wire) const {
   return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
     const auto array = page_.nest.at(read.second).array;
-    return !page_.is_input(array) && has(page_.diagram.at(array).wires, wire);
+    return !page_.is_input(array) && contains(page_.diagram.at(array).wires, wire);
   });
 }
 

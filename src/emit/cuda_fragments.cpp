@@ -7,16 +7,13 @@
 #include <algorithm>
 
 #include "diagram/match.hpp"
+#include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
 #include "emit/cuda_tiles.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {
-
-std::string sum(const std::string& begin, const std::string& more) {
-  return begin == "0" ? more : fmt::format("{} + {}", begin, more);
-}
 
 BufferId read_from(const Compute& compute, ExprId access) {
   return std::ranges::find(compute.reads, access, [](const auto& read) { return read.first; })->second;

@@ -3,18 +3,11 @@
 
 #include <algorithm>
 
+#include "emit/code_text.hpp"
 #include "emit/cuda_fragments.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
-namespace {
-
-std::string sum(const std::string& begin, const std::string& more) {
-  return begin == "0" ? more : fmt::format("{} + {}", begin, more);
-}
-
-}  // namespace
-
 // Step by step of the instruction: the fragments of one side first, those of the other one after another. Where they
 // are widened, steps stay apart: a compiler would hold those of several at once.
 void FragmentPrinter::product(const Product& product) {

@@ -6,19 +6,15 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
+#include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {
 
-bool has(const std::vector<WireId>& wires, WireId wire) {
-  return std::find(wires.begin(), wires.end(), wire) != wires.end();
-}
-std::string sum(const std::string& begin, const std::string& more) {
-  return begin == "0" ? more : fmt::format("{} + {}", begin, more);
-}
 template <class Visit>
 void visit_columns(const Block& block, Visit visit) {
   for (const auto& step : block.steps) {
@@ -146,7 +142,7 @@ void RowColumnPrinter::pointwise(const Compute& compute) {
 void RowColumnPrinter::fold(const Compute& compute) {
   if (reads_window(compute)) return fold_window(compute);
   Here here = row();
-  const bool kept = has_lanes(compute.to), along = has(compute.column.over, rows_.lanes);
+  const bool kept = has_lanes(compute.to), along = contains(compute.column.over, rows_.lanes);
   if (kept) open_values(here);
   const auto partial = page_.pool.fresh("t");
   out_.line(fmt::format("{} {} = {};", type(compute.to), partial,
@@ -253,7 +249,7 @@ std::string RowColumnPrinter::left(const Here& here) const {
 // Values
 
 bool RowColumnPrinter::has_lanes(BufferId id) const {
-  return has(page_.diagram.at(page_.nest.at(id).array).wires, rows_.lanes);
+  return contains(page_.diagram.at(page_.nest.at(id).array).wires, rows_.lanes);
 }
 std::string RowColumnPrinter::type(BufferId id) const {
   const auto& buffer = page_.nest.at(id);

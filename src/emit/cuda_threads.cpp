@@ -10,6 +10,7 @@
 #include <array>
 
 #include "derive/columns.hpp"
+#include "diagram/contains.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -21,10 +22,6 @@ constexpr std::int64_t longest_stream = 8;     // pieces of a stream in one thre
 constexpr double shared_without_limit = 99 * 1024, most_shared = 227 * 1024;
 
 std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
-
-bool has(const std::vector<WireId>& wires, WireId wire) {
-  return std::find(wires.begin(), wires.end(), wire) != wires.end();
-}
 
 // One wire that may be split over threads.
 struct Share {
@@ -130,17 +127,17 @@ class Threading {
   // columns that carry it.
   bool may_share(WireId wire) const {
     const auto& diagram = kernel_.program.scratch;
-    const auto kept = [&](ArrayId output) { return has(diagram.at(output).wires, wire); };
+    const auto kept = [&](ArrayId output) { return contains(diagram.at(output).wires, wire); };
     if (!std::all_of(kernel_.program.outputs.begin(), kernel_.program.outputs.end(), kept)) return false;
     if (streams(wire) > 1 || (streams(wire) == 1 && !is_inside(kernel_.program.steps, wire))) return false;
     return std::none_of(columns_.begin(), columns_.end(),
-                        [&](const Column* c) { return has(c->over, wire) || reads_elsewhere(*c, wire); });
+                        [&](const Column* c) { return contains(c->over, wire) || reads_elsewhere(*c, wire); });
   }
   // Whether loops over the wire enclose every column that carries it.
   bool is_inside(const std::vector<Step>& steps, WireId wire) const {
     return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
       if (const auto* loop = std::get_if<Loop>(&step)) return loop->wire == wire || is_inside(loop->body, wire);
-      return !has(kernel_.program.scratch.at(std::get<Column>(step).output).wires, wire);
+      return !contains(kernel_.program.scratch.at(std::get<Column>(step).output).wires, wire);
     });
   }
   bool reads_elsewhere(const Column& column, WireId wire) const {
@@ -167,8 +164,9 @@ class Threading {
     const auto& diagram = kernel_.program.scratch;
     for (const auto wire : diagram.at(kernel_.program.outputs.front()).wires)
       if (may_share(wire)) {
-        const bool recomputes = std::any_of(columns_.begin(), columns_.end(),
-                                            [&](const Column* c) { return !has(diagram.at(c->output).wires, wire); });
+        const bool recomputes = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
+          return !contains(diagram.at(c->output).wires, wire);
+        });
         shares_.push_back({wire, leaf_piece(wire), recomputes, streams(wire) > 0});
       }
   }
@@ -236,7 +234,7 @@ class Threading {
     for (const auto& split : kernel_.partition.splits) {
       const bool known = std::any_of(finer.begin(), finer.end(), [&](const Split& s) { return s.wire == split.wire; });
       const bool held = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
-        return has(kernel_.program.scratch.at(c->output).wires, split.wire);
+        return contains(kernel_.program.scratch.at(c->output).wires, split.wire);
       });
       const bool shared =
           std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return s.wire == split.wire; });

@@ -13,7 +13,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t line = 128;  // that tiles begin with, in bytes
+constexpr std::int64_t line_bytes = 128;  // that tiles begin with, in bytes
 
 class WarpPrinter : NestPrinter {
  public:
@@ -164,7 +164,7 @@ class WarpPrinter : NestPrinter {
     on_their_way_.clear();
     for (const auto id : tiles_of(loop.body))
       out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                            copy_of(id, slot, line)));
+                            copy_of(id, slot, line_bytes)));
     body(loop, begin, around);
     pieces.push_back(next);
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line(fmt::format("{} = {};", pieces[i], pieces[i + 1]));
@@ -184,7 +184,7 @@ class WarpPrinter : NestPrinter {
   void declare_load(const Ahead& ahead, const std::string& begin, const std::string& slot) {
     out_.open(fmt::format("const auto {} = [&](int {}, int {})", ahead.load, begin, slot));
     declare_end(ahead.loop, begin, ahead.around);
-    for (const auto id : tiles_of(ahead.loop.body)) copy(id, copy_of(id, slot, line));
+    for (const auto id : tiles_of(ahead.loop.body)) copy(id, copy_of(id, slot, line_bytes));
     out_.close("};");
   }
   // The pieces that are on their way when the loop begins.

@@ -15,23 +15,23 @@ std::string quoted(std::string text) {
   return all + "\"";
 }
 
-std::string words(const Cell& cell) {
+std::string cell_text(const Cell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
   return text ? quoted(*text) : fmt::format("{}", std::get<double>(cell));
 }
 
 template <class Cells>
-std::string line(const Cells& cells) {
+std::string row_text(const Cells& cells) {
   std::string all;
-  for (const auto& cell : cells) all += (&cell == &cells.front() ? "" : ",") + words(cell);
+  for (const auto& cell : cells) all += (&cell == &cells.front() ? "" : ",") + cell_text(cell);
   return all + "\n";
 }
 
 }  // namespace
 
 std::string emit_csv(const Data& data) {
-  auto text = line(std::vector<Cell>(data.columns.begin(), data.columns.end()));
-  for (const auto& row : data.rows) text += line(row);
+  auto text = row_text(std::vector<Cell>(data.columns.begin(), data.columns.end()));
+  for (const auto& row : data.rows) text += row_text(row);
   return text;
 }
 

@@ -27,7 +27,7 @@ std::string_view style(Ink ink) {
   return names[static_cast<std::size_t>(ink)];
 }
 
-std::string at(Point p) {
+std::string point(Point p) {
   const auto shown = [](double value) { return fmt::format("{:g}", std::round(value * 100) / 100); };
   return fmt::format("({},{})", shown(p.x), shown(p.y));
 }
@@ -38,7 +38,7 @@ std::string look(const Scene& scene, const Mark& mark) {
   return "";
 }
 
-std::string path(MarkKind kind, const Line& line) {
+std::string path_of(MarkKind kind, const Line& line) {
   std::string text;
   for (std::size_t i = 0; i < line.points.size(); ++i) {
     const auto& to = line.points[i];
@@ -46,20 +46,22 @@ std::string path(MarkKind kind, const Line& line) {
       const auto& from = line.points[i - 1];
       const double middle = (from.x + to.x) / 2;
       const bool bends = kind == MarkKind::wire && from.y != to.y;
-      text += bends ? fmt::format(" .. controls {} and {} .. ", at({middle, from.y}), at({middle, to.y})) : " -- ";
+      text +=
+          bends ? fmt::format(" .. controls {} and {} .. ", point({middle, from.y}), point({middle, to.y})) : " -- ";
     }
-    text += at(to);
+    text += point(to);
   }
   return line.closed ? text + " -- cycle" : text;
 }
 
 std::string draw(const Scene& scene, const Mark& mark, const Line& line) {
   const auto looks = look(scene, mark);
-  if (line.points.size() == 1) return fmt::format("\\fill[{}] {} circle[radius=2.2pt];\n", looks, at(line.points[0]));
-  if (line.closed) return fmt::format("\\draw[napkin shape] {};\n", path(mark.kind, line));
+  if (line.points.size() == 1)
+    return fmt::format("\\fill[{}] {} circle[radius=2.2pt];\n", looks, point(line.points[0]));
+  if (line.closed) return fmt::format("\\draw[napkin shape] {};\n", path_of(mark.kind, line));
   const auto rounded =
       mark.kind == MarkKind::cup ? (looks.empty() ? "rounded corners=6pt" : ", rounded corners=6pt") : "";
-  return fmt::format("\\draw[{}{}] {};\n", looks, rounded, path(mark.kind, line));
+  return fmt::format("\\draw[{}{}] {};\n", looks, rounded, path_of(mark.kind, line));
 }
 
 std::string draw(const Mark& mark, const Words& words) {
@@ -69,7 +71,7 @@ std::string draw(const Mark& mark, const Words& words) {
   if (mark.kind == MarkKind::array_name || mark.kind == MarkKind::title) text = "\\textbf{" + text + "}";
   if (mark.kind == MarkKind::function_name) text = "\\textit{" + text + "}";
   return fmt::format("\\node[anchor={}] at {} {{{}}};\n", anchors[static_cast<std::size_t>(words.anchor)],
-                     at({words.at.x, words.at.y + 4}), text);
+                     point({words.at.x, words.at.y + 4}), text);
 }
 
 }  // namespace
@@ -80,8 +82,8 @@ std::string emit_tikz(const Scene& scene) {
     text += match(
         mark.shape, [&](const Line& line) { return draw(scene, mark, line); },
         [&](const Area& a) {
-          return fmt::format("\\fill[napkin region] {} rectangle {};\n", at({a.x, a.y}),
-                             at({a.x + a.width, a.y + a.height}));
+          return fmt::format("\\fill[napkin region] {} rectangle {};\n", point({a.x, a.y}),
+                             point({a.x + a.width, a.y + a.height}));
         },
         [&](const Words& words) { return draw(mark, words); });
   return text + "\\end{tikzpicture}\n";

@@ -15,7 +15,7 @@
 namespace napkin::report {
 namespace {
 
-constexpr double width = 1200;
+constexpr double page_width = 1200;
 constexpr const char* glance_words =
     "From here on: what lies around the plan, at a glance, of kernels that take a twentieth of its time or more. The "
     "rooms are four times apart, and a search gives up early; "
@@ -53,7 +53,7 @@ std::string keep_longest(std::vector<ChartedKernel>& kernels) {
 void add_film(Document& made, const Analysis& analysis) {
   if (analysis.symbolic || chosen(analysis).empty()) return;
   made.blocks.push_back(Heading{2, "how it is derived", ""});
-  made.blocks.push_back(Film{lay_out_film(analysis, width), true});
+  made.blocks.push_back(Film{lay_out_film(analysis, page_width), true});
 }
 
 void add_charts(Document& made, const Analysis& analysis) {
@@ -166,7 +166,7 @@ Document comparison_page(const Comparison& comparison, const std::vector<Analysi
   Pictures drawings;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     name_arrays(made, rows[i]);
-    drawings.scenes.push_back(lay_out(rows[i], width));
+    drawings.scenes.push_back(lay_out(rows[i], page_width));
     rename(drawings.scenes.back(), row_name(comparison, i));
   }
   made.blocks.push_back(Heading{2, "the diagrams", ""});
@@ -191,7 +191,7 @@ Document page_document(const Analysis& analysis) {
   Document made;
   name_arrays(made, analysis);
   add_header(made, analysis);
-  add_picture(made, analysis, width);
+  add_picture(made, analysis, page_width);
   add_film(made, analysis);
   add_plan(made, told);
   add_shared(made, analysis);

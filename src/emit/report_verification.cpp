@@ -74,7 +74,7 @@ Table level_table(const Verification& verification, const VerifiedKernel& kernel
   return table;
 }
 
-Document document(const Verification& verification) {
+Document verification_document(const Verification& verification) {
   Document made;
   made.blocks.push_back(Heading{1, fmt::format("{} on {}", verification.diagram.name, verification.hardware.name),
                                 verification.ok ? "verified" : "NOT VERIFIED"});
@@ -168,7 +168,7 @@ Json outputs_json(const Verification& verification) {
   return all;
 }
 
-std::string json_text(const Verification& verification) {
+std::string verification_json(const Verification& verification) {
   double error = 0, relative = 0;
   for (const auto& output : verification.outputs) {
     error = std::max(error, output.error);
@@ -196,8 +196,8 @@ std::string json_text(const Verification& verification) {
 }  // namespace report
 
 std::string print(const Verification& verification, Format format, bool color) {
-  if (format == Format::json) return report::json_text(verification);
-  const auto document = report::document(verification);
+  if (format == Format::json) return report::verification_json(verification);
+  const auto document = report::verification_document(verification);
   return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
 }
 

@@ -22,7 +22,7 @@ Fragment operand_a() {
   return {team_rows, 16, 4, 8, {{{4, 2 * team_rows}, {8, 1}, {4, 16}, {2, team_rows}, {2, 8}, {2, 8 * team_rows}}},
           team_lanes};
 }
-Fragment accumulator() {
+Fragment team_accumulator() {
   return {team_rows, 8, 4, 4, {{{4, 2 * team_rows}, {8, 1}, {4, 16}, {2, team_rows}, {2, 8}}}, team_lanes};
 }
 Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, team_lanes}; }
@@ -30,7 +30,7 @@ Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 
 // Numbers of 8 bits are contracted along memory only, and both sides stand in shared memory.
 const std::array<MatrixInstruction, 4>& team_table() {
   const auto row = [](std::string_view name, Datatype type, std::int64_t k, const Fragment& a, std::string_view ptx) {
-    return MatrixInstruction{name, type, Datatype::f32, team_rows, 8, k, a, in_shared_memory(8, k), accumulator(),
+    return MatrixInstruction{name, type, Datatype::f32, team_rows, 8, k, a, in_shared_memory(8, k), team_accumulator(),
                              ptx,  90,   team};
   };
   static const std::array<MatrixInstruction, 4> rows = {

@@ -107,7 +107,7 @@ struct Group {
 using Groups = std::vector<Group*>;
 
 // One piece of a buffer, and when its group needs it.
-struct Piece {
+struct Life {
   BufferId buffer;
   std::vector<std::int64_t> memory;  // its level, and the children on the way to it
   Instant first = -1, last = -1;
@@ -307,7 +307,7 @@ class Walk {
   std::int64_t width(BufferId id) const { return row(nest_.at(id).type).bytes; }
   std::vector<Fullest> most() const {
     std::map<std::vector<std::int64_t>, std::map<Instant, Fullest>> changes;  // of each memory, from an instant on
-    const auto change = [&](const Piece& piece, Instant at, std::int64_t values, std::int64_t bytes) {
+    const auto change = [&](const Life& piece, Instant at, std::int64_t values, std::int64_t bytes) {
       auto& there = changes[piece.memory][at];
       there.values += values, there.bytes += bytes;
     };
@@ -353,7 +353,7 @@ class Walk {
   Reading reading_;
   std::vector<std::int64_t> siblings_;  // by level, the most groups of one parent
   std::vector<std::int64_t> sizes_;     // by buffer, of a whole piece
-  std::vector<Piece> pieces_;
+  std::vector<Life> pieces_;
   std::vector<Overwriting> overwritings_;
   Instant now_ = 0;
 };

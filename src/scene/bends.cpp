@@ -11,13 +11,13 @@
 namespace napkin::scene {
 namespace {
 
-constexpr double cell = 8, line = 12, most_bend = 16 * cell;
+constexpr double most_bend = 16 * cell;
 constexpr double apart = 4;             // wires that come nearer than this seem to touch
 constexpr std::size_t most_wires = 24;  // beyond, no crossing is looked at: there are too many
 
 // Steep ones are not given more than `most_bend`.
 double bend_width(double furthest) {
-  return furthest == 0 ? 0 : std::min(most_bend, cell * std::ceil(furthest / line));
+  return furthest == 0 ? 0 : std::min(most_bend, cell * std::ceil(furthest / row_height));
 }
 
 // The share of its way that a bend has gone at a share of its width: a cubic between level ends, whose inner points

@@ -5,6 +5,8 @@
 
 namespace napkin::scene {
 
+constexpr double cell = 8, row_height = 12;  // of a picture in text: the width of a letter, the height of a row
+
 // From one height to another. Wires that stay level are among them: others cross them.
 struct Bend {
   double from = 0, to = 0;

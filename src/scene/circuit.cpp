@@ -8,16 +8,12 @@
 #include <map>
 #include <set>
 
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 
 namespace napkin::scene {
 namespace {
-
-template <class T>
-bool contains(const std::vector<T>& all, const T& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
 
 void append_new(std::vector<WireId>& to, const std::vector<WireId>& wires) {
   for (const auto wire : wires)

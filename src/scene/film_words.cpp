@@ -12,15 +12,15 @@
 namespace napkin::scene {
 namespace {
 
-using Names = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
-void add_once(Names& all, const std::string& name) {
+void add_once(Words& all, const std::string& name) {
   if (std::ranges::find(all, name) == all.end()) all.push_back(name);
 }
 
 // Arrays that are read under a reduction.
-Names inside(const Diagram& scratch, ExprId value) {
-  Names all;
+Words inside(const Diagram& scratch, ExprId value) {
+  Words all;
   any_part(scratch, value, [&](ExprId part) {
     if (!std::holds_alternative<Reduce>(scratch.at(part).node)) return false;
     for (const auto id : arrays_read(scratch, part)) add_once(all, scratch.at(id).name);
@@ -28,16 +28,16 @@ Names inside(const Diagram& scratch, ExprId value) {
   });
   return all;
 }
-Names read(const Diagram& scratch, ExprId value) {
-  Names all;
+Words read(const Diagram& scratch, ExprId value) {
+  Words all;
   for (const auto id : arrays_read(scratch, value)) add_once(all, scratch.at(id).name);
   return all;
 }
-Names without(Names all, const Names& others) {
+Words without(Words all, const Words& others) {
   std::erase_if(all, [&](const std::string& name) { return std::ranges::find(others, name) != others.end(); });
   return all;
 }
-std::string and_words(const Names& all) {
+std::string and_words(const Words& all) {
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : i + 1 == all.size() ? " and " : ", ", all[i]);
@@ -49,10 +49,10 @@ bool joins(const Diagram& scratch, const Rewriting& step) {
   return step.after != step.before && any_part(scratch, step.after, [&](ExprId part) { return part == step.before; });
 }
 // What is summed no longer reads it, and now reads it.
-Names left(const Diagram& scratch, const Rewriting& step) {
+Words left(const Diagram& scratch, const Rewriting& step) {
   return without(inside(scratch, step.before), inside(scratch, step.after));
 }
-Names entered(const Diagram& scratch, const Rewriting& step) {
+Words entered(const Diagram& scratch, const Rewriting& step) {
   return without(inside(scratch, step.after), inside(scratch, step.before));
 }
 
@@ -174,7 +174,7 @@ std::vector<ArrayId> carried(const Streamable& stream) {
 }
 
 std::string names(const Diagram& diagram, const std::vector<ArrayId>& all) {
-  Names made;
+  Words made;
   for (const auto id : all) made.push_back(diagram.at(id).name);
   return fmt::format("{}", fmt::join(made, ", "));
 }

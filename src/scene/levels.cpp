@@ -7,17 +7,13 @@
 #include <map>
 #include <set>
 
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "loops/work.hpp"
 #include "text/quantity.hpp"
 
 namespace napkin::scene {
 namespace {
-
-template <class T>
-bool contains(const std::vector<T>& all, const T& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
 
 // Where columns leave what they compute, by array.
 void find_computed(const LoopNest& nest, const Block& block, std::map<ArrayId, std::size_t>& levels) {

@@ -5,17 +5,10 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
+#include "scene/bends.hpp"
+
 namespace napkin::scene {
-namespace {
-
-constexpr double cell = 8;
-
-template <class T>
-bool contains(const std::vector<T>& all, const T& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
-}  // namespace
 
 double Names::wire(const Lane& lane, double x, std::size_t next, std::optional<std::size_t> level) {
   const auto text = lane.wire ? short_name(inks_.diagram.at(*lane.wire).name) : "1";

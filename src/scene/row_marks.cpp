@@ -10,8 +10,6 @@
 namespace napkin::scene {
 namespace {
 
-constexpr double cell = 8, line = 12;
-
 class RowDrawer {
  public:
   RowDrawer(const Inks& inks, const Row& row, Said& said, double least_work)
@@ -46,7 +44,7 @@ class RowDrawer {
   void separate(const Lanes& column, double from, double to) {
     for (std::size_t i = 1; i < column.size(); ++i) {
       if (!first_of_value(column, i)) continue;
-      const auto y = column[i].y - name_rise - line;
+      const auto y = column[i].y - name_rise - row_height;
       const Line dashes{{{from, y}, {to, y}}};
       const Mark mark{MarkKind::separator, dashes};
       drawn_.marks.push_back(mark);

@@ -5,13 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "diagram/contains.hpp"
+
 namespace napkin::scene {
 namespace {
-
-template <class T>
-bool contains(const std::vector<T>& all, const T& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
 
 using Values = std::vector<std::size_t>;
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "scene/bends.hpp"
+
 namespace napkin::scene {
 namespace {
 
-constexpr double cell = 8, rise = 11;
+constexpr double rise = 11;
 constexpr double most_words = 40 * cell;
 
 class Shape {

@@ -11,9 +11,9 @@ namespace {
 
 using Block = std::set<std::size_t>;  // statements
 
-class Everything {
+class AllCuts {
  public:
-  Everything(const Diagram& diagram, const Hardware& hardware, const Goal& goal)
+  AllCuts(const Diagram& diagram, const Hardware& hardware, const Goal& goal)
       : diagram_(diagram), hardware_(hardware), goal_(goal), count_(diagram.statements.size()) {}
 
   std::optional<std::pair<double, double>> run() {
@@ -126,7 +126,7 @@ class Everything {
 
 std::optional<std::pair<double, double>> search_all_cuts(const Diagram& diagram, const Hardware& hardware,
                                                          const Goal& goal) {
-  return Everything(diagram, hardware, goal).run();
+  return AllCuts(diagram, hardware, goal).run();
 }
 
 }  // namespace napkin

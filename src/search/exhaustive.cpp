@@ -6,9 +6,9 @@
 namespace napkin {
 namespace {
 
-class Everything {
+class Exhaustive {
  public:
-  Everything(const Space& space, const Scoring& scoring, Ranking& ranking)
+  Exhaustive(const Space& space, const Scoring& scoring, Ranking& ranking)
       : space_(space), streamed_(space.derivation), scoring_(scoring), ranking_(ranking) {}
 
   void shapes(const Partition& shape, std::size_t level) {
@@ -62,7 +62,7 @@ class Everything {
 Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, std::int64_t) {
   Ranking ranking{std::move(leaders), {}};
   const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
-  Everything(space, scoring, ranking).shapes(space.fixed, space.first);
+  Exhaustive(space, scoring, ranking).shapes(space.fixed, space.first);
   return ranking;
 }
 

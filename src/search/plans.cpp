@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "diagram/checked.hpp"
 #include "search/divided.hpp"
 #include "search/kernels.hpp"
 #include "search/prices.hpp"
@@ -43,8 +44,6 @@ bool beats(const Ranking& now, const Ranking& before) {
   if (now.leaders.best().empty() || before.leaders.best().empty()) return before.leaders.best().empty();
   return now.leaders.best().front() < before.leaders.best().front();
 }
-
-std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
 
 class Plans {
  public:
@@ -175,7 +174,7 @@ class Plans {
       costs.push_back(found.best.front().cost);
     }
     all.cost = total(std::move(costs));
-    for (const auto& found : all.kernels) all.candidates = plus(all.candidates, found.candidates);
+    for (const auto& found : all.kernels) all.candidates = saturating_add(all.candidates, found.candidates);
     all.evaluated = evaluated_;
     all.cuts = static_cast<std::int64_t>(cuts_.cuts.size());
     all.space = words();

@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "diagram/checked.hpp"
 #include "diagram/operands.hpp"
 #include "search/divisors.hpp"
 
@@ -116,9 +117,6 @@ class Continuations {
   std::vector<WireId> wires_;  // streamed so far
 };
 
-std::int64_t times(std::int64_t a, std::int64_t b) { return __builtin_mul_overflow(a, b, &a) ? INT64_MAX : a; }
-std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
-
 // Wires are split independently of each other once it is known which are streamed at which level; the order of a
 // level's streams is free.
 class Counter {
@@ -129,11 +127,11 @@ class Counter {
   }
   std::int64_t count(std::size_t level, std::size_t wire, std::size_t here) {
     if (level >= space_.hardware->levels.size()) return sizes();
-    if (wire == wires_.size()) return times(orders(here), count(level + 1, 0, 0));
+    if (wire == wires_.size()) return saturating_multiply(orders(here), count(level + 1, 0, 0));
     auto all = count(level, wire + 1, here);
     if (here < space_.most_streams && has(space_.streamed, wires_[wire])) {
       streams_[wire].push_back(level);
-      all = plus(all, count(level, wire + 1, here + 1));
+      all = saturating_add(all, count(level, wire + 1, here + 1));
       streams_[wire].pop_back();
     }
     return all;
@@ -153,7 +151,7 @@ class Counter {
     for (std::size_t i = 0; i < wires_.size() && all > 0; ++i) {
       const auto [known, fresh] = known_.try_emplace({wires_[i], streams_[i], outermost}, 0);
       if (fresh) known->second = chains(wires_[i], streams_[i], outermost);
-      all = times(all, known->second);
+      all = saturating_multiply(all, known->second);
     }
     return all;
   }
@@ -179,7 +177,7 @@ class Chains {
       all = count(std::min(extent, split.size), at + 1);
     } else {
       for (const auto size : piece_sizes(extent, space_.divisor(split)))
-        if (split.kind == SplitKind::group || size < extent) all = plus(all, count(size, at + 1));
+        if (split.kind == SplitKind::group || size < extent) all = saturating_add(all, count(size, at + 1));
     }
     return known_[{extent, at}] = all;
   }

@@ -10,7 +10,7 @@ namespace napkin {
 namespace {
 
 constexpr std::size_t width = 100;
-constexpr std::size_t indent = 4;  // of a continued line
+constexpr std::size_t continued_indent = 4;  // of a continued line
 
 // Code points, as columns are counted everywhere else.
 std::size_t length(const std::string& text) {
@@ -75,9 +75,9 @@ std::string wrapped(const std::string& text) {
   while (text.size() - from > room) {
     const auto at = find_break(text, depth, from, room);
     if (at == std::string::npos) break;
-    result += text.substr(from, at - from) + "\n" + std::string(indent, ' ');
+    result += text.substr(from, at - from) + "\n" + std::string(continued_indent, ' ');
     from = at + 1;
-    room = width - indent;
+    room = width - continued_indent;
   }
   return result + text.substr(from);
 }
