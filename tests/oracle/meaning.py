@@ -139,7 +139,8 @@ class Evaluator:
         f, least = FUNCTIONS[node[1]]
         if node[1] == "relu":
             return Named(axes, extreme_of(a, exact(0), True))
-        return Named(axes, self.arithmetic.function(a, f, least))
+        found = self.arithmetic.function(a, f, least)
+        return Named(axes, self.arithmetic.without_exponential(a, found) if node[1] == "sigmoid" else found)
 
     def on_reduce(self, node):
         value = self.evaluate(node[3])

@@ -100,8 +100,13 @@ class Arithmetic:
         radius = np.where(overflows | np.isinf(a.radius), np.inf, radius)
         return self.rounded(value, radius, units)
 
+    def without_exponential(self, a, found):
+        """A sigmoid, 1 / (1 + exp(-a)), is zero where the exponential leaves the format."""
+        leaves = -a.value + a.radius > math.log(float(self.form.greatest))
+        return Ranged(found.value, np.where(leaves, np.maximum(found.radius, np.abs(found.value)), found.radius))
+
     def total(self, a, axes):
-        """A sum over axes of the arrays, in any order."""
+        """A sum over axes of the arrays, in any order. Roundings are random, but of equal numbers they are alike."""
         value = np.sum(a.value, axes)
         count = np.size(a.value) / max(np.size(value), 1)
         sure = np.all(np.isfinite(a.radius), axes)
@@ -109,7 +114,8 @@ class Arithmetic:
         if count <= 1 or whole(a):
             return Ranged(value, radius)
         finite = np.where(np.isfinite(a.value), np.abs(a.value), 0)
-        steps = 1 + math.sqrt(count)
+        alike = np.max(finite, axes) == np.min(finite, axes)
+        steps = 1 + np.where(alike, count / 2, math.sqrt(count))
         grown = radius + steps * self.form.roundoff * np.sum(finite, axes) + self.form.tiny
         beyond = np.sum(finite, axes) + radius > self.form.greatest
         grown = np.where(np.sum(np.where(a.radius == 0, finite, np.inf), axes) == 0, radius, grown)
