@@ -32,16 +32,16 @@ class Divider {
   }
 
   std::optional<Divided> run() {
-    for (const auto& column : programs_.before) write(column, true, leaves(column));
+    for (const auto& column : programs_.before) write(column, Of::all_parts, leaves(column));
     for (const auto* list : {&programs_.init, &programs_.piece, &programs_.absorb})
-      for (const auto& column : *list) write(column, true, false);
+      for (const auto& column : *list) write(column, Of::a_part, false);
     parts_ = statements_.size();
     for (const auto& state : programs_.state) states_.push_back(known_.at(state.array));
     for (const auto& column : programs_.merge)
       if (!merge(column)) return std::nullopt;
     for (const auto& state : programs_.state)
       if (!merged_.contains(state.array)) return std::nullopt;
-    for (const auto& column : programs_.finish) write(column, false, leaves(column));
+    for (const auto& column : programs_.finish) write(column, Of::the_whole, leaves(column));
     if (!assemble()) return std::nullopt;
     return std::move(made_);
   }
@@ -117,7 +117,10 @@ class Divider {
   bool leaves(const Column& column) const {
     return std::ranges::find(derivation_.outputs, column.output) != derivation_.outputs.end();
   }
-  void write(const Column& column, bool of_part, bool leaves) {
+  // What is there before the parts is the same for all of them; a part's state has the part's wire even where it
+  // happens to be the same for every part, as a count is.
+  enum class Of : std::uint8_t { all_parts, a_part, the_whole };
+  void write(const Column& column, Of of, bool leaves) {
     const auto& array = diagram().at(column.output);
     std::optional<ExprId> old;
     if (column.carried) old = rewritten(read_whole(diagram(), *column.carried));
@@ -126,11 +129,11 @@ class Divider {
     if (column.fold) value = reduced(column, value);
     if (old && !(is_number(*old) && std::get<Constant>(diagram().at(*old).node).value == column.fold->identity))
       value = diagram().intern(Apply{column.fold->combine, {*old, value}});
-    if (!leaves && (is_number(value) || is_alias(value, array, of_part))) {
+    if (!leaves && (is_number(value) || is_alias(value, array, of == Of::a_part))) {
       known_[column.output] = value;
       return;
     }
-    known_[column.output] = state(column.output, value, of_part && depends_on_part(value), leaves || !of_part);
+    known_[column.output] = state(column.output, value, of == Of::a_part, leaves || of == Of::the_whole);
   }
   ExprId reduced(const Column& column, ExprId value) {
     std::vector<WireId> over;
@@ -144,10 +147,6 @@ class Divider {
     if (!access || !made_by_us_.contains(access->array)) return false;
     const auto& own = made_.diagram.at(access->array);
     return own.type == as.type && own.wires.size() == as.wires.size() + (of_part ? 1 : 0);
-  }
-  bool depends_on_part(ExprId value) {
-    const auto free = free_wires(diagram(), value);
-    return std::ranges::find(free, part_) != free.end();
   }
   // A statement; returns how its array is read at its own place. An array of the file gets its value by the statement
   // that `finishes` it alone: what a part leaves has an array of its own, even where it is the same for every part.

@@ -34,6 +34,10 @@ std::variant<DividedPartition, Refused> divide(const Diagram& diagram, const Der
     return Refused{fmt::format("the states of the parts of `{}` cannot be written as statements", name),
                    {},
                    fmt::format("stream `{}` instead", name)};
+  if (made->parts.empty())
+    return Refused{fmt::format("what is finished needs nothing of the parts of `{}`", name),
+                   {},
+                   fmt::format("stream `{}` instead, or leave it whole", name)};
   DividedPartition divided{std::move(made->diagram), std::move(made->parts), std::move(made->merging), partition};
   for (auto& each : divided.partition.splits)
     if (each.wire == split.wire) each.wire = made->inside;

@@ -6,13 +6,12 @@
 #include <limits>
 
 #include "derive/divide.hpp"
+#include "diagram/checked.hpp"
 #include "search/kernels.hpp"
 #include "search/prices.hpp"
 
 namespace napkin {
 namespace {
-
-std::int64_t plus(std::int64_t a, std::int64_t b) { return __builtin_add_overflow(a, b, &a) ? INT64_MAX : a; }
 
 // One kernel of the plan, divided.
 struct Trial {
@@ -143,7 +142,7 @@ class Division {
   // What cannot be faster is not searched to the end.
   std::optional<Trial> attempt(const Derivation& fused, WireId wire, std::int64_t parts, double seconds) {
     auto made = divide(found_.diagram, fused, wire, parts);
-    if (!made) return std::nullopt;
+    if (!made || made->parts.empty()) return std::nullopt;
     const Half partial = half(made->diagram, made->parts), merging = half(made->diagram, made->merging);
     auto first = search_half(partial, seconds - merging.least_s);
     if (!first) return std::nullopt;
@@ -204,7 +203,8 @@ class Division {
                                 .time_undivided_s = seconds(run),
                                 .time_s = trial.seconds()});
     found_.optimal = found_.optimal && trial.partial.optimal && trial.merging.optimal;
-    found_.candidates = plus(found_.candidates, plus(trial.partial.candidates, trial.merging.candidates));
+    found_.candidates =
+        saturating_add(found_.candidates, saturating_add(trial.partial.candidates, trial.merging.candidates));
     settle_saved(run, trial);
     for (auto& saved : found_.saved) saved.kernel = shifted(saved.kernel);
     for (std::size_t other = 0; other < found_.kernels.size(); ++other)

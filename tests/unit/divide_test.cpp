@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "diagram/assume.hpp"
+#include "napkin/search.hpp"
 #include "support/by_hand.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
@@ -96,6 +97,7 @@ TEST_CASE("a state that is the same for every part still merges") {
       "Y[q] = max[x](3)\noutput Y\n",
       "S[q] = sum[x](T[q, x])\nP[q, x] = softmax[x]((T[q, x] - S[q]) - T[q, x])\nY[q] = min[x](-2 * P[q, x])\n"
       "output Y\n",
+      "Y[q] = var[x](T[q, x] / max[x](abs(T[q, x])))\noutput Y\n",  // counts its terms
   };
   for (const auto& kernel : kernels) {
     CAPTURE(kernel);
@@ -231,4 +233,16 @@ TEST_CASE("a group of a streamed axis by hand is a kernel of parts and one that 
   const auto refused = divide(diagram, *derivation, unequal, *group);
   CHECK(std::get<Refused>(refused).reason ==
         "the parts of `x` are merged and have to be equal: 1000 does not divide 65536");
+}
+
+TEST_CASE("a group by hand whose parts leave nothing that is needed is refused") {
+  const auto diagram = read_text(head + "Y[q] = max[x](abs(T[q, x] / max[x](abs(T[q, x])))^3)\noutput Y\n");
+  const auto derivation = derived(diagram);
+  const Partition written{{{SplitKind::group, *find_wire(diagram, "x"), 12, 1}}};
+  const auto made = divide(diagram, *derivation, written, 0);
+  CHECK(std::get<Refused>(made).reason == "what is finished needs nothing of the parts of `x`");
+  const auto found = search(read_text("diagram t\naxis q = 1\naxis x = 400000\ninput T: f32[q, x]\n"
+                                      "Y[q] = max[x](abs(T[q, x] / max[x](abs(T[q, x])))^3)\noutput Y\n"),
+                            read_machine("h100-sxm5"), {});
+  for (const auto& kernel : found.plan.kernels) CHECK(!kernel.derivation->statements.empty());
 }
