@@ -103,12 +103,21 @@ Sum Algebra::atom(ExprId e, std::vector<Moved> moved) {
 }
 
 // Pieces plus finished reductions, and nothing that mixes them but a factor that all pieces have.
-bool Algebra::is_shift(const Sum& sum) const {
-  if (!keeps_shifts_ || sum.size() < 2 || sum.size() > most_terms || !dependence(sum).mixed()) return false;
+bool Algebra::is_shift(const Sum& given) {
+  if (!keeps_shifts_ || given.size() < 2 || given.size() > most_terms || !dependence(given).mixed()) return false;
+  const Sum sum = with_exponentials_as_factors(given);
   const auto alone = [](const Term& t) { return !t.cast && t.exponent.empty() && t.guards.empty(); };
   if (!std::ranges::all_of(sum, alone)) return false;
   if (std::ranges::none_of(sum, [&](const Term& t) { return dependence(t).mixed(); })) return true;
   return common_factor(sum) && std::ranges::any_of(sum, [&](const Term& t) { return !dependence(t).piece; });
+}
+Sum Algebra::with_exponentials_as_factors(Sum sum) {
+  for (auto& term : sum) {
+    if (term.cast || term.exponent.empty() || dependence(term.exponent).state) continue;
+    const ExprId power = build(std::exchange(term.exponent, {}));
+    term.factors = combined(term.factors, {{apply("exp", {power}), 1}});
+  }
+  return sum;
 }
 bool Algebra::is_shift(ExprId e) {
   const auto* apply = std::get_if<Apply>(&diagram_.at(e).node);

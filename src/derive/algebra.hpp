@@ -43,6 +43,7 @@ class Algebra {
     std::vector<ExprId> over, under;
   };
   Product parts(const Term&);
+  Factors with_quotients(const Factors&);
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
   ExprId product(const Product&);
 
@@ -75,7 +76,9 @@ class Algebra {
   // Products of pieces and finished reductions, with what is the same at every position: what all that varies with the
   // piece is multiplied with.
   std::optional<Factors> common_factor(const Sum&) const;
-  bool is_shift(const Sum&) const;
+  bool is_shift(const Sum&);
+  // Exponentials that a piece determines alone are factors like any other.
+  Sum with_exponentials_as_factors(Sum);
 
   ExprId all_of(const Guards&);
   Guards either(const Guards&, const Guards&);  // of a sum of terms with the same finished factors

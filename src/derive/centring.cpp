@@ -228,8 +228,8 @@ std::optional<Sum> StateAnalysis::sum_about_centre(const Column& column, const S
                                                    const std::vector<WireId>& over, const Sum& waiting) {
   if (algebra_.dependence(piece).state) return {};
   for (const auto& known : learnt_.centred) {
-    const Sum averaged = spread(times(known.body, known.weight));
-    const auto factor = ratio(averaged, spread(piece));
+    const Sum averaged = spread(algebra_.with_exponentials_as_factors(times(known.body, known.weight)));
+    const auto factor = ratio(averaged, spread(algebra_.with_exponentials_as_factors(piece)));
     if (!factor) continue;
     const auto reference = reference_for({known.weight}, over, waiting);
     if (!rounds_alike(column, piece, reference)) return {};

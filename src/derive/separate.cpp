@@ -1,6 +1,7 @@
 // Terms to what a piece determines and what finished reductions determine, and back to expressions; see algebra.hpp.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "derive/algebra.hpp"
 
@@ -60,12 +61,28 @@ ExprId Algebra::powered(ExprId base, double power) {
   return apply("^", {base, diagram_.intern(Constant{power})});
 }
 
+// a^k / b^k is (a / b)^k: the powers of two large numbers need not be within range where that of their quotient is.
+Factors Algebra::with_quotients(const Factors& factors) {
+  std::map<double, Product> by_power;
+  for (const auto& [base, power] : factors)
+    if (std::abs(power) > 1) (power > 0 ? by_power[power].over : by_power[-power].under).push_back(base);
+  Factors all;
+  for (const auto& [base, power] : factors) {
+    const auto found = by_power.find(std::abs(power));
+    if (found == by_power.end() || found->second.over.empty() || found->second.under.empty())
+      all.push_back({base, power});
+    else if (found->second.over[0] == base)
+      all.push_back({product(found->second), power});
+  }
+  return all;
+}
+
 Algebra::Product Algebra::parts(const Term& term) {
   Product all;
   const double size = std::abs(term.coefficient);
   if (size != 1) all.over.push_back(diagram_.intern(Constant{size}));
   const auto put = [&](const Factors& factors, Product& to) {
-    for (const auto& [base, power] : factors)
+    for (const auto& [base, power] : with_quotients(factors))
       (power > 0 ? to.over : to.under).push_back(powered(base, std::abs(power)));
   };
   const auto exponential = [&](Product& to) {

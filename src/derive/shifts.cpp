@@ -74,7 +74,8 @@ std::optional<Shifted> StateAnalysis::shifted(const Term& term) {
   return found.rounded && !single ? std::nullopt : std::optional(found);
 }
 
-Shifted::Part StateAnalysis::shift_in(const Sum& sum, int power) {
+Shifted::Part StateAnalysis::shift_in(const Sum& given, int power) {
+  const Sum sum = algebra_.with_exponentials_as_factors(given);
   Shifted::Part part{{}, {}, power, {}, {}};
   for (const auto& term : sum) (algebra_.dependence(term).piece ? part.body : part.offset).push_back(term);
   if (std::ranges::none_of(sum, [&](const Term& t) { return algebra_.dependence(t).mixed(); })) return part;
