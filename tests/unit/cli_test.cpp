@@ -334,3 +334,16 @@ TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused")
   CHECK(refused.code == 1);
   CHECK(refused.err.find("error[E0303]: the parts of `x` are merged and have to be equal") != std::string::npos);
 }
+
+TEST_CASE("powers of quotients stay within range in parts that are merged") {
+  test::Folder folder;
+  for (const auto* power :
+       {"max[x]((A[q, x] / max[x](abs(A[q, x])))^8)", "min[x]((A[q, x] / max[x](abs(A[q, x])))^7)"}) {
+    CAPTURE(power);
+    const auto file =
+        folder.write("t.nap", std::string("diagram t\naxis q = 8\naxis x = 40\ninput A: f32[q, x]\nY[q] = ") + power +
+                                  "\noutput Y\n");
+    const auto ran = test::run_cli({"verify", file, "--target", "toy", "--partition", "group x 10 at smem"});
+    CHECK(ran.code == 0);
+  }
+}
