@@ -7,7 +7,6 @@
 namespace napkin {
 namespace {
 
-constexpr std::size_t only_level = 1;
 constexpr double any_room = 1e30, any_length = 1e15;
 
 // The work that takes longest ideally, and its rate.

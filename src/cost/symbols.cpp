@@ -7,8 +7,6 @@
 namespace napkin {
 namespace {
 
-constexpr std::size_t level = 1;
-
 class Reader {
  public:
   // With `whole` no wire is cut.
@@ -101,11 +99,12 @@ class Reader {
 
 // What the paper counts, or what the largest column holds at the sizes as they stand.
 std::vector<std::size_t> held_at_level(const CostModel& model, const Reader& reader, const Assignment& at, Model kind) {
-  if (kind == Model::ideal) return level < model.ideal().size() ? model.ideal()[level] : std::vector<std::size_t>{};
+  if (kind == Model::ideal)
+    return only_level < model.ideal().size() ? model.ideal()[only_level] : std::vector<std::size_t>{};
   std::vector<std::size_t> largest;
   double most = -1;
   for (const auto& column : model.columns()) {
-    if (column.level != level) continue;
+    if (column.level != only_level) continue;
     auto held = column.held;
     const auto size = [&](std::size_t holding) { return value(reader.sum(model.holdings()[holding].values), at); };
     for (const auto& [a, b] : column.shared) std::erase(held, size(a) < size(b) ? a : b);
@@ -121,7 +120,7 @@ void add_sizes(Symbolic& all, const Reader& reader, const Kernel& shape) {
   for (const auto& axis : diagram.axes)
     if (axis.size) all.sizes[{SymbolKind::size, axis.name}] = static_cast<double>(*axis.size);
   for (const auto& split : shape.partition.splits) {
-    if (split.level != level) continue;
+    if (split.level != only_level) continue;
     const auto size = diagram.size(split.wire);
     const auto largest = static_cast<double>(size.value_or(INT64_MAX));
     all.largest[reader.piece(split)] = largest;
@@ -152,9 +151,9 @@ Symbolic symbols(const CostModel& model, const Kernel& shape, const Hardware& ha
   Symbolic all;
   const Reader reader(model, shape);
   add_sizes(all, reader, shape);
-  const bool in_values = hardware.levels.at(level).in_values;
+  const bool in_values = hardware.levels.at(only_level).in_values;
   for (const auto& transfer : model.transfers()) {
-    if (transfer.level != level) continue;
+    if (transfer.level != only_level) continue;
     for (const auto& term : reader.sum(transfer.values)) {
       all.transfers.push_back(term);
       all.weighted_transfers.push_back(Monomial{in_values ? 1.0 : transfer.bytes, {}} * term);

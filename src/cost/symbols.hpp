@@ -9,6 +9,8 @@
 
 namespace napkin {
 
+constexpr std::size_t only_level = 1;  // that products are asked of: the first below the outermost
+
 struct Symbolic {
   Posynomial transfers;           // in values
   Posynomial weighted_transfers;  // in bytes, or in values where the level counts values

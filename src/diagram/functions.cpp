@@ -57,24 +57,24 @@ constexpr std::array datatype_rows = {
 };
 
 constexpr double ln2 = 0.69314718055994530942;
-constexpr int as_call = 0, disjunction = 1, conjunction = 2, negation = 3, comparison = 4, sum = 5, product = 6,
-              as_sign = 7, exponent = 8;
+constexpr int as_call = 0, as_disjunction = 1, as_conjunction = 2, as_negation = 3, as_comparison = 4, as_sum = 5,
+              as_product = 6, as_sign = 7, as_power = 8;
 constexpr bool in_files = true, derived_only = false;
 using Arguments = const double*;
 
 // name, summary, arity, operations, unit, role, scale, positive, precedence, callable, cuda, cpp, value
 constexpr std::array pointwise_rows = {
-    Pointwise{"+", "sum of two numbers", 2, 1, Unit::fma, Role::add, 0, false, sum, in_files, "({0} + {1})",
+    Pointwise{"+", "sum of two numbers", 2, 1, Unit::fma, Role::add, 0, false, as_sum, in_files, "({0} + {1})",
               "({0} + {1})", [](Arguments a) { return a[0] + a[1]; }},
-    Pointwise{"-", "difference", 2, 1, Unit::fma, Role::subtract, 0, false, sum, in_files, "({0} - {1})", "({0} - {1})",
-              [](Arguments a) { return a[0] - a[1]; }},
-    Pointwise{"*", "product of two numbers", 2, 1, Unit::fma, Role::multiply, 0, false, product, in_files,
+    Pointwise{"-", "difference", 2, 1, Unit::fma, Role::subtract, 0, false, as_sum, in_files, "({0} - {1})",
+              "({0} - {1})", [](Arguments a) { return a[0] - a[1]; }},
+    Pointwise{"*", "product of two numbers", 2, 1, Unit::fma, Role::multiply, 0, false, as_product, in_files,
               "({0} * {1})", "({0} * {1})", [](Arguments a) { return a[0] * a[1]; }},
-    Pointwise{"/", "quotient", 2, 1, Unit::sfu, Role::divide, 0, false, product, in_files, "({0} / {1})", "({0} / {1})",
-              [](Arguments a) { return a[0] / a[1]; }},
+    Pointwise{"/", "quotient", 2, 1, Unit::sfu, Role::divide, 0, false, as_product, in_files, "({0} / {1})",
+              "({0} / {1})", [](Arguments a) { return a[0] / a[1]; }},
     Pointwise{"neg", "the number with its sign changed", 1, 1, Unit::fma, Role::negate, 0, false, as_sign, in_files,
               "(-{0})", "(-{0})", [](Arguments a) { return -a[0]; }},
-    Pointwise{"^", "power with a constant exponent", 2, 2, Unit::sfu, Role::power, 0, false, exponent, in_files,
+    Pointwise{"^", "power with a constant exponent", 2, 2, Unit::sfu, Role::power, 0, false, as_power, in_files,
               "napkin_power({0}, {1})", "napkin_power({0}, {1})", [](Arguments a) { return std::pow(a[0], a[1]); }},
     Pointwise{"exp", "e to the power of a number", 1, 1, Unit::sfu, Role::exponential, 1, true, as_call, in_files,
               "exp({0})", "napkin_exp({0})", [](Arguments a) { return std::exp(a[0]); }},
@@ -108,23 +108,23 @@ constexpr std::array pointwise_rows = {
               "napkin_min({0}, {1})", "napkin_min({0}, {1})", [](Arguments a) { return std::fmin(a[0], a[1]); }},
     Pointwise{"where", "b where a holds, else c", 3, 1, Unit::fma, Role::choose, 0, false, as_call, in_files,
               "({0} ? {1} : {2})", "({0} ? {1} : {2})", [](Arguments a) { return a[0] != 0 ? a[1] : a[2]; }},
-    Pointwise{"<", "less", 2, 1, Unit::fma, Role::compare, 0, true, comparison, in_files, "({0} < {1})", "({0} < {1})",
-              [](Arguments a) { return a[0] < a[1] ? 1.0 : 0.0; }},
-    Pointwise{"<=", "less or equal", 2, 1, Unit::fma, Role::compare, 0, true, comparison, in_files, "({0} <= {1})",
+    Pointwise{"<", "less", 2, 1, Unit::fma, Role::compare, 0, true, as_comparison, in_files, "({0} < {1})",
+              "({0} < {1})", [](Arguments a) { return a[0] < a[1] ? 1.0 : 0.0; }},
+    Pointwise{"<=", "less or equal", 2, 1, Unit::fma, Role::compare, 0, true, as_comparison, in_files, "({0} <= {1})",
               "({0} <= {1})", [](Arguments a) { return a[0] <= a[1] ? 1.0 : 0.0; }},
-    Pointwise{">", "greater", 2, 1, Unit::fma, Role::compare, 0, true, comparison, in_files, "({0} > {1})",
+    Pointwise{">", "greater", 2, 1, Unit::fma, Role::compare, 0, true, as_comparison, in_files, "({0} > {1})",
               "({0} > {1})", [](Arguments a) { return a[0] > a[1] ? 1.0 : 0.0; }},
-    Pointwise{">=", "greater or equal", 2, 1, Unit::fma, Role::compare, 0, true, comparison, in_files, "({0} >= {1})",
-              "({0} >= {1})", [](Arguments a) { return a[0] >= a[1] ? 1.0 : 0.0; }},
-    Pointwise{"==", "equal", 2, 1, Unit::fma, Role::compare, 0, true, comparison, in_files, "({0} == {1})",
+    Pointwise{">=", "greater or equal", 2, 1, Unit::fma, Role::compare, 0, true, as_comparison, in_files,
+              "({0} >= {1})", "({0} >= {1})", [](Arguments a) { return a[0] >= a[1] ? 1.0 : 0.0; }},
+    Pointwise{"==", "equal", 2, 1, Unit::fma, Role::compare, 0, true, as_comparison, in_files, "({0} == {1})",
               "({0} == {1})", [](Arguments a) { return a[0] == a[1] ? 1.0 : 0.0; }},
-    Pointwise{"!=", "not equal", 2, 1, Unit::fma, Role::compare, 0, true, comparison, in_files, "({0} != {1})",
+    Pointwise{"!=", "not equal", 2, 1, Unit::fma, Role::compare, 0, true, as_comparison, in_files, "({0} != {1})",
               "({0} != {1})", [](Arguments a) { return a[0] != a[1] ? 1.0 : 0.0; }},
-    Pointwise{"and", "both hold", 2, 1, Unit::fma, Role::logic, 0, true, conjunction, in_files, "({0} && {1})",
+    Pointwise{"and", "both hold", 2, 1, Unit::fma, Role::logic, 0, true, as_conjunction, in_files, "({0} && {1})",
               "({0} && {1})", [](Arguments a) { return a[0] != 0 && a[1] != 0 ? 1.0 : 0.0; }},
-    Pointwise{"or", "one of two holds", 2, 1, Unit::fma, Role::logic, 0, true, disjunction, in_files, "({0} || {1})",
+    Pointwise{"or", "one of two holds", 2, 1, Unit::fma, Role::logic, 0, true, as_disjunction, in_files, "({0} || {1})",
               "({0} || {1})", [](Arguments a) { return a[0] != 0 || a[1] != 0 ? 1.0 : 0.0; }},
-    Pointwise{"not", "does not hold", 1, 1, Unit::fma, Role::logic, 0, true, negation, in_files, "(!{0})", "(!{0})",
+    Pointwise{"not", "does not hold", 1, 1, Unit::fma, Role::logic, 0, true, as_negation, in_files, "(!{0})", "(!{0})",
               [](Arguments a) { return a[0] == 0 ? 1.0 : 0.0; }},
 };
 

@@ -22,7 +22,7 @@ constexpr std::size_t most_statements = 16;  // beyond, only kernels that stand 
 constexpr std::size_t most_steps = 20'000;
 constexpr std::int64_t most_searched = 1000;  // kernels
 // Partitions of all kernels together, some seconds; of diagrams that are not searched to the end anyway, one.
-constexpr std::int64_t most_evaluated = 5'000'000, most_evaluated_in_order = 1'000'000;
+constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
 constexpr std::int64_t alone_patience = 5'000;  // partitions of a statement alone, to have something to compare with
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
@@ -81,7 +81,7 @@ class Plans {
       const auto next = std::ranges::find_if(
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
-      const auto left = (exact_ ? most_evaluated : most_evaluated_in_order) - evaluated_;
+      const auto left = (exact_ ? most_of_a_cut : most_in_order) - evaluated_;
       if (searched_ >= most_searched || patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
@@ -184,7 +184,7 @@ class Plans {
   }
   Found kernel(std::size_t cut) const {
     const auto space = this->space(cuts_.cuts[cut]);
-    return goal_.top > 1 ? napkin::found(space, goal_, rank, most_evaluated)
+    return goal_.top > 1 ? napkin::found(space, goal_, rank, most_of_a_cut)
                          : napkin::found(space, goal_, *prices_[cut].ranking);
   }
   // To say by how much it does not fit.
@@ -194,7 +194,7 @@ class Plans {
       if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
     for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
       all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
-    return napkin::found(space(all), goal_, rank, most_evaluated);
+    return napkin::found(space(all), goal_, rank, most_of_a_cut);
   }
   std::string words() const {
     const std::string legal =
