@@ -2,6 +2,7 @@
 #include "derive/absorb.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "derive/trace.hpp"
 #include "derive/trial.hpp"
 #include "derive/updates.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
@@ -76,11 +78,48 @@ class Writer {
       if (found == found_.finished.end()) {
         finish_.emplace_back(i, column);
       } else if (!found_.arrays.contains(column.output)) {
-        const ExprId value = stored(column.output, algebra_.build(found->second));
+        const ExprId value = stored(column.output, as_written(column).value_or(algebra_.build(found->second)));
         finish_.emplace_back(i, Column{column.output, value, nullptr, {}, {}, {}});
         note_finish(column, value);
       }
     }
+  }
+  // A result in the file's own order of factors and brackets, which keeps numbers within range: where all that it reads
+  // is carried as it stands there is nothing to rearrange. What others read is rearranged with them.
+  std::optional<ExprId> as_written(const Column& column) {
+    const auto is_read = [&](const Column& other) {
+      const auto all = reads(scratch_, other);
+      return std::ranges::find(all, column.output) != all.end();
+    };
+    if (column.fold || std::ranges::any_of(columns_, is_read)) return {};
+    bool plain = true;
+    const std::function<ExprId(ExprId)> replaced = [&](ExprId e) -> ExprId {
+      if (std::holds_alternative<Access>(scratch_.at(e).node)) {
+        const auto finished = finished_as(e);
+        plain = plain && finished;
+        return finished.value_or(e);
+      }
+      return with_operands(scratch_, e, replaced);
+    };
+    const ExprId value = replaced(column.value);
+    return plain ? std::optional(value) : std::nullopt;
+  }
+  // What is read after the last piece in place of an access, if it is an array as well.
+  std::optional<ExprId> finished_as(ExprId access) const {
+    const auto array = std::get<Access>(scratch_.at(access).node).array;
+    const auto found = found_.finished.find(array);
+    if (found == found_.finished.end()) return is_free(array) ? std::optional(access) : std::nullopt;
+    if (found->second.size() != 1) return {};
+    const Term& term = found->second[0];
+    const bool alone = term.coefficient == 1 && term.factors.size() == 1 && term.factors[0].second == 1 &&
+                       term.exponent.empty() && term.rounded.empty() && !term.cast && term.guards.empty();
+    const bool reads = alone && std::holds_alternative<Access>(scratch_.at(term.factors[0].first).node);
+    return reads && read_whole(scratch_, array) == access ? std::optional(term.factors[0].first) : std::nullopt;
+  }
+  bool is_free(ArrayId array) const {
+    const auto made = std::ranges::find(columns_, array, &Column::output);
+    return made == columns_.end() ||
+           found_.kinds[static_cast<std::size_t>(made - columns_.begin())] == ColumnKind::free;
   }
   // A copy shows nothing.
   void note_finish(const Column& column, ExprId value) {

@@ -335,6 +335,21 @@ TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused")
   CHECK(refused.err.find("error[E0303]: the parts of `x` are merged and have to be equal") != std::string::npos);
 }
 
+TEST_CASE("a result is finished in the order of factors that the file has") {
+  test::Folder folder;
+  const auto file = folder.write("t.nap",
+                                 "diagram t\naxis q = 8\naxis x = 40\ninput A: f32[q, x]\ninput W: f32[q]\n"
+                                 "Y[q] = sum[x](A[q, x]) / W[q] * max[x](A[q, x])\n"
+                                 "Z[q] = W[q] * (sum[x](A[q, x] * A[q, x]) * (max[x](abs(A[q, x])) / 127))\n"
+                                 "output Y\noutput Z\n");
+  for (const auto* partition : {"stream x 7 at smem", "group x 10 at smem"}) {
+    CAPTURE(partition);
+    CHECK(test::run_cli({"verify", file, "--target", "toy", "--partition", partition}).code == 0);
+  }
+  const auto derived = test::run_cli({"derive", file});
+  CHECK(derived.out.find("Y = Y / W * m") != std::string::npos);
+}
+
 TEST_CASE("powers of quotients stay within range in parts that are merged") {
   test::Folder folder;
   for (const auto* power :
