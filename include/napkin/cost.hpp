@@ -102,7 +102,7 @@ struct Overrun {
   std::size_t level;
   double over;  // bytes, or values
   std::string array;
-  std::string what;  // "memory", "groups"
+  std::string what;  // "memory", "groups"; "launch": a core can run no block, why not is in `array`
 };
 
 // A loop that passes over pieces on which a mask lets nothing through.

@@ -1,6 +1,8 @@
 // Every team size that instructions allow, each with every overlap; the fastest that runs.
 #include "configure/deal.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -200,6 +202,18 @@ std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCo
   return time.bound == Resource::copy ? std::optional(core) : std::nullopt;
 }
 
+// Why a core can run no block, however the rows are dealt out.
+Overrun no_block(const Dealing& dealing, const Demand& demand) {
+  const auto& occupancy = dealing.best(demand).chosen().occupancy;
+  const auto& most = dealing.hardware().limits.registers_per_thread;
+  const bool registers = most && static_cast<double>(occupancy.registers_per_thread) > most->value;
+  return {dealing.step().core, 1,
+          registers ? fmt::format("a thread would need {} registers of {}", occupancy.registers_per_thread,
+                                  static_cast<std::int64_t>(most->value))
+                    : "too much " + occupancy.limited_by,
+          "launch"};
+}
+
 void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing) {
   const auto& hardware = dealing.hardware();
   const auto level = bounding_level(time, cost, hardware);
@@ -213,8 +227,10 @@ void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing
 void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, const Hardware& hardware) {
   const auto outer = without_idle_labels(down_to(kernel, level));
   const auto dealing = Dealing::of(outer, hardware, Model::machine);
-  const auto time = dealing ? launch_time(*dealing, demand_of(outer, hardware)) : std::nullopt;
-  if (!time) return;
+  if (!dealing) return;
+  const auto demand = demand_of(outer, hardware);
+  const auto time = launch_time(*dealing, demand);
+  if (!time) return cost.overruns.push_back(no_block(*dealing, demand));
   if (cost.energy_j && cost.time_s && hardware.idle_watts)
     *cost.energy_j += hardware.idle_watts->value * (time->seconds - *cost.time_s);
   cost.time_s = time->seconds;

@@ -129,9 +129,10 @@ Json overruns_json(const Hardware& hardware, const KernelCost& cost) {
     all.push_back({{"level", level.name},
                    {"what", overrun.what},
                    {"over", whole(overrun.over)},
-                   {"unit", overrun.what == "groups" ? "groups"
-                            : level.in_values        ? "values"
-                                                     : "bytes"},
+                   {"unit", overrun.what == "groups"   ? "groups"
+                            : overrun.what == "launch" ? "blocks"
+                            : level.in_values          ? "values"
+                                                       : "bytes"},
                    {"array", overrun.array}});
   }
   return all;

@@ -335,6 +335,13 @@ TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused")
   CHECK(refused.err.find("error[E0303]: the parts of `x` are merged and have to be equal") != std::string::npos);
 }
 
+TEST_CASE("a partition of which a core can run no block is refused, and says why") {
+  const auto ran = test::run_cli({"analyze", test::example("rbf_attention"), "--target", "h100-sxm5", "--partition",
+                                  "group q 32, stream x 216, q 8 at smem"});
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("no block can run: a thread would need 289 registers of 255") != std::string::npos);
+}
+
 TEST_CASE("a result is finished in the order of factors that the file has") {
   test::Folder folder;
   const auto file = folder.write("t.nap",
