@@ -104,22 +104,22 @@ class Writer {
     const ExprId value = replaced(column.value);
     return plain ? std::optional(value) : std::nullopt;
   }
-  // What is read after the last piece in place of an access, if it is an array as well.
-  std::optional<ExprId> finished_as(ExprId access) const {
+  // What is read after the last piece in place of an access. An exponential that waits belongs beside others, where
+  // large ones cancel.
+  std::optional<ExprId> finished_as(ExprId access) {
     const auto array = std::get<Access>(scratch_.at(access).node).array;
     const auto found = found_.finished.find(array);
-    if (found == found_.finished.end()) return is_free(array) ? std::optional(access) : std::nullopt;
-    if (found->second.size() != 1) return {};
-    const Term& term = found->second[0];
-    const bool alone = term.coefficient == 1 && term.factors.size() == 1 && term.factors[0].second == 1 &&
-                       term.exponent.empty() && term.rounded.empty() && !term.cast && term.guards.empty();
-    const bool reads = alone && std::holds_alternative<Access>(scratch_.at(term.factors[0].first).node);
-    return reads && read_whole(scratch_, array) == access ? std::optional(term.factors[0].first) : std::nullopt;
+    if (found == found_.finished.end()) return stands(array) ? std::optional(access) : std::nullopt;
+    const auto waits = [](const Term& term) { return !term.exponent.empty() || term.cast || !term.guards.empty(); };
+    if (std::ranges::any_of(found->second, waits) || read_whole(scratch_, array) != access) return {};
+    return algebra_.build(found->second);
   }
-  bool is_free(ArrayId array) const {
+  // Is an input, or made before or after the sweep.
+  bool stands(ArrayId array) const {
     const auto made = std::ranges::find(columns_, array, &Column::output);
-    return made == columns_.end() ||
-           found_.kinds[static_cast<std::size_t>(made - columns_.begin())] == ColumnKind::free;
+    if (made == columns_.end()) return true;
+    const auto kind = found_.kinds[static_cast<std::size_t>(made - columns_.begin())];
+    return kind == ColumnKind::free || kind == ColumnKind::finish;
   }
   // A copy shows nothing.
   void note_finish(const Column& column, ExprId value) {
