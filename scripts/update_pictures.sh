@@ -13,11 +13,11 @@ pictures() {
   cat <<'EOF'
 attention draw examples/attention.nap
 attention_h100 draw examples/attention.nap --target h100-sxm5 --partition flash2
-attention_transfers analyze examples/attention.nap --target h100-sxm5 --plot transfers
-attention_roofline analyze examples/attention.nap --target h100-sxm5 --plot roofline
-attention_timeline analyze examples/attention.nap --target h100-sxm5 --plot timeline
+attention_transfers analyze examples/attention.nap --target h100-sxm5 --partition "group q 64, d' 64, stream x 64 at smem" --plot transfers
+attention_roofline analyze examples/attention.nap --target h100-sxm5 --partition "group q 64, d' 64, stream x 64 at smem" --plot roofline
+attention_timeline analyze examples/attention.nap --target h100-sxm5 --partition "group q 64, d' 64, stream x 64 at smem" --plot timeline
 attention_turns analyze examples/attention.nap --target h100-sxm5 --partition flash2 --plot timeline
-attention_loops analyze examples/attention.nap --target h100-sxm5 --plot loops
+attention_loops analyze examples/attention.nap --target h100-sxm5 --partition "group q 64, d' 64, stream x 64 at smem" --plot loops
 matmul_rooms analyze examples/matmul.nap --target h100-sxm5 --plot rooms
 causal draw examples/causal.nap
 convolution draw examples/convolution.nap
@@ -27,8 +27,7 @@ EOF
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 while read -r name arguments; do
-  # shellcheck disable=SC2086  # arguments are words
-  "$program" $arguments --quiet -o "$work/$name.svg"
+  eval "\"\$program\" $arguments --quiet -o \"\$work/\$name.svg\""
   if [[ ! $check ]]; then
     cp "$work/$name.svg" "docs/pictures/$name.svg"
   elif ! cmp -s "$work/$name.svg" "docs/pictures/$name.svg"; then

@@ -222,6 +222,7 @@ class Divider {
     drop_unneeded();
     std::vector<ArrayId> used;
     for (const auto& statement : statements_) used.push_back(statement.output);
+    give_up_names(used);
     settle_names(diagram(), derivation_.file_arrays, used);
     std::vector<Statement> waiting;
     for (std::uint32_t i = 0; i < diagram().statements.size(); ++i)
@@ -246,6 +247,13 @@ class Divider {
       (static_cast<std::size_t>(at - statements_.begin()) < parts_ ? made_.parts : made_.merging).push_back({i});
     }
     return true;
+  }
+  // What only parts compute has the name that the whole had.
+  void give_up_names(const std::vector<ArrayId>& used) {
+    for (const auto id : derivation_.statements) {
+      const auto output = diagram().at(id).output;
+      if (std::ranges::find(used, output) == used.end()) diagram().at(output).name += " of the whole";
+    }
   }
   void drop_unneeded() {
     std::set<ArrayId> needed(derivation_.outputs.begin(), derivation_.outputs.end());

@@ -1,5 +1,5 @@
-// Where the grouped wires of a kernel give fewer blocks than there are cores, a streamed wire whose states merge is
-// divided into parts, a block each: two kernels, the second of which merges. Kept where the two together are faster.
+// A streamed wire whose states merge is divided into parts, blocks of their own: two kernels, the second of which
+// merges. Kept where the two together are faster.
 #include "search/divided.hpp"
 
 #include <algorithm>
@@ -60,7 +60,6 @@ class Division {
         if (!may_be_divided(begin, end)) continue;
         Run run{begin, end};
         run.fused = derive(found_.diagram, statements(run));
-        if (!leaves_cores_idle(run)) continue;
         auto trial = best_trial(run, seconds(run) - (best ? seconds(where) - best->seconds() : 0));
         if (trial) best = std::move(trial), where = std::move(run);
       }
@@ -72,12 +71,6 @@ class Division {
     for (auto k = begin; k < end; ++k)
       if (!candidate(k).cost.time_s || is_divided(k)) return false;
     return !shares_statements({begin, end});
-  }
-  // A kernel that leaves a quarter of the cores idle, or kernels that would, fused, for want of axes to group.
-  bool leaves_cores_idle(const Run& run) const {
-    const auto cores = hardware_.total(core_);
-    return (run.kernels() == 1 && 4 * blocks(run.begin) < 3 * cores) ||
-           groups_at_most(run) < static_cast<double>(cores);
   }
   // Positions of the wires that groups share out without computing anything twice.
   double groups_at_most(const Run& run) const {

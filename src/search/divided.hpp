@@ -1,11 +1,11 @@
-// A plan's streamed wires divided among cores that would stand idle.
+// A plan's streamed wires divided into parts that run side by side.
 #pragma once
 
 #include "napkin/search.hpp"
 
 namespace napkin {
 
-// The plan itself, or a faster one in which kernels that leave cores idle are divided along a wire whose states merge.
+// The plan itself, or a faster one in which kernels are divided along wires whose states merge.
 FoundPlan divided(FoundPlan, const Hardware&, const Goal&);
 
 }  // namespace napkin

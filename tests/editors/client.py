@@ -130,7 +130,7 @@ class Conversation(unittest.TestCase):
             limit = time.monotonic() + PATIENCE
             while "is being searched" in (told := editor.about("hover", (row, 6))["contents"]["value"]):
                 self.assertLess(time.monotonic(), limit)
-            self.assertIn("on `h100-sxm5`, in the kernel of `O`", told)
+            self.assertIn("on `h100-sxm5`, in the kernel of `n`, `l`, `O2`", told)
             self.assertRegex(told, r"\| smem \| `K_smem` \| \d+ x \d+ \| \d+ KiB \|")
             editor.ask("shutdown")
             editor.tell("exit")

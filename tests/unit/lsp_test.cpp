@@ -223,7 +223,7 @@ TEST_CASE("hover tells at which levels the plan holds an array", "[lsp]") {
   };
   const auto told = [&](const std::string& word) { return told_on("h100-sxm5", word); };
   const auto keys = told("K[x, d])");
-  has(keys, "on `h100-sxm5`, in the kernel of `O`");
+  has(keys, "on `h100-sxm5`, in the kernel of `n`, `l`, `O2`");  // of a part of the keys
   has(keys, "| gmem | all of it | 4096 x 128 | 1 MiB |");
   has(keys, "| smem | `K_smem` |");
   const auto scores = told("S[q, x]");

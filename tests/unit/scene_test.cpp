@@ -303,7 +303,7 @@ TEST_CASE("a film begins with what was written, and says what a machine made of 
   CHECK(has(film.out.substr(first, second - first), "softmax"));
   CHECK(!has(film.out.substr(first, second - first), "x_part"));
   CHECK(has(film.out.substr(second), "parts side by side, merged by a kernel of their own"));
-  const auto whole = test::run_cli({"draw", test::example("attention"), "--derivation", "--target", "h100-sxm5"});
+  const auto whole = test::run_cli({"draw", test::example("multi_head"), "--derivation", "--target", "h100-sxm5"});
   CHECK(!has(whole.out, "for h100-sxm5"));
 }
 
