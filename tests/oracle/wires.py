@@ -2,6 +2,12 @@
 from language import Statement, children, expand, rebuilt, text_of
 
 
+def axes_in(node):
+    """Axes whose positions or sizes an expression reads, those of its own reductions among them."""
+    own = {node[1]} if node[0] in ("position", "size") else set()
+    return own.union(*(axes_in(child) for child in children(node)))
+
+
 class Wires:
     """Every use of an axis, joined with those that it meets, and named in order of appearance: d, d', .."""
 
@@ -33,8 +39,7 @@ class Wires:
 
     def visit(self, node, statement, scope, diagram):
         if node[0] == "reduce":
-            # A reduction that one statement says twice is the same reduction.
-            bound = {axis: ("bound", statement.name, text_of(node), axis) for axis in node[2]}
+            bound = self.bound(node, statement, scope)
             for use in bound.values():
                 self.appear(use)
             scope = dict(scope, **bound)
@@ -45,6 +50,12 @@ class Wires:
                     self.join(("array", node[1], axis), scope[axis])
         for child in children(node):
             self.visit(child, statement, scope, diagram)
+
+    @staticmethod
+    def bound(node, statement, scope):
+        """A reduction that one statement says twice is the same reduction, unless its axes stand for other uses."""
+        around = tuple(sorted((axis, scope[axis]) for axis in axes_in(node[3]) if axis in scope and axis not in node[2]))
+        return {axis: ("bound", statement.name, text_of(node), around, axis) for axis in node[2]}
 
     def name_all(self):
         names, used = {}, {}
@@ -62,16 +73,19 @@ class Wires:
 
     def statement_of_wires(self, statement):
         """A statement whose expression and left side name wires, with every `def` expanded."""
-        scope = {axis: self.names[self.root(("array", statement.name, axis))] for axis in statement.axes}
+        scope = {axis: ("array", statement.name, axis) for axis in statement.axes}
         value = self.renamed(statement.value, statement, scope)
-        return Statement(statement.name, statement.type, [scope[axis] for axis in statement.axes], value)
+        return Statement(statement.name, statement.type, [self.named(scope[axis]) for axis in statement.axes], value)
+
+    def named(self, use):
+        return self.names[self.root(use)]
 
     def renamed(self, node, statement, scope):
         kind = node[0]
         if kind in ("position", "size"):
-            return (kind, scope.get(node[1], node[1]))
+            return (kind, self.named(scope[node[1]]) if node[1] in scope else node[1])
         if kind == "reduce":
-            bound = {axis: self.names[self.root(("bound", statement.name, text_of(node), axis))] for axis in node[2]}
+            bound = self.bound(node, statement, scope)
             inside = self.renamed(node[3], statement, dict(scope, **bound))
-            return (kind, node[1], [bound[axis] for axis in node[2]], inside)
+            return (kind, node[1], [self.named(bound[axis]) for axis in node[2]], inside)
         return rebuilt(node, [self.renamed(child, statement, scope) for child in children(node)])
