@@ -204,7 +204,8 @@ std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCo
 
 // Why a core can run no block, however the rows are dealt out.
 Overrun no_block(const Dealing& dealing, const Demand& demand) {
-  const auto& occupancy = dealing.best(demand).chosen().occupancy;
+  const Deal deal = dealing.best(demand);
+  const auto& occupancy = deal.chosen().occupancy;
   const auto& most = dealing.hardware().limits.registers_per_thread;
   const bool registers = most && static_cast<double>(occupancy.registers_per_thread) > most->value;
   return {dealing.step().core, 1,
@@ -224,13 +225,14 @@ void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing
 
 }  // namespace
 
-void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, const Hardware& hardware) {
+std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level,
+                                       const Hardware& hardware) {
   const auto outer = without_idle_labels(down_to(kernel, level));
   const auto dealing = Dealing::of(outer, hardware, Model::machine);
-  if (!dealing) return;
+  if (!dealing) return {};
   const auto demand = demand_of(outer, hardware);
   const auto time = launch_time(*dealing, demand);
-  if (!time) return cost.overruns.push_back(no_block(*dealing, demand));
+  if (!time) return no_block(*dealing, demand);
   if (cost.energy_j && cost.time_s && hardware.idle_watts)
     *cost.energy_j += hardware.idle_watts->value * (time->seconds - *cost.time_s);
   cost.time_s = time->seconds;
@@ -240,6 +242,7 @@ void set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level, 
     if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;
   }
   name_bound(cost, *time, *dealing);
+  return {};
 }
 
 }  // namespace napkin

@@ -11,12 +11,14 @@ namespace {
 
 // In the ideal model too a launch takes what its configuration says.
 // Of the kernel down to a level, as set_launch_time() takes it and as the report configures it.
-void set_ideal_launch(KernelCost& cost, const Kernel& kernel, std::size_t level, const Hardware& hardware) {
+std::optional<Overrun> set_ideal_launch(KernelCost& cost, const Kernel& kernel, std::size_t level,
+                                        const Hardware& hardware) {
   const auto made = configure(down_to(kernel, level), cost, hardware, Model::ideal);
-  if (!made || !made->launch || !cost.time_s) return;
+  if (!made || !made->launch || !cost.time_s) return {};
   if (cost.energy_j && hardware.idle_watts)
     *cost.energy_j += hardware.idle_watts->value * (made->launch->time_s - *cost.time_s);
   cost.time_s = made->launch->time_s;
+  return {};
 }
 
 }  // namespace
@@ -24,9 +26,11 @@ void set_ideal_launch(KernelCost& cost, const Kernel& kernel, std::size_t level,
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
   auto kernel = make_kernel(space.derivation, partition);
   auto cost = estimate(kernel, *space.hardware, model);
-  if (space.hardware->core)
-    (model == Model::machine ? set_launch_time : set_ideal_launch)(
-        cost, kernel, std::max(*space.hardware->core, space.first - 1), *space.hardware);
+  if (!space.hardware->core) return {std::move(kernel), std::move(cost)};
+  const auto level = std::max(*space.hardware->core, space.first - 1);
+  const auto set_time = model == Model::machine ? set_launch_time : set_ideal_launch;
+  const auto stopped = set_time(cost, kernel, level, *space.hardware);
+  if (stopped && space.launches) cost.overruns.push_back(*stopped);  // other goals do not ask what cores can run
   return {std::move(kernel), std::move(cost)};
 }
 
