@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Climbs by hand: random partitions, improved step by step through the public commands alone, against what is called best.
+
+    tests/climb/climb.py --climbs 200 --steps 100 --seed 7 --jobs 2
+    tests/climb/climb.py --examples attention.nap --machines h100-sxm5 --climbs 20
+
+Nothing of napkin's search is known here: a partition is a text, and its time is what `napkin analyze --partition` says. A
+climb begins at a random partition of a diagram on a machine, changes one thing at a time and goes on from what is no
+slower. Where a plan is called optimal no climb may be faster by more than half a per cent; where a gap is stated, by no
+more than the gap as well. FINER lists where pieces finer than the search's multiples are faster still.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import subprocess
+import sys
+
+TOLERANCE = 0.005  # that times of plans and of the same partitions by hand may be apart
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Plans that are beaten by partitions outside the stated space, whose pieces are no whole rows of a team or lines of memory.
+FINER = {
+    ("attention.nap", "a100-sxm4-80"), ("attention.nap", "rtx4090"), ("attention.nap", "rtx3090"), ("causal.nap", "a100-sxm4-80"),
+    ("causal.nap", "rtx4090"), ("causal.nap", "rtx3090"), ("rbf_attention.nap", "rtx4090"), ("rmsnorm_projection.nap", "h100-sxm5"),
+    ("rmsnorm_projection.nap", "h200-sxm"), ("sliding_window.nap", "rtx4090"), ("sliding_window.nap", "a100-sxm4-80"),
+    ("sliding_window.nap", "rtx3090"), ("spherical.nap", "a100-sxm4-80"), ("spherical.nap", "rtx4090"), ("variance.nap", "h200-sxm"),
+    ("block_sparse.nap", "rtx4090"), ("block_sparse.nap", "a100-sxm4-80"), ("block_sparse.nap", "rtx3090"),
+    ("matmul.nap", "h100-sxm5"), ("matmul.nap", "h200-sxm"), ("matmul.nap", "a100-sxm4-80"),
+    ("matmul_bias_relu.nap", "h100-sxm5"), ("matmul_bias_relu.nap", "h200-sxm"), ("matmul_bias_relu.nap", "a100-sxm4-80"),
+    ("convolution.nap", "h100-sxm5"), ("convolution.nap", "h200-sxm"), ("convolution.nap", "a100-sxm4-80"),
+    ("convolution.nap", "rtx4090"), ("convolution.nap", "rtx3090"),
+}
+SIZES = [1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512, 768, 1024, 2048, 4096, 8192]
+
+
+def analyze(options, example, machine, partition=None):
+    """The JSON of `napkin analyze`, or None where it refuses the partition."""
+    command = [options.napkin, "analyze", example, "--target", machine, "--format", "json", "-q"]
+    command += ["--partition", partition] if partition else []
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if ran.returncode not in (0, 1, 2, 3) or (ran.returncode and not partition):
+        raise RuntimeError("%s: exit %d\n%s" % (" ".join(command), ran.returncode, ran.stderr))
+    return json.loads(ran.stdout) if ran.returncode == 0 else None
+
+
+def seconds(report):
+    """The time of a report whose kernels all fit; None otherwise."""
+    if report is None or not all(kernel["fits"] for kernel in report["kernels"]):
+        return None
+    times = [kernel["time_s"] for kernel in report["kernels"]]
+    return None if any(time is None for time in times) else sum(times)
+
+
+class Climb:
+    """One climb; `best` is the fastest partition that it has seen, `time` what that takes."""
+
+    def __init__(self, options, example, machine, level, plan, seed):
+        self.options, self.example, self.machine, self.level = options, example, machine, level
+        self.random = random.Random(seed)
+        self.sizes = {axis: size for axis, size in plan["sizes"].items() if not axis.endswith(("_part", "_in_part"))}
+        self.time, self.best, self.asked = None, None, {}
+
+    def text(self, splits):
+        return "; ".join("%s %s %d at %s" % (kind, axis, size, self.level) for kind, axis, size in splits)
+
+    def price(self, splits):
+        text = self.text(splits)
+        if text not in self.asked:
+            self.asked[text] = seconds(analyze(self.options, self.example, self.machine, text)) if splits else None
+        return self.asked[text]
+
+    def size_for(self, axis):
+        return min(self.random.choice(SIZES), self.sizes[axis])
+
+    def split(self):
+        axis = self.random.choice(sorted(self.sizes))
+        return (self.random.choice(["group", "group", "stream"]), axis, self.size_for(axis))
+
+    def start(self):
+        """A random partition that runs."""
+        for _ in range(60):
+            splits = self.ordered([self.split() for _ in range(self.random.randint(1, 4))])
+            if self.price(splits) is not None:
+                return splits
+        return None
+
+    @staticmethod
+    def ordered(splits):
+        """Groups stand before streams; one of a kind for an axis."""
+        seen, all_of = set(), []
+        for split in sorted(splits, key=lambda split: split[0]):
+            if split[:2] not in seen:
+                seen.add(split[:2])
+                all_of.append(split)
+        return all_of
+
+    def changed(self, splits):
+        splits = list(splits)
+        at = self.random.randrange(len(splits))
+        kind, axis, size = splits[at]
+        move = self.random.choice(["near", "near", "near", "any", "add", "drop", "swap", "kind"])
+        if move == "near":
+            step = self.random.choice([size, -size // 2, 8, -8, 16, -16, 32, -32, 64, -64])
+            splits[at] = (kind, axis, max(1, min(size + step, self.sizes[axis])))
+        elif move == "any":
+            splits[at] = (kind, axis, self.size_for(axis))
+        elif move == "add":
+            splits.append(self.split())
+        elif move == "drop" and len(splits) > 1:
+            splits.pop(at)
+        elif move == "swap":
+            other = self.random.randrange(len(splits))
+            splits[at], splits[other] = splits[other], splits[at]
+        elif move == "kind":
+            splits[at] = ("stream" if kind == "group" else "group", axis, size)
+        return self.ordered(splits)
+
+    def run(self):
+        here = self.start()
+        if here is None:
+            return self
+        self.time, self.best = self.price(here), here
+        for _ in range(self.options.steps):
+            other = self.changed(here)
+            time = self.price(other)
+            if time is not None and time <= self.price(here):
+                here = other
+                if time < self.time:
+                    self.time, self.best = time, other
+        return self
+
+
+def allowed(plan):
+    """By which share a climb may be faster than the plan."""
+    if plan["search"]["optimal"]:
+        return TOLERANCE
+    gap = plan["search"]["gap"]
+    return None if gap is None else gap + TOLERANCE
+
+
+def climb(options, job):
+    example, machine, level, plan, seed = job
+    return Climb(options, example, machine, level, plan, seed).run()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--napkin", default=os.path.join(ROOT, "build/release/napkin"))
+    parser.add_argument("--climbs", type=int, default=200)
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--examples", nargs="*", default=sorted(os.listdir(os.path.join(ROOT, "examples"))))
+    parser.add_argument("--machines", nargs="*",
+                        default=["a100-sxm4-80", "h100-sxm5", "h200-sxm", "rtx4090", "rtx3090"])
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    examples = [name for name in options.examples if name.endswith(".nap")]
+    plans, jobs = {}, []
+    for number in range(options.climbs):
+        example, machine = os.path.join(ROOT, "examples", rng.choice(examples)), rng.choice(options.machines)
+        if (example, machine) not in plans:
+            plans[example, machine] = analyze(options, example, machine)
+        jobs.append((example, machine, "smem", plans[example, machine], options.seed * 100003 + number))
+    won, failed, run = {}, 0, 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for job, done in zip(jobs, pool.map(lambda job: climb(options, job), jobs)):
+            if done.time is None:
+                continue
+            run += 1
+            key, planned = job[:2], seconds(job[3])
+            if done.time < planned * (1 - TOLERANCE) and done.time < won.get(key, (planned, ""))[0]:
+                won[key] = (done.time, done.text(done.best))
+    for (example, machine), (time, text) in sorted(won.items()):
+        plan = plans[example, machine]
+        planned, most = seconds(plan), allowed(plan)
+        wrong = most is not None and time < planned * (1 - most)
+        known = (os.path.basename(example), machine) in FINER
+        failed += wrong and not known
+        print("%-5s %s on %s: %.4g us by hand, %.4g us planned (%s): %s" % (
+            "finer" if wrong and known else "WRONG" if wrong else "", os.path.basename(example), machine, 1e6 * time, 1e6 * planned,
+            "optimal" if plan["search"]["optimal"] else "gap %s" % plan["search"]["gap"], text))
+    print("%d climbs of %d steps on %d pairs of a diagram and a machine: %d plans beaten, %d of them against what is said" % (
+        run, options.steps, len(plans), len(won), failed))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
