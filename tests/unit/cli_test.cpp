@@ -335,6 +335,29 @@ TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused")
   CHECK(refused.err.find("error[E0303]: the parts of `x` are merged and have to be equal") != std::string::npos);
 }
 
+TEST_CASE("in the ideal model a launch has one time, and its units take no longer") {
+  for (const auto* name : {"attention", "matmul", "causal", "multi_head"}) {
+    CAPTURE(name);
+    const auto ran = test::run_cli(
+        {"analyze", test::example(name), "--target", "h100-sxm5", "--model", "ideal", "--format", "json"});
+    REQUIRE(ran.code == 0);
+    const auto json = nlohmann::json::parse(ran.out);
+    for (const auto& kernel : json["kernels"]) {
+      const double seconds = kernel["time_s"];
+      CHECK(kernel["configuration"]["launch"]["time_s"] == seconds);
+      for (const auto& unit : kernel["units"]) CHECK(unit["time_s"].get<double>() <= seconds * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("what does not fit is not set beside a bound of what does") {
+  const auto ran = test::run_cli(
+      {"analyze", test::example("attention"), "--target", "h100-sxm5", "--partition", "group q 1024 at smem"});
+  CHECK(ran.code == 1);
+  CHECK(ran.out.find("every program that fits moves at least") != std::string::npos);
+  CHECK(ran.out.find("this one does not, and moves") != std::string::npos);
+}
+
 TEST_CASE("a partition of which a core can run no block is refused, and says why") {
   const auto ran = test::run_cli({"analyze", test::example("rbf_attention"), "--target", "h100-sxm5", "--partition",
                                   "group q 32, stream x 216, q 8 at smem"});
