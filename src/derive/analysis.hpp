@@ -32,6 +32,7 @@ class StateAnalysis {
   // What stands in place of a read: the definition of a mixed column, the finished value of a reduction.
   std::optional<Sum> definition(ExprId e);
   // A piece that is an exponential is written out, so that its exponent is seen.
+  bool has_exponentials(const Column&);
   std::optional<Sum> exponential(const Column& column);
   std::optional<Sum> defined(const Column& column);
 
@@ -282,6 +283,7 @@ class StateAnalysis {
   Kinds kinds_;
 
   std::map<ArrayId, const Column*> producer_;
+  std::map<ArrayId, bool> exponentials_;  // whether what makes them has any
   const Column* deriving_ = nullptr;  // whose branch a column may be
   std::optional<ExprId> counted_;     // within choices: the condition on positions that an extreme is taken over
   std::set<ArrayId> positive_;

@@ -3,6 +3,7 @@
 
 #include "derive/analysis.hpp"
 #include "derive/refusals.hpp"
+#include "diagram/operands.hpp"
 
 namespace napkin {
 
@@ -50,7 +51,23 @@ std::optional<Sum> StateAnalysis::definition(ExprId e) {
   return kinds_.piece(access.array) && writes_exponentials_ ? exponential(*producer_.at(access.array)) : std::nullopt;
 }
 
+// Asked of every array once: what is written out would be asked again for every time that it is read.
+bool StateAnalysis::has_exponentials(const Column& column) {
+  const auto [known, fresh] = exponentials_.try_emplace(column.output, false);
+  if (!fresh) return known->second;
+  const bool has = any_part(scratch_, column.value, [&](ExprId part) {
+    const auto& node = scratch_.at(part).node;
+    if (const auto* apply = std::get_if<Apply>(&node))
+      return apply->function->role == Role::exponential || apply->function == find_pointwise("expdiff");
+    const auto* access = std::get_if<Access>(&node);
+    const auto made = access ? producer_.find(access->array) : producer_.end();
+    return made != producer_.end() && has_exponentials(*made->second);
+  });
+  return exponentials_[column.output] = has;
+}
+
 std::optional<Sum> StateAnalysis::exponential(const Column& column) {
+  if (!has_exponentials(column)) return {};
   auto sum = defined(column);
   if (!sum || std::ranges::none_of(*sum, [](const Term& t) { return !t.exponent.empty(); })) return {};
   return sum;

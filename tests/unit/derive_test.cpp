@@ -1,12 +1,15 @@
 // The derivation of the streams people know, from diagrams written in several ways.
 #include "napkin/derive.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
 
 #include "napkin/syntax.hpp"
 #include "support/catch.hpp"
+#include "support/read.hpp"
 
 using namespace napkin;
 
@@ -402,4 +405,15 @@ TEST_CASE("what is in f64 is reduced in f64") {
 TEST_CASE("fractions are summed into whole numbers without rounding each piece") {
   CHECK(computed_types("Y: i32[q] = sum[x](I[q, x] * x + I[q, x]); output Y") == std::set{Datatype::i32});
   CHECK(computed_types("Y: i32[q] = sum[x](I[q, x] / (1 + x)); output Y") == std::set{Datatype::i32, Datatype::f64});
+}
+
+TEST_CASE("a long chain of statements that read the one before several times is derived in moments") {
+  std::string text = "diagram chain; axis a = 64; axis b = 64; input C0: f32[a, b]\n";
+  for (int i = 1; i <= 24; ++i)
+    text += fmt::format("C{0}[a, b] = C{1}[a, b] * C{1}[a, b] + C{1}[a, b]\n", i, i - 1);
+  const auto diagram = read_text(text + "S[a] = sum[b](C24[a, b])\noutput S\n");
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  const auto derivation = derive(diagram, all);
+  CHECK(std::holds_alternative<Streamable>(derivation.find(*find_wire(diagram, "b"))->stream));
 }
