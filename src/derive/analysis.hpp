@@ -284,8 +284,8 @@ class StateAnalysis {
 
   std::map<ArrayId, const Column*> producer_;
   std::map<ArrayId, bool> exponentials_;  // whether what makes them has any
-  const Column* deriving_ = nullptr;  // whose branch a column may be
-  std::optional<ExprId> counted_;     // within choices: the condition on positions that an extreme is taken over
+  const Column* deriving_ = nullptr;      // whose branch a column may be
+  std::optional<ExprId> counted_;         // within choices: the condition on positions that an extreme is taken over
   std::set<ArrayId> positive_;
   std::set<ArrayId> at_least_one_;  // sums that hold the term of their reference
   Ranges ranges_;

@@ -409,8 +409,7 @@ TEST_CASE("fractions are summed into whole numbers without rounding each piece")
 
 TEST_CASE("a long chain of statements that read the one before several times is derived in moments") {
   std::string text = "diagram chain; axis a = 64; axis b = 64; input C0: f32[a, b]\n";
-  for (int i = 1; i <= 24; ++i)
-    text += fmt::format("C{0}[a, b] = C{1}[a, b] * C{1}[a, b] + C{1}[a, b]\n", i, i - 1);
+  for (int i = 1; i <= 24; ++i) text += fmt::format("C{0}[a, b] = C{1}[a, b] * C{1}[a, b] + C{1}[a, b]\n", i, i - 1);
   const auto diagram = read_text(text + "S[a] = sum[b](C24[a, b])\noutput S\n");
   std::vector<StatementId> all;
   for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
