@@ -23,6 +23,8 @@ class Wires:
             value = expand(s.value, diagram.defs)
             self.visit(value, s, {axis: ("array", s.name, axis) for axis in s.axes}, diagram)
             self.statements.append(Statement(s.name, s.type, s.axes, value))
+        while self.join_alike():
+            pass
         self.names = self.name_all()
 
     def appear(self, use):
@@ -53,9 +55,22 @@ class Wires:
 
     @staticmethod
     def bound(node, statement, scope):
-        """A reduction that one statement says twice is the same reduction, unless its axes stand for other uses."""
+        """The uses that a reduction makes, told by its text and by what the axes around it stand for there."""
         around = tuple(sorted((axis, scope[axis]) for axis in axes_in(node[3]) if axis in scope and axis not in node[2]))
         return {axis: ("bound", statement.name, text_of(node), around, axis) for axis in node[2]}
+
+    def join_alike(self):
+        """A reduction that one statement says twice is the same reduction if the axes around it are the same wires."""
+        first, joined = {}, False
+        for use in self.order:
+            if use[0] != "bound":
+                continue
+            around = tuple((axis, self.root(other)) for axis, other in use[3])
+            other = first.setdefault((use[1], use[2], around, use[4]), use)
+            if self.root(other) != self.root(use):
+                self.join(use, other)
+                joined = True
+        return joined
 
     def name_all(self):
         names, used = {}, {}
