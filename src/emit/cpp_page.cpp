@@ -39,6 +39,12 @@ bool CppPage::is_single(WireId wire) const {
 std::string_view CppPage::storage(ArrayId id) const { return code_storage(Language::cpp, diagram.at(id).type); }
 std::string_view CppPage::own_type(BufferId id) const { return code_type(Language::cpp, nest.at(id).type).own; }
 
+bool CppPage::is_shared_out(WireId wire, std::size_t level) const {
+  const auto below = [&](const Split& group) { return group.wire == wire && group.level > level; };
+  const auto above = [&](const Split& group) { return group.wire == wire && group.level <= level; };
+  return std::ranges::none_of(nest.groups, below) || std::ranges::any_of(nest.groups, above);
+}
+
 void CppPage::place(BufferId id) {
   const auto& buffer = nest.at(id);
   CppPlace place{own, {}, buffer.extent, std::vector<std::string>(buffer.at.size())};
@@ -48,8 +54,11 @@ void CppPage::place(BufferId id) {
       place.extent[i] = own[index.terms[0].first.index].extent;
       place.corner[i] = own[index.terms[0].first.index].begin;
     }
+    // What was measured with the whole wire holds for no longer one, also where groups of a level below share it out.
+    const bool alone = index.terms.size() == 1 && is_along(index, index.terms[0].first);
     for (const auto& term : index.terms)
-      if (own[term.first.index].is_whole()) limits[diagram.at(term.first).axis] = diagram.size(term.first).value_or(1);
+      if (own[term.first.index].is_whole() || (!alone && !is_shared_out(term.first, buffer.level)))
+        limits[diagram.at(term.first).axis] = diagram.size(term.first).value_or(1);
     if (place.extent[i] > 1) place.order.push_back(i);
   }
   const auto fastest = layout.fastest.find(id);

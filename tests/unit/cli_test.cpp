@@ -365,6 +365,17 @@ TEST_CASE("a partition of which a core can run no block is refused, and says why
   CHECK(ran.err.find("no block can run: a thread would need 289 registers of 255") != std::string::npos);
 }
 
+TEST_CASE("tiles of divided indices hold for no longer axis that groups below them share out") {
+  test::Folder folder;
+  const auto file = folder.write("t.nap",
+                                 "diagram t\naxis x = 4\naxis b = (x + 4) / 5\ninput A: f64[b]\ninput B: f64[x]\n"
+                                 "P[] = max[x](A[x / 5] * B[x])\noutput P\n");
+  const auto ran =
+      test::run_cli({"emit", "cpp", file, "--target", "toy", "--partition", "group x 2 at reg", "-o", folder / "out"});
+  CHECK(ran.code == 0);
+  CHECK(test::text_of(folder / "out/t.cpp").find("if (sizes.x_part > 2) return false;") != std::string::npos);
+}
+
 TEST_CASE("a result is finished in the order of factors that the file has") {
   test::Folder folder;
   const auto file = folder.write("t.nap",
