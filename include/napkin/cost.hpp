@@ -100,9 +100,10 @@ struct ClosedForm {
 // What does not fit: where, by how much, and by which array most.
 struct Overrun {
   std::size_t level;
-  double over;  // bytes, or values
-  std::string array;
-  std::string what;  // "memory", "groups"; "launch": a core can run no block, why not is in `array`
+  double over;        // bytes, or values
+  std::string array;  // of memory
+  std::string what;   // "memory", "memory of all groups", "memory of all arrays", "groups"; "launch": no block can run
+  std::string why{};  // of a launch: "a thread would need 289 registers of 255"
 };
 
 // A loop that passes over pieces on which a mask lets nothing through.

@@ -80,6 +80,9 @@ struct AsyncCopy {
 };
 std::span<const AsyncCopy> async_copies();
 
+// A tile of which a tensor map copies boxes has at most so many dimensions.
+constexpr std::size_t most_tile_dimensions = 5;
+
 // The functions that emitted code calls: "napkin_mma_m16n8k16_f16", "napkin_load_x4_transposed", "napkin_copy_16".
 std::string function_name(const MatrixInstruction&);
 // What kernels call: the instruction, or where not every machine from 8.0 on has it, "napkin_product_f8e4m3", which

@@ -113,7 +113,7 @@ std::string bash(const std::vector<Words>& all) {
 }
 
 // Text inside single quotes of a shell; zsh's brackets and colons escaped besides.
-std::string quoted(const std::string& text, std::string_view escaped = "") {
+std::string shell_quoted(const std::string& text, std::string_view escaped = "") {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
@@ -133,8 +133,9 @@ std::string zsh_action(const Values& values) {
 }
 
 std::string zsh_flag(const Flag& flag) {
-  auto text = fmt::format(" \\\n    '*{}{}[{}]", flag.name, flag.takes_value ? "=" : "", quoted(flag.summary, "[]:"));
-  if (flag.takes_value) text += ":value:" + quoted(zsh_action(flag.values));
+  auto text =
+      fmt::format(" \\\n    '*{}{}[{}]", flag.name, flag.takes_value ? "=" : "", shell_quoted(flag.summary, "[]:"));
+  if (flag.takes_value) text += ":value:" + shell_quoted(zsh_action(flag.values));
   return text + "'";
 }
 
@@ -142,11 +143,11 @@ std::string zsh_function(const Words& words, const std::string& name) {
   std::string text = name + "() {\n  _arguments -C";
   for (const auto& flag : words.flags) text += zsh_flag(flag);
   if (words.commands.empty()) {
-    return text + fmt::format(" \\\n    '*:argument:{}'\n}}\n", quoted(zsh_action(words.argument)));
+    return text + fmt::format(" \\\n    '*:argument:{}'\n}}\n", shell_quoted(zsh_action(words.argument)));
   }
   text += " \\\n    '1:command:((";
   for (const auto& [command, summary] : words.commands) {
-    text += fmt::format("{}\\:\"{}\" ", command, quoted(summary, ":\"`"));
+    text += fmt::format("{}\\:\"{}\" ", command, shell_quoted(summary, ":\"`"));
   }
   return text +
          fmt::format("))' \\\n    '*::arguments:->next'\n  case $state in\n    next) {}_${{words[1]}} ;;\n  esac\n}}\n",
@@ -185,10 +186,10 @@ std::string fish(const std::vector<Words>& all) {
   for (const auto& words : all) {
     const auto head = fmt::format("complete -c napkin -n '{}'", fish_condition(words));
     for (const auto& [command, summary] : words.commands) {
-      text += fmt::format("{} -f -a {} -d '{}'\n", head, command, quoted(summary));
+      text += fmt::format("{} -f -a {} -d '{}'\n", head, command, shell_quoted(summary));
     }
     for (const auto& flag : words.flags) {
-      text += fmt::format("{} -l {} -d '{}'", head, flag.name.substr(2), quoted(flag.summary));
+      text += fmt::format("{} -l {} -d '{}'", head, flag.name.substr(2), shell_quoted(flag.summary));
       if (flag.takes_value) text += (flag.values.files ? " -r" : " -x") + fish_words(flag.values);
       text += "\n";
     }

@@ -19,20 +19,20 @@ struct PictureFormat {
   bool converted = false;  // from what `print` gives
   double width = 1200;     // at which rows are broken
 };
-constexpr PictureFormat formats[] = {{"text", ".txt", emit_text_drawing, false, 100 * 8},
-                                     {"svg", ".svg", emit_svg},
-                                     {"tikz", ".tex", emit_tikz},
-                                     {"pdf", ".pdf", emit_svg, true},
-                                     {"png", ".png", emit_svg, true},
-                                     {"html", ".html", emit_one_page}};
+constexpr PictureFormat picture_formats[] = {{"text", ".txt", emit_text_drawing, false, 100 * 8},
+                                             {"svg", ".svg", emit_svg},
+                                             {"tikz", ".tex", emit_tikz},
+                                             {"pdf", ".pdf", emit_svg, true},
+                                             {"png", ".png", emit_svg, true},
+                                             {"html", ".html", emit_one_page}};
 
 bool to_file(const Options& options) { return !options.output.empty() && options.output != "-"; }
 
 // What was asked for by name, or else by the ending of the file; none, with a diagnostic, where there is no such.
 const PictureFormat* asked(Session& session) {
   const auto& options = session.options;
-  if (options.picture.empty() && !to_file(options)) return &formats[0];
-  for (const auto& format : formats)
+  if (options.picture.empty() && !to_file(options)) return &picture_formats[0];
+  for (const auto& format : picture_formats)
     if (options.picture.empty() ? options.output.ends_with(format.ending) : options.picture == format.name)
       return &format;
   complain(session, "E0523", fmt::format("`{}` has the ending of no picture", options.output), options.output,

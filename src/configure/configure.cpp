@@ -8,6 +8,7 @@
 #include "configure/cluster.hpp"
 #include "configure/deal.hpp"
 #include "configure/divisors.hpp"
+#include "configure/labels.hpp"
 #include "configure/occupancy.hpp"
 #include "configure/raster.hpp"
 

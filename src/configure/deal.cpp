@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "configure/labels.hpp"
 #include "configure/occupancy.hpp"
 #include "configure/raster.hpp"
 
@@ -202,17 +203,16 @@ std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCo
   return time.bound == Resource::copy ? std::optional(core) : std::nullopt;
 }
 
-// Why a core can run no block, however the rows are dealt out.
+// What a block needs more of than a core has.
 Overrun no_block(const Dealing& dealing, const Demand& demand) {
   const Deal deal = dealing.best(demand);
   const auto& occupancy = deal.chosen().occupancy;
   const auto& most = dealing.hardware().limits.registers_per_thread;
   const bool registers = most && static_cast<double>(occupancy.registers_per_thread) > most->value;
-  return {dealing.step().core, 1,
+  return {dealing.step().core, 1, "", "launch",
           registers ? fmt::format("a thread would need {} registers of {}", occupancy.registers_per_thread,
                                   static_cast<std::int64_t>(most->value))
-                    : "too much " + occupancy.limited_by,
-          "launch"};
+                    : "limited by " + occupancy.limited_by};
 }
 
 void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing) {

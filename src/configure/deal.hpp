@@ -86,7 +86,7 @@ std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
 
 // The time of the launch in place of the coarser one, and the energy of the idle machine for as long, where the machine
 // knows how its cores run the kernel: as it is split down to a level, the core's or one below it.
-// Where the machine knows and a core can run no block, why not.
+// Returns what a block lacks if none can run on a core.
 std::optional<Overrun> set_launch_time(KernelCost&, const Kernel&, std::size_t level, const Hardware&);
 
 }  // namespace napkin

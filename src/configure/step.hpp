@@ -122,11 +122,6 @@ std::vector<WireId> row_wires(const BlockStep&);
 
 // None without a core or without a contraction on its matrix units.
 std::optional<BlockStep> step_of(const Kernel&, const Hardware&);
-// The kernel without its splits below a level.
-Kernel down_to(const Kernel&, std::size_t level);
-// Without the labels from level `first` on that do nothing: one piece.
-Partition without_idle_labels(const Diagram&, const Partition&, std::size_t first);
-Kernel without_idle_labels(const Kernel&);
 // The same step of a partition with the same splits in other sizes.
 void resize(BlockStep&, const Partition&);
 

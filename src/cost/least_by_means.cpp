@@ -11,7 +11,7 @@
 namespace napkin {
 namespace {
 
-constexpr double nothing = 1e-9;
+constexpr double negligible = 1e-9;
 using Row = std::vector<double>;  // an equation: coefficients, then the right side
 
 // Brings column `at` to a unit column in the rows from `from` on; false where it has no pivot.
@@ -19,7 +19,7 @@ bool eliminate(std::vector<Row>& rows, std::size_t at) {
   const auto from = rows.begin() + static_cast<std::ptrdiff_t>(std::min(at, rows.size()));
   const auto pivot =
       std::max_element(from, rows.end(), [&](const Row& a, const Row& b) { return std::abs(a[at]) < std::abs(b[at]); });
-  if (pivot == rows.end() || std::abs((*pivot)[at]) < nothing) return false;
+  if (pivot == rows.end() || std::abs((*pivot)[at]) < negligible) return false;
   std::iter_swap(from, pivot);
   const Row unit = [&] {
     Row row = *from;
@@ -43,7 +43,7 @@ std::optional<Row> solution(std::vector<Row> rows) {
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (i < unknowns)
       result.push_back(rows[i].back());
-    else if (std::abs(rows[i].back()) > nothing)
+    else if (std::abs(rows[i].back()) > negligible)
       return std::nullopt;
   return result;
 }
@@ -71,7 +71,7 @@ Monomial without_pieces(Monomial monomial) {
 
 std::optional<Leading> least_by_means(const Posynomial& terms, const Monomial& held) {
   const auto weights = solution(equations(terms, held));
-  if (!weights || std::ranges::any_of(*weights, [](double weight) { return weight < nothing; })) return std::nullopt;
+  if (!weights || std::ranges::any_of(*weights, [](double weight) { return weight < negligible; })) return std::nullopt;
   Leading least{power(without_pieces(held), weights->back()), weights->back()};
   for (std::size_t i = 0; i < terms.size(); ++i) {
     auto scaled = without_pieces(terms[i]);

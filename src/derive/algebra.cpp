@@ -111,6 +111,7 @@ bool Algebra::is_shift(const Sum& given) {
   if (std::ranges::none_of(sum, [&](const Term& t) { return dependence(t).mixed(); })) return true;
   return common_factor(sum) && std::ranges::any_of(sum, [&](const Term& t) { return !dependence(t).piece; });
 }
+
 Sum Algebra::with_exponentials_as_factors(Sum sum) {
   for (auto& term : sum) {
     if (term.cast || term.exponent.empty() || dependence(term.exponent).state) continue;

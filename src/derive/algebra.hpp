@@ -43,9 +43,10 @@ class Algebra {
     std::vector<ExprId> over, under;
   };
   Product parts(const Term&);
-  Factors with_quotients(const Factors&);
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
   ExprId product(const Product&);
+
+  bool holds_exponential(ExprId) const;  // what its arrays hold left aside
 
   ExprId cast_to(Datatype, ExprId);  // nothing to do where an array has the type already
 
@@ -111,7 +112,7 @@ class Algebra {
   ExprId powered(ExprId base, double power);
   ExprId without_sign(const Term&);
   bool is_infinite(ExprId) const;
-  bool holds_exponential(ExprId) const;
+  Factors with_quotients(const Factors&);
   bool is_shift(ExprId);
   std::optional<Factors> waiting_factors(const Term&) const;
 

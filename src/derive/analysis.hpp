@@ -31,8 +31,9 @@ class StateAnalysis {
 
   // What stands in place of a read: the definition of a mixed column, the finished value of a reduction.
   std::optional<Sum> definition(ExprId e);
-  // A piece that is an exponential is written out, so that its exponent is seen.
+  // In its value, or in what it reads.
   bool has_exponentials(const Column&);
+  // A piece that is an exponential is written out, so that its exponent is seen.
   std::optional<Sum> exponential(const Column& column);
   std::optional<Sum> defined(const Column& column);
 

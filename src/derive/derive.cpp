@@ -9,12 +9,11 @@
 
 #include "derive/absorb.hpp"
 #include "derive/columns.hpp"
+#include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 
 namespace napkin {
 namespace {
-
-bool has(const std::vector<WireId>& wires, WireId wire) { return std::ranges::find(wires, wire) != wires.end(); }
 
 std::vector<ArrayId> inputs_of(const Derivation& derivation) {
   std::set<ArrayId> made;
@@ -43,7 +42,7 @@ std::vector<ArrayId> outputs_of(const Diagram& diagram, const std::vector<Statem
 std::vector<WireId> wires_in_order(const Derivation& derivation) {
   std::vector<WireId> all;
   const auto add = [&](WireId wire) {
-    if (!has(all, wire)) all.push_back(wire);
+    if (!contains(all, wire)) all.push_back(wire);
   };
   for (const auto& column : derivation.columns) {
     for (const auto wire : derivation.scratch.at(column.output).wires) add(wire);
@@ -53,7 +52,7 @@ std::vector<WireId> wires_in_order(const Derivation& derivation) {
 }
 
 const Column* folding(const Derivation& derivation, WireId wire) {
-  const auto found = std::ranges::find_if(derivation.columns, [&](const Column& c) { return has(c.over, wire); });
+  const auto found = std::ranges::find_if(derivation.columns, [&](const Column& c) { return contains(c.over, wire); });
   return found == derivation.columns.end() ? nullptr : &*found;
 }
 
@@ -108,7 +107,7 @@ std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, Wir
     verdict.by_merge = true;
   } else {
     for (const auto output : derivation.outputs)
-      if (!has(scratch.at(output).wires, wire))
+      if (!contains(scratch.at(output).wires, wire))
         return Refused{
             fmt::format("output `{}` does not carry `{}`: every group would write it", scratch.at(output).name, name),
             scratch.at(output).span};
@@ -120,7 +119,7 @@ std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, Wir
                       scratch.at(column.output).name, to_text(scratch, *read), name),
           scratch.at(*read).span};
   for (const auto& column : derivation.columns)
-    if (!has(scratch.at(column.output).wires, wire) && !has(column.over, wire))
+    if (!contains(scratch.at(column.output).wires, wire) && !contains(column.over, wire))
       verdict.recomputed.push_back(column.output);
   return verdict;
 }

@@ -3,19 +3,19 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
+
 namespace napkin {
 namespace {
-
-bool has(const std::vector<WireId>& wires, WireId wire) { return std::ranges::find(wires, wire) != wires.end(); }
 
 Index plain(WireId wire) { return {{{wire, 1}}, 0, 1}; }
 
 }  // namespace
 
 ColumnKind Kinds::classify(const Column& column, Dependence depends) {
-  const bool keeps = has(scratch_.at(column.output).wires, wire_);
+  const bool keeps = contains(scratch_.at(column.output).wires, wire_);
   if (column.carried && states_.contains(*column.carried)) depends.state = true;
-  if (has(column.over, wire_)) return states_.insert(column.output), ColumnKind::reduction;
+  if (contains(column.over, wire_)) return states_.insert(column.output), ColumnKind::reduction;
   if (keeps && depends.state) return mixed_.insert(column.output), ColumnKind::mixed;
   if (keeps || depends.piece) return pieces_.insert(column.output), ColumnKind::piece;
   if (depends.state) return states_.insert(column.output), ColumnKind::finish;

@@ -16,7 +16,7 @@ std::optional<ExprId> chosen_by(const Diagram& diagram, ExprId e, double otherwi
   return constant && constant->value == otherwise ? std::optional(apply->arguments[0]) : std::nullopt;
 }
 
-double choose(int n, int k) {
+double binomial(int n, int k) {
   double all = 1;
   for (int i = 1; i <= k; ++i) all = all * (n - k + i) / i;
   return all;
@@ -53,7 +53,7 @@ Moment without_zeros(const Moment& moment) {
 
 double choose(const Powers& n, const Powers& k) {
   double all = 1;
-  for (std::size_t i = 0; i < n.size(); ++i) all *= choose(n[i], k[i]);
+  for (std::size_t i = 0; i < n.size(); ++i) all *= binomial(n[i], k[i]);
   return all;
 }
 

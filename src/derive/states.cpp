@@ -55,14 +55,12 @@ std::optional<Sum> StateAnalysis::definition(ExprId e) {
 bool StateAnalysis::has_exponentials(const Column& column) {
   const auto [known, fresh] = exponentials_.try_emplace(column.output, false);
   if (!fresh) return known->second;
-  const bool has = any_part(scratch_, column.value, [&](ExprId part) {
-    const auto& node = scratch_.at(part).node;
-    if (const auto* apply = std::get_if<Apply>(&node))
-      return apply->function->role == Role::exponential || apply->function == find_pointwise("expdiff");
-    const auto* access = std::get_if<Access>(&node);
-    const auto made = access ? producer_.find(access->array) : producer_.end();
+  const auto made_of_some = [&](ArrayId array) {
+    const auto made = producer_.find(array);
     return made != producer_.end() && has_exponentials(*made->second);
-  });
+  };
+  const bool has = algebra_.holds_exponential(column.value) ||
+                   std::ranges::any_of(arrays_read(scratch_, column.value), made_of_some);
   return exponentials_[column.output] = has;
 }
 

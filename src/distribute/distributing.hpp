@@ -17,7 +17,6 @@ namespace napkin {
 
 constexpr std::int64_t most_team_registers = 240;  // of a lane
 constexpr std::int64_t all_registers = 65536;      // of a core
-constexpr std::size_t most_dimensions = 5;         // of a copy by descriptor
 constexpr std::int64_t row_tile = rows_of_fragment, column_tile = 8, column_pair = 16;
 
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }

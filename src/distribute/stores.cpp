@@ -43,7 +43,7 @@ bool Distributing::may_leave_in_boxes(BufferId id) const {
   const auto& buffer = nest().at(id);
   const auto& grid = result_.arrays.at(id);
   const auto& array = diagram().at(buffer.array);
-  if (grid.rows != rows_ || !grid.columns || array.wires.size() > most_dimensions) return false;
+  if (grid.rows != rows_ || !grid.columns || array.wires.size() > most_tile_dimensions) return false;
   const bool across = array.wires.back() == rows_ && row(array.type).bytes > 1;
   if (!across && array.wires.back() != *grid.columns) return false;
   const auto extent = buffer.extent[dimension_of(buffer.array, *grid.columns)];

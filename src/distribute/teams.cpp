@@ -68,8 +68,8 @@ void Distributing::check_team_product(const Product& product) const {
 // Copies by TMA know the ends of arrays, not those of pieces.
 void Distributing::check_box(BufferId id, const StagedTile& tile, const Access& read, const Extents& extents) const {
   const auto& buffer = nest().at(id);
-  if (buffer.at.size() > most_dimensions)
-    throw Misfit{fmt::format("`{}` has more than {} dimensions", name(id), most_dimensions)};
+  if (buffer.at.size() > most_tile_dimensions)
+    throw Misfit{fmt::format("`{}` has more than {} dimensions", name(id), most_tile_dimensions)};
   for (const auto dimension : {*tile.row, *tile.column}) {
     const auto wire = *long_wire(read.at[dimension], extents);
     const auto length = dimension == *tile.row ? tile.layout.rows : tile.layout.columns;
@@ -89,7 +89,7 @@ bool Distributing::is_split(WireId wire) const {
 
 // A tile that no product reads, as one box that ends where its piece does.
 bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile) const {
-  if (buffer.at.size() > most_dimensions) return false;
+  if (buffer.at.size() > most_tile_dimensions) return false;
   const auto fits = [&](std::optional<std::size_t> dimension, std::int64_t length) {
     if (!dimension) return true;
     const auto& index = buffer.at[*dimension];

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "configure/deal.hpp"
+#include "configure/labels.hpp"
 #include "distribute/distributing.hpp"
 
 namespace napkin {

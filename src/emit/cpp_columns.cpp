@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::int64_t most_cells = 256;  // of a fold's result that fit in vector registers, with some to spare
 
-bool is_wire(const Index& index) { return index.terms.size() == 1 && is_along(index, index.terms[0].first); }
-
 std::string difference(const std::string& place, const std::string& begin) {
   return begin == "0" ? place : place == begin ? "0" : fmt::format("{} - {}", place, begin);
 }

@@ -8,7 +8,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::string_view opening =
+constexpr std::string_view cpp_opening =
     R"(// Checks the kernels of @NAME@ against its plain evaluation, and times both with --time.
 // Printed by napkin.
 //
@@ -33,7 +33,7 @@ static struct {
 
 )";
 
-constexpr std::string_view both_text = R"(
+constexpr std::string_view cpp_both_text = R"(
 // An array as it is stored and, in double, for the plain evaluation.
 template <class T>
 struct Both {
@@ -81,7 +81,7 @@ static void report(double plain, double kernels) {
 
 )";
 
-constexpr std::string_view main_text = R"(  if (times && !given) n = {@PLANNED@};
+constexpr std::string_view cpp_main_text = R"(  if (times && !given) n = {@PLANNED@};
   return run(times) ? 0 : 1;
 }
 )";
@@ -132,15 +132,15 @@ std::string cpp_harness(const CppPlan& plan) {
   Lines body;
   body.verbatim(code_reference(plan));
   body.verbatim(random_text);
-  body.verbatim(both_text);
+  body.verbatim(cpp_both_text);
   body.verbatim(error_text);
   body.verbatim(
       replaced(std::string(timing_text), {{"@OPERATIONS@", plain_operations(plan)}, {"@PREDICTED@", predicted(plan)}}));
   run_function(plan, body);
   auto words = check_words(plan);
   words.emplace_back("@DEFINITIONS@", code_definitions(Language::cpp, body.text()));
-  return replaced(std::string(opening), words) + body.text() +
-         replaced(std::string(options_text) + std::string(main_text), words);
+  return replaced(std::string(cpp_opening), words) + body.text() +
+         replaced(std::string(options_text) + std::string(cpp_main_text), words);
 }
 
 std::string cpp_build_file(const CppPlan& plan) {

@@ -50,12 +50,12 @@ void CppPage::place(BufferId id) {
   CppPlace place{own, {}, buffer.extent, std::vector<std::string>(buffer.at.size())};
   for (std::size_t i = 0; i < buffer.at.size(); ++i) {
     const auto& index = buffer.at[i];
-    if (index.terms.size() == 1 && is_along(index, index.terms[0].first)) {
+    const bool alone = is_wire(index);
+    if (alone) {
       place.extent[i] = own[index.terms[0].first.index].extent;
       place.corner[i] = own[index.terms[0].first.index].begin;
     }
     // What was measured with the whole wire holds for no longer one, also where groups of a level below share it out.
-    const bool alone = index.terms.size() == 1 && is_along(index, index.terms[0].first);
     for (const auto& term : index.terms)
       if (own[term.first.index].is_whole() || (!alone && !is_shared_out(term.first, buffer.level)))
         limits[diagram.at(term.first).axis] = diagram.size(term.first).value_or(1);

@@ -50,8 +50,8 @@ struct CppPage {
   // The type that its values are computed with: "float".
   std::string_view own_type(BufferId) const;
 
-  // Makes the place of a buffer for the pieces at hand.
   bool is_shared_out(WireId, std::size_t level) const;  // by groups no deeper than the level, if by any
+  // Makes the place of a buffer for the pieces at hand.
   void place(BufferId);
   // "K_smem[i_d][i_x]", of the values' places in the buffer by dimension.
   std::string element(BufferId, const std::vector<std::string>& at) const;

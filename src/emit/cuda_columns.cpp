@@ -17,7 +17,7 @@ namespace {
 
 // An array keeps to registers only if all loops over it are unrolled: those of up to so many cells, and of up to so
 // many copies of a body.
-constexpr std::int64_t most_cells = 256, most_unrolled = 1024;
+constexpr std::int64_t most_unrolled_cells = 256, most_unrolled = 1024;
 
 // Where one of all positions that are spread to the thread lies.
 std::string spread_place(const WirePiece& piece, const std::string& counter) {
@@ -173,7 +173,7 @@ std::int64_t ColumnPrinter::cells(const std::vector<WireId>& of) const {
 }
 
 int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here& here) {
-  const bool unroll = cells(of) <= most_cells;
+  const bool unroll = cells(of) <= most_unrolled_cells;
   int opened = 0;
   std::string guard;
   const auto add = [&](const std::string& condition) { guard += (guard.empty() ? "" : " && ") + condition; };

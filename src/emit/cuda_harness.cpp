@@ -10,7 +10,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::string_view opening =
+constexpr std::string_view cuda_opening =
     R"(// Checks the kernels of @NAME@ against its plain evaluation, and times them with --time.
 // Printed by napkin.
 //
@@ -41,7 +41,7 @@ static void check(int error, const char* what) {
 
 )";
 
-constexpr std::string_view both_text = R"(
+constexpr std::string_view cuda_both_text = R"(
 // An array on the device and, in double, on the host.
 template <class T>
 struct Both {
@@ -69,7 +69,7 @@ struct Both {
 };
 )";
 
-constexpr std::string_view main_text = R"(  const bool good = run(true, false);
+constexpr std::string_view cuda_main_text = R"(  const bool good = run(true, false);
   if (times) {
     if (!given) n = {@PLANNED@};
     run(false, true);
@@ -151,15 +151,15 @@ std::string cuda_harness(const CudaPlan& plan) {
   Lines body;
   body.verbatim(code_reference(plan));
   body.verbatim(random_text);
-  body.verbatim(both_text);
+  body.verbatim(cuda_both_text);
   body.verbatim(error_text);
   timing(plan, body);
   run_function(plan, body);
   auto words = check_words(plan);
   words.emplace_back("@HEADERS@", cuda_headers(body.text()));
   words.emplace_back("@DEFINITIONS@", code_definitions(Language::cuda, body.text()));
-  return replaced(std::string(opening), words) + body.text() +
-         replaced(std::string(options_text) + std::string(main_text), words);
+  return replaced(std::string(cuda_opening), words) + body.text() +
+         replaced(std::string(options_text) + std::string(cuda_main_text), words);
 }
 
 std::string cuda_build_file(const CudaPlan& plan) {

@@ -18,9 +18,9 @@
 namespace napkin {
 namespace {
 
-class KernelPrinter {
+class ThreadPrinter {
  public:
-  KernelPrinter(const ThreadedKernel& kernel, const CodeNames& names)
+  ThreadPrinter(const ThreadedKernel& kernel, const CodeNames& names)
       : page_(kernel, names), out_(page_.out), nest_(page_.nest), groups_(page_), columns_(page_) {}
 
   CudaKernel run(const std::string& name) {
@@ -181,7 +181,7 @@ class KernelPrinter {
 }  // namespace
 
 CudaKernel cuda_kernel(const ThreadedKernel& kernel, const CodeNames& names, const std::string& name) {
-  return KernelPrinter(kernel, names).run(name);
+  return ThreadPrinter(kernel, names).run(name);
 }
 
 }  // namespace napkin

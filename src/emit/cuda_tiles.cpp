@@ -10,8 +10,6 @@
 namespace napkin {
 namespace {
 
-bool is_wire(const Index& index) { return index.terms.size() == 1 && is_along(index, index.terms.front().first); }
-
 std::int64_t values(const Buffer& buffer) {
   std::int64_t all = 1;
   for (const auto extent : buffer.extent) all *= extent;

@@ -33,7 +33,8 @@ const TorchType& torch_type(Datatype type) {
   return *std::find_if(torch_types.begin(), torch_types.end(), [&](const auto& row) { return row.type == type; });
 }
 
-constexpr std::string_view opening = R"(// @NAME@ as an operator of PyTorch, torch.ops.napkin.@NAME@. Printed by napkin.
+constexpr std::string_view operator_opening =
+    R"(// @NAME@ as an operator of PyTorch, torch.ops.napkin.@NAME@. Printed by napkin.
 //
 //   torch.ops.napkin.@SIGNATURE@
 //
@@ -103,7 +104,7 @@ class TorchPrinter {
   std::string run() {
     for (const auto id : diagram_.inputs)
       for (const auto wire : diagram_.at(id).wires) measured_.insert(diagram_.at(wire).axis);
-    out_.verbatim(replaced(std::string(opening), words()));
+    out_.verbatim(replaced(std::string(operator_opening), words()));
     sizes();
     out_.verbatim(replaced(std::string(on_device_text), words()));
     outputs();

@@ -134,6 +134,7 @@ Json overruns_json(const Hardware& hardware, const KernelCost& cost) {
                             : level.in_values          ? "values"
                                                        : "bytes"},
                    {"array", overrun.array}});
+    if (!overrun.why.empty()) all.back()["why"] = overrun.why;
   }
   return all;
 }
@@ -224,7 +225,7 @@ Json search_json(const Analysis& analysis) {
 
 }  // namespace
 
-std::string json_text(const Analysis& analysis) {
+std::string analysis_json(const Analysis& analysis) {
   auto kernels = Json::array();
   for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
     if (const auto* shown = reported(analysis.kernels[i])) kernels.push_back(kernel_json(analysis, i, *shown));
@@ -250,7 +251,7 @@ std::string json_text(const Analysis& analysis) {
 }  // namespace report
 
 std::string print(const Analysis& analysis, Format format, bool color) {
-  if (format == Format::json) return report::json_text(analysis);
+  if (format == Format::json) return report::analysis_json(analysis);
   if (format == Format::html) return report::to_html(report::page_document(analysis));
   constexpr double line = 720;
   const auto document = report::document(analysis, line);

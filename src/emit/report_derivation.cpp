@@ -29,7 +29,7 @@ void add_trace(Document& made, const std::string& title, const std::vector<Rewri
   made.blocks.push_back(std::move(table));
 }
 
-Document document(const std::vector<Derivation>& kernels) {
+Document derivation_document(const std::vector<Derivation>& kernels) {
   Document made;
   for (const auto& kernel : kernels) {
     made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
@@ -85,7 +85,7 @@ Json kernel_json(const Derivation& derivation) {
           {"trace", trace_json(derivation.trace, [&](const Rewriting&) { return derivation.scratch; })}};
 }
 
-std::string json_text(const Diagram& diagram, const std::vector<Derivation>& kernels) {
+std::string derivation_json(const Diagram& diagram, const std::vector<Derivation>& kernels) {
   Json json{{"schema", "napkin.derivation/1"}, {"diagram", diagram.name}, {"kernels", Json::array()}};
   for (const auto& kernel : kernels) json["kernels"].push_back(kernel_json(kernel));
   return json.dump(2) + "\n";
@@ -95,8 +95,8 @@ std::string json_text(const Diagram& diagram, const std::vector<Derivation>& ker
 }  // namespace report
 
 std::string print(const Diagram& diagram, const std::vector<Derivation>& kernels, Format format, bool color) {
-  if (format == Format::json) return report::json_text(diagram, kernels);
-  const auto document = report::document(kernels);
+  if (format == Format::json) return report::derivation_json(diagram, kernels);
+  const auto document = report::derivation_document(kernels);
   return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
 }
 

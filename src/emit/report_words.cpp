@@ -141,7 +141,7 @@ std::string rules(const Streamable& stream) {
 std::string overrun_text(const Hardware& hardware, const Overrun& overrun) {
   const auto& level = hardware.levels[overrun.level];
   if (overrun.what == "groups") return fmt::format("{}: {} groups too many at once", level.name, counted(overrun.over));
-  if (overrun.what == "launch") return fmt::format("{}: no block can run: {}", level.name, overrun.array);
+  if (overrun.what == "launch") return fmt::format("{}: no block can run: {}", level.name, overrun.why);
   const auto over = level.in_values ? values(overrun.over) : held(overrun.over);
   if (overrun.level == 0) return fmt::format("{}: all arrays together are {} over", level.name, over);
   const auto* who = overrun.what == "memory" ? "" : "all groups that share it together are ";

@@ -52,9 +52,8 @@ __device__ __forceinline__ void napkin_store_end() {
 std::string tile_store_name(std::size_t dimensions) { return fmt::format("napkin_store_box_{}d", dimensions); }
 
 std::string instruction_text::of_stores(std::string_view used_in) {
-  constexpr std::size_t most_dimensions = 5;
   std::string text;
-  for (std::size_t dimensions = 1; dimensions <= most_dimensions; ++dimensions)
+  for (std::size_t dimensions = 1; dimensions <= most_tile_dimensions; ++dimensions)
     if (used_in.find(tile_store_name(dimensions) + "(") != std::string_view::npos) text += definition(dimensions);
   return text.empty() ? "" : text + std::string(around_stores);
 }

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int team = 4;
 constexpr std::int64_t team_rows = 64, team_lanes = team * lanes_of_warp;
-constexpr std::size_t most_dimensions = 5;
 
 // Warp w has rows 16 * w and on; with g = lane / 4 and t = lane % 4 its lanes have rows g and g + 8, columns 2 * t and
 // 2 * t + 1, and of a the same 8 columns on.
@@ -208,7 +207,7 @@ std::string instruction_text::of_teams(std::string_view used_in) {
       for (const bool from_registers : {false, true})
         if (uses(used_in, function_name(row, columns, from_registers)))
           text += definition(row, columns, from_registers);
-  for (std::size_t dimensions = 1; dimensions <= most_dimensions; ++dimensions)
+  for (std::size_t dimensions = 1; dimensions <= most_tile_dimensions; ++dimensions)
     for (const bool shared : {false, true})
       if (uses(used_in, tile_copy_name(dimensions, shared))) text += copy_definition(dimensions, shared);
   if (uses(used_in, "napkin_cluster_meet")) text += of_clusters;

@@ -51,6 +51,7 @@ bool all_hold_everywhere(const std::vector<Condition>& conditions, const Interva
 
 Index along(WireId wire) { return {.terms = {{wire, 1}}}; }
 bool is_along(const Index& index, WireId wire) { return index == along(wire); }
+bool is_wire(const Index& index) { return index.terms.size() == 1 && is_along(index, index.terms.front().first); }
 
 namespace {
 void collect(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {

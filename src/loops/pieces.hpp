@@ -25,6 +25,7 @@ Interval footprint(const Index&, const Intervals&, std::int64_t array_size);
 Index along(WireId);
 // The wire, if the index is one wire and nothing else.
 bool is_along(const Index&, WireId);
+bool is_wire(const Index&);  // one wire and nothing else
 
 // Whether a condition holds at some position, or at every position, of a piece that is not empty.
 bool holds_somewhere(const Condition&, const Intervals&);

@@ -139,11 +139,11 @@ class Walk {
   // Groups
 
   std::vector<Group> all_groups() const {
-    Group whole{std::vector<std::int64_t>(levels_), std::vector<Intervals>(levels_), {}, 0};
-    for (auto& pieces : whole.pieces)
+    Group everything{std::vector<std::int64_t>(levels_), std::vector<Intervals>(levels_), {}, 0};
+    for (auto& pieces : everything.pieces)
       for (std::uint32_t w = 0; w < nest_.scratch.wires.size(); ++w)
         pieces.push_back({0, nest_.scratch.size(WireId{w}).value_or(0)});
-    std::vector<Group> groups = {whole};
+    std::vector<Group> groups = {everything};
     for (std::size_t level = 1; level < levels_; ++level) groups = divided(groups, level);
     return groups;
   }

@@ -12,7 +12,7 @@ namespace napkin::scene {
 namespace {
 
 constexpr double most_bend = 16 * cell;
-constexpr double apart = 4;             // wires that come nearer than this seem to touch
+constexpr double least_apart = 4;       // wires that come nearer than this seem to touch
 constexpr std::size_t most_wires = 24;  // beyond, no crossing is looked at: there are too many
 
 // Steep ones are not given more than `most_bend`.
@@ -62,8 +62,8 @@ double crossing(const Bend& a, const Bend& b, double width) {
 bool touch(const Bend& a, const Bend& b, double width) {
   if (a.from == b.from || a.to == b.to) return false;
   int close = 0;
-  for (double x = 0; x <= width; x += apart)
-    if (std::abs(height(a, x) - height(b, x)) >= apart)
+  for (double x = 0; x <= width; x += least_apart)
+    if (std::abs(height(a, x) - height(b, x)) >= least_apart)
       close = 0;
     else if (++close > 3)
       return true;
@@ -85,7 +85,7 @@ Tangle tangle(const std::vector<Bend>& bends) {
       if (!cross(bends[a], bends[b])) continue;
       const double x = crossing(bends[a], bends[b], width), y = height(bends[a], x);
       for (std::size_t c = 0; c < bends.size(); ++c) {
-        if (c == a || c == b || std::abs(height(bends[c], x) - y) >= apart) continue;
+        if (c == a || c == b || std::abs(height(bends[c], x) - y) >= least_apart) continue;
         if (!cross(bends[a], bends[c]) && !cross(bends[b], bends[c])) continue;
         made.wires[a] = made.wires[b] = made.wires[c] = true, ++made.count;
       }

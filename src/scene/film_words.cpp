@@ -12,15 +12,15 @@
 namespace napkin::scene {
 namespace {
 
-using Words = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
-void add_once(Words& all, const std::string& name) {
+void add_once(Texts& all, const std::string& name) {
   if (std::ranges::find(all, name) == all.end()) all.push_back(name);
 }
 
 // Arrays that are read under a reduction.
-Words inside(const Diagram& scratch, ExprId value) {
-  Words all;
+Texts inside(const Diagram& scratch, ExprId value) {
+  Texts all;
   any_part(scratch, value, [&](ExprId part) {
     if (!std::holds_alternative<Reduce>(scratch.at(part).node)) return false;
     for (const auto id : arrays_read(scratch, part)) add_once(all, scratch.at(id).name);
@@ -28,16 +28,16 @@ Words inside(const Diagram& scratch, ExprId value) {
   });
   return all;
 }
-Words read(const Diagram& scratch, ExprId value) {
-  Words all;
+Texts read(const Diagram& scratch, ExprId value) {
+  Texts all;
   for (const auto id : arrays_read(scratch, value)) add_once(all, scratch.at(id).name);
   return all;
 }
-Words without(Words all, const Words& others) {
+Texts without(Texts all, const Texts& others) {
   std::erase_if(all, [&](const std::string& name) { return std::ranges::find(others, name) != others.end(); });
   return all;
 }
-std::string and_words(const Words& all) {
+std::string and_words(const Texts& all) {
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : i + 1 == all.size() ? " and " : ", ", all[i]);
@@ -49,10 +49,10 @@ bool joins(const Diagram& scratch, const Rewriting& step) {
   return step.after != step.before && any_part(scratch, step.after, [&](ExprId part) { return part == step.before; });
 }
 // What is summed no longer reads it, and now reads it.
-Words left(const Diagram& scratch, const Rewriting& step) {
+Texts left(const Diagram& scratch, const Rewriting& step) {
   return without(inside(scratch, step.before), inside(scratch, step.after));
 }
-Words entered(const Diagram& scratch, const Rewriting& step) {
+Texts entered(const Diagram& scratch, const Rewriting& step) {
   return without(inside(scratch, step.after), inside(scratch, step.before));
 }
 
@@ -174,7 +174,7 @@ std::vector<ArrayId> carried(const Streamable& stream) {
 }
 
 std::string names(const Diagram& diagram, const std::vector<ArrayId>& all) {
-  Words made;
+  Texts made;
   for (const auto id : all) made.push_back(diagram.at(id).name);
   return fmt::format("{}", fmt::join(made, ", "));
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <set>
 
+#include "configure/labels.hpp"
 #include "search/climb.hpp"
 
 namespace napkin {

@@ -1,6 +1,7 @@
 // The slow twin of search: every shape of the space, every size of every split.
 #include <algorithm>
 
+#include "configure/labels.hpp"
 #include "search/kernels.hpp"
 
 namespace napkin {

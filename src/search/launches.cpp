@@ -1,6 +1,8 @@
 // One resizable step for each shape down to the core, and its seconds by sizes.
 #include "search/launches.hpp"
 
+#include "configure/labels.hpp"
+
 namespace napkin {
 namespace {
 

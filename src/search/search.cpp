@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "configure/labels.hpp"
 #include "napkin/configure.hpp"
 #include "search/kernels.hpp"
 

@@ -42,8 +42,6 @@ bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
                              [&](const Column& column) { return any_part(scratch, column.value, lacks_it); });
 }
 
-std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
-
 // Where a level has one child, all groups below a stream but one would wait, each with what it carries: one group of
 // all of it carries no more.
 bool may_group(const Space& space, std::size_t level, std::size_t first_stream) {
@@ -201,7 +199,7 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
     if (has(streams, level)) loops.push_back({SplitKind::stream, wire, 1, level});
   }
   groups.insert(groups.end(), loops.begin(), loops.end());
-  return Chains(space_, groups).count(size_of(space_.derivation->scratch, wire));
+  return Chains(space_, groups).count(space_.derivation->scratch.size(wire).value_or(1));
 }
 
 }  // namespace
@@ -213,7 +211,7 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   space.fixed = goal.fixed;
   for (const auto& split : space.fixed.splits) space.first = std::max(space.first, split.level + 1);
   for (const auto& verdict : space.derivation->verdicts) {
-    if (size_of(space.derivation->scratch, verdict.wire) == 1) continue;
+    if (space.derivation->scratch.size(verdict.wire).value_or(1) == 1) continue;
     if (is_woven(verdict)) space.grouped.push_back(verdict.wire);
     if (pays_to_stream(*space.derivation, verdict)) space.streamed.push_back(verdict.wire);
   }

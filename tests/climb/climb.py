@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 TOLERANCE = 0.005  # that times of plans and of the same partitions by hand may be apart
+MOST_FINER = 0.35  # share by which finer pieces may be faster
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Plans that are beaten by partitions outside the stated space, whose pieces are no whole rows of a team or lines of memory.
 FINER = {
@@ -176,13 +177,15 @@ def main():
         plan = plans[example, machine]
         planned, most = seconds(plan), allowed(plan)
         wrong = most is not None and time < planned * (1 - most)
-        known = (os.path.basename(example), machine) in FINER
+        known = (os.path.basename(example), machine) in FINER and time >= planned * (1 - MOST_FINER)
         failed += wrong and not known
         print("%-5s %s on %s: %.4g us by hand, %.4g us planned (%s): %s" % (
             "finer" if wrong and known else "WRONG" if wrong else "", os.path.basename(example), machine, 1e6 * time, 1e6 * planned,
             "optimal" if plan["search"]["optimal"] else "gap %s" % plan["search"]["gap"], text))
     print("%d climbs of %d steps on %d pairs of a diagram and a machine: %d plans beaten, %d of them against what is said" % (
         run, options.steps, len(plans), len(won), failed))
+    if run < options.climbs / 2:
+        sys.exit("more than half of the climbs found no partition to start from")
     sys.exit(1 if failed else 0)
 
 

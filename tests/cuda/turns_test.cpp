@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "configure/labels.hpp"
 #include "configure/step.hpp"
 #include "cuda/emulate.hpp"
 #include "napkin/configure.hpp"

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "configure/labels.hpp"
 #include "configure/launch.hpp"
 #include "configure/occupancy.hpp"
 #include "configure/pipelining.hpp"

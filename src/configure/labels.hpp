@@ -1,0 +1,14 @@
+// The labels of a kernel that its launch depends on.
+#pragma once
+
+#include "napkin/partition.hpp"
+
+namespace napkin {
+
+// The kernel without its splits below a level.
+Kernel down_to(const Kernel&, std::size_t level);
+// Without the labels from level `first` on that do nothing: one piece.
+Partition without_idle_labels(const Diagram&, const Partition&, std::size_t first);
+Kernel without_idle_labels(const Kernel&);
+
+}  // namespace napkin

@@ -1,0 +1,160 @@
+// Positions and pieces that masks let through, and what loops pass over.
+#include <algorithm>
+#include <cmath>
+
+#include "cost/model.hpp"
+#include "cost/reach.hpp"
+
+namespace napkin {
+
+void CostModel::sum_regions(std::span<const std::int64_t> sizes, Figures& figures) const {
+  figures.regions.resize(regions_.size());
+  for (std::size_t i = 0; i < regions_.size(); ++i) figures.regions[i] = sum_region(i, sizes);
+}
+
+// Told once for all choices of the other sizes.
+std::int64_t CostModel::sum_region(std::size_t index, std::span<const std::int64_t> sizes) const {
+  const auto& region = regions_[index];
+  sums_.resize(regions_.size());
+  sizes_of_cuts_.clear();
+  for (const auto cut : region.cuts)
+    for (const auto split : cuts_[cut].splits) sizes_of_cuts_.push_back(sizes[split]);
+  const auto [known, fresh] = sums_[index].try_emplace(sizes_of_cuts_);
+  if (fresh) known->second = sum_pieces(region, sizes);
+  return known->second;
+}
+
+std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::int64_t> sizes) const {
+  std::vector<Pieces> pieces;
+  std::vector<const Pieces*> all;
+  for (const auto cut : region.cuts) {
+    std::vector<std::int64_t> nested;
+    for (const auto split : cuts_[cut].splits) nested.push_back(sizes[split]);
+    pieces.push_back(cut_into_pieces(wire_sizes_[cuts_[cut].wire.index], nested));
+  }
+  for (const auto& each : pieces) all.push_back(&each);
+  const auto values = [&](const Intervals& at) {
+    Checked product{1};
+    for (const auto footprint : region.footprints)
+      for (const auto& [index, size] : footprints_[footprint].indices)
+        product.times(napkin::footprint(index, at, size).length());
+    return product.value;
+  };
+  return sum(region, all, wire_sizes_.size(), {values, shaped(region)});
+}
+
+std::vector<bool> CostModel::shaped(const Region& region) const {
+  const auto has = [&](WireId wire) {
+    return std::ranges::any_of(region.footprints, [&](std::size_t footprint) {
+      const auto& cuts = footprints_[footprint].cuts;
+      return std::ranges::any_of(cuts, [&](std::size_t cut) { return cuts_[cut].wire == wire; });
+    });
+  };
+  std::vector<bool> all;
+  for (const auto wire : region.wires) all.push_back(has(wire));
+  return all;
+}
+
+// Smaller pieces have fewer entries, and are run less often.
+void CostModel::shares(const Figures& held, Figures& figures) const {
+  figures.shares.resize(shares_.size());
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    const auto entries = product(shares_[i].entries, held, figures.overflow);
+    figures.shares[i] = 1 - std::pow(1 - shares_[i].density, static_cast<double>(entries));
+  }
+}
+
+// Every piece that is run has a position that is run, and a piece that counts once has at most as many positions as a
+// whole one.
+void CostModel::bound_regions(std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains,
+                              Figures& figures) const {
+  figures.regions.resize(regions_.size());
+  for (std::size_t i = 0; i < regions_.size(); ++i) {
+    auto& least = figures.regions[i] = least_positions_[i];
+    for (std::size_t w = 0; w < regions_[i].wires.size(); ++w)
+      if (!regions_[i].measured[w]) least /= std::max<std::int64_t>(1, figures.lengths[regions_[i].cuts[w]]);
+    if (!grains.empty()) least = std::max(least, least_run(i, sizes, grains, figures));
+  }
+}
+
+// The same in pieces of one grain in place of positions: every piece that is run consists of grains, one of which is
+// run. Where sizes are known it is the sum itself; else 0 where more than grains count or there are too many to look
+// at.
+std::int64_t CostModel::least_run(std::size_t index, std::span<const std::int64_t> sizes,
+                                  std::span<const std::int64_t> grains, const Figures& figures) const {
+  constexpr std::int64_t most_grains = 10'000;  // of all wires but the one that has most
+  const auto& region = regions_[index];
+  bool known = true;
+  std::int64_t all = 1, most = 1;
+  for (const auto cut : region.cuts) {
+    for (const auto split : cuts_[cut].splits) known = known && sizes[split] == grains[split];
+    const auto grain = piece(cuts_[cut], grains);
+    const auto count = (wire_sizes_[cuts_[cut].wire.index] + grain - 1) / grain;
+    most = std::max(most, count);
+    if (__builtin_mul_overflow(all, count, &all)) return 0;
+  }
+  if (known) return sum_region(index, sizes);
+  if (region.part != Region::Part::run || !region.footprints.empty() || all / most > most_grains) return 0;
+  auto least = sum_region(index, grains);
+  for (std::size_t w = 0; w < region.wires.size(); ++w) {
+    const auto grain = piece(cuts_[region.cuts[w]], grains);
+    if (!region.measured[w]) least /= (figures.lengths[region.cuts[w]] + grain - 1) / grain;
+  }
+  return least;
+}
+
+std::int64_t CostModel::piece(const Cut& cut, std::span<const std::int64_t> sizes) const {
+  auto length = std::max<std::int64_t>(1, wire_sizes_[cut.wire.index]);
+  for (const auto split : cut.splits) length = std::min(length, sizes[split]);
+  return length;
+}
+
+// Positions that the conditions let through, counted in pieces of about the size of the wire over `grid`, each of which
+// they let through as a whole.
+std::int64_t CostModel::positions(const Region& region, std::int64_t grid) const {
+  Region open = region;
+  open.part = Region::Part::open;
+  open.footprints.clear();
+  open.measured.assign(region.wires.size(), true);
+  open.open = {{}, std::vector<std::size_t>(region.wires.size(), 0)};
+  for (const auto& test : region.needs)
+    open.open.conditions.insert(open.open.conditions.end(), test.conditions.begin(), test.conditions.end());
+  open.needs.clear();
+  std::vector<Pieces> pieces;
+  for (const auto wire : region.wires) {
+    const auto extent = wire_sizes_[wire.index];
+    pieces.push_back(equal_pieces(extent, std::max<std::int64_t>(1, extent / grid), 0));
+  }
+  std::vector<const Pieces*> all;
+  for (const auto& each : pieces) all.push_back(&each);
+  return sum(open, all, wire_sizes_.size(), {});
+}
+
+double CostModel::share(const Region& region) const {
+  double all = 1;
+  for (const auto wire : region.wires) {
+    if (!sized_[wire.index]) return 1;
+    all *= static_cast<double>(wire_sizes_[wire.index]);
+  }
+  // Position by position along two wires; along more, in pieces, which leaves out some at the edge of a mask.
+  constexpr std::int64_t grid_of_many = 32;
+  return static_cast<double>(positions(region, region.wires.size() <= 2 ? INT64_MAX : grid_of_many)) / all;
+}
+
+std::vector<MaskCost> CostModel::masks(const Diagram& diagram, const Figures& figures) const {
+  std::vector<MaskCost> all;
+  for (const auto& mask : masks_) {
+    bool overflow = false;
+    MaskCost cost{mask.loop.level,
+                  diagram.at(mask.loop.wire).name,
+                  mask.asks,
+                  product(mask.run, figures, overflow),
+                  product(mask.all, figures, overflow),
+                  !mask.asks.empty()};
+    for (const auto& condition : mask.needs) cost.conditions.push_back(to_text(diagram, condition));
+    all.push_back(std::move(cost));
+  }
+  return all;
+}
+
+}  // namespace napkin
