@@ -68,6 +68,11 @@ int emit(Session& session, const char* language, const Emitter& emitter, const E
   if (!started.analysis) return started.finished;
   if (session.diagnostics.has_errors()) return finish(session);
   const auto& analysis = *started.analysis;
+  if (analysis.diagram.axes.empty()) {
+    complain(session, "E0534", fmt::format("`{}` has no axis for a kernel to loop over", analysis.diagram.name),
+             session.options.arguments.front(), "give its arrays an axis");
+    return finish(session);
+  }
   const auto emitted = emitter(analysis.diagram, plan_of(analysis), analysis.hardware);
   write_files(session, emitted.files);
   if (!session.diagnostics.has_errors() && !session.options.quiet)

@@ -83,6 +83,7 @@ const std::vector<Code>& codes() {
       {"E0531", error, "file that napkin did not write"},
       {"E0532", error, "unusable baseline"},
       {"E0533", error, "axis without a size"},
+      {"E0534", error, "nothing to emit"},
       {"E0601", error, "too many errors"},
       {"E0602", error, "file too large"},
       {"E0603", error, "name too long"},
