@@ -114,7 +114,7 @@ bool Algebra::is_shift(const Sum& given) {
 
 Sum Algebra::with_exponentials_as_factors(Sum sum) {
   for (auto& term : sum) {
-    if (term.cast || term.exponent.empty() || dependence(term.exponent).state) continue;
+    if (term.cast || term.exponent.empty() || dependence(term.exponent).mixed()) continue;
     const ExprId power = build(std::exchange(term.exponent, {}));
     term.factors = combined(term.factors, {{apply("exp", {power}), 1}});
   }
@@ -230,8 +230,16 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
   return opaque(e, a);
 }
 
+// A product of two such sums, multiplied out, has terms that are larger than it and cancel: its rounding grows with the
+// square of what they cancel by, where that of the differences themselves grows with what they do.
+bool Algebra::may_cancel(const Sum& sum) const {
+  return !keeps_sums_ && sum.size() > 1 && dependence(sum).mixed() &&
+         !std::ranges::all_of(sum, [&](const Term& term) { return positive(term); });
+}
+
 Sum Algebra::multiplied(const Sum& a, const Sum& b) {
-  const Sum left = wrapped(a), right = wrapped(b);
+  Sum left = wrapped(a), right = wrapped(b);
+  if (may_cancel(left) && may_cancel(right)) left = atom(left), right = atom(right);
   Sum all;
   for (const auto& x : left)
     for (const auto& y : right) all = add(all, {multiplied(x, y)});

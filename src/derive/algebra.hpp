@@ -89,6 +89,7 @@ class Algebra {
   Sum atom(const Sum& sum) { return atom(build(sum), moved_in(sum)); }
   Sum wrapped(const Sum&);
   std::optional<Term> factored(const Sum&);
+  bool may_cancel(const Sum&) const;
   Sum normal_apply(ExprId, const Apply&);
   Sum multiplied(const Sum&, const Sum&);
   Term multiplied(const Term&, const Term&);

@@ -116,7 +116,10 @@ std::size_t StateAnalysis::state_for(const Column& column, const Sum& body, cons
         s.reduction == column.fold && s.over == over && s.reference == reference && !s.moment && !s.ranked;
     if (alike && napkin::equal(s.body, body)) return i;
   }
-  const auto array = direct ? column.output : state_array(column, body, over, named);
+  const auto free = free_of(body);
+  const bool own =
+      direct && std::ranges::all_of(scratch_.at(column.output).wires, [&](WireId wire) { return free.contains(wire); });
+  const auto array = own ? column.output : state_array(column, body, over, named);
   is_state(array);
   if (std::ranges::all_of(body, [&](const Term& t) { return algebra_.positive(t); })) positive_.insert(array);
   if (reference && column.fold->combine->role == Role::add && holds_greatest(body)) at_least_one_.insert(array);

@@ -46,7 +46,8 @@ Sum Algebra::raised(const Sum& sum, double power) {
   }
   if (sum.size() == 1 && !sum[0].cast && dependence(sum).mixed()) return raised_apart(sum[0], power);
   if (const auto product = factored(sum)) return raised({*product}, power);
-  if (!keeps_sums_ && dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum)) {
+  if (!keeps_sums_ && dependence(sum).mixed() && integer(power) && power > 0 && power <= 4 && !is_shift(sum) &&
+      (power == 1 || !may_cancel(sum))) {
     Sum all = sum;
     for (int i = 1; i < power; ++i) all = multiplied(all, sum);
     return all;

@@ -54,6 +54,14 @@ bool rounding_mixes(Diagram& diagram, Algebra& algebra, ExprId mixing) {
   });
 }
 
+// A sum of which each term separates, so that it alone would too.
+bool separates(Algebra& algebra, ExprId e) {
+  const Sum sum = algebra.normal(e);
+  return sum.size() > 1 && std::ranges::all_of(sum, [&](const Term& term) {
+           return std::holds_alternative<Algebra::Separated>(algebra.separate(term));
+         });
+}
+
 }  // namespace
 
 Refused refused_kept(const Diagram& diagram, const Column& column, WireId wire, const Kinds& kinds) {
@@ -81,6 +89,13 @@ Refused refused_mixing(Diagram& diagram, Algebra& algebra, const Column& column,
     return refused_fold(diagram, column, wire,
                         fmt::format("cannot be taken apart: where `{}` holds is known only after all of `{}`",
                                     to_text(diagram, *condition), axis));
+  if (separates(algebra, mixing))
+    return refused_fold(
+        diagram, column, wire,
+        fmt::format("cannot be taken apart: multiplied out, powers and products of `{}` would be sums of "
+                    "large terms that cancel",
+                    to_text(diagram, mixing)),
+        "give the reductions that it waits for a kernel of their own");
   const auto why = fmt::format("cannot be taken apart: `{}` mixes a piece of `{}` with a finished reduction over it",
                                to_text(diagram, mixing), axis);
   if (!rounding_mixes(diagram, algebra, mixing)) return refused_fold(diagram, column, wire, why);

@@ -109,6 +109,14 @@ E: f64[r, x] = exp(A[r, x]) / (2 + B[r, x])
 N: i32[r] = sum[x](100000000 * A[r, x])
 output Y; output E; output N
 )";
+// One sum, which has neither axis of the arrays that it is written to.
+constexpr const char* shared = R"(
+axis d = 3; axis q = 2; axis h = 6
+input A: f32[h]
+P[d] = sum[h](A[h])
+Q[q] = sum[h](A[h])
+output P; output Q
+)";
 constexpr const char* outputs = R"(
 axis x = 10; axis r = 4; axis e = x / 4 + 1
 input A: f32[r, x]; input E: f32[e]
@@ -133,6 +141,7 @@ std::vector<Sizes> all_sizes() {
       sizes("window_searched", window, "", {"x=10 q=2", "x=1 q=1"}, {"x=300 q=2", "x=17 q=5"}),
       sizes("strided_split", strided, "group u 6, stream i 2 at l2; group u 1 at reg",
             {"u=20 i=3", "u=37 i=5", "u=1 i=1", "u=301 i=7"}),
+      sizes("shared_streamed", shared, "stream h 1 at l2", {"d=3 q=2 h=6", "d=1 q=5 h=17"}),
       sizes("halves_one", halves, "stream x 1 at l2", {"x=1", "x=2", "x=3", "x=10", "x=301", "x=17 e=40"}),
       sizes("halves_three", halves, "stream x 3 at l2; stream x 1 at l1", {"x=1", "x=2", "x=10", "x=301"}),
       sizes("halves_searched", halves, "", {"x=1"}, {"x=2", "x=10", "x=301"}),

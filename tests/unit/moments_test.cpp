@@ -317,3 +317,30 @@ TEST_CASE("pieces on which no weight counts leave moments as they were") {
   REQUIRE(loop);
   CHECK(loop->needs.size() == 1);
 }
+
+TEST_CASE("what would cancel if it were multiplied out is refused") {
+  const auto why = [](const std::string& statement) {
+    const auto diagram = read_text("diagram t\naxis x = 64\naxis y = 8\ninput A: f32[x]\ninput B: f32[x]\n"
+                                   "input C: f32[y, x]\n" +
+                                   statement + "\noutput V\n");
+    std::vector<StatementId> all;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+    const auto derivation = derive(diagram, all);
+    const auto& stream = derivation.find(*find_wire(diagram, "x"))->stream;
+    const auto* refused = std::get_if<Refused>(&stream);
+    return refused ? refused->reason : "";
+  };
+  for (const auto* statement :
+       {"V[] = var[x](softmax[x](A[x]))", "V[] = sum[x]((A[x] / mean[x](A[x]) - B[x] / mean[x](B[x]))^2)",
+        "V[] = var[x](A[x] * layernorm[x](B[x]))", "V[] = sum[y, x]((C[y, x] - mean[x](C[y, x]))^2)",
+        "V[] = sum[x](softmax[x](B[x]) * (layernorm[x](A[x]) - softmax[x](B[x]) * layernorm[x](A[x]))^2)"}) {
+    CAPTURE(statement);
+    CHECK(why(statement).find("would be sums of large terms that cancel") != std::string::npos);
+  }
+  for (const auto* statement :
+       {"V[] = var[x](A[x])", "V[] = var[x](exp(A[x]))", "V[] = sum[x](layernorm[x](A[x]) * layernorm[x](B[x]))",
+        "V[] = sum[x]((softmax[x](A[x]) + exp(B[x]) / max[x](exp(B[x])))^2)"}) {
+    CAPTURE(statement);
+    CHECK(why(statement).empty());
+  }
+}
