@@ -89,7 +89,7 @@ class Family:
         first = len(self.reads)
         factors = [self.factor(kept, bound) for _ in range(self.rng.choice([1, 2, 2]))]
         plain = self.rng.random() < 0.5
-        column = {wire for access in self.reads[first:] for wire in access.wires} | set(kept if plain else [])
+        column = {wire for access in self.reads[first:] for wire in access.wires}
         for access in self.reads[first:]:
             access.column = column
         product = " * ".join(factors)

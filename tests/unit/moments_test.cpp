@@ -320,9 +320,10 @@ TEST_CASE("pieces on which no weight counts leave moments as they were") {
 
 TEST_CASE("what would cancel if it were multiplied out is refused") {
   const auto why = [](const std::string& statement) {
-    const auto diagram = read_text("diagram t\naxis x = 64\naxis y = 8\ninput A: f32[x]\ninput B: f32[x]\n"
-                                   "input C: f32[y, x]\n" +
-                                   statement + "\noutput V\n");
+    const auto diagram = read_text(
+        "diagram t\naxis x = 64\naxis y = 8\ninput A: f32[x]\ninput B: f32[x]\n"
+        "input C: f32[y, x]\n" +
+        statement + "\noutput V\n");
     std::vector<StatementId> all;
     for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
     const auto derivation = derive(diagram, all);
