@@ -25,14 +25,11 @@ std::int64_t CostModel::sum_region(std::size_t index, std::span<const std::int64
 }
 
 std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::int64_t> sizes) const {
-  std::vector<Pieces> pieces;
-  std::vector<const Pieces*> all;
+  std::vector<Cutting> cuttings;
   for (const auto cut : region.cuts) {
-    std::vector<std::int64_t> nested;
-    for (const auto split : cuts_[cut].splits) nested.push_back(sizes[split]);
-    pieces.push_back(cut_into_pieces(wire_sizes_[cuts_[cut].wire.index], nested));
+    cuttings.push_back({wire_sizes_[cuts_[cut].wire.index]});
+    for (const auto split : cuts_[cut].splits) cuttings.back().sizes.push_back(sizes[split]);
   }
-  for (const auto& each : pieces) all.push_back(&each);
   const auto values = [&](const Intervals& at) {
     Checked product{1};
     for (const auto footprint : region.footprints)
@@ -40,7 +37,7 @@ std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::in
         product.times(napkin::footprint(index, at, size).length());
     return product.value;
   };
-  return sum(region, all, wire_sizes_.size(), {values, shaped(region)});
+  return sum(region, cuttings, wire_sizes_.size(), {values, shaped(region)});
 }
 
 std::vector<bool> CostModel::shaped(const Region& region) const {
@@ -116,18 +113,16 @@ std::int64_t CostModel::positions(const Region& region, std::int64_t grid) const
   open.part = Region::Part::open;
   open.footprints.clear();
   open.measured.assign(region.wires.size(), true);
-  open.open = {{}, std::vector<std::size_t>(region.wires.size(), 0)};
+  open.open = {{}, std::vector<std::size_t>(region.wires.size(), 1)};
   for (const auto& test : region.needs)
     open.open.conditions.insert(open.open.conditions.end(), test.conditions.begin(), test.conditions.end());
   open.needs.clear();
-  std::vector<Pieces> pieces;
+  std::vector<Cutting> cuttings;
   for (const auto wire : region.wires) {
     const auto extent = wire_sizes_[wire.index];
-    pieces.push_back(equal_pieces(extent, std::max<std::int64_t>(1, extent / grid), 0));
+    cuttings.push_back({extent, {std::max<std::int64_t>(1, extent / grid)}});
   }
-  std::vector<const Pieces*> all;
-  for (const auto& each : pieces) all.push_back(&each);
-  return sum(open, all, wire_sizes_.size(), {});
+  return sum(open, cuttings, wire_sizes_.size(), {});
 }
 
 double CostModel::share(const Region& region) const {

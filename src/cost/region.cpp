@@ -8,6 +8,9 @@
 #include <map>
 #include <numeric>
 
+#include "cost/cutting.hpp"
+#include "cost/extremes.hpp"
+#include "cost/region_rows.hpp"
 #include "diagram/checked.hpp"
 
 namespace napkin {
@@ -20,36 +23,18 @@ struct Range {
   void meet(Range other) { begin = std::max(begin, other.begin), end = std::min(end, other.end); }
 };
 
-struct Extremes {
-  double least = 0, greatest = 0;
-  void add(double coefficient, const Interval& piece) {
-    const double first = coefficient * static_cast<double>(piece.begin);
-    const double last = coefficient * static_cast<double>(piece.end - 1);
-    least += std::min(first, last);
-    greatest += std::max(first, last);
-  }
-};
-
-// A condition that holds somewhere, or everywhere, on a piece, as at most two bounds on the extremes of its form.
-bool not_too_low(const Condition& c, bool everywhere, const Extremes& e) {
-  if (c.below) return true;
-  const double value = everywhere ? e.least : e.greatest;
-  return c.at ? value >= 0 : value > 0;
-}
-bool not_too_high(const Condition& c, bool everywhere, const Extremes& e) {
-  if (c.above) return true;
-  const double value = everywhere ? e.greatest : e.least;
-  return c.at ? value <= 0 : value < 0;
-}
-
 class Sum {
  public:
-  Sum(const Region& region, const std::vector<const Pieces*>& pieces, std::size_t number_of_wires,
+  Sum(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
       const Footprints& footprints)
-      : region_(region), pieces_(pieces), footprints_(footprints), at_(number_of_wires), chosen_(pieces.size()) {
+      : region_(region),
+        pieces_(cuttings.begin(), cuttings.end()),
+        footprints_(footprints),
+        at_(number_of_wires),
+        chosen_(cuttings.size()) {
     order_.resize(region.wires.size());
     std::iota(order_.begin(), order_.end(), 0);
-    std::ranges::stable_sort(order_, [&](auto a, auto b) { return pieces[a]->count() < pieces[b]->count(); });
+    std::ranges::stable_sort(order_, {}, [&](auto wire) { return pieces_[wire].count(); });
   }
 
   std::int64_t run() { return add(0); }
@@ -59,8 +44,8 @@ class Sum {
     if (depth + 1 == order_.size()) return add_last(order_[depth]);
     const auto wire = order_[depth];
     std::int64_t all = 0;
-    for (chosen_[wire] = 0; chosen_[wire] < pieces_[wire]->count(); ++chosen_[wire])
-      all = saturating_add(all, saturating_multiply(weight(wire, pieces_[wire]->leaf(chosen_[wire])), add(depth + 1)));
+    for (chosen_[wire] = 0; chosen_[wire] < pieces_[wire].count(); ++chosen_[wire])
+      all = saturating_add(all, saturating_multiply(weight(wire, pieces_[wire].leaf(chosen_[wire])), add(depth + 1)));
     return all;
   }
   std::int64_t weight(std::size_t wire, const Interval& piece) const {
@@ -69,7 +54,7 @@ class Sum {
 
   std::int64_t add_last(std::size_t last) {
     asked_ = 0;
-    Range run{0, pieces_[last]->count()};
+    Range run{0, pieces_[last].count()};
     for (const auto& test : region_.needs) run.meet(passing(test, last, false));
     if (region_.part == Region::Part::run) return weigh(last, run);
     Range open = run;
@@ -86,33 +71,33 @@ class Sum {
     return sums[range.end] == INT64_MAX ? INT64_MAX : sums[range.end] - sums[range.begin];
   }
   std::int64_t plain(std::size_t last, Range range) const {
-    const auto& all = *pieces_[last];
+    const auto& all = pieces_[last];
     return region_.measured[last] ? all.leaf(range.end - 1).end - all.leaf(range.begin).begin
                                   : static_cast<std::int64_t>(range.end - range.begin);
   }
   void place(std::size_t last, std::size_t piece) {
     chosen_[last] = piece;
-    for (std::size_t w = 0; w < region_.wires.size(); ++w) at_[region_.wires[w].index] = pieces_[w]->leaf(chosen_[w]);
+    for (std::size_t w = 0; w < region_.wires.size(); ++w) at_[region_.wires[w].index] = pieces_[w].leaf(chosen_[w]);
   }
   // Of the first so many pieces of the last wire: told once for the pieces of the others that footprints depend on.
   const std::vector<std::int64_t>& sums_of(std::size_t last) {
     std::size_t at = 0;
     for (const auto wire : order_)
-      if (wire != last && footprints_.shaped[wire]) at = at * pieces_[wire]->count() + chosen_[wire];
+      if (wire != last && footprints_.shaped[wire]) at = at * pieces_[wire].count() + chosen_[wire];
     auto& sums = sums_[at];
     if (!sums.empty()) return sums;
     sums.push_back(0);
-    for (std::size_t piece = 0; piece < pieces_[last]->count(); ++piece) {
+    for (std::size_t piece = 0; piece < pieces_[last].count(); ++piece) {
       place(last, piece);
-      sums.push_back(saturating_add(
-          sums.back(), saturating_multiply(weight(last, pieces_[last]->leaf(piece)), footprints_.of(at_))));
+      sums.push_back(saturating_add(sums.back(),
+                                    saturating_multiply(weight(last, pieces_[last].leaf(piece)), footprints_.of(at_))));
     }
     return sums;
   }
 
   // The pieces of the last wire on which all conditions hold.
   Range passing(const Region::Test& test, std::size_t last, bool everywhere) {
-    Range all{0, pieces_[last]->count()};
+    Range all{0, pieces_[last].count()};
     for (const auto& condition : test.conditions) all.meet(passing(condition, test, last, everywhere));
     return all;
   }
@@ -124,11 +109,11 @@ class Sum {
       if (w == last)
         slope = coefficient;
       else
-        others.add(coefficient, pieces_[w]->at(chosen_[w], test.depths[w]));
+        others.add(coefficient, pieces_[w].at(chosen_[w], test.depths[w]));
     }
     const auto at = [&](std::size_t piece) {
       auto all = others;
-      all.add(slope, pieces_[last]->at(piece, test.depths[last]));
+      all.add(slope, pieces_[last].at(piece, test.depths[last]));
       return all;
     };
     const auto low = [&](std::size_t piece) { return not_too_low(condition, everywhere, at(piece)); };
@@ -143,7 +128,7 @@ class Sum {
   std::size_t first(std::size_t wire, const Passes& passes) {
     if (asked_ == answers_.size()) answers_.push_back(0);
     auto& answer = answers_[asked_++];
-    std::size_t begin = 0, end = pieces_[wire]->count();
+    std::size_t begin = 0, end = pieces_[wire].count();
     answer = std::min(answer, end);
     const bool back = answer == end || passes(answer);
     (back ? end : begin) = back ? answer : answer + 1;
@@ -164,7 +149,7 @@ class Sum {
   }
 
   const Region& region_;
-  const std::vector<const Pieces*>& pieces_;
+  std::vector<Pieces> pieces_;
   const Footprints& footprints_;
   Intervals at_;
   std::map<std::size_t, std::vector<std::int64_t>> sums_;
@@ -174,39 +159,12 @@ class Sum {
   std::size_t asked_ = 0;
 };
 
-void cut(std::vector<Interval>& around, const std::vector<std::int64_t>& sizes, Pieces& pieces) {
-  if (around.size() == pieces.depth) {
-    pieces.intervals.insert(pieces.intervals.end(), around.begin(), around.end());
-    return;
-  }
-  const auto [begin, end] = around.back();
-  const auto size = std::max<std::int64_t>(1, sizes[around.size() - 1]);
-  for (auto at = begin; at < end; at += std::min(size, end - at)) {
-    around.push_back({at, at + std::min(size, end - at)});
-    cut(around, sizes, pieces);
-    around.pop_back();
-  }
-}
-
 }  // namespace
 
-Pieces cut_into_pieces(std::int64_t extent, const std::vector<std::int64_t>& sizes) {
-  Pieces pieces{sizes.size() + 1, {}};
-  std::vector<Interval> around = {{0, extent}};
-  cut(around, sizes, pieces);
-  return pieces;
-}
-
-Pieces equal_pieces(std::int64_t extent, std::int64_t size, std::size_t splits) {
-  Pieces pieces{splits + 1, {}};
-  for (std::int64_t at = 0; at < extent; at += size)
-    pieces.intervals.insert(pieces.intervals.end(), pieces.depth, {at, std::min(extent, at + size)});
-  return pieces;
-}
-
-std::int64_t sum(const Region& region, const std::vector<const Pieces*>& pieces, std::size_t number_of_wires,
+std::int64_t sum(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
                  const Footprints& footprints) {
-  return Sum(region, pieces, number_of_wires, footprints).run();
+  if (const auto found = sum_by_rows(region, cuttings)) return *found;
+  return Sum(region, cuttings, number_of_wires, footprints).run();
 }
 
 }  // namespace napkin

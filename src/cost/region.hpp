@@ -30,19 +30,11 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// The leaf pieces of a wire in order, each with what the splits around it leave: `depth` intervals a piece, the whole
-// wire first.
-struct Pieces {
-  std::size_t depth = 1;
-  std::vector<Interval> intervals;
-  std::size_t count() const { return intervals.size() / depth; }
-  const Interval& at(std::size_t piece, std::size_t split) const { return intervals[piece * depth + split]; }
-  const Interval& leaf(std::size_t piece) const { return at(piece, depth - 1); }
+// A wire and the nested sizes that it is cut into, the outermost first.
+struct Cutting {
+  std::int64_t extent = 0;
+  std::vector<std::int64_t> sizes{};
 };
-// Pieces of nested sizes; with no sizes, the whole wire.
-Pieces cut_into_pieces(std::int64_t extent, const std::vector<std::int64_t>& sizes);
-// Pieces of one size that stand for the pieces of every split.
-Pieces equal_pieces(std::int64_t extent, std::int64_t size, std::size_t splits);
 
 // What a piece counts with, and by wire of the region whether that depends on its piece.
 struct Footprints {
@@ -50,9 +42,8 @@ struct Footprints {
   std::vector<bool> shaped;
 };
 
-// The sum over all pieces that belong to the region; `pieces` by wire of the region. `footprints` are asked where the
+// The sum over all pieces that belong to the region; cuttings by wire of the region. `footprints` are asked where the
 // region has some.
-std::int64_t sum(const Region&, const std::vector<const Pieces*>& pieces, std::size_t number_of_wires,
-                 const Footprints& footprints);
+std::int64_t sum(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires, const Footprints&);
 
 }  // namespace napkin

@@ -1,7 +1,4 @@
 // Masks: which loops pass pieces over, what that saves, and that it is counted exactly.
-#include <random>
-
-#include "cost/region.hpp"
 #include "napkin/cost.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
@@ -94,86 +91,4 @@ TEST_CASE("what a mask guards decides whether its pieces can be passed over") {
   CHECK(needs("Y[q] = sum[x](where(S[q, x] > 0, S[q, x], 0))\noutput Y\n").empty());
   CHECK(needs("Y[q] = sum[x](where(x <= q or x > 60, S[q, x], 0))\noutput Y\n").empty());
   CHECK(needs("Y[q] = sum[x](where(x <= q, S[q, x], 0) + S[q, x])\noutput Y\n").empty());
-}
-
-namespace {
-
-Interval random_interval(std::mt19937& random) {
-  const auto begin = static_cast<std::int64_t>(random() % 12);
-  return {begin, begin + 1 + static_cast<std::int64_t>(random() % 5)};
-}
-
-template <class Visit>
-void each_pair(const Intervals& box, Visit visit) {
-  for (auto a = box[0].begin; a < box[0].end; ++a)
-    for (auto b = box[1].begin; b < box[1].end; ++b) visit(a, b);
-}
-
-Condition random_condition(std::mt19937& random) {
-  const auto small = [&] { return static_cast<double>(random() % 3) - 1; };
-  Condition made;
-  for (std::uint32_t w = 0; w < 2; ++w)
-    if (const double factor = small(); factor != 0) made.terms.push_back({{w}, factor});
-  made.offset = made.constant = static_cast<double>(random() % 9) - 4;
-  const auto signs = 1 + random() % 6;  // not `!=`
-  made.below = signs == 1 || signs == 2, made.above = signs == 3 || signs == 4, made.at = signs % 2 == 0 || signs == 5;
-  return made;
-}
-
-bool holds(const Condition& c, std::int64_t a, std::int64_t b) {
-  double value = c.offset;
-  for (const auto& [wire, factor] : c.terms) value += factor * static_cast<double>(wire.index == 0 ? a : b);
-  return value < 0 ? c.below : value > 0 ? c.above : c.at;
-}
-
-}  // namespace
-
-TEST_CASE("a condition on a piece is what it is on the positions of the piece") {
-  std::mt19937 random(1);
-  for (int i = 0; i < 3000; ++i) {
-    const auto condition = random_condition(random);
-    const Intervals box = {random_interval(random), random_interval(random)};
-    bool some = false, all = true;
-    each_pair(box, [&](auto a, auto b) { some |= holds(condition, a, b), all &= holds(condition, a, b); });
-    REQUIRE(holds_somewhere(condition, box) == some);
-    REQUIRE(holds_everywhere(condition, box) == all);
-  }
-}
-
-// The slow twin asks every piece.
-TEST_CASE("a region's sum is the sum over its pieces one by one") {
-  std::mt19937 random(2);
-  for (int i = 0; i < 2000; ++i) {
-    const auto size = [&] { return 1 + static_cast<std::int64_t>(random() % 6); };
-    const std::vector<std::int64_t> outer = {size() * 2, size() * 2}, inner = {size(), size()};
-    const auto a = cut_into_pieces(17, {outer[0], inner[0]}), b = cut_into_pieces(13, {outer[1], inner[1]});
-    const auto depth = [&] { return static_cast<std::size_t>(random() % 3); };
-    Region region;
-    region.wires = {{0}, {1}};
-    region.measured = {random() % 2 == 0, random() % 2 == 0};
-    region.needs = {{{random_condition(random)}, {depth(), depth()}}, {{random_condition(random)}, {2, 2}}};
-    region.open = {{random_condition(random)}, {2, 2}};
-    region.part = static_cast<Region::Part>(random() % 3);
-    // What pieces reach, of one wire, of both, or of none.
-    const std::vector<bool> shaped = {random() % 2 == 0, random() % 2 == 0};
-    const auto reach = [&](const Intervals& at) {
-      return 1 + (shaped[0] ? 3 * at[0].length() + at[0].begin : 0) + (shaped[1] ? 2 * at[1].length() : 0);
-    };
-    if (random() % 2 == 0) region.footprints = {0};
-    std::int64_t expected = 0;
-    for (std::size_t m = 0; m < a.count(); ++m)
-      for (std::size_t n = 0; n < b.count(); ++n) {
-        const auto box = [&](const Region::Test& test) {
-          return Intervals{a.at(m, test.depths[0]), b.at(n, test.depths[1])};
-        };
-        bool run = true;
-        for (const auto& test : region.needs) run &= all_hold_somewhere(test.conditions, box(test));
-        const bool open = all_hold_everywhere(region.open.conditions, box(region.open));
-        if (!run || (region.part == Region::Part::open && !open) || (region.part == Region::Part::masked && open))
-          continue;
-        expected += (region.measured[0] ? a.leaf(m).length() : 1) * (region.measured[1] ? b.leaf(n).length() : 1) *
-                    (region.footprints.empty() ? 1 : reach({a.leaf(m), b.leaf(n)}));
-      }
-    REQUIRE(sum(region, {&a, &b}, 2, {reach, shaped}) == expected);
-  }
 }

@@ -1,0 +1,35 @@
+// The pieces that nested sizes leave of a wire, without a list of them.
+#pragma once
+
+#include "cost/region.hpp"
+
+namespace napkin {
+
+// The leaf pieces in order, each with what the splits around it leave.
+class Pieces {
+ public:
+  explicit Pieces(const Cutting&);
+  std::size_t count() const { return count_; }
+  // What so many splits leave around a leaf: after none the whole wire, after all the leaf.
+  Interval at(std::size_t piece, std::size_t splits) const;
+  Interval leaf(std::size_t piece) const { return at(piece, sizes_.size()); }
+
+ private:
+  std::int64_t extent_;
+  std::vector<std::int64_t> sizes_;  // none greater than the one before
+  std::vector<std::size_t> leaves_;  // of a block of each size
+  std::size_t count_;
+};
+
+// Pieces of one length at equal distances.
+struct Row {
+  std::int64_t begin = 0, stride = 0, count = 1;
+  std::int64_t length = 0;
+  std::int64_t leaves = 1;  // of each
+};
+
+// The pieces that so many splits leave, as few rows; where sizes divide those around them evenly, at most one for every
+// split and one more.
+std::vector<Row> rows(const Cutting&, std::size_t splits);
+
+}  // namespace napkin
