@@ -45,6 +45,15 @@ def analyze(options, example, machine, partition=None):
     return json.loads(ran.stdout) if ran.returncode == 0 else None
 
 
+def derived_axes(options, example, sizes):
+    """The axes that may be grouped, and those that may be streamed, by `napkin derive`."""
+    command = [options.napkin, "derive", example, "--format", "json"]
+    kernels = json.loads(subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout)["kernels"]
+    groups = {axis for kernel in kernels for axis in kernel["groupable"]}
+    streams = {one["axis"] for kernel in kernels for one in kernel["streamable"]}
+    return sorted(groups & sizes.keys()), sorted(streams & sizes.keys())
+
+
 def seconds(report):
     """The time of a report whose kernels all fit; None otherwise."""
     if report is None or not all(kernel["fits"] for kernel in report["kernels"]):
@@ -60,6 +69,7 @@ class Climb:
         self.options, self.example, self.machine, self.level = options, example, machine, level
         self.random = random.Random(seed)
         self.sizes = {axis: size for axis, size in plan["sizes"].items() if not axis.endswith(("_part", "_in_part"))}
+        self.axes = derived_axes(options, example, self.sizes)
         self.time, self.best, self.asked = None, None, {}
 
     def text(self, splits):
@@ -79,12 +89,33 @@ class Climb:
         return (self.random.choice(["group", "group", "stream"]), axis, self.size_for(axis))
 
     def start(self):
-        """A random partition that runs."""
-        for _ in range(60):
-            splits = self.ordered([self.split() for _ in range(self.random.randint(1, 4))])
-            if self.price(splits) is not None:
-                return splits
+        """A random partition that runs: one that does not is cut smaller, or along one more axis, a few times."""
+        for _ in range(20):
+            splits = self.random_splits()
+            for _ in range(12):
+                if self.price(splits) is not None:
+                    return splits
+                splits = self.smaller(splits)
         return None
+
+    def random_splits(self):
+        """Now and then anything; else groups of most axes that `napkin derive` names, and a stream or two."""
+        if self.random.random() < 0.3:
+            return self.ordered([self.split() for _ in range(self.random.randint(1, 4))])
+        groups, streams = self.axes
+        splits = [("group", axis, self.size_for(axis)) for axis in groups if self.random.random() < 0.8]
+        splits += [("stream", axis, self.size_for(axis)) for axis in streams if self.random.random() < 0.6]
+        return self.ordered(splits or [self.split()])
+
+    def smaller(self, splits):
+        """With one size a good deal smaller, mostly the greatest, or one more split."""
+        at = self.random.randrange(len(splits) + 1)
+        if at == len(splits):
+            return self.ordered(splits + [self.split()])
+        if self.random.random() < 0.7:
+            at = max(range(len(splits)), key=lambda i: splits[i][2])
+        kind, axis, size = splits[at]
+        return splits[:at] + [(kind, axis, max(1, size // self.random.choice([2, 4, 8])))] + splits[at + 1:]
 
     @staticmethod
     def ordered(splits):
@@ -155,6 +186,7 @@ def main():
     parser.add_argument("--examples", nargs="*", default=sorted(os.listdir(os.path.join(ROOT, "examples"))))
     parser.add_argument("--machines", nargs="*",
                         default=["a100-sxm4-80", "h100-sxm5", "h200-sxm", "rtx4090", "rtx3090"])
+    parser.add_argument("--verbose", action="store_true", help="names climbs that found no partition to start from")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     examples = [name for name in options.examples if name.endswith(".nap")]
@@ -168,6 +200,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for job, done in zip(jobs, pool.map(lambda job: climb(options, job), jobs)):
             if done.time is None:
+                if options.verbose:
+                    print("no start: %s on %s" % (os.path.basename(job[0]), job[1]))
                 continue
             run += 1
             key, planned = job[:2], seconds(job[3])

@@ -141,7 +141,7 @@ std::vector<Sizes> all_sizes() {
       sizes("window_searched", window, "", {"x=10 q=2", "x=1 q=1"}, {"x=300 q=2", "x=17 q=5"}),
       sizes("strided_split", strided, "group u 6, stream i 2 at l2; group u 1 at reg",
             {"u=20 i=3", "u=37 i=5", "u=1 i=1", "u=301 i=7"}),
-      sizes("shared_streamed", shared, "stream h 1 at l2", {"d=3 q=2 h=6", "d=1 q=5 h=17"}),
+      sizes("shared_streamed", shared, "stream h 1 at l2", {"d=3 q=2 h=6", "d=1 q=2 h=17"}, {"d=1 q=5 h=17"}),
       sizes("halves_one", halves, "stream x 1 at l2", {"x=1", "x=2", "x=3", "x=10", "x=301", "x=17 e=40"}),
       sizes("halves_three", halves, "stream x 3 at l2; stream x 1 at l1", {"x=1", "x=2", "x=10", "x=301"}),
       sizes("halves_searched", halves, "", {"x=1"}, {"x=2", "x=10", "x=301"}),
