@@ -237,8 +237,9 @@ class Tidier {
     return !arrays_read(scratch_, e).empty();
   }
   void name(ExprId e, std::size_t at) {
+    const auto& output = scratch_.at(columns_[at].output);
     const bool is_column = !columns_[at].fold && !columns_[at].repair && columns_[at].value == e &&
-                           scratch_.at(columns_[at].output).type == type_of(e);
+                           output.type == type_of(e) && output.wires.size() == free_wires(scratch_, e).size();
     const ExprId read = is_column ? read_whole(scratch_, columns_[at].output) : hoist(at, e);
     for (std::size_t i = at + 1; i < columns_.size(); ++i) {
       columns_[i].value = replaced(scratch_, columns_[i].value, {{e, read}});

@@ -117,6 +117,14 @@ P[d] = sum[h](A[h])
 Q[q] = sum[h](A[h])
 output P; output Q
 )";
+// What P is equal to has no axis, though P has one.
+constexpr const char* spread = R"(
+axis x = 24; axis d = 27
+input A: f32[d]
+P[x] = logsumexp[d](A[d])
+Q[x] = min[d](P[x] * A[d] * 3)
+output P; output Q
+)";
 constexpr const char* outputs = R"(
 axis x = 10; axis r = 4; axis e = x / 4 + 1
 input A: f32[r, x]; input E: f32[e]
@@ -142,6 +150,7 @@ std::vector<Sizes> all_sizes() {
       sizes("strided_split", strided, "group u 6, stream i 2 at l2; group u 1 at reg",
             {"u=20 i=3", "u=37 i=5", "u=1 i=1", "u=301 i=7"}),
       sizes("shared_streamed", shared, "stream h 1 at l2", {"d=3 q=2 h=6", "d=1 q=2 h=17"}, {"d=1 q=5 h=17"}),
+      sizes("spread_streamed", spread, "stream d 8 at l2", {"x=24 d=27", "x=3 d=1", "x=1 d=100"}),
       sizes("halves_one", halves, "stream x 1 at l2", {"x=1", "x=2", "x=3", "x=10", "x=301", "x=17 e=40"}),
       sizes("halves_three", halves, "stream x 3 at l2; stream x 1 at l1", {"x=1", "x=2", "x=10", "x=301"}),
       sizes("halves_searched", halves, "", {"x=1"}, {"x=2", "x=10", "x=301"}),

@@ -22,6 +22,8 @@ class Access:
     name: str
     dimensions: list  # of (kind, ..): ("plain", wire), ("window", step, wire, wire), ("divided", wire, by)
     column: set
+    result: set = field(default_factory=set)  # wires of what the reduction gives, if that is all of the statement
+    bound: set = field(default_factory=set)   # wires that it reduces
     wires: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -91,7 +93,7 @@ class Family:
         plain = self.rng.random() < 0.5
         column = {wire for access in self.reads[first:] for wire in access.wires}
         for access in self.reads[first:]:
-            access.column = column
+            access.column, access.result, access.bound = column, set(kept if plain else []), set(bound)
         product = " * ".join(factors)
         product = self.rng.choice(["sum[%s](%s)", "sum[%s](%s)", "max[%s](%s)", "sum[%s](tanh(%s))"]) % (", ".join(bound), product)
         if not plain:  # behind the reduction is a column of its own
@@ -139,7 +141,10 @@ def extent(dimension, pieces):
 
 def moved(access, labels, sizes):
     """How many values are loaded in all, with the labels of this level and those above in the order of the nest."""
-    own = [l for l in labels if l.kind == "group" or l.wire in access.column]
+    # Until the first stream of a reduced wire makes it a state, the reduction has all wires of what it gives.
+    first = min([at for at, l in enumerate(labels) if l.kind == "stream" and l.wire in access.bound], default=len(labels))
+    own = [l for at, l in enumerate(labels)
+           if l.kind == "group" or l.wire in access.column or (at < first and l.wire in access.result)]
     place = max([at for at, l in enumerate(own) if l.kind == "stream" and l.wire in access.wires], default=-1)
     counted = [l for at, l in enumerate(own) if l.kind == "group" or at <= place]
     cuts = {wire: leaves(sizes[wire], [l.size for l in counted if l.wire == wire])
