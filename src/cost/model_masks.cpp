@@ -37,7 +37,11 @@ std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::in
         product.times(napkin::footprint(index, at, size).length());
     return product.value;
   };
-  return sum(region, cuttings, wire_sizes_.size(), {values, shaped(region)});
+  const bool even = std::ranges::all_of(region.footprints, [&](std::size_t footprint) {
+    const auto& all = footprints_[footprint];
+    return all.inside && all.indices.front().first.divisor == 1;
+  });
+  return sum(region, cuttings, wire_sizes_.size(), {values, shaped(region), even});
 }
 
 std::vector<bool> CostModel::shaped(const Region& region) const {

@@ -163,7 +163,7 @@ class Sum {
 
 std::int64_t sum(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
                  const Footprints& footprints) {
-  if (const auto found = sum_by_rows(region, cuttings)) return *found;
+  if (const auto found = sum_by_rows(region, cuttings, number_of_wires, footprints)) return *found;
   return Sum(region, cuttings, number_of_wires, footprints).run();
 }
 

@@ -40,6 +40,7 @@ struct Cutting {
 struct Footprints {
   std::function<std::int64_t(const Intervals&)> of;
   std::vector<bool> shaped;
+  bool even = false;  // it depends on the lengths of pieces alone
 };
 
 // The sum over all pieces that belong to the region; cuttings by wire of the region. `footprints` are asked where the

@@ -46,7 +46,9 @@ using Edges = std::vector<Edge>;
 
 class ByRows {
  public:
-  ByRows(const Region& region, const std::vector<Cutting>& cuttings) : region_(region), cuttings_(cuttings) {}
+  ByRows(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
+         const Footprints& footprints)
+      : region_(region), cuttings_(cuttings), footprints_(footprints), at_(number_of_wires) {}
 
   std::optional<std::int64_t> run() {
     const auto depths = depths_of_needs();
@@ -72,10 +74,21 @@ class ByRows {
       });
       if (!needless) needs_.push_back(&test);
     }
-    if (needs_.empty()) return std::vector<std::size_t>(cuttings_.size(), 0);
+    if (needs_.empty()) return all_depths();
     const auto alike = [&](const auto* test) { return test->depths == needs_[0]->depths; };
     if (!std::ranges::all_of(needs_, alike)) return {};
     return needs_[0]->depths;
+  }
+  // Where nothing is asked: the leaves that footprints are of, else the whole wires.
+  std::vector<std::size_t> all_depths() const {
+    std::vector<std::size_t> all;
+    for (const auto& cutting : cuttings_) all.push_back(region_.footprints.empty() ? 0 : cutting.sizes.size());
+    return all;
+  }
+  bool are_leaves(const std::vector<std::size_t>& depths) const {
+    for (std::size_t w = 0; w < depths.size(); ++w)
+      if (footprints_.shaped[w] && depths[w] < cuttings_[w].sizes.size()) return false;
+    return true;
   }
   // Whether the second test passes on no pieces but those of which the first passes on what is around.
   static bool follows(const Region::Test& first, const Region::Test& second) {
@@ -121,6 +134,7 @@ class ByRows {
   // All pieces at these depths on which the edges hold. Rows of the two wires with most pieces are counted at once, for
   // each choice of a piece of the others.
   std::optional<std::int64_t> sum(const std::vector<std::size_t>& depths, const Edges& edges) {
+    if (!region_.footprints.empty() && !are_leaves(depths)) return {};
     std::vector<std::int64_t> counts;
     rows_.clear(), order_.clear();
     for (std::size_t w = 0; w < cuttings_.size(); ++w) {
@@ -137,7 +151,7 @@ class ByRows {
     return add(edges, 0);
   }
   std::int64_t add(const Edges& edges, std::size_t depth) {
-    if (depth == order_.size()) return saturating_multiply(tuples(edges), weight());
+    if (depth == order_.size()) return weighed(tuples(edges));
     const auto wire = order_[depth];
     std::int64_t all = 0;
     for (auto row : rows_[wire]) {
@@ -149,11 +163,13 @@ class ByRows {
     }
     return all;
   }
-  std::int64_t weight() const {
-    std::int64_t all = 1;
-    for (std::size_t w = 0; w < chosen_.size(); ++w)
-      all = saturating_multiply(all, region_.measured[w] ? chosen_[w].length : chosen_[w].leaves);
-    return all;
+  std::int64_t weighed(std::int64_t tuples) {
+    for (std::size_t w = 0; w < chosen_.size(); ++w) {
+      const auto& row = chosen_[w];
+      tuples = saturating_multiply(tuples, region_.measured[w] ? row.length : row.leaves);
+      at_[region_.wires[w].index] = {row.begin, row.begin + row.length};
+    }
+    return tuples == 0 || region_.footprints.empty() ? tuples : saturating_multiply(tuples, footprints_.of(at_));
   }
 
   // Of the chosen rows. What wires add up to is, of the pieces i and j of the two with more than one, the least there
@@ -200,6 +216,8 @@ class ByRows {
 
   const Region& region_;
   const std::vector<Cutting>& cuttings_;
+  const Footprints& footprints_;
+  Intervals at_;
   std::vector<const Region::Test*> needs_;
   Edges run_, open_;
   std::vector<double> direction_;       // coefficients by wire; none where nothing is asked
@@ -222,9 +240,10 @@ std::int64_t pairs_up_to(std::int64_t most, std::int64_t a, std::int64_t n, std:
   return saturated(Wide(full) * m + some + sum_of_quotients(some, b, a, most - a * (reached - 1)));
 }
 
-std::optional<std::int64_t> sum_by_rows(const Region& region, const std::vector<Cutting>& cuttings) {
-  if (!region.footprints.empty()) return {};
-  return ByRows(region, cuttings).run();
+std::optional<std::int64_t> sum_by_rows(const Region& region, const std::vector<Cutting>& cuttings,
+                                        std::size_t number_of_wires, const Footprints& footprints) {
+  if (!region.footprints.empty() && !footprints.even) return {};
+  return ByRows(region, cuttings, number_of_wires, footprints).run();
 }
 
 }  // namespace napkin

@@ -10,7 +10,8 @@
 namespace napkin {
 
 // None where a region is of another kind.
-std::optional<std::int64_t> sum_by_rows(const Region&, const std::vector<Cutting>&);
+std::optional<std::int64_t> sum_by_rows(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires,
+                                        const Footprints&);
 
 // How many pairs of 0 <= i < n and 0 <= j < m have a * i + b * j <= most, for a and b no less than zero. What the four
 // span together is below 2^50.

@@ -52,7 +52,7 @@ void Search::run() {
     beginning.most = beginning.least;
     open_shape(beginning);
   }
-  if (!open_.empty() && !leaders_.is_limited()) start();
+  if (!open_.empty()) start();
   while (!open_.empty()) {
     if (scoring_.stopped()) return;
     if (leaders_.beyond(open_.front().bound)) {
@@ -63,17 +63,23 @@ void Search::run() {
     if (tally_.evaluated >= most_evaluated_) {
       tally_.finished = false;
       tally_.left = open_.front().bound;
+      climb_open();
       return dive();
     }
     expand(pop());
   }
 }
 
-// Something to beat: the shape whose outermost level promises most, continued.
+// Something to beat.
 void Search::start() {
   std::vector<std::size_t> shapes;
   for (const auto& beginning : open_) shapes.push_back(beginning.shape);
   std::ranges::sort(shapes);
+  descend(std::move(shapes));
+}
+
+// The shape whose outermost level promises most, continued.
+void Search::descend(std::vector<std::size_t> shapes) {
   while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
     std::optional<Score> best;
     std::size_t chosen = shapes.front();
@@ -84,6 +90,17 @@ void Search::start() {
   }
   for (const auto shape : shapes)
     if (const auto top = climb(space_, scoring_, shapes_.at(shape), pieces_)) offer(shapes_.at(shape), top->sizes);
+}
+
+// Out of patience: what the most promising shapes hold that were not looked at to the end.
+void Search::climb_open() {
+  constexpr std::size_t most_climbs = 32;
+  std::vector<std::size_t> shapes;
+  std::sort(open_.rbegin(), open_.rend());
+  for (const auto& beginning : open_)
+    if (shapes.size() < most_climbs && !std::ranges::count(shapes, beginning.shape)) shapes.push_back(beginning.shape);
+  for (const auto shape : shapes) descend({shape});
+  std::make_heap(open_.begin(), open_.end());
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.

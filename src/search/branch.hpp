@@ -52,6 +52,8 @@ class Search {
   void open_shape(Beginning&);
   void push(Beginning&, const Order&);
   Beginning pop();
+  void descend(std::vector<std::size_t> shapes);
+  void climb_open();
   void dive();
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);

@@ -13,12 +13,18 @@
 namespace napkin {
 namespace {
 
-// One kernel of the plan, divided.
-struct Trial {
+constexpr std::int64_t trial_patience = 50'000;  // of each half, at first
+
+struct Parts {
   WireId wire;
-  std::int64_t parts;
+  std::int64_t number;
+};
+
+// One kernel of the plan, divided.
+struct Trial : Parts {
   Divided divided;
   Found partial, merging;
+  bool finished() const { return partial.optimal && merging.optimal; }
   double seconds() const { return *partial.best[0].cost.time_s + *merging.best[0].cost.time_s; }
 };
 
@@ -117,31 +123,49 @@ class Division {
     return all;
   }
 
-  // None that takes `seconds` or longer.
+  // None that takes `seconds` or longer. Every number of parts is tried for a while, and those that come near the best
+  // once more with all patience.
   std::optional<Trial> best_trial(const Run& run, double seconds) {
-    std::optional<Trial> best;
+    constexpr double near = 1.25;
+    std::vector<Trial> trials;
+    double best = seconds;
+    for (const auto& parts : all_parts(run)) {
+      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), trial_patience);
+      if (!trial) continue;
+      best = std::min(best, trial->seconds());
+      trials.push_back(std::move(*trial));
+    }
+    std::ranges::stable_sort(trials, {}, &Trial::seconds);
+    if (trials.size() > 4) trials.erase(trials.begin() + 4, trials.end());
+    for (auto& trial : trials) {
+      if (trial.finished() || trial.seconds() > best * near) continue;
+      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), patience);
+      if (again) trial = std::move(*again), best = std::min(best, trial.seconds());
+    }
+    const auto found = std::ranges::min_element(trials, {}, &Trial::seconds);
+    return found == trials.end() ? std::nullopt : std::optional(std::move(*found));
+  }
+  std::vector<Parts> all_parts(const Run& run) const {
+    std::vector<Parts> all;
     for (const auto& verdict : run.fused.verdicts) {
       const auto extent = found_.diagram.size(verdict.wire);
       const auto* group = std::get_if<Groupable>(&verdict.group);
-      if (!extent || !group || !group->by_merge) continue;
-      for (const auto parts : numbers_of_parts(*extent)) {
-        if (goal_.stop.stop_requested()) return std::nullopt;
-        auto trial = attempt(run.fused, verdict.wire, parts, best ? best->seconds() : seconds);
-        if (trial) best = std::move(trial);
-      }
+      if (!extent || !group || !group->by_merge || goal_.stop.stop_requested()) continue;
+      for (const auto number : numbers_of_parts(*extent)) all.push_back({verdict.wire, number});
     }
-    return best;
+    return all;
   }
   // What cannot be faster is not searched to the end.
-  std::optional<Trial> attempt(const Derivation& fused, WireId wire, std::int64_t parts, double seconds) {
-    auto made = divide(found_.diagram, fused, wire, parts);
+  std::optional<Trial> attempt(const Derivation& fused, const Parts& parts, double seconds, std::int64_t patience) {
+    if (goal_.stop.stop_requested()) return std::nullopt;
+    auto made = divide(found_.diagram, fused, parts.wire, parts.number);
     if (!made || made->parts.empty()) return std::nullopt;
     const Half partial = half(made->diagram, made->parts), merging = half(made->diagram, made->merging);
-    auto first = search_half(partial, seconds - merging.least_s);
+    auto first = search_half(partial, seconds - merging.least_s, patience);
     if (!first) return std::nullopt;
-    auto second = search_half(merging, seconds - *first->best[0].cost.time_s);
+    auto second = search_half(merging, seconds - *first->best[0].cost.time_s, patience);
     if (!second) return std::nullopt;
-    Trial trial{wire, parts, std::move(*made), std::move(*first), std::move(*second)};
+    Trial trial{{parts}, std::move(*made), std::move(*first), std::move(*second)};
     return trial.seconds() < seconds ? std::optional(std::move(trial)) : std::nullopt;
   }
   // One of the two kernels, and what it takes at least.
@@ -160,7 +184,7 @@ class Division {
     return made;
   }
   // None where it takes longer than `most_s`.
-  std::optional<Found> search_half(const Half& half, double most_s) {
+  std::optional<Found> search_half(const Half& half, double most_s, std::int64_t patience) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return std::nullopt;
     const auto space = make_space(half.derivation, hardware_, goal_);
@@ -188,7 +212,7 @@ class Division {
     for (auto& division : found_.divisions) division.kernel = shifted(division.kernel);
     found_.divisions.push_back({.kernel = run.begin,
                                 .axis = found_.diagram.at(trial.wire).name,
-                                .parts = trial.parts,
+                                .parts = trial.number,
                                 .blocks_divided = trial.partial.best[0].cost.levels.at(core_ - 1).groups,
                                 .blocks = least_blocks(run),
                                 .cores = hardware_.total(core_),
