@@ -30,13 +30,8 @@ std::set<WireId> awkward_wires(const CostModel& model) {
 
 }  // namespace
 
-Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tally& tally, std::int64_t most_evaluated)
-    : space_(space),
-      scoring_(scoring),
-      leaders_(leaders),
-      tally_(tally),
-      most_evaluated_(most_evaluated),
-      shapes_(space) {}
+Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tally& tally, Patience patience)
+    : space_(space), scoring_(scoring), leaders_(leaders), tally_(tally), patience_(patience), shapes_(space) {}
 
 // Equal bounds: the younger one, which is deeper.
 bool Search::Beginning::operator<(const Beginning& other) const {
@@ -52,7 +47,7 @@ void Search::run() {
     beginning.most = beginning.least;
     open_shape(beginning);
   }
-  if (!open_.empty()) start();
+  if (!open_.empty() && patience_.climbs != Climbs::none) start();
   while (!open_.empty()) {
     if (scoring_.stopped()) return;
     if (leaders_.beyond(open_.front().bound)) {
@@ -60,10 +55,10 @@ void Search::run() {
       pop();
       continue;
     }
-    if (tally_.evaluated >= most_evaluated_) {
+    if (tally_.evaluated >= patience_.evaluated) {
       tally_.finished = false;
       tally_.left = open_.front().bound;
-      climb_open();
+      climb_again();
       return dive();
     }
     expand(pop());
@@ -75,32 +70,32 @@ void Search::start() {
   std::vector<std::size_t> shapes;
   for (const auto& beginning : open_) shapes.push_back(beginning.shape);
   std::ranges::sort(shapes);
-  descend(std::move(shapes));
+  descend(std::move(shapes), 1, {});
 }
 
-// The shape whose outermost level promises most, continued.
-void Search::descend(std::vector<std::size_t> shapes) {
+// Out of patience: what was not looked at to the end may still hold something better.
+void Search::climb_again() {
+  constexpr std::size_t many = 16, some = 4;
+  if (patience_.climbs == Climbs::near) descend(shapes_.roots(), many, {});
+  if (patience_.climbs == Climbs::far)
+    for (const std::int64_t first : {16, 128}) descend(shapes_.roots(), some, {.first = first, .far = true});
+}
+
+// The shapes whose outermost levels promise most, continued.
+void Search::descend(std::vector<std::size_t> shapes, std::size_t most_kept, const Ascent& ascent) {
+  const auto climbed = [&](std::size_t shape) { return climb(space_, scoring_, shapes_.at(shape), pieces_, ascent); };
   while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
-    std::optional<Score> best;
-    std::size_t chosen = shapes.front();
+    std::vector<std::pair<Score, std::size_t>> tops;
     for (const auto shape : shapes)
-      if (const auto top = climb(space_, scoring_, shapes_.at(shape), pieces_); top && (!best || top->score < *best))
-        best = top->score, chosen = shape;
-    shapes = shapes_.next(chosen);
+      if (const auto top = climbed(shape)) tops.emplace_back(top->score, shape);
+    std::ranges::stable_sort(tops, {}, &std::pair<Score, std::size_t>::first);
+    if (tops.size() > most_kept) tops.resize(most_kept);
+    shapes.clear();
+    for (const auto& [score, shape] : tops)
+      for (const auto next : shapes_.next(shape)) shapes.push_back(next);
   }
   for (const auto shape : shapes)
-    if (const auto top = climb(space_, scoring_, shapes_.at(shape), pieces_)) offer(shapes_.at(shape), top->sizes);
-}
-
-// Out of patience: what the most promising shapes hold that were not looked at to the end.
-void Search::climb_open() {
-  constexpr std::size_t most_climbs = 32;
-  std::vector<std::size_t> shapes;
-  std::sort(open_.rbegin(), open_.rend());
-  for (const auto& beginning : open_)
-    if (shapes.size() < most_climbs && !std::ranges::count(shapes, beginning.shape)) shapes.push_back(beginning.shape);
-  for (const auto shape : shapes) descend({shape});
-  std::make_heap(open_.begin(), open_.end());
+    if (const auto top = climbed(shape)) offer(shapes_.at(shape), top->sizes);
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.
@@ -109,7 +104,7 @@ void Search::dive() {
   std::vector<Beginning> stack;
   while (!open_.empty()) stack.push_back(pop());
   std::ranges::reverse(stack);
-  const auto end = most_evaluated_ + most_evaluated_ / 4;
+  const auto end = patience_.evaluated + patience_.evaluated / 4;
   while (leaders_.best().empty() && !stack.empty() && tally_.evaluated < end) {
     expand(std::move(stack.back()));
     stack.pop_back();

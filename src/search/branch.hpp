@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "search/climb.hpp"
 #include "search/score.hpp"
 #include "search/shapes.hpp"
 
@@ -16,9 +17,18 @@ struct Tally {
   Score left{};                // nothing that was not looked at is better than this
 };
 
+// How long a search goes on, and how far its climbs look when it gives up: a step at a time, or at all sizes of two
+// splits. None where both were done before.
+enum class Climbs { none, near, far };
+struct Patience {
+  Patience(std::int64_t most, Climbs when_given_up = Climbs::far) : evaluated(most), climbs(when_given_up) {}
+  std::int64_t evaluated;
+  Climbs climbs;
+};
+
 class Search {
  public:
-  Search(const Space&, const Scoring&, Leaders&, Tally&, std::int64_t most_evaluated);
+  Search(const Space&, const Scoring&, Leaders&, Tally&, Patience);
   // Offers to the leaders whatever may be among the best.
   void run();
 
@@ -52,8 +62,8 @@ class Search {
   void open_shape(Beginning&);
   void push(Beginning&, const Order&);
   Beginning pop();
-  void descend(std::vector<std::size_t> shapes);
-  void climb_open();
+  void descend(std::vector<std::size_t> shapes, std::size_t most_kept, const Ascent&);
+  void climb_again();
   void dive();
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);
@@ -68,7 +78,7 @@ class Search {
   const Scoring& scoring_;
   Leaders& leaders_;
   Tally& tally_;
-  std::int64_t most_evaluated_;
+  Patience patience_;
   Shapes shapes_;
   PieceSizes pieces_;
   std::vector<Order> orders_;    // by shape

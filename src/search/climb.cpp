@@ -2,6 +2,8 @@
 #include "search/climb.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace napkin {
 namespace {
@@ -11,10 +13,12 @@ class Climber {
   Climber(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces)
       : space_(space), scoring_(scoring), shape_(shape), pieces_(pieces), splits_(shape.partition.splits) {}
 
-  std::optional<Climbed> run() {
+  std::optional<Climbed> run(const Ascent& ascent) {
     for (const auto& split : splits_) sizes_.push_back(split.level < space_.first ? split.size : 0);
-    if (!begin()) return std::nullopt;
+    if (!begin(ascent.first)) return std::nullopt;
     best_ = height();
+    for (int round = 0; ascent.far && round < most_rounds && look_far(); ++round) {
+    }
     for (const std::ptrdiff_t step : {8, 4, 2, 1})
       for (int round = 0; round < most_rounds && turn(step); ++round) {
       }
@@ -42,8 +46,8 @@ class Climber {
     const std::span<const std::int64_t> sizes = pieces_.of(extent(split), space_.divisor(splits_[split]));
     return splits_[split].kind == SplitKind::stream ? sizes.subspan(1) : sizes;
   }
-  // The smallest pieces that leave something to cut to the streams inside them.
-  bool begin() {
+  // Pieces no larger than the first, or the smallest, that leave something to cut to the streams inside them.
+  bool begin(std::int64_t first) {
     for (std::size_t i = 0; i < splits_.size(); ++i) {
       if (splits_[i].level < space_.first) continue;
       const auto sizes = choices(i);
@@ -51,7 +55,8 @@ class Climber {
           std::count_if(splits_.begin() + static_cast<std::ptrdiff_t>(i) + 1, splits_.end(),
                         [&](const Split& s) { return s.wire == splits_[i].wire && s.kind == SplitKind::stream; });
       if (sizes.empty()) return false;
-      sizes_[i] = sizes[static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, std::ssize(sizes) - 1 - inside))];
+      const auto at = std::ranges::lower_bound(sizes, first, std::greater{}) - sizes.begin();
+      sizes_[i] = sizes[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(std::ssize(sizes) - 1 - inside, 0, at))];
     }
     return true;
   }
@@ -75,6 +80,50 @@ class Climber {
       for (std::size_t j = 0; j < splits_.size(); ++j)
         if (i != j) moved = trade(i, j) || moved;
     return moved;
+  }
+  // Every split takes the best of a dozen sizes from the largest to the smallest; then every two of them do.
+  bool look_far() {
+    bool moved = false;
+    for (std::size_t i = 0; i < splits_.size(); ++i)
+      for (const auto size : some_choices(i)) moved = set(i, size) || moved;
+    for (std::size_t i = 0; i < splits_.size() && !moved; ++i)
+      for (std::size_t j = i + 1; j < splits_.size(); ++j) moved = set_both(i, j) || moved;
+    return moved;
+  }
+  bool set_both(std::size_t outer, std::size_t inner) {
+    bool moved = false;
+    for (const auto size : some_choices(outer)) {
+      const auto before = sizes_;
+      sizes_[outer] = size;
+      const bool settled = settle();
+      const auto within = std::exchange(sizes_, before);
+      if (!settled) continue;
+      for (const auto other : some_choices_in(within, inner)) {
+        const auto kept = std::exchange(sizes_, within);
+        sizes_[inner] = other;
+        moved = keep_if_better(settle(), kept) || moved;
+      }
+    }
+    return moved;
+  }
+  std::vector<std::int64_t> some_choices_in(const std::vector<std::int64_t>& sizes, std::size_t split) {
+    const auto before = std::exchange(sizes_, sizes);
+    auto some = some_choices(split);
+    sizes_ = before;
+    return some;
+  }
+  std::vector<std::int64_t> some_choices(std::size_t split) const {
+    std::vector<std::int64_t> some;
+    if (splits_[split].level < space_.first) return some;
+    const auto all = choices(split);
+    const auto step = std::max<std::ptrdiff_t>(1, std::ssize(all) / 12);
+    for (std::ptrdiff_t at = 0; at < std::ssize(all); at += step) some.push_back(all[static_cast<std::size_t>(at)]);
+    return some;
+  }
+  bool set(std::size_t split, std::int64_t size) {
+    const auto before = sizes_;
+    sizes_[split] = size;
+    return keep_if_better(settle(), before);
   }
   bool shift(std::size_t split, std::ptrdiff_t step) {
     if (splits_[split].level < space_.first) return false;
@@ -128,8 +177,9 @@ class Climber {
 
 }  // namespace
 
-std::optional<Climbed> climb(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces) {
-  return Climber(space, scoring, shape, pieces).run();
+std::optional<Climbed> climb(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces,
+                             const Ascent& ascent) {
+  return Climber(space, scoring, shape, pieces).run(ascent);
 }
 
 }  // namespace napkin

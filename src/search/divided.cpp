@@ -130,7 +130,7 @@ class Division {
     std::vector<Trial> trials;
     double best = seconds;
     for (const auto& parts : all_parts(run)) {
-      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), trial_patience);
+      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), {trial_patience, Climbs::near});
       if (!trial) continue;
       best = std::min(best, trial->seconds());
       trials.push_back(std::move(*trial));
@@ -139,7 +139,7 @@ class Division {
     if (trials.size() > 4) trials.erase(trials.begin() + 4, trials.end());
     for (auto& trial : trials) {
       if (trial.finished() || trial.seconds() > best * near) continue;
-      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), patience);
+      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), most_patience);
       if (again) trial = std::move(*again), best = std::min(best, trial.seconds());
     }
     const auto found = std::ranges::min_element(trials, {}, &Trial::seconds);
@@ -156,7 +156,7 @@ class Division {
     return all;
   }
   // What cannot be faster is not searched to the end.
-  std::optional<Trial> attempt(const Derivation& fused, const Parts& parts, double seconds, std::int64_t patience) {
+  std::optional<Trial> attempt(const Derivation& fused, const Parts& parts, double seconds, Patience patience) {
     if (goal_.stop.stop_requested()) return std::nullopt;
     auto made = divide(found_.diagram, fused, parts.wire, parts.number);
     if (!made || made->parts.empty()) return std::nullopt;
@@ -184,7 +184,7 @@ class Division {
     return made;
   }
   // None where it takes longer than `most_s`.
-  std::optional<Found> search_half(const Half& half, double most_s, std::int64_t patience) {
+  std::optional<Found> search_half(const Half& half, double most_s, Patience patience) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return std::nullopt;
     const auto space = make_space(half.derivation, hardware_, goal_);

@@ -26,7 +26,8 @@ constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
 constexpr std::int64_t alone_patience = 5'000;  // partitions of a statement alone, to have something to compare with
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
-constexpr std::int64_t more_patience = 4;  // times as many in the next
+constexpr std::int64_t far_patience = 500'000;  // of searches that climb far
+constexpr std::int64_t more_patience = 4;       // times as many in the next
 
 // What is known of one kernel's price.
 struct Priced {
@@ -149,7 +150,7 @@ class Plans {
     Leaders leaders(1, space.first);
     if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto& priced = prices_[cut];
-    auto ranking = rank(space, goal_, std::move(leaders), false, patience_);
+    auto ranking = rank(space, goal_, std::move(leaders), false, {patience_, climbs(priced.patience)});
     ++searched_;
     evaluated_ += ranking.tally.evaluated;
     priced.patience = patience_;
@@ -160,6 +161,12 @@ class Plans {
     priced.taken = priced.most;
     priced.ranking = std::move(ranking);
     if (!priced.settled()) given_up_.insert_or_assign(cut, space);
+  }
+
+  // Those that a search with less patience did not do.
+  Climbs climbs(std::int64_t before) const {
+    if (patience_ >= far_patience && before < far_patience) return Climbs::far;
+    return before == 0 ? Climbs::near : Climbs::none;
   }
 
   // ---- the plan ----

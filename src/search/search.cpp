@@ -35,10 +35,10 @@ Candidate candidate(const Space& space, const Partition& partition, Model model)
   return {std::move(kernel), std::move(cost)};
 }
 
-Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, std::int64_t most_evaluated) {
+Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Patience patience) {
   Ranking ranking{std::move(leaders), {}};
   const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
-  Search(space, scoring, ranking.leaders, ranking.tally, most_evaluated).run();
+  Search(space, scoring, ranking.leaders, ranking.tally, patience).run();
   return ranking;
 }
 
@@ -53,11 +53,11 @@ Found found(const Space& space, const Goal& goal, const Ranking& ranking) {
   return found;
 }
 
-Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, std::int64_t most_evaluated) {
+Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, Patience patience) {
   const auto top = std::max<std::size_t>(goal.top, 1);
-  auto all = found(space, goal, ranked(space, goal, Leaders(top, space.first), false, most_evaluated));
+  auto all = found(space, goal, ranked(space, goal, Leaders(top, space.first), false, patience));
   if (!all.best.empty()) return all;
-  const auto closest = ranked(space, goal, Leaders(1, space.first), true, most_evaluated);
+  const auto closest = ranked(space, goal, Leaders(1, space.first), true, patience);
   all.evaluated += closest.tally.evaluated;
   if (!closest.leaders.best().empty())
     all.nearest = candidate(space, closest.leaders.best().front().partition, goal.model);
@@ -65,7 +65,7 @@ Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, std::i
 }
 
 Found search(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal), goal, rank, patience);
+  return found(make_space(std::move(derivation), hardware, goal), goal, rank, most_patience);
 }
 
 }  // namespace napkin
