@@ -15,7 +15,8 @@ std::int64_t leaves_of(std::int64_t length, const std::vector<std::int64_t>& siz
 }
 
 // A row in each of `count` blocks of `size`, the first of which begins at `begin`.
-void repeat(const Row& row, std::int64_t begin, std::int64_t size, std::int64_t count, std::vector<Row>& all) {
+void repeat(const PieceRow& row, std::int64_t begin, std::int64_t size, std::int64_t count,
+            std::vector<PieceRow>& all) {
   const auto add = [&](std::int64_t from, std::int64_t stride, std::int64_t pieces) {
     all.push_back({begin + from, stride, pieces, row.length, row.leaves});
   };
@@ -28,14 +29,14 @@ void repeat(const Row& row, std::int64_t begin, std::int64_t size, std::int64_t 
 }
 
 void add_rows(Interval piece, const std::vector<std::int64_t>& sizes, std::size_t split, std::size_t splits,
-              std::vector<Row>& all) {
+              std::vector<PieceRow>& all) {
   const auto length = piece.length();
   if (split == splits) {
     all.push_back({piece.begin, length, 1, length, leaves_of(length, sizes, split)});
     return;
   }
   const auto size = std::clamp<std::int64_t>(sizes[split], 1, length), count = length / size;
-  std::vector<Row> inside;
+  std::vector<PieceRow> inside;
   add_rows({0, size}, sizes, split + 1, splits, inside);
   for (const auto& row : inside) repeat(row, piece.begin, size, count, all);
   if (count * size < length) add_rows({piece.begin + count * size, piece.end}, sizes, split + 1, splits, all);
@@ -62,8 +63,8 @@ Interval Pieces::at(std::size_t piece, std::size_t splits) const {
   return around;
 }
 
-std::vector<Row> rows(const Cutting& cutting, std::size_t splits) {
-  std::vector<Row> all;
+std::vector<PieceRow> rows(const Cutting& cutting, std::size_t splits) {
+  std::vector<PieceRow> all;
   add_rows({0, cutting.extent}, cutting.sizes, 0, splits, all);
   return all;
 }

@@ -22,7 +22,7 @@ class Pieces {
 };
 
 // Pieces of one length at equal distances.
-struct Row {
+struct PieceRow {
   std::int64_t begin = 0, stride = 0, count = 1;
   std::int64_t length = 0;
   std::int64_t leaves = 1;  // of each
@@ -30,6 +30,6 @@ struct Row {
 
 // The pieces that so many splits leave, as few rows; where sizes divide those around them evenly, at most one for every
 // split and one more.
-std::vector<Row> rows(const Cutting&, std::size_t splits);
+std::vector<PieceRow> rows(const Cutting&, std::size_t splits);
 
 }  // namespace napkin

@@ -220,10 +220,10 @@ class ByRows {
   Intervals at_;
   std::vector<const Region::Test*> needs_;
   Edges run_, open_;
-  std::vector<double> direction_;       // coefficients by wire; none where nothing is asked
-  std::vector<std::vector<Row>> rows_;  // by wire
-  std::vector<std::size_t> order_;      // of the wires, most pieces last
-  std::vector<Row> chosen_;             // by wire
+  std::vector<double> direction_;            // coefficients by wire; none where nothing is asked
+  std::vector<std::vector<PieceRow>> rows_;  // by wire
+  std::vector<std::size_t> order_;           // of the wires, most pieces last
+  std::vector<PieceRow> chosen_;             // by wire
 };
 
 }  // namespace
