@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 FINER = {
     ("attention.nap", "a100-sxm4-80"), ("attention.nap", "rtx4090"), ("attention.nap", "rtx3090"), ("causal.nap", "a100-sxm4-80"),
     ("causal.nap", "rtx4090"), ("causal.nap", "rtx3090"), ("rbf_attention.nap", "rtx4090"), ("rmsnorm_projection.nap", "h100-sxm5"),
-    ("rmsnorm_projection.nap", "h200-sxm"), ("sliding_window.nap", "rtx4090"), ("sliding_window.nap", "a100-sxm4-80"),
+    ("rmsnorm_projection.nap", "h200-sxm"), ("rmsnorm_projection.nap", "rtx3090"), ("sliding_window.nap", "rtx4090"), ("sliding_window.nap", "a100-sxm4-80"),
     ("sliding_window.nap", "rtx3090"), ("spherical.nap", "a100-sxm4-80"), ("spherical.nap", "rtx4090"), ("variance.nap", "h200-sxm"),
     ("block_sparse.nap", "rtx4090"), ("block_sparse.nap", "a100-sxm4-80"), ("block_sparse.nap", "rtx3090"),
     ("matmul.nap", "h100-sxm5"), ("matmul.nap", "h200-sxm"), ("matmul.nap", "a100-sxm4-80"),
