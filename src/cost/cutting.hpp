@@ -10,7 +10,7 @@ class Pieces {
  public:
   explicit Pieces(const Cutting&);
   std::size_t count() const { return count_; }
-  // What so many splits leave around a leaf: after none the whole wire, after all the leaf.
+  // The interval around a leaf after the first `splits` splits: the whole wire after none, the leaf itself after all.
   Interval at(std::size_t piece, std::size_t splits) const;
   Interval leaf(std::size_t piece) const { return at(piece, sizes_.size()); }
 
@@ -28,8 +28,8 @@ struct PieceRow {
   std::int64_t leaves = 1;  // of each
 };
 
-// The pieces that so many splits leave, as few rows; where sizes divide those around them evenly, at most one for every
-// split and one more.
+// The pieces after the first `splits` splits, in few rows: at most `splits + 1` where every size divides the one
+// before it.
 std::vector<PieceRow> rows(const Cutting&, std::size_t splits);
 
 }  // namespace napkin

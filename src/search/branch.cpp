@@ -30,8 +30,8 @@ std::set<WireId> awkward_wires(const CostModel& model) {
 
 }  // namespace
 
-Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tally& tally, Patience patience)
-    : space_(space), scoring_(scoring), leaders_(leaders), tally_(tally), patience_(patience), shapes_(space) {}
+Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tally& tally, Budget budget)
+    : space_(space), scoring_(scoring), leaders_(leaders), tally_(tally), budget_(budget), shapes_(space) {}
 
 // Equal bounds: the younger one, which is deeper.
 bool Search::Beginning::operator<(const Beginning& other) const {
@@ -47,7 +47,7 @@ void Search::run() {
     beginning.most = beginning.least;
     open_shape(beginning);
   }
-  if (!open_.empty() && patience_.climbs != Climbs::none) start();
+  if (!open_.empty() && budget_.climbs != Climbs::none) start();
   while (!open_.empty()) {
     if (scoring_.stopped()) return;
     if (leaders_.beyond(open_.front().bound)) {
@@ -55,7 +55,7 @@ void Search::run() {
       pop();
       continue;
     }
-    if (tally_.evaluated >= patience_.evaluated) {
+    if (tally_.evaluated >= budget_.evaluated) {
       tally_.finished = false;
       tally_.left = open_.front().bound;
       climb_again();
@@ -76,8 +76,8 @@ void Search::start() {
 // Out of patience: what was not looked at to the end may still hold something better.
 void Search::climb_again() {
   constexpr std::size_t many = 16, some = 4;
-  if (patience_.climbs == Climbs::near) descend(shapes_.roots(), many, {});
-  if (patience_.climbs == Climbs::far)
+  if (budget_.climbs == Climbs::near) descend(shapes_.roots(), many, {});
+  if (budget_.climbs == Climbs::far)
     for (const std::int64_t first : {16, 128}) descend(shapes_.roots(), some, {.first = first, .far = true});
 }
 
@@ -104,7 +104,7 @@ void Search::dive() {
   std::vector<Beginning> stack;
   while (!open_.empty()) stack.push_back(pop());
   std::ranges::reverse(stack);
-  const auto end = patience_.evaluated + patience_.evaluated / 4;
+  const auto end = budget_.evaluated + budget_.evaluated / 4;
   while (leaders_.best().empty() && !stack.empty() && tally_.evaluated < end) {
     expand(std::move(stack.back()));
     stack.pop_back();

@@ -17,18 +17,20 @@ struct Tally {
   Score left{};                // nothing that was not looked at is better than this
 };
 
-// How long a search goes on, and how far its climbs look when it gives up: a step at a time, or at all sizes of two
-// splits. None where both were done before.
+// What a climb changes at a time: one split by a step (near), or the sizes of two splits together (far).
 enum class Climbs { none, near, far };
-struct Patience {
-  Patience(std::int64_t most, Climbs when_given_up = Climbs::far) : evaluated(most), climbs(when_given_up) {}
+// How many partitions a search may evaluate, and how it climbs: near at its start, as `climbs` says before it gives up.
+// With none it does neither, as when an earlier search of the same kernel did both.
+struct Budget {
+  Budget(std::int64_t most) : evaluated(most), climbs(most < least_for_far ? Climbs::near : Climbs::far) {}
+  static constexpr std::int64_t least_for_far = 500'000;  // a far climb costs as much as many bounds
   std::int64_t evaluated;
   Climbs climbs;
 };
 
 class Search {
  public:
-  Search(const Space&, const Scoring&, Leaders&, Tally&, Patience);
+  Search(const Space&, const Scoring&, Leaders&, Tally&, Budget);
   // Offers to the leaders whatever may be among the best.
   void run();
 
@@ -78,7 +80,7 @@ class Search {
   const Scoring& scoring_;
   Leaders& leaders_;
   Tally& tally_;
-  Patience patience_;
+  Budget budget_;
   Shapes shapes_;
   PieceSizes pieces_;
   std::vector<Order> orders_;    // by shape

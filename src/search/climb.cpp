@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 namespace napkin {
 namespace {
@@ -81,7 +80,7 @@ class Climber {
         if (i != j) moved = trade(i, j) || moved;
     return moved;
   }
-  // Every split takes the best of a dozen sizes from the largest to the smallest; then every two of them do.
+  // Each split takes the best of a dozen sizes; if that changes nothing, each pair of splits does.
   bool look_far() {
     bool moved = false;
     for (std::size_t i = 0; i < splits_.size(); ++i)
@@ -91,26 +90,21 @@ class Climber {
     return moved;
   }
   bool set_both(std::size_t outer, std::size_t inner) {
+    auto best = sizes_;
     bool moved = false;
     for (const auto size : some_choices(outer)) {
-      const auto before = sizes_;
+      sizes_ = best;
       sizes_[outer] = size;
-      const bool settled = settle();
-      const auto within = std::exchange(sizes_, before);
-      if (!settled) continue;
-      for (const auto other : some_choices_in(within, inner)) {
-        const auto kept = std::exchange(sizes_, within);
+      if (!settle()) continue;
+      const auto within = sizes_;
+      for (const auto other : some_choices(inner)) {
+        sizes_ = within;
         sizes_[inner] = other;
-        moved = keep_if_better(settle(), kept) || moved;
+        if (keep_if_better(settle(), best)) best = sizes_, moved = true;
       }
     }
+    sizes_ = best;
     return moved;
-  }
-  std::vector<std::int64_t> some_choices_in(const std::vector<std::int64_t>& sizes, std::size_t split) {
-    const auto before = std::exchange(sizes_, sizes);
-    auto some = some_choices(split);
-    sizes_ = before;
-    return some;
   }
   std::vector<std::int64_t> some_choices(std::size_t split) const {
     std::vector<std::int64_t> some;

@@ -15,11 +15,12 @@ struct Climbed {
   std::vector<std::int64_t> sizes;  // by split of the shape
 };
 struct Ascent {
-  std::int64_t first = 1;  // positions of the pieces that it begins with, or a few less
-  bool far = false;        // looks at a dozen sizes of every two splits before it goes on by steps
+  std::int64_t first = 1;  // the climb begins at the largest legal sizes up to this one
+  bool far = false;        // before single steps, it tries a dozen sizes of every two splits together
 };
-// All splits in turn are made a step larger or smaller for as long as that is better. None if nothing fits on the way.
-// For a shape that stops above the innermost level, what it does not split does not count.
+// Coordinate ascent over the sizes of a shape: each split in turn takes the next larger or smaller size while the score
+// improves. Returns nothing if no partition on the way fits. For a shape that stops above the innermost level, only the
+// levels that it splits are scored.
 std::optional<Climbed> climb(const Space&, const Scoring&, const Shape&, PieceSizes&, const Ascent&);
 
 }  // namespace napkin

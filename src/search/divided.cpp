@@ -13,7 +13,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t trial_patience = 50'000;  // of each half, at first
+constexpr std::int64_t trial_budget = 50'000;  // of each half, at first
 
 struct Parts {
   WireId wire;
@@ -130,7 +130,7 @@ class Division {
     std::vector<Trial> trials;
     double best = seconds;
     for (const auto& parts : all_parts(run)) {
-      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), {trial_patience, Climbs::near});
+      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), trial_budget);
       if (!trial) continue;
       best = std::min(best, trial->seconds());
       trials.push_back(std::move(*trial));
@@ -139,7 +139,7 @@ class Division {
     if (trials.size() > 4) trials.erase(trials.begin() + 4, trials.end());
     for (auto& trial : trials) {
       if (trial.finished() || trial.seconds() > best * near) continue;
-      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), most_patience);
+      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), patience);
       if (again) trial = std::move(*again), best = std::min(best, trial.seconds());
     }
     const auto found = std::ranges::min_element(trials, {}, &Trial::seconds);
@@ -156,14 +156,14 @@ class Division {
     return all;
   }
   // What cannot be faster is not searched to the end.
-  std::optional<Trial> attempt(const Derivation& fused, const Parts& parts, double seconds, Patience patience) {
+  std::optional<Trial> attempt(const Derivation& fused, const Parts& parts, double seconds, Budget budget) {
     if (goal_.stop.stop_requested()) return std::nullopt;
     auto made = divide(found_.diagram, fused, parts.wire, parts.number);
     if (!made || made->parts.empty()) return std::nullopt;
     const Half partial = half(made->diagram, made->parts), merging = half(made->diagram, made->merging);
-    auto first = search_half(partial, seconds - merging.least_s, patience);
+    auto first = search_half(partial, seconds - merging.least_s, budget);
     if (!first) return std::nullopt;
-    auto second = search_half(merging, seconds - *first->best[0].cost.time_s, patience);
+    auto second = search_half(merging, seconds - *first->best[0].cost.time_s, budget);
     if (!second) return std::nullopt;
     Trial trial{{parts}, std::move(*made), std::move(*first), std::move(*second)};
     return trial.seconds() < seconds ? std::optional(std::move(trial)) : std::nullopt;
@@ -184,13 +184,13 @@ class Division {
     return made;
   }
   // None where it takes longer than `most_s`.
-  std::optional<Found> search_half(const Half& half, double most_s, Patience patience) {
+  std::optional<Found> search_half(const Half& half, double most_s, Budget budget) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return std::nullopt;
     const auto space = make_space(half.derivation, hardware_, goal_);
     Leaders leaders(1, space.first);
     leaders.limit(Score::at_most(most_s * rounding, std::numeric_limits<double>::infinity()));
-    const auto ranking = rank(space, goal_, std::move(leaders), false, patience);
+    const auto ranking = rank(space, goal_, std::move(leaders), false, budget);
     found_.evaluated += ranking.tally.evaluated;
     if (ranking.leaders.best().empty()) return std::nullopt;
     auto found = napkin::found(space, goal_, ranking);

@@ -60,7 +60,7 @@ class Exhaustive {
 
 }  // namespace
 
-Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Patience) {
+Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget) {
   Ranking ranking{std::move(leaders), {}};
   const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
   Exhaustive(space, scoring, ranking).shapes(space.fixed, space.first);

@@ -10,18 +10,18 @@ struct Ranking {
   Tally tally;
 };
 // `nearest`: what comes closest to fitting. Says so where it gives up.
-Ranking rank(const Space&, const Goal&, Leaders, bool nearest, Patience);
+Ranking rank(const Space&, const Goal&, Leaders, bool nearest, Budget);
 // Looks at everything, however long it takes.
-Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest, Patience);
+Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest, Budget);
 
 // With all its costs.
 Candidate candidate(const Space&, const Partition&, Model);
 Found found(const Space&, const Goal&, const Ranking&);
 
 // Ranks, and where nothing fits finds what comes closest.
-Found found(const Space&, const Goal&, decltype(rank)& ranked, Patience);
+Found found(const Space&, const Goal&, decltype(rank)& ranked, Budget);
 
 // Ends a search that would take seconds; most take less than a tenth of this.
-constexpr std::int64_t most_patience = 1'000'000;
+constexpr std::int64_t patience = 1'000'000;
 
 }  // namespace napkin

@@ -26,8 +26,7 @@ constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
 constexpr std::int64_t alone_patience = 5'000;  // partitions of a statement alone, to have something to compare with
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
-constexpr std::int64_t far_patience = 500'000;  // of searches that climb far
-constexpr std::int64_t more_patience = 4;       // times as many in the next
+constexpr std::int64_t more_patience = 4;  // times as many in the next
 
 // What is known of one kernel's price.
 struct Priced {
@@ -150,7 +149,7 @@ class Plans {
     Leaders leaders(1, space.first);
     if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto& priced = prices_[cut];
-    auto ranking = rank(space, goal_, std::move(leaders), false, {patience_, climbs(priced.patience)});
+    auto ranking = rank(space, goal_, std::move(leaders), false, budget(priced.patience));
     ++searched_;
     evaluated_ += ranking.tally.evaluated;
     priced.patience = patience_;
@@ -163,10 +162,11 @@ class Plans {
     if (!priced.settled()) given_up_.insert_or_assign(cut, space);
   }
 
-  // Those that a search with less patience did not do.
-  Climbs climbs(std::int64_t before) const {
-    if (patience_ >= far_patience && before < far_patience) return Climbs::far;
-    return before == 0 ? Climbs::near : Climbs::none;
+  // A kernel that was searched before with the same kind of climbs is not climbed again.
+  Budget budget(std::int64_t before) const {
+    Budget made = patience_;
+    if (before > 0 && Budget(before).climbs == made.climbs) made.climbs = Climbs::none;
+    return made;
   }
 
   // ---- the plan ----

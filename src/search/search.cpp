@@ -35,10 +35,10 @@ Candidate candidate(const Space& space, const Partition& partition, Model model)
   return {std::move(kernel), std::move(cost)};
 }
 
-Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Patience patience) {
+Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget) {
   Ranking ranking{std::move(leaders), {}};
   const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
-  Search(space, scoring, ranking.leaders, ranking.tally, patience).run();
+  Search(space, scoring, ranking.leaders, ranking.tally, budget).run();
   return ranking;
 }
 
@@ -53,11 +53,11 @@ Found found(const Space& space, const Goal& goal, const Ranking& ranking) {
   return found;
 }
 
-Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, Patience patience) {
+Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, Budget budget) {
   const auto top = std::max<std::size_t>(goal.top, 1);
-  auto all = found(space, goal, ranked(space, goal, Leaders(top, space.first), false, patience));
+  auto all = found(space, goal, ranked(space, goal, Leaders(top, space.first), false, budget));
   if (!all.best.empty()) return all;
-  const auto closest = ranked(space, goal, Leaders(1, space.first), true, patience);
+  const auto closest = ranked(space, goal, Leaders(1, space.first), true, budget);
   all.evaluated += closest.tally.evaluated;
   if (!closest.leaders.best().empty())
     all.nearest = candidate(space, closest.leaders.best().front().partition, goal.model);
@@ -65,7 +65,7 @@ Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, Patien
 }
 
 Found search(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal), goal, rank, most_patience);
+  return found(make_space(std::move(derivation), hardware, goal), goal, rank, patience);
 }
 
 }  // namespace napkin
