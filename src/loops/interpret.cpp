@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -16,31 +15,10 @@
 #include "loops/arithmetic.hpp"
 #include "loops/pieces.hpp"
 #include "loops/residents.hpp"
+#include "loops/tile.hpp"
 
 namespace napkin {
 namespace {
-
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-
-// What a buffer holds now: the values of one box of its array.
-struct Tile {
-  std::vector<Interval> box;
-  std::vector<double> values;
-
-  explicit Tile(std::vector<Interval> where) : box(std::move(where)) {
-    std::size_t size = 1;
-    for (const auto& side : box) size *= static_cast<std::size_t>(side.length());
-    values.assign(size, nothing);
-  }
-  std::size_t index(const std::vector<std::int64_t>& at) const {
-    std::size_t flat = 0;
-    for (std::size_t i = 0; i < box.size(); ++i) {
-      if (at[i] < box[i].begin || at[i] >= box[i].end) throw std::logic_error("a nest reaches outside of a buffer");
-      flat = flat * static_cast<std::size_t>(box[i].length()) + static_cast<std::size_t>(at[i] - box[i].begin);
-    }
-    return flat;
-  }
-};
 
 struct Frame {
   std::vector<Intervals> pieces;             // by level: what the loops down to it leave
@@ -48,22 +26,6 @@ struct Frame {
   std::vector<std::shared_ptr<Tile>> tiles;  // by BufferId
 };
 using Frames = std::vector<Frame*>;
-
-// Calls `visit` for every position of a box, last dimension fastest.
-template <class Visit>
-void for_each(const std::vector<Interval>& box, Visit visit) {
-  std::vector<std::int64_t> at;
-  for (const auto& side : box) {
-    if (side.length() <= 0) return;
-    at.push_back(side.begin);
-  }
-  while (true) {
-    visit(at);
-    auto i = box.size();
-    while (i > 0 && ++at[i - 1] == box[i - 1].end) --i, at[i] = box[i].begin;
-    if (i == 0) return;
-  }
-}
 
 class Interpreter {
  public:

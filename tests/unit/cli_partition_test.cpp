@@ -1,0 +1,90 @@
+// Partitions by hand through the public commands: what is merged, what fits, what is refused, and that it verifies.
+#include <nlohmann/json.hpp>
+
+#include "support/catch.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+using namespace napkin::test;
+
+TEST_CASE("a group of a streamed axis is merged by a second kernel, or refused") {
+  const auto with = [](const std::string& size, const std::string& command) {
+    return run_cli({command, example("decode"), "--target", "h100-sxm5", "--partition",
+                    "group k 1, x " + size + " at smem; stream x 64 at smem"});
+  };
+  const auto verified = with("2048", "verify");
+  CHECK(verified.code == 0);
+  CHECK(verified.out.find("group k 1, x_part 1") != std::string::npos);
+  const auto refused = with("1000", "analyze");
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("error[E0303]: the parts of `x` are merged and have to be equal") != std::string::npos);
+}
+
+TEST_CASE("in the ideal model a launch has one time, and its units take no longer") {
+  for (const auto* name : {"attention", "matmul", "causal", "multi_head"}) {
+    CAPTURE(name);
+    const auto ran =
+        run_cli({"analyze", example(name), "--target", "h100-sxm5", "--model", "ideal", "--format", "json"});
+    REQUIRE(ran.code == 0);
+    const auto json = nlohmann::json::parse(ran.out);
+    for (const auto& kernel : json["kernels"]) {
+      const double seconds = kernel["time_s"];
+      CHECK(kernel["configuration"]["launch"]["time_s"] == seconds);
+      for (const auto& unit : kernel["units"]) CHECK(unit["time_s"].get<double>() <= seconds * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("what does not fit is not set beside a bound of what does") {
+  const auto ran =
+      run_cli({"analyze", example("attention"), "--target", "h100-sxm5", "--partition", "group q 1024 at smem"});
+  CHECK(ran.code == 1);
+  CHECK(ran.out.find("every program that fits moves at least") != std::string::npos);
+  CHECK(ran.out.find("this one does not, and moves") != std::string::npos);
+}
+
+TEST_CASE("a partition of which a core can run no block is refused, and says why") {
+  const auto ran = run_cli({"analyze", example("rbf_attention"), "--target", "h100-sxm5", "--partition",
+                            "group q 32, stream x 216, q 8 at smem"});
+  CHECK(ran.code == 1);
+  CHECK(ran.err.find("no block can run: a thread would need 289 registers of 255") != std::string::npos);
+}
+
+TEST_CASE("tiles of divided indices hold for no longer axis that groups below them share out") {
+  Folder folder;
+  const auto file = folder.write("t.nap",
+                                 "diagram t\naxis x = 4\naxis b = (x + 4) / 5\ninput A: f64[b]\ninput B: f64[x]\n"
+                                 "P[] = max[x](A[x / 5] * B[x])\noutput P\n");
+  const auto ran =
+      run_cli({"emit", "cpp", file, "--target", "toy", "--partition", "group x 2 at reg", "-o", folder / "out"});
+  CHECK(ran.code == 0);
+  CHECK(text_of(folder / "out/t.cpp").find("if (sizes.x_part > 2) return false;") != std::string::npos);
+}
+
+TEST_CASE("a result is finished in the order of factors that the file has") {
+  Folder folder;
+  const auto file = folder.write("t.nap",
+                                 "diagram t\naxis q = 8\naxis x = 40\ninput A: f32[q, x]\ninput W: f32[q]\n"
+                                 "Y[q] = sum[x](A[q, x]) / W[q] * max[x](A[q, x])\n"
+                                 "Z[q] = W[q] * (sum[x](A[q, x] * A[q, x]) * (max[x](abs(A[q, x])) / 127))\n"
+                                 "output Y\noutput Z\n");
+  for (const auto* partition : {"stream x 7 at smem", "group x 10 at smem"}) {
+    CAPTURE(partition);
+    CHECK(run_cli({"verify", file, "--target", "toy", "--partition", partition}).code == 0);
+  }
+  const auto derived = run_cli({"derive", file});
+  CHECK(derived.out.find("Y = Y / W * m") != std::string::npos);
+}
+
+TEST_CASE("powers of quotients stay within range in parts that are merged") {
+  Folder folder;
+  for (const auto* power :
+       {"max[x]((A[q, x] / max[x](abs(A[q, x])))^8)", "min[x]((A[q, x] / max[x](abs(A[q, x])))^7)"}) {
+    CAPTURE(power);
+    const auto file =
+        folder.write("t.nap", std::string("diagram t\naxis q = 8\naxis x = 40\ninput A: f32[q, x]\nY[q] = ") + power +
+                                  "\noutput Y\n");
+    const auto ran = run_cli({"verify", file, "--target", "toy", "--partition", "group x 10 at smem"});
+    CHECK(ran.code == 0);
+  }
+}
