@@ -9,8 +9,6 @@ KERNELS = [("FlashAttention-2", "a100-sxm4-80", width, causal, tile) for width, 
 KERNELS += [("FlashAttention-3", "h100-sxm5", width, causal, tile + (None,)) for width, causal, tile in
             ((64, False, (192, 192)), (64, True, (192, 128)), (96, False, (192, 144)), (128, False, (128, 176)),
              (128, True, (128, 128)), (192, False, (128, 112)), (256, False, (128, 80)))]
-# What their compilers leave beside arrays, where a profile's number is of the kernels that napkin prints.
-SETTINGS = {"FlashAttention-2": (), "FlashAttention-3": ("limits.registers_for_addresses=20",)}
 # Notes in flash_fwd_launch_template.h, at 2048 positions: how much slower than the pieces above.
 LEFT = [(64, (128, 128, 8), 18), (64, (128, 128, 2), 5), (64, (64, 256, 4), 27), (64, (256, 64, 4), 85),
         (128, (128, 128, 8), 28), (128, (256, 64, 8), 28)]
@@ -87,8 +85,8 @@ def why(theirs, ours):
 
 def compared(name, machine, width, causal, tile):
     text = diagram(width, causal, 4096)
-    theirs = napkin.analyze(text, machine, pieces(tile), SETTINGS[name])["kernels"][0]["configuration"]
-    found = napkin.analyze(text, machine, None, SETTINGS[name])
+    theirs = napkin.analyze(text, machine, pieces(tile), napkin.BY_HAND)["kernels"][0]["configuration"]
+    found = napkin.analyze(text, machine, None, napkin.BY_HAND)
     ours = found["kernels"][0]["configuration"]
     kernel_seconds = theirs["launch"]["time_s"] if theirs["launch"] else float("inf")
     ratio = found["totals"]["time_s"] / kernel_seconds
@@ -101,7 +99,7 @@ def compared(name, machine, width, causal, tile):
 def slower(width, tile, published):
     text = diagram(width, False, 2048)
     base = (128, 128, 4) if width == 64 else (128, 64, 4)
-    best, other = (napkin.analyze(text, "a100-sxm4-80", pieces(one))["kernels"][0]["configuration"] for one in (base, tile))
+    best, other = (napkin.analyze(text, "a100-sxm4-80", pieces(one), napkin.BY_HAND)["kernels"][0]["configuration"] for one in (base, tile))
     ratio = other["launch"]["time_s"] / best["launch"]["time_s"] if other["launch"] else 0
     told = f"{100 * (ratio - 1):.0f} % | {how(other)} | {why(best, other)}" if ratio else f"does not run | {refused(other)} | "
     return f"| d {width} | q {tile[0]}, x {tile[1]}, {tile[2]} warps | {published} % | {told} |"

@@ -115,7 +115,7 @@ def product(row, settings, batch=1, m=None, n=None, k=None, dtype=None):
     for a, c in large or fitting:
         own = settings
         if pairs:  # the cache gives the larger side of a tile to both blocks of a pair at once
-            own += (f"caches.l2.bandwidth.sustained={l2 * (a + c) / (a + c - max(a, c) / 2) / 1e12} TB/s",)
+            own += napkin.LIBRARY_OF_TEAMS + (f"caches.l2.bandwidth.sustained={l2 * (a + c) / (a + c - max(a, c) / 2) / 1e12} TB/s",)
         pieces = f"group h 1, a {min(a, m)}, c {min(c, n)}, stream b {min(step, k)} at smem"
         times.append(napkin.launch(diagram, row["profile"], pieces, None, own)[1])
     return min(times)

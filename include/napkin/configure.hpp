@@ -88,6 +88,7 @@ struct Pipelining {
   std::int64_t shared_bytes = 0;  // of a block
   Occupancy occupancy;
   std::int64_t stages = 1;         // copies of every streamed tile
+  bool within = false;             // columns of a team overlap, of teams in turn too where registers let them
   double latency_s = 0;            // a step is no shorter: so long its tiles are on their way, shared by those at once
   bool runs = false;               // as many teams as it needs fit
   double step_s = 0;               // of one block, among the blocks beside it

@@ -37,7 +37,8 @@ struct LevelCost {
   std::optional<std::int64_t> crossing_bytes = {};
   // The transfer in whole sectors, which is what takes time; where the profile knows them.
   std::optional<std::int64_t> sector_bytes = {};
-  std::int64_t memory_values = 0, memory_bytes = 0;              // exact: the largest column, temporaries and state too
+  // Exact: the largest column, temporaries and state too; where a launch is timed, of its registers those of a warp.
+  std::int64_t memory_values = 0, memory_bytes = 0;
   std::int64_t ideal_memory_values = 0, ideal_memory_bytes = 0;  // the paper's: inputs, outputs, streamed tiles
   std::optional<double> capacity;                                // in bytes, or in values where the level counts values
   std::int64_t groups = 1;                                       // pieces at this level, all parents together

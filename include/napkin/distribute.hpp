@@ -112,7 +112,8 @@ struct WarpNest {
   std::map<BufferId, const Compute*> in_passing;  // computed where they are read or saved, and held nowhere
   std::map<BufferId, StagedTile> tiles;           // others are read where they are
   std::vector<const For*> pipelined;              // loops whose tiles are loaded ahead
-  std::int64_t registers = 0;                     // that values and operands of a lane take at most
+  // Of a lane: counted, of those what its compiler takes beside values and operands, and what it may have.
+  std::int64_t registers = 0, registers_beside = 0, most_registers = 0;
   std::int64_t shared_bytes = 0;
   std::int64_t blocks = 1, planned_blocks = 1;  // that there is room for on a core
   std::int64_t planned_stages = 1;              // copies of tiles of a stream
@@ -142,6 +143,7 @@ struct WarpNest {
 std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
 // The same on teams of four warps. Warps are dealt anew: 16 rows for each, and nothing else is split between them.
 // What runs beside their products is what the kernel's configuration says, where its step can be cut so.
+// Refused without a reason where the plan is for single warps.
 std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
 
 // How lanes come to the numbers of an input.

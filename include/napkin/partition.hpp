@@ -67,6 +67,9 @@ struct Kernel {
 };
 struct Plan {
   std::vector<Kernel> kernels;  // in launch order; they share only arrays at the outermost level
+  // Of each kernel that teams of warps run: what single warps run where its tiles cannot be copied as teams want them.
+  // Empty, or none, where nobody planned it.
+  std::vector<std::optional<Kernel>> instead{};
 };
 // The kernel of a legal partition.
 Kernel make_kernel(std::shared_ptr<const Derivation>, Partition);

@@ -26,18 +26,20 @@ struct Analysis {
   Diagram diagram;  // what the kernels are of: the same, or with parts of an axis side by side, or with sweeps apart
   Hardware hardware;
   Goal goal;
-  std::vector<Found> kernels;
-  std::optional<std::string> by_hand;         // the partition that was asked for, as it was written or named
-  std::vector<std::size_t> completed_levels;  // of a partition by hand: the levels that the search split
-  double seconds = 0;                         // of the search; 0 unless `--timings`, so that output repeats
-  std::optional<FoundPlan> plan;              // how `kernels` were cut; none where the partition is by hand
+  std::vector<Found> kernels{};
+  std::optional<std::string> by_hand{};  // the plan that was asked for, as it was written or named; of each kernel then
+  std::vector<std::size_t> written_to{};                     // the deepest level whose labels a person wrote, and
+  std::vector<std::vector<std::size_t>> completed_levels{};  // those that the search split
+  std::size_t divisions_by_hand = 0;
+  double seconds = 0;               // of the search; 0 unless `--timings`, so that output repeats
+  std::optional<FoundPlan> plan{};  // how `kernels` were cut; none where that is by hand
   // Some axis has no size: of the kernels only the closed forms and which axes are split hold, no number does.
   bool symbolic = false;
   // How each of `kernels` runs on a core; none where the machine or the kernel knows no matrix units.
-  std::vector<std::optional<Configuration>> configurations;
+  std::vector<std::optional<Configuration>> configurations{};
   // What lies around the plan, where it was asked for: of `kernels` as reported.
-  std::optional<Explored> explored;
-  std::vector<Shared> shared;  // ways to share the diagram among joined memories; empty by hand
+  std::optional<Explored> explored{};
+  std::vector<Shared> shared{};  // ways to share the diagram among joined memories; empty by hand
 };
 std::string print(const Analysis&, Format, bool color);
 

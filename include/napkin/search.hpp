@@ -68,6 +68,8 @@ struct AxisDivision {
   std::int64_t blocks_divided = 0, blocks = 0, cores = 0;  // blocks of the parts, and undivided
   double groups = 0;  // positions that could be grouped undivided, computing nothing twice
   double time_undivided_s = 0, time_s = 0;
+  std::vector<std::string> statements{};  // of which the two kernels are, by the arrays that they made undivided
+  WireId wire{}, part{}, inside{};        // the axis, which of its parts, and where in one
 };
 
 // A diagram cut into kernels.
@@ -87,6 +89,9 @@ struct FoundPlan {
   std::vector<Saved> saved;   // of every kernel of several statements; empty without `apart`
 };
 FoundPlan search(const Diagram&, const Hardware&, const Goal&);
+
+// Plans what single warps run in place of each kernel of teams.
+void plan_instead(Plan&, const Hardware&);
 
 // How the children of joined memories share a diagram: nothing crosses; what all need is there before the first step,
 // or goes around from one to the next while they work on what they have; or each has a part of what is reduced, and the

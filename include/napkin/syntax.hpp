@@ -72,6 +72,12 @@ struct Partition {
   std::vector<Split> splits;
   Span span;
 };
+// One kernel of a plan as `--partition` takes it.
+struct KernelLabels {
+  std::vector<Name> statements;  // by the arrays that they make; empty where none are named
+  Partition labels;
+  Span span;
+};
 
 struct Comment {
   Span span;
@@ -102,5 +108,7 @@ ast::File parse(const Sources&, std::uint32_t file, Diagnostics&);
 std::string print(const Sources&, const ast::File&);
 // "group q 128, stream x 64 at smem; group q 64 at reg": the words inside a partition's braces.
 ast::Partition parse_partition(const Sources&, std::uint32_t file, Diagnostics&);
+// "S, P: group q 128 at smem | O: group q 64 at smem": the same for each kernel of a plan, with its statements.
+std::vector<ast::KernelLabels> parse_plan(const Sources&, std::uint32_t file, Diagnostics&);
 
 }  // namespace napkin

@@ -13,6 +13,7 @@
 #include "cli/files.hpp"
 #include "cli/plans.hpp"
 #include "napkin/distribute.hpp"
+#include "napkin/search.hpp"
 #include "text/escape.hpp"
 
 namespace napkin::cli {
@@ -87,7 +88,8 @@ int run_emit_cuda(Session& session) {
                     : session.options.path == "warps"   ? CudaPath::warps
                                                         : CudaPath::tensor;
   const auto binding = session.options.binding == "torch" ? CudaBinding::torch : CudaBinding::none;
-  const auto emitter = [&](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+  const auto emitter = [&](const Diagram& diagram, Plan plan, const Hardware& hardware) {
+    if (path == CudaPath::tensor) plan_instead(plan, hardware);
     return emit_cuda(diagram, plan, hardware, path, binding);
   };
   return emit(session, "cuda", emitter, path != CudaPath::reference ? Excuse(has_rows_over_warps) : Excuse());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cli/by_hand.hpp"
 #include "cli/print_stages.hpp"
 #include "cli/progress.hpp"
 #include "emit/report_analysis.hpp"
@@ -15,94 +16,10 @@
 namespace napkin::cli {
 namespace {
 
-// The deepest level that is named stays as written; what the search split below it is its own.
-std::vector<std::size_t> completed(const Partition& fixed, const Found& found) {
-  std::size_t deepest = 0;
-  for (const auto& split : fixed.splits) deepest = std::max(deepest, split.level);
-  std::vector<std::size_t> levels;
-  if (found.best.empty()) return levels;
-  for (const auto& split : found.best.front().kernel.partition.splits) {
-    if (split.level > deepest && (levels.empty() || levels.back() != split.level)) levels.push_back(split.level);
-  }
-  return levels;
-}
-
-void check_target(Session& session, const Hardware& hardware, const ast::Partition& labels) {
-  if (!labels.target || labels.target->text == hardware.name) return;
-  const auto what =
-      fmt::format("this partition was written for `{}`, not for `{}`", labels.target->text, hardware.name);
-  session.diagnostics.add({"W0305", what, labels.target->span, "", {}, {}, ""});
-}
-
-// Where labels are not legal: none, with diagnostics at them.
-bool is_legal(Session& session, const Derivation& derivation, const Hardware& hardware, const ast::Partition& labels,
-              const Partition& partition) {
-  report_illegal(labels, derivation, hardware, partition, session.diagnostics);
-  if (session.diagnostics.has_errors()) return false;
-  check_target(session, hardware, labels);
-  return true;
-}
-
-using Shared = std::shared_ptr<const Derivation>;
-Shared derived(const Diagram& diagram, const std::vector<StatementId>& statements) {
-  return std::make_shared<const Derivation>(napkin::derive(diagram, statements));
-}
-
-// Below the core a person may say how warps share out rows. What the search would split there by itself says nothing
-// of that, so that a plan that was printed and is given back is that plan.
-Partition without_completion(const Shared& derivation, const Partition& partition, const Analysis& analysis) {
-  const auto core = analysis.hardware.core.value_or(0);
-  Partition to_core;
-  std::ranges::copy_if(partition.splits, std::back_inserter(to_core.splits),
-                       [&](const Split& split) { return split.level <= core; });
-  if (to_core.splits.empty() || to_core == partition) return partition;
-  auto goal = analysis.goal;
-  goal.fixed = to_core;
-  const auto found = search(derivation, analysis.hardware, goal);
-  return !found.best.empty() && found.best.front().kernel.partition == partition ? to_core : partition;
-}
-
-// The kernel as it is written, completed below.
-bool add_kernel(Session& session, const Shared& derivation, const Partition& partition, const ast::Partition& labels,
-                Analysis& analysis) {
-  if (!is_legal(session, *derivation, analysis.hardware, labels, partition)) return false;
-  analysis.goal.fixed = without_completion(derivation, partition, analysis);
-  auto found = search(derivation, analysis.hardware, analysis.goal);
-  analysis.completed_levels = completed(analysis.goal.fixed, found);
-  analysis.kernels.push_back(std::move(found));
-  return true;
-}
-
-// Parts of a streamed axis side by side, and a kernel of its own that merges them.
-bool add_divided(Session& session, const DividedPartition& divided, const ast::Partition& labels, Analysis& analysis) {
-  if (!add_kernel(session, derived(divided.diagram, divided.parts), divided.partition, labels, analysis)) return false;
-  auto goal = analysis.goal;
-  goal.fixed = {};
-  analysis.kernels.push_back(search(derived(divided.diagram, divided.merging), analysis.hardware, goal));
-  analysis.diagram = divided.diagram;
-  return true;
-}
-
-// A plan by hand is one kernel of all statements, or two where it groups an axis whose parts have to be merged.
-bool add_by_hand(Session& session, const Input& input, const Written& written, Analysis& analysis) {
-  const auto& labels = written.labels;
-  const auto derivation = derived(input.diagram, all_statements(input.diagram));
-  const auto partition = resolve_partition(labels, derivation->scratch, analysis.hardware, session.diagnostics);
-  if (session.diagnostics.has_errors()) return false;
-  analysis.by_hand = written.text;
-  const auto group = merged_group(*derivation, partition);
-  if (!group) return add_kernel(session, derivation, partition, labels, analysis);
-  auto divided = divide(input.diagram, *derivation, partition, *group);
-  if (const auto* made = std::get_if<DividedPartition>(&divided)) return add_divided(session, *made, labels, analysis);
-  report_refused(labels, *derivation, analysis.hardware, partition.splits[*group], std::get<Refused>(divided),
-                 session.diagnostics);
-  return false;
-}
-
 // How a core shares out its rows is for the configuration to say, unless a person did.
-Kernel as_asked(const Kernel& kernel, const Analysis& analysis) {
-  std::size_t deepest = analysis.hardware.core.value_or(0);
-  for (const auto& split : analysis.goal.fixed.splits) deepest = std::max(deepest, split.level);
+Kernel as_asked(const Kernel& kernel, std::size_t k, const Analysis& analysis) {
+  auto deepest = analysis.hardware.core.value_or(0);
+  if (analysis.by_hand) deepest = std::max(deepest, analysis.written_to.at(k));
   Partition partition;
   std::ranges::copy_if(kernel.partition.splits, std::back_inserter(partition.splits),
                        [&](const Split& split) { return split.level <= deepest; });
@@ -182,32 +99,21 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
                                       const std::optional<Written>& written) {
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
-  Analysis analysis{input.diagram,
-                    input.diagram,
-                    hardware,
-                    goal(session.options),
-                    {},
-                    std::nullopt,
-                    {},
-                    0,
-                    std::nullopt,
-                    false,
-                    {},
-                    {},
-                    {}};
+  Analysis analysis{
+      .written = input.diagram, .diagram = input.diagram, .hardware = hardware, .goal = goal(session.options)};
   if (written) {
-    if (!add_by_hand(session, input, *written, analysis)) return std::nullopt;
+    if (!add_by_hand(session, *written, analysis)) return std::nullopt;
   } else {
     analysis.plan = search(input.diagram, hardware, analysis.goal);
     analysis.kernels = std::move(analysis.plan->kernels);
     analysis.diagram = analysis.plan->diagram;
   }
-  const auto divisions = analysis.plan ? analysis.plan->divisions.size() : analysis.kernels.size() - 1;
+  const auto divisions = analysis.plan ? analysis.plan->divisions.size() : analysis.divisions_by_hand;
   if (divisions + 1 == analysis.kernels.size()) analysis.shared = share(input.diagram, hardware, analysis.goal);
-  for (const auto& found : analysis.kernels) {
-    const auto* shown = report::reported(found);
+  for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
+    const auto* shown = report::reported(analysis.kernels[k]);
     analysis.configurations.push_back(
-        shown ? configure(as_asked(shown->kernel, analysis), shown->cost, hardware, analysis.goal.model)
+        shown ? configure(as_asked(shown->kernel, k, analysis), shown->cost, hardware, analysis.goal.model)
               : std::nullopt);
   }
   if (asks_to_explore(session.options) && fits(analysis))

@@ -92,7 +92,7 @@ const ast::Partition* find_partition(const ast::File& file, const std::string& n
 }
 
 // Labels have a size, so words: a name alone is a name.
-bool is_name(const std::string& text) { return text.find_first_of(" \t\n") == std::string::npos; }
+bool is_name(const std::string& text) { return text.find_first_of(" \t\n:|") == std::string::npos; }
 
 }  // namespace
 
@@ -165,7 +165,7 @@ bool has_sizes(Session& session, const Diagram& diagram) {
 
 std::optional<Written> read_partition(Session& session, const Input& input, const std::string& text) {
   if (is_name(text)) {
-    if (const auto* found = find_partition(input.syntax, text)) return Written{text, *found};
+    if (const auto* found = find_partition(input.syntax, text)) return Written{text, {{{}, *found, found->span}}};
     const auto help = did_you_mean(text, partition_names(input.syntax));
     complain(session, "E0524", fmt::format("the file has no partition `{}`", text), text,
              help.empty() ? "labels read like 'group q 128, stream x 64 at smem'" : help);
@@ -173,8 +173,8 @@ std::optional<Written> read_partition(Session& session, const Input& input, cons
   }
   const auto before = session.diagnostics.size();
   const auto file = session.sources.add("--partition", text);
-  auto labels = parse_partition(session.sources, file, session.diagnostics);
-  return session.diagnostics.size() == before ? std::optional(Written{text, std::move(labels)}) : std::nullopt;
+  auto kernels = parse_plan(session.sources, file, session.diagnostics);
+  return session.diagnostics.size() == before ? std::optional(Written{text, std::move(kernels)}) : std::nullopt;
 }
 
 std::vector<StatementId> all_statements(const Diagram& diagram) {

@@ -26,10 +26,10 @@ Goal goal(const Options&);
 // Every axis needs a size before anything is counted.
 bool has_sizes(Session&, const Diagram&);
 
-// A written partition: a name from the file, or labels.
+// A written plan: a name from the file, or labels, of one kernel or of several.
 struct Written {
   std::string text;  // the name or the labels
-  ast::Partition labels;
+  std::vector<ast::KernelLabels> kernels;
 };
 std::optional<Written> read_partition(Session&, const Input&, const std::string& text);
 

@@ -10,11 +10,24 @@ inline double assumed(const std::optional<Sourced<double>>& stated, double other
   return stated ? stated->value : otherwise;
 }
 
-// What a thread needs beside its arrays: addresses, loop counters, barriers. The pieces of published kernels leave
-// their single warps about twenty registers; where teams issue instructions together, which lets them hold longer
-// pieces, compilers get by with 48.
-inline double registers_for_addresses(const Limits& limits, bool by_teams) {
-  return assumed(limits.registers_for_addresses, by_teams ? 48 : 20);
+// What a kernel does beside products, as far as a compiler needs registers for it.
+struct BesideValues {
+  bool by_teams = false;        // instructions of four warps: descriptors take the place of many addresses
+  bool follows = false;         // a product of what was computed, which hides how its tiles are read ahead
+  bool folds_tiles = false;     // sums and the like over what lanes read of tiles one by one
+  bool reads_tiles = false;     // columns that are no products read tiles of two dimensions one by one
+  bool masks = false;           // positions are compared
+  bool saves_in_loops = false;  // results leave in each round of a stream
+};
+// What a thread needs beside what it computes and operands on their way: addresses, counters, what is read ahead.
+// docs/cuda.md has what ptxas needs for the kernels that napkin prints.
+inline std::int64_t registers_beside(const BesideValues& does) {
+  if (does.by_teams) return 48 + (does.folds_tiles || does.masks ? 22 : 0);
+  return (does.follows ? 36 : 44) +
+         (does.folds_tiles   ? 32
+          : does.reads_tiles ? 16
+                             : 0) +
+         (does.saves_in_loops ? 64 : 0);
 }
 // Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes blocks take
 // turns.

@@ -52,8 +52,9 @@ class Counter {
     wait();
     for (const auto& column : step_.outside) {
       for (const auto& work : column.work) compute_outside(column, work);
-      if (column.contraction) outside_on(Resource::shared) += column.around.times * read_seconds(read_bytes(column));
+      if (column.contraction) read_outside(column);
     }
+    move_inside();
     ask_masks();
     find_bound(all_);
     return std::move(all_);
@@ -161,23 +162,47 @@ class Counter {
     const bool itself = warps_of(*contraction.instruction) > 1;
     const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
     std::int64_t bytes = 0;
-    if (contraction.columns.staged && detail_ == Detail::least) bytes += step_.step_bytes(contraction.columns.buffer);
+    if (contraction.columns.staged && detail_ == Detail::least && !contraction.columns.outlives)
+      bytes += step_.step_bytes(contraction.columns.buffer);
     if (contraction.columns.staged && detail_ != Detail::least)
       bytes += (rows + at_once - 1) / at_once * step_.step_bytes(contraction.columns.buffer);
-    if (contraction.rows.staged && !contraction.rows.kept) bytes += step_.step_bytes(contraction.rows.buffer);
+    if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += step_.step_bytes(contraction.rows.buffer);
     if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
     return bytes;
   }
+  // Of pieces in other sizes either operand may have the rows.
+  bool is_kept(const StepOperand& rows) const { return detail_ == Detail::least ? rows.outlives : rows.kept; }
   double read_seconds(std::int64_t bytes) const {
     const auto below = step_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
     return seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_) / clock_;
+  }
+  void read_outside(const StepColumn& column) {
+    const auto bytes = read_bytes(column);
+    outside_on(Resource::shared) += column.around.times * read_seconds(bytes);
+    all_.inner_bytes += column.around.times * static_cast<double>(bytes);
+  }
+  // Beside the operands of contractions every tile is read, and every result written, once.
+  void move_inside() {
+    for (const auto id : step_.streamed)
+      if (!is_operand(id)) all_.inner_bytes += static_cast<double>(step_.bytes(id));
+    for (const auto& edge : step_.edges)
+      if (!is_operand(edge.buffer))
+        all_.inner_bytes += (edge.inside ? 1 : edge.around.times) * static_cast<double>(step_.bytes(edge.buffer));
+  }
+  bool is_operand(BufferId id) const {
+    const auto takes = [&](const StepColumn& column) {
+      const auto& made = column.contraction;
+      return made && ((made->rows.buffer == id && !made->rows.kept) || made->columns.buffer == id);
+    };
+    return std::ranges::any_of(step_.columns, takes) || std::ranges::any_of(step_.outside, takes);
   }
   double read(const StepColumn& column) {
     const auto below = step_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
     const auto bytes = read_bytes(column);
     const double seconds = read_seconds(bytes);
+    all_.inner_bytes += static_cast<double>(bytes);
     add(column.name, Resource::shared, static_cast<double>(bytes),
         clocks(seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, Model::ideal)),
         seconds);

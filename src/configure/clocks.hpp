@@ -27,7 +27,8 @@ struct StepClocks {
   double handover = 0;   // when the matrix units pass from one team to another, of all teams of the block
   bool by_cache = false;  // of the way in, what the cache answers takes longest
   Resource slowest = Resource::tensor;
-  double operations = 0;  // on the matrix units
+  double operations = 0;   // on the matrix units
+  double inner_bytes = 0;  // between the core's memory and registers, with those of other bodies
   // For each step, of columns of other bodies: seconds, one after another, on what, and operations on the matrix units.
   double outside = 0, operations_outside = 0;
   std::array<double, 5> outside_on{};

@@ -159,9 +159,9 @@ std::optional<Configuration> configure(const Kernel& asked, const KernelCost& co
   if (!dealing) return std::nullopt;
   const auto demand = demand_of(kernel, hardware);
   const auto best = dealing->best(demand);
-  const auto deal = dealing->deal(best.team, demand, Detail::columns);
-  auto made = Describing(*dealing, hardware, model).run(deal);
-  made.kept = kept(*dealing, deal, demand);
+  const auto deal = dealing->in_full(best, demand);
+  auto made = Describing(dealing->as(best), hardware, model).run(deal);
+  made.kept = kept(*dealing, best, demand);
   if (deal.runs() && cost.ideal_time_s)
     made.launch = dealing->launch(deal, demand, *cost.ideal_time_s, Detail::columns);
   made.neighbours = neighbours(kernel, *dealing, made, deal, hardware, model);

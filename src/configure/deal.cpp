@@ -29,26 +29,34 @@ Dealing::Dealing(BlockStep step, Partition partition, const Hardware& hardware, 
       hardware_(hardware),
       model_(model),
       variables_(step_, partition_, hardware, model),
-      warps_(static_cast<std::int64_t>(hardware.limits.register_partitions->value)) {}
+      lanes_(step_, hardware),
+      warps_(static_cast<std::int64_t>(hardware.limits.register_partitions->value)) {
+  const auto may_keep = [](const StepColumn& column) {
+    return column.contraction && (column.contraction->rows.outlives || column.contraction->columns.outlives);
+  };
+  if (step_.keeps || std::ranges::none_of(step_.columns, may_keep)) return;
+  auto keeping = step_;
+  keeping.keeps = true;
+  napkin::resize(keeping, partition_);
+  keeping_.reset(new Dealing(std::move(keeping), partition_, hardware_, model_));
+}
 
 void Dealing::resize(const Partition& partition) {
   partition_ = partition;
   napkin::resize(step_, partition);
-}
-
-std::unique_ptr<Dealing> Dealing::keeping() const {
-  auto step = step_;
-  bool any = false;
-  for (auto& column : step.columns) {
-    if (!column.contraction || column.contraction->exchanged) continue;
-    auto& rows = column.contraction->rows;
-    if (rows.outlives) rows.kept = any = true;
-  }
-  if (!any) return nullptr;
-  return std::unique_ptr<Dealing>(new Dealing(std::move(step), partition_, hardware_, model_));
+  if (keeping_) keeping_->resize(partition);
 }
 
 Deal Dealing::best(const Demand& demand) const {
+  auto made = best_of_teams(demand);
+  const auto* keeping = this->keeping();
+  if (model_ == Model::ideal || !keeping || !keeping->has_registers(keeping->teams().front())) return made;
+  auto then = keeping->best_of_teams(demand);
+  if (!then.runs() || (made.runs() && then.seconds >= made.seconds * (1 - 1e-9))) return made;
+  return then;
+}
+
+Deal Dealing::best_of_teams(const Demand& demand) const {
   std::optional<Deal> found;
   const auto passage = passage_of(step_, hardware_, model_, has_cache());
   for (const auto& team : teams()) {
@@ -65,12 +73,10 @@ Deal Dealing::best(const Demand& demand) const {
 bool Dealing::has_registers(const Team& team) const {
   const auto& most = hardware_.limits.registers_per_thread;
   if (model_ == Model::ideal || !most) return true;
-  const auto bytes = variables_.register_bytes(team, false);
-  return static_cast<double>(registers_of_thread(bytes, step_, team, hardware_, model_)) <= most->value;
+  const auto registers = registers_of_lane(variables_, lanes_, team, LaneRegisters::Order::text, hardware_);
+  return static_cast<double>(registers) <= most->value;
 }
-bool Dealing::may_run() const {
-  return (model_ == Model::ideal || step_.fits_instructions()) && has_registers(teams().front());
-}
+bool Dealing::may_run() const { return (model_ == Model::ideal || !step_.excess()) && has_registers(teams().front()); }
 
 // Rows of one instruction by all warps of a team, and multiples; what the partition says, where it says it.
 std::vector<Team> Dealing::teams() const {
@@ -111,8 +117,9 @@ Deal Dealing::deal(const Team& team, const Passage& passage, const Demand& deman
   if (detail == Detail::columns)
     made.ideal = clocks_of(step_, team, passage_of(step_, hardware_, Model::ideal, has_cache()), {}, hardware_,
                            Model::ideal, has_cache());
-  made.pipelinings = pipelinings(step_, team, made.clocks, variables_, hardware_, model_,
+  made.pipelinings = pipelinings(step_, team, made.clocks, variables_, lanes_, hardware_, model_,
                                  static_cast<std::int64_t>(std::ceil(demand.per_core)), detail);
+  made.keeps = step_.keeps;
   choose(made, demand);
   return made;
 }
@@ -132,6 +139,7 @@ void Dealing::choose(Deal& deal, const Demand& demand) const {
 }
 
 Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, Detail detail) const {
+  if (&as(deal) != this) return keeping_->launch(deal, demand, ideal_s, detail);
   const auto& ideal = deal.ideal ? *deal.ideal : deal.clocks;
   return launch_of(step_, deal.team, deal.chosen(), deal.clocks, ideal, demand, ideal_s, hardware_, model_, detail);
 }
@@ -143,7 +151,7 @@ StepClocks Dealing::least(const Demand& demand) const {
 }
 
 std::optional<Kept> kept(const Dealing& dealing, const Deal& deal, const Demand& demand) {
-  const auto keeping = dealing.keeping();
+  const auto* keeping = dealing.keeping();
   if (!keeping) return std::nullopt;
   Kept made;
   const auto& step = keeping->step();
@@ -153,7 +161,7 @@ std::optional<Kept> kept(const Dealing& dealing, const Deal& deal, const Demand&
   const auto then = keeping->deal(deal.team, demand);
   made.registers_per_thread = then.chosen().occupancy.registers_per_thread;
   if (then.runs()) made.launch_s = then.seconds;
-  made.chosen = then.runs() && (!deal.runs() || then.seconds < deal.seconds * (1 - 1e-9));
+  made.chosen = deal.keeps;
   return made;
 }
 
@@ -187,7 +195,8 @@ std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& dema
                     launch.bound_outside,
                     launch.bound_by_cache,
                     steps * deal.clocks.at(Resource::copy).seconds,
-                    steps * deal.clocks.at(Resource::shared).seconds};
+                    steps * deal.clocks.at(Resource::shared).seconds,
+                    launch.steps * deal.clocks.inner_bytes};
 }
 
 namespace {
@@ -209,6 +218,8 @@ Overrun no_block(const Dealing& dealing, const Demand& demand) {
   const auto& occupancy = deal.chosen().occupancy;
   const auto& most = dealing.hardware().limits.registers_per_thread;
   const bool registers = most && static_cast<double>(occupancy.registers_per_thread) > most->value;
+  if (const auto excess = dealing.step().excess())
+    return {dealing.step().core, 1, "", "launch", std::string(excess->why)};
   return {dealing.step().core, 1, "", "launch",
           registers ? fmt::format("a thread would need {} registers of {}", occupancy.registers_per_thread,
                                   static_cast<std::int64_t>(most->value))
@@ -223,6 +234,49 @@ void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing
   if (time.bound_by_cache && !time.bound_outside) cost.bound_from = cache_of(dealing.step(), hardware)->name;
 }
 
+// What arrays of a column take of one warp, of all that its team holds.
+std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t warps) {
+  std::vector<HeldArray> all;
+  for (const auto& variable : column.variables) {
+    if (variable.place != Place::registers) continue;
+    const auto bytes = (variable.bytes + warps - 1) / warps;
+    all.push_back({variable.name, bytes / row(variable.type).bytes, bytes, variable.type, variable.type});
+  }
+  std::ranges::stable_sort(all, std::greater{}, &HeldArray::bytes);
+  return all;
+}
+
+// Registers hold what instructions take at a time, and addresses: less than the pieces that they go through.
+void hold_registers(KernelCost& cost, const Dealing& dealing, const Deal& deal) {
+  const auto& hardware = dealing.hardware();
+  const auto below = *hardware.core + 1;
+  if (below + 1 != hardware.levels.size()) return;
+  auto& level = cost.levels.at(below - 1);
+  const auto columns = dealing.as(deal).variables().registers(deal.team, deal.chosen().overlap == Overlap::within_team);
+  const auto& largest = *std::ranges::max_element(columns, {}, &ColumnVariables::team_register_bytes);
+  constexpr std::int64_t bytes_of_register = 4;
+  const auto lanes = static_cast<std::int64_t>(hardware.limits.threads_per_warp->value);
+  level.memory_values = deal.chosen().occupancy.registers_per_thread * lanes;
+  level.memory_bytes = level.memory_values * bytes_of_register;
+  level.ideal_memory_bytes = (deal.chosen().team_register_bytes + deal.team.warps - 1) / deal.team.warps;
+  level.ideal_memory_values = level.ideal_memory_bytes / bytes_of_register;
+  level.held = held_by_warp(largest, deal.team.warps);
+  std::erase_if(cost.overruns,
+                [&](const Overrun& one) { return one.level == below && one.what.starts_with("memory"); });
+}
+
+// The energy of the idle machine for as long as the launch takes, and of what its instructions read.
+void spend(KernelCost& cost, const LaunchTime& time, const Hardware& hardware) {
+  if (!cost.energy_j) return;
+  if (cost.time_s && hardware.idle_watts) *cost.energy_j += hardware.idle_watts->value * (time.seconds - *cost.time_s);
+  const auto below = *hardware.core + 1;
+  if (below >= hardware.levels.size()) return;
+  const auto price = [&](std::size_t level) { return hardware.levels[level].energy_per_byte->value; };  // all have one
+  for (const auto& one : cost.levels)
+    if (one.level >= below) *cost.energy_j -= price(one.level) * static_cast<double>(one.transfer_bytes);
+  *cost.energy_j += price(below) * time.inner_bytes;
+}
+
 }  // namespace
 
 std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level,
@@ -233,14 +287,14 @@ std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, s
   const auto demand = demand_of(outer, hardware);
   const auto time = launch_time(*dealing, demand);
   if (!time) return no_block(*dealing, demand);
-  if (cost.energy_j && cost.time_s && hardware.idle_watts)
-    *cost.energy_j += hardware.idle_watts->value * (time->seconds - *cost.time_s);
+  spend(cost, *time, hardware);
   cost.time_s = time->seconds;
   // Levels take what the launch has of them, so that none takes longer than it.
   for (auto& one : cost.levels) {
     if (one.time_s && one.level == *hardware.core) one.time_s = time->copied_s;
     if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;
   }
+  hold_registers(cost, *dealing, dealing->best(demand));
   name_bound(cost, *time, *dealing);
   return {};
 }

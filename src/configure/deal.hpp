@@ -14,6 +14,7 @@ struct Deal {
   std::vector<Pipelining> pipelinings;
   std::size_t fastest = 0;  // of those that run, the simplest of equals
   double seconds = 0;       // of the launch with it
+  bool keeps = false;       // rows of tiles that outlive the step stay in registers
   const Pipelining& chosen() const { return pipelinings[fastest]; }
   bool runs() const { return chosen().runs; }
   double seconds_per_operation() const { return chosen().step_s / clocks.operations; }
@@ -29,9 +30,16 @@ class Dealing {
   // The same splits in other sizes.
   void resize(const Partition&);
   // The same with tiles in registers that outlive the step, of which contractions take their rows; none without such.
-  std::unique_ptr<Dealing> keeping() const;
-  // The fewest rows a team that are as fast as any, for the blocks of this launch.
+  const Dealing* keeping() const { return keeping_ && keeping_->step_.keeps_any() ? keeping_.get() : nullptr; }
+  // As a deal has the step.
+  const Dealing& as(const Deal& deal) const { return deal.keeps && !step_.keeps ? *keeping_ : *this; }
+  // The fewest rows a team that are as fast as any, for the blocks of this launch; rows in registers where that is
+  // faster.
   Deal best(const Demand&) const;
+  // The same rows a team, in full.
+  Deal in_full(const Deal& deal, const Demand& demand) const {
+    return as(deal).deal(deal.team, demand, Detail::columns);
+  }
   Deal deal(const Team&, const Demand&, Detail = Detail::totals) const;
   // Whether threads have the registers that they need, at the fewest rows a team, and instructions the columns; else
   // nothing runs.
@@ -48,6 +56,7 @@ class Dealing {
 
  private:
   Dealing(BlockStep, Partition, const Hardware&, Model);
+  Deal best_of_teams(const Demand&) const;
   std::vector<Team> teams() const;
   bool has_registers(const Team&) const;
   Deal deal(const Team&, const Passage&, const Demand&, Detail) const;
@@ -60,12 +69,14 @@ class Dealing {
   const Hardware& hardware_;
   Model model_;
   Variables variables_;
+  LaneRegisters lanes_;
   std::int64_t warps_;
+  std::unique_ptr<Dealing> keeping_;
 };
 
 const Contraction& first_contraction(const BlockStep&);
 
-// What keeping tiles in registers comes to, for rows dealt out as they are best without.
+// What keeping tiles in registers comes to, for rows dealt out as this deal has them.
 std::optional<Kept> kept(const Dealing&, const Deal&, const Demand&);
 
 // What the blocks of a kernel do, as it is split down to the core.
@@ -81,11 +92,14 @@ struct LaunchTime {
   Resource bound = Resource::tensor;
   bool bound_outside = false, bound_by_cache = false;
   double copied_s = 0, read_s = 0;  // of all steps: the way into the cores, and reads of their memory
+  double inner_bytes = 0;           // between the memories of all cores and registers
 };
 std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
 
 // The time of the launch in place of the coarser one, and the energy of the idle machine for as long, where the machine
-// knows how its cores run the kernel: as it is split down to a level, the core's or one below it.
+// knows how its cores run the kernel: as it is split down to a level, the core's or one below it. The level below the
+// core's, where it is the innermost, then holds the registers of a warp, and pieces that overran it do not; its energy
+// is that of what instructions read, several warps at once, where the nest has each warp read its own.
 // Returns what a block lacks if none can run on a core.
 std::optional<Overrun> set_launch_time(KernelCost&, const Kernel&, std::size_t level, const Hardware&);
 

@@ -33,10 +33,35 @@ double tensor_share(const StepClocks& clocks, double step) {
   return step <= 0 ? 0 : clocks.at(Resource::tensor).seconds / step;
 }
 
-// On a chip.
+// A sum that goes on where it is, and that nothing else in its step touches: it may run while the next step begins.
+bool may_trail(const BlockStep& step, const StepColumn& trailing) {
+  const auto sum = trailing.compute->to;
+  const auto touches = [&](const StepColumn& other) {
+    const auto& compute = *other.compute;
+    return &other != &trailing && (compute.to == sum || compute.carried == sum ||
+                                   std::ranges::count(compute.reads, sum, &std::pair<ExprId, BufferId>::second) > 0);
+  };
+  return trailing.compute->carried == sum && std::ranges::none_of(step.columns, touches);
+}
+
+// On a chip: steps are cut where products of tiles alone meet those of what they lead to.
 bool can(Overlap overlap, const BlockStep& step, const Team& team) {
-  if (overlap == Overlap::within_team) return step.issues_together();
-  return !in_turn(overlap) || (step.issues_together() && team.teams >= teams_needed(overlap));
+  if (overlap != Overlap::within_team && !in_turn(overlap)) return true;
+  const auto is_product = [](const StepColumn& column) { return column.contraction.has_value(); };
+  const auto trails = [&](const StepColumn& column) { return is_product(column) && !leads(column); };
+  const auto is_leading = [&](const StepColumn& column) { return is_product(column) && leads(column); };
+  const auto is_needed = [&](const StepColumn& column) { return trails(column) && !may_trail(step, column); };
+  if (!step.issues_together() || std::ranges::none_of(step.columns, is_leading) ||
+      std::ranges::none_of(step.columns, trails) || std::ranges::any_of(step.outside, is_product))
+    return false;
+  return overlap == Overlap::within_team ? std::ranges::none_of(step.columns, is_needed)
+                                         : team.teams >= teams_needed(overlap);
+}
+
+LaneRegisters::Order order_of(Overlap overlap) {
+  return overlap == Overlap::within_team ? LaneRegisters::Order::within_team
+         : in_turn(overlap)              ? LaneRegisters::Order::in_turn
+                                         : LaneRegisters::Order::text;
 }
 
 double number_or(const std::optional<Sourced<double>>& number, double otherwise) {
@@ -45,19 +70,23 @@ double number_or(const std::optional<Sourced<double>>& number, double otherwise)
 
 class Fitting {
  public:
-  Fitting(const BlockStep& step, const Team& team, const Variables& variables, const Hardware& hardware, Model model,
-          std::int64_t most_blocks)
+  Fitting(const BlockStep& step, const Team& team, const Variables& variables, const LaneRegisters& lanes,
+          const Hardware& hardware, Model model, std::int64_t most_blocks)
       : step_(step), team_(team), hardware_(hardware), model_(model), most_blocks_(most_blocks) {
-    for (const bool within : {false, true}) registers_[within] = variables.register_bytes(team, within);
+    for (const bool within : {false, true}) bytes_[within] = variables.register_bytes(team, within);
+    for (const auto order :
+         {LaneRegisters::Order::text, LaneRegisters::Order::in_turn, LaneRegisters::Order::within_team})
+      if (model == Model::machine)
+        registers_[static_cast<std::size_t>(order)] = registers_of_lane(variables, lanes, team, order, hardware);
     for (const auto id : step.streamed) streamed_.add(step, id, team);
-    for (const auto id : step.tiles) kept_.add(step, id, team);
+    for (const auto id : step.tiles) (step.has_loop_of_its_own(id) ? streamed_ : kept_).add(step, id, team);
     for (const auto id : step.outputs) leaving_.add(step, id, team);
   }
 
   Pipelining run(Overlap overlap, std::int64_t stages) const {
     Pipelining made;
     made.overlap = overlap;
-    made.team_register_bytes = registers_[overlap == Overlap::within_team];
+    made.team_register_bytes = bytes_[overlap == Overlap::within_team];
     made.stages = stages;
     const auto tiles = stages * streamed_.all + kept_.all;
     made.shared_bytes = model_ == Model::ideal ? tiles + leaving_.all : std::max(tiles, leaving_.all);
@@ -65,6 +94,30 @@ class Fitting {
     by_allocation(made, overlap);
     made.latency_s = latency(made);
     return made;
+  }
+  // Where tiles are copied by a team of their own: as many copies as are worth it while as many blocks have room, with
+  // results beside them; and of teams in turn overlap within each, if registers are there.
+  void fill(Pipelining& made, bool may_be_within) const {
+    if (!step_.issues_together() || made.overlap == Overlap::none) return;
+    constexpr std::int64_t most_stages = 4;
+    const auto there = blocks_there(made);
+    while (made.stages < most_stages) {
+      auto more = run(made.overlap, made.stages + 1);
+      if (!has_room_for_results(more) || blocks_there(more) < there) break;
+      made.stages = more.stages, made.shared_bytes = more.shared_bytes, made.latency_s = more.latency_s;
+      made.occupancy = more.occupancy;
+    }
+    constexpr std::int64_t to_spare = 14;  // which the order of the text leaves and two orders at once may take
+    const auto within = registers_[static_cast<std::size_t>(LaneRegisters::Order::within_team)];
+    made.within = made.overlap == Overlap::within_team;
+    if (!in_turn(made.overlap) || !may_be_within) return;
+    if (within + to_spare > shares_of_teams(team_.teams, std::max<std::int64_t>(1, there), hardware_).lanes) return;
+    made.within = true;
+    made.occupancy.registers_per_thread = within;
+  }
+  bool has_room_for_results(const Pipelining& made) const {
+    return static_cast<double>(made.stages * streamed_.all + kept_.all + leaving_.all) <=
+           hardware_.levels[step_.core].room();
   }
   // What overlaps, of blocks that fit and that there are; the paper's model counts teams that fit.
   std::int64_t overlapping(const Pipelining& made) const {
@@ -95,20 +148,21 @@ class Fitting {
         static_cast<std::int64_t>(std::floor(std::min(occupancy.teams_by_shared, occupancy.teams_by_registers)));
   }
   void by_allocation(Pipelining& made, Overlap overlap) const {
-    const auto bytes = made.team_register_bytes;
-    made.occupancy.warps_by_these_registers =
-        warps_at(registers_of_thread(bytes, step_, team_, hardware_, Model::ideal), hardware_);
-    const auto registers = registers_of_thread(bytes, step_, team_, hardware_, model_);
+    const auto by_bytes = registers_of_thread(made.team_register_bytes, team_, hardware_);
+    made.occupancy.warps_by_these_registers = warps_at(by_bytes, hardware_);
+    const auto registers = model_ == Model::ideal ? by_bytes : registers_[static_cast<std::size_t>(order_of(overlap))];
     made.occupancy.registers_per_thread = registers;
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
     const auto most = static_cast<std::int64_t>(number_or(hardware_.limits.registers_per_thread, 255));
-    if (overlap != Overlap::none && step_.issues_together() && registers <= most) {
-      const auto teams = team_.teams;
+    const auto teams = team_.teams;
+    const bool copied = overlap != Overlap::none && step_.issues_together();
+    if (copied && registers > shares_of_teams(teams, 1, hardware_).lanes) needs.registers_per_thread = most + 1;
+    if (copied && registers <= most) {
       needs.warps += team_.warps;
       needs.registers_per_thread = (registers_of_copy_team + teams * registers + teams) / (teams + 1);
     }
-    const bool too_wide = model_ == Model::machine && !step_.fits_instructions();
-    const auto fit = too_wide ? Residents{0, "columns of an instruction"} : residents(needs, hardware_);
+    const auto excess = model_ == Model::machine ? step_.excess() : std::nullopt;
+    const auto fit = excess ? Residents{0, std::string(excess->of)} : residents(needs, hardware_);
     made.occupancy.blocks = fit.blocks;
     made.occupancy.warps = fit.blocks * needs.warps;
     made.occupancy.limited_by = fit.limited_by;
@@ -128,20 +182,25 @@ class Fitting {
   const Hardware& hardware_;
   Model model_;
   std::int64_t most_blocks_;
-  std::array<std::int64_t, 2> registers_{};  // of a team; within a team
+  std::array<std::int64_t, 2> bytes_{};      // of a team; within a team
+  std::array<std::int64_t, 3> registers_{};  // of a lane, by order; of the machine alone
   Bytes streamed_, kept_, leaving_;
 };
 
 }  // namespace
 
-std::int64_t registers_of_thread(std::int64_t team_bytes, const BlockStep& step, const Team& team,
-                                 const Hardware& hardware, Model model) {
+std::int64_t registers_of_thread(std::int64_t team_bytes, const Team& team, const Hardware& hardware) {
   const auto threads = team.warps * static_cast<std::int64_t>(number_or(hardware.limits.threads_per_warp, 32));
-  const bool on_chip = model == Model::machine;
-  const auto bytes = on_chip ? (team_bytes * team.held + team.rows - 1) / team.rows : team_bytes;
-  const auto registers = (bytes + threads * 4 - 1) / (threads * 4);
-  const auto more = on_chip ? registers_for_addresses(hardware.limits, step.issues_together()) : 0;
-  return registers + static_cast<std::int64_t>(more);
+  return (team_bytes + threads * 4 - 1) / (threads * 4);
+}
+
+std::int64_t registers_of_lane(const Variables& variables, const LaneRegisters& lanes, const Team& team,
+                               LaneRegisters::Order order, const Hardware& hardware) {
+  const auto& packed = hardware.limits.registers_for_addresses;
+  if (!packed) return lanes.registers(team, order);
+  const auto bytes = variables.register_bytes(team, order == LaneRegisters::Order::within_team);
+  const auto held = (bytes * team.held + team.rows - 1) / team.rows;
+  return registers_of_thread(held, team, hardware) + static_cast<std::int64_t>(packed->value);
 }
 
 double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t overlapping) {
@@ -169,9 +228,9 @@ std::int64_t overlapping(Overlap overlap, std::int64_t blocks, const Team& team)
 }
 
 std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, const StepClocks& clocks,
-                                    const Variables& variables, const Hardware& hardware, Model model,
-                                    std::int64_t most_blocks, Detail detail) {
-  const Fitting fitting(step, team, variables, hardware, model, most_blocks);
+                                    const Variables& variables, const LaneRegisters& lanes, const Hardware& hardware,
+                                    Model model, std::int64_t most_blocks, Detail detail) {
+  const Fitting fitting(step, team, variables, lanes, hardware, model, most_blocks);
   std::vector<Pipelining> all;
   all.reserve(6);
   for (const auto overlap : {Overlap::none, Overlap::copies, Overlap::beside, Overlap::within_team, Overlap::two_teams,
@@ -190,6 +249,8 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
       if (!best || (made.runs && (!best->runs || made.step_s < best->step_s * (1 - 1e-9)))) best = std::move(made);
       if (!waits) break;
     }
+    if (detail == Detail::columns && model == Model::machine && best->runs)
+      fitting.fill(*best, can(Overlap::within_team, step, team));
     all.push_back(std::move(*best));
   }
   return all;

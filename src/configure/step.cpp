@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "configure/labels.hpp"
 #include "cost/reach.hpp"
@@ -58,6 +59,15 @@ void measure(StepColumn& column, const Lengths& lengths, const Diagram& diagram)
   column.folded = column.kept * positions(lengths, column.compute->column.over);
 }
 
+// Whether what a column makes is longer than the piece that it is run for.
+bool outlasts(const StepColumn& column, const Lengths& lengths, const LoopNest& nest) {
+  const auto& buffer = nest.at(column.compute->to);
+  const auto& wires = nest.scratch.at(buffer.array).wires;
+  for (std::size_t k = 0; k < wires.size(); ++k)
+    if (buffer.extent[k] > lengths[wires[k].index]) return true;
+  return false;
+}
+
 // Where no loop around a column and no group splits a wire, it is as long as its axis.
 void measure(BlockStep& step) {
   const auto& scratch = step.diagram();
@@ -70,11 +80,14 @@ void measure(BlockStep& step) {
   step.lengths = block;
   step.steps = enter(step.lengths, step.loops);
   for (auto& column : step.columns) measure(column, step.lengths, scratch);
+  step.counts_through_registers = std::ranges::any_of(
+      step.columns, [&](const StepColumn& column) { return outlasts(column, step.lengths, *step.nest); });
   Lengths lengths;
   for (auto& column : step.outside) {
     lengths = block;
     column.around.times = enter(lengths, column.around.loops) / step.steps;
     measure(column, lengths, scratch);
+    step.counts_through_registers = step.counts_through_registers || outlasts(column, lengths, *step.nest);
   }
   for (auto& edge : step.edges) {
     lengths = block;
@@ -107,7 +120,8 @@ std::int64_t widened_with_row(const BlockStep& step, WireId wire) {
 }
 
 // What the partition groups below the core; else, of the wires that the results of most contractions carry from one
-// operand alone, one of an operand that is widened, the longest that cores group, or the longest.
+// operand alone, one that no loop of the block cuts, of an operand that is widened, the longest that cores group, or
+// the longest.
 WireId row_of(const BlockStep& step) {
   if (step.given_row) return *step.given_row;
   const auto& wires =
@@ -117,31 +131,54 @@ WireId row_of(const BlockStep& step) {
       return group.wire == wire && group.size < step.diagram().size(wire).value_or(1);
     });
   };
-  using Weight = std::tuple<std::int64_t, std::int64_t, bool, std::int64_t>;
-  Weight best{0, 0, false, 0};
+  const auto whole = [&](WireId wire) {
+    return std::ranges::none_of(step.loops, [&](const For* loop) { return loop->split.wire == wire; });
+  };
+  using Weight = std::tuple<std::int64_t, bool, std::int64_t, bool, std::int64_t>;
+  Weight best{0, false, 0, false, 0};
   auto row = wires.front();
   for (const auto wire : wires) {
-    const Weight weight{contractions_with_row(step, wire), widened_with_row(step, wire), grouped(wire),
+    const Weight weight{contractions_with_row(step, wire), whole(wire), widened_with_row(step, wire), grouped(wire),
                         step.lengths[wire.index]};
     if (std::get<0>(weight) > 0 && weight > best) best = weight, row = wire;
   }
   return row;
 }
 
+// Of two tiles, along which one of them has no dimension of its own.
+bool sums_positions(const StepColumn& column) {
+  const auto sums = [&](const Factor& factor) {
+    return std::ranges::count(factor.summed, column.contraction->depth) > 0;
+  };
+  const auto is_tile = [](const Factor& factor) { return factor.operand.staged; };
+  return column.contraction && std::ranges::all_of(column.factors, is_tile) &&
+         std::ranges::any_of(column.factors, sums);
+}
+
+// A team of four warps takes more than half of an instruction's rows, of a wire whose pieces blocks have; and what two
+// tiles are contracted along is a dimension of both, which ends where they do.
+bool may_issue_together(const BlockStep& step) {
+  const auto rows = step.lengths[step.row.index];
+  const auto is_short = [&](const StepColumn& column) {
+    return column.contraction && rows * 2 <= column.contraction->fastest->m;
+  };
+  return std::ranges::none_of(step.columns, is_short) && std::ranges::none_of(step.columns, sums_positions);
+}
+
 // Which operand of a contraction has the rows. An instruction of four warps reads that of columns in the core's memory,
 // where it is as it is stored.
-void orient(StepColumn& column, const BlockStep& step) {
+void orient(StepColumn& column, const BlockStep& step, bool together) {
   const auto &a = column.factors[0], &b = column.factors[1];
   const bool first = a.has(step.row) || !b.has(step.row);
   const auto &rows = first ? a : b, &columns = first ? b : a;
   auto& made = *column.contraction;
   made.rows = rows.operand;
   made.columns = columns.operand;
-  made.instruction = columns.widened ? made.registers : made.fastest;
+  made.instruction = columns.widened || !together ? made.registers : made.fastest;
   made.exchanged = std::ranges::find(column.compute->column.over, step.row) != column.compute->column.over.end();
   made.across.reset();
   for (const auto wire : step.diagram().at(column.compute->column.output).wires)
-    if (columns.has(wire) && !rows.has(wire)) made.across = wire;
+    if (columns.has(wire) && !rows.has(wire) && (!made.across || step.lengths[wire.index] > 1)) made.across = wire;
 }
 
 // Of a piece of an array, what lies together is moved in whole sectors: the last dimensions that it has all of, and a
@@ -176,12 +213,30 @@ void measure_volumes(BlockStep& step) {
   }
 }
 
+bool stands_first(WireId row, const StepColumn& column, const Diagram& diagram) {
+  const auto& wires = diagram.at(column.compute->column.output).wires;
+  const auto& across = column.contraction->across;
+  return !across || std::ranges::find(wires, row) < std::ranges::find(wires, *across);
+}
+
+// Instructions of four warps take rows from the core's memory, and so is what is widened read anew for each.
+void keep_rows(BlockStep& step) {
+  if (!step.keeps || step.issues_together() || !step.has_rows_first()) return;
+  for (auto& column : step.columns) {
+    if (!column.contraction || column.contraction->exchanged) continue;
+    const bool widened = std::ranges::any_of(column.factors, &Factor::widened);
+    column.contraction->rows.kept = column.contraction->rows.outlives && !widened;
+  }
+}
+
 void deal_rows(BlockStep& step) {
   measure(step);
   step.row = row_of(step);
+  const bool together = may_issue_together(step);
   for (auto* columns : {&step.columns, &step.outside})
     for (auto& column : *columns)
-      if (column.contraction) orient(column, step);
+      if (column.contraction) orient(column, step, together);
+  keep_rows(step);
   measure_volumes(step);
 }
 
@@ -284,7 +339,10 @@ class Reader {
     const bool staged = std::ranges::find(nest().inputs, array) != nest().inputs.end();
     Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).type != type};
     for (const auto& index : std::get<Access>(nest().scratch.at(id).node).at)
-      for (const auto& [wire, coefficient] : index.terms) made.wires.push_back(wire);
+      for (const auto& [wire, coefficient] : index.terms) {
+        made.wires.push_back(wire);
+        if (!is_along(index, wire)) made.summed.push_back(wire);
+      }
     return made;
   }
 
@@ -341,6 +399,10 @@ std::vector<WireId> row_wires(const BlockStep& step) {
   return all;
 }
 
+bool leads(const StepColumn& column) {
+  return !column.compute->carried && !column.compute->column.repair && column.contraction->rows.staged;
+}
+
 std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }
 
 std::vector<std::int64_t> BlockStep::shape(BufferId id, std::int64_t rows) const {
@@ -363,18 +425,92 @@ std::int64_t BlockStep::step_bytes(BufferId id) const {
   return volume.beside * rows * napkin::row(diagram().at(nest->at(id).array).type).bytes;
 }
 
+bool BlockStep::has_rows_first() const {
+  return issues_together() || std::ranges::all_of(columns, [&](const auto& one) {
+           return !one.contraction || stands_first(row, one, diagram());
+         });
+}
+bool BlockStep::keeps_any() const {
+  return std::ranges::any_of(columns, [](const auto& one) { return one.contraction && one.contraction->rows.kept; });
+}
+bool BlockStep::has_loop_of_its_own(BufferId tile) const {
+  return std::ranges::any_of(edges, [&](const Edge& edge) {
+    const auto& around = edge.around.loops;
+    return edge.buffer == tile && !around.empty() && std::ranges::find(loops, around.back()) == loops.end();
+  });
+}
 bool BlockStep::issues_together() const {
   return std::ranges::any_of(columns, [](const StepColumn& column) {
     return column.contraction && warps_of(*column.contraction->instruction) > 1;
   });
 }
 
-bool BlockStep::fits_instructions() const {
-  return std::ranges::none_of(columns, [&](const StepColumn& column) {
-    const auto& made = column.contraction;
-    return made && warps_of(*made->instruction) > 1 && made->across &&
-           lengths[made->across->index] > made->instruction->n_max;
-  });
+std::optional<BlockStep::Excess> BlockStep::excess() const {
+  const auto is_no_matrix = [&](const Factor& factor) {
+    return std::ranges::count_if(factor.wires, [&](WireId wire) { return lengths[wire.index] > 1; }) > 2;
+  };
+  const auto is_too_wide = [&](const Contraction& made) {
+    return warps_of(*made.instruction) > 1 && made.across && lengths[made.across->index] > made.instruction->n_max;
+  };
+  for (const auto& column : columns) {
+    if (std::ranges::any_of(column.factors, is_no_matrix))
+      return Excess{"wires of a product", "matrices have two wires: stream or group the others one position at a time"};
+    if (column.contraction && is_too_wide(*column.contraction))
+      return Excess{"columns of an instruction", "one instruction makes all columns of a product: take fewer"};
+  }
+  if (counts_through_registers)
+    return Excess{"pieces of what registers hold", "no loop counts through registers: leave out the inner stream"};
+  if (std::ranges::any_of(loops, [&](const For* loop) { return loop->split.wire == row; }))
+    return Excess{"rows that a loop cuts", "warps share out what no loop of a block cuts: stream another axis"};
+  if (!issues_together()) return std::nullopt;
+  if (has_long_tile())
+    return Excess{"rows of a copy", "one copy brings tiles of at most 256 rows: make groups or pieces shorter"};
+  if (has_ragged_pieces() || has_ragged_parts())
+    return Excess{"pieces that end within others",
+                  "copies end where arrays do: make groups multiples of the pieces inside"};
+  return std::nullopt;
+}
+
+// Of an array all but the innermost dimension are rows, which a copy by TMA has no more of.
+bool BlockStep::has_long_tile() const {
+  constexpr std::int64_t longest = 256;
+  const auto is_long = [&](BufferId id) {
+    const auto& extent = nest->at(id).extent;
+    return std::any_of(extent.begin(), extent.end() - std::min<std::ptrdiff_t>(1, std::ssize(extent)),
+                       [](std::int64_t rows) { return rows > longest; });
+  };
+  return std::ranges::any_of(streamed, is_long) || std::ranges::any_of(tiles, is_long);
+}
+
+// Copies by TMA know the ends of arrays, not those of the pieces around them.
+bool BlockStep::has_ragged_pieces() const {
+  if (has_ragged_pieces(loops)) return true;
+  const auto is_ragged = [&](const auto& one) { return has_ragged_pieces(one.around.loops); };
+  return std::ranges::any_of(outside, is_ragged) || std::ranges::any_of(edges, is_ragged);
+}
+bool BlockStep::has_ragged_pieces(const std::vector<const For*>& around) const {
+  std::map<WireId, std::int64_t> pieces;
+  const auto is_ragged = [&](const Split& split) {
+    if (split.level > core || split.size >= diagram().size(split.wire).value_or(split.size)) return false;
+    const auto [at, fresh] = pieces.try_emplace(split.wire, split.size);
+    return std::exchange(at->second, split.size) % split.size != 0;
+  };
+  return std::ranges::any_of(nest->groups, is_ragged) ||
+         std::ranges::any_of(around, [&](const For* loop) { return is_ragged(loop->split); });
+}
+
+// Nor do they know where parts of a divided axis end.
+bool BlockStep::has_ragged_parts() const {
+  const auto is_ragged = [&](WireId wire) {
+    const auto size = diagram().size(wire).value_or(1), piece = lengths[wire.index];
+    return piece < size && size % piece != 0;
+  };
+  const auto has_ragged = [&](const Index& index) {
+    return index.terms.size() > 1 &&
+           std::ranges::any_of(index.terms, [&](const auto& term) { return is_ragged(term.first); });
+  };
+  const auto is_cut = [&](BufferId id) { return std::ranges::any_of(nest->at(id).at, has_ragged); };
+  return std::ranges::any_of(streamed, is_cut) || std::ranges::any_of(tiles, is_cut);
 }
 
 double BlockStep::beginnings() const {

@@ -27,14 +27,15 @@ struct Contraction {
   const InstructionShape* fastest = nullptr;    // for these operands, and
   const InstructionShape* registers = nullptr;  // where registers must hold both
   WireId depth;                                 // of what it sums over, the wire that an instruction takes several of
-  std::optional<WireId> across;                 // the innermost wire that the other operand alone has
-  bool exchanged = false;  // it folds the rows: teams give each other their operands in the core's memory
+  std::optional<WireId> across;  // the innermost wire that the other operand alone has, of those longer than 1
+  bool exchanged = false;        // it folds the rows: teams give each other their operands in the core's memory
 };
 // One of the two reads of a sum of products.
 struct Factor {
   StepOperand operand;
-  std::vector<WireId> wires;  // of its indices
-  bool widened = false;       // on its way through registers: it is not stored as it is multiplied
+  std::vector<WireId> wires;     // of its indices
+  bool widened = false;          // on its way through registers: it is not stored as it is multiplied
+  std::vector<WireId> summed{};  // of them, those whose positions are added to others
   bool has(WireId wire) const { return std::ranges::find(wires, wire) != wires.end(); }
 };
 
@@ -71,7 +72,10 @@ struct BlockStep {
   std::vector<StepColumn> columns;
   std::vector<StepColumn> outside;  // columns of other bodies
   std::vector<Edge> edges;
-  double steps = 1;  // of a block
+  double steps = 1;    // of a block
+  bool keeps = false;  // rows of tiles that outlive the step stay in registers, where single warps take them from there
+  // Whether a loop would count through registers: what lives outside of a stream is longer than a piece of it.
+  bool counts_through_registers = false;
   std::vector<BufferId>
       tiles;  // of inputs, in the core's memory: loaded when it begins, or by a loop outside of the step
   std::vector<BufferId> streamed;  // or in every step
@@ -87,6 +91,12 @@ struct BlockStep {
   const Diagram& diagram() const { return nest->scratch; }
   // How often a block begins anew: whenever what it computed has left.
   double beginnings() const;
+  bool keeps_any() const;
+  // Whether the rows that are shared out are those of instructions; of single warps' instructions, rows are the first
+  // of the two wires of a result.
+  bool has_rows_first() const;
+  // Whether a loop that is not around the step loads a tile, which kernels then copy as far ahead as those of the step.
+  bool has_loop_of_its_own(BufferId tile) const;
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
   std::int64_t bytes(BufferId) const;       // all that the block holds of it
   std::int64_t step_bytes(BufferId) const;  // what a step has of it, as it is stored
@@ -108,9 +118,23 @@ struct BlockStep {
   // Where four warps issue an instruction together they wait for it when they want to: a step can begin while another's
   // contractions run, teams can wait for each other's turn, and registers can pass between them.
   bool issues_together() const;
-  // Whether one such instruction makes all columns of a contraction's piece.
-  bool fits_instructions() const;
+  // What keeps any block from running it, however much room a core has, and what would mend it; none where one may run.
+  // A matrix has two wires, and of others a step has one position. Where four warps issue an instruction together, one
+  // makes all columns of a contraction's piece, and tiles come by copies of TMA.
+  struct Excess {
+    std::string_view of, why;
+  };
+  std::optional<Excess> excess() const;
+
+ private:
+  bool has_long_tile() const;
+  bool has_ragged_pieces() const;
+  bool has_ragged_parts() const;
+  bool has_ragged_pieces(const std::vector<const For*>& around) const;
 };
+
+// Whether a contraction begins anew in each step, of tiles alone.
+bool leads(const StepColumn&);
 
 // Of the wires that a contraction sums over, the one that lies innermost in memory and is long enough for an
 // instruction, else the innermost: an instruction takes its depth along it, the others count instructions.

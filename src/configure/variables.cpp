@@ -71,7 +71,7 @@ std::vector<Variable> Variables::shared(const Team& team, std::int64_t stages) c
     all.push_back(std::move(made));
   };
   for (const auto id : step_.streamed) add(id, stages);
-  for (const auto id : step_.tiles) add(id, 1);
+  for (const auto id : step_.tiles) add(id, step_.has_loop_of_its_own(id) ? stages : 1);
   for (const auto id : step_.outputs) add(id, 1);
   return all;
 }

@@ -2,15 +2,10 @@
 // it.
 #pragma once
 
-#include "configure/step.hpp"
+#include "configure/lane_registers.hpp"
 #include "napkin/configure.hpp"
 
 namespace napkin {
-
-// How the rows of a block are dealt out. Instructions hold whole rows of theirs, `held`, however few are the team's.
-struct Team {
-  std::int64_t rows = 1, warps = 1, teams = 1, held = 1;
-};
 
 class Variables {
  public:

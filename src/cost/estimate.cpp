@@ -32,13 +32,14 @@ std::int64_t product_of(const std::vector<std::int64_t>& all) {
 
 }  // namespace
 
-bool CostModel::fits(const Figures& figures, Model model) const {
+bool CostModel::fits(const Figures& figures, Model model, std::size_t end) const {
   if (figures.overflow || outermost_ > hardware_->levels[0].room()) return false;
   for (std::size_t i = 1; i < hardware_->levels.size(); ++i) {
     const auto& level = hardware_->levels[i];
     const auto& at = figures.levels[i];
-    if (used(level, at, model) > room(i, at.groups_per_parent)) return false;
     if (level.max_groups && at.groups_per_parent > *level.max_groups) return false;
+    if (i >= end) continue;
+    if (used(level, at, model) > room(i, at.groups_per_parent)) return false;
     if (used_by_all(level, at, model) > room_of_all(i)) return false;
   }
   return true;
@@ -175,7 +176,7 @@ KernelCost CostModel::cost(const Kernel& kernel, std::span<const std::int64_t> s
   cost.every_program = lower_bound(*kernel.derivation, *hardware_);
   cost.ideal_time_s = times.ideal;
   cost.time_s = times.machine;
-  cost.energy_j = energy(figures, times.machine);
+  cost.energy_j = energy(figures, times.machine, hardware_->levels.size());
   cost.overruns = overruns(sizes, figures, model);
   cost.overflow = figures.overflow;
   return cost;

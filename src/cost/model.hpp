@@ -101,13 +101,14 @@ class CostModel {
   const std::vector<Work>& work() const { return work_; }
   // `times` is reused like `figures`.
   void times(const Figures&, Times& times) const;
-  // Of a launch that takes so long.
-  std::optional<double> energy(const Figures&, std::optional<double> seconds) const;
+  // Of a launch that takes so long: of what enters levels above `end`, of operations, and of the idle machine.
+  std::optional<double> energy(const Figures&, std::optional<double> seconds, std::size_t end) const;
   Demand demand(const Figures&) const;        // also of bounds, in which no piece is ragged
   Demand whole_demand(const Figures&) const;  // of figures of all sizes
   // What does not fit, level by level; empty if it fits. `array` and `what` are filled in.
   std::vector<Overrun> overruns(std::span<const std::int64_t> sizes, const Figures&, Model) const;
-  bool fits(const Figures&, Model) const;
+  // Whether memories above level `end` hold what they must, and every level has no more groups than it may have.
+  bool fits(const Figures&, Model, std::size_t end) const;
   // Of one of so many groups of a parent, in what the level counts. A leaf whose groups have one memory may hold the
   // only piece in several of them, where nothing is contracted: what each of them folds, all then fold.
   double room(std::size_t level, std::int64_t groups) const { return groups == 1 ? rooms_[level] : own_rooms_[level]; }

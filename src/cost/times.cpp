@@ -199,9 +199,9 @@ void CostModel::add_outer(Demand& demand, const Figures& figures, const Times& t
 
 // Every byte and operation at its own price, what a cache answers at the cache's, and the idle machine for as long as
 // it takes.
-std::optional<double> CostModel::energy(const Figures& figures, std::optional<double> seconds) const {
+std::optional<double> CostModel::energy(const Figures& figures, std::optional<double> seconds, std::size_t end) const {
   double joules = 0;
-  for (std::size_t level = 1; level < hardware_->levels.size(); ++level) {
+  for (std::size_t level = 1; level < end; ++level) {
     const auto& price = hardware_->levels[level].energy_per_byte;
     if (!price) return {};
     const auto* cache = caches_[level];

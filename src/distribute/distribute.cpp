@@ -194,10 +194,9 @@ bool WarpNest::lasts(const Compute* compute) const {
 namespace {
 
 // The same for as many blocks on a core as planned, or for as many as there is room for.
-WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned,
-                     bool tight) {
+WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned) {
   for (auto blocks = planned.blocks; blocks > 1; --blocks) try {
-      return Distributing(fitted, hardware, alone.team, planned, blocks, tight).run();
+      return Distributing(fitted, hardware, alone.team, planned, blocks).run();
     } catch (const Misfit&) {
     }
   return alone;
@@ -214,7 +213,7 @@ double piece_of(const Partition& partition, std::size_t leaf) {
 }
 
 std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned,
-                                    bool tight, bool spreads) {
+                                    bool spreads) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -223,8 +222,7 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
   for (;;) {
     try {
       if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result =
-          with_blocks(Distributing(fitted, hardware, team, planned, 1, tight).run(), fitted, hardware, planned, tight);
+      auto result = with_blocks(Distributing(fitted, hardware, team, planned, 1).run(), fitted, hardware, planned);
       result.partition = fitted.partition;
       if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
       if (team > 1) share_tiles(result);
@@ -245,13 +243,10 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
     const auto* nest = std::get_if<WarpNest>(&result);
     return nest ? piece_of(nest->partition, leaf) : 0;
   };
-  auto shortened = fit(kernel, hardware, team, planned, false, false);
+  auto shortened = fit(kernel, hardware, team, planned, false);
   if (length(shortened) >= piece_of(kernel.partition, leaf)) return shortened;
-  auto spread = fit(kernel, hardware, team, planned, false, true);
-  auto& longer = length(spread) > length(shortened) ? spread : shortened;
-  if (length(longer) > 0) return longer;
-  auto tight = fit(kernel, hardware, team, planned, true, true);
-  return length(tight) > 0 ? tight : longer;
+  auto spread = fit(kernel, hardware, team, planned, true);
+  return length(spread) > length(shortened) ? spread : shortened;
 }
 
 }  // namespace
@@ -260,7 +255,9 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
   return distribute(kernel, hardware, 1, planned(kernel, hardware));
 }
 std::variant<WarpNest, Refused> distribute_teams(const Kernel& kernel, const Hardware& hardware) {
-  return distribute(kernel, hardware, team_warps, planned(kernel, hardware));
+  const auto plan = planned(kernel, hardware);
+  const bool other = hardware.cuda_architecture == "sm_90a" && !plan.by_teams;
+  return other ? Refused{} : distribute(kernel, hardware, team_warps, plan);
 }
 
 }  // namespace napkin

@@ -24,10 +24,9 @@ inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_o
 
 class Distributing {
  public:
-  // With so many blocks beside each other on a core; `tight`: with no registers to spare for the compiler.
-  Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks,
-               bool tight)
-      : kernel_(kernel), hardware_(hardware), planned_(planned), tight_(tight) {
+  // With so many blocks beside each other on a core.
+  Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks)
+      : kernel_(kernel), hardware_(hardware), planned_(planned) {
     result_.team = team;
     result_.planned = planned.overlap;
     result_.planned_blocks = planned.blocks;
@@ -101,7 +100,6 @@ class Distributing {
 
   void find_step();
   std::string cut(OverlappedStep& step) const;
-  void fit_step();
   const For* loop_of_products() const;
   bool may_trail(const OverlappedStep& step, const Compute* trailing) const;
   bool is_in_step(const Compute* compute) const;
@@ -120,7 +118,6 @@ class Distributing {
 
   void find_passing();
   static bool reads(const Compute& compute, BufferId buffer);
-  std::ptrdiff_t times_computed(BufferId buffer) const;
 
   // Operands
 
@@ -147,6 +144,7 @@ class Distributing {
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;
   std::int64_t operand_registers(const Product& product) const;
+  std::int64_t source_registers(const Product& product, const std::vector<BufferId>& held) const;
   void keep(Product& product);
 
   // Shared memory
@@ -184,7 +182,6 @@ class Distributing {
   std::vector<PlacedLoad> loads_;
   std::vector<PlacedColumn> computes_;
   std::vector<PlacedSave> saves_;
-  bool tight_ = false;
   WireId rows_;
   std::set<BufferId> asked_;  // which pieces count: read before anything is copied for them
 };

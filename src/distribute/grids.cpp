@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "distribute/distributing.hpp"
+#include "loops/passing.hpp"
 
 namespace napkin {
 
@@ -105,29 +106,11 @@ void Distributing::check_reads(const Compute& compute, const Extents& extents) c
   }
 }
 
-// Arrays that are computed where they are wanted: read by one product or saved at once, in the block of their column.
 void Distributing::find_passing() {
-  for (const auto& place : computes_) {
-    const auto* compute = place.compute;
-    const auto* block = place.block;
-    if (compute->column.fold || compute->column.carried || times_computed(compute->to) > 1) continue;
-    std::vector<const Compute*> readers;
-    bool beside = true;
-    for (const auto& reader : computes_)
-      if (reads(*reader.compute, compute->to)) readers.push_back(reader.compute), beside &= reader.block == block;
-    const bool saved = std::any_of(saves_.begin(), saves_.end(),
-                                   [&](const auto& s) { return s.save.from == compute->to && s.block == block; });
-    const bool leaves = has(nest().outputs, nest().at(compute->to).array);
-    if (leaves ? saved && readers.empty() : readers.size() == 1 && beside && result_.product(readers[0]))
-      result_.in_passing[compute->to] = compute;
-  }
+  result_.in_passing = passing(nest(), [&](const Compute* compute) { return result_.product(compute) != nullptr; });
 }
 bool Distributing::reads(const Compute& compute, BufferId buffer) {
   return compute.carried == buffer || std::any_of(compute.reads.begin(), compute.reads.end(),
                                                   [&](const auto& read) { return read.second == buffer; });
 }
-std::ptrdiff_t Distributing::times_computed(BufferId buffer) const {
-  return std::count_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute->to == buffer; });
-}
-
 }  // namespace napkin

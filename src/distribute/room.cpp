@@ -1,21 +1,13 @@
 // What it all takes: registers of a lane, shared memory of a block.
 #include <fmt/format.h>
 
+#include "configure/assumptions.hpp"
 #include "distribute/distributing.hpp"
 
 namespace napkin {
 namespace {
 
 constexpr std::int64_t most_lane_registers = 255;
-// Of a lane: what a compiler needs beside values; descriptors take the place of many addresses.
-constexpr std::int64_t addresses = 92, team_addresses = 48;
-constexpr std::int64_t tight_addresses = 52, tight_team_addresses = 40;  // and where it may spill
-constexpr std::int64_t by_number = 16;      // more where columns read tiles of two dimensions number by number
-constexpr std::int64_t widening = 32;       // more where operands are widened on their way
-constexpr std::int64_t saving = 24;         // more where outputs are saved in each round of a stream
-constexpr std::int64_t to_spare = 8;        // what it should have left where operands are kept
-constexpr std::int64_t team_to_spare = 14;  // what it should have left where teams in turn overlap within as well
-constexpr std::int64_t positions = 22;  // more where folds read tiles number by number, and for teams where masks do
 constexpr std::int64_t wanted_copies = 2, line = 128;
 
 }  // namespace
@@ -24,13 +16,13 @@ constexpr std::int64_t wanted_copies = 2, line = 128;
 
 void Distributing::count_registers() {
   if (by_teams()) share_registers();
-  fit_step();
   result_.registers = most_registers();
   if (result_.registers > room())
     throw Misfit{.reason = fmt::format("a lane would hold {} registers, of {}", result_.registers, room()),
                  .shorten = longest_first(),
                  .by_warps = room() < (by_teams() ? most_team_registers : most_lane_registers)};
   for (auto& product : result_.products) keep(product);
+  result_.registers_beside = rest(), result_.most_registers = room();
 }
 // That any column has beside it.
 std::int64_t Distributing::most_registers() const {
@@ -39,28 +31,28 @@ std::int64_t Distributing::most_registers() const {
     std::int64_t all = rest();
     for (const auto id : each.buffers) all += values(id);
     if (each.overwrites) all -= std::min(values(each.overwrites->first), values(each.overwrites->second));
-    if (const auto* product = result_.product(each.compute)) all += operand_registers(*product);
+    if (const auto* product = result_.product(each.compute))
+      all += operand_registers(*product) + source_registers(*product, each.buffers);
     all += step_registers(each.compute, each.buffers);
     most = std::max(most, all);
   }
   return most;
 }
-// Beside values and operands: what a compiler needs, or where nothing fits so, what it gets by with.
+// Beside values and operands: what a compiler needs.
 std::int64_t Distributing::rest() const {
   const auto any = [&](auto is) {
-    return std::any_of(computes_.begin(), computes_.end(), [&](const PlacedColumn& place) { return is(place); });
+    return std::any_of(computes_.begin(), computes_.end(),
+                       [&](const PlacedColumn& place) { return is(*place.compute); });
   };
-  if (tight_) return by_teams() ? tight_team_addresses : tight_addresses;
-  const bool folds = any([&](const PlacedColumn& place) { return folds_tile(*place.compute); });
-  if (by_teams()) {
-    const bool masks = any([](const PlacedColumn& place) { return !place.compute->masks.empty(); });
-    return team_addresses + (folds || masks ? positions : 0);
-  }
-  const bool reads = any([&](const PlacedColumn& place) { return reads_tile_by_number(*place.compute); });
-  const auto& products = result_.products;
-  const bool widens = std::any_of(products.begin(), products.end(), [](const Product& p) { return p.widened; });
-  const bool saves = std::any_of(saves_.begin(), saves_.end(), [&](const auto& s) { return s.block != &nest().body; });
-  return addresses + (folds ? positions : reads ? by_number : 0) + (widens ? widening : 0) + (saves ? saving : 0);
+  BesideValues does{by_teams()};
+  does.follows = std::any_of(result_.products.begin(), result_.products.end(),
+                             [](const Product& product) { return product.rows.computed; });
+  does.folds_tiles = any([&](const Compute& compute) { return folds_tile(compute); });
+  does.reads_tiles = any([&](const Compute& compute) { return reads_tile_by_number(compute); });
+  does.masks = any([](const Compute& compute) { return !compute.masks.empty(); });
+  does.saves_in_loops =
+      std::any_of(saves_.begin(), saves_.end(), [&](const auto& save) { return save.block != &nest().body; });
+  return registers_beside(does);
 }
 bool Distributing::folds_tile(const Compute& compute) const {
   return compute.column.fold && !result_.product(&compute) &&
@@ -73,11 +65,6 @@ bool Distributing::reads_tile_by_number(const Compute& compute) const {
     const auto tile = is_input(read.second) ? result_.tiles.find(staged(read.second)) : result_.tiles.end();
     return tile != result_.tiles.end() && tile->second.row;
   });
-}
-// What the plan has not counted: teams in turn overlap within as well where registers have room to spare for it.
-void Distributing::fit_step() {
-  if (result_.is_within() && in_turn(result_.planned) && most_registers() + team_to_spare > room())
-    result_.step->within = false;
 }
 // What a lane may have while all warps of the blocks beside each other are on one core.
 std::int64_t Distributing::room() const {
@@ -104,12 +91,22 @@ std::int64_t Distributing::values(BufferId id) const {
   const auto found = result_.arrays.find(id);
   return found == result_.arrays.end() || result_.in_passing.contains(id) ? 0 : found->second.values();
 }
-// One side's fragments of a step at once, the other's one after another; where they are widened, as they were loaded
-// and twice as wide.
+// What was computed whole; of tiles one side's fragments of a step at once, the other's one after another, and where
+// they are widened, as they were loaded and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
-  if (by_teams()) return product.rows.computed ? grid.row_tiles * product.steps * product.instruction->a.registers : 0;
-  return (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
+  const auto whole = product.rows.computed ? grid.row_tiles * product.steps * product.instruction->a.registers : 0;
+  if (by_teams()) return whole;
+  return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
+}
+// Of single warps: what an operand is made of stays until it is whole.
+std::int64_t Distributing::source_registers(const Product& product, const std::vector<BufferId>& held) const {
+  const auto made = result_.in_passing.find(product.rows.buffer);
+  if (by_teams() || made == result_.in_passing.end()) return 0;
+  std::int64_t all = 0;
+  for (const auto& [access, id] : made->second->reads)
+    if (!is_input(id) && !has(held, id)) all += values(id);
+  return all;
 }
 // Where it is planned, the nest loads the operand outside of the product's block, and there is room.
 void Distributing::keep(Product& product) {
@@ -122,7 +119,7 @@ void Distributing::keep(Product& product) {
   const auto load =
       std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == read->second; });
   const auto more = result_.columns.at(product.compute).row_tiles * product.steps * 4;
-  if (load->block == place.block || result_.registers + more + to_spare > room()) return;
+  if (load->block == place.block || result_.registers + more > room()) return;
   side.kept = true;
   result_.registers += more;
 }

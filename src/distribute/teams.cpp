@@ -1,15 +1,14 @@
 // What instructions of warpgroups and copies by TMA ask of a nest beyond those of single warps, and the room of rings.
 #include <fmt/format.h>
 
+#include "configure/occupancy.hpp"
 #include "distribute/distributing.hpp"
 
 namespace napkin {
 namespace {
 
-constexpr std::int64_t loader_registers = 24;
 constexpr std::int64_t most_teams = 7;     // that compute, of a block of 1024 threads
 constexpr std::int64_t longest_box = 256;  // of one copy
-constexpr std::int64_t most_copies = 4;    // of a ring, unless more are planned
 constexpr std::int64_t barrier_bytes = 8;
 
 }  // namespace
@@ -99,17 +98,11 @@ bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile)
   return tile.column && fits(tile.row, tile.layout.rows) && fits(tile.column, tile.layout.columns);
 }
 
-// A block begins with equal shares. Where they are less than lanes can use, the team that copies keeps few and the
-// others take what it gives.
 void Distributing::share_registers() {
-  const std::int64_t teams = result_.warps / result_.team, lanes = lanes_of_warp * result_.team;
-  const auto down = [](std::int64_t registers) { return registers / 8 * 8; };
-  const auto share = std::min<std::int64_t>(down(all_registers / (lanes * (teams + 1) * result_.blocks)), 256);
-  result_.first_registers = share;
-  result_.lane_registers = std::min(share, most_team_registers);
-  if (share >= most_team_registers) return;
-  result_.loader_lane_registers = loader_registers;
-  result_.lane_registers = std::min(down((share * (teams + 1) - loader_registers) / teams), most_team_registers);
+  const auto shares = shares_of_teams(result_.warps / result_.team, result_.blocks, hardware_);
+  result_.first_registers = shares.first;
+  result_.lane_registers = shares.lanes;
+  result_.loader_lane_registers = shares.copying;
 }
 
 // Shared memory
@@ -125,7 +118,7 @@ void Distributing::find_rings(const Block& block, const For* loop) {
       innermost = false;
     }
   }
-  if (innermost) ring.copies = std::max(most_copies, result_.planned_stages), ring.lasting = lasting(block);
+  if (innermost) ring.copies = result_.planned_stages, ring.lasting = lasting(block);
   if (loop && !ring.tiles.empty()) result_.rings.push_back(ring);
 }
 // The product that a round ends with, if it goes on with a sum that nothing else in the round touches.
@@ -139,8 +132,7 @@ const Compute* Distributing::lasting(const Block& block) const {
   };
   return std::none_of(block.steps.begin(), block.steps.end(), touches) ? last : nullptr;
 }
-// As many copies as there is room for, which may be more than planned. One that a product on its way reads is not the
-// only one.
+// As many copies as planned, or as there is room for. One that a product on its way reads is not the only one.
 void Distributing::place_rings() {
   const auto room = block_room();
   const auto most = [&] {

@@ -18,13 +18,17 @@ Planned planned(const Kernel& kernel, const Hardware& hardware) {
   const auto dealing = Dealing::of(of_cores, hardware, Model::machine);
   if (!dealing) return {};
   const auto demand = demand_of(of_cores, hardware);
-  const auto deal = dealing->best(demand);
+  const auto deal = dealing->in_full(dealing->best(demand), demand);
   if (!deal.runs()) return {};
   const auto there = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(demand.per_core)));
-  const auto keeping = kept(*dealing, deal, demand);
-  return {deal.chosen().overlap, std::min(deal.chosen().occupancy.blocks, there),
-          deal.chosen().stages,  keeping && keeping->chosen,
-          dealing->step().row,   deal.team.rows};
+  return {deal.chosen().overlap,
+          std::min(deal.chosen().occupancy.blocks, there),
+          deal.chosen().stages,
+          deal.keeps,
+          dealing->step().row,
+          deal.team.rows,
+          dealing->step().issues_together(),
+          deal.chosen().within};
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
 std::int64_t teams_in_turn(Overlap overlap, std::int64_t teams) {
@@ -51,13 +55,14 @@ std::string Distributing::cut(OverlappedStep& step) const {
   if (step.leading.empty()) return "no product of tiles alone begins its step";
   if (step.trailing.empty()) return "no product follows what its step computes";
   const auto teams = result_.warps / result_.team;
-  step.teams = std::max<std::int64_t>(teams_in_turn(result_.planned, teams), 1);
+  step.teams = in_turn(result_.planned) ? std::max<std::int64_t>(teams_in_turn(result_.planned, teams), 1) : 1;
   const auto needed = std::find_if_not(step.trailing.begin(), step.trailing.end(),
                                        [&](const Compute* trailing) { return may_trail(step, trailing); });
-  step.within = needed == step.trailing.end();
+  step.within = planned_.within && needed == step.trailing.end();
   if (in_turn(result_.planned))
     return step.teams > 1 ? "" : fmt::format("its block has {} team{}", teams, teams == 1 ? "" : "s");
-  return step.within ? "" : fmt::format("`{}` is needed in the step that makes it", name((*needed)->to));
+  return step.within || !planned_.within ? ""
+                                         : fmt::format("`{}` is needed in the step that makes it", name((*needed)->to));
 }
 
 // The loop whose body has all products, and no loop inside.

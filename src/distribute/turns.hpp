@@ -15,6 +15,8 @@ struct Planned {
   bool keeps = false;
   std::optional<WireId> rows{};
   std::int64_t team_rows = 0;
+  bool by_teams = true;  // instructions of warpgroups; else of single warps
+  bool within = false;   // columns of a team overlap
 };
 Planned planned(const Kernel&, const Hardware&);
 bool in_turn(Overlap);

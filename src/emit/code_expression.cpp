@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "derive/conditions.hpp"
+#include "diagram/assume.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 #include "emit/code_text.hpp"
@@ -28,10 +29,13 @@ bool keeps_integers(const Pointwise& f) {
   return f.role == Role::add || f.role == Role::subtract || f.role == Role::multiply || f.role == Role::negate;
 }
 
-// Whether an expression, as it is stored or written, is an int.
+// Whether an expression, as it is stored or written, is an int; or what positions, sizes and whole numbers add up to.
 bool is_integer(const Diagram& diagram, const std::vector<ArrayId>& inputs, ExprId id) {
   const auto& node = diagram.at(id).node;
   if (const auto* constant = std::get_if<Constant>(&node)) return whole(constant->value);
+  if (const auto* apply = std::get_if<Apply>(&node))
+    return keeps_integers(*apply->function) &&
+           std::ranges::all_of(apply->arguments, [&](ExprId each) { return is_integer(diagram, {}, each); });
   const auto* access = std::get_if<Access>(&node);
   if (!access) return std::holds_alternative<Position>(node) || std::holds_alternative<Size>(node);
   const auto type = diagram.at(access->array).type;
@@ -56,6 +60,20 @@ std::optional<Condition> compared_quotients(const Diagram& diagram, ExprId id) {
   const bool exact = found && whole(found->constant) && std::ranges::all_of(found->terms, is_whole) &&
                      std::ranges::all_of(found->sizes, is_whole);
   return exact ? found : std::nullopt;
+}
+
+// Where a part of a divided axis begins, which is a position of the whole: `length * part`.
+bool begins_part(const Diagram& diagram, const Apply& product) {
+  const auto parts = divided_axes(diagram);
+  const auto begins = [&](ExprId length, ExprId position) {
+    const auto* number = std::get_if<Constant>(&diagram.at(length).node);
+    const auto* along = std::get_if<Position>(&diagram.at(position).node);
+    return number && along && std::ranges::any_of(parts, [&](const Parts& each) {
+             const auto size = diagram.at(each.inside).size;
+             return each.part == diagram.at(along->wire).axis && size && static_cast<double>(*size) == number->value;
+           });
+  };
+  return begins(product.arguments[0], product.arguments[1]) || begins(product.arguments[1], product.arguments[0]);
 }
 
 class Printer {
@@ -140,7 +158,7 @@ class Printer {
     for (const auto& argument : arguments)
       texts.push_back(integers || (f.role == Role::logic && argument.kind == NumberKind::boolean) ? argument.text
                                                                                                   : real(argument));
-    if (integers && f.role == Role::multiply) texts[0] = "(long long)" + texts[0];
+    if (integers && f.role == Role::multiply && !begins_part(diagram_, apply)) texts[0] = "(long long)" + texts[0];
     const bool fast = around_.fast && !around_.wide && !integers;
     const auto code = fast ? code_fast(code_of(around_.language, f)) : code_of(around_.language, f);
     // No `--` from a sign in front of a negative number.

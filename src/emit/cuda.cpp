@@ -119,14 +119,23 @@ bool has_teams(const Hardware& hardware, CudaPath path) {
   return path == CudaPath::tensor && hardware.cuda_architecture == "sm_90a";
 }
 
-void print_kernel(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware, CudaPath path,
+// Beside the kernel of teams what single warps run in its place, or as many of its pieces as they have room for.
+std::optional<Refused> print_instead(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware,
+                                     const std::string& name) {
+  const bool planned = printed.teams.back() && number < plan.instead.size() && plan.instead[number];
+  if (planned && !print_warps(printed, *plan.instead[number], of_single_warps(hardware), name)) return {};
+  return print_warps(printed, plan.kernels[number], hardware, name);
+}
+
+void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware, CudaPath path,
                   const std::string& name) {
+  const auto& kernel = plan.kernels[number];
   printed.teams.emplace_back();
   if (path != CudaPath::reference) {
     const auto no_teams =
         has_teams(hardware, path) ? print_teams(printed, kernel, hardware, name) : std::optional<Refused>();
-    const auto no_warps = print_warps(printed, kernel, hardware, name);
-    if (!no_warps && no_teams)
+    const auto no_warps = print_instead(printed, plan, number, hardware, name);
+    if (!no_warps && no_teams && !no_teams->reason.empty())
       printed.notes.push_back(fmt::format("{} runs without instructions of warpgroups: {}", name, no_teams->reason));
     if (!no_warps) return;
     const auto no_rows = print_rows(printed, kernel, hardware, name);
@@ -146,7 +155,7 @@ EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& 
   if (has_teams(hardware, path)) printed.shared_alignment = swizzle_pattern;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
-    print_kernel(printed, plan.kernels[i], hardware, path, printed.names.diagram + "_kernel" + number);
+    print_kernel(printed, plan, i, hardware, path, printed.names.diagram + "_kernel" + number);
     add_limits(printed, printed.kernels.back().limits);
   }
   find_shorter(printed, plan);

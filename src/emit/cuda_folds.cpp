@@ -63,14 +63,17 @@ void FragmentPrinter::fold(const Compute& compute) {
   close(opened);
 }
 
-// One position after another of a wire that fragments have no place for.
+// One position after another of a wire that fragments have no place for. Only what lanes hold needs the loop unrolled;
+// unrolled reads of tiles would be thousands of lines in every cell.
 int FragmentPrinter::open_turns(const Compute& compute, Here& here) {
   const auto found = warps_.handed.find(&compute);
   if (found == warps_.handed.end()) return 0;
   const auto wire = found->second;
   const auto& piece = page_.own[wire.index];
   here.handed = wire, here.turn = page_.pool.fresh("turn");
-  loop(here.turn, piece.extent);
+  const bool from_tiles = std::ranges::all_of(
+      compute.reads, [&](const auto& read) { return page_.is_input(page_.nest.at(read.second).array); });
+  loop(here.turn, piece.extent, !from_tiles);
   place(wire, here.turn, here);
   out_.open(fmt::format("if ({} < {})", here.unclamped.at(wire), piece.end));
   return 2;

@@ -37,7 +37,8 @@ class FragmentPrinter {
   void arrived(const Product&);
   void operands(const Product&);
   // Until told otherwise: pieces of the wire are whole, and masks let all of them through.
-  void set_clear(std::optional<WireId> wire) { clear_ = wire; }
+  // Returns what was clear before.
+  std::optional<WireId> set_clear(std::optional<WireId> wire) { return std::exchange(clear_, wire); }
   // Whether the column minds ragged pieces of the wire, or masks.
   bool minds(const Compute&, WireId) const;
   bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.in_passing.contains(id); }

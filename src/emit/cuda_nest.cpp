@@ -33,6 +33,9 @@ void NestPrinter::words(const std::string& by, const std::string& filled) {
   for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
   out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
                         warps_.warps, report::held(static_cast<double>(warps_.shared_bytes)), by));
+  out_.line(fmt::format("// A lane has {} registers: {} for values and operands, {} beside them; it may have {}.",
+                        warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside,
+                        warps_.most_registers));
   const auto of_warps = [&](const Split& group) {
     return warps_.team > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
                                                             : "one piece for each warp";
@@ -236,22 +239,21 @@ void NestPrinter::body(const For& loop, const std::string& begin, const WirePiec
   if (clear.empty()) return print(loop.body, false);
   const auto on_their_way = on_their_way_;
   out_.open(fmt::format("if ({})", clear));
-  columns_.set_clear(loop.split.wire);
+  const auto outer = columns_.set_clear(loop.split.wire);
   print(loop.body, false);
-  columns_.set_clear({});
+  columns_.set_clear(outer);
   out_.close("} else {");
   out_.deepen();
   on_their_way_ = on_their_way;
   print(loop.body, false);
   out_.close();
 }
-// That a piece is whole and that its masks hold everywhere; empty where no column minds, or loops stand inside. All
-// warps of the block answer alike, for there may be barriers.
+// That a piece is whole and that its masks hold everywhere; empty where no column of its own minds. All warps of the
+// block answer alike, for there may be barriers.
 std::string NestPrinter::clear_piece(const For& loop, const std::string& begin, const WirePiece& around) const {
   std::vector<std::string> all = {fmt::format("{} + {} <= {}", begin, loop.split.size, around.end)};
   bool minds = false;
   for (const auto& step : loop.body.steps) {
-    if (std::holds_alternative<For>(step.node)) return "";
     const auto* compute = std::get_if<Compute>(&step.node);
     if (!compute) continue;
     minds |= columns_.minds(*compute, loop.split.wire);

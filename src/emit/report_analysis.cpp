@@ -74,12 +74,12 @@ std::string verdict_text(const KernelCost& cost) {
          (cost.bound_by.empty() ? "" : ", bound by " + bound_text(cost.bound_by, cost.bound_from));
 }
 
-void add_numbers(Document& made, const Analysis& analysis, const Candidate& candidate,
+void add_numbers(Document& made, const Analysis& analysis, std::size_t index, const Candidate& candidate,
                  const Configuration* configured = nullptr) {
   const auto& [kernel, cost] = candidate;
   const auto partition = napkin::to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware);
   add(made, "Partition", partition.empty() ? "everything whole" : partition);
-  made.blocks.push_back(partition_table(analysis, candidate, configured));
+  made.blocks.push_back(partition_table(analysis, index, candidate, configured));
   add(made, "Levels", level_table(analysis, cost));
   add(made, "Memory at its largest", held_table(analysis, cost));
   add(made, "Arrays", array_table(analysis, cost));
@@ -98,7 +98,7 @@ void add_kernel(Document& made, const Analysis& analysis, std::size_t index) {
   add(made, "What may be split", verdict_table(*kernel.derivation, false));
   add(made, found.best.empty() ? "What does not fit, in the partition that comes nearest" : "What does not fit",
       Table{{{"", false, true}}, overrun_rows(analysis.hardware, cost)});
-  if (!analysis.symbolic) add_numbers(made, analysis, *shown, configuration ? &*configuration : nullptr);
+  if (!analysis.symbolic) add_numbers(made, analysis, index, *shown, configuration ? &*configuration : nullptr);
   if (analysis.symbolic) add(made, "Partition", shape_text(analysis, kernel));
   add(made, "Closed forms", Table{{{""}, {"", false, true}}, closed_form_rows(analysis.hardware, cost), true});
   if (analysis.symbolic) return;

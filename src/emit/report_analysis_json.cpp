@@ -1,5 +1,6 @@
 // Analysis -> `napkin.analysis/1`, and print() of an analysis. Keys in the order of docs/json.md.
 #include <algorithm>
+#include <set>
 
 #include "emit/report_analysis.hpp"
 #include "emit/report_closed_form.hpp"
@@ -199,7 +200,9 @@ Json totals_json(const Analysis& analysis) {
 
 Json completed_json(const Analysis& analysis) {
   auto names = Json::array();
-  for (const auto level : analysis.completed_levels) names.push_back(analysis.hardware.levels[level].name);
+  std::set<std::size_t> levels;
+  for (const auto& of_kernel : analysis.completed_levels) levels.insert(of_kernel.begin(), of_kernel.end());
+  for (const auto level : levels) names.push_back(analysis.hardware.levels[level].name);
   return names;
 }
 
@@ -238,6 +241,7 @@ std::string analysis_json(const Analysis& analysis) {
                   {"kernels", kernels},
                   {"totals", totals_json(analysis)},
                   {"search", search_json(analysis)},
+                  {"partition", as_partition(analysis) ? Json(*as_partition(analysis)) : Json(nullptr)},
                   {"by_hand", analysis.by_hand ? Json(*analysis.by_hand) : Json(nullptr)},
                   {"completed_levels", completed_json(analysis)},
                   {"saved", saved_json(analysis)},

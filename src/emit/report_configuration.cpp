@@ -88,7 +88,7 @@ Table pipelining_table(const Configuration& made) {
   for (std::size_t i = 0; i < made.pipelinings.size(); ++i) {
     const auto& one = made.pipelinings[i];
     const auto& occupancy = one.occupancy;
-    const auto allocated = occupancy.blocks == 0 ? "none: too much " + occupancy.limited_by
+    const auto allocated = occupancy.blocks == 0 ? "none: limited by " + occupancy.limited_by
                                                  : fmt::format("{}, {}", plural(occupancy.blocks, "block"),
                                                                plural(occupancy.warps, "warp"));
     table.rows.push_back({i == made.chosen && one.runs ? "*" : "", std::string(words(one.overlap)),

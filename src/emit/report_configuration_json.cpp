@@ -63,6 +63,7 @@ Json pipelining_json(const Pipelining& pipelining, std::int64_t threads) {
   return {{"overlap", name(pipelining.overlap)},
           {"runs", pipelining.runs},
           {"stages", pipelining.stages},
+          {"within", pipelining.within},
           {"latency_s", number(pipelining.latency_s)},
           {"step_s", number(pipelining.step_s)},
           {"launch_s", number(pipelining.launch_s)},

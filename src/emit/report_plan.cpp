@@ -108,6 +108,48 @@ Json saved_json(const Analysis& analysis) {
           {"saved_time_s", difference(plan.apart->time_s, plan.cost.time_s)}};
 }
 
+namespace {
+
+const AxisDivision* division_at(const FoundPlan& plan, std::size_t k) {
+  const auto found = std::ranges::find(plan.divisions, k, &AxisDivision::kernel);
+  return found == plan.divisions.end() ? nullptr : &*found;
+}
+
+// A part for each block is a group of the axis in its length.
+std::optional<Partition> undivided(Partition partition, const AxisDivision& division, const Diagram& diagram) {
+  std::size_t groups = 0;
+  for (auto& split : partition.splits) {
+    if (split.wire == division.part) {
+      if (split.kind != SplitKind::group || split.size != 1 || ++groups > 1) return std::nullopt;
+      split = {SplitKind::group, division.wire, diagram.size(division.inside).value_or(1), split.level};
+    } else if (split.wire == division.inside) {
+      split.wire = division.wire;
+    }
+  }
+  return groups == 1 ? std::optional(partition) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> as_partition(const Analysis& analysis) {
+  if (!analysis.plan) return analysis.by_hand;
+  const auto& plan = *analysis.plan;
+  if (!plan.swept.empty() || analysis.symbolic || plan.plan.kernels.size() != analysis.kernels.size())
+    return std::nullopt;
+  std::vector<std::string> kernels;
+  for (std::size_t k = 0; k < plan.plan.kernels.size(); ++k) {
+    const auto& kernel = plan.plan.kernels[k];
+    const auto* division = division_at(plan, k);
+    const auto partition = division ? undivided(kernel.partition, *division, plan.diagram) : kernel.partition;
+    if (!partition) return std::nullopt;
+    const auto statements = division ? division->statements : statement_names(*kernel.derivation);
+    const auto labels = to_text(*partition, kernel.derivation->scratch, analysis.hardware);
+    kernels.push_back(join(statements) + ":" + (labels.empty() ? "" : " " + labels));
+    if (division) ++k;
+  }
+  return fmt::format("{}", fmt::join(kernels, " | "));
+}
+
 Table division_table(const Analysis& analysis) {
   Table table{{{"axis"}, {"why, and what it saves", false, true}}, {}};
   if (!analysis.plan) return table;

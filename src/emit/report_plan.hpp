@@ -1,6 +1,7 @@
 // The cut of a diagram into kernels: how good it is, and what it saved.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "emit/report_document.hpp"
@@ -10,7 +11,10 @@
 namespace napkin::report {
 
 std::string plan_text(const Analysis&);  // how the cut was found; empty for one statement or one by hand
-Table saved_table(const Analysis&);      // what every fused kernel saved, and all of them
+// What `--partition` takes to give back this plan: 'S, P: group q 128 at smem | O: group q 64 at smem'. None where
+// statements were swept apart, or parts of an axis are grouped in a way that no label says.
+std::optional<std::string> as_partition(const Analysis&);
+Table saved_table(const Analysis&);  // what every fused kernel saved, and all of them
 Json saved_json(const Analysis&);
 Table division_table(const Analysis&);  // axes that were divided to keep every core busy, and why
 Json divisions_json(const Analysis&);

@@ -70,10 +70,11 @@ std::string times_text(const ArrayCost& array) {
 
 }  // namespace
 
-Table partition_table(const Analysis& analysis, const Candidate& candidate, const Configuration* configured) {
+Table partition_table(const Analysis& analysis, std::size_t kernel, const Candidate& candidate,
+                      const Configuration* configured) {
   Table table{{{""}, {"", false, true}, {""}, {""}}, {}};
   for (const auto& cost : candidate.cost.levels) {
-    const auto& completed = analysis.completed_levels;
+    const auto completed = analysis.by_hand ? analysis.completed_levels.at(kernel) : std::vector<std::size_t>{};
     const bool searched = std::find(completed.begin(), completed.end(), cost.level) != completed.end();
     table.rows.push_back({level_name(analysis, cost.level), splits_text(candidate.kernel, cost.level),
                           groups_text(analysis, cost, configured), searched ? "by the search" : ""});

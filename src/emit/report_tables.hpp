@@ -11,7 +11,7 @@ namespace napkin::report {
 using Rows = std::vector<std::vector<std::string>>;
 
 // The splits of every level, how many pieces they make, and which warps compute them, where that is configured.
-Table partition_table(const Analysis&, const Candidate&, const Configuration*);
+Table partition_table(const Analysis&, std::size_t kernel, const Candidate&, const Configuration*);
 Table level_table(const Analysis&, const KernelCost&);   // what moves into a level, what it holds, how long it takes
 Table held_table(const Analysis&, const KernelCost&);    // what the largest column of a level holds
 Table array_table(const Analysis&, const KernelCost&);   // what moves of every array, and how often

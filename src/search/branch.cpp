@@ -264,7 +264,7 @@ std::span<const std::int64_t> Search::choices(const Beginning& beginning, std::s
   auto extent = space_.derivation->scratch.size(wire).value_or(1);
   for (std::size_t i = 0; i < split; ++i)
     if (splits[i].wire == wire) extent = std::min(extent, beginning.most[i]);
-  const std::span<const std::int64_t> all = pieces_.of(extent, space_.divisor(splits[split]));
+  const std::span<const std::int64_t> all = pieces_.of(extent, space_.grain(splits[split]));
   const auto largest =
       splits[split].kind == SplitKind::stream ? std::min(beginning.most[split], extent - 1) : beginning.most[split];
   const auto begin = std::ranges::lower_bound(all, largest, std::greater{});
@@ -286,9 +286,13 @@ bool Search::promises(const Beginning& beginning, const Order& order) {
   if (!scoring_.fits(shape.model, bound_)) return false;
   // Down to the core a launch takes at least what its operations take, which is sooner told than the launch.
   const bool later = scoring_.times_launches() && shape.launches && shape.level == space_.hardware->core;
-  score_ = scoring_.score(shape.model, bound_, labels(beginning), later ? Launched{} : launched(beginning));
-  if (later && !leaders_.beyond(score_)) score_.parts[0] = scoring_.objective(shape.model, bound_, launched(beginning));
-  return !leaders_.beyond(score_);
+  const auto sooner = later ? Launched{} : launched(beginning);
+  score_ = scoring_.score(shape.model, bound_, labels(beginning), sooner);
+  if (!scoring_.runs(sooner) || leaders_.beyond(score_)) return false;
+  if (!later) return true;
+  const auto time = launched(beginning);
+  score_.parts[0] = scoring_.objective(shape.model, bound_, time);
+  return scoring_.runs(time) && !leaders_.beyond(score_);
 }
 
 // What all sizes are multiples of that a split may have.
@@ -318,6 +322,7 @@ std::size_t Search::labels(const Beginning& beginning) const {
 Launched Search::launched(const Beginning& beginning) const {
   const auto& shape = shapes_.at(beginning.shape);
   if (!scoring_.times_launches() || shape.launches == nullptr) return {};
+  if (!space_.launches->may_run(*shape.launches)) return {Launched::State::cannot_run};
   bool open = false;
   const auto& splits = shape.partition.splits;
   for (std::size_t i = 0; i < splits.size() && splits[i].level <= space_.launches->level(); ++i) {
@@ -353,6 +358,7 @@ void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
   if (!scoring_.fits(shape.model, bound_)) return;
   Launched launched;
   if (scoring_.times_launches()) launched = space_.launches->time(*shape.launches, sizes);
+  if (!scoring_.runs(launched)) return;
   auto partition = shape.partition;
   for (std::size_t i = 0; i < partition.splits.size(); ++i) partition.splits[i].size = sizes[i];
   partition = without_idle_labels(space_.derivation->scratch, partition, space_.first);

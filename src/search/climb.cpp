@@ -42,7 +42,7 @@ class Climber {
   }
   // Largest first; a stream leaves out the whole.
   std::span<const std::int64_t> choices(std::size_t split) const {
-    const std::span<const std::int64_t> sizes = pieces_.of(extent(split), space_.divisor(splits_[split]));
+    const std::span<const std::int64_t> sizes = pieces_.of(extent(split), space_.grain(splits_[split]));
     return splits_[split].kind == SplitKind::stream ? sizes.subspan(1) : sizes;
   }
   // Pieces no larger than the first, or the smallest, that leave something to cut to the streams inside them.

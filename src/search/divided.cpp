@@ -108,6 +108,12 @@ class Division {
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
   }
+  std::vector<std::string> names(const Run& run) const {
+    std::vector<std::string> all;
+    for (const auto statement : statements(run))
+      all.push_back(found_.diagram.at(found_.diagram.at(statement).output).name);
+    return all;
+  }
   std::int64_t least_blocks(const Run& run) const {
     auto least = blocks(run.begin);
     for (auto k = run.begin; k < run.end; ++k) least = std::min(least, blocks(k));
@@ -218,7 +224,11 @@ class Division {
                                 .cores = hardware_.total(core_),
                                 .groups = groups_at_most(run),
                                 .time_undivided_s = seconds(run),
-                                .time_s = trial.seconds()});
+                                .time_s = trial.seconds(),
+                                .statements = names(run),
+                                .wire = trial.wire,
+                                .part = trial.divided.part,
+                                .inside = trial.divided.inside});
     found_.optimal = found_.optimal && trial.partial.optimal && trial.merging.optimal;
     found_.candidates =
         saturating_add(found_.candidates, saturating_add(trial.partial.candidates, trial.merging.candidates));

@@ -99,13 +99,29 @@ void each_column(const Derivation& derivation, const std::function<void(const Di
         for (const auto& column : *columns) visit(streamed->scratch, column);
 }
 
+bool contracts(const Diagram& scratch, const Column& column, const Hardware& hardware) {
+  return std::ranges::any_of(work_of(scratch, column, hardware),
+                             [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+}
+
 bool has_contraction(const Derivation& derivation, const Hardware& hardware) {
   bool found = false;
   each_column(derivation, [&](const Diagram& scratch, const Column& column) {
-    found = found || std::ranges::any_of(work_of(scratch, column, hardware),
-                                         [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+    found = found || contracts(scratch, column, hardware);
   });
   return found;
+}
+
+// By each contraction, the wires that it sums along.
+std::vector<std::vector<WireId>> summed(const Derivation& derivation, const Hardware& hardware) {
+  std::vector<std::vector<WireId>> all;
+  for (const auto& column : derivation.columns) {
+    if (!contracts(derivation.scratch, column, hardware)) continue;
+    auto& wires = all.emplace_back(column.over);
+    std::erase_if(wires, [&](WireId wire) { return size_of(derivation.scratch, wire) == 1; });
+  }
+  std::erase_if(all, [](const auto& wires) { return wires.size() < 2; });
+  return all;
 }
 
 void divide_at_core(Space& space, WireId wire, std::int64_t size) {
@@ -160,8 +176,14 @@ void divide_by_instructions(Space& space) {
 }
 
 void time_launches(Space& space) {
+  constexpr std::size_t most = 4;  // more take seconds to look through
   const auto dealing = any_dealing(space);
-  if (!dealing) return;
+  auto several = summed(*space.derivation, *space.hardware);
+  if (!dealing || std::ranges::any_of(several, [](const auto& wires) { return wires.size() > most; })) return;
+  space.summed = std::move(several);
+  // All of three and more, for tiles of all but one of them would be long.
+  for (const auto& wires : space.summed)
+    space.most_streams = std::max(space.most_streams, wires.size() > 2 ? wires.size() : 1);
   space.core_level = std::max(*space.hardware->core, space.first - 1);
   space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
   for (const auto& [wire, size] : core_divisors(dealing->step(), *space.hardware)) divide_at_core(space, wire, size);

@@ -13,7 +13,7 @@ class Exhaustive {
       : space_(space), streamed_(space.derivation), scoring_(scoring), ranking_(ranking) {}
 
   void shapes(const Partition& shape, std::size_t level) {
-    if (level >= space_.hardware->levels.size()) return sizes(shape);
+    if (level >= space_.end) return sizes(shape);
     each_continuation(space_, streamed_, shape, level,
                       [&](const Kernel& longer) { shapes(Partition(longer.partition), level + 1); });
   }
@@ -32,7 +32,7 @@ class Exhaustive {
     auto extent = space_.derivation->scratch.size(split.wire).value_or(1);
     for (std::size_t i = 0; i < at; ++i)
       if (partition.splits[i].wire == split.wire) extent = std::min(extent, partition.splits[i].size);
-    for (const auto size : piece_sizes(extent, space_.divisor(split))) {
+    for (const auto size : piece_sizes(extent, space_.grain(split))) {
       if (split.kind == SplitKind::stream && size == extent) continue;
       split.size = size;
       sizes(model, partition, at + 1);
@@ -48,6 +48,7 @@ class Exhaustive {
     Launched launched;
     if (scoring_.times_launches())
       launched = time_launch(space_.derivation, partition, *space_.hardware, space_.launches->level());
+    if (!scoring_.runs(launched)) return;
     ranking_.leaders.offer({scoring_.score(model, figures_, kept.splits.size(), launched), kept});
   }
 
@@ -62,7 +63,7 @@ class Exhaustive {
 
 Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget) {
   Ranking ranking{std::move(leaders), {}};
-  const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
+  const Scoring scoring(space, goal, nearest);
   Exhaustive(space, scoring, ranking).shapes(space.fixed, space.first);
   return ranking;
 }

@@ -8,7 +8,8 @@ namespace {
 
 Launched launched(const Dealing& dealing, const Demand& demand) {
   const auto time = launch_time(dealing, demand);
-  return time ? Launched{Launched::State::timed, time->seconds} : Launched{Launched::State::cannot_run, 0};
+  return time ? Launched{Launched::State::timed, time->seconds, time->inner_bytes}
+              : Launched{Launched::State::cannot_run};
 }
 
 }  // namespace
@@ -46,7 +47,15 @@ class Launches::Shape {
     if (kernel == nullptr) return;
     kernel->partition = partition_;
     dealing_ = Dealing::of(*kernel, hardware_, Model::machine);
+    if (dealing_ && counts_through_registers()) dealing_.reset();
     if (dealing_) model_ = std::make_unique<CostModel>(down_to(*kernel, *hardware_.core), hardware_);
+  }
+
+  // Whatever the sizes: of one wire an inner piece is the smaller one.
+  bool counts_through_registers() {
+    std::vector<std::int64_t> sizes;
+    for (auto left = partition_.splits.size(); left > 0; --left) sizes.push_back(static_cast<std::int64_t>(left) + 1);
+    return resized(sizes).step().counts_through_registers;
   }
 
   Partition partition_;
@@ -69,6 +78,8 @@ Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
   return at->second;
 }
 
+bool Launches::may_run(Shape& shape) const { return shape.is_dealt(); }
+
 // Of pieces that masks leave out, the smallest leave out most.
 double Launches::least(Shape& shape, std::span<const std::int64_t> smallest, std::span<const std::int64_t> largest) {
   if (!shape.is_dealt()) return 0;
@@ -89,9 +100,9 @@ Launches::Shape& Launches::shape(const Partition& partition) {
 }
 
 Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
-  if (!shape.is_dealt()) return {Launched::State::cannot_run, 0};
+  if (!shape.is_dealt()) return {Launched::State::cannot_run};
   const auto& dealing = shape.resized(sizes);
-  if (!dealing.may_run()) return {Launched::State::cannot_run, 0};
+  if (!dealing.may_run()) return {Launched::State::cannot_run};
   shape.model().compared(shape.to_core(sizes), figures_);
   return launched(dealing, shape.model().whole_demand(figures_));
 }
@@ -100,7 +111,7 @@ Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partiti
                      std::size_t level) {
   const auto kernel = without_idle_labels(down_to(make_kernel(std::move(derivation), partition), level));
   const auto dealing = Dealing::of(kernel, hardware, Model::machine);
-  if (!dealing) return {Launched::State::cannot_run, 0};
+  if (!dealing) return {Launched::State::cannot_run};
   return launched(*dealing, demand_of(kernel, hardware));
 }
 

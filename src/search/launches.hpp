@@ -15,7 +15,8 @@ namespace napkin {
 // The launch of a partition, as far as its splits say it.
 struct Launched {
   enum class State : std::uint8_t { open, timed, cannot_run } state = State::open;
-  double seconds = 0;  // while open: at least
+  double seconds = 0;      // while open: at least
+  double inner_bytes = 0;  // between the cores' memories and registers; while open, none
 };
 
 class Launches {
@@ -28,6 +29,8 @@ class Launches {
   std::size_t level() const { return level_; }
   // Of a partition whose splits stand in the order of their levels down to this one; those deeper do not matter.
   Shape& shape(const Partition&);
+  // Whether any sizes let cores run it.
+  bool may_run(Shape&) const;
   // Of its sizes by split, those of splits deeper than the level do not matter.
   Launched time(Shape&, std::span<const std::int64_t> sizes);
   // What no pieces of streams between these sizes go below.

@@ -195,7 +195,7 @@ Price LeastPrices::price(double values, double bytes, double seconds_contracting
     const double crossing = hardware_.levels[level - 1].together ? 0 : bytes;  // all may be at home
     time = std::max(time, seconds(crossing, hardware_.levels[level].bandwidth, goal_.model));
     const auto& energy = hardware_.levels[level].energy_per_byte;
-    joules += crossing * (energy ? energy->value : 0);
+    if (level <= hardware_.core.value_or(level)) joules += crossing * (energy ? energy->value : 0);
     priced = priced && energy;
   }
   if (time > 0 && goal_.model == Model::machine && hardware_.limits.launch_seconds)

@@ -36,8 +36,8 @@ double Scoring::excess(const CostModel& model, const Figures& figures) const {
     const auto& at = figures.levels[i];
     const auto one = static_cast<double>(held(level, at, goal_.model));
     const auto groups = static_cast<double>(at.groups_per_parent);
-    double over = std::max(0.0, one / model.room(i, at.groups_per_parent) - 1);
-    over = std::max(over, held_by_all(level, at, goal_.model) / model.room_of_all(i) - 1);
+    double over = i < held_ ? std::max(0.0, one / model.room(i, at.groups_per_parent) - 1) : 0;
+    if (i < held_) over = std::max(over, held_by_all(level, at, goal_.model) / model.room_of_all(i) - 1);
     if (level.max_groups) over += std::max(0.0, groups / static_cast<double>(*level.max_groups) - 1);
     all += over;
   }
@@ -60,7 +60,15 @@ double Scoring::objective(const CostModel& model, const Figures& figures, Launch
   if (goal_.objective == Objective::transfers) return 0;
   const auto taken = seconds(model, figures, launched);
   if (goal_.objective == Objective::time) return taken.value_or(0);
-  return model.energy(figures, taken).value_or(0);
+  return energy(model, figures, taken, launched);
+}
+
+double Scoring::energy(const CostModel& model, const Figures& figures, std::optional<double> seconds,
+                       const Launched& launched) const {
+  if (!launches_) return model.energy(figures, seconds, hardware_.levels.size()).value_or(0);
+  const auto joules = model.energy(figures, seconds, held_);
+  const auto* price = held_ < hardware_.levels.size() ? &hardware_.levels[held_].energy_per_byte : nullptr;
+  return joules.value_or(0) + (price && *price ? launched.inner_bytes * (*price)->value : 0);
 }
 
 std::optional<double> Scoring::seconds(const CostModel& model, const Figures& figures, Launched launched) const {
@@ -87,7 +95,7 @@ Score Scoring::score(const CostModel& model, const Figures& figures, std::size_t
 }
 
 bool Scoring::holds(const CostModel& model, const Figures& figures, std::size_t level, bool together) const {
-  if (nearest_) return true;
+  if (nearest_ || level >= held_) return true;
   const auto& memory = hardware_.levels[level];
   const auto& at = figures.levels[level];
   if (!together && static_cast<double>(held(memory, at, goal_.model)) > model.room(level, 1))

@@ -9,7 +9,7 @@
 
 #include "cost/model.hpp"
 #include "napkin/search.hpp"
-#include "search/launches.hpp"
+#include "search/space.hpp"
 
 namespace napkin {
 
@@ -30,14 +30,20 @@ struct Score {
 
 class Scoring {
  public:
-  // `nearest`: the objective is how far a partition is from fitting. With `launches` a partition takes as long as its
-  // launch, and one that is still open no less than its operations and its compulsory transfers.
-  Scoring(const Hardware& hardware, const Goal& goal, bool nearest, bool launches)
-      : hardware_(hardware), goal_(goal), nearest_(nearest), launches_(launches && !nearest) {}
+  // `nearest`: the objective is how far a partition is from fitting. Where launches are timed a partition takes as long
+  // as its launch, and one that is still open no less than its operations and its compulsory transfers.
+  Scoring(const Space& space, const Goal& goal, bool nearest)
+      : hardware_(*space.hardware),
+        goal_(goal),
+        nearest_(nearest),
+        launches_(space.launches && !nearest),
+        held_(space.held) {}
   bool times_launches() const { return launches_; }
   bool fits(const CostModel& model, const Figures& figures) const {
-    return nearest_ ? !figures.overflow : model.fits(figures, goal_.model);
+    return nearest_ ? !figures.overflow : model.fits(figures, goal_.model, held_);
   }
+  // What cores cannot run is no candidate.
+  bool runs(const Launched& launched) const { return !launches_ || launched.state != Launched::State::cannot_run; }
   Score score(const CostModel&, const Figures&, std::size_t labels, Launched) const;
   // Its first part.
   double objective(const CostModel&, const Figures&, Launched) const;
@@ -60,11 +66,13 @@ class Scoring {
 
  private:
   std::optional<double> seconds(const CostModel&, const Figures&, Launched) const;
+  double energy(const CostModel&, const Figures&, std::optional<double> seconds, const Launched&) const;
   double least_launch(const Demand&) const;
 
   const Hardware& hardware_;
   const Goal& goal_;
   bool nearest_, launches_;
+  std::size_t held_;     // levels whose memory counts
   mutable Times times_;  // reused
 };
 

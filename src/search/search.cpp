@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "configure/deal.hpp"
 #include "configure/labels.hpp"
 #include "napkin/configure.hpp"
 #include "search/kernels.hpp"
@@ -22,22 +23,40 @@ std::optional<Overrun> set_ideal_launch(KernelCost& cost, const Kernel& kernel, 
   return {};
 }
 
+// The partition with its rows dealt out to warps, as the launch takes least.
+Partition dealt(const Space& space, const Partition& partition) {
+  if (space.end >= space.hardware->levels.size()) return partition;
+  const auto kernel = without_idle_labels(make_kernel(space.derivation, partition));
+  const auto dealing = Dealing::of(kernel, *space.hardware, Model::machine);
+  if (!dealing) return partition;
+  const auto deal = dealing->best(demand_of(kernel, *space.hardware));
+  if (!deal.runs()) return partition;
+  auto longer = partition;
+  const auto rows = deal.team.held / deal.team.warps;
+  longer.splits.push_back({SplitKind::group, dealing->step().row, rows, space.end});
+  longer = without_idle_labels(space.derivation->scratch, longer, space.end);
+  return illegal(*space.derivation, *space.hardware, longer).empty() ? longer : partition;
+}
+
 }  // namespace
 
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
-  auto kernel = make_kernel(space.derivation, partition);
+  auto kernel = make_kernel(space.derivation, dealt(space, partition));
   auto cost = estimate(kernel, *space.hardware, model);
   if (!space.hardware->core) return {std::move(kernel), std::move(cost)};
   const auto level = std::max(*space.hardware->core, space.first - 1);
   const auto set_time = model == Model::machine ? set_launch_time : set_ideal_launch;
   const auto stopped = set_time(cost, kernel, level, *space.hardware);
-  if (stopped && space.launches) cost.overruns.push_back(*stopped);  // other goals do not ask what cores can run
+  if (!stopped || !space.launches) return {std::move(kernel), std::move(cost)};  // other goals do not ask
+  std::erase_if(cost.overruns,
+                [&](const Overrun& one) { return one.level >= space.held && one.what.starts_with("memory"); });
+  cost.overruns.push_back(*stopped);
   return {std::move(kernel), std::move(cost)};
 }
 
 Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget) {
   Ranking ranking{std::move(leaders), {}};
-  const Scoring scoring(*space.hardware, goal, nearest, space.launches != nullptr);
+  const Scoring scoring(space, goal, nearest);
   Search(space, scoring, ranking.leaders, ranking.tally, budget).run();
   return ranking;
 }

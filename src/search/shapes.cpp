@@ -87,7 +87,7 @@ void Shapes::add(const Kernel& kernel, std::size_t level, std::vector<std::size_
   all_.push_back({.partition = kernel.partition,
                   .level = level,
                   .model = CostModel(kernel, *space_.hardware),
-                  .whole = level + 1 >= space_.hardware->levels.size(),
+                  .whole = level + 1 >= space_.end,
                   .operations = operations});
   if (!all_.back().whole && has_streams(kernel.partition))
     all_.back().kept = kept_across(kernel, level, *space_.hardware);
@@ -103,10 +103,10 @@ std::vector<std::size_t> Shapes::continued(const Partition& partition, std::size
 
 const std::vector<std::size_t>& Shapes::roots() {
   if (!roots_.empty()) return roots_;
-  if (space_.first < space_.hardware->levels.size()) return roots_ = continued(space_.fixed, space_.first);
+  if (space_.first < space_.end) return roots_ = continued(space_.fixed, space_.first);
   if (auto* kernel = streamed_.along(streamed(space_.fixed))) {
     kernel->partition = space_.fixed;
-    add(*kernel, space_.hardware->levels.size() - 1, roots_);
+    add(*kernel, space_.end - 1, roots_);
   }
   return roots_;
 }

@@ -90,7 +90,7 @@ class Continuations {
     auto* kernel = streamed_.along(wires_);
     if (kernel == nullptr) return;
     kernel->partition = partition_;
-    visit_(*kernel);
+    if (leaves_matrices()) visit_(*kernel);
     if (count == space_.most_streams) return;
     for (const auto wire : space_.streamed) {
       if (streamed_here(wire)) continue;
@@ -100,6 +100,13 @@ class Continuations {
       partition_.splits.pop_back();
       wires_.pop_back();
     }
+  }
+  // A matrix is summed along one wire: those beside it are streamed, one position after another.
+  bool leaves_matrices() const {
+    const auto has_one = [&](const std::vector<WireId>& summed) {
+      return std::ranges::count_if(summed, [&](WireId wire) { return !has(wires_, wire); }) <= 1;
+    };
+    return level_ != space_.core_level || std::ranges::all_of(space_.summed, has_one);
   }
   bool streamed_here(WireId wire) const {
     return std::ranges::any_of(partition_.splits, [&](const Split& split) {
@@ -124,7 +131,7 @@ class Counter {
     streams_.resize(wires_.size());
   }
   std::int64_t count(std::size_t level, std::size_t wire, std::size_t here) {
-    if (level >= space_.hardware->levels.size()) return sizes();
+    if (level >= space_.end) return sizes();
     if (wire == wires_.size()) return saturating_multiply(orders(here), count(level + 1, 0, 0));
     auto all = count(level, wire + 1, here);
     if (here < space_.most_streams && has(space_.streamed, wires_[wire])) {
@@ -174,7 +181,7 @@ class Chains {
     if (split.level < space_.first) {
       all = count(std::min(extent, split.size), at + 1);
     } else {
-      for (const auto size : piece_sizes(extent, space_.divisor(split)))
+      for (const auto size : piece_sizes(extent, space_.grain(split)))
         if (split.kind == SplitKind::group || size < extent) all = saturating_add(all, count(size, at + 1));
     }
     return known_[{extent, at}] = all;
@@ -192,7 +199,7 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   for (const auto& split : space_.fixed.splits)
     if (split.wire == wire) (split.kind == SplitKind::group ? groups : loops).push_back(split);
   const bool fixed = !loops.empty();
-  for (auto level = space_.first; level < space_.hardware->levels.size(); ++level) {
+  for (auto level = space_.first; level < space_.end; ++level) {
     const bool above = fixed || std::ranges::any_of(streams, [&](std::size_t s) { return s < level; });
     if (has(space_.grouped, wire) && !above && may_group(space_, level, first_stream))
       groups.push_back({SplitKind::group, wire, 1, level});
@@ -216,9 +223,11 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
     if (pays_to_stream(*space.derivation, verdict)) space.streamed.push_back(verdict.wire);
   }
   space.most_streams = most_streams(space);
+  space.end = space.held = hardware.levels.size();
   divide_by_instructions(space);
   if (goal.objective != Objective::transfers && goal.model == Model::machine)
     time_launches(space), cut_between_sectors(space);
+  if (space.launches) space.end = space.core_level + 1, space.held = *hardware.core + 1;
   return space;
 }
 
@@ -245,7 +254,16 @@ std::string to_text(const Space& space) {
   return text;
 }
 
-std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor) {
+namespace {
+
+void take_whole_fragments(std::vector<std::int64_t>& sizes, std::int64_t fragment) {
+  for (auto& size : sizes)
+    if (size > fragment && size < sizes.front())
+      size = std::min(sizes.front(), (size + fragment - 1) / fragment * fragment);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+}
+
+std::vector<std::int64_t> multiples_for_numbers(std::int64_t extent, std::int64_t divisor) {
   std::vector<std::int64_t> sizes{extent};
   if (extent < divisor) {
     if (extent > 1) sizes.push_back(1);
@@ -266,9 +284,17 @@ std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor)
   return sizes;
 }
 
-const std::vector<std::int64_t>& PieceSizes::of(std::int64_t extent, std::int64_t divisor) {
-  const auto [at, fresh] = known_.try_emplace({extent, divisor});
-  if (fresh) at->second = piece_sizes(extent, divisor);
+}  // namespace
+
+std::vector<std::int64_t> piece_sizes(std::int64_t extent, Grain grain) {
+  auto sizes = multiples_for_numbers(extent, grain.divisor);
+  take_whole_fragments(sizes, grain.fragment);
+  return sizes;
+}
+
+const std::vector<std::int64_t>& PieceSizes::of(std::int64_t extent, Grain grain) {
+  const auto [at, fresh] = known_.try_emplace({extent, grain});
+  if (fresh) at->second = piece_sizes(extent, grain);
   return at->second;
 }
 

@@ -16,20 +16,33 @@
 
 namespace napkin {
 
+// Of which sizes pieces may be: multiples, and where registers hold them in fragments, beyond one only whole fragments.
+struct Grain {
+  std::int64_t divisor = 1, fragment = 1;
+  auto operator<=>(const Grain&) const = default;
+};
+
 struct Space {
   std::shared_ptr<const Derivation> derivation;
   const Hardware* hardware = nullptr;
-  Partition fixed;                     // written by hand; stays
-  std::size_t first = 1;               // the outermost level that is free
-  std::vector<WireId> grouped;         // at every free level, unless a level above streams the wire
-  std::vector<WireId> streamed;        // at every free level, in any order
-  std::size_t most_streams = 3;        // per level
-  std::vector<std::int64_t> divisors;  // of pieces, by wire
-  std::shared_ptr<Launches> launches;  // where launches are timed
-  std::size_t core_level = 0;          // down to it pieces have divisors of their own
+  Partition fixed;                          // written by hand; stays
+  std::size_t first = 1;                    // the outermost level that is free
+  std::size_t end = 0;                      // levels from here on are not searched: how rows are dealt out splits them
+  std::size_t held = 0;                     // and what memories from here on hold is counted with the launch
+  std::vector<WireId> grouped;              // at every free level, unless a level above streams the wire
+  std::vector<WireId> streamed;             // at every free level, in any order
+  std::size_t most_streams = 3;             // per level
+  std::vector<std::int64_t> divisors;       // of pieces, by wire
+  std::shared_ptr<Launches> launches;       // where launches are timed
+  std::vector<std::vector<WireId>> summed;  // there, by each contraction that sums along several wires
+  std::size_t core_level = 0;               // down to it pieces have divisors of their own
   std::vector<std::int64_t> core_divisors;
   std::int64_t divisor(const Split& split) const {
     return (split.level <= core_level ? core_divisors : divisors)[split.wire.index];
+  }
+  Grain grain(const Split& split) const {
+    constexpr std::int64_t fragment = 16;
+    return {divisor(split), launches && split.level <= core_level ? fragment : 1};
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
@@ -37,15 +50,15 @@ std::string to_text(const Space&);
 
 // Sizes of the pieces of `extent`, largest first: for every number of pieces the least multiple of the divisor that
 // gives this number, and the whole. Other sizes give the same number of pieces and hold more.
-std::vector<std::int64_t> piece_sizes(std::int64_t extent, std::int64_t divisor);
+std::vector<std::int64_t> piece_sizes(std::int64_t extent, Grain);
 
 // The same, remembered.
 class PieceSizes {
  public:
-  const std::vector<std::int64_t>& of(std::int64_t extent, std::int64_t divisor);
+  const std::vector<std::int64_t>& of(std::int64_t extent, Grain);
 
  private:
-  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> known_;
+  std::map<std::pair<std::int64_t, Grain>, std::vector<std::int64_t>> known_;
 };
 
 // What may follow a shape at one level: all groups, and every choice and order of streams that the derivation allows.

@@ -31,12 +31,15 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' |
 
 class Lexer {
  public:
-  Lexer(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics)
-      : text_(sources.at(file).text), file_(file), diagnostics_(diagnostics) {}
+  Lexer(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics, std::size_t begin, std::size_t end)
+      : text_(std::string_view(sources.at(file).text).substr(0, end)),
+        file_(file),
+        diagnostics_(diagnostics),
+        at_(begin) {}
 
   Tokens run() {
     if (readable()) {
-      if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark
+      if (at_ == 0 && text_.starts_with("\xEF\xBB\xBF")) at_ = 3;  // a byte order mark
       while (at_ < text_.size()) next();
     }
     at_ = text_.size();
@@ -178,8 +181,9 @@ class Lexer {
 
 }  // namespace
 
-Tokens tokenize(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics) {
-  return Lexer(sources, file, diagnostics).run();
+Tokens tokenize(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics, std::size_t begin,
+                std::size_t end) {
+  return Lexer(sources, file, diagnostics, begin, end).run();
 }
 
 }  // namespace napkin

@@ -17,8 +17,9 @@ namespace {
 
 class Parser {
  public:
-  Parser(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics)
-      : cursor_(tokenize(sources, file, diagnostics), diagnostics), expressions_(cursor_) {
+  Parser(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics, std::size_t begin = 0,
+         std::size_t end = std::string_view::npos)
+      : cursor_(tokenize(sources, file, diagnostics, begin, end), diagnostics), expressions_(cursor_) {
     file_.file = file;
   }
 
@@ -281,6 +282,21 @@ class Parser {
   std::optional<ast::Name> declared_;  // by the declaration at hand, as far as it was read
 };
 
+// What stands between commas, without the spaces around it.
+std::vector<ast::Name> names_between(std::string_view text, std::uint32_t file, std::size_t begin, std::size_t end) {
+  std::vector<ast::Name> names;
+  while (begin <= end) {
+    const auto comma = std::min(text.substr(0, end).find(',', begin), end);
+    const auto first = std::min(text.find_first_not_of(' ', begin), comma);
+    const auto last = text.substr(first, comma - first).find_last_not_of(' ');
+    const auto length = last == text.npos ? 0 : last + 1;
+    names.push_back({std::string(text.substr(first, length)),
+                     {file, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first + length)}});
+    begin = comma + 1;
+  }
+  return names;
+}
+
 }  // namespace
 
 ast::File parse(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics) {
@@ -289,6 +305,23 @@ ast::File parse(const Sources& sources, std::uint32_t file, Diagnostics& diagnos
 
 ast::Partition parse_partition(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics) {
   return Parser(sources, file, diagnostics).partition_words();
+}
+
+std::vector<ast::KernelLabels> parse_plan(const Sources& sources, std::uint32_t file, Diagnostics& diagnostics) {
+  const std::string_view text = sources.at(file).text;
+  std::vector<ast::KernelLabels> kernels;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find('|', begin), text.size());
+    const auto colon = text.substr(0, end).find(':', begin);
+    const bool named = colon != text.npos;
+    ast::KernelLabels kernel;
+    if (named) kernel.statements = names_between(text, file, begin, colon);
+    kernel.labels = Parser(sources, file, diagnostics, named ? colon + 1 : begin, end).partition_words();
+    kernel.span = {file, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
+    kernels.push_back(std::move(kernel));
+    begin = end + 1;
+  }
+  return kernels;
 }
 
 }  // namespace napkin

@@ -22,7 +22,8 @@ struct Tokens {
   std::vector<ast::Comment> comments;
 };
 
-// What cannot be read is a diagnostic. A file that is not text at all gives no tokens.
-Tokens tokenize(const Sources&, std::uint32_t file, Diagnostics&);
+// Of a file, or of a part of one. What cannot be read is a diagnostic. A file that is not text at all gives no tokens.
+Tokens tokenize(const Sources&, std::uint32_t file, Diagnostics&, std::size_t begin = 0,
+                std::size_t end = std::string_view::npos);
 
 }  // namespace napkin

@@ -49,6 +49,7 @@ const std::vector<Code>& codes() {
       {"E0304", error, "does not fit"},
       {"W0305", warning, "partition written for another target"},
       {"E0306", error, "label given twice"},
+      {"E0307", error, "kernels that are no plan"},
       {"E0401", error, "profile that is not YAML"},
       {"E0402", error, "profile beyond a limit"},
       {"E0403", error, "YAML feature that profiles do not use"},

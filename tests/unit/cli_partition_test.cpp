@@ -1,4 +1,5 @@
 // Partitions by hand through the public commands: what is merged, what fits, what is refused, and that it verifies.
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "support/catch.hpp"
@@ -44,10 +45,47 @@ TEST_CASE("what does not fit is not set beside a bound of what does") {
 }
 
 TEST_CASE("a partition of which a core can run no block is refused, and says why") {
-  const auto ran = run_cli({"analyze", example("rbf_attention"), "--target", "h100-sxm5", "--partition",
-                            "group q 32, stream x 216, q 8 at smem"});
-  CHECK(ran.code == 1);
-  CHECK(ran.err.find("no block can run: a thread would need 289 registers of 255") != std::string::npos);
+  const std::vector<std::array<std::string, 3>> cases = {
+      {"softcap", "group h 1, q 64, stream x 192 at smem", "a thread would need 302 registers of 255"},
+      {"matmul", "group a 320, c 320, stream b 64 at smem", "one instruction makes all columns of a product"},
+      {"matmul", "group a 512, c 64, stream a 192, b 64 at smem", "copies end where arrays do"},
+      {"matmul", "group a 384, c 64, stream b 64 at smem", "one copy brings tiles of at most 256 rows"},
+      {"attention", "group q 128, stream x 64, d' 64 at smem", "no loop counts through registers"},
+      {"convolution", "group n 16, u 2, v 7, o 64, stream c 64 at smem", "matrices have two wires"}};
+  for (const auto& [diagram, partition, why] : cases) {
+    CAPTURE(diagram);
+    const auto ran = run_cli({"analyze", example(diagram), "--target", "h100-sxm5", "--partition", partition});
+    CHECK(ran.code == 1);
+    CHECK(ran.err.find("does not fit: smem: no block can run: " + why) != std::string::npos);
+  }
+}
+
+// The rows of the warps are the plan's, written or not, and so are the registers of one.
+TEST_CASE("a plan says how its warps share out rows, and given back is that plan") {
+  const auto plan = [](const std::string& name, const std::string& machine, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"analyze", example(name), "--target", machine, "--format", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto ran = run_cli(words);
+    REQUIRE(ran.code == 0);
+    return nlohmann::json::parse(ran.out).at("kernels").at(0);
+  };
+  const std::vector<std::array<std::string, 3>> cases = {
+      {"matmul", "h100-sxm5", "group a 192, c 256, stream b 64 at smem; group c 32 at reg"},
+      {"matmul", "a100-sxm4-80", "group a 128, c 128, stream b 64 at smem; group a 32 at reg"},
+      {"multi_head", "h100-sxm5", "group b 1, h 1, q 128, stream x 160 at smem; group q 16 at reg"},
+      {"softcap", "h100-sxm5", "group h 1, q 128, stream x 64 at smem; group q 16 at reg"}};
+  for (const auto& [name, machine, words] : cases) {
+    CAPTURE(name, machine);
+    const auto found = plan(name, machine, {});
+    CHECK(found.at("partition_text") == words);
+    const auto again = plan(name, machine, {"--partition", words});
+    for (const auto* key : {"partition_text", "time_s", "levels"}) CHECK(again.at(key) == found.at(key));
+    const auto& configuration = found.at("configuration");
+    for (const auto& one : configuration.at("pipelinings"))
+      if (one.at("overlap") == configuration.at("chosen"))
+        CHECK(found.at("levels").at(1).at("memory_bytes") ==
+              one.at("occupancy").at("as_allocated").at("registers_per_thread").get<int>() * 32 * 4);
+  }
 }
 
 TEST_CASE("tiles of divided indices hold for no longer axis that groups below them share out") {

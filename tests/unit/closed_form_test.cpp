@@ -34,7 +34,8 @@ void check_bound(const std::string& text, const std::string& words, const std::s
     for (std::int64_t y = 1; y <= most; ++y)
       for (std::int64_t z = 1; z <= 2; ++z) {
         model.figures(std::vector{x, y, z}, figures);
-        if (model.fits(figures, Model::ideal)) least = std::min(least, figures.levels[1].transfer_values);
+        if (model.fits(figures, Model::ideal, figures.levels.size()))
+          least = std::min(least, figures.levels[1].transfer_values);
       }
   CAPTURE(words, room, least, form.H_star);
   REQUIRE(form.bound_values);

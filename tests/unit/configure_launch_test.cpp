@@ -104,7 +104,7 @@ TEST_CASE("columns of another body take their time beside the step", "[configure
   const auto time = [&](const char* partition) {
     return configured(kernel_of("attention", partition, hardware), hardware, Model::machine).launch->time_s;
   };
-  CHECK(time("group q 64, stream x 64, d' 64 at smem") > time("group q 64, stream x 64 at smem"));
+  CHECK(time("group q 64, stream x 64, d 64 at smem") > time("group q 64, stream x 64 at smem"));
 }
 
 TEST_CASE("tiles on their way bound small steps", "[configure]") {

@@ -105,7 +105,7 @@ TEST_CASE("overlap never makes a step longer, nor shorter than its busiest resou
 }
 
 TEST_CASE("blocks that nothing makes take turns hide part of what they could", "[configure]") {
-  const auto hardware = read_machine("a100-sxm4-80");
+  const auto hardware = read_machine("a100-sxm4-80", {{"limits.registers_for_addresses", "20"}});
   Overrides many;
   many.sizes = {{"q", 65536}};
   const auto two =

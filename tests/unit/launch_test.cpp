@@ -12,14 +12,16 @@ using namespace napkin;
 
 namespace {
 
-Configuration configured(const std::string& words, const Hardware& hardware, std::int64_t queries = 65536) {
-  Overrides sizes;
-  sizes.sizes = {{"q", queries}};
-  const auto kernel = testing::planned(read_example("attention.nap", sizes), words, hardware);
+Configuration configured(const Kernel& kernel, const Hardware& hardware) {
   auto made = configure(kernel, estimate(kernel, hardware, Model::machine), hardware, Model::machine);
   REQUIRE(made);
   REQUIRE(made->launch);
   return *made;
+}
+Configuration configured(const std::string& words, const Hardware& hardware, std::int64_t queries = 65536) {
+  Overrides sizes;
+  sizes.sizes = {{"q", queries}};
+  return configured(testing::planned(read_example("attention.nap", sizes), words, hardware), hardware);
 }
 double lost(const Configuration& made, const std::string& beginning) {
   for (const auto& loss : made.launch->losses)
@@ -34,8 +36,13 @@ const Pipelining& find(const Configuration& made, Overlap overlap) {
 
 TEST_CASE("a block that begins anew loses as much as a block of its own", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
+  const auto of_heads = [&](const char* words) {
+    Overrides sizes;
+    sizes.sizes = {{"q", 132 * 128}, {"b", 1}, {"h", 8}};
+    return configured(testing::planned(read_example("multi_head.nap", sizes), words, hardware), hardware);
+  };
   const auto once = configured("group q 128, stream x 128 at smem", hardware, 132 * 128);
-  const auto anew = configured("group q 1024, stream q 128, x 128 at smem", hardware, 132 * 1024);
+  const auto anew = of_heads("group q 128, stream h 1, x 128 at smem");
   CHECK(once.launch->blocks == anew.launch->blocks);
   CHECK(lost(once, "first tiles") > 0);
   CHECK(lost(anew, "first tiles") == Approx(8 * lost(once, "first tiles")));
@@ -52,14 +59,14 @@ TEST_CASE("ragged pieces take as long as whole ones", "[configure]") {
 
 TEST_CASE("teams of one block that take no turns do the same at the same time", "[configure]") {
   // As two blocks of four warps, and as one of eight.
-  const auto hardware = read_machine("a100-sxm4-80");
+  const auto hardware = read_machine("a100-sxm4-80", {{"limits.registers_for_addresses", "20"}});
   const auto blocks = configured("group q 128, stream x 64 at smem; group q 32 at reg", hardware);
   const auto block = configured("group q 128, stream x 128 at smem; group q 16 at reg", hardware);
   REQUIRE(block.teams == 2);
   REQUIRE(find(block, Overlap::copies).occupancy.blocks == 1);
   CHECK(find(blocks, Overlap::beside).runs);
   CHECK_FALSE(find(block, Overlap::beside).runs);
-  CHECK(block.launch->time_s > 1.05 * blocks.launch->time_s);
+  CHECK(block.launch->time_s > 1.03 * blocks.launch->time_s);
 }
 
 TEST_CASE("what teams wait for is a line of its own", "[configure]") {

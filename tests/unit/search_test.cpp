@@ -47,12 +47,15 @@ output C
 }  // namespace
 
 TEST_CASE("pieces are the least of their number") {
-  CHECK(piece_sizes(10, 1) == std::vector<std::int64_t>{10, 5, 4, 3, 2, 1});
-  CHECK(piece_sizes(100, 16) == std::vector<std::int64_t>{100, 64, 48, 32, 16});
-  CHECK(piece_sizes(16, 16) == std::vector<std::int64_t>{16});
-  CHECK(piece_sizes(9, 16) == std::vector<std::int64_t>{9, 1});
-  CHECK(piece_sizes(1, 1) == std::vector<std::int64_t>{1});
-  CHECK(piece_sizes(4096, 1).size() == 127);
+  CHECK(piece_sizes(10, {1}) == std::vector<std::int64_t>{10, 5, 4, 3, 2, 1});
+  CHECK(piece_sizes(100, {16}) == std::vector<std::int64_t>{100, 64, 48, 32, 16});
+  CHECK(piece_sizes(16, {16}) == std::vector<std::int64_t>{16});
+  CHECK(piece_sizes(9, {16}) == std::vector<std::int64_t>{9, 1});
+  CHECK(piece_sizes(1, {1}) == std::vector<std::int64_t>{1});
+  CHECK(piece_sizes(4096, {1}).size() == 127);
+  CHECK(piece_sizes(100, {1, 16}) ==
+        std::vector<std::int64_t>{100, 64, 48, 32, 15, 13, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+  CHECK(piece_sizes(20, {1, 16}) == std::vector<std::int64_t>{20, 10, 7, 5, 4, 3, 2, 1});
 }
 
 TEST_CASE("a matmul is cut into near squares") {

@@ -26,8 +26,7 @@ bool runs(const Configuration& made) {
 
 }  // namespace
 
-TEST_CASE("a thread of a team has 48 registers beside its arrays, one of a single warp 20", "[configure]") {
-  const auto h100 = read_machine("h100-sxm5");
+TEST_CASE("a thread has as many registers beside packed arrays as a profile says", "[configure]") {
   const auto words = "group q 128, stream x 64 at smem";
   const auto beside = [&](const Hardware& hardware) {
     const auto made = configured(words, hardware);
@@ -35,9 +34,19 @@ TEST_CASE("a thread of a team has 48 registers beside its arrays, one of a singl
     const auto& first = made.pipelinings[0];
     return first.occupancy.registers_per_thread - (first.team_register_bytes + bytes - 1) / bytes;
   };
-  CHECK(beside(h100) == 48);
-  CHECK(beside(of_single_warps(h100)) == 20);
   CHECK(beside(read_machine("h100-sxm5", {{"limits.registers_for_addresses", "30"}})) == 30);
+}
+
+TEST_CASE("a lane holds fragments, operands that were computed, and what a compiler needs", "[configure]") {
+  const auto registers = [](const char* machine, const char* words) {
+    return configured(words, read_machine(machine)).pipelinings[0].occupancy.registers_per_thread;
+  };
+  // Of 16 rows: 128 columns of O are 64 values and 64 of S 32; numbers of each row are two values each, four of them
+  // where S becomes P. On single warps P stands whole as an operand of four times four registers beside S, and a step
+  // of K or V takes eight; Q stays there, eight times four.
+  CHECK(registers("h100-sxm5", "group q 128, stream x 64 at smem") == 64 + 32 + 4 * 2 + 48);
+  CHECK(registers("a100-sxm4-80", "group q 64, stream x 64 at smem; group q 16 at reg") ==
+        64 + 32 + 4 * 2 + 16 + 8 + 32 + 36);
 }
 
 TEST_CASE("a piece has no more columns than one instruction of a team", "[configure]") {

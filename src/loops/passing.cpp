@@ -1,0 +1,64 @@
+// Every column with its block, and every save; then who reads what.
+#include "loops/passing.hpp"
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+
+namespace napkin {
+namespace {
+
+class Passing {
+ public:
+  Passing(const LoopNest& nest, const std::function<bool(const Compute*)>& is_product)
+      : nest_(nest), is_product_(is_product) {
+    visit(nest.body);
+  }
+
+  std::map<BufferId, const Compute*> run() const {
+    std::map<BufferId, const Compute*> all;
+    for (const auto& [compute, block] : columns_)
+      if (!compute->column.fold && !compute->column.carried && is_made_once(compute->to) && passes(*compute, block))
+        all[compute->to] = compute;
+    return all;
+  }
+
+ private:
+  void visit(const Block& block) {
+    for (const auto& step : block.steps)
+      match(
+          step.node, [](const Load&) {}, [](const Ask&) {},
+          [&](const Compute& compute) { columns_.emplace_back(&compute, &block); },
+          [&](const Save& save) { saves_.emplace_back(save.from, &block); },
+          [&](const For& loop) { visit(loop.body); });
+  }
+  bool is_made_once(BufferId id) const {
+    return std::ranges::count_if(columns_, [&](const auto& one) { return one.first->to == id; }) == 1;
+  }
+  static bool reads(const Compute& compute, BufferId id) {
+    return compute.carried == id ||
+           std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == id; });
+  }
+  bool passes(const Compute& compute, const Block* block) const {
+    std::vector<std::pair<const Compute*, const Block*>> readers;
+    for (const auto& one : columns_)
+      if (reads(*one.first, compute.to)) readers.push_back(one);
+    if (std::ranges::count(nest_.outputs, nest_.at(compute.to).array) > 0)
+      return readers.empty() && std::ranges::count(saves_, std::pair{compute.to, block}) > 0;
+    return readers.size() == 1 && readers[0].second == block && is_product_(readers[0].first);
+  }
+
+  const LoopNest& nest_;
+  const std::function<bool(const Compute*)>& is_product_;
+  std::vector<std::pair<const Compute*, const Block*>> columns_;
+  std::vector<std::pair<BufferId, const Block*>> saves_;
+};
+
+}  // namespace
+
+std::map<BufferId, const Compute*> passing(const LoopNest& nest,
+                                           const std::function<bool(const Compute*)>& is_product) {
+  return Passing(nest, is_product).run();
+}
+
+}  // namespace napkin

@@ -1,0 +1,51 @@
+// What single warps run in place of teams: the best partition of the same kernel for a machine without their
+// instructions, with as many parts of divided axes to each block.
+#include <algorithm>
+
+#include "configure/deal.hpp"
+#include "configure/labels.hpp"
+#include "diagram/assume.hpp"
+#include "napkin/search.hpp"
+
+namespace napkin {
+namespace {
+
+bool is_of_teams(const Kernel& kernel, const Hardware& hardware) {
+  if (!hardware.core) return false;
+  const auto dealing = Dealing::of(down_to(kernel, *hardware.core), hardware, Model::machine);
+  return dealing && dealing->step().issues_together();
+}
+
+// Parts that a block of the kernel has of each divided axis.
+std::vector<std::int64_t> parts_of_block(const Kernel& kernel) {
+  const auto& scratch = kernel.program.scratch;
+  std::vector<std::int64_t> all;
+  for (const auto& parts : divided_axes(scratch)) {
+    auto here = scratch.at(parts.part).size.value_or(1);
+    for (const auto& split : kernel.partition.splits)
+      if (scratch.at(split.wire).axis == parts.part) here = std::min(here, split.size);
+    all.push_back(here);
+  }
+  return all;
+}
+
+std::optional<Kernel> on_single_warps(const Kernel& kernel, const Hardware& hardware) {
+  Goal goal;
+  goal.top = 8;
+  const auto found = search(kernel.derivation, hardware, goal);
+  const auto alike = std::ranges::find_if(found.best, [&](const Candidate& candidate) {
+    return parts_of_block(candidate.kernel) == parts_of_block(kernel);
+  });
+  return alike == found.best.end() ? std::nullopt : std::optional(alike->kernel);
+}
+
+}  // namespace
+
+void plan_instead(Plan& plan, const Hardware& hardware) {
+  const auto single = of_single_warps(hardware);
+  plan.instead.clear();
+  for (const auto& kernel : plan.kernels)
+    plan.instead.push_back(is_of_teams(kernel, hardware) ? on_single_warps(kernel, single) : std::nullopt);
+}
+
+}  // namespace napkin

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Emitted kernels are the plan, to the letter, and a plan given back by hand is that plan.
+
+    tests/planned/as_planned.py --jobs 2
+    tests/planned/as_planned.py --examples attention.nap --machines h100-sxm5
+
+Nothing of napkin's sources is known here. `napkin analyze --format json` says what is planned: of each kernel the labels,
+warps, copies of tiles, the overlap, the blocks of a cluster and the registers of a lane. `napkin emit cuda` says in the
+comment above each kernel what it is. Both must be the same, no note may say that anything was changed on the way, and
+`--partition` with the plan's own text must give back the plan's kernels, time and bytes.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MACHINES = ["a100-sxm4-80", "h100-sxm5", "h200-sxm", "rtx4090", "rtx3090"]
+KERNEL = re.compile(r"((?://[^\n]*\n)+)(?:#ifdef NAPKIN_TEAMS\n)?__global__ void __launch_bounds__\(\d+, \d+\)\n(\w+)\(")
+CHANGED = re.compile(r"fitted|overlap|without instructions|not as planned")
+
+FEWER = 0
+
+
+def napkin(options, *words):
+    return subprocess.run([options.napkin, *words], capture_output=True, text=True, timeout=600)
+
+
+def analyze(options, example, machine, *more):
+    ran = napkin(options, "analyze", example, "--target", machine, "--format", "json", "-q", *more)
+    if ran.returncode:
+        raise RuntimeError("analyze %s %s: exit %d\n%s" % (machine, " ".join(more), ran.returncode, ran.stderr))
+    return json.loads(ran.stdout)
+
+
+def heads(code):
+    """The comment above each kernel, by the kernel's name."""
+    return {name: comment for comment, name in KERNEL.findall(code)}
+
+
+def number(pattern, text, otherwise):
+    found = re.search(pattern, text)
+    return int(found[1]) if found else otherwise
+
+
+def of_plan(kernel):
+    """What is planned of a kernel on matrix units."""
+    made = kernel["configuration"]
+    chosen = next(one for one in made["pipelinings"] if one["overlap"] == made["chosen"])
+    clusters = [one["blocks"] for one in made["clusters"] if one["chosen"]]
+    return {
+        "labels": sorted("%(kind)s %(axis)s %(size)d at %(level)s" % split for split in kernel["partition"]),
+        "warps": made["teams"] * made["team_warps"],
+        "copies": chosen["stages"],
+        "in turn": made["chosen"] in ("two_teams", "three_teams"),
+        "within a team": chosen["within"],
+        "cluster": clusters[0] if clusters else 1,
+    }, chosen["occupancy"]["as_allocated"]["registers_per_thread"]
+
+
+def of_kernel(comment):
+    """What its comment says of an emitted one. Tiles of one copy are not said to have copies; a label is printed at each
+    loop that it makes."""
+    copies = {int(count) for count in re.findall(r", (\d+) copies of its tiles", comment)} or {1}
+    return {
+        "labels": sorted(set(re.findall(r"//   ((?:group|stream) \S+ \d+ at \S+)", comment))),
+        "warps": number(r"by (\d+) warps?", comment, 0),
+        "copies": copies.pop() if len(copies) == 1 else sorted(copies),
+        "in turn": "teams in turn" in comment,
+        "within a team": "within a team" in comment,
+        "cluster": number(r"[Cc]lusters? of (\d+)", comment, 1),
+    }, number(r"A lane has (\d+) registers", comment, None)
+
+
+def differences(name, plan, code):
+    """Of every kernel on matrix units, what was planned and is otherwise; counts kernels that were compared."""
+    found, compared = [], 0
+    all_heads = heads(code)
+    for at, kernel in enumerate(plan["kernels"]):
+        if not kernel["configuration"]:
+            continue
+        teams = "wgmma" in kernel["configuration"]["instruction"]
+        of = "%s_kernel%s%s" % (name, "_%d" % (at + 1) if len(plan["kernels"]) > 1 else "", "_teams" if teams else "")
+        if of not in all_heads:
+            found.append("%s is not there" % of)
+            continue
+        compared += 1
+        (planned, registers), (emitted, lane) = of_plan(kernel), of_kernel(all_heads[of])
+        planned["labels"] = sorted(set(planned["labels"]))
+        found += ["%s: %s planned %s, emitted %s" % (of, what, planned[what], emitted[what])
+                  for what in planned if planned[what] != emitted[what]]
+        if lane is None or not registers - FEWER <= lane <= registers:
+            found.append("%s: registers planned %s, emitted %s" % (of, registers, lane))
+    return found, compared
+
+
+def given_back(options, example, machine, plan):
+    """The plan's text by hand: the same kernels, time and bytes."""
+    text = plan["partition"]
+    if text is None:
+        return ["no text gives the plan back"]
+    again = analyze(options, example, machine, "--partition", text)
+    found = ["%s of the plan %s, by hand %s: %s" % (what, plan["totals"][what], again["totals"][what], text)
+             for what in ("time_s", "transfer_bytes") if plan["totals"][what] != again["totals"][what]]
+    kernels = [[kernel["partition_text"] for kernel in report["kernels"]] for report in (plan, again)]
+    return found + (["kernels of the plan %s, by hand %s" % tuple(kernels)] if kernels[0] != kernels[1] else [])
+
+
+def check(options, example, machine):
+    name = os.path.basename(example)[:-len(".nap")]
+    plan = analyze(options, example, machine)
+    with tempfile.TemporaryDirectory() as folder:
+        ran = napkin(options, "emit", "cuda", example, "--target", machine, "-o", folder)
+        if ran.returncode:
+            return ["emit: exit %d\n%s" % (ran.returncode, ran.stderr)], 0
+        with open(os.path.join(folder, name + ".cu")) as file:
+            found, compared = differences(name, plan, file.read())
+    found += [line for line in ran.stderr.splitlines() if CHANGED.search(line)]
+    return found + given_back(options, example, machine, plan), compared
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--napkin", default=os.path.join(ROOT, "build/release/napkin"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--examples", nargs="*",
+                        default=sorted(one for one in os.listdir(os.path.join(ROOT, "examples")) if one.endswith(".nap")))
+    parser.add_argument("--machines", nargs="*", default=MACHINES)
+    options = parser.parse_args()
+    jobs = [(os.path.join(ROOT, "examples", example), machine) for machine in options.machines for example in options.examples]
+    compared, failed = 0, 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for (example, machine), (found, kernels) in zip(jobs, pool.map(lambda job: check(options, *job), jobs)):
+            compared, failed = compared + kernels, failed + bool(found)
+            for line in found:
+                print("%s on %s: %s" % (os.path.basename(example), machine, line))
+    print("%d diagrams on machines, %d kernels on matrix units compared: %d not as planned" % (len(jobs), compared, failed))
+    sys.exit(1 if failed or compared == 0 else 0)
+
+
+if __name__ == "__main__":
+    main()
