@@ -14,7 +14,7 @@ nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 ptxas = str(pathlib.Path(nvcc).with_name("ptxas"))
 machines = {"a100-sxm4-80": "sm_80", "h100-sxm5": "sm_90a"}
 begin, end = "<!-- registers: scripts/registers.py -->\n", "<!-- end of registers -->\n"
-head = re.compile(r"// A lane has (\d+) registers:[^\n]*\n(?://[^\n]*\n)*(?:#ifdef NAPKIN_TEAMS\n)?"
+head = re.compile(r"// A lane has (\d+) registers: (\d+)[^\n]*\n(?://[^\n]*\n)*(?:#ifdef NAPKIN_TEAMS\n)?"
                   r"__global__ void __launch_bounds__\(\d+, \d+\)\n(\w+)\(")
 least, most = 32, 255
 
@@ -57,7 +57,7 @@ def measured(case):
         if subprocess.run(command, capture_output=True).returncode:
             return rows  # pieces that no block can run
         source = pathlib.Path(folder, re.search(r"^diagram (\w+)", text, re.M)[1] + ".cu")
-        counted = {kernel: int(registers) for registers, kernel in head.findall(source.read_text())}
+        counted = {kernel: (int(registers), int(values)) for registers, values, kernel in head.findall(source.read_text())}
         architecture = machines[machine]
         subprocess.run([nvcc, "-arch=" + architecture, "-ptx", source.name, "-o", "all.ptx"], cwd=folder, check=True,
                        capture_output=True)
@@ -66,21 +66,22 @@ def measured(case):
             mangled = re.search(r"\.entry (\w+)\(", entry)[1]
             kernel = next((one for one in counted if mangled.startswith(f"_Z{len(one)}{one}")), None)
             if kernel:
-                rows.append((title, machine, kernel, *spare(shared + entry, kernel, counted[kernel], architecture, folder)))
+                rows.append((title, machine, kernel, *counted[kernel],
+                             *needed(shared + entry, kernel, counted[kernel][0], architecture, folder)))
     return rows
 
 
-def spare(ptx, kernel, counted, architecture, folder):
-    counted = min((counted + 7) // 8 * 8, most)  # they are allocated by 8
-    bytes_at_count, registers = spilled(ptx, kernel, counted, architecture, folder), counted
-    if bytes_at_count == 0:
-        while registers - 8 >= least and spilled(ptx, kernel, below(registers), architecture, folder) == 0:
-            registers = below(registers)
-    return counted, counted - registers, bytes_at_count
-
-
-def below(registers):
-    return (registers - 1) // 8 * 8
+def needed(ptx, kernel, counted, architecture, folder):
+    """Bytes spilled at the count, and the fewest registers without any; None where 255 are too few."""
+    holds = lambda registers: spilled(ptx, kernel, registers, architecture, folder) == 0
+    steps = [*range(least, most, 8), most]  # they are allocated by 8
+    at = next(i for i, registers in enumerate(steps) if registers >= min(counted, most))
+    bytes_at_count = spilled(ptx, kernel, steps[at], architecture, folder)
+    if bytes_at_count:
+        return bytes_at_count, next((registers for registers in steps[at + 1:] if holds(registers)), None)
+    while at > 0 and holds(steps[at - 1]):
+        at -= 1
+    return 0, steps[at]
 
 
 def line(title, rows):
@@ -100,7 +101,7 @@ def main():
         rows = [row for some in pool.map(measured, chosen) for row in some]
     if "--print" in words:
         for row in rows:
-            print("%-34s %-13s %-34s counted %3d, to spare %3d, spills %s B" % row)
+            print("%-34s %-13s %-34s counted %3d, values %3d, spills %s B, needs %s" % row)
     teams = [row for row in rows if row[2].endswith("_teams")]
     warps = [row for row in rows if not row[2].endswith("_teams")]
     table = ("| kernels of | kernels | registers to spare, median | 8 or less | most | spill at the count |\n|---|---|---|---|---|---|\n"

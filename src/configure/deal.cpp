@@ -34,7 +34,8 @@ Dealing::Dealing(BlockStep step, Partition partition, const Hardware& hardware, 
   const auto may_keep = [](const StepColumn& column) {
     return column.contraction && (column.contraction->rows.outlives || column.contraction->columns.outlives);
   };
-  if (step_.keeps || std::ranges::none_of(step_.columns, may_keep)) return;
+  // Kernels that napkin does not print read their rows anew in each step, as FlashAttention-2's do.
+  if (step_.keeps || hardware.limits.registers_for_addresses || std::ranges::none_of(step_.columns, may_keep)) return;
   auto keeping = step_;
   keeping.keeps = true;
   napkin::resize(keeping, partition_);

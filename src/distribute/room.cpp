@@ -50,6 +50,8 @@ std::int64_t Distributing::rest() const {
   does.folds_tiles = any([&](const Compute& compute) { return folds_tile(compute); });
   does.reads_tiles = any([&](const Compute& compute) { return reads_tile_by_number(compute); });
   does.masks = any([](const Compute& compute) { return !compute.masks.empty(); });
+  does.strides = std::any_of(nest().inputs.begin(), nest().inputs.end(),
+                             [&](ArrayId input) { return nest().scratch.at(input).wires.size() > 2; });
   does.saves_in_loops =
       std::any_of(saves_.begin(), saves_.end(), [&](const auto& save) { return save.block != &nest().body; });
   return registers_beside(does);
