@@ -1,0 +1,88 @@
+// Two rows -> what changed, and what explains it: of what a metric is made of the parts that moved the same way as the
+// metric, and most of the difference; of the time also its bound and how the blocks fill the machine.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "emit/report_gate.hpp"
+#include "emit/report_words.hpp"
+
+namespace napkin {
+namespace {
+
+const Metrics& parts_in(const ComparedRow& row, const std::string& metric) {
+  static const Metrics none;
+  const auto at =
+      std::find_if(row.parts.begin(), row.parts.end(), [&](const auto& part) { return part.first == metric; });
+  return at == row.parts.end() ? none : at->second;
+}
+
+struct Moved {
+  std::string name;
+  double before = 0, after = 0;
+  double by() const { return after - before; }
+};
+
+// A part that only one of the rows has is nothing in the other.
+std::vector<Moved> moved_parts(const ComparedRow& before, const ComparedRow& after, const std::string& metric) {
+  std::vector<Moved> all;
+  for (const auto& [name, value] : parts_in(after, metric))
+    all.push_back({name, find(parts_in(before, metric), name).value_or(0), value.value_or(0)});
+  for (const auto& [name, value] : parts_in(before, metric))
+    if (!find(parts_in(after, metric), name)) all.push_back({name, value.value_or(0), 0});
+  return all;
+}
+
+// The parts that went the way of the whole, most first; what is less than a tenth of it explains nothing.
+std::vector<std::string> explaining(const ComparedRow& before, const ComparedRow& after, const std::string& metric,
+                                    double by) {
+  constexpr std::size_t most = 3;
+  auto all = moved_parts(before, after, metric);
+  std::erase_if(all, [&](const Moved& part) { return part.by() * by <= 0 || std::abs(part.by()) < std::abs(by) / 10; });
+  std::ranges::stable_sort(all, std::greater(), [](const Moved& part) { return std::abs(part.by()); });
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
+    words.push_back(fmt::format("{}: {} -> {}", all[i].name, report::metric_text(metric, all[i].before),
+                                report::metric_text(metric, all[i].after)));
+  return words;
+}
+
+// "bound by tensor, before by transfers from gmem to smem"
+void add_other(std::vector<std::string>& words, const std::string& what, const std::string& before,
+               const std::string& after) {
+  if (before != after && !before.empty() && !after.empty())
+    words.push_back(fmt::format("{} {}, before {}", what, after, before));
+}
+
+std::vector<std::string> reasons(const ComparedRow& before, const ComparedRow& after, const std::string& metric,
+                                 double by) {
+  auto words = explaining(before, after, metric, by);
+  if (metric == "time") {
+    add_other(words, "bound by", before.bound, after.bound);
+    add_other(words, "launch:", before.launch, after.launch);
+    add_other(words, "kernels:", std::to_string(before.kernels), std::to_string(after.kernels));
+  }
+  if (metric == "time" || words.empty()) add_other(words, "partition:", before.partition, after.partition);
+  return words;
+}
+
+}  // namespace
+
+std::vector<Change> changes(const ComparedRow& before, const ComparedRow& after) {
+  std::vector<Change> found;
+  for (const auto& [name, value] : after.metrics) {
+    const auto old = find(before.metrics, name);
+    if (value && old && *value != *old)
+      found.push_back({name, *old, *value, reasons(before, after, name, *value - *old)});
+  }
+  return found;
+}
+
+bool regressed(const std::vector<Comparison>& comparisons) {
+  return std::ranges::any_of(comparisons, [](const Comparison& comparison) {
+    return std::ranges::any_of(comparison.gates, [](const Gate& gate) { return gate.regressed; });
+  });
+}
+
+}  // namespace napkin
