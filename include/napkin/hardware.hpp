@@ -160,8 +160,9 @@ Hardware of_single_warps(Hardware);
 std::string fingerprint(const Hardware&);
 
 // The profile's file for a name such as "h100-sxm5", for a name that a profile has as an alias, for a prefix that only
-// one has, all in letters of either case; or a path (a name with a slash or the suffix .yaml). Folders in the order searched: NAPKIN_PROFILES, beside the program, the source tree, the
-// install prefix. None: an unknown or ambiguous name is a diagnostic at `where`.
+// one has, all in letters of either case; or a path (a name with a slash or the suffix .yaml). Folders in the order
+// searched: NAPKIN_PROFILES, beside the program, the source tree, the install prefix. None: an unknown or ambiguous
+// name is a diagnostic at `where`.
 std::optional<std::string> find_profile(const std::string& name, Span where, Diagnostics&);
 std::vector<std::string> profile_names();  // sorted
 

@@ -56,8 +56,8 @@ struct ComparedRow {
   Metrics metrics;
   // What a metric is made of: the losses of the launches for the time, arrays for the bytes of a level.
   std::vector<std::pair<std::string, Metrics>> parts;
-  std::string bound;        // of the kernel that takes longest: "transfers from gmem to smem"
-  std::string launch;       // and how its blocks fill the cores: "264 blocks on 132 cores, 2 waves, the last 100 % full"
+  std::string bound;   // of the kernel that takes longest: "transfers from gmem to smem"
+  std::string launch;  // and how its blocks fill the cores: "264 blocks on 132 cores, 2 waves, the last 100 % full"
   std::size_t kernels = 1;  // launches
   bool fits = true;
   std::string why_not;
@@ -67,7 +67,7 @@ ComparedRow compared_row(const Analysis&, std::string partition);
 // What a row was computed for. Two rows are compared where these are equal; the text of the diagram may change.
 struct Basis {
   std::string diagram;
-  std::vector<std::pair<std::string, std::int64_t>> sizes;  // of every axis
+  std::vector<std::pair<std::string, std::int64_t>> sizes;           // of every axis
   std::vector<std::pair<std::string, std::string>> inputs, outputs;  // their types
   std::string text;                                                  // a hash of the diagram, without its comments
   std::string target, numbers;                                       // its name, and a hash of its numbers
@@ -107,7 +107,7 @@ std::vector<Change> changes(const ComparedRow& before, const ComparedRow& after)
 struct Gate {
   std::string metric;
   std::size_t row = 0;
-  std::optional<Baseline> baseline;  // none: there is none, which was accepted
+  std::optional<Baseline> baseline;   // none: there is none, which was accepted
   std::vector<std::string> accepted;  // differences from it that were
   bool edited = false;                // the diagram's text is another
   std::vector<Change> changes;

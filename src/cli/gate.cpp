@@ -30,7 +30,9 @@ void note(Session& session, const std::string& text) {
   if (!session.options.quiet) session.err << "note: " << on_one_line(text) << "\n";
 }
 
-std::string subject(const Basis& basis) { return fmt::format("{} on {}, {}", basis.diagram, basis.target, basis.metric); }
+std::string subject(const Basis& basis) {
+  return fmt::format("{} on {} ({})", basis.diagram, basis.target, basis.metric);
+}
 
 std::vector<std::string> targets_of(const Comparison& comparison) {
   std::vector<std::string> targets;
@@ -89,9 +91,10 @@ void no_baseline(Session& session, const std::string& what) {
        "",
        {},
        {"without a baseline a gate would let everything pass"},
-       fmt::format("make one by the same command with `--save-baseline {0}` in place of `--baseline {0}`; to let it pass "
-                   "until there is one, add `--accept missing`",
-                   session.options.baseline)});
+       fmt::format(
+           "make one by the same command with `--save-baseline {0}` in place of `--baseline {0}`; to let it pass "
+           "until there is one, add `--accept missing`",
+           session.options.baseline)});
 }
 
 // None where there is nothing to compare with; with a diagnostic, unless that was accepted.
@@ -113,9 +116,9 @@ std::optional<Baselines> read_baselines(Session& session) {
 void check_version(Session& session, const Baselines& baselines) {
   if (baselines.version == NAPKIN_VERSION || accepts(session, "version")) return;
   complain(session, "W0537",
-           fmt::format("napkin {} made `{}`, and this is {}", baselines.version, session.options.baseline,
-                       NAPKIN_VERSION),
-           session.options.baseline, "what is predicted may have changed with it: make a new one with `--save-baseline`");
+           fmt::format("another version of napkin made `{}`: {}", session.options.baseline, baselines.version),
+           session.options.baseline,
+           "what is predicted may have changed with it: make a new one with `--save-baseline`");
 }
 
 // Of the same diagram that which shares most: the target counts more than the metric, and both more than the rest.
@@ -132,6 +135,9 @@ const Baseline* closest(const Baselines& baselines, const Basis& basis) {
 
 bool is_of(const Baseline& baseline, const Basis& basis) { return subject(baseline.basis) == subject(basis); }
 
+// "other sizes", "another target"
+std::string other(const std::string& what) { return (what.ends_with('s') ? "other " : "another ") + what; }
+
 // The words of `--accept` that would let the differences pass.
 std::string accepting(const std::vector<Difference>& found) {
   std::string words;
@@ -142,12 +148,12 @@ std::string accepting(const std::vector<Difference>& found) {
 void refuse(Session& session, const Basis& basis, const std::vector<Difference>& found) {
   std::vector<std::string> what, notes;
   for (const auto& one : found) {
-    if (std::ranges::find(what, one.what) == what.end()) what.push_back(one.what);
+    what.push_back(other(one.what));
     notes.push_back(one.words);
   }
   const auto& path = session.options.baseline;
   session.diagnostics.add({"E0535",
-                           fmt::format("the baseline of {} is of another {}", subject(basis), fmt::join(what, ", ")),
+                           fmt::format("the baseline of {} has {}", subject(basis), fmt::join(what, ", ")),
                            session.line.find(path),
                            "",
                            {},

@@ -21,7 +21,8 @@ std::optional<std::size_t> best_row(const Comparison&, const std::string& target
 // The metrics that some row of the target knows.
 std::vector<std::string> metric_names(const Comparison&, const std::string& target);
 
-// The metrics that were asked for; else the time where it is known, and what leaves the outermost level where it is not.
+// The metrics that were asked for; else the time where it is known, and what leaves the outermost level where it is
+// not.
 std::vector<std::string> gated_metrics(const Session&, const Comparison&, const std::string& target);
 
 // Options that mean nothing without a baseline, or a baseline without a name: such a gate would let everything pass.

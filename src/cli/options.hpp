@@ -19,7 +19,7 @@ struct Options {
   std::vector<std::string> set, dtype, partition, target, set_target, metric, accept;
   std::string model = "machine", objective = "time", format = "text", color = "auto";
   std::string print, picture, plot, statements, output, path = "tensor", binding = "none", baseline, save_baseline,
-      max_regression;
+                                                        max_regression;
   std::size_t top = 1;
   bool check = false, force = false, derivation = false, quiet = false, timings = false, explore = false;
 };

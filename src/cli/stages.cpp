@@ -123,9 +123,8 @@ Overrides those_of(const ast::File& file, const std::vector<Input>& all, Overrid
            std::ranges::any_of(all, [&](const Input& other) { return declares(other.syntax, name); });
   };
   std::erase_if(changes.sizes, [&](const auto& change) { return elsewhere(change.first, declares_axis); });
-  std::erase_if(changes.types, [&](const auto& change) {
-    return !change.first.empty() && elsewhere(change.first, declares_input);
-  });
+  std::erase_if(changes.types,
+                [&](const auto& change) { return !change.first.empty() && elsewhere(change.first, declares_input); });
   return changes;
 }
 

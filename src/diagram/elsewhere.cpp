@@ -19,17 +19,25 @@ constexpr std::array elsewhere_rows = {
               "write the sum out: `C[i, j] = sum[k](A[i, k] * B[k, j])`"},
     Elsewhere{"conv conv1d conv2d conv3d convolve",
               "write the sum over the window: `sum[c, r, s](X[n, c, h + r, w + s] * W[o, c, r, s])`"},
-    Elsewhere{"cumsum scan", "a running sum is a masked sum: `sum[y](where(y <= x, A[y], 0))`, with an axis `y` as long as `x`"},
-    Elsewhere{"cummax", "a running maximum is a masked one: `max[y](where(y <= x, A[y], -inf))`, with an axis `y` as long as `x`"},
-    Elsewhere{"cumprod", "a running product is a masked one: `prod[y](where(y <= x, A[y], 1))`, with an axis `y` as long as `x`"},
-    Elsewhere{"argmax", "find the value first, `M[q] = max[x](S[q, x])`, then its first position: "
-                        "`min[x](where(S[q, x] == M[q], x, inf))`"},
-    Elsewhere{"argmin", "find the value first, `M[q] = min[x](S[q, x])`, then its first position: "
-                        "`min[x](where(S[q, x] == M[q], x, inf))`"},
+    Elsewhere{"cumsum scan",
+              "a running sum is a masked sum: `sum[y](where(y <= x, A[y], 0))`, with an axis `y` as long as `x`"},
+    Elsewhere{
+        "cummax",
+        "a running maximum is a masked one: `max[y](where(y <= x, A[y], -inf))`, with an axis `y` as long as `x`"},
+    Elsewhere{"cumprod",
+              "a running product is a masked one: `prod[y](where(y <= x, A[y], 1))`, with an axis `y` as long as `x`"},
+    Elsewhere{"argmax",
+              "find the value first, `M[q] = max[x](S[q, x])`, then its first position: "
+              "`min[x](where(S[q, x] == M[q], x, inf))`"},
+    Elsewhere{"argmin",
+              "find the value first, `M[q] = min[x](S[q, x])`, then its first position: "
+              "`min[x](where(S[q, x] == M[q], x, inf))`"},
     Elsewhere{"topk sort argsort kthvalue median quantile",
               "nothing is sorted here: take the threshold as an input, `T: f32[q]`, and keep what reaches it: "
               "`where(S[q, x] >= T[q], S[q, x], -inf)`"},
-    Elsewhere{"transpose permute swapaxes moveaxis", "read the array with its indices as declared, and write the left side in the other order: `B[j, i] = A[i, j]`"},
+    Elsewhere{
+        "transpose permute swapaxes moveaxis",
+        "read the array with its indices as declared, and write the left side in the other order: `B[j, i] = A[i, j]`"},
     Elsewhere{"reshape view flatten", "index with a sum of products: `A[64 * i + j]` reads `A` as rows of 64"},
     Elsewhere{"gather take embedding", "an index is made of axes alone; pass what is gathered as an input"},
     Elsewhere{"pow power", "write `a ^ b`, with a constant exponent"},
@@ -44,8 +52,7 @@ constexpr std::array elsewhere_rows = {
     Elsewhere{"any", "write `max[x](where(condition, 1, 0)) > 0`"},
     Elsewhere{"all", "write `min[x](where(condition, 1, 0)) > 0`"},
     Elsewhere{"count_nonzero count", "write `sum[x](where(condition, 1, 0))`"},
-    Elsewhere{"len shape dim length arange iota",
-              "the length of an axis is `size(x)`, the position along it is `x`"},
+    Elsewhere{"len shape dim length arange iota", "the length of an axis is `size(x)`, the position along it is `x`"},
     Elsewhere{"if select cond", "write `where(condition, a, b)`"},
     Elsewhere{"round rint", "a cast rounds to the nearest whole number: `f32(i32(a))`"},
     Elsewhere{"sin cos", "pass a table of its values as an input"},
@@ -68,7 +75,8 @@ bool lists(std::string_view names, std::string_view name) {
 std::string written_instead(std::string_view name) {
   std::string lower(name);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto found = std::ranges::find_if(elsewhere_rows, [&](const Elsewhere& row) { return lists(row.names, lower); });
+  const auto found =
+      std::ranges::find_if(elsewhere_rows, [&](const Elsewhere& row) { return lists(row.names, lower); });
   return found == elsewhere_rows.end() ? "" : std::string(found->help);
 }
 

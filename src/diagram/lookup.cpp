@@ -50,9 +50,7 @@ std::string left_side(const ast::Statement& statement, const ast::Name* replaced
 }
 
 // "127", or "its length less 1" where that is not known.
-std::string length_words(const Axis& axis) {
-  return axis.size ? std::to_string(*axis.size - 1) : "its length less 1";
-}
+std::string length_words(const Axis& axis) { return axis.size ? std::to_string(*axis.size - 1) : "its length less 1"; }
 
 // Which of a def's axes has that name.
 std::optional<std::size_t> formal_place(const Frame& frame, std::string_view name) {
@@ -138,8 +136,8 @@ void Expander::fail_loose(const ast::Name& name, const Frame* through, ReadAs as
   if (as == ReadAs::number && through == nullptr) {
     diagnostic.notes.push_back(fmt::format("a name alone is the position along the axis, from 0 to {}",
                                            length_words(draft_.diagram.at(names_.axes.at(name.text)))));
-    diagnostic.help = fmt::format("for the length of the axis write `size({})`; for the position, {}", name.text,
-                                  diagnostic.help);
+    diagnostic.help =
+        fmt::format("for the length of the axis write `size({})`; for the position, {}", name.text, diagnostic.help);
   }
   if (through != nullptr)
     diagnostic.notes.push_back(fmt::format("`{}` keeps what it does not reduce: it has a value for each `{}`",

@@ -96,7 +96,7 @@ void positions_for_lengths(const Diagram& diagram, Diagnostics& diagnostics) {
   }
 }
 
-std::string text_of(const Diagram& diagram, const Access& access) {
+std::string access_text(const Diagram& diagram, const Access& access) {
   std::vector<std::string> axes;
   for (const auto& index : access.at) axes.push_back(diagram.at(diagram.at(*plain_wire(index)).axis).name);
   return fmt::format("{}[{}]", diagram.at(access.array).name, fmt::join(axes, ", "));
@@ -117,13 +117,14 @@ void exchanged_axes(const Diagram& diagram, Diagnostics& diagnostics) {
   for (const auto& [id, expr] : first) {
     if (in_order.contains(id)) continue;
     const auto& array = diagram.at(id);
-    diagnostics.add({.code = "W0224",
-                     .message = fmt::format("`{}` reads array `{}` with its axes in another order",
-                                            text_of(diagram, std::get<Access>(expr->node)), array.name),
-                     .span = expr->span,
-                     .others = {{array.span, fmt::format("declared as `{}`", text_of(diagram, array))}},
-                     .help = fmt::format("write `{}`; where the transpose is meant, exchange the axes of the declaration",
-                                         text_of(diagram, array))});
+    diagnostics.add(
+        {.code = "W0224",
+         .message = fmt::format("`{}` reads array `{}` with its axes in another order",
+                                access_text(diagram, std::get<Access>(expr->node)), array.name),
+         .span = expr->span,
+         .others = {{array.span, fmt::format("declared as `{}`", text_of(diagram, array))}},
+         .help = fmt::format("write `{}`; where the transpose is meant, exchange the axes of the declaration",
+                             text_of(diagram, array))});
   }
 }
 

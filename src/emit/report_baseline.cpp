@@ -67,8 +67,7 @@ ComparedRow row_in(const Json& json) {
 Baselines baselines_in(const Json& json) {
   Baselines baselines;
   baselines.version = word(json, "version");
-  for (const auto& one : json.at("baselines"))
-    baselines.all.push_back({basis_in(one.at("of")), row_in(one.at("row"))});
+  for (const auto& one : json.at("baselines")) baselines.all.push_back({basis_in(one.at("of")), row_in(one.at("row"))});
   return baselines;
 }
 
@@ -188,9 +187,15 @@ Json row_json(const ComparedRow& row) {
 }
 
 Json basis_json(const Basis& basis) {
-  return {{"diagram", basis.diagram}, {"sizes", object(basis.sizes)},     {"inputs", object(basis.inputs)},
-          {"outputs", object(basis.outputs)}, {"text", basis.text},       {"target", basis.target},
-          {"numbers", basis.numbers}, {"model", basis.model},             {"objective", basis.objective},
+  return {{"diagram", basis.diagram},
+          {"sizes", object(basis.sizes)},
+          {"inputs", object(basis.inputs)},
+          {"outputs", object(basis.outputs)},
+          {"text", basis.text},
+          {"target", basis.target},
+          {"numbers", basis.numbers},
+          {"model", basis.model},
+          {"objective", basis.objective},
           {"metric", basis.metric}};
 }
 

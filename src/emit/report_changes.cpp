@@ -35,17 +35,32 @@ std::vector<Moved> moved_parts(const ComparedRow& before, const ComparedRow& aft
 }
 
 // The parts that went the way of the whole, most first; what is less than a tenth of it explains nothing.
-std::vector<std::string> explaining(const ComparedRow& before, const ComparedRow& after, const std::string& metric,
-                                    double by) {
+std::vector<Moved> explaining(const ComparedRow& before, const ComparedRow& after, const std::string& metric,
+                              double by) {
   constexpr std::size_t most = 3;
   auto all = moved_parts(before, after, metric);
   std::erase_if(all, [&](const Moved& part) { return part.by() * by <= 0 || std::abs(part.by()) < std::abs(by) / 10; });
   std::ranges::stable_sort(all, std::greater(), [](const Moved& part) { return std::abs(part.by()); });
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < std::min(most, all.size()); ++i)
-    words.push_back(fmt::format("{}: {} -> {}", all[i].name, report::metric_text(metric, all[i].before),
-                                report::metric_text(metric, all[i].after)));
-  return words;
+  all.resize(std::min(most, all.size()));
+  return all;
+}
+
+std::string moved_text(const std::string& metric, const Moved& part) {
+  return fmt::format("{}: {} -> {}", part.name, report::metric_text(metric, part.before),
+                     report::metric_text(metric, part.after));
+}
+
+// Where the launch at its best is slower, so much more must cross: the levels whose transfers moved at least half as
+// much as the time.
+void add_moved_levels(std::vector<std::string>& words, const ComparedRow& before, const ComparedRow& after) {
+  const auto change = [&](const std::string& metric) {
+    const auto old = find(before.metrics, metric), now = find(after.metrics, metric);
+    return old && now && *old > 0 ? *now / *old - 1 : 0;
+  };
+  const double time = change("time");
+  for (const auto& [name, value] : after.metrics)
+    if (name.ends_with(".transfer_bytes") && change(name) * time > 0 && std::abs(change(name)) >= std::abs(time) / 2)
+      words.push_back(moved_text(name, {name, *find(before.metrics, name), *value}));
 }
 
 // "bound by tensor, before by transfers from gmem to smem"
@@ -57,7 +72,12 @@ void add_other(std::vector<std::string>& words, const std::string& what, const s
 
 std::vector<std::string> reasons(const ComparedRow& before, const ComparedRow& after, const std::string& metric,
                                  double by) {
-  auto words = explaining(before, after, metric, by);
+  std::vector<std::string> words;
+  for (const auto& part : explaining(before, after, metric, by)) {
+    words.push_back(moved_text(metric, part));
+    const auto& parts = parts_in(after, metric);
+    if (metric == "time" && !parts.empty() && part.name == parts.front().first) add_moved_levels(words, before, after);
+  }
   if (metric == "time") {
     add_other(words, "bound by", before.bound, after.bound);
     add_other(words, "launch:", before.launch, after.launch);

@@ -32,7 +32,7 @@ Metrics& parts_of(ComparedRow& row, const std::string& metric) {
 }
 
 // What crosses between the level and the one above, with the arrays that it is.
-void add_transfers(ComparedRow& row, const Hardware& hardware, const KernelCost& cost) {
+void add_crossing(ComparedRow& row, const Hardware& hardware, const KernelCost& cost) {
   for (const auto& level : cost.levels) {
     const auto metric = hardware.levels[level.level - 1].name + ".transfer_bytes";
     add(row.metrics, metric, static_cast<double>(level.transfer_bytes));
@@ -76,8 +76,7 @@ void add_ideal_time(ComparedRow& row, const Hardware& hardware, const KernelCost
   }
   for (const auto& unit : cost.units)
     if (unit.ideal_time_s.value_or(0) > slowest.second) slowest = {std::string(name(unit.unit)), *unit.ideal_time_s};
-  if (cost.ideal_time_s && !slowest.first.empty())
-    add(parts_of(row, "ideal_time"), slowest.first, cost.ideal_time_s);
+  if (cost.ideal_time_s && !slowest.first.empty()) add(parts_of(row, "ideal_time"), slowest.first, cost.ideal_time_s);
 }
 
 void add_energy(ComparedRow& row, const Hardware& hardware, const KernelCost& cost) {
@@ -97,12 +96,12 @@ std::string launch_words(const Launch& launch) {
                      report::share(launch.last_wave_busy, 1));
 }
 
-void add_kernel(ComparedRow& row, const Hardware& hardware, const KernelCost& cost,
+void add_kernel_row(ComparedRow& row, const Hardware& hardware, const KernelCost& cost,
                 const std::optional<Configuration>& configuration) {
   add_time(row, cost, configuration);
   add_ideal_time(row, hardware, cost);
   add_energy(row, hardware, cost);
-  add_transfers(row, hardware, cost);
+  add_crossing(row, hardware, cost);
   add_memory(row, hardware, cost);
   for (const auto& overrun : cost.overruns) {
     if (row.fits) row.why_not = report::overrun_text(hardware, overrun);
@@ -128,7 +127,7 @@ ComparedRow compared_row(const Analysis& analysis, std::string partition) {
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const auto& cost = kernels[k].cost;
     const auto& configuration = report::configuration_of(analysis, k);
-    add_kernel(row, analysis.hardware, cost, configuration);
+    add_kernel_row(row, analysis.hardware, cost, configuration);
     if (cost.time_s.value_or(0) <= longest) continue;
     longest = cost.time_s.value_or(0);
     row.bound = cost.bound_by.empty() ? "" : report::bound_text(cost.bound_by, cost.bound_from);

@@ -51,7 +51,8 @@ std::string partition_text(const Verification& verification, const VerifiedKerne
 void add_rows(Table& table, const Verification& verification, const std::vector<VerifiedOutput>& outputs,
               const std::string& computed) {
   for (const auto& output : outputs) {
-    const auto exponent = exponent_of(std::isfinite(output.allowed) && output.allowed > 0 ? output.allowed : output.error);
+    const auto exponent =
+        exponent_of(std::isfinite(output.allowed) && output.allowed > 0 ? output.allowed : output.error);
     table.rows.push_back({output.array, computed, difference(output.error, exponent),
                           difference(output.allowed, exponent), share(output.error, output.allowed),
                           std::string(name(output.numbers)), sizes_text(verification.diagram, output.sizes),
@@ -60,7 +61,9 @@ void add_rows(Table& table, const Verification& verification, const std::vector<
 }
 
 Table output_table(const Verification& verification) {
-  Table table{{{"output"}, {"computed"}, {"error", true}, {"allowed", true}, {"used", true}, {"on numbers"}, {"with"}, {""}}, {}};
+  Table table{
+      {{"output"}, {"computed"}, {"error", true}, {"allowed", true}, {"used", true}, {"on numbers"}, {"with"}, {""}},
+      {}};
   add_rows(table, verification, verification.outputs, "in its formats");
   add_rows(table, verification, verification.exact, "exactly");
   return table;

@@ -37,8 +37,9 @@ constexpr std::array foreign = {Meant{"≤", "<="},
                                 Meant{"|", "or"},
                                 Meant{"!", "not"},
                                 Meant{"@", "", "write the sum out: `C[i, j] = sum[k](A[i, k] * B[k, j])`"},
-                                Meant{"%", "", "there is no remainder: give the axis an outer and an inner part, `axis o` "
-                                               "and `axis i`, and read `A[64 * o + i]`, where `i` is the remainder"}};
+                                Meant{"%", "",
+                                      "there is no remainder: give the axis an outer and an inner part, `axis o` "
+                                      "and `axis i`, and read `A[64 * o + i]`, where `i` is the remainder"}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

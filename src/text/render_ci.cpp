@@ -66,8 +66,8 @@ std::string render_junit(const Sources& sources, const Diagnostics& diagnostics)
   std::vector<JunitCase> cases;
   for (const auto& one : diagnostics.sorted())
     if (!is_warning(one))
-      cases.push_back({"napkin", std::string(one.code), "error", one.message,
-                       place_of(sources, one) + "\n" + whole_text(one)});
+      cases.push_back(
+          {"napkin", std::string(one.code), "error", one.message, place_of(sources, one) + "\n" + whole_text(one)});
   return junit_text({{"napkin", std::move(cases)}});
 }
 

@@ -248,6 +248,11 @@ TEST_CASE("targets are found by name, unique beginning or path", "[hardware]") {
   const auto found = [&](const std::string& name) { return find_profile(name, nowhere, diagnostics).value(); };
   CHECK(found("h100-sxm5") == profile_path("h100-sxm5"));
   CHECK(found("v100") == profile_path("v100-sxm2"));
+  CHECK(found("V100") == profile_path("v100-sxm2"));
+  CHECK(found("H100-SXM5") == profile_path("h100-sxm5"));
+  CHECK(found("H100") == profile_path("h100-sxm5"));  // its alias
+  CHECK(found("h100") == profile_path("h100-sxm5"));
+  CHECK(found("A100") == profile_path("a100-sxm4-80"));
   CHECK(found("./mine.yaml") == "./mine.yaml");
   CHECK(found("mine.yaml") == "mine.yaml");
   CHECK(diagnostics.size() == 0);
@@ -260,8 +265,8 @@ TEST_CASE("an unknown target gets the nearest name, an ambiguous one all that it
     REQUIRE(diagnostics.size() == 1);
     return diagnostics.sorted()[0];
   };
-  CHECK(refused("h100").code == "E0419");
-  CHECK(refused("h100").message == "target `h100` could be any of h100-pcie, h100-sxm5, h100-sxm5-x8");
+  CHECK(refused("h10").code == "E0419");
+  CHECK(refused("H10").message == "target `H10` could be any of h100-pcie, h100-sxm5, h100-sxm5-x8");
   CHECK(refused("rtx5090").code == "E0418");
   CHECK(refused("rtx5090").help == "did you mean `rtx3090`?");
   CHECK(refused("").code == "E0418");
