@@ -97,7 +97,7 @@ std::string launch_words(const Launch& launch) {
 }
 
 void add_kernel_row(ComparedRow& row, const Hardware& hardware, const KernelCost& cost,
-                const std::optional<Configuration>& configuration) {
+                    const std::optional<Configuration>& configuration) {
   add_time(row, cost, configuration);
   add_ideal_time(row, hardware, cost);
   add_energy(row, hardware, cost);

@@ -258,6 +258,26 @@ TEST_CASE("targets are found by name, unique beginning or path", "[hardware]") {
   CHECK(diagnostics.size() == 0);
 }
 
+TEST_CASE("a machine's fingerprint is of its numbers, in any order, and of no word about them", "[hardware]") {
+  const auto hash = [](const std::string& text, const Settings& settings = {}) {
+    const auto loaded = load_text(text, settings);
+    REQUIRE(loaded.text == "");
+    return fingerprint(loaded.hardware);
+  };
+  auto words = good;
+  words.replace(words.find("a machine for these tests"), 25, "another description of it");
+  CHECK(hash(words + "\n# a comment\n") == hash(good));
+  CHECK(hash(good, {{"levels.smem.capacity", "1 KiB"}}) != hash(good));
+  const auto shipped = read_machine("h100-sxm5");
+  CHECK(fingerprint(shipped) == fingerprint(read_machine("h100-sxm5")));
+  CHECK(fingerprint(shipped) != fingerprint(read_machine("h200-sxm")));
+  auto moved = shipped;
+  std::reverse(moved.figures.begin(), moved.figures.end());
+  CHECK(fingerprint(moved) == fingerprint(shipped));
+  moved.figures[3].value += 1;
+  CHECK(fingerprint(moved) != fingerprint(shipped));
+}
+
 TEST_CASE("an unknown target gets the nearest name, an ambiguous one all that it could be", "[hardware][diagnostics]") {
   const auto refused = [](const std::string& name) {
     Diagnostics diagnostics;
