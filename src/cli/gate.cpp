@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "cli/files.hpp"
@@ -66,13 +67,25 @@ std::vector<Held> held_rows(Session& session, std::vector<Compared>& all) {
   return rows;
 }
 
+// Two machines of one name, from profiles in two folders, would be one target.
+void check_machines(Session& session, const std::vector<Compared>& all) {
+  std::map<std::string, std::string> numbers;
+  for (const auto& analysis : all.front().analyses) {
+    const auto& hardware = analysis.hardware;
+    if (numbers.emplace(hardware.name, fingerprint(hardware)).first->second == fingerprint(hardware)) continue;
+    complain(session, "E0522", fmt::format("two targets are named {}", hardware.name), session.options.target.back(),
+             "give one of the profiles another name");
+    return;
+  }
+}
+
 // A baseline could not tell two of one name apart.
 bool distinct(Session& session, const std::vector<Held>& rows) {
   std::set<std::string> seen;
   for (const auto& row : rows) {
     if (seen.insert(subject(row.basis)).second) continue;
     complain(session, "E0522", fmt::format("{} would stand twice in one baseline", subject(row.basis)),
-             row.comparison->file, "give the diagrams names of their own, and name every target and metric once");
+             row.comparison->file, "give the diagrams names of their own, and name every metric once");
     return false;
   }
   return true;
@@ -199,8 +212,11 @@ void compare_with(Session& session, const Baselines& baselines, Held& held) {
 
 // What a baseline has and nobody looked at may be a file that fell out of a list.
 void tell_unused(Session& session, const Baselines& baselines, const std::vector<Held>& rows) {
+  const auto is_used = [](const Baseline& one, const Held& held) {
+    return held.gate.baseline && is_of(one, held.gate.baseline->basis);
+  };
   for (const auto& one : baselines.all)
-    if (std::ranges::none_of(rows, [&](const Held& held) { return is_of(one, held.basis); }))
+    if (std::ranges::none_of(rows, [&](const Held& held) { return is_used(one, held); }))
       note(session, fmt::format("{} also has {}, which nothing was compared with", session.options.baseline,
                                 subject(one.basis)));
 }
@@ -289,6 +305,7 @@ bool check_gate_options(Session& session) {
 
 bool gate(Session& session, std::vector<Compared>& all) {
   if (session.options.baseline.empty() && session.options.save_baseline.empty()) return true;
+  check_machines(session, all);
   auto rows = held_rows(session, all);
   if (session.diagnostics.has_errors() || !distinct(session, rows)) return false;
   if (!session.options.baseline.empty()) {

@@ -70,9 +70,18 @@ void add_other(std::vector<std::string>& words, const std::string& what, const s
     words.push_back(fmt::format("{} {}, before {}", what, after, before));
 }
 
+// What bounds all kernels ideally, which is the largest part.
+std::string ideal_bound(const ComparedRow& row) {
+  const auto& parts = parts_in(row, "ideal_time");
+  const auto largest = std::ranges::max_element(parts, {}, [](const auto& part) { return part.second.value_or(0); });
+  return largest == parts.end() ? "" : largest->first;
+}
+
 std::vector<std::string> reasons(const ComparedRow& before, const ComparedRow& after, const std::string& metric,
                                  double by) {
   std::vector<std::string> words;
+  if (metric == "ideal_time") add_other(words, "bound by", ideal_bound(before), ideal_bound(after));
+  if (!words.empty()) return words;
   for (const auto& part : explaining(before, after, metric, by)) {
     words.push_back(moved_text(metric, part));
     const auto& parts = parts_in(after, metric);

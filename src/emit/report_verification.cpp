@@ -16,13 +16,14 @@ int exponent_of(double number) {
   return number > 0 && std::isfinite(number) ? static_cast<int>(std::floor(std::log10(number))) : 0;
 }
 
-// With an exponent that another number has, so that the two are read side by side: 0.38e-05 of 4.60e-05.
+// With an exponent that another number has, so that the two are read side by side: 0.4e-05 of 4.6e-05.
 std::string difference(double error, int exponent) {
   if (error == 0) return "0";
   if (!std::isfinite(error)) return fmt::format("{}", error);
   const double mantissa = error * std::pow(10.0, -exponent);
   if (mantissa < 0.001) return fmt::format("<0.001e{:+03}", exponent);
-  return fmt::format("{:.{}f}e{:+03}", mantissa, mantissa < 0.1 ? 3 : mantissa < 10 ? 2 : 0, exponent);
+  const int digits = mantissa < 0.01 ? 3 : mantissa < 0.1 ? 2 : mantissa < 10 ? 1 : 0;
+  return fmt::format("{:.{}f}e{:+03}", mantissa, digits, exponent);
 }
 
 // Text
@@ -61,9 +62,15 @@ void add_rows(Table& table, const Verification& verification, const std::vector<
 }
 
 Table output_table(const Verification& verification) {
-  Table table{
-      {{"output"}, {"computed"}, {"error", true}, {"allowed", true}, {"used", true}, {"on numbers"}, {"with"}, {""}},
-      {}};
+  Table table{{{"output"},
+               {"computed"},
+               {"error", true},
+               {"allowed", true},
+               {"used", true},
+               {"on numbers"},
+               {"with", false, true},
+               {""}},
+              {}};
   add_rows(table, verification, verification.outputs, "in its formats");
   add_rows(table, verification, verification.exact, "exactly");
   return table;

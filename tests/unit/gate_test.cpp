@@ -104,7 +104,7 @@ TEST_CASE("a gate without a baseline is not green", "[gate]") {
   const auto rows = saved.folder.write("rows.nap", rows_text);
   check_refused(run_cli({"compare", rows, "--target", "toy", "--baseline", saved.base}), "E0536", "no diagram `rows`");
   check_refused(run_cli(joined(saved.compare, {"--baseline", ""})), "E0522", "`--baseline` needs the name of a file");
-  check_refused(run_cli(joined(saved.compare, {"--baseline="})), "E0522", "`--baseline` needs the name of a file");
+  check_refused(run_cli(joined(saved.compare, {"--baseline="})), "E0522", "`--baseline` needs a value");
   check_refused(run_cli(joined(saved.compare, {"--max-regression", "2%"})), "E0522", "needs a baseline");
   check_refused(run_cli(joined(saved.compare, {"--accept", "sizes"})), "E0522", "needs a baseline");
   const auto junit = run_cli(joined(saved.compare, {"--format", "junit"}));
@@ -165,9 +165,12 @@ TEST_CASE("every target of a gate is judged, not the best alone", "[gate]") {
   const auto metric = [&](const std::string& name) { return joined(both, {name}); };
   const auto refused = run_cli(joined(metric("time"), {"--save-baseline", saved.folder / "two.json"}));
   check_refused(refused, "E0523", "`time` of product on two-level is unknown");
-  check_refused(run_cli({"compare", saved.file, "--target", "toy", "--target", "toy", "--save-baseline",
-                         saved.folder / "two.json"}),
-                "E0522", "would stand twice in one baseline");
+  auto profile = text_of(NAPKIN_SOURCE_DIR "/hardware_profiles/toy.yaml");
+  const auto other = saved.folder.write("toy.yaml", changed(profile, "4 KiB ", "8 KiB "));
+  check_refused(run_cli({"compare", saved.file, "--target", "toy", "--target", other, "--baseline", saved.base}),
+                "E0522", "two targets are named toy");
+  check_refused(run_cli({"compare", saved.file, saved.file, "--target", "toy", "--baseline", saved.base}), "E0522",
+                "product on toy (time) would stand twice in one baseline");
   Words plain = both;
   plain.pop_back();
   REQUIRE(run_cli(joined(plain, {"--save-baseline", saved.folder / "two.json"})).code == exit_done);
