@@ -71,7 +71,7 @@ Table output_table(const Verification& verification) {
                {"with", false, true},
                {""}},
               {}};
-  add_rows(table, verification, verification.outputs, "in its formats");
+  add_rows(table, verification, verification.outputs, "rounded");
   add_rows(table, verification, verification.exact, "exactly");
   return table;
 }
