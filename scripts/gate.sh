@@ -30,6 +30,7 @@ usage() {
 mode=$1
 
 # Lists are split at spaces, and files expanded, on purpose.
+# shellcheck disable=SC2086
 set -- ${NAPKIN_FILES:-*.nap}
 for target in $targets; do set -- "$@" --target "$target"; done
 for metric in ${NAPKIN_METRICS:-}; do set -- "$@" --metric "$metric"; done
@@ -52,6 +53,7 @@ check() {
       [ $status -ne 0 ] || status=1
   fi
   if [ -n "${NAPKIN_JUNIT:-}" ]; then
+    rm -f "$NAPKIN_JUNIT" # that of an earlier run would speak for this one
     "$napkin" compare "$@" --quiet --format junit -o "$NAPKIN_JUNIT" 2>/dev/null || [ $status -ne 0 ] || status=1
   fi
   return $status

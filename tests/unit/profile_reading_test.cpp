@@ -350,3 +350,22 @@ TEST_CASE("a folder of one's own comes before the shipped profiles", "[hardware]
   CHECK(std::count(names.begin(), names.end(), "notes") == 0);
   CHECK_FALSE(find_profile("abacus", nowhere, diagnostics));
 }
+
+TEST_CASE("an alias is the profile's own, goes before a beginning, and of two profiles is ambiguous", "[hardware]") {
+  const auto folder = std::filesystem::temp_directory_path() / "napkin-own-aliases";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "abacus.yaml") << "aliases: beads H200\n" << good;
+  std::ofstream(folder / "broken.yaml") << "aliases: [beads\n";
+  setenv("NAPKIN_PROFILES", folder.c_str(), 1);
+  Diagnostics diagnostics;
+  const auto beads = find_profile("Beads", nowhere, diagnostics), taken = find_profile("h200", nowhere, diagnostics);
+  CHECK(diagnostics.size() == 0);
+  std::ofstream(folder / "slide-rule.yaml") << "aliases: beads\n" << good;
+  const auto two = find_profile("beads", nowhere, diagnostics);
+  unsetenv("NAPKIN_PROFILES");
+  std::filesystem::remove_all(folder);
+  CHECK(beads == (folder / "abacus.yaml").string());
+  CHECK(taken == beads);
+  CHECK_FALSE(two);
+  CHECK(diagnostics.sorted().at(0).message == "target `beads` could be any of abacus, slide-rule");
+}
