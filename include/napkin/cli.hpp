@@ -10,7 +10,7 @@ namespace napkin {
 enum ExitCode : int {
   exit_done = 0,
   exit_input = 1,         // the input is wrong, or nothing fits
-  exit_command_line = 2,  // the command line is wrong
+  exit_command_line = 2,  // the command line is wrong, or a baseline is missing or of something else
   exit_gate = 3,          // a gate failed: `compare` against a baseline, `fmt --check`, `verify`
   exit_bug = 70,          // a bug in napkin
   exit_interrupted = 130,

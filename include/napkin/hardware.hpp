@@ -128,6 +128,7 @@ struct Figure {
 struct Hardware {
   std::string name;         // "h100-sxm5"
   std::string description;  // "NVIDIA H100 SXM5 80 GB"
+  std::string aliases;      // other names of it, separated by spaces: "h100"
   std::vector<Level> levels;
   std::optional<std::size_t> core;  // the level of which per-clock rates and limits count one child: the SM
   std::vector<ComputeUnit> compute;
@@ -155,9 +156,13 @@ Hardware load_hardware(Sources&, std::uint32_t file, const std::vector<std::pair
 // where it has others: what kernels of single warps run on.
 Hardware of_single_warps(Hardware);
 
-// The profile's file for a name such as "h100-sxm5", a prefix that only one profile has, or a path (a name with a
-// slash or the suffix .yaml). Folders in the order searched: NAPKIN_PROFILES, beside the program, the source tree, the
-// install prefix. None: an unknown or ambiguous name is a diagnostic at `where`.
+// A hash of all that the machine is to the stages: its levels, numbers and instructions, but no citation.
+std::string fingerprint(const Hardware&);
+
+// The profile's file for a name such as "h100-sxm5", for a name that a profile has as an alias, for a prefix that only
+// one has, all in letters of either case; or a path (a name with a slash or the suffix .yaml). Folders in the order
+// searched: NAPKIN_PROFILES, beside the program, the source tree, the install prefix. None: an unknown or ambiguous
+// name is a diagnostic at `where`.
 std::optional<std::string> find_profile(const std::string& name, Span where, Diagnostics&);
 std::vector<std::string> profile_names();  // sorted
 

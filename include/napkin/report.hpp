@@ -47,49 +47,87 @@ std::string print(const Diagram&, const std::vector<Derivation>&, Format, bool c
 
 // Numbers by name, in the order of the levels.
 using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;
+std::optional<double> find(const Metrics&, const std::string& name);
 
 // One line of a comparison. Its metrics, by the names that `--metric` takes: `time`, `ideal_time`, `energy`, and of
 // each level LEVEL.transfer_bytes (what crosses between it and the level below) and LEVEL.memory_bytes (what it holds).
 struct ComparedRow {
   std::string partition, target;
   Metrics metrics;
-  Metrics arrays;  // LEVEL.ARRAY: bytes of the array that cross between the level and the one below
+  // What a metric is made of: the losses of the launches for the time, arrays for the bytes of a level.
+  std::vector<std::pair<std::string, Metrics>> parts;
+  std::string bound;   // of the kernel that takes longest: "transfers from gmem to smem"
+  std::string launch;  // and how its blocks fill the cores: "264 blocks on 132 cores, 2 waves, the last 100 % full"
+  std::size_t kernels = 1;  // launches
   bool fits = true;
   std::string why_not;
 };
-ComparedRow compared_row(const Hardware&, const std::vector<Candidate>& kernels, std::string partition);
-std::optional<double> find(const Metrics&, const std::string& name);
+ComparedRow compared_row(const Analysis&, std::string partition);
+
+// What a row was computed for. Two rows are compared where these are equal; the text of the diagram may change.
+struct Basis {
+  std::string diagram;
+  std::vector<std::pair<std::string, std::int64_t>> sizes;           // of every axis
+  std::vector<std::pair<std::string, std::string>> inputs, outputs;  // their types
+  std::string text;                                                  // a hash of the diagram, without its comments
+  std::string target, numbers;                                       // its name, and a hash of its numbers
+  std::string model, objective, metric;
+};
+Basis basis_of(const Analysis&, std::string text, std::string metric);
+
+// One way in which two differ, by the word that `--accept` takes: "sizes", "q is 2048, and 4096 in the baseline".
+struct Difference {
+  std::string what, words;
+};
+std::vector<Difference> differences(const Basis& before, const Basis& now);
+
+// What `--save-baseline` keeps: for every diagram, target and metric the best row.
+struct Baseline {
+  Basis basis;
+  ComparedRow row;
+};
+struct Baselines {
+  std::string version;  // of napkin
+  std::vector<Baseline> all;
+};
+std::string print(const Baselines&);  // napkin.baseline/2
+// None, with what is wrong in `why`, where the text is no set of baselines.
+std::optional<Baselines> parse_baselines(const std::string& text, std::string& why);
 
 // What one metric was in the baseline and is now.
 struct Change {
   std::string metric;
   double before = 0, after = 0;
-  std::vector<std::string> because;  // the level and the arrays that moved most of the difference
+  std::vector<std::string> because;  // what explains it, most of it first
 };
-
-// What a comparison is measured against, and what `--save-baseline` keeps.
-struct Baseline {
-  std::string diagram;
-  std::vector<std::pair<std::string, std::int64_t>> sizes;
-  ComparedRow row;
-};
-std::string print(const Baseline&);  // napkin.baseline/1
-// None, with what is wrong in `why`, where the text is no baseline.
-std::optional<Baseline> parse_baseline(const std::string& text, std::string& why);
-// Every metric that both know, with the level and array behind a change.
+// Every metric that both know and that is not the same.
 std::vector<Change> changes(const ComparedRow& before, const ComparedRow& after);
 
-struct Comparison {
-  std::string diagram;
-  std::vector<ComparedRow> rows;
-  std::optional<std::size_t> best;  // of the rows that fit
-  std::optional<Baseline> baseline;
-  std::string metric = "time";  // what the gate looks at
-  std::vector<Change> changes;  // of the best row against the baseline
-  double allowed = 0;           // the regression that the gate lets pass, as a fraction
+// The best row of one target in one metric, held against the baseline.
+struct Gate {
+  std::string metric;
+  std::size_t row = 0;
+  std::optional<Baseline> baseline;   // none: there is none, which was accepted
+  std::vector<std::string> accepted;  // differences from it that were
+  bool edited = false;                // the diagram's text is another
+  std::vector<Change> changes;
   bool regressed = false;
 };
-std::string print(const Comparison&, Format, bool color);
+
+// The rows of one diagram.
+struct Comparison {
+  std::string file, diagram;
+  std::vector<ComparedRow> rows;
+  std::optional<std::size_t> best;  // of the rows that fit
+  std::string metric = "time";      // in which it is
+  std::vector<Gate> gates;          // none without a baseline
+  double allowed = 0;               // the regression that a gate lets pass, as a fraction
+};
+// The forms of a comparison besides those of every report: what GitHub shows beside a change, and JUnit's XML.
+enum class GateForm { github, junit };
+std::string print(const std::vector<Comparison>&, Format, bool color);
+std::string print(const std::vector<Comparison>&, GateForm);
+bool regressed(const std::vector<Comparison>&);
 
 std::string print(const Verification&, Format, bool color);
 

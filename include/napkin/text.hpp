@@ -94,6 +94,11 @@ std::string render_text(const Sources&, const Diagnostics&, bool color);
 // `napkin.diagnostics/1`, see docs/json.md.
 std::string render_json(const Sources&, const Diagnostics&);
 
+// The same for machines of continuous integration: commands that GitHub shows beside the lines of a change, and a suite
+// of JUnit in which every diagnostic is an error.
+std::string render_github(const Sources&, const Diagnostics&);
+std::string render_junit(const Sources&, const Diagnostics&);
+
 // The nearest of `names` to a misspelt `word` by edit distance, or empty if none is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 // "did you mean `smem`?", or empty if none is near: the help of a message about an unknown name.

@@ -58,7 +58,7 @@ int run_explain(Session& session) {
     return deliver(session, session.options.quiet ? lines(code_names()) : code_list());
   }
   auto name = session.options.arguments.front();
-  for (auto& letter : name) letter = letter == 'e' ? 'E' : letter;
+  for (auto& letter : name) letter = letter == 'e' ? 'E' : letter == 'w' ? 'W' : letter;
   const auto* code = find_code(name);
   const auto text = code ? napkin::explain(name) : std::nullopt;
   if (!text) {

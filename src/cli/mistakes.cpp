@@ -107,17 +107,25 @@ void check_arguments(Session& session, const CLI::App& root) {
   }
 }
 
+namespace {
+
+void check_choice(Session& session, const std::string& option, const std::string& value,
+                  const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), value) != names.end()) return;
+  const auto help = did_you_mean(value, names);
+  complain(session, "E0523", fmt::format("`{}` cannot be `{}`", option, value), value,
+           help.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : help);
+}
+
+}  // namespace
+
 void check_choices(Session& session, const CLI::App& root) {
   for (const auto* option : named_command(root).get_options()) {
     const auto allowed = choices(*option);
     if (allowed.empty() || option->count() == 0) continue;
     std::istringstream in{std::string(allowed)};
     const std::vector<std::string> names{std::istream_iterator<std::string>(in), {}};
-    const auto value = option->results().back();
-    if (std::find(names.begin(), names.end(), value) != names.end()) continue;
-    const auto help = did_you_mean(value, names);
-    complain(session, "E0523", fmt::format("`{}` cannot be `{}`", option->get_name(), value), value,
-             help.empty() ? fmt::format("one of {}", fmt::join(names, ", ")) : help);
+    for (const auto& value : option->results()) check_choice(session, option->get_name(), value, names);
   }
 }
 

@@ -29,6 +29,7 @@ enum Set : unsigned {
   charting = 4096,
   paged = 8192,  // or as a page
   for_gpu = 16384,
+  gated = 32768,  // or for continuous integration
 };
 
 using Field =
@@ -60,13 +61,16 @@ const Row rows[] = {
      "look around the best: trades with memory and transfers, transfers by room, other pieces, larger machines", "",
      &Options::explore},
     {deriving, "--statements", "NAMES", "fuse these statements only: S,P", "", &Options::statements},
-    {comparing, "--baseline", "FILE", "compare with what --save-baseline wrote, and fail if worse (exit 3)", "",
+    {comparing, "--baseline", "FILE",
+     "compare with what --save-baseline wrote; exit 3 if worse, 2 if it is missing or of something else", "",
      &Options::baseline},
-    {comparing, "--save-baseline", "FILE", "write the best row for later runs to compare with", "",
-     &Options::save_baseline},
+    {comparing, "--save-baseline", "FILE",
+     "write the best rows of all files and targets for later runs to compare with", "", &Options::save_baseline},
     {comparing, "--max-regression", "SHARE", "how much worse is accepted, such as 2%", "", &Options::max_regression},
-    {comparing, "--metric", "METRIC", "what the gate looks at: time, ideal_time, energy, gmem.transfer_bytes, ...", "",
-     &Options::metric},
+    {comparing, "--metric", "METRIC",
+     "what the gate looks at: time, ideal_time, energy, gmem.transfer_bytes, ... (repeatable)", "", &Options::metric},
+    {comparing, "--accept", "DIFFERENCE", "compare with a baseline that differs in this (repeatable)",
+     "sizes types target model objective metric version missing", &Options::accept},
     {formatting, "--check", "", "change nothing; list the files that differ and exit 3", "", &Options::check},
     {emitting, "--force", "", "overwrite files that napkin did not write", "", &Options::force},
     {for_gpu, "--path", "PATH",
@@ -79,6 +83,8 @@ const Row rows[] = {
      &Options::print},
     {formats, "--format", "FORMAT", "how to print", "text json markdown", &Options::format},
     {paged, "--format", "REPORT", "how to print", "text json markdown html", &Options::format},
+    {gated, "--format", "COMPARED", "how to print; github and junit are for machines that run the gate",
+     "text json markdown html github junit", &Options::format},
     {charting, "--plot", "CHART", "a chart instead: SVG, PDF, PNG or its numbers as CSV, by the ending of the file",
      "transfers roofline time memory timeline loops neighbours pieces front rooms machine", &Options::plot},
     {drawing, "--derivation", "", "one picture for each step of the derivation: numbered files, or a page (.html)", "",
@@ -118,13 +124,14 @@ const Command command_rows[] = {
     {"emit cpp", "the same loop nest in portable C++, with a harness that checks and times it", "FILE",
      emitting | diagram | machine | plan, "napkin emit cpp attention.nap --target x86-64-avx2 -o attention_cpp",
      run_emit_cpp},
-    {"compare", "several partitions or machines side by side, or a gate against a baseline", "FILE",
-     product | paged | diagram | machine | plan | comparing,
+    {"compare", "several partitions or machines side by side, or a gate against a baseline", "FILE...",
+     product | gated | diagram | machine | plan | comparing,
      "napkin compare attention.nap --target h100-sxm5 --partition flash2 --partition 'group q 64 at smem'\n"
      "napkin compare attention.nap --target a100-sxm4-80 --target h100-sxm5\n"
      "napkin compare attention.nap --target a100-sxm4-80 --target h100-sxm5 --format html -o compared.html\n"
-     "napkin compare attention.nap --target h100-sxm5 --save-baseline base.json\n"
-     "napkin compare attention.nap --target h100-sxm5 --baseline base.json --max-regression 2%",
+     "napkin compare *.nap --target h100-sxm5 --save-baseline base.json\n"
+     "napkin compare *.nap --target h100-sxm5 --baseline base.json --max-regression 2%\n"
+     "napkin compare *.nap --target h100-sxm5 --baseline base.json --format junit -o napkin.xml",
      run_compare},
     {"draw", "the diagram as a picture: SVG, PDF, PNG, TikZ or HTML by the name of the file, else plain text", "FILE",
      product | drawing | diagram | machine | plan,

@@ -12,11 +12,10 @@ namespace {
 
 // `--format json` decides how even a wrong command line is reported, so it is looked for before anything is parsed.
 std::string requested_format(std::span<const std::string> args) {
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    if (args[i] == "--format=json" || (args[i] == "--format" && i + 1 < args.size() && args[i + 1] == "json")) {
-      return "json";
-    }
-  }
+  for (std::size_t i = 0; i < args.size(); ++i)
+    for (const std::string form : {"json", "github", "junit"})
+      if (args[i] == "--format=" + form || (args[i] == "--format" && i + 1 < args.size() && args[i + 1] == form))
+        return form;
   return "text";
 }
 

@@ -23,7 +23,9 @@ std::string quoted(const std::string& word) {
 
 // A mistake in the words after `napkin`, rather than in a file that they name.
 bool is_command_line_mistake(const Session& session, const Diagnostic& diagnostic) {
-  const bool of_the_command_line = diagnostic.code >= "E0500" && diagnostic.code < "E0530";
+  constexpr std::string_view of_baselines[] = {"E0532", "E0535", "E0536"};
+  const bool of_the_command_line = (diagnostic.code >= "E0500" && diagnostic.code < "E0530") ||
+                                   std::ranges::find(of_baselines, diagnostic.code) != std::end(of_baselines);
   const bool of_a_profile = diagnostic.code.starts_with("E04");
   return of_the_command_line || (of_a_profile && diagnostic.span.file == session.line.file);
 }
@@ -41,6 +43,16 @@ int conclude(Session& session, int otherwise) {
   if (session.diagnostics.size() == 0) return otherwise;
   session.err << render_text(session.sources, session.diagnostics, in_color(session, session.err));
   return session.diagnostics.has_errors() ? exit_code(session) : otherwise;
+}
+
+// How diagnostics are a product, where a script reads them.
+using Render = std::string (*)(const Sources&, const Diagnostics&);
+Render render_for(const Options& options) {
+  constexpr std::pair<std::string_view, Render> renders[] = {
+      {"json", render_json}, {"github", render_github}, {"junit", render_junit}};
+  for (const auto& [form, render] : renders)
+    if (options.format == form) return render;
+  return nullptr;
 }
 
 }  // namespace
@@ -73,9 +85,16 @@ void complain(Session& session, std::string_view code, std::string message, std:
 }
 
 int finish(Session& session, int otherwise) {
-  if (!session.diagnostics.has_errors() || session.options.format != "json") return conclude(session, otherwise);
-  write_product(session, render_json(session.sources, session.diagnostics));
-  return exit_code(session);
+  const auto render = render_for(session.options);
+  if (!session.diagnostics.has_errors() || render == nullptr) return conclude(session, otherwise);
+  const auto text = render(session.sources, session.diagnostics);
+  const auto& output = session.options.output;
+  const bool to_file = session.options.format == "junit" && !output.empty() && output != "-";
+  if (to_file)
+    save(session, output, text);  // the report that is looked for, with what went wrong in it
+  else
+    write_product(session, text);
+  return to_file ? conclude(session, otherwise) : exit_code(session);
 }
 
 bool write_product(Session& session, const std::string& text) {

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <ostream>
 #include <utility>
 
 #include "cli/files.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -64,9 +67,17 @@ std::vector<Pair> settings(Session& session) {
   return made;
 }
 
+// Which profile a name was taken for that is not its own.
+void tell_target(Session& session, const std::string& name, const std::string& path) {
+  const auto own = std::filesystem::path(path).stem().string();
+  if (path == name || own == name || session.options.quiet) return;
+  session.err << "note: target " << on_one_line(name) << " is " << on_one_line(own) << "\n";
+}
+
 std::optional<Hardware> read_machine(Session& session, const std::string& name) {
   const auto path = find_profile(name, session.line.find(name), session.diagnostics);
   if (!path) return std::nullopt;
+  tell_target(session, name, *path);
   const auto file = load(session, *path);
   if (!file) return std::nullopt;
   const auto before = session.diagnostics.size();
@@ -91,22 +102,57 @@ const ast::Partition* find_partition(const ast::File& file, const std::string& n
   return nullptr;
 }
 
+bool declares_axis(const ast::File& file, const std::string& name) {
+  return std::ranges::any_of(file.declarations, [&](const auto& declaration) {
+    const auto* axis = std::get_if<ast::Axis>(&declaration.node);
+    return axis != nullptr && axis->name.text == name;
+  });
+}
+
+bool declares_input(const ast::File& file, const std::string& name) {
+  return std::ranges::any_of(file.declarations, [&](const auto& declaration) {
+    const auto* input = std::get_if<ast::Input>(&declaration.node);
+    return input != nullptr && input->name.text == name;
+  });
+}
+
+// A change of something that this file does not have, and another one has, is for that one.
+Overrides those_of(const ast::File& file, const std::vector<Input>& all, Overrides changes) {
+  const auto elsewhere = [&](const std::string& name, bool (*declares)(const ast::File&, const std::string&)) {
+    return !declares(file, name) &&
+           std::ranges::any_of(all, [&](const Input& other) { return declares(other.syntax, name); });
+  };
+  std::erase_if(changes.sizes, [&](const auto& change) { return elsewhere(change.first, declares_axis); });
+  std::erase_if(changes.types,
+                [&](const auto& change) { return !change.first.empty() && elsewhere(change.first, declares_input); });
+  return changes;
+}
+
+std::vector<Input> read(Session& session, const std::vector<std::string>& paths) {
+  const auto changes = overrides(session);
+  std::vector<Input> inputs;
+  for (const auto& path : paths) {
+    const auto file = load(session, path);
+    if (file) inputs.push_back({path, parse(session.sources, *file, session.diagnostics), {}});
+  }
+  const auto prelude_file = session.sources.add("<prelude>", std::string(prelude_text()));
+  const auto prelude = parse(session.sources, prelude_file, session.diagnostics);
+  for (auto& input : inputs)
+    input.diagram = resolve(input.syntax, prelude, those_of(input.syntax, inputs, changes), session.diagnostics);
+  return session.diagnostics.has_errors() || inputs.size() != paths.size() ? std::vector<Input>{} : std::move(inputs);
+}
+
 // Labels have a size, so words: a name alone is a name.
 bool is_name(const std::string& text) { return text.find_first_of(" \t\n:|") == std::string::npos; }
 
 }  // namespace
 
 std::optional<Input> read_input(Session& session) {
-  const auto changes = overrides(session);
-  const auto file = load(session, session.options.arguments.at(0));
-  if (!file) return std::nullopt;
-  Input input;
-  input.syntax = parse(session.sources, *file, session.diagnostics);
-  const auto prelude_file = session.sources.add("<prelude>", std::string(prelude_text()));
-  const auto prelude = parse(session.sources, prelude_file, session.diagnostics);
-  input.diagram = resolve(input.syntax, prelude, changes, session.diagnostics);
-  return session.diagnostics.has_errors() ? std::nullopt : std::optional(std::move(input));
+  auto inputs = read(session, {session.options.arguments.at(0)});
+  return inputs.empty() ? std::nullopt : std::optional(std::move(inputs.front()));
 }
+
+std::vector<Input> read_inputs(Session& session) { return read(session, session.options.arguments); }
 
 std::vector<Hardware> read_machines(Session& session) {
   std::vector<Hardware> machines;

@@ -12,10 +12,13 @@
 namespace napkin::cli {
 
 struct Input {
+  std::string path;
   ast::File syntax;
   Diagram diagram;
 };
-std::optional<Input> read_input(Session&);
+std::optional<Input> read_input(Session&);  // of the first argument
+// Of every argument; empty where one is wrong. What `--set` and `--dtype` change need not be in all of them.
+std::vector<Input> read_inputs(Session&);
 
 // The profiles of all `--target`s; empty where one of them is wrong or none is given.
 std::vector<Hardware> read_machines(Session&);

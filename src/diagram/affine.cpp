@@ -187,6 +187,17 @@ std::optional<WireId> plain_wire(const Index& index) {
   return plain ? std::optional(index.terms[0].first) : std::nullopt;
 }
 
+bool exchanged(const Diagram& diagram, const Array& array, const std::vector<Index>& at) {
+  std::vector<AxisId> read, declared;
+  for (const auto& index : at) {
+    const auto wire = plain_wire(index);
+    if (!wire) return false;
+    read.push_back(diagram.at(*wire).axis);
+  }
+  for (const auto wire : array.wires) declared.push_back(diagram.at(wire).axis);
+  return read != declared && std::ranges::is_permutation(read, declared);
+}
+
 void check_bounds(const Diagram& diagram, const Array& array, std::size_t dimension, const Index& index,
                   const ast::Expr& written, Diagnostics& diagnostics) {
   const auto& axis = diagram.at(diagram.at(array.wires[dimension]).axis);

@@ -42,6 +42,9 @@ class AffineReader {
 // The wire that an index is, where it is just one wire's position.
 std::optional<WireId> plain_wire(const Index&);
 
+// Whether the indices are the array's own axes, each once, in another order than it was declared with.
+bool exchanged(const Diagram&, const Array&, const std::vector<Index>& at);
+
 // Where an index of dimension `dimension` leaves its array for some position, as far as the sizes are known.
 void check_bounds(const Diagram&, const Array&, std::size_t dimension, const Index&, const ast::Expr& written,
                   Diagnostics&);

@@ -136,7 +136,7 @@ Expander::Result Expander::name(const ast::Expr& expr, const Scope& scope) {
   if (scope.frame != nullptr)
     for (const auto& parameter_name : scope.frame->entry->def->parameters)
       if (parameter_name.text == expr.name.text) return parameter(expr, scope);
-  const auto found = bound(expr, scope);
+  const auto found = bound(expr, scope, ReadAs::number);
   if (!found) return std::nullopt;
   return add(Position{found->use}, Kind::number, expr, scope);
 }

@@ -47,7 +47,9 @@ class Expander {
   Result body(const ast::Expr&, const Scope&, const DefEntry&, std::vector<AxisId>);
 
   std::optional<AxisId> axis(const ast::Name&, const Scope&);
-  std::optional<Bound> bound(const ast::Expr&, const Scope&);
+  enum class ReadAs : std::uint8_t { index, number };
+  std::optional<Bound> bound(const ast::Expr&, const Scope&, ReadAs);
+  void check_indices(const ast::Expr&, const Array&, const std::vector<std::optional<Index>>&);
   std::optional<std::vector<Value>> arguments(const ast::Expr&, const Scope&, std::size_t count);
   bool wants(const Value&, Kind, const ast::Expr&, const Scope&);
   bool no_axes(const ast::Expr&);
@@ -56,7 +58,7 @@ class Expander {
   Result fail_unknown_call(const ast::Expr&, const Scope&);
   void fail(Diagnostic, const ast::Expr&, const Scope&);
   void fail_not_given(const ast::Name&, const Scope&, std::string_view what);
-  void fail_loose(const ast::Name&, const Frame* through);
+  void fail_loose(const ast::Name&, const Frame* through, ReadAs);
   bool within_limits(const ast::Expr&, const Scope&);
 
   Draft& draft_;

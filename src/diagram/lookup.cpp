@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagram/affine.hpp"
+#include "diagram/elsewhere.hpp"
 #include "diagram/expand.hpp"
 
 namespace napkin {
@@ -48,6 +49,9 @@ std::string left_side(const ast::Statement& statement, const ast::Name* replaced
   return text + "]";
 }
 
+// "127", or "its length less 1" where that is not known.
+std::string length_words(const Axis& axis) { return axis.size ? std::to_string(*axis.size - 1) : "its length less 1"; }
+
 // Which of a def's axes has that name.
 std::optional<std::size_t> formal_place(const Frame& frame, std::string_view name) {
   const auto& formal = frame.entry->def->axes;
@@ -75,16 +79,16 @@ std::optional<AxisId> Expander::axis(const ast::Name& name, const Scope& scope) 
   return std::nullopt;
 }
 
-std::optional<Bound> Expander::bound(const ast::Expr& expr, const Scope& scope) {
+std::optional<Bound> Expander::bound(const ast::Expr& expr, const Scope& scope, ReadAs as) {
   const auto& name = expr.name;
   if (const auto* found = scope.find(name.text)) return *found;
   const auto place = scope.frame != nullptr ? formal_place(*scope.frame, name.text) : std::nullopt;
   if (scope.frame != nullptr && !place)
     fail_not_given(name, scope, "name");
   else if (scope.in_call())
-    fail_loose(passed_axis(*scope.frame, *place), scope.frame);
+    fail_loose(passed_axis(*scope.frame, *place), scope.frame, as);
   else if (names_.axes.contains(name.text))
-    fail_loose(name, scope.through);
+    fail_loose(name, scope.through, as);
   else
     fail_unknown(expr, scope);
   return std::nullopt;
@@ -111,7 +115,7 @@ void Expander::fail_not_given(const ast::Name& name, const Scope& scope, std::st
                     .help = std::move(help)});
 }
 
-void Expander::fail_loose(const ast::Name& name, const Frame* through) {
+void Expander::fail_loose(const ast::Name& name, const Frame* through, ReadAs as) {
   const auto& statement = *statement_;
   const auto* unused = unused_axis(statement);
   Diagnostic diagnostic{.code = "E0204",
@@ -128,6 +132,12 @@ void Expander::fail_loose(const ast::Name& name, const Frame* through) {
     if (!statement.axes.empty()) left.end = statement.axes.back().span.end + 1;
     diagnostic.others.push_back({left, statement.axes.empty() ? "nothing is kept" : "kept: " + listed(statement.axes)});
     diagnostic.help = fmt::format("keep it: `{}`, or reduce it: `sum[{}](..)`", kept, name.text);
+  }
+  if (as == ReadAs::number && through == nullptr) {
+    diagnostic.notes.push_back(fmt::format("a name alone is the position along the axis, from 0 to {}",
+                                           length_words(draft_.diagram.at(names_.axes.at(name.text)))));
+    diagnostic.help =
+        fmt::format("for the length of the axis write `size({})`; for the position, {}", name.text, diagnostic.help);
   }
   if (through != nullptr)
     diagnostic.notes.push_back(fmt::format("`{}` keeps what it does not reduce: it has a value for each `{}`",
@@ -157,17 +167,20 @@ Expander::Result Expander::fail_unknown(const ast::Expr& expr, const Scope& scop
 Expander::Result Expander::fail_unknown_call(const ast::Expr& expr, const Scope& scope) {
   const auto& name = expr.name.text;
   if (names_.broken.contains(name)) return std::nullopt;
+  auto help = written_instead(name);
+  const bool elsewhere = !help.empty();  // then its arguments are written as there, too
+  if (!elsewhere) help = did_you_mean(name, names_.function_names());
   Diagnostic diagnostic{.code = "E0206",
                         .message = fmt::format("unknown function `{}`", name),
                         .span = expr.name.span,
-                        .help = did_you_mean(name, names_.function_names())};
+                        .help = std::move(help)};
   if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
     diagnostic.message = fmt::format("array `{}` is called like a function", name);
     diagnostic.help = fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)));
   }
   diagnostics_.add(std::move(diagnostic));
   for (const auto& argument : expr.arguments)
-    if (expr.axes.empty()) expand(argument, scope);
+    if (expr.axes.empty() && !elsewhere) expand(argument, scope);
   return std::nullopt;
 }
 
@@ -208,6 +221,26 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
   return std::nullopt;
 }
 
+// Every index stays inside. Where all axes are there but in another order, that is the one mistake.
+void Expander::check_indices(const ast::Expr& expr, const Array& array,
+                             const std::vector<std::optional<Index>>& indices) {
+  Diagnostics found;
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (indices[i]) check_bounds(draft_.diagram, array, i, *indices[i], expr.arguments[i], found);
+  std::vector<Index> all;
+  for (const auto& index : indices)
+    if (index) all.push_back(*index);
+  if (found.size() > 0 && all.size() == indices.size() && exchanged(draft_.diagram, array, all)) {
+    diagnostics_.add({.code = "E0212",
+                      .message = fmt::format("array `{}` is read with its axes in another order", array.name),
+                      .span = expr.span,
+                      .others = {{array.span, fmt::format("declared as `{}`", text_of(draft_.diagram, array))}},
+                      .help = fmt::format("write `{}`", text_of(draft_.diagram, array))});
+    return;
+  }
+  for (auto& problem : found.sorted()) diagnostics_.add(std::move(problem));
+}
+
 Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const ArrayEntry& entry) {
   const auto& array = draft_.diagram.at(entry.id);
   if (!entry.ready) {
@@ -232,12 +265,14 @@ Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const
     return std::nullopt;
   }
   AffineReader reader(
-      draft_.diagram, names_, [&](const ast::Expr& name) { return bound(name, scope); }, diagnostics_);
+      draft_.diagram, names_, [&](const ast::Expr& name) { return bound(name, scope, ReadAs::index); }, diagnostics_);
   Access access{entry.id, {}};
+  std::vector<std::optional<Index>> indices;
+  for (const auto& argument : expr.arguments) indices.push_back(reader.read(argument));
+  check_indices(expr, array, indices);
   for (std::size_t i = 0; i < expr.arguments.size(); ++i) {
-    auto index = reader.read(expr.arguments[i]);
+    auto& index = indices[i];
     if (!index) continue;
-    check_bounds(draft_.diagram, array, i, *index, expr.arguments[i], diagnostics_);
     if (const auto use = plain_wire(*index);
         use && draft_.diagram.at(*use).axis == draft_.diagram.at(array.wires[i]).axis)
       draft_.meetings.emplace_back(*use, array.wires[i]);

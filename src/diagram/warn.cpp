@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "diagram/affine.hpp"
 #include "diagram/names.hpp"
 
 namespace napkin {
@@ -68,6 +70,64 @@ void idle_reductions(const Diagram& diagram, Diagnostics& diagnostics) {
   }
 }
 
+const Position* position_in(const Diagram& diagram, const Apply& apply, Role role, std::size_t argument) {
+  if (apply.function->role != role) return nullptr;
+  return std::get_if<Position>(&diagram.at(apply.arguments.at(argument)).node);
+}
+
+// A root of a position, or a quotient by one, where the length of the axis was meant.
+const Position* doubtful_position(const Diagram& diagram, const Apply& apply) {
+  for (const auto role : {Role::root, Role::inverse_root})
+    if (const auto* found = position_in(diagram, apply, role, 0)) return found;
+  return position_in(diagram, apply, Role::divide, 1);
+}
+
+void positions_for_lengths(const Diagram& diagram, Diagnostics& diagnostics) {
+  for (const auto& expr : diagram.exprs) {
+    const auto* apply = std::get_if<Apply>(&expr.node);
+    const auto* position = apply != nullptr ? doubtful_position(diagram, *apply) : nullptr;
+    if (position == nullptr) continue;
+    const auto& axis = diagram.at(diagram.at(position->wire).axis).name;
+    const auto what = apply->function->role == Role::divide ? "a quotient by" : "a root of";
+    diagnostics.add({.code = "W0223",
+                     .message = fmt::format("{} the position along `{}`, which begins at 0", what, axis),
+                     .span = expr.span,
+                     .help = fmt::format("the length of the axis is `size({})`", axis)});
+  }
+}
+
+std::string access_text(const Diagram& diagram, const Access& access) {
+  std::vector<std::string> axes;
+  for (const auto& index : access.at) axes.push_back(diagram.at(diagram.at(*plain_wire(index)).axis).name);
+  return fmt::format("{}[{}]", diagram.at(access.array).name, fmt::join(axes, ", "));
+}
+
+// A square array takes its axes in both orders. One that is read in both is meant so.
+void exchanged_axes(const Diagram& diagram, Diagnostics& diagnostics) {
+  std::map<ArrayId, const Expr*> first;
+  std::set<ArrayId> in_order;
+  for (const auto& expr : diagram.exprs) {
+    const auto* access = std::get_if<Access>(&expr.node);
+    if (access == nullptr) continue;
+    if (exchanged(diagram, diagram.at(access->array), access->at))
+      first.emplace(access->array, &expr);
+    else
+      in_order.insert(access->array);
+  }
+  for (const auto& [id, expr] : first) {
+    if (in_order.contains(id)) continue;
+    const auto& array = diagram.at(id);
+    diagnostics.add(
+        {.code = "W0224",
+         .message = fmt::format("`{}` reads array `{}` with its axes in another order",
+                                access_text(diagram, std::get<Access>(expr->node)), array.name),
+         .span = expr->span,
+         .others = {{array.span, fmt::format("declared as `{}`", text_of(diagram, array))}},
+         .help = fmt::format("write `{}`; where the transpose is meant, exchange the axes of the declaration",
+                             text_of(diagram, array))});
+  }
+}
+
 }  // namespace
 
 void warn(const ast::File& file, const Diagram& diagram, Diagnostics& diagnostics) {
@@ -75,6 +135,8 @@ void warn(const ast::File& file, const Diagram& diagram, Diagnostics& diagnostic
   unused_arrays(diagram, diagnostics);
   unused_axes(file, diagram, diagnostics);
   idle_reductions(diagram, diagnostics);
+  positions_for_lengths(diagram, diagnostics);
+  exchanged_axes(diagram, diagnostics);
 }
 
 }  // namespace napkin

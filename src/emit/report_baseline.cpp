@@ -1,11 +1,9 @@
-// Costs -> the metrics of a row; a baseline's text -> its row; two rows -> what changed and why.
+// A set of baselines as JSON, there and back; two bases -> how they differ.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "emit/report_json.hpp"
-#include "emit/report_quantity.hpp"
+#include "emit/report_gate.hpp"
 #include "emit/report_words.hpp"
 #include "text/escape.hpp"
 
@@ -13,125 +11,193 @@ namespace napkin {
 namespace {
 
 using report::Json;
+using Words = std::vector<std::pair<std::string, std::string>>;
 
-// Adds up over kernels; unknown of one kernel is unknown of all.
-void add(Metrics& metrics, const std::string& name, std::optional<double> value) {
-  const auto at =
-      std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == name; });
-  if (at == metrics.end()) {
-    metrics.emplace_back(name, value);
-  } else {
-    at->second = at->second && value ? std::optional(*at->second + *value) : std::nullopt;
-  }
+std::string word(const Json& json, const char* key) { return on_one_line(json.at(key).get<std::string>()); }
+
+void read_metrics(const Json& json, const std::string& end, Metrics& metrics) {
+  for (const auto& [name, value] : json.items())
+    if (value.is_number()) metrics.emplace_back(on_one_line(name) + end, value.get<double>());
 }
 
-// Kernels run one after another: memory is the largest of them.
-void raise(Metrics& metrics, const std::string& name, double value) {
-  const auto before = find(metrics, name);
-  add(metrics, name, before ? std::max(0.0, value - *before) : value);
-}
-
-void add_levels(ComparedRow& row, const Hardware& hardware, const KernelCost& cost) {
-  for (const auto& level : cost.levels) {
-    const auto& from = hardware.levels[level.level - 1].name;
-    add(row.metrics, from + ".transfer_bytes", static_cast<double>(level.transfer_bytes));
-    for (const auto& array : level.arrays) {
-      add(row.arrays, from + "." + array.array, static_cast<double>(array.transfer_bytes));
-    }
-  }
-  for (const auto& level : cost.levels) {
-    raise(row.metrics, hardware.levels[level.level].name + ".memory_bytes", static_cast<double>(level.memory_bytes));
-  }
-}
-
-// The arrays of a level that grew or shrank the most: "K: 33.6 MB -> 67.1 MB".
-std::vector<std::string> reasons(const ComparedRow& before, const ComparedRow& after, const std::string& metric) {
-  constexpr std::size_t most = 3;
-  const bool transfers = metric.ends_with(".transfer_bytes");
-  const auto level = transfers ? metric.substr(0, metric.find('.') + 1) : "";
-  std::vector<std::pair<double, std::string>> moved;
-  for (const auto& [name, value] : after.arrays) {
-    const auto old = find(before.arrays, name);
-    if (!value || !old || *value == *old || !name.starts_with(level)) continue;
-    const auto text = fmt::format("{}: {} -> {}", name, report::moved(*old), report::moved(*value));
-    moved.emplace_back(-std::abs(*value - *old), text);
-  }
-  std::stable_sort(moved.begin(), moved.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < std::min(most, moved.size()); ++i) words.push_back(moved[i].second);
-  if (before.partition != after.partition && words.empty()) words.push_back("the partition changed");
+Words read_words(const Json& json) {
+  Words words;
+  for (const auto& [name, value] : json.items())
+    words.emplace_back(on_one_line(name), on_one_line(value.get<std::string>()));
   return words;
 }
 
-void read_metrics(const Json& json, const char* key, const std::string& end, Metrics& metrics) {
-  for (const auto& [name, value] : json.at(key).items()) {
-    if (value.is_number()) metrics.emplace_back(on_one_line(name) + end, value.get<double>());
-  }
+Basis basis_in(const Json& json) {
+  Basis basis;
+  basis.diagram = word(json, "diagram");
+  for (const auto& [name, size] : json.at("sizes").items())
+    basis.sizes.emplace_back(on_one_line(name), size.get<std::int64_t>());
+  basis.inputs = read_words(json.at("inputs"));
+  basis.outputs = read_words(json.at("outputs"));
+  basis.text = word(json, "text");
+  basis.target = word(json, "target");
+  basis.numbers = word(json, "numbers");
+  basis.model = word(json, "model");
+  basis.objective = word(json, "objective");
+  basis.metric = word(json, "metric");
+  return basis;
 }
 
-// Throws what nlohmann throws where a key is missing or of another type.
-Baseline baseline_of(const Json& json) {
-  Baseline baseline;
-  baseline.diagram = on_one_line(json.at("diagram").get<std::string>());
-  for (const auto& [name, size] : json.at("sizes").items())
-    baseline.sizes.emplace_back(on_one_line(name), size.get<std::int64_t>());
-  auto& row = baseline.row;
-  row.partition = on_one_line(json.at("partition").get<std::string>());
-  row.target = on_one_line(json.at("target").get<std::string>());
-  const std::pair<const char*, const char*> plain[] = {
+ComparedRow row_in(const Json& json) {
+  ComparedRow row;
+  row.partition = word(json, "partition");
+  row.target = word(json, "target");
+  constexpr std::pair<const char*, const char*> plain[] = {
       {"time", "time_s"}, {"ideal_time", "ideal_time_s"}, {"energy", "energy_j"}};
   for (const auto& [name, key] : plain) {
     const auto& value = json.at(key);
     row.metrics.emplace_back(name, value.is_null() ? std::nullopt : std::optional(value.get<double>()));
   }
-  read_metrics(json, "transfer_bytes", ".transfer_bytes", row.metrics);
-  read_metrics(json, "memory_bytes", ".memory_bytes", row.metrics);
-  read_metrics(json, "arrays", "", row.arrays);
-  return baseline;
+  read_metrics(json.at("transfer_bytes"), ".transfer_bytes", row.metrics);
+  read_metrics(json.at("memory_bytes"), ".memory_bytes", row.metrics);
+  for (const auto& [metric, parts] : json.at("parts").items())
+    read_metrics(parts, "", row.parts.emplace_back(on_one_line(metric), Metrics()).second);
+  row.bound = word(json, "bound");
+  row.launch = word(json, "launch");
+  row.kernels = json.at("kernels").get<std::size_t>();
+  return row;
+}
+
+// Throws what nlohmann throws where a key is missing or of another type.
+Baselines baselines_in(const Json& json) {
+  Baselines baselines;
+  baselines.version = word(json, "version");
+  for (const auto& one : json.at("baselines")) baselines.all.push_back({basis_in(one.at("of")), row_in(one.at("row"))});
+  return baselines;
+}
+
+std::string schema_of(const Json& json) {
+  return json.is_object() && json.contains("schema") && json["schema"].is_string() ? word(json, "schema") : "";
+}
+
+void add_word(std::vector<Difference>& found, const char* what, const std::string& before, const std::string& now) {
+  if (before != now) found.push_back({what, fmt::format("the {} is {}, and {} in the baseline", what, now, before)});
+}
+
+// Entry by entry: "q is 2048, and 4096 in the baseline".
+template <class Value>
+std::vector<std::string> entry_words(const std::vector<std::pair<std::string, Value>>& before,
+                                     const std::vector<std::pair<std::string, Value>>& now, bool only_shared) {
+  std::vector<std::string> words;
+  const auto at = [](const auto& all, const std::string& name) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.first == name; });
+  };
+  for (const auto& [name, value] : now) {
+    const auto old = at(before, name);
+    if (old == before.end() && !only_shared) words.push_back(fmt::format("{} is not in the baseline", name));
+    if (old != before.end() && old->second != value)
+      words.push_back(fmt::format("{} is {}, and {} in the baseline", name, value, old->second));
+  }
+  for (const auto& [name, value] : before)
+    if (at(now, name) == now.end() && !only_shared) words.push_back(fmt::format("{} is only in the baseline", name));
+  return words;
+}
+
+void add_entries(std::vector<Difference>& found, const char* what, const std::vector<std::string>& words) {
+  if (!words.empty()) found.push_back({what, report::join(words, "; ")});
 }
 
 }  // namespace
 
-std::optional<double> find(const Metrics& metrics, const std::string& name) {
-  const auto at =
-      std::find_if(metrics.begin(), metrics.end(), [&](const auto& metric) { return metric.first == name; });
-  return at == metrics.end() ? std::nullopt : at->second;
+std::vector<Difference> differences(const Basis& before, const Basis& now) {
+  std::vector<Difference> found;
+  add_entries(found, "sizes", entry_words(before.sizes, now.sizes, false));
+  auto types = entry_words(before.inputs, now.inputs, true);  // an edit may add an input, or do without one
+  for (auto& words : entry_words(before.outputs, now.outputs, false)) types.push_back(std::move(words));
+  add_entries(found, "types", types);
+  add_word(found, "target", before.target, now.target);
+  if (before.target == now.target && before.numbers != now.numbers)
+    found.push_back({"target", fmt::format("{} has other numbers than in the baseline", now.target)});
+  add_word(found, "model", before.model, now.model);
+  add_word(found, "objective", before.objective, now.objective);
+  add_word(found, "metric", before.metric, now.metric);
+  return found;
 }
 
-ComparedRow compared_row(const Hardware& hardware, const std::vector<Candidate>& kernels, std::string partition) {
-  ComparedRow row{std::move(partition), hardware.name, {}, {}, true, ""};
-  for (const auto& [kernel, cost] : kernels) {
-    add(row.metrics, "time", cost.time_s);
-    add(row.metrics, "ideal_time", cost.ideal_time_s);
-    add(row.metrics, "energy", cost.energy_j);
-    add_levels(row, hardware, cost);
-    for (const auto& overrun : cost.overruns) {
-      if (row.fits) row.why_not = report::overrun_text(hardware, overrun);
-      row.fits = false;
-    }
-  }
-  return row;
-}
-
-std::optional<Baseline> parse_baseline(const std::string& text, std::string& why) {
+std::optional<Baselines> parse_baselines(const std::string& text, std::string& why) {
   try {
     const auto json = Json::parse(text);
-    const auto schema = json.is_object() ? json.value("schema", "") : "";
-    if (schema == "napkin.baseline/1") return baseline_of(json);
-    why = schema.empty() ? "it names no schema" : fmt::format("its schema is `{}`", schema);
+    const auto schema = schema_of(json);
+    if (schema == "napkin.baseline/2") return baselines_in(json);
+    why = schema == "napkin.baseline/1"
+              ? "an older napkin wrote it, and it does not say which model and which numbers of the target it is of"
+          : schema.empty() ? "it names no schema"
+                           : fmt::format("its schema is `{}`", schema);
   } catch (const Json::exception& problem) {
     why = problem.what();
   }
   return std::nullopt;
 }
 
-std::vector<Change> changes(const ComparedRow& before, const ComparedRow& after) {
-  std::vector<Change> found;
-  for (const auto& [name, value] : after.metrics) {
-    const auto old = find(before.metrics, name);
-    if (value && old && *value != *old) found.push_back({name, *old, *value, reasons(before, after, name)});
-  }
-  return found;
+std::string print(const Baselines& baselines) {
+  Json json{{"schema", "napkin.baseline/2"}, {"version", baselines.version}, {"baselines", Json::array()}};
+  for (const auto& one : baselines.all)
+    json["baselines"].push_back({{"of", report::basis_json(one.basis)}, {"row", report::row_json(one.row)}});
+  return json.dump(2) + "\n";
 }
 
+namespace report {
+namespace {
+
+// The metrics of every level with the given end, keyed by the level.
+Json by_level(const ComparedRow& row, const std::string& end) {
+  auto levels = Json::object();
+  for (const auto& [name, value] : row.metrics) {
+    if (name.ends_with("." + end)) levels[name.substr(0, name.find('.'))] = value ? whole(*value) : Json(nullptr);
+  }
+  return levels;
+}
+
+Json parts_json(const ComparedRow& row) {
+  auto all = Json::object();
+  for (const auto& [metric, parts] : row.parts) {
+    auto& one = all[metric] = Json::object();
+    for (const auto& [name, value] : parts) one[name] = value ? whole(*value) : Json(nullptr);
+  }
+  return all;
+}
+
+template <class Value>
+Json object(const std::vector<std::pair<std::string, Value>>& entries) {
+  auto json = Json::object();
+  for (const auto& [name, value] : entries) json[name] = value;
+  return json;
+}
+
+}  // namespace
+
+Json row_json(const ComparedRow& row) {
+  return {{"partition", row.partition},
+          {"target", row.target},
+          {"time_s", number(find(row.metrics, "time"))},
+          {"ideal_time_s", number(find(row.metrics, "ideal_time"))},
+          {"energy_j", number(find(row.metrics, "energy"))},
+          {"transfer_bytes", by_level(row, "transfer_bytes")},
+          {"memory_bytes", by_level(row, "memory_bytes")},
+          {"parts", parts_json(row)},
+          {"bound", row.bound},
+          {"launch", row.launch},
+          {"kernels", row.kernels},
+          {"fits", row.fits}};
+}
+
+Json basis_json(const Basis& basis) {
+  return {{"diagram", basis.diagram},
+          {"sizes", object(basis.sizes)},
+          {"inputs", object(basis.inputs)},
+          {"outputs", object(basis.outputs)},
+          {"text", basis.text},
+          {"target", basis.target},
+          {"numbers", basis.numbers},
+          {"model", basis.model},
+          {"objective", basis.objective},
+          {"metric", basis.metric}};
+}
+
+}  // namespace report
 }  // namespace napkin

@@ -5,13 +5,26 @@
 #include <cmath>
 
 #include "emit/report_json.hpp"
+#include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
 
 namespace napkin {
 namespace report {
 namespace {
 
-std::string difference(double error) { return error == 0 ? "0" : fmt::format("{:.2g}", error); }
+int exponent_of(double number) {
+  return number > 0 && std::isfinite(number) ? static_cast<int>(std::floor(std::log10(number))) : 0;
+}
+
+// With an exponent that another number has, so that the two are read side by side: 0.4e-05 of 4.6e-05.
+std::string difference(double error, int exponent) {
+  if (error == 0) return "0";
+  if (!std::isfinite(error)) return fmt::format("{}", error);
+  const double mantissa = error * std::pow(10.0, -exponent);
+  if (mantissa < 0.001) return fmt::format("<0.001e{:+03}", exponent);
+  const int digits = mantissa < 0.01 ? 3 : mantissa < 0.1 ? 2 : mantissa < 10 ? 1 : 0;
+  return fmt::format("{:.{}f}e{:+03}", mantissa, digits, exponent);
+}
 
 // Text
 
@@ -38,15 +51,27 @@ std::string partition_text(const Verification& verification, const VerifiedKerne
 
 void add_rows(Table& table, const Verification& verification, const std::vector<VerifiedOutput>& outputs,
               const std::string& computed) {
-  for (const auto& output : outputs)
-    table.rows.push_back({output.array, computed, difference(output.error), difference(output.allowed),
+  for (const auto& output : outputs) {
+    const auto exponent =
+        exponent_of(std::isfinite(output.allowed) && output.allowed > 0 ? output.allowed : output.error);
+    table.rows.push_back({output.array, computed, difference(output.error, exponent),
+                          difference(output.allowed, exponent), share(output.error, output.allowed),
                           std::string(name(output.numbers)), sizes_text(verification.diagram, output.sizes),
                           output.right() ? "" : "WRONG"});
+  }
 }
 
 Table output_table(const Verification& verification) {
-  Table table{{{"output"}, {"computed"}, {"error", true}, {"allowed", true}, {"on numbers"}, {"with"}, {""}}, {}};
-  add_rows(table, verification, verification.outputs, "in its formats");
+  Table table{{{"output"},
+               {"computed"},
+               {"error", true},
+               {"allowed", true},
+               {"used", true},
+               {"on numbers"},
+               {"with", false, true},
+               {""}},
+              {}};
+  add_rows(table, verification, verification.outputs, "rounded");
   add_rows(table, verification, verification.exact, "exactly");
   return table;
 }

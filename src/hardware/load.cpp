@@ -166,6 +166,7 @@ void read_profile(Reader& reader, const Node& root) {
   reader.fields(root, "", "a profile",
                 {{"name", reader.text(hardware.name), true},
                  {"description", reader.text(hardware.description), true},
+                 {"aliases", reader.text(hardware.aliases)},
                  {"cuda_architecture", reader.text(hardware.cuda_architecture)},
                  {"parameters", names(reader, hardware.parameters)},
                  {"levels", done, true},

@@ -95,6 +95,7 @@ Json level_json(const Hardware& hardware) {
 
 std::string to_text(const Hardware& hardware) {
   std::string out = fmt::format("{}: {}\n", hardware.name, hardware.description);
+  if (!hardware.aliases.empty()) out += fmt::format("also called: {}\n", hardware.aliases);
   out += fmt::format("levels: {}\n", level_names(hardware));
   if (!hardware.cuda_architecture.empty()) out += fmt::format("cuda: {}\n", hardware.cuda_architecture);
   if (!hardware.figures.empty()) out += "\nnumbers\n" + align(figure_rows(hardware.figures));
@@ -108,6 +109,7 @@ std::string to_text(const Hardware& hardware) {
 
 std::string to_json(const Hardware& hardware) {
   Json json = {{"schema", "napkin.target/1"}, {"target", hardware.name}, {"description", hardware.description}};
+  json["aliases"] = hardware.aliases;
   json["cuda_architecture"] = hardware.cuda_architecture;
   json["levels"] = level_json(hardware);
   json["numbers"] = Json::array();

@@ -38,6 +38,22 @@ Diagnostic chained(const Token& sign) {
           .help = "write `a < b and b < c`"};
 }
 
+// Signs of other languages that are two of this one's.
+Diagnostic doubled(const Token& first, const Token& second) {
+  Span both = first.span;
+  both.end = second.span.end;
+  const bool power = first.text == "*";
+  return {.code = "E0105",
+          .message = fmt::format("`{0}{0}` is no sign of this language", first.text),
+          .span = both,
+          .help = power ? "a power is `a ^ b`, with a constant exponent"
+                        : "a quotient is `a / b`; of positions in an index it rounds down"};
+}
+
+bool is_doubled(const Token& first, const Token& second) {
+  return (first.text == "*" || first.text == "/") && second.text == first.text && second.span.begin == first.span.end;
+}
+
 struct Depth {
   explicit Depth(int& counter) : value(counter) { ++value; }
   ~Depth() { --value; }
@@ -69,6 +85,7 @@ ast::Expr ExpressionParser::binary(int least) {
     if (compared && strength == comparison_precedence) cursor_.fail(chained(sign));
     compared = strength == comparison_precedence;
     cursor_.next();
+    if (is_doubled(sign, cursor_.peek())) cursor_.fail(doubled(sign, cursor_.peek()));
     auto whole = make(ExprKind::binary, begin);
     whole.name = {std::string(sign.text), sign.span};
     whole.arguments.push_back(std::move(left));

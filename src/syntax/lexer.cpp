@@ -15,15 +15,31 @@ namespace {
 constexpr std::array<std::string_view, 21> signs = {"<=", ">=", "==", "!=", "(", ")", "[", "]", "{", "}", ",",
                                                     ":",  ";",  "=",  "<",  ">", "+", "-", "*", "/", "^"};
 
+// What is meant is a sign or a word of this language; or else there is none, and a help of its own says what to write.
 struct Meant {
-  std::string_view written, meant;
+  std::string_view written, meant, help = {};
 };
-constexpr std::array foreign = {Meant{"≤", "<="},       Meant{"≥", ">="},          Meant{"≠", "!="},
-                                Meant{"×", "*"},        Meant{"·", "*"},           Meant{"−", "-"},
-                                Meant{"–", "-"},        Meant{"÷", "/"},           Meant{"∞", "inf"},
-                                Meant{"√", "sqrt(..)"}, Meant{"Σ", "sum[..](..)"}, Meant{"∑", "sum[..](..)"},
-                                Meant{"&&", "and"},     Meant{"&", "and"},         Meant{"||", "or"},
-                                Meant{"|", "or"},       Meant{"!", "not"},         Meant{"@", "sum[..](..)"}};
+constexpr std::array foreign = {Meant{"≤", "<="},
+                                Meant{"≥", ">="},
+                                Meant{"≠", "!="},
+                                Meant{"×", "*"},
+                                Meant{"·", "*"},
+                                Meant{"−", "-"},
+                                Meant{"–", "-"},
+                                Meant{"÷", "/"},
+                                Meant{"∞", "inf"},
+                                Meant{"√", "", "write `sqrt(..)`"},
+                                Meant{"Σ", "", "write `sum[..](..)`"},
+                                Meant{"∑", "", "write `sum[..](..)`"},
+                                Meant{"&&", "and"},
+                                Meant{"&", "and"},
+                                Meant{"||", "or"},
+                                Meant{"|", "or"},
+                                Meant{"!", "not"},
+                                Meant{"@", "", "write the sum out: `C[i, j] = sum[k](A[i, k] * B[k, j])`"},
+                                Meant{"%", "",
+                                      "there is no remainder: give the axis an outer and an inner part, `axis o` "
+                                      "and `axis i`, and read `A[64 * o + i]`, where `i` is the remainder"}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -146,14 +162,13 @@ class Lexer {
   // One message for a run of characters that mean nothing.
   void unexpected() {
     const auto rest = text_.substr(at_);
-    for (const auto& [written, meant] : foreign) {
+    for (const auto& [written, meant, help] : foreign) {
       if (!rest.starts_with(written)) continue;
       error("E0102", fmt::format("unexpected character `{}`", written), span(at_, at_ + written.size()),
-            fmt::format("write `{}`", meant));
-      const bool word = is_letter(meant.front());
-      const bool exact = meant.find('(') == std::string_view::npos;
-      push(!exact ? TokenKind::bad : word ? TokenKind::name : TokenKind::sign, at_ + written.size());
-      if (exact) result_.tokens.back().text = meant;
+            help.empty() ? fmt::format("write `{}`", meant) : std::string(help));
+      const bool word = !meant.empty() && is_letter(meant.front());
+      push(meant.empty() ? TokenKind::bad : word ? TokenKind::name : TokenKind::sign, at_ + written.size());
+      if (!meant.empty()) result_.tokens.back().text = meant;
       return;
     }
     const bool foreign_letter = static_cast<unsigned char>(text_[at_]) >= 0x80;

@@ -213,6 +213,7 @@ TEST_CASE("explain prints the section of every code", "[cli]") {
     CHECK(has(ran.out, "```"));
   }
   CHECK(run_cli({"explain", "e0303"}).out == run_cli({"explain", "E0303"}).out);
+  CHECK(run_cli({"explain", "w0224"}).out == run_cli({"explain", "W0224"}).out);
 }
 
 TEST_CASE("targets lists the profiles and shows one", "[cli]") {
@@ -256,6 +257,43 @@ TEST_CASE("completion scripts are sound where their shells are at hand", "[cli]"
     const auto present = "command -v " + shell + " >/dev/null 2>&1";
     if (std::system(present.c_str()) == 0) CHECK(std::system((shell + " -n " + path).c_str()) == 0);
   }
+}
+
+TEST_CASE("a target that is no whole name is told, and the name of a profile is not", "[cli]") {
+  const auto told = [&](const std::string& target, const std::vector<std::string>& more) {
+    std::vector<std::string> args{"analyze", attention, "--target", target, "--set", "q=128", "--set", "x=128"};
+    args.insert(args.end(), more.begin(), more.end());
+    const auto ran = run_cli(args);
+    CHECK(ran.code == exit_done);
+    return ran.err;
+  };
+  CHECK(told("H100", {}) == "note: target H100 is h100-sxm5\n");
+  CHECK(told("v100", {}) == "note: target v100 is v100-sxm2\n");
+  CHECK(told("H100", {"--quiet"}) == "");
+  CHECK(told("h100-sxm5", {}) == "");
+}
+
+TEST_CASE("verify prints what an error is and may be with one exponent", "[cli]") {
+  const auto ran = run_cli({"verify", example("matmul"), "--target", "h100-sxm5"});
+  CHECK(ran.code == exit_done);
+  std::istringstream lines(ran.out);
+  int rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  C ")) continue;
+    std::istringstream words(line);
+    std::string word, error, allowed;
+    while (words >> word)
+      if (word[0] == '0' || word.find('e', 1) != std::string::npos) {
+        if (word.find_first_not_of("0123456789.e+-<") != std::string::npos) continue;
+        (error.empty() ? error : allowed) = word;
+        if (!allowed.empty()) break;
+      }
+    CAPTURE(line);
+    REQUIRE(allowed.find('e') != std::string::npos);
+    if (error != "0") CHECK(error.substr(error.find('e')) == allowed.substr(allowed.find('e')));
+    ++rows;
+  }
+  CHECK(rows == 2);
 }
 
 TEST_CASE("colour only where it is asked for or seen", "[cli]") {

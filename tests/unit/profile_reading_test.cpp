@@ -248,9 +248,34 @@ TEST_CASE("targets are found by name, unique beginning or path", "[hardware]") {
   const auto found = [&](const std::string& name) { return find_profile(name, nowhere, diagnostics).value(); };
   CHECK(found("h100-sxm5") == profile_path("h100-sxm5"));
   CHECK(found("v100") == profile_path("v100-sxm2"));
+  CHECK(found("V100") == profile_path("v100-sxm2"));
+  CHECK(found("H100-SXM5") == profile_path("h100-sxm5"));
+  CHECK(found("H100") == profile_path("h100-sxm5"));  // its alias
+  CHECK(found("h100") == profile_path("h100-sxm5"));
+  CHECK(found("A100") == profile_path("a100-sxm4-80"));
   CHECK(found("./mine.yaml") == "./mine.yaml");
   CHECK(found("mine.yaml") == "mine.yaml");
   CHECK(diagnostics.size() == 0);
+}
+
+TEST_CASE("a machine's fingerprint is of its numbers, in any order, and of no word about them", "[hardware]") {
+  const auto hash = [](const std::string& text, const Settings& settings = {}) {
+    const auto loaded = load_text(text, settings);
+    REQUIRE(loaded.text == "");
+    return fingerprint(loaded.hardware);
+  };
+  auto words = good;
+  words.replace(words.find("a machine for these tests"), 25, "another description of it");
+  CHECK(hash(words + "\n# a comment\n") == hash(good));
+  CHECK(hash(good, {{"levels.smem.capacity", "1 KiB"}}) != hash(good));
+  const auto shipped = read_machine("h100-sxm5");
+  CHECK(fingerprint(shipped) == fingerprint(read_machine("h100-sxm5")));
+  CHECK(fingerprint(shipped) != fingerprint(read_machine("h200-sxm")));
+  auto moved = shipped;
+  std::reverse(moved.figures.begin(), moved.figures.end());
+  CHECK(fingerprint(moved) == fingerprint(shipped));
+  moved.figures[3].value += 1;
+  CHECK(fingerprint(moved) != fingerprint(shipped));
 }
 
 TEST_CASE("an unknown target gets the nearest name, an ambiguous one all that it could be", "[hardware][diagnostics]") {
@@ -260,8 +285,8 @@ TEST_CASE("an unknown target gets the nearest name, an ambiguous one all that it
     REQUIRE(diagnostics.size() == 1);
     return diagnostics.sorted()[0];
   };
-  CHECK(refused("h100").code == "E0419");
-  CHECK(refused("h100").message == "target `h100` could be any of h100-pcie, h100-sxm5, h100-sxm5-x8");
+  CHECK(refused("h10").code == "E0419");
+  CHECK(refused("H10").message == "target `H10` could be any of h100-pcie, h100-sxm5, h100-sxm5-x8");
   CHECK(refused("rtx5090").code == "E0418");
   CHECK(refused("rtx5090").help == "did you mean `rtx3090`?");
   CHECK(refused("").code == "E0418");
@@ -324,4 +349,23 @@ TEST_CASE("a folder of one's own comes before the shipped profiles", "[hardware]
   CHECK(std::count(names.begin(), names.end(), "toy") == 1);
   CHECK(std::count(names.begin(), names.end(), "notes") == 0);
   CHECK_FALSE(find_profile("abacus", nowhere, diagnostics));
+}
+
+TEST_CASE("an alias is the profile's own, goes before a beginning, and of two profiles is ambiguous", "[hardware]") {
+  const auto folder = std::filesystem::temp_directory_path() / "napkin-own-aliases";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "abacus.yaml") << "aliases: beads H200\n" << good;
+  std::ofstream(folder / "broken.yaml") << "aliases: [beads\n";
+  setenv("NAPKIN_PROFILES", folder.c_str(), 1);
+  Diagnostics diagnostics;
+  const auto beads = find_profile("Beads", nowhere, diagnostics), taken = find_profile("h200", nowhere, diagnostics);
+  CHECK(diagnostics.size() == 0);
+  std::ofstream(folder / "slide-rule.yaml") << "aliases: beads\n" << good;
+  const auto two = find_profile("beads", nowhere, diagnostics);
+  unsetenv("NAPKIN_PROFILES");
+  std::filesystem::remove_all(folder);
+  CHECK(beads == (folder / "abacus.yaml").string());
+  CHECK(taken == beads);
+  CHECK_FALSE(two);
+  CHECK(diagnostics.sorted().at(0).message == "target `beads` could be any of abacus, slide-rule");
 }

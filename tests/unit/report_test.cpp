@@ -109,62 +109,120 @@ TEST_CASE("colour adds bold headings and nothing else", "[report]") {
 namespace {
 
 Baseline some_baseline() {
-  Baseline baseline{"attention", {{"q", 4096}}, {}};
-  baseline.row = {"flash2",
-                  "h100-sxm5",
-                  {{"time", 25e-6},
-                   {"ideal_time", 20e-6},
-                   {"energy", std::nullopt},
-                   {"gmem.transfer_bytes", 3e7},
-                   {"smem.memory_bytes", 98304.0}},
-                  {{"gmem.K", 2e7}, {"gmem.Q", 1e7}},
-                  true,
-                  ""};
+  Baseline baseline;
+  baseline.basis = {"attention",
+                    {{"q", 4096}, {"x", 4096}},
+                    {{"Q", "f16"}, {"K", "f16"}},
+                    {{"O", "f16"}},
+                    "00ff00ff00ff00ff",
+                    "h100-sxm5",
+                    "0123456789abcdef",
+                    "machine",
+                    "time",
+                    "time"};
+  auto& row = baseline.row;
+  row.partition = "flash2";
+  row.target = "h100-sxm5";
+  row.metrics = {{"time", 25e-6},
+                 {"ideal_time", 20e-6},
+                 {"energy", std::nullopt},
+                 {"gmem.transfer_bytes", 3e7},
+                 {"smem.memory_bytes", 98304.0}};
+  row.parts = {{"time", {{"units at their best", 20e-6}, {"cores idle in the last wave", 5e-6}}},
+               {"gmem.transfer_bytes", {{"K", 2e7}, {"Q", 1e7}}}};
+  row.bound = "tensor";
+  row.launch = "132 blocks on 132 cores";
   return baseline;
+}
+
+std::string words_of(const std::vector<Difference>& all) {
+  std::string words;
+  for (const auto& one : all) words += one.what + ": " + one.words + "\n";
+  return words;
 }
 
 }  // namespace
 
-TEST_CASE("a baseline is read as it was written", "[report]") {
-  const auto written = some_baseline();
+TEST_CASE("a baseline is read as it was written", "[report][gate]") {
+  auto other = some_baseline();
+  other.basis.metric = "energy";
+  const Baselines written{"1.2.3", {some_baseline(), other}};
   std::string why;
-  const auto read = parse_baseline(print(written), why);
+  const auto read = parse_baselines(print(written), why);
   REQUIRE(read);
-  CHECK(read->diagram == written.diagram);
-  CHECK(read->sizes == written.sizes);
-  CHECK(read->row.partition == written.row.partition);
-  CHECK(read->row.target == written.row.target);
-  CHECK(read->row.metrics == written.row.metrics);
-  CHECK(read->row.arrays == written.row.arrays);
+  CHECK(read->version == "1.2.3");
+  REQUIRE(read->all.size() == 2);
+  CHECK(differences(read->all[0].basis, some_baseline().basis).empty());
+  CHECK(read->all[0].basis.text == some_baseline().basis.text);
+  CHECK(read->all[1].basis.metric == "energy");
+  CHECK(read->all[0].row.metrics == some_baseline().row.metrics);
+  CHECK(read->all[0].row.parts == some_baseline().row.parts);
   CHECK(print(*read) == print(written));
 }
 
-TEST_CASE("what is no baseline is refused with the reason", "[report]") {
+TEST_CASE("what is no baseline is refused with the reason", "[report][gate]") {
   std::string why;
   for (const std::string text :
-       {"", "{", "[1]", "null", "{}", R"({"schema": "napkin.baseline/2"})", R"({"schema": 3})",
-        R"({"schema": "napkin.baseline/1"})", R"({"schema": "napkin.baseline/1", "diagram": 1})",
-        R"({"schema": "napkin.baseline/1", "diagram": "a", "sizes": {"q": "x"}})"}) {
+       {"", "{", "[1]", "null", "{}", R"({"schema": "napkin.baseline/3"})", R"({"schema": 3})",
+        R"({"schema": "napkin.baseline/2"})", R"({"schema": "napkin.baseline/2", "version": 1})",
+        R"({"schema": "napkin.baseline/2", "version": "1", "baselines": 3})",
+        R"({"schema": "napkin.baseline/2", "version": "1", "baselines": [{"of": {"diagram": "a"}}]})"}) {
     CAPTURE(text);
     why.clear();
-    CHECK(!parse_baseline(text, why));
+    CHECK(!parse_baselines(text, why));
     CHECK(!why.empty());
   }
+  CHECK(!parse_baselines(R"({"schema": "napkin.baseline/1", "diagram": "a"})", why));
+  CHECK(why.find("an older napkin wrote it") != std::string::npos);
 }
 
-TEST_CASE("changes name the arrays behind them", "[report]") {
+TEST_CASE("two bases differ in what --accept names", "[report][gate]") {
+  const auto before = some_baseline().basis;
+  const auto differ = [&](auto change) {
+    auto now = before;
+    change(now);
+    return words_of(differences(before, now));
+  };
+  CHECK(differ([](Basis&) {}) == "");
+  CHECK(differ([](Basis& now) { now.text = "another"; }) == "");
+  CHECK(differ([](Basis& now) { now.sizes[0].second = 2048; }) == "sizes: q is 2048, and 4096 in the baseline\n");
+  CHECK(differ([](Basis& now) { now.sizes.pop_back(); }) == "sizes: x is only in the baseline\n");
+  CHECK(differ([](Basis& now) { now.sizes.emplace_back("d", 1); }) == "sizes: d is not in the baseline\n");
+  CHECK(differ([](Basis& now) { now.inputs[1].second = "f32"; }) == "types: K is f32, and f16 in the baseline\n");
+  CHECK(differ([](Basis& now) { now.inputs.emplace_back("bias", "f32"); }) == "");
+  CHECK(differ([](Basis& now) { now.outputs[0].first = "P"; }) ==
+        "types: P is not in the baseline; O is only in the baseline\n");
+  CHECK(differ([](Basis& now) { now.target = "h200-sxm"; }) ==
+        "target: the target is h200-sxm, and h100-sxm5 in the baseline\n");
+  CHECK(differ([](Basis& now) { now.numbers = "0"; }) == "target: h100-sxm5 has other numbers than in the baseline\n");
+  CHECK(differ([](Basis& now) { now.model = "ideal"; }) == "model: the model is ideal, and machine in the baseline\n");
+  CHECK(differ([](Basis& now) { now.objective = "energy"; }) ==
+        "objective: the objective is energy, and time in the baseline\n");
+  CHECK(differ([](Basis& now) { now.metric = "energy"; }) ==
+        "metric: the metric is energy, and time in the baseline\n");
+}
+
+TEST_CASE("changes name what explains them, and nothing that moved the other way or little", "[report][gate]") {
   const auto before = some_baseline().row;
   auto after = before;
   after.metrics[0].second = 30e-6;
+  after.parts[0].second = {
+      {"units at their best", 18e-6}, {"cores idle in the last wave", 11.7e-6}, {"the launch", 3e-7}};
   after.metrics[3].second = 5e7;
-  after.arrays[0].second = 4e7;
+  after.parts[1].second = {{"K", 4.05e7}, {"Q", 0.5e7}, {"M", 0.45e7}};
+  after.bound = "transfers from gmem to smem";
+  after.launch = "133 blocks on 132 cores";
   const auto found = changes(before, after);
   REQUIRE(found.size() == 2);
   CHECK(found[0].metric == "time");
+  CHECK(found[0].because ==
+        std::vector<std::string>{"cores idle in the last wave: 5.00 us -> 11.7 us",
+                                 "bound by transfers from gmem to smem, before tensor",
+                                 "launch: 133 blocks on 132 cores, before 132 blocks on 132 cores"});
   CHECK(found[1].metric == "gmem.transfer_bytes");
   CHECK(found[1].before == 3e7);
   CHECK(found[1].after == 5e7);
-  CHECK(found[1].because == std::vector<std::string>{"gmem.K: 20.0 MB -> 40.0 MB"});
+  CHECK(found[1].because == std::vector<std::string>{"K: 20.0 MB -> 40.5 MB", "M: 0 B -> 4.50 MB"});
 }
 
 TEST_CASE("a plan's power stands beside what the machine may draw", "[report]") {

@@ -300,7 +300,7 @@ TEST_CASE("a report says on which numbers and at which sizes", "[verify]") {
   const auto text = print(verification, Format::text, false);
   CAPTURE(text);
   CHECK(has(text, std::string(name(verification.outputs[0].numbers))));
-  CHECK(has(text, "in its formats"));
+  CHECK(has(text, "rounded"));
   CHECK(has(text, "exactly"));
   const auto json = nlohmann::json::parse(print(verification, Format::json, false));
   CHECK(json["outputs"][0]["numbers"] == std::string(name(verification.outputs[0].numbers)));
