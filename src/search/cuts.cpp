@@ -47,6 +47,15 @@ Readers readers_of(const Diagram& diagram) {
   return all;
 }
 
+// Of some statements alone: what the others read of them is an output, what they read of the others an input.
+Readers among(Readers all, const Statements& of) {
+  each(all.needed & ~of, [&](std::size_t i) { all.outputs |= all.reads[i] & of; });
+  for (auto* relation : {&all.reads, &all.readers})
+    for (std::size_t i = 0; i < relation->size(); ++i) (*relation)[i] = of[i] ? (*relation)[i] & of : Statements{};
+  all.needed &= of, all.outputs &= of, all.recomputable &= of;
+  return all;
+}
+
 // The statements without the recomputed ones, and what passes through those.
 class Contracted {
  public:
@@ -173,9 +182,11 @@ bool draw(const Contracted& kept, bool recomputes, std::size_t most, Drawing& dr
 
 }  // namespace
 
-std::optional<Cuts> every_cut(const Diagram& diagram, std::size_t most) {
+Statements needed_statements(const Diagram& diagram) { return readers_of(diagram).needed; }
+
+std::optional<Cuts> every_cut(const Diagram& diagram, const Statements& of, std::size_t most) {
   constexpr std::size_t most_recomputed = 8;
-  const auto readers = readers_of(diagram);
+  const auto readers = among(readers_of(diagram), of);
   const auto recomputed = recomputable(readers);
   if (recomputed.count() > most_recomputed) return std::nullopt;
   Drawing drawing;

@@ -31,12 +31,18 @@ struct Cuts {
   std::size_t places = 0;
 };
 
-// Every partition of the statements into kernels that do not wait for each other in a circle; a statement that may
+// What its outputs need.
+Statements needed_statements(const Diagram&);
+// Every partition of these statements into kernels that do not wait for each other in a circle; a statement that may
 // be recomputed and that several others read may instead be computed again by each kernel that needs it. What nothing
 // needs is left out. None where there are more than `most` steps.
-std::optional<Cuts> every_cut(const Diagram&, std::size_t most);
+std::optional<Cuts> every_cut(const Diagram&, const Statements& of, std::size_t most);
 // Only the steps in order, of few enough statements each that there are at most some thousand.
 Cuts cuts_in_order(const Diagram&);
+
+// The statements in runs of at most `most`, in the order of the file: cut where the arrays that cross have the fewest
+// bytes together, then into the fewest runs, then into the most even ones, so that layers stay whole.
+std::vector<Statements> runs_of(const Diagram&, std::size_t most);
 
 // A statement each of whose reductions either contracts nothing (one of the arrays that it reads or its own result has
 // every position that it works through) or gives more than it takes (its accesses have fewer positions than the

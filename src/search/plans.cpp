@@ -12,17 +12,22 @@
 #include "diagram/checked.hpp"
 #include "search/divided.hpp"
 #include "search/kernels.hpp"
+#include "search/likeness.hpp"
 #include "search/prices.hpp"
 #include "search/saved.hpp"
 
 namespace napkin {
 namespace {
 
-constexpr std::size_t most_statements = 16;  // beyond, only kernels that stand side by side in the file are searched
+// Of longer diagrams every cut is searched of runs of so many, and of the whole those in order.
+constexpr std::size_t most_statements = 16;
 constexpr std::size_t most_steps = 20'000;
-constexpr std::int64_t most_searched = 1000;  // kernels
-// Partitions of all kernels together, some seconds; of diagrams that are not searched to the end anyway, one.
+// Kernels, and partitions of all of them together, some seconds; of cuts in order, which are not searched to the end
+// anyway, one.
 constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
+struct Most {
+  std::int64_t kernels = 1000, partitions = most_of_a_cut;
+};
 constexpr std::int64_t alone_patience = 5'000;  // partitions of a statement alone, to have something to compare with
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
@@ -45,12 +50,27 @@ bool beats(const Ranking& now, const Ranking& before) {
   return now.leaders.best().front() < before.leaders.best().front();
 }
 
+// A plan of some statements, what it costs, and what none of them can cost less than.
+struct Planned {
+  FoundPlan found;
+  Price price, least;
+  std::size_t statements = 0;
+};
+
 class Plans {
  public:
-  Plans(const Diagram& diagram, const Hardware& hardware, const Goal& goal)
-      : diagram_(diagram), hardware_(hardware), goal_(goal), least_(diagram, hardware, goal) {}
+  // Of these statements of the diagram; looks up what was searched before, and adds to it.
+  Plans(const Diagram& diagram, const Statements& of, Most most, const Hardware& hardware, const Goal& goal,
+        Searched& searched)
+      : diagram_(diagram),
+        of_(of),
+        hardware_(hardware),
+        goal_(goal),
+        most_(most),
+        known_(searched),
+        least_(diagram, hardware, goal) {}
 
-  FoundPlan run() {
+  Planned run() {
     draw();
     patience_ = alone_patience;
     for (const auto& step : cuts_.steps)
@@ -60,14 +80,14 @@ class Plans {
       patience_ *= more_patience;
       for (auto& priced : prices_) priced.taken = priced.least;
     }
-    return found(cheapest(&Priced::most));
+    return {found(cheapest(&Priced::most)), from_nothing(&Priced::most, false).back(), least_of_all(), of_.count()};
   }
 
  private:
   void draw() {
-    auto every = every_cut(diagram_, most_steps);
+    auto every = every_cut(diagram_, of_, most_steps);
     every_ = every.has_value();
-    exact_ = every_ && diagram_.statements.size() <= most_statements;
+    exact_ = every_ && of_.count() <= most_statements;
     cuts_ = every ? std::move(*every) : cuts_in_order(diagram_);
     for (const auto& cut : cuts_.cuts) prices_.push_back({least_.of(cut)});
   }
@@ -81,8 +101,8 @@ class Plans {
       const auto next = std::ranges::find_if(
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
-      const auto left = (exact_ ? most_of_a_cut : most_in_order) - evaluated_;
-      if (searched_ >= most_searched || patience_ > left || goal_.stop.stop_requested()) return false;
+      const auto left = (exact_ ? most_.partitions : std::min(most_.partitions, most_in_order)) - evaluated_;
+      if (searched_ >= most_.kernels || patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
@@ -144,13 +164,12 @@ class Plans {
     return make_space(std::move(derivation), hardware_, goal_);
   }
   void search_cut(std::size_t cut, const Price& allowed) {
-    const auto known = given_up_.find(cut);
-    const auto space = known == given_up_.end() ? this->space(cuts_.cuts[cut]) : known->second;
-    Leaders leaders(1, space.first);
-    if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto& priced = prices_[cut];
-    auto ranking = rank(space, goal_, std::move(leaders), false, budget(priced.patience));
-    ++searched_;
+    auto alike = likeness(diagram_, cuts_.cuts[cut]);
+    std::optional<Ranking> before;
+    if (goal_.fixed.splits.empty()) before = known_.find(alike, patience_, allowed);
+    auto ranking = before ? std::move(*before) : searched(cut, allowed);
+    if (!before) known_.keep(std::move(alike), ranking, patience_, allowed);
     evaluated_ += ranking.tally.evaluated;
     priced.patience = patience_;
     if (priced.ranking && !beats(ranking, *priced.ranking)) ranking.leaders = priced.ranking->leaders;
@@ -159,7 +178,16 @@ class Plans {
     priced.least = std::min(priced.most, std::max(priced.least, left));
     priced.taken = priced.most;
     priced.ranking = std::move(ranking);
-    if (!priced.settled()) given_up_.insert_or_assign(cut, space);
+  }
+  Ranking searched(std::size_t cut, const Price& allowed) {
+    const auto known = given_up_.find(cut);
+    const auto space = known == given_up_.end() ? this->space(cuts_.cuts[cut]) : known->second;
+    Leaders leaders(1, space.first);
+    if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
+    auto ranking = rank(space, goal_, std::move(leaders), false, budget(prices_[cut].patience));
+    ++searched_;
+    if (!ranking.tally.finished) given_up_.insert_or_assign(cut, space);
+    return ranking;
   }
 
   // A kernel that was searched before with the same kind of climbs is not climbed again.
@@ -240,8 +268,11 @@ class Plans {
   }
 
   const Diagram& diagram_;
+  Statements of_;
   const Hardware& hardware_;
   const Goal& goal_;
+  Most most_;
+  Searched& known_;
   LeastPrices least_;
   Cuts cuts_;
   bool every_ = false;                     // legal step is in cuts_
@@ -251,10 +282,70 @@ class Plans {
   std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
 };
 
+// The plans of runs one after another.
+class Joined {
+ public:
+  void add(Planned run) {
+    auto& found = run.found;
+    for (auto& one : found.saved) one.kernel += all_.found.kernels.size(), all_.found.saved.push_back(std::move(one));
+    compare(found, run.statements);
+    std::ranges::move(found.cost.kernels, std::back_inserter(costs_));
+    std::ranges::move(found.kernels, std::back_inserter(all_.found.kernels));
+    std::ranges::move(found.plan.kernels, std::back_inserter(all_.found.plan.kernels));
+    all_.found.candidates = saturating_add(all_.found.candidates, found.candidates);
+    all_.found.evaluated += found.evaluated, all_.found.cuts += found.cuts;
+    all_.found.space = "runs of statements in the order of the file, and of each " + found.space;
+    all_.price = all_.price + run.price;
+  }
+  std::int64_t evaluated() const { return all_.found.evaluated; }
+  Planned take() {
+    all_.found.cost = total(std::move(costs_));
+    if (comparable_ && any_fused_) all_.found.apart = total(std::move(apart_));
+    if (!all_.found.apart) all_.found.saved.clear();
+    return std::move(all_);
+  }
+
+ private:
+  // A run that fuses nothing is its statements apart.
+  void compare(const FoundPlan& found, std::size_t statements) {
+    const bool fused = found.plan.kernels.size() != statements;
+    any_fused_ = any_fused_ || fused;
+    comparable_ = comparable_ && (!fused || found.apart);
+    const auto& apart = found.apart ? found.apart->kernels : found.cost.kernels;
+    apart_.insert(apart_.end(), apart.begin(), apart.end());
+  }
+
+  Planned all_;
+  std::vector<KernelCost> costs_, apart_;
+  bool any_fused_ = false, comparable_ = true;
+};
+
+Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware, const Goal& goal,
+                Searched& searched) {
+  constexpr std::int64_t fewest = 500'000;  // partitions of a run; the runs share the others
+  Joined joined;
+  for (const auto& run : runs) {
+    const Most most{.partitions = std::max(fewest, most_of_a_cut - joined.evaluated())};
+    joined.add(Plans(diagram, run, most, hardware, goal, searched).run());
+  }
+  return joined.take();
+}
+
+// A long diagram as a whole, in the order of its statements, and in runs of every cut: whichever plan costs less.
 FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  auto found = Plans(diagram, hardware, goal).run();
-  found.diagram = diagram;
-  return found;
+  Searched searched;
+  const auto runs = runs_of(diagram, most_statements);
+  std::optional<Planned> apart;
+  if (runs.size() > 1) apart = in_runs(diagram, runs, hardware, goal, searched);
+  const Most most = apart ? Most{100, 250'000} : Most{};  // runs have found what most kernels cost
+  auto whole = Plans(diagram, needed_statements(diagram), most, hardware, goal, searched).run();
+  if (apart && apart->price < whole.price) {
+    const auto part = goal.objective == Objective::transfers ? &Price::transfers : &Price::objective;
+    apart->found.gap = std::max(0.0, 1 - whole.least.*part / (apart->price.*part));
+    whole = std::move(*apart);
+  }
+  whole.found.diagram = diagram;
+  return std::move(whole.found);
 }
 
 // Where nothing fits: with every sweep a statement, if that fits.
