@@ -21,6 +21,7 @@ struct Goal {
   Model model = Model::machine;
   std::size_t top = 1;  // how many of the best to keep
   bool divide = true;   // streamed axes among cores that would stand idle
+  double patience = 1;  // how many times as many partitions a search looks at before it gives up
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
   // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
   Partition fixed;

@@ -54,6 +54,8 @@ const Row rows[] = {
     {plan, "--objective", "WHAT", "what the search minimises", "time transfers energy", &Options::objective},
     {plan, "--model", "MODEL", "machine, or ideal: the paper's, levels with capacity and bandwidth alone",
      "machine ideal", &Options::model},
+    {plan, "--patience", "N", "look at N times as many partitions before giving up; 1 takes seconds at most", "",
+     &Options::patience},
     {ranked, "--top", "N", "how many of the best partitions to show", "", &Options::top},
     {ranked, "--timings", "", "say how long the search took (output then differs from run to run)", "",
      &Options::timings},

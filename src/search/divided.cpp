@@ -136,7 +136,7 @@ class Division {
     std::vector<Trial> trials;
     double best = seconds;
     for (const auto& parts : all_parts(run)) {
-      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), trial_budget);
+      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), patient(trial_budget, goal_));
       if (!trial) continue;
       best = std::min(best, trial->seconds());
       trials.push_back(std::move(*trial));
@@ -145,7 +145,7 @@ class Division {
     if (trials.size() > 4) trials.erase(trials.begin() + 4, trials.end());
     for (auto& trial : trials) {
       if (trial.finished() || trial.seconds() > best * near) continue;
-      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), patience);
+      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), patient(patience, goal_));
       if (again) trial = std::move(*again), best = std::min(best, trial.seconds());
     }
     const auto found = std::ranges::min_element(trials, {}, &Trial::seconds);

@@ -101,8 +101,9 @@ class Plans {
       const auto next = std::ranges::find_if(
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
-      const auto left = (exact_ ? most_.partitions : std::min(most_.partitions, most_in_order)) - evaluated_;
-      if (searched_ >= most_.kernels || patience_ > left || goal_.stop.stop_requested()) return false;
+      const auto most = exact_ ? most_.partitions : std::min(most_.partitions, most_in_order);
+      const auto left = patient(most, goal_) - evaluated_;
+      if (searched_ >= patient(most_.kernels, goal_) || patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
@@ -219,7 +220,7 @@ class Plans {
   }
   Found kernel(std::size_t cut) const {
     const auto space = this->space(cuts_.cuts[cut]);
-    return goal_.top > 1 ? napkin::found(space, goal_, rank, most_of_a_cut)
+    return goal_.top > 1 ? napkin::found(space, goal_, rank, patient(most_of_a_cut, goal_))
                          : napkin::found(space, goal_, *prices_[cut].ranking);
   }
   // To say by how much it does not fit.
@@ -229,7 +230,7 @@ class Plans {
       if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
     for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
       all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
-    return napkin::found(space(all), goal_, rank, most_of_a_cut);
+    return napkin::found(space(all), goal_, rank, patient(most_of_a_cut, goal_));
   }
   std::string words() const {
     const std::string legal =

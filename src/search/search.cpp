@@ -84,7 +84,7 @@ Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, Budget
 }
 
 Found search(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
-  return found(make_space(std::move(derivation), hardware, goal), goal, rank, patience);
+  return found(make_space(std::move(derivation), hardware, goal), goal, rank, patient(patience, goal));
 }
 
 }  // namespace napkin
