@@ -47,7 +47,7 @@ TEST_CASE("kernels that compute the same on other arrays are alike, and others a
     for (auto i = first; i < first + count; ++i) made.computed.set(i), made.saved[i] = all || i + 1 == first + count;
     return made;
   };
-  const auto text = [&](const Cut& cut) { return likeness(diagram, cut).text; };
+  const auto text = [&](const Cut& each) { return likeness(diagram, each).text; };
   CHECK(text(cut(0, 7)) == text(cut(7, 7)));
   CHECK(text(cut(1, 2)) == text(cut(8, 2)));
   CHECK(text(cut(1, 2)) != text(cut(8, 2, true)));  // more is saved
