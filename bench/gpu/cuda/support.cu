@@ -91,6 +91,17 @@ int support_finish() {
 // An error that a call left behind, and which the next caller would take for its own.
 int support_left_behind() { return cudaGetLastError(); }
 
+// Whether two arrays are the same to the last bit: how many bytes are not.
+long long support_differ(const void* a, const void* b, long long bytes) {
+  std::vector<unsigned char> one((size_t)bytes), other((size_t)bytes);
+  if (cudaMemcpy(one.data(), a, (size_t)bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return -1;
+  if (cudaMemcpy(other.data(), b, (size_t)bytes, cudaMemcpyDeviceToHost) != cudaSuccess) return -1;
+  long long found = 0;
+  if (std::memcmp(one.data(), other.data(), (size_t)bytes) == 0) return 0;
+  for (size_t i = 0; i < one.size(); ++i) found += one[i] != other[i];
+  return found;
+}
+
 // How many bytes of a guard are no longer what they were.
 long long support_changed(const void* at, int byte, long long bytes) {
   std::vector<unsigned char> host((size_t)bytes);
