@@ -40,7 +40,8 @@ class Builder:
                 shutil.copy(file, self.folder)
 
     def command(self, source, debug, library):
-        words = [self.nvcc, f"-arch={self.architecture}", "-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC",
+        generate = f"arch={self.architecture.replace('sm_', 'compute_')},code={self.architecture}"  # and for no other
+        words = [self.nvcc, "-gencode", generate, "-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC",
                  "-I", str(self.pack / "cuda"), str(source), "-o", str(library)]
         words += ["-DNAPKIN_DEBUG"] if debug else []
         return words + (["-cudart", "shared", "-Xlinker", "-rpath=$ORIGIN"] if self.runtime else [])

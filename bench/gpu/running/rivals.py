@@ -19,24 +19,24 @@ AHEAD, WARM_UP, LAUNCHES, MOST_SETS = 50_000_000, 3, 30, 8
 NAMES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 
 
-def sdpa(torch, backend, causal, shape):
+def sdpa(torch, backend, causal):
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     def call(q, k, v):
         q, k, v = (one.flatten(1, -3) for one in (q, k, v))
         more = {"enable_gqa": True} if q.shape[1] != k.shape[1] else {}
         with sdpa_kernel(getattr(SDPBackend, backend)):
-            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, **more).view(shape)
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, **more)
 
     return call
 
 
-def attention(torch, causal, shape, only):
+def attention(torch, causal, only):
     if only == "triton":
         from triton_attention import forward
         return {"triton": lambda: lambda q, k, v: forward(q, k, v, causal)}
     backends = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}
-    return {name: (lambda backend=backend: sdpa(torch, backend, causal, shape)) for name, backend in backends.items()}
+    return {name: (lambda backend=backend: sdpa(torch, backend, causal)) for name, backend in backends.items()}
 
 
 def scaled(torch):
@@ -51,10 +51,10 @@ def row_function(torch, kind):
             "rmsnorm": lambda x, g: norm.rms_norm(x, x.shape[1:], g, EPSILON)}[kind]
 
 
-def columns(torch, kind, shape, only):
+def columns(torch, kind, only):
     """Who computes it as well: name -> what makes a function of the inputs."""
     if kind in ("attention", "causal", "grouped"):
-        return attention(torch, kind == "causal", shape, only)
+        return attention(torch, kind == "causal", only)
     if kind == "product":
         return {"cublas": lambda: torch.matmul}
     if kind == "product8":
@@ -121,7 +121,7 @@ def ours(torch, job, sizes):
 
 def off(got, right):
     """All of one result against all of another, by norm."""
-    difference = (got.float() - right.float()).norm() / right.float().norm()
+    difference = (got.float().reshape(right.shape) - right.float()).norm() / right.float().norm()
     return float(difference)
 
 
@@ -141,7 +141,7 @@ def measure(torch, job):
     exact = kernel(*sets[0]).clone()
     torch.cuda.synchronize()
     found = {"napkin": column(torch, lambda: kernel, sets, exact, job["load_s"])} if not job.get("only") else {}
-    for name, make in columns(torch, source["rival"], exact.shape, job.get("only")).items():
+    for name, make in columns(torch, source["rival"], job.get("only")).items():
         found[name] = column(torch, make, sets, exact, job["load_s"])
     return found
 

@@ -206,7 +206,8 @@ class Session:
     def take_rival(self, line, taken):
         if line.startswith('{"rival"'):
             one = json.loads(line)
-            name = taken[one["rival"]] = one.pop("rival")
+            name = one.pop("rival")
+            taken[name] = one
             for column in one["columns"].values():
                 if "window" in column:
                     column["clocks"] = self.sampler.window(*column["window"])
