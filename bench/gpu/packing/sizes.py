@@ -1,4 +1,6 @@
 """Sizes at which a kernel is run: those it was planned for, small ones, ragged ones, and rows that no vector divides."""
+import math
+
 BYTES = {"f64": 8, "f32": 4, "tf32": 4, "i32": 4, "f16": 2, "bf16": 2}
 
 
@@ -46,6 +48,11 @@ def ragged(diagram, small, limits, odd):
         elif limits.get(axis) is not None and odd and size >= 16:
             sizes[axis] = size - 3
     return {axis: sizes[axis] for axis in plain_axes(diagram)}
+
+
+def bytes_once(arrays, sizes):
+    """Inputs and outputs, each once."""
+    return sum(BYTES.get(one["type"], 1) * math.prod(sizes[axis] for axis in one["axes"]) for one in arrays)
 
 
 def aligned(arrays, sizes):

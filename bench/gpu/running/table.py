@@ -1,6 +1,4 @@
 """Results as rows: what was measured of a case beside what is predicted, and what the model says bounds it."""
-import math
-
 OURS = ("tensor", "warps")
 WORDS = {"tensor": "napkin", "warps": "napkin, single warps"}
 
@@ -9,17 +7,9 @@ def sources_of(manifest):
     """What the results keep of the manifest, so that a page needs nothing else."""
     return {id_: {"case": one["case"], "variant": one["variant"], "family": one["family"], "planned_path": one["planned_path"],
                   "predicted_s": one["plan"]["predicted_s"], "operations": one["plan"].get("operations"),
-                  "partition": one["plan"].get("partition"), "bytes_once": bytes_once(manifest, one),
+                  "partition": one["plan"].get("partition"), "bytes_once": one["bytes_once"],
                   "bounds": bounds(one["plan"]["kernels"]), "kernels": one["plan"]["kernels"]}
             for id_, one in manifest["sources"].items()}
-
-
-def bytes_once(manifest, source):
-    """Inputs and outputs, each once, at the sizes of the plan."""
-    sizes = next(run["sizes"] for run in manifest["runs"] if run["source"] == source["id"] and run["kind"] == "time")
-    width = {"f64": 8, "f32": 4, "tf32": 4, "i32": 4, "f16": 2, "bf16": 2}
-    arrays = source["call"]["inputs"] + source["call"]["outputs"]
-    return sum(width.get(one["type"], 1) * math.prod(sizes[axis] for axis in one["axes"]) for one in arrays)
 
 
 def bounds(kernels):
