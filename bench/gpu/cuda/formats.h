@@ -10,7 +10,8 @@
 #define EVERYWHERE __host__ __device__
 template <class Body>
 __global__ void napkin_each_kernel(long long count, Body body) {
-  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count; i += (long long)gridDim.x * blockDim.x)
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < count;
+       i += (long long)gridDim.x * blockDim.x)
     body(i);
 }
 // Calls body(i) for every i below count, on a stream.
@@ -31,7 +32,18 @@ int napkin_each(long long count, const Body& body, void*) {
 #endif
 
 // The numbers of types in a manifest.
-enum NapkinType { type_f64, type_f32, type_tf32, type_f16, type_bf16, type_f8e4m3, type_f8e5m2, type_i8, type_i32, type_bool };
+enum NapkinType {
+  type_f64,
+  type_f32,
+  type_tf32,
+  type_f16,
+  type_bf16,
+  type_f8e4m3,
+  type_f8e5m2,
+  type_i8,
+  type_i32,
+  type_bool
+};
 
 // A format of floating point: bits of fraction and exponent, and whether it has infinities.
 struct NapkinFormat {
@@ -40,11 +52,16 @@ struct NapkinFormat {
 };
 EVERYWHERE inline NapkinFormat napkin_format(int type) {
   switch (type) {
-    case type_f16: return {10, 5, true};
-    case type_bf16: return {7, 8, true};
-    case type_f8e4m3: return {3, 4, false};
-    case type_f8e5m2: return {2, 5, true};
-    default: return {23, 8, true};
+    case type_f16:
+      return {10, 5, true};
+    case type_bf16:
+      return {7, 8, true};
+    case type_f8e4m3:
+      return {3, 4, false};
+    case type_f8e5m2:
+      return {2, 5, true};
+    default:
+      return {23, 8, true};
   }
 }
 
@@ -75,13 +92,19 @@ EVERYWHERE inline double napkin_nearest(double value, NapkinFormat f) {
 
 EVERYWHERE inline double napkin_round(double value, int type) {
   switch (type) {
-    case type_f64: return value;
+    case type_f64:
+      return value;
     case type_f32:
-    case type_tf32: return (double)(float)value;
-    case type_bool: return value != 0;
-    case type_i8: return fmin(fmax(rint(value), -128.0), 127.0);
-    case type_i32: return fmin(fmax(rint(value), -2147483648.0), 2147483647.0);
-    default: return napkin_nearest(value, napkin_format(type));
+    case type_tf32:
+      return (double)(float)value;
+    case type_bool:
+      return value != 0;
+    case type_i8:
+      return fmin(fmax(rint(value), -128.0), 127.0);
+    case type_i32:
+      return fmin(fmax(rint(value), -2147483648.0), 2147483647.0);
+    default:
+      return napkin_nearest(value, napkin_format(type));
   }
 }
 
@@ -100,14 +123,18 @@ EVERYWHERE inline unsigned napkin_encode_bits(double value, NapkinFormat f) {
 
 EVERYWHERE inline int napkin_bytes(int type) {
   switch (type) {
-    case type_f64: return 8;
+    case type_f64:
+      return 8;
     case type_f16:
-    case type_bf16: return 2;
+    case type_bf16:
+      return 2;
     case type_f8e4m3:
     case type_f8e5m2:
     case type_i8:
-    case type_bool: return 1;
-    default: return 4;
+    case type_bool:
+      return 1;
+    default:
+      return 4;
   }
 }
 
@@ -131,33 +158,56 @@ EVERYWHERE inline double napkin_half(unsigned bits) {
 
 EVERYWHERE inline double napkin_load(const void* array, long long at, int type) {
   switch (type) {
-    case type_f64: return ((const double*)array)[at];
+    case type_f64:
+      return ((const double*)array)[at];
     case type_f32:
-    case type_tf32: return ((const float*)array)[at];
-    case type_f16: return napkin_half(((const uint16_t*)array)[at]);
-    case type_bf16: return napkin_single((unsigned)((const uint16_t*)array)[at] << 16);
-    case type_i32: return ((const int32_t*)array)[at];
-    case type_i8: return ((const int8_t*)array)[at];
-    case type_bool: return ((const uint8_t*)array)[at] != 0;
-    default: return napkin_decode_bits(((const uint8_t*)array)[at], napkin_format(type));
+    case type_tf32:
+      return ((const float*)array)[at];
+    case type_f16:
+      return napkin_half(((const uint16_t*)array)[at]);
+    case type_bf16:
+      return napkin_single((unsigned)((const uint16_t*)array)[at] << 16);
+    case type_i32:
+      return ((const int32_t*)array)[at];
+    case type_i8:
+      return ((const int8_t*)array)[at];
+    case type_bool:
+      return ((const uint8_t*)array)[at] != 0;
+    default:
+      return napkin_decode_bits(((const uint8_t*)array)[at], napkin_format(type));
   }
 }
 
 EVERYWHERE inline void napkin_store(void* array, long long at, int type, double value) {
   switch (type) {
-    case type_f64: ((double*)array)[at] = value; return;
+    case type_f64:
+      ((double*)array)[at] = value;
+      return;
     case type_f32:
-    case type_tf32: ((float*)array)[at] = (float)value; return;
+    case type_tf32:
+      ((float*)array)[at] = (float)value;
+      return;
     case type_f16:
-    case type_bf16: ((uint16_t*)array)[at] = (uint16_t)napkin_encode_bits(value, napkin_format(type)); return;
-    case type_i32: ((int32_t*)array)[at] = (int32_t)napkin_round(value, type); return;
-    case type_i8: ((int8_t*)array)[at] = (int8_t)napkin_round(value, type); return;
-    case type_bool: ((uint8_t*)array)[at] = value != 0; return;
-    default: ((uint8_t*)array)[at] = (uint8_t)napkin_encode_bits(value, napkin_format(type));
+    case type_bf16:
+      ((uint16_t*)array)[at] = (uint16_t)napkin_encode_bits(value, napkin_format(type));
+      return;
+    case type_i32:
+      ((int32_t*)array)[at] = (int32_t)napkin_round(value, type);
+      return;
+    case type_i8:
+      ((int8_t*)array)[at] = (int8_t)napkin_round(value, type);
+      return;
+    case type_bool:
+      ((uint8_t*)array)[at] = value != 0;
+      return;
+    default:
+      ((uint8_t*)array)[at] = (uint8_t)napkin_encode_bits(value, napkin_format(type));
   }
 }
 
-EVERYWHERE inline long long napkin_floor(long long a, long long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+EVERYWHERE inline long long napkin_floor(long long a, long long b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 EVERYWHERE inline double napkin_square(double x) { return x * x; }
 EVERYWHERE inline double napkin_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 EVERYWHERE inline double napkin_larger(double a, double b) { return a != a || b != b ? NAN : a > b ? a : b; }

@@ -1,4 +1,5 @@
-// What the small benchmarks share: launches that are timed, the clock of a multiprocessor meanwhile, and the C interface.
+// What the small benchmarks share: launches that are timed, the clock of a multiprocessor meanwhile, and the C
+// interface.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -63,7 +64,8 @@ inline Watch* watch() {
 }
 inline double hertz() {
   Watch seen = {0, 0};
-  if (cudaMemcpy(&seen, watch(), sizeof seen, cudaMemcpyDeviceToHost) != cudaSuccess || seen.nanoseconds < 10000) return 0;
+  if (cudaMemcpy(&seen, watch(), sizeof seen, cudaMemcpyDeviceToHost) != cudaSuccess || seen.nanoseconds < 10000)
+    return 0;
   return (double)seen.clocks / (double)seen.nanoseconds * 1e9;
 }
 

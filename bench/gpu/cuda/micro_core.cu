@@ -1,5 +1,5 @@
-// What one multiprocessor does by itself: shared memory, exponentials, multiply-adds; and what a launch and an answer of
-// memory take.
+// What one multiprocessor does by itself: shared memory, exponentials, multiply-adds; and what a launch and an answer
+// of memory take.
 #include "micro.h"
 
 using namespace micro;
@@ -24,9 +24,11 @@ __global__ void shared_kernel(Watch* told, int* sink) {
         asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(place[j]));
       if constexpr (kind == 1)
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(place[j]));
+                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                     : "r"(place[j]));
       if constexpr (kind == 2)
-        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place[j]), "r"(i), "r"(j), "r"(a), "r"(b) : "memory");
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(place[j]), "r"(i), "r"(j), "r"(a), "r"(b)
+                     : "memory");
       all ^= a ^ b ^ c ^ d;
     }
   }
@@ -84,7 +86,8 @@ void* scratch() {
 template <class Kernel>
 int of_all_cores(double each_thread, Kernel launch, Found& found) {
   const int blocks = 2 * device().cores;  // of 1024 threads each
-  return rate(each_thread * threads * blocks, 0.1, [&] { launch(blocks); }, found);
+  return rate(
+      each_thread * threads * blocks, 0.1, [&] { launch(blocks); }, found);
 }
 
 int latency(size_t bytes, Found& found) {
@@ -148,17 +151,23 @@ int micro::measure(const std::string& name, Found& found) {
   const auto sink = scratch();
   const double each = 8.0 * rounds;
   if (name == "shared_read")
-    return of_all_cores(16 * each, [&](int n) { shared_kernel<0><<<n, threads>>>(watch(), (int*)sink); }, found);
+    return of_all_cores(
+        16 * each, [&](int n) { shared_kernel<0><<<n, threads>>>(watch(), (int*)sink); }, found);
   if (name == "shared_ldmatrix")
-    return of_all_cores(16 * each, [&](int n) { shared_kernel<1><<<n, threads>>>(watch(), (int*)sink); }, found);
+    return of_all_cores(
+        16 * each, [&](int n) { shared_kernel<1><<<n, threads>>>(watch(), (int*)sink); }, found);
   if (name == "shared_write")
-    return of_all_cores(16 * each, [&](int n) { shared_kernel<2><<<n, threads>>>(watch(), (int*)sink); }, found);
+    return of_all_cores(
+        16 * each, [&](int n) { shared_kernel<2><<<n, threads>>>(watch(), (int*)sink); }, found);
   if (name == "ex2_f32")
-    return of_all_cores(each, [&](int n) { lanes_kernel<0><<<n, threads>>>(watch(), (float*)sink, 0.5f); }, found);
+    return of_all_cores(
+        each, [&](int n) { lanes_kernel<0><<<n, threads>>>(watch(), (float*)sink, 0.5f); }, found);
   if (name == "ex2_f16")
-    return of_all_cores(2 * each, [&](int n) { lanes_kernel<1><<<n, threads>>>(watch(), (float*)sink, 0.5f); }, found);
+    return of_all_cores(
+        2 * each, [&](int n) { lanes_kernel<1><<<n, threads>>>(watch(), (float*)sink, 0.5f); }, found);
   if (name == "fma_f32")
-    return of_all_cores(2 * each, [&](int n) { lanes_kernel<2><<<n, threads>>>(watch(), (float*)sink, 0.5f); }, found);
+    return of_all_cores(
+        2 * each, [&](int n) { lanes_kernel<2><<<n, threads>>>(watch(), (float*)sink, 0.5f); }, found);
   if (name == "latency_l2") return latency(4 << 20, found);
   if (name == "latency_memory") return latency((size_t)1 << 30, found);
   if (name == "launch_queued") return launches(false, found);

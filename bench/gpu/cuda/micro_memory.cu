@@ -9,7 +9,8 @@ namespace {
 constexpr int threads = 512, unrolled = 8;
 
 // Reads so many bytes, several times over, past the first-level cache.
-__global__ void __launch_bounds__(threads) read_kernel(const int4* from, long long count, int passes, Watch* told, int* sink) {
+__global__ void __launch_bounds__(threads)
+    read_kernel(const int4* from, long long count, int passes, Watch* told, int* sink) {
   const Watch begin = look();
   int all = 0;
   const long long step = (long long)gridDim.x * threads;
@@ -17,7 +18,8 @@ __global__ void __launch_bounds__(threads) read_kernel(const int4* from, long lo
     for (long long i = blockIdx.x * (long long)threads + threadIdx.x; i < count; i += step * unrolled) {
       int4 read[unrolled];
 #pragma unroll
-      for (int j = 0; j < unrolled; ++j) read[j] = i + j * step < count ? __ldcg(from + i + j * step) : make_int4(0, 0, 0, 0);
+      for (int j = 0; j < unrolled; ++j)
+        read[j] = i + j * step < count ? __ldcg(from + i + j * step) : make_int4(0, 0, 0, 0);
 #pragma unroll
       for (int j = 0; j < unrolled; ++j) all ^= read[j].x ^ read[j].y ^ read[j].z ^ read[j].w;
     }
@@ -56,7 +58,8 @@ __global__ void __launch_bounds__(128) bulk_kernel(const char* from, long long c
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   const unsigned base = (unsigned)__cvta_generic_to_shared(ring), barrier = (unsigned)__cvta_generic_to_shared(full);
   if (threadIdx.x == 0) {
-    for (int i = 0; i < 2; ++i) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier + 8 * i) : "memory");
+    for (int i = 0; i < 2; ++i)
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier + 8 * i) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
@@ -71,12 +74,16 @@ __global__ void __launch_bounds__(128) bulk_kernel(const char* from, long long c
       const unsigned to = base + (which * half + i) * chunk;
       if constexpr (multicast) {
         const unsigned part = chunk / blocks, at = rank * part;
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
-                     ::"r"(to + at), "l"(from + number * chunk + at), "r"(part), "r"(mine), "h"((unsigned short)((1 << blocks) - 1))
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, "
+            "[%3], %4;" ::"r"(to + at),
+            "l"(from + number * chunk + at), "r"(part), "r"(mine), "h"((unsigned short)((1 << blocks) - 1))
+            : "memory");
       } else {
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
-                     ::"r"(to), "l"(from + number * chunk), "r"(chunk), "r"(mine) : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+            "l"(from + number * chunk), "r"(chunk), "r"(mine)
+            : "memory");
       }
     }
   };
@@ -84,7 +91,9 @@ __global__ void __launch_bounds__(128) bulk_kernel(const char* from, long long c
     unsigned done = 0;
     while (!done)
       asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-                   : "=r"(done) : "r"(barrier + 8 * which), "r"(phase) : "memory");
+                   : "=r"(done)
+                   : "r"(barrier + 8 * which), "r"(phase)
+                   : "memory");
   };
   meet();
   issue(0, 0);
@@ -118,7 +127,8 @@ __global__ void __launch_bounds__(1024) sibling_kernel(int rounds, Watch* told, 
 #pragma unroll
     for (int j = 0; j < lent / 1024; ++j) {
       asm volatile("ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(other + j * 16384));
+                   : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+                   : "r"(other + j * 16384));
       all ^= a ^ b ^ c ^ d;
     }
   }
@@ -154,7 +164,9 @@ int copying(long long bytes, Found& found) {
   Memory memory;
   const int error = memory.take((size_t)bytes, true);
   if (error) return error;
-  const auto launch = [&] { copy_kernel<<<4 * device().cores, threads>>>((const int4*)memory.a, (int4*)memory.b, bytes / 16); };
+  const auto launch = [&] {
+    copy_kernel<<<4 * device().cores, threads>>>((const int4*)memory.a, (int4*)memory.b, bytes / 16);
+  };
   return rate(2.0 * (double)bytes, 0.2, launch, found);
 }
 
@@ -205,11 +217,13 @@ int siblings(Found& found) {
 
 std::string micro::names() {
   std::string all;
-  for (const int megabytes : {2, 4, 8, 16, 24, 32, 40, 48, 64, 96, 128, 512, 2048}) all += "read_" + std::to_string(megabytes) + "MiB ";
+  for (const int megabytes : {2, 4, 8, 16, 24, 32, 40, 48, 64, 96, 128, 512, 2048})
+    all += "read_" + std::to_string(megabytes) + "MiB ";
   all += "copy_2048MiB ";
   if (device().capability >= 90)
     for (const char* set : {"16MiB", "1024MiB"})
-      for (const char* how : {"bulk_alone_", "bulk_two_each_", "bulk_two_multicast_", "bulk_four_each_", "bulk_four_multicast_"})
+      for (const char* how :
+           {"bulk_alone_", "bulk_two_each_", "bulk_two_multicast_", "bulk_four_each_", "bulk_four_multicast_"})
         all += std::string(how) + set + " ";
   if (device().capability >= 90) all += "siblings_two siblings_four";
   return all;

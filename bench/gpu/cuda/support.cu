@@ -72,7 +72,7 @@ long long support_free_bytes() {
   size_t left = 0, all = 0;
   return cudaMemGetInfo(&left, &all) == cudaSuccess ? (long long)left : 0;
 }
-int support_set(void* at, int byte, long long bytes) { return cudaMemset(at, byte, (size_t)bytes); }
+int support_set(void* at, int byte, long long bytes) { return cudaMemsetAsync(at, byte, (size_t)bytes, stream); }
 int support_fetch(void* host, const void* device, long long bytes) {
   return cudaMemcpy(host, device, (size_t)bytes, cudaMemcpyDeviceToHost);
 }
@@ -111,7 +111,8 @@ long long support_changed(const void* at, int byte, long long bytes) {
   return changed;
 }
 
-// Launches between the two are captured, not run; the second says how many nodes of kernels, and of anything else, they are.
+// Launches between the two are captured, not run; the second says how many nodes of kernels, and of anything else, they
+// are.
 int support_count_begin() { return cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal); }
 int support_count_end(long long* kernels, long long* others) {
   cudaGraph_t graph = nullptr;
@@ -130,9 +131,9 @@ int support_count_end(long long* kernels, long long* others) {
   return error;
 }
 
-// Compares what a kernel wrote with what is expected, both on the device. Adds to result: squares of differences, squares
-// of what is expected, values compared, wrong values (further off than `most` of their row's root mean square), values
-// that are no number where one is expected, undefined ones; and replaces 6: the worst share, 7: where it is.
+// Compares what a kernel wrote with what is expected, both on the device. Adds to result: squares of differences,
+// squares of what is expected, values compared, wrong values (further off than `most` of their row's root mean square),
+// values that are no number where one is expected, undefined ones; and replaces 6: the worst share, 7: where it is.
 int support_compare(const void* got, long long first, int type, const double* expected, long long count, long long row,
                     double most, double* result) {
   std::vector<double> right((size_t)count);

@@ -93,7 +93,7 @@ class Builder:
         self.processes.add(process)
         try:
             said, _ = process.communicate(timeout=LIMIT_S)
-            return process.returncode == 0, said.strip()[-2000:]
+            return process.returncode == 0, "no time left" if self.stopped and process.returncode else said.strip()[-2000:]
         except subprocess.TimeoutExpired:
             kill(process)
             return False, f"nvcc took more than {LIMIT_S} s"

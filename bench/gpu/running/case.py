@@ -84,6 +84,8 @@ class Case:
             self.problems.append(f"the library plans `{planned}`, the manifest `{self.source['planned_path']}`")
         if wanted != "any" and took != wanted:
             self.problems.append(f"the path `{took}` ran instead of `{wanted}`: {self.kernel.says('fallback_reason')}")
+        if took != planned and self.kernel.says("fallback_expected") == 0:
+            self.problems.append(f"the path `{took}` was not to be expected: {self.kernel.says('fallback_reason')}")
 
     def judge_guards(self):
         for at, array in zip(self.made, self.outputs):

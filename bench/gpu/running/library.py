@@ -99,7 +99,8 @@ class Kernel:
         numbers = [ctypes.c_int] * len(call["axes"])
         self.c = load(path, {f"{self.name}_launch": (ctypes.c_int, *numbers, *arrays),
                              f"{self.name}_workspace_size": (ctypes.c_size_t, *numbers), f"{self.name}_last_path": text,
-                             f"{self.name}_planned_path": text, f"{self.name}_fallback_reason": text})
+                             f"{self.name}_planned_path": text, f"{self.name}_fallback_reason": text,
+                             f"{self.name}_fallback_expected": (ctypes.c_int,)})
 
     def numbers(self, sizes):
         """The sizes that are passed; of an axis that the plan divides, its parts, if the launcher wants them."""
@@ -109,9 +110,10 @@ class Kernel:
         return [found[one["axis"]] for one in self.source["call"]["axes"]]
 
     def says(self, what):
-        """A word of the library about its path, or None where it has none."""
+        """What the library says about its path, or None where it does not."""
         function = getattr(self.c, f"{self.name}_{what}", None)
-        return (function() or b"").decode() if function is not None else None
+        said = function() if function is not None else None
+        return said.decode() if isinstance(said, bytes) else said
 
     def workspace(self, sizes):
         return getattr(self.c, f"{self.name}_workspace_size")(*self.numbers(sizes))
@@ -149,6 +151,15 @@ class Reference:
             rows = -(-rows // 2)
         return rows
 
+    def take_room(self, rows):
+        """Memory for as many rows; for fewer, where other processes took it meanwhile."""
+        while rows > 1:
+            room = self.support.c.support_allocate(sum(self.room(rows)))
+            if room:
+                return rows, room
+            rows = -(-rows // 2)
+        return rows, self.support.allocate(sum(self.room(rows)))
+
     def slabs(self, rows, seed):
         """First and last ones first, then the others in any order."""
         starts = list(range(0, self.length, rows))
@@ -168,8 +179,7 @@ class Reference:
 
     def compare(self, arrays, pointers, inputs, most, seconds):
         """Compares all outputs, or as many slabs as the seconds allow: of each output what support_compare adds up."""
-        rows = self.rows_at_once(min(self.support.c.support_free_bytes() // 2, 24 << 30))
-        room = self.support.allocate(sum(self.room(rows)))
+        rows, room = self.take_room(self.rows_at_once(min(self.support.c.support_free_bytes() // 2, 24 << 30)))
         found = [(ctypes.c_double * 8)() for _ in arrays]
         began, done = time.monotonic(), 0
         for begin, end in self.slabs(rows, 1):

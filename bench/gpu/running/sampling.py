@@ -16,26 +16,32 @@ def find(wanted):
 
 class Sampler:
     def __init__(self, program, folder):
-        self.samples, self.process = [], None
-        if not program:
-            return
-        command = [program, f"--query-gpu={','.join(FIELDS)}", "--format=csv,noheader,nounits", "-lms", "50"]
+        self.program, self.samples, self.process, self.stopped = program, [], None, False
+        if program:
+            self.file = open(folder / "clocks.csv", "a", buffering=1)
+            threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        """Drivers call the last field by different names: without it, if there is nothing with it."""
+        for fields in (FIELDS, FIELDS[:-1]):
+            if not self.samples and not self.stopped:
+                self.follow(fields)
+
+    def follow(self, fields):
+        command = [self.program, f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits", "-lms", "50"]
         try:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                             start_new_session=True)
         except OSError:
             return
-        self.file = open(folder / "clocks.csv", "a", buffering=1)
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
         for line in self.process.stdout:
             self.file.write(f"{time.time():.3f}, {line}")
+            words = [word.strip() for word in line.split(",")]
             try:
-                numbers = [float(word) for word in line.split(",")[:4]]
+                numbers = [float(word) for word in words[:4]]
             except ValueError:
                 continue
-            self.samples.append((time.time(), *numbers, line.split(",")[-1].strip()))
+            self.samples.append((time.time(), *numbers, words[4] if len(words) > 4 else ""))
 
     def window(self, begin, end):
         """Medians over a window, and the reasons why clocks were held down; None where nothing was sampled."""
@@ -47,6 +53,7 @@ class Sampler:
                 "throttled": sorted({one[5] for one in inside}), "samples": len(inside)}
 
     def stop(self):
+        self.stopped = True
         if self.process:
             kill(self.process)
 

@@ -24,6 +24,7 @@ class Session:
         self.end = time.monotonic() + 60 * options.minutes - ENDING_S
         self.sampler = sampling.Sampler(tools["nvidia-smi"], options.output)
         self.dead, self.probing, self.background = "", threading.Lock(), []
+        self.asking = threading.Thread(target=lambda: book.set(packages=device.packages()), daemon=True)
 
     def left(self):
         return self.end - time.monotonic()
@@ -41,7 +42,7 @@ class Session:
         for step in todo:
             for key in step.needs:
                 self.builder.ask(key)
-        self.book.set(packages=device.packages())
+        self.asking.start()
         for round_ in sorted({step.round for step in todo}):
             self.run_round([step for step in todo if step.round == round_])
             table.write(self.book.data, self.options.output)
@@ -176,6 +177,11 @@ class Session:
 
     # Others, and PyTorch
 
+    def has_torch(self):
+        """Importing it takes seconds, in which other steps run."""
+        self.asking.join(timeout=max(0.1, self.left()))
+        return bool(self.book.data.get("packages", {}).get("torch"))
+
     def run_rivals(self, todo):
         """All of a round in one process, which imports PyTorch once; where it ends early, the rest in another."""
         todo = [step for step in todo if not self.refused(step)]
@@ -193,7 +199,7 @@ class Session:
 
     def refused(self, step):
         """Whether it is left out; then that is said."""
-        why = self.hinders(step) or ("PyTorch is not there" if not self.book.data["packages"].get("torch") else "")
+        why = self.hinders(step) or ("" if self.has_torch() else "PyTorch is not there")
         if not why and not self.builder.ready(step.needs, self.left() - step.least_s):
             why = self.builder.why(step.needs)
         source = step.job["run"]["source"]
@@ -215,7 +221,7 @@ class Session:
 
     def begin_aside(self, step):
         """The extension of PyTorch builds beside everything else, for it takes a minute."""
-        if not self.book.data["packages"].get("torch"):
+        if not self.has_torch():
             return self.book.leave_out(step.name, "PyTorch is not there")
         thread = threading.Thread(target=self.attempt, args=(step,), daemon=True)
         thread.start()

@@ -1,9 +1,9 @@
 // Emitted kernels on the host, by the emulation that tests/cuda has: every launch is counted where the stand-in for
 // captures looks.
 #pragma once
-#include "emulation.hpp"
-
 #include <string>
+
+#include "emulation.hpp"
 
 inline void standin_started() {
   const char* text = std::getenv("STANDIN_LAUNCHES");

@@ -9,7 +9,21 @@
 
 #include "formats.h"
 
-enum Lie { none, hang, crash, illegal, corner, unwritten, truncated, fallback, silent, launches, guard, flaky, left_behind };
+enum Lie {
+  none,
+  hang,
+  crash,
+  illegal,
+  corner,
+  unwritten,
+  truncated,
+  fallback,
+  silent,
+  launches,
+  guard,
+  flaky,
+  left_behind
+};
 
 struct Array {
   int type;
@@ -85,7 +99,9 @@ inline void store(const Call& call, const std::vector<std::vector<double>>& foun
     for (long long i = 0; i < count; ++i) {
       const bool last_tile = i % line >= line - 8 && i / line >= count / line - 8;
       if (call.lie == unwritten && last_tile) continue;
-      const double wrong = call.lie == corner && last_tile ? 1.25 : call.lie == flaky && times > 1 && i == 5 ? 1.001 : 1.0;
+      const double wrong = call.lie == corner && last_tile            ? 1.25
+                           : call.lie == flaky && times > 1 && i == 5 ? 1.001
+                                                                      : 1.0;
       napkin_store(outputs[o], i, array.type, found[o][(size_t)i] * wrong);
     }
     if (call.lie == guard) napkin_store(outputs[o], count, array.type, 1.0);

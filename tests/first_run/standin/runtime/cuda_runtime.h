@@ -1,6 +1,6 @@
-// Stands in for CUDA's runtime where bench/gpu/cuda/support.cu is compiled for the host: memory is the host's, a stream is
-// nothing, and a captured launch is the number of kernels that it says it started. Kernels are libraries of their own, so
-// that what they leave behind is handed on in the environment.
+// Stands in for CUDA's runtime where bench/gpu/cuda/support.cu is compiled for the host: memory is the host's, a stream
+// is nothing, and a captured launch is the number of kernels that it says it started. Kernels are libraries of their
+// own, so that what they leave behind is handed on in the environment.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -44,7 +44,9 @@ inline cudaError_t cudaMalloc(void** made, size_t bytes) {
 }
 inline cudaError_t cudaFree(void*) { return 0; }  // guarded arrays begin inside of what was allocated
 inline cudaError_t cudaMemGetInfo(size_t* left, size_t* all) { return *left = *all = 1u << 30, 0; }
-inline cudaError_t cudaMemset(void* at, int byte, size_t bytes) { return std::memset(at, byte, bytes), standin_error(); }
+inline cudaError_t cudaMemsetAsync(void* at, int byte, size_t bytes, cudaStream_t) {
+  return std::memset(at, byte, bytes), standin_error();
+}
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   return std::memcpy(to, from, bytes), standin_error();
 }
@@ -59,11 +61,15 @@ inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) { retu
 inline cudaError_t cudaGraphGetNodes(cudaGraph_t, cudaGraphNode_t*, size_t* count) {
   return *count = (size_t)standin_number("STANDIN_LAUNCHES"), 0;
 }
-inline cudaError_t cudaGraphNodeGetType(cudaGraphNode_t, cudaGraphNodeType* kind) { return *kind = cudaGraphNodeTypeKernel, 0; }
+inline cudaError_t cudaGraphNodeGetType(cudaGraphNode_t, cudaGraphNodeType* kind) {
+  return *kind = cudaGraphNodeTypeKernel, 0;
+}
 inline cudaError_t cudaGraphDestroy(cudaGraph_t) { return 0; }
 
 inline cudaError_t cudaEventCreate(cudaEvent_t* made) { return *made = new std::chrono::steady_clock::time_point, 0; }
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) { return *event = std::chrono::steady_clock::now(), 0; }
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  return *event = std::chrono::steady_clock::now(), 0;
+}
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   return *milliseconds = std::chrono::duration<float, std::milli>(*end - *begin).count(), 0;
 }
