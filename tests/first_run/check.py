@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Packs, unpacks where no napkin is, and makes the first run there, with stand-ins for nvcc and the device.
 
-check.py NAPKIN SOURCES FOLDER COMPILER: stand-ins build, fail, hang, crash and lie, each in its own way; every one must be
-found, with the results of all others whole, in time. Then a run whose time is over, one that goes on, one whose device
-dies, the page of the results, and the profile of what was measured.
+check.py NAPKIN SOURCES FOLDER COMPILER: stand-ins build, fail, hang, crash and lie, each in its own way; every one must
+be found, with the results of all others whole, in time. Then a run whose time is over, one that goes on, one whose
+device dies, the page of the results, and the profile of what was measured.
 """
 import json
 import os
@@ -19,10 +19,13 @@ import xml.etree.ElementTree
 NAPKIN, SOURCES, FOLDER, COMPILER = sys.argv[1:5]
 BENCH, HERE = pathlib.Path(SOURCES, "bench/gpu"), pathlib.Path(__file__).resolve().parent
 PLACE, ROOT = HERE / "standin", pathlib.Path(FOLDER)
-WANTED = "^(matmul|matmul_bias_relu|multi_head|softmax|variance|decode|chained_matmul|logsumexp|rmsnorm_projection)-(tensor|warps)$"
+NAMES = ("matmul", "matmul_bias_relu", "multi_head", "softmax", "variance", "decode", "chained_matmul", "logsumexp",
+         "rmsnorm_projection")
+WANTED = f"^({'|'.join(NAMES)})-(tensor|warps)$"
 # What is wrong with each source; all others are right.
 LIES = {"matmul-warps": "corner", "matmul_bias_relu-tensor": "unwritten", "matmul_bias_relu-warps": "truncated",
-        "multi_head-tensor": "fallback", "multi_head-warps": "hang", "softmax-tensor": "guard", "decode-tensor": "silent",
+        "multi_head-tensor": "fallback", "multi_head-warps": "hang", "softmax-tensor": "guard",
+        "decode-tensor": "silent",
         "variance-tensor": "illegal", "chained_matmul-tensor": "launches", "chained_matmul-warps": "crash",
         "logsumexp-tensor": "build fails"}
 FOUND = {"corner": r"values are wrong, the worst by 0\.\d+ of its row at a 9\d, c 1\d\d", "unwritten": "are no number",
@@ -36,7 +39,8 @@ SIZES = {"t": 72, "c": 136, "o": 56, "a": 104, "b": 72, "d": 40, "h": 2, "q": 24
 
 
 def pack():
-    made = subprocess.run([sys.executable, BENCH / "pack", "--program", NAPKIN, "--only", WANTED, "-o", ROOT / "made/pack"],
+    made = subprocess.run([sys.executable, BENCH / "pack", "--program", NAPKIN, "--only", WANTED, "-o",
+                           ROOT / "made/pack"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert made.returncode == 0, made.stdout
     assert re.search(r"^1[0-9] sources, \d+ runs, 0\.\d MB in ", made.stdout, re.M), made.stdout
@@ -45,7 +49,7 @@ def pack():
 
 
 def shrink(path):
-    """Sizes that a host computes in no time: one small run and one ragged of each source, and a time of the first two."""
+    """Sizes that a host computes in no time: a small run of each source, a ragged one, and two times."""
     manifest = json.loads(path.read_text())
     assert all(source["planned_path"] and source["plan"]["predicted_s"] > 0 and source["plan"]["kernels"][0]["bound_by"]
                and source["call"]["outputs"] for source in manifest["sources"].values())
@@ -54,7 +58,8 @@ def shrink(path):
         label = run["id"].rsplit("/", 1)[1]
         if label in ("small", "ragged") or (label == "planned" and run["source"] in timed):
             more = 8 if label == "ragged" and run["source"] == "matmul-tensor" else 0
-            run["sizes"] = {axis: 1 if axis == "q" and size == 1 else SIZES[axis] + more for axis, size in run["sizes"].items()}
+            run["sizes"] = {axis: 1 if axis == "q" and size == 1 else SIZES[axis] + more for axis,
+                            size in run["sizes"].items()}
             if label != "ragged" or run["source"] == "matmul-tensor":
                 runs.append(run)
     manifest["runs"] = runs
@@ -68,7 +73,8 @@ def first_run(name, *words, lies=None, timeout=120, **more):
     environment = {"PATH": "/usr/bin:/bin", "STANDIN_PLACE": str(PLACE), "STANDIN_COMPILER": COMPILER,
                    "STANDIN_LIES": json.dumps(lies or {}), **more}
     command = [sys.executable, home / "first_run", "--nvcc", PLACE / "nvcc", "--nvidia-smi", PLACE / "nvidia-smi",
-               "--compute-sanitizer", PLACE / "compute-sanitizer", "-o", ROOT / name, "--copy-bytes", "65536", "-j", "2", *words]
+               "--compute-sanitizer", PLACE / "compute-sanitizer", "-o", ROOT / name, "--copy-bytes", "65536", "-j",
+               "2", *words]
     began = time.monotonic()
     made = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           env=environment, cwd="/", timeout=timeout)
@@ -77,7 +83,8 @@ def first_run(name, *words, lies=None, timeout=120, **more):
 
 
 def test_lies():
-    made, results, took = first_run("lies", "--minutes", "3", "--limit", "3", lies={**LIES, EMULATED: "emulated"}, STANDIN_SANITIZED="softmax")
+    made, results, took = first_run("lies", "--minutes", "3", "--limit", "3", lies={**LIES, EMULATED: "emulated"},
+                                    STANDIN_SANITIZED="softmax")
     steps, sources = results["steps"], json.loads((ROOT / "there/pack/manifest.json").read_text())["sources"]
     assert made.returncode == 1 and "ended" in results, made.stdout
     for id_ in sources:
@@ -93,14 +100,16 @@ def test_lies():
     assert real["path"] == (source["planned_path"] if source["call"]["says_path"] else None), real
     assert steps["check matmul-tensor/ragged"]["status"] == "good"
     timed = steps["time matmul-tensor/planned"]
-    assert timed["seconds"] > 0 and timed["load"]["clocks"]["sm_hz"] == 1755e6 and timed["load"]["clocks"]["power_w"] == 612.5, timed
+    clocks = timed["load"]["clocks"]
+    assert timed["seconds"] > 0 and clocks["sm_hz"] == 1755e6 and clocks["power_w"] == 612.5, timed
     assert steps["sanitize matmul-tensor/small"]["status"] == "good"
     assert "compute-sanitizer counts 2 errors" in steps["sanitize softmax-tensor/small"]["problems"][-1]
     assert steps["micro micro_core"]["problems"] == ["broken: operation not supported (801)"]
     assert results["micro"]["copy_2048MiB"]["value"] == 2.9e12 and results["copy_bytes_per_s"] > 0
     assert took < 90, took
     table = (ROOT / "lies/table.txt").read_text()
-    assert re.search(r"^matmul +napkin +\d+\.\d+ +0\.212 ", table, re.M) and "hung: check multi_head-warps/small" in table, table
+    assert re.search(r"^matmul +napkin +\d+\.\d+ +0\.212 ", table,
+                     re.M) and "hung: check multi_head-warps/small" in table, table
     return results
 
 
@@ -121,15 +130,17 @@ def test_time_is_over():
     assert took < 20, took
     assert "no time left" in results["left_out"].values() and "left out, " in made.stdout, made.stdout
     done = {name for name, one in results["steps"].items() if one["status"] == "good"}
-    _, again, _ = first_run("over", "--minutes", "2", "--limit", "3", "--resume", "--only", "^check (matmul|variance|decode)")
-    assert done <= set(again["steps"]) and again["steps"]["check variance-tensor/small"]["status"] == "good", again["steps"].keys()
+    _, again, _ = first_run("over", "--minutes", "2", "--limit", "3", "--resume", "--only",
+                            "^check (matmul|variance|decode)")
+    assert again["steps"]["check variance-tensor/small"]["status"] == "good", again["steps"]
     assert all(again["steps"][name] == results["steps"][name] for name in done)
 
 
 def test_dead_device():
     made, results, _ = first_run("dead", "--minutes", "1", "--only", "^check matmul", STANDIN_DEAD="1")
     assert made.returncode == 3 and results["steps"]["copy"]["status"] != "good", made.stdout
-    assert all("does not answer" in why for why in results["left_out"].values()) and results["left_out"], results["left_out"]
+    left_out = results["left_out"]
+    assert left_out and all("does not answer" in why for why in left_out.values()), left_out
 
 
 def test_page(results):
@@ -137,14 +148,16 @@ def test_page(results):
     results["device"]["name"] = "a <device>"
     results["steps"]["time matmul-tensor/planned"]["seconds"] = 0.000424
     results["steps"]["rivals matmul"] = {"status": "good", "columns": {
-        "cublas": {"seconds": 0.000212, "good": True}, "wrong": {"seconds": 0.0001, "good": False}, "no": {"missing": "RuntimeError"}}}
+        "cublas": {"seconds": 0.000212, "good": True}, "wrong": {"seconds": 0.0001, "good": False},
+        "no": {"missing": "RuntimeError"}}}
     file = ROOT / "made_up.json"
     file.write_text(json.dumps(results))
-    run = lambda *words: subprocess.run([sys.executable, BENCH / "report", *words], stdout=subprocess.PIPE, text=True, check=True)
+    run = lambda *words: subprocess.run([sys.executable, BENCH / "report", *words], stdout=subprocess.PIPE, text=True,
+                                        check=True)
     run(file, "-o", ROOT / "page.html", "--picture", ROOT / "page.svg")
     page = (ROOT / "page.html").read_text()
-    assert "a &lt;device&gt;" in page and "cublas 0.50" in page and "0.50" in page and "wrong" not in page.split("Not good")[0], page
-    assert "shared" in page or "tensor" in page
+    assert "a &lt;device&gt;" in page and "cublas 0.50" in page and "<td>tensor</td>" in page, page
+    assert "wrong" not in page.split("Not good")[0], page
     drawing = xml.etree.ElementTree.parse(ROOT / "page.svg").getroot()
     assert len([part for part in drawing.iter() if part.tag.endswith("circle")]) >= 2
     empty = ROOT / "empty.json"
@@ -156,16 +169,19 @@ def test_profile(results):
     file = ROOT / "lies/results.json"
     results["device"] = {"name": "Stand-in", "cores": 132, "cache_bytes": 52428800}
     file.write_text(json.dumps(results))
-    run = lambda *words: subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=True).stdout
+    run = lambda *words: subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True,
+                                        check=True).stdout
     lines = run(sys.executable, BENCH / "measured_profile", file)
-    assert "levels.smem.bandwidth.sustained: 2.9 TB/s  measured  RUN (" in lines and "limits.launch: 2.1 us" in lines, lines
-    whole = run(sys.executable, BENCH / "measured_profile", file, pathlib.Path(SOURCES, "hardware_profiles/h100-sxm5.yaml"))
+    assert "levels.smem.bandwidth.sustained: 2.9 TB/s  measured  RUN (" in lines, lines
+    assert "limits.launch: 2.1 us" in lines, lines
+    whole = run(sys.executable, BENCH / "measured_profile", file,
+                pathlib.Path(SOURCES, "hardware_profiles/h100-sxm5.yaml"))
     mine = ROOT / "measured.yaml"
     mine.write_text(whole.replace("name: h100-sxm5", "name: measured"))
     shown = json.loads(run(NAPKIN, "targets", mine, "--format", "json"))
     numbers = {one["path"]: one for one in shown["numbers"]}
-    assert numbers["levels.smem.bandwidth.sustained"]["origin"] == "measured", numbers["levels.smem.bandwidth.sustained"]
-    assert abs(numbers["levels.smem.bandwidth.sustained"]["value"] - 2.9e12) < 1e9
+    copied = numbers["levels.smem.bandwidth.sustained"]
+    assert copied["origin"] == "measured" and abs(copied["value"] - 2.9e12) < 1e9, copied
     assert numbers["compute.tensor.instructions.wgmma.fraction"]["origin"] == "measured"
 
 

@@ -111,5 +111,6 @@ def shapes():
     found.append(grouped("decode_65536", {"b": 1, "k": 8, "r": 8, "q": 1, "x": 65536}, "bf16", 1))
     found.append(grouped("decode_8192", {"b": 16, "k": 8, "r": 8, "q": 1, "x": 8192}, "bf16", 2))
     found += [rows(kind, 16384, length) for kind in ROW_KINDS for length in (4096, 8192)]
-    found += [Source(f"product8_{n}", PRODUCT8, dict.fromkeys("abc", n), "product", "product8", 2) for n in (4096, 8192)]
+    found += [Source(f"product8_{n}", PRODUCT8, dict.fromkeys("abc", n), "product", "product8", 2)
+              for n in (4096, 8192)]
     return found

@@ -39,7 +39,8 @@ def signature(header, name):
         most = re.search(r"at most (\d+)", rest)
         axes.append({"parameter": parameter, "axis": axis, "most": int(most[1]) if most else None})
     for array, kind, type_, wires in re.findall(r"^ \*   (\w+) +(input|output) (\w+)\[([^\]]*)\]", header, re.M):
-        arrays[kind].append({"name": array, "type": type_, "axes": [wire.strip(" '") for wire in wires.split(",") if wire]})
+        arrays[kind].append({"name": array, "type": type_,
+                             "axes": [wire.strip(" '") for wire in wires.split(",") if wire]})
     names = re.findall(r"int (\w+)[,)]", call + ",")
     axes = [one for name_ in names for one in axes if one["parameter"] == name_]
     if len(axes) != len(names):

@@ -132,7 +132,8 @@ class Printer:
 
     def on_reduce(self, node, value, statement):
         free = free_axes(node)
-        axes = [axis for axis in statement.axes if axis in free] + sorted(free - set(statement.axes), key=self.order.index)
+        axes = [axis for axis in statement.axes if axis in free] + sorted(free - set(statement.axes),
+                                                                          key=self.order.index)
         key = (statement.name, repr(node))
         if key not in self.numbers:
             self.stage(key, axes, node[2], node[1], value(node[3]))
@@ -175,13 +176,14 @@ SPELLED["^"] = "power"
 
 
 def print_reference(diagram, sizes):
-    """The source, and what a caller has to know: the row axis, the axes of every stage, and the stages of the outputs."""
+    """The source, and what a caller has to know: the row axis, the axes of stages, and outputs' stages."""
     printer = Printer(diagram, sizes)
     axes, count = list(diagram.axes), len(printer.stages)
     sizes = "".join(f"long long {axis}; " for axis in axes)
     taken = ", ".join(f"sizes[{i}]" for i in range(len(axes)))
-    calls = "".join(f"  if (!error) error = napkin_each({' * '.join(['1LL'] + [printer.length(axis) for axis in stage])}, "
-                    f"Stage{i}{{n, a}}, stream);\n" for i, stage in enumerate(printer.stages))
+    counts = [" * ".join(["1LL"] + [printer.length(axis) for axis in stage]) for stage in printer.stages]
+    calls = "".join(f"  if (!error) error = napkin_each({length}, Stage{i}{{n, a}}, stream);\n"
+                    for i, length in enumerate(counts))
     text = f"""// {diagram.name} in double, by plain loops. Printed by bench/gpu/pack from the diagram alone.
 #include "formats.h"
 
@@ -190,8 +192,8 @@ struct Sizes {{ {sizes}long long begin, end; }};
 struct Arrays {{ const void* in[{len(printer.inputs)}]; double* t[{count}]; }};
 {"".join(printer.text)}}}  // namespace
 
-extern "C" int {diagram.name}_reference(const long long* sizes, long long begin, long long end, const void* const* inputs,
-                         double* const* stages, void* stream) {{
+extern "C" int {diagram.name}_reference(const long long* sizes, long long begin, long long end,
+                         const void* const* inputs, double* const* stages, void* stream) {{
   const Sizes n = {{{taken}, begin, end}};
   Arrays a;
   for (int i = 0; i < {len(printer.inputs)}; ++i) a.in[i] = inputs[i];

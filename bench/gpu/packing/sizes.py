@@ -1,4 +1,4 @@
-"""Sizes at which a kernel is run: those it was planned for, small ones, ragged ones, and rows that no vector divides."""
+"""Sizes at which a kernel is run: those of its plan, small ones, ragged ones, and rows that no vector divides."""
 import math
 
 BYTES = {"f64": 8, "f32": 4, "tf32": 4, "i32": 4, "f16": 2, "bf16": 2}
@@ -36,8 +36,8 @@ def divided(diagram):
 
 
 def ragged(diagram, small, limits, odd):
-    """Longer than the small ones by a half and a bit; `odd`: so that rows do not begin at multiples of 16 bytes. Axes that
-    kernels hold for up to a limit alone, and short ones, stay."""
+    """Longer than the small ones by a half and a bit; `odd`: so that rows do not begin at multiples of 16 bytes. Axes
+    that kernels hold for up to a limit alone, and short ones, stay."""
     sizes = dict(small)
     for axis in plain_axes(diagram):
         size = small[axis]

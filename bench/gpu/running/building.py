@@ -22,8 +22,8 @@ def find_nvcc(wanted):
 def runtime_of(nvcc):
     """The runtime beside nvcc, which libraries share: an error that one leaves behind is then seen by all."""
     folder = pathlib.Path(nvcc).parent.parent
-    found = sorted(glob.glob(str(folder / "lib64/libcudart.so*")) + glob.glob(str(folder / "targets/*/lib/libcudart.so*")))
-    return found
+    places = ("lib64/libcudart.so*", "targets/*/lib/libcudart.so*")
+    return sorted(file for place in places for file in glob.glob(str(folder / place)))
 
 
 class Builder:
@@ -93,7 +93,7 @@ class Builder:
         self.processes.add(process)
         try:
             said, _ = process.communicate(timeout=LIMIT_S)
-            return process.returncode == 0, "no time left" if self.stopped and process.returncode else said.strip()[-2000:]
+            return process.returncode == 0, said.strip()[-2000:] or ("no time left" if self.stopped else "")
         except subprocess.TimeoutExpired:
             kill(process)
             return False, f"nvcc took more than {LIMIT_S} s"

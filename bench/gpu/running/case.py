@@ -12,7 +12,8 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from library import BYTES, GUARD, OTHER_PATH, POISON, TYPES, WRONG_SIZES, Failed, Kernel, Reference, Support, bytes_of, count_of, range_of
+from library import (GUARD, OTHER_PATH, POISON, TYPES, WRONG_SIZES, Failed, Kernel, Reference, Support, bytes_of,
+                     count_of, range_of)
 
 AHEAD = 50_000_000  # clocks that the device idles while launches queue up
 WARM_UP, MOST_LAUNCHES, MOST_SETS = 3, 50, 16
@@ -37,7 +38,8 @@ class Case:
         for number, array in enumerate(self.inputs):
             at = self.support.guarded(bytes_of(array, self.sizes))
             low, high = range_of(array, self.source["densities"])
-            error = self.support.c.support_fill(at, TYPES.index(array["type"]), count_of(array, self.sizes), seed * 100 + number,
+            error = self.support.c.support_fill(at, TYPES.index(array["type"]), count_of(array, self.sizes),
+                                                seed * 100 + number,
                                                 low, high)
             self.support.check(error, f"filling {array['name']}")
             found.append(at)
@@ -89,7 +91,8 @@ class Case:
 
     def judge_guards(self):
         for at, array in zip(self.made, self.outputs):
-            self.problems += [f"{array['name']}: {words}" for words in self.support.intact(at, bytes_of(array, self.sizes))]
+            self.problems += [f"{array['name']}: {words}"
+                              for words in self.support.intact(at, bytes_of(array, self.sizes))]
         self.problems += [f"workspace: {words}" for words in self.support.intact(self.workspace, self.workspace_bytes)]
 
     def judge_numbers(self):
@@ -106,14 +109,17 @@ class Case:
         square, norm, compared, wrong, missing, undefined, worst, at = sums
         error = math.sqrt(square / norm) if norm else math.sqrt(square)
         place = self.place(array, int(at))
-        self.result["outputs"].append({"name": array["name"], "error": error, "allowed": allowed, "worst": worst if math.isfinite(worst) else None,
+        self.result["outputs"].append({"name": array["name"], "error": error, "allowed": allowed,
+                                       "worst": worst if math.isfinite(worst) else None,
                                        "worst_at": place, "values": int(compared), "wrong": int(wrong),
                                        "no_numbers": int(missing), "undefined": int(undefined)})
+        name = array["name"]
         if missing:
-            self.problems.append(f"{array['name']}: {int(missing)} of {int(compared)} values are no number (not written?), one at {place}")
+            self.problems.append(f"{name}: {int(missing)} of {int(compared)} values are no number (not written?), one "
+                                 f"at {place}")
         elif wrong or error > allowed:
-            self.problems.append(f"{array['name']}: {int(wrong)} of {int(compared)} values are wrong, the worst by {worst:.3g} of its "
-                                 f"row at {place}; relative error {error:.2e}, allowed {allowed:g}")
+            self.problems.append(f"{name}: {int(wrong)} of {int(compared)} values are wrong, the worst by "
+                                 f"{worst:.3g} of its row at {place}; relative error {error:.2e}, allowed {allowed:g}")
 
     def place(self, array, at):
         found = []

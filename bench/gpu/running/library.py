@@ -33,11 +33,13 @@ class Support:
             "support_set": (number, pointer, number, whole), "support_fetch": (number, pointer, pointer, whole),
             "support_copy": (number, pointer, pointer, whole),
             "support_fill": (number, pointer, number, whole, ctypes.c_ulonglong, real, real),
-            "support_finish": (number,), "support_left_behind": (number,), "support_differ": (whole, pointer, pointer, whole),
+            "support_finish": (number,), "support_left_behind": (number,),
+            "support_differ": (whole, pointer, pointer, whole),
             "support_changed": (whole, pointer, number, whole), "support_count_begin": (number,),
             "support_count_end": (number, pointer, pointer),
             "support_compare": (number, pointer, whole, number, pointer, whole, whole, real, pointer),
-            "support_event": (number, number), "support_elapsed": (real, number, number), "support_spin": (number, whole)})
+            "support_event": (number, number), "support_elapsed": (real, number, number),
+            "support_spin": (number, whole)})
         name, facts = ctypes.create_string_buffer(256), (ctypes.c_longlong * 5)()
         self.check(self.c.support_begin(name, 256, facts), "the device does not answer")
         self.stream = self.c.support_stream()
@@ -132,7 +134,8 @@ class Reference:
         self.about, self.sizes, self.support = about, sizes, support
         pointers = ctypes.POINTER(ctypes.c_void_p)
         function = f"{name}_reference"
-        c = load(path, {function: (ctypes.c_int, ctypes.POINTER(ctypes.c_longlong), ctypes.c_longlong, ctypes.c_longlong,
+        c = load(path, {function: (ctypes.c_int, ctypes.POINTER(ctypes.c_longlong), ctypes.c_longlong,
+                                   ctypes.c_longlong,
                                    pointers, pointers, ctypes.c_void_p)})
         self.function = getattr(c, function)
         self.row = about["row_axis"]
@@ -147,7 +150,8 @@ class Reference:
     def rows_at_once(self, most_bytes):
         """So many that the stages fit, and no more than an eighth where that is much."""
         rows = self.length
-        while rows > 1 and (sum(self.room(rows)) > most_bytes or (rows * 8 > self.length and sum(self.room(rows)) > 1 << 28)):
+        while rows > 1 and (sum(self.room(rows)) > most_bytes
+                            or (rows * 8 > self.length and sum(self.room(rows)) > 1 << 28)):
             rows = -(-rows // 2)
         return rows
 
@@ -187,7 +191,8 @@ class Reference:
                 break
             exact = self.compute(begin, end, inputs, room)
             for number, array in enumerate(arrays):
-                self.compare_slab(number, array, pointers[number], exact[number], begin, end, most[number], found[number])
+                self.compare_slab(number, array, pointers[number], exact[number], begin, end, most[number],
+                                  found[number])
             done += end - begin
         self.support.c.support_free(room)
         return found, done / self.length
@@ -202,6 +207,7 @@ class Reference:
         line = lengths[-1] if len(lengths) > 1 and at + 1 < len(lengths) else slab * inner
         for outer in range(math.prod(lengths[:at]) if self.row in axes else 1):
             first = (outer * whole + (begin if self.row in axes else 0)) * inner
-            error = self.support.c.support_compare(got, first, TYPES.index(array["type"]), exact + 8 * outer * slab * inner,
+            error = self.support.c.support_compare(got, first, TYPES.index(array["type"]),
+                                                   exact + 8 * outer * slab * inner,
                                                    slab * inner, line, most, found)
             self.support.check(error, "comparing")

@@ -23,7 +23,8 @@ def main():
             continue
         print(json.dumps({"measure": name, "value": found[0], "hz": found[1] or None, "seconds": found[2],
                           "window": [began, time.time()]}), flush=True)
-    print(json.dumps({"result": {"status": "wrong" if problems else "good", "problems": problems, "asked": len(names)}}), flush=True)
+    print(json.dumps({"result": {"status": "wrong" if problems else "good", "problems": problems,
+                                 "asked": len(names)}}), flush=True)
 
 
 if __name__ == "__main__":

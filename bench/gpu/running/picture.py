@@ -1,4 +1,4 @@
-"""Predicted beside measured: a point for each case, both times along logarithms, coloured by what the model says bounds it."""
+"""Predicted beside measured: a point for each case, along logarithms, coloured by what the model says bounds it."""
 import math
 
 COLOURS = ("#3b6ea5", "#b5533c", "#5c8a4d", "#8a6bb0", "#b08a2e", "#4f8f8f", "#777777")
@@ -34,17 +34,19 @@ class Plane:
     def grid(self):
         for power in range(self.low, self.high + 1):
             seconds, label = 10.0**power, f"{10.0**(power + 6):g} us"
-            yield (f'<path d="M{self.x(seconds):.1f} {TOP}v{SIDE}M{LEFT} {self.y(seconds):.1f}h{SIDE}" stroke="#ddd" fill="none"/>'
-                   f'<text x="{self.x(seconds):.1f}" y="{TOP + SIDE + 16}" text-anchor="middle">{label}</text>'
-                   f'<text x="{LEFT - 6}" y="{self.y(seconds) + 4:.1f}" text-anchor="end">{label}</text>')
+            x, y = self.x(seconds), self.y(seconds)
+            yield (f'<path d="M{x:.1f} {TOP}v{SIDE}M{LEFT} {y:.1f}h{SIDE}" stroke="#ddd" fill="none"/>'
+                   f'<text x="{x:.1f}" y="{TOP + SIDE + 16}" text-anchor="middle">{label}</text>'
+                   f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
         yield f'<path d="M{LEFT} {TOP + SIDE}L{LEFT + SIDE} {TOP}" stroke="#999" stroke-dasharray="4 3"/>'
 
 
 def points(rows, plane, colours):
     for row in rows:
-        shown = f'{row["case"]}, {row["kernel"]}: {row["seconds"] * 1e6:.1f} us, predicted {row["predicted_s"] * 1e6:.1f} us'
+        times = f'{row["seconds"] * 1e6:.1f} us, predicted {row["predicted_s"] * 1e6:.1f} us'
+        shown, x, y = f'{row["case"]}, {row["kernel"]}: {times}', plane.x(row["predicted_s"]), plane.y(row["seconds"])
         hollow = "none" if "single" in row["kernel"] else colours[bound_of(row)]
-        yield (f'<circle cx="{plane.x(row["predicted_s"]):.1f}" cy="{plane.y(row["seconds"]):.1f}" r="4" fill="{hollow}" '
+        yield (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{hollow}" '
                f'stroke="{colours[bound_of(row)]}"><title>{escape(shown)}</title></circle>')
 
 
@@ -66,5 +68,6 @@ def picture(rows, title):
     bounds = sorted({bound_of(row) for row in rows})
     colours = {bound: COLOURS[number % len(COLOURS)] for number, bound in enumerate(bounds)}
     labels = (f'<text x="{LEFT + SIDE / 2}" y="{TOP + SIDE + 34}" text-anchor="middle">predicted</text>'
-              f'<text x="14" y="{TOP + SIDE / 2}" transform="rotate(-90 14 {TOP + SIDE / 2})" text-anchor="middle">measured</text>')
+              f'<text x="14" y="{TOP + SIDE / 2}" transform="rotate(-90 14 {TOP + SIDE / 2})" '
+              'text-anchor="middle">measured</text>')
     return "\n".join([begin, *plane.grid(), labels, *points(rows, plane, colours), *legend(colours), "</svg>", ""])

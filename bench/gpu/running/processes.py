@@ -70,7 +70,8 @@ class Runner:
             result = {"status": "hung" if hung else "crashed", "problems": [f"the process {ended}{where}"]}
         if said:
             result["said"] = said[-1500:]
-        traps = [line for line in base.with_suffix(".out").read_text().splitlines() if line and not line.startswith("{")]
+        traps = [line for line in base.with_suffix(".out").read_text().splitlines() if line
+                 and not line.startswith("{")]
         if traps:
             result["printed"] = traps if len(traps) < 9 else traps[:4] + traps[-4:]
         return {**result, "wall_s": round(time.time() - began, 3)}

@@ -45,7 +45,8 @@ class Records:
             self.data["steps"][name] = result
             self.save()
             words = "; ".join(result.get("problems", []))[:400]
-            self.say(f"{result['status']:<9} {name}" + (f"  {result['seconds'] * 1e3:.3f} ms" if result.get("seconds") else "")
+            self.say(f"{result['status']:<9} {name}" + (f"  {result['seconds'] * 1e3:.3f} ms" if result.get("seconds")
+                                                        else "")
                      + (f"  {words}" if words else ""))
 
     def leave_out(self, name, why):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Others beside our kernels: `rivals.py JOB.json` times PyTorch's and Triton's on the same inputs, and compares results.
+"""Others beside our kernels: `rivals.py JOB.json` times PyTorch's and Triton's on the same inputs, and compares.
 
 Every line of standard output that begins with a case is one case's, whole: `columns` has seconds, and the difference to
 what the kernel wrote, or why a column is not there.
@@ -41,7 +41,8 @@ def attention(torch, causal, only):
 
 def scaled(torch):
     """cuBLAS takes the scales of rows and columns as they are here: a[m, 1] and b[1, n]."""
-    return lambda a, b, s, t: torch._scaled_mm(a, b.t(), scale_a=s[:, None], scale_b=t[None, :], out_dtype=torch.bfloat16)
+    return lambda a, b, s, t: torch._scaled_mm(a, b.t(), scale_a=s[:, None], scale_b=t[None, :],
+                                               out_dtype=torch.bfloat16)
 
 
 def row_function(torch, kind):
@@ -106,12 +107,14 @@ def ours(torch, job, sizes):
     """The kernel as a function of the same tensors."""
     source = job["source"]
     kernel, array = Kernel(job["library"], source), source["call"]["outputs"][0]
-    out = torch.empty([sizes[axis] for axis in array["axes"]], device="cuda", dtype=getattr(torch, NAMES[array["type"]]))
+    out = torch.empty([sizes[axis] for axis in array["axes"]], device="cuda",
+                      dtype=getattr(torch, NAMES[array["type"]]))
     room = torch.empty(kernel.workspace(sizes) + 16, device="cuda", dtype=torch.uint8)
 
     def call(*inputs):
         pointers = [tensor.data_ptr() for tensor in inputs]
-        error = kernel.launcher(sizes, pointers, [out.data_ptr()], room.data_ptr(), torch.cuda.current_stream().cuda_stream)()
+        error = kernel.launcher(sizes, pointers, [out.data_ptr()], room.data_ptr(),
+                                torch.cuda.current_stream().cuda_stream)()
         if error:
             raise RuntimeError(f"the launch gives {error}")
         return out
@@ -147,7 +150,8 @@ def measure(torch, job):
 
 
 def verdict(found):
-    bad = [f"`{name}` differs by {one['error']:.2e}" for name, one in found.items() if one.get("error") and one["error"] >= 0.05]
+    bad = [f"`{name}` differs by {one['error']:.2e}" for name,
+           one in found.items() if one.get("error") and one["error"] >= 0.05]
     return {"status": "wrong" if bad else "good", "problems": bad, "columns": found}
 
 
@@ -158,7 +162,8 @@ def main():
         try:
             found = verdict(measure(torch, job))
         except Exception as problem:
-            found = {"status": "failed", "problems": [f"{type(problem).__name__}: {problem}".splitlines()[0][:300]], "columns": {}}
+            found = {"status": "failed", "problems": [f"{type(problem).__name__}: {problem}".splitlines()[0][:300]],
+                     "columns": {}}
         print(json.dumps({"rival": job["name"], **found}), flush=True)
         torch.cuda.empty_cache()
     print(json.dumps({"result": {"status": "good"}}), flush=True)

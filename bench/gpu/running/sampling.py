@@ -64,7 +64,8 @@ def once(program):
         return ""
     query = "--query-gpu=name,driver_version,power.limit,clocks.max.sm,clocks.max.mem,persistence_mode"
     try:
-        made = subprocess.run([program, query, "--format=csv,noheader"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        made = subprocess.run([program, query, "--format=csv,noheader"], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL,
                               text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return ""

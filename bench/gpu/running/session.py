@@ -1,4 +1,4 @@
-"""One run from begin to end: rounds of checks side by side and of times one after another, within the time that there is."""
+"""One run from begin to end: checks side by side and times one after another, within the time that there is."""
 import concurrent.futures
 import json
 import re
@@ -157,7 +157,8 @@ class Session:
         if not errors and result["status"] == "good":
             result |= {"status": "failed", "problems": ["compute-sanitizer gave no summary"]}
         elif any(int(count) for count in errors):
-            result |= {"status": "wrong", "problems": [*result.get("problems", []), f"compute-sanitizer counts {errors[-1]} errors"]}
+            result |= {"status": "wrong", "problems": [*result.get("problems", []),
+                                                       f"compute-sanitizer counts {errors[-1]} errors"]}
         return result
 
     def do_micro(self, step):
@@ -252,5 +253,6 @@ class Session:
             reasons.setdefault(why, []).append(name)
         self.book.say(f"{states.count('good')} good, {bad} not, {len(self.book.data['left_out'])} left out")
         for why, names in reasons.items():
-            self.book.say(f"left out, {why}: {', '.join(names[:12])}" + (f" and {len(names) - 12} more" if len(names) > 12 else ""))
+            self.book.say(f"left out, {why}: {', '.join(names[:12])}" + (f" and {len(names) - 12} more"
+                                                                         if len(names) > 12 else ""))
         return 3 if self.dead else 1 if bad else 0

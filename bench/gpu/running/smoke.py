@@ -23,7 +23,8 @@ def main():
     error = float((got - right).norm() / right.norm())
     good = error <= job["source"]["tolerances"][0]
     problems = [] if good else [f"the operator is off by {error:.2e}"]
-    print(json.dumps({"result": {"status": "good" if good else "wrong", "problems": problems, "error": error, "built_s": built}}))
+    print(json.dumps({"result": {"status": "good" if good else "wrong", "problems": problems, "error": error,
+                                 "built_s": built}}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Everything that a run could do, most important first: each step with what it needs built, and how long it may take."""
+"""Everything that a run could do, most important first: each step with what it needs built, and its limit."""
 import dataclasses
 import re
 
@@ -21,7 +21,8 @@ class Step:
 def job_of(manifest, builder, run, kind, debug, options):
     source = manifest["sources"][run["source"]]
     return {"kind": kind, "run": run, "source": source, "about": manifest["references"][source["name"]],
-            "support": str(builder.library("support")), "library": str(builder.library(f"{'debug' if debug else 'kernel'} {source['id']}")),
+            "support": str(builder.library("support")),
+            "library": str(builder.library(f"{'debug' if debug else 'kernel'} {source['id']}")),
             "reference": str(builder.library(f"reference {source['name']}")), "reference_s": options.reference_seconds,
             "time_s": SHORT_S, "load_s": SUSTAINED_S if source["sustained"] else LOAD_S}
 
@@ -30,16 +31,19 @@ def of_run(manifest, builder, run, options):
     source = manifest["sources"][run["source"]]
     timed = run["kind"] == "time"
     key = f"{'kernel' if timed else 'debug'} {source['id']}"
-    return Step(f"{run['kind']} {run['id']}", run["kind"], run["round"], ["support", key, f"reference {source['name']}"],
+    return Step(f"{run['kind']} {run['id']}", run["kind"], run["round"],
+                ["support", key, f"reference {source['name']}"],
                 options.limit, 5.0 if timed else 3.0, job_of(manifest, builder, run, run["kind"], not timed, options))
 
 
 def sanitized(manifest, builder, options):
-    runs = [run for run in manifest["runs"] if manifest["sources"][run["source"]]["sanitized"] and run["id"].endswith("/small")]
+    runs = [run for run in manifest["runs"] if manifest["sources"][run["source"]]["sanitized"]
+            and run["id"].endswith("/small")]
     for run in runs:
         source = manifest["sources"][run["source"]]
         job = {**job_of(manifest, builder, run, "check", False, options), "brief": True}
-        yield Step(f"sanitize {run['id']}", "sanitize", 3, ["support", f"kernel {source['id']}", f"reference {source['name']}"],
+        yield Step(f"sanitize {run['id']}", "sanitize", 3,
+                   ["support", f"kernel {source['id']}", f"reference {source['name']}"],
                    4 * options.limit, 15.0, job)
 
 
@@ -70,7 +74,8 @@ def smoke(manifest, builder, pack, options):
     for source in manifest["sources"].values():
         if source["binding"] and source["variant"] == "tensor":
             yield Step(f"smoke {source['case']}", "smoke", 4, [], 240.0, 30.0,
-                       {"folder": str(pack / "sources" / source["id"]), "source": source, "output": str(options.output)})
+                       {"folder": str(pack / "sources" / source["id"]), "source": source,
+                        "output": str(options.output)})
 
 
 ORDER = ("copy", "check", "sanitize", "time", "micro", "rivals", "smoke", "triton")

@@ -5,7 +5,8 @@ WORDS = {"tensor": "napkin", "warps": "napkin, single warps"}
 
 def sources_of(manifest):
     """What the results keep of the manifest, so that a page needs nothing else."""
-    return {id_: {"case": one["case"], "variant": one["variant"], "family": one["family"], "planned_path": one["planned_path"],
+    return {id_: {"case": one["case"], "variant": one["variant"], "family": one["family"],
+                  "planned_path": one["planned_path"],
                   "predicted_s": one["plan"]["predicted_s"], "operations": one["plan"].get("operations"),
                   "partition": one["plan"].get("partition"), "bytes_once": one["bytes_once"],
                   "bounds": bounds(one["plan"]["kernels"]), "kernels": one["plan"]["kernels"]}
@@ -15,7 +16,8 @@ def sources_of(manifest):
 def bounds(kernels):
     """What bounds the kernels, the longest first: the model's words for each."""
     ordered = sorted(kernels, key=lambda one: -(one["predicted_s"] or 0))
-    words = [one["bound_by"] + (f" from {one['bound_from']}" if one["bound_from"] else "") for one in ordered if one["bound_by"]]
+    words = [one["bound_by"] + (f" from {one['bound_from']}" if one["bound_from"] else "") for one in ordered
+             if one["bound_by"]]
     return ", ".join(dict.fromkeys(words))
 
 
@@ -52,10 +54,12 @@ def row(results, id_, source, step):
     others = rivals_of(results, source["case"])
     share = share_of_copy(results, source, seconds)
     rate = source["operations"] / seconds * 1e-12 if source["operations"] else None
-    return {"id": id_, "case": source["case"], "kernel": WORDS[source["variant"]], "path": step.get("path") or source["planned_path"],
+    return {"id": id_, "case": source["case"], "kernel": WORDS[source["variant"]],
+            "path": step.get("path") or source["planned_path"],
             "seconds": seconds, "predicted_s": predicted, "ratio": predicted / seconds if predicted else None,
             "bounds": source["bounds"], "others": {name: other / seconds for name, other in others.items()},
-            "teraflops": rate, "of_copy": share, "mhz": clocks.get("sm_hz", 0) / 1e6 or None, "watts": clocks.get("power_w"),
+            "teraflops": rate, "of_copy": share, "mhz": clocks.get("sm_hz", 0) / 1e6 or None,
+            "watts": clocks.get("power_w"),
             "under_load_s": (step.get("load") or {}).get("seconds"), "host_s": step.get("host_s"),
             "error": max([one["error"] for one in step.get("outputs", [])] or [0])}
 
@@ -64,13 +68,16 @@ def rows(results):
     return [row(results, *one) for one in timed(results)]
 
 
-HEAD = ("case", "kernel", "ms", "predicted ms", "predicted / measured", "bound by", "TFLOP/s", "times as fast as", "of copy", "MHz", "W")
+HEAD = ("case", "kernel", "ms", "predicted ms", "predicted / measured", "bound by", "TFLOP/s", "times as fast as",
+        "of copy", "MHz", "W")
 
 
 def cells(one):
     number = lambda value, form: "" if value is None else format(value, form)
-    return (one["case"], one["kernel"], milliseconds(one["seconds"]), milliseconds(one["predicted_s"]), number(one["ratio"], ".2f"),
-            one["bounds"], number(one["teraflops"], ".1f"), ", ".join(f"{name} {times:.2f}" for name, times in one["others"].items()),
+    return (one["case"], one["kernel"], milliseconds(one["seconds"]), milliseconds(one["predicted_s"]),
+            number(one["ratio"], ".2f"),
+            one["bounds"], number(one["teraflops"], ".1f"),
+            ", ".join(f"{name} {times:.2f}" for name, times in one["others"].items()),
             number(one["of_copy"], ".0%"), number(one["mhz"], ".0f"), number(one["watts"], ".0f"))
 
 
@@ -91,7 +98,8 @@ def left_out(results):
 def head_of(results):
     device = results.get("device") or {}
     name = device.get("name") if isinstance(device, dict) else device
-    return f"{name or 'no device'}, {results.get('gpu') or ''}, {results.get('started', '')}, for {results.get('target', '')}"
+    words = f"{results.get('gpu') or ''}, {results.get('started', '')}, for {results.get('target', '')}"
+    return f"{name or 'no device'}, {words}"
 
 
 def text(results):
