@@ -113,6 +113,15 @@ def test_lies():
     return results
 
 
+def test_without_nvcc():
+    """What was built before is carried; where nothing was, that is said."""
+    words = ("--nvcc", "/nowhere/nvcc", "--minutes", "1", "--only", "^check matmul-tensor")
+    _, results, _ = first_run("carried", *words)
+    assert results["steps"]["check matmul-tensor/small"]["status"] == "good", results["steps"]
+    made, _, _ = first_run("carried", *words, "--arch", "sm_80")
+    assert made.returncode == 1 and "there is no nvcc, and nothing was built for sm_80" in made.stdout, made.stdout
+
+
 def test_trap():
     """A hang of the plain build alone is run again in the build that traps."""
     shutil.rmtree(ROOT / "there/pack/build")
@@ -191,6 +200,7 @@ def main():
     pack()
     shrink(ROOT / "there/pack/manifest.json")
     results = test_lies()
+    test_without_nvcc()
     test_time_is_over()
     test_trap()
     test_dead_device()

@@ -12,8 +12,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Runner:
-    def __init__(self, folder, environment):
-        self.folder, self.environment, self.alive = folder, environment, set()
+    def __init__(self, folder):
+        self.folder, self.alive = folder, set()
+        self.environment = {name: value for name, value in os.environ.items() if name != "NAPKIN_DEMAND_PATH"}
         (folder / "steps").mkdir(parents=True, exist_ok=True)
 
     def run(self, name, script, job, limit_s, more=None, before=(), on_line=None):
@@ -24,7 +25,7 @@ class Runner:
         began, path = time.time(), base.with_suffix(".out")
         with open(path, "w") as out, open(base.with_suffix(".err"), "w") as err:
             process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True,
-                                       env={**os.environ, **self.environment, **(more or {})})
+                                       env={**self.environment, **(more or {})})
             self.alive.add(process)
             hung = self.wait(process, limit_s, path, on_line)
             self.alive.discard(process)
