@@ -88,8 +88,11 @@ class Session:
         return ""
 
     def failed_checks(self, source):
-        return [name for name, found in self.book.data["steps"].items()
-                if name.startswith(f"check {source}/") and found["status"] != "good"]
+        """Checks after which a source is not timed: the small one, if it is not good, and whatever hung or crashed. A time
+        compares its own results besides."""
+        steps = self.book.data["steps"].items()
+        return [name for name, found in steps if name.startswith(f"check {source}/") and
+                (found["status"] in ("hung", "crashed") or (name.endswith("/small") and found["status"] != "good"))]
 
     def limit(self, step):
         return max(1.0, min(step.limit_s, self.left()))
