@@ -108,6 +108,7 @@ class Kernel:
         """The sizes that are passed; of an axis that the plan divides, its parts, if the launcher wants them."""
         found = dict(sizes)
         for axis, length in self.source["parts"].items():
+            length = min(length, sizes[axis])
             found[f"{axis}_part"], found[f"{axis}_in_part"] = -(-sizes[axis] // length), length
         return [found[one["axis"]] for one in self.source["call"]["axes"]]
 
