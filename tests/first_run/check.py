@@ -139,15 +139,18 @@ def test_time_is_over():
     assert took < 20, took
     assert "no time left" in results["left_out"].values() and "left out, " in made.stdout, made.stdout
     done = {name for name, one in results["steps"].items() if one["status"] == "good"}
+    assert "check matmul-tensor/small" in results["left_out"], results  # it hung, but nobody waited long enough to know
+    shutil.rmtree(ROOT / "there/pack/build")
     _, again, _ = first_run("over", "--minutes", "2", "--limit", "3", "--resume", "--only",
                             "^check (matmul|variance|decode)")
-    assert again["steps"]["check variance-tensor/small"]["status"] == "good", again["steps"]
+    assert all(again["steps"][f"check {id_}-tensor/small"]["status"] == "good" for id_ in ("variance", "matmul")), again
     assert all(again["steps"][name] == results["steps"][name] for name in done)
 
 
 def test_dead_device():
     made, results, _ = first_run("dead", "--minutes", "1", "--only", "^check matmul", STANDIN_DEAD="1")
     assert made.returncode == 3 and results["steps"]["copy"]["status"] != "good", made.stdout
+    assert results["steps"]["copy"]["problems"] == ["the device does not answer: an error (100)"], results["steps"]
     left_out = results["left_out"]
     assert left_out and all("does not answer" in why for why in left_out.values()), left_out
 

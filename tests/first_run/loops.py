@@ -12,7 +12,8 @@ import sys
 NVCC, SOURCES, FOLDER = sys.argv[1:4]
 # Of each kernel, by a part of its mangled name: what must stand in a loop, and where it is compiled at all.
 WANTED = {
-    "micro_core": {"shared_kernelILi0E": "ld.shared.v4", "shared_kernelILi1E": "ldmatrix", "shared_kernelILi2E": "st.shared.v4",
+    "micro_core": {"shared_kernelILi0E": "ld.shared.v4", "shared_kernelILi1E": "ldmatrix",
+                   "shared_kernelILi2E": "st.shared.v4",
                    "lanes_kernelILi0E": "ex2.approx.ftz.f32", "lanes_kernelILi1E": "ex2.approx.f16x2",
                    "lanes_kernelILi2E": "fma.rn.f32", "chase_kernel": "ld.global.cg"},
     "micro_memory": {"read_kernel": "ld.global.cg", "copy_kernel": "st.global.cs"},
@@ -46,7 +47,8 @@ def in_loops(lines):
 
 
 def check(name, architecture, wanted):
-    source, target = pathlib.Path(SOURCES, f"bench/gpu/cuda/{name}.cu"), pathlib.Path(FOLDER, f"{name}.{architecture}.ptx")
+    source = pathlib.Path(SOURCES, f"bench/gpu/cuda/{name}.cu")
+    target = pathlib.Path(FOLDER, f"{name}.{architecture}.ptx")
     command = [NVCC, "-std=c++17", "-O3", f"-arch={architecture}", "-ptx", str(source), "-o", str(target)]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert made.returncode == 0 and "warning" not in made.stdout, made.stdout
@@ -55,7 +57,8 @@ def check(name, architecture, wanted):
         names = [one for one in found if part in one]
         assert names, f"{name}, {architecture}: no kernel is called {part}: {list(found)}"
         loops = in_loops(found[names[0]])
-        assert any(instruction in line for line in loops), f"{name}, {architecture}: no {instruction} in a loop of {names[0]}"
+        words = f"{name}, {architecture}: no {instruction} in a loop of {names[0]}"
+        assert any(instruction in line for line in loops), words
 
 
 def main():

@@ -243,10 +243,10 @@ def copy(job):
 
 def main():
     job = json.load(open(sys.argv[1]))
-    if job["kind"] == "copy":
-        return copy(job)
     case = None
     try:
+        if job["kind"] == "copy":
+            return copy(job)
         case = Case(job)
         case.check()
         if job["kind"] == "time" and not case.problems:

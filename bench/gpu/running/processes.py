@@ -68,7 +68,8 @@ class Runner:
         else:
             ended = f"hung, and was killed after {limit_s:.0f} s" if hung else f"ended with {code}"
             where = f" in the stage `{stages[-1]}`" if stages else ""
-            result = {"status": "hung" if hung else "crashed", "problems": [f"the process {ended}{where}"]}
+            last = "" if hung or not said else f": {said.splitlines()[-1]}"
+            result = {"status": "hung" if hung else "crashed", "problems": [f"the process {ended}{where}{last}"]}
         if said:
             result["said"] = said[-1500:]
         traps = [line for line in base.with_suffix(".out").read_text().splitlines() if line

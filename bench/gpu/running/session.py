@@ -71,11 +71,23 @@ class Session:
             if "in time" in why:
                 return self.book.leave_out(step.name, why)
             return self.book.step(step.name, {"status": "failed", "problems": [why]})
+        given = self.limit(step)
         try:
             result = getattr(self, "do_" + step.kind)(step)
         except Exception as problem:  # of this program: the other steps go on
             result = {"status": "failed", "problems": [f"first_run itself: {type(problem).__name__}: {problem}"]}
+        cut = self.cut_short(result, given < step.limit_s)
+        if cut:
+            return self.book.leave_out(step.name, cut)
         self.book.step(step.name, result)
+
+    def cut_short(self, result, less):
+        """Why a step that was killed says nothing of the kernel, or an empty text."""
+        if result["status"] not in ("hung", "crashed"):
+            return ""
+        if self.dead == "interrupted":
+            return self.dead
+        return "no time left to end it" if less and result["status"] == "hung" else ""
 
     def hinders(self, step):
         if self.dead:
@@ -88,8 +100,8 @@ class Session:
         return ""
 
     def failed_checks(self, source):
-        """Checks after which a source is not timed: the small one, if it is not good, and whatever hung or crashed. A time
-        compares its own results besides."""
+        """Checks after which a source is not timed: the small one, if it is not good, and whatever hung or crashed. A
+        time compares its own results besides."""
         steps = self.book.data["steps"].items()
         return [name for name, found in steps if name.startswith(f"check {source}/") and
                 (found["status"] in ("hung", "crashed") or (name.endswith("/small") and found["status"] != "good"))]
@@ -106,7 +118,7 @@ class Session:
         if result["status"] == "good":
             self.book.set(device=result["device"], copy_bytes_per_s=result["bytes_per_s"])
         else:
-            self.dead = "the device does not answer: " + "; ".join(result["problems"])
+            self.dead = "no device: " + "; ".join(result["problems"])
         return result
 
     def do_check(self, step):
@@ -114,8 +126,8 @@ class Session:
         return self.after(step, result)
 
     def do_time(self, step):
-        began_hung = self.runner.run(step.name, "case.py", step.job, self.limit(step), self.demanded(step))
-        result = self.after(step, began_hung)
+        ran = self.runner.run(step.name, "case.py", step.job, self.limit(step), self.demanded(step))
+        result = self.after(step, ran)
         if "load" in result:
             result["load"]["clocks"] = self.sampler.window(*result["load"]["window"])
         if result["status"] == "hung" and not self.dead:
@@ -198,6 +210,9 @@ class Session:
             todo = [step for step in todo if step.name not in taken]
             if not todo or result["status"] == "good":
                 return
+            cut = self.cut_short(result, limit < asked)
+            if cut:
+                return [self.book.leave_out(step.name, cut) for step in todo]
             self.book.step(todo[0].name, self.after(todo[0], result))
             todo = [step for step in todo[1:] if not self.refused(step)]
 
