@@ -21,7 +21,8 @@ BENCH, HERE = pathlib.Path(SOURCES, "bench/gpu"), pathlib.Path(__file__).resolve
 PLACE, ROOT = HERE / "standin", pathlib.Path(FOLDER)
 NAMES = ("matmul", "matmul_bias_relu", "multi_head", "softmax", "variance", "decode", "chained_matmul", "logsumexp",
          "rmsnorm_projection")
-WANTED = f"^({'|'.join(NAMES)})-(tensor|warps)$"
+PRODUCTS = {"product_8192_8192_8192": 9, "product_4096_1024_4096": 10, "product_16_4096_4096": 11}  # and their rows
+WANTED = f"^(({'|'.join(NAMES)})-(tensor|warps)|({'|'.join(PRODUCTS)})-tensor)$"
 # What is wrong with each source; all others are right.
 LIES = {"matmul-warps": "corner", "matmul_bias_relu-tensor": "unwritten", "matmul_bias_relu-warps": "truncated",
         "multi_head-tensor": "fallback", "multi_head-warps": "hang", "softmax-tensor": "guard",
@@ -43,7 +44,7 @@ def pack():
                            ROOT / "made/pack"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert made.returncode == 0, made.stdout
-    assert re.search(r"^1[0-9] sources, \d+ runs, 0\.\d MB in ", made.stdout, re.M), made.stdout
+    assert re.search(r"^[12][0-9] sources, \d+ runs, 0\.\d MB in ", made.stdout, re.M), made.stdout
     with tarfile.open(ROOT / "made/pack.tar.gz") as packed:
         packed.extractall(ROOT / "there")
 
@@ -53,13 +54,15 @@ def shrink(path):
     manifest = json.loads(path.read_text())
     assert all(source["planned_path"] and source["plan"]["predicted_s"] > 0 and source["plan"]["kernels"][0]["bound_by"]
                and source["call"]["outputs"] for source in manifest["sources"].values())
-    runs, timed = [], ("matmul-tensor", "rmsnorm_projection-warps")
+    runs, timed = [], ["matmul-tensor", "rmsnorm_projection-warps", *(f"{name}-tensor" for name in PRODUCTS)]
     for run in manifest["runs"]:
         label = run["id"].rsplit("/", 1)[1]
         if label in ("small", "ragged") or (label == "planned" and run["source"] in timed):
             more = 8 if label == "ragged" and run["source"] == "matmul-tensor" else 0
             run["sizes"] = {axis: 1 if axis == "q" and size == 1 else SIZES[axis] + more for axis,
                             size in run["sizes"].items()}
+            if run["source"].removesuffix("-tensor") in PRODUCTS:
+                run["sizes"]["a"] = PRODUCTS[run["source"].removesuffix("-tensor")]
             if label != "ragged" or run["source"] == "matmul-tensor":
                 runs.append(run)
     manifest["runs"] = runs
@@ -71,7 +74,8 @@ def first_run(name, *words, lies=None, timeout=120, **more):
     """Starts it as on a machine that has nothing of ours."""
     home = ROOT / "there/pack"
     environment = {"PATH": "/usr/bin:/bin", "STANDIN_PLACE": str(PLACE), "STANDIN_COMPILER": COMPILER,
-                   "STANDIN_LIES": json.dumps(lies or {}), **more}
+                   "STANDIN_LIES": json.dumps(lies or {}), "PYTHONPATH": str(PLACE / "python"),
+                   "PYTHONDONTWRITEBYTECODE": "1", **more}
     command = [sys.executable, home / "first_run", "--nvcc", PLACE / "nvcc", "--nvidia-smi", PLACE / "nvidia-smi",
                "--compute-sanitizer", PLACE / "compute-sanitizer", "-o", ROOT / name, "--copy-bytes", "65536", "-j",
                "2", *words]
@@ -84,7 +88,8 @@ def first_run(name, *words, lies=None, timeout=120, **more):
 
 def test_lies():
     made, results, took = first_run("lies", "--minutes", "3", "--limit", "3", lies={**LIES, EMULATED: "emulated"},
-                                    STANDIN_SANITIZED="softmax")
+                                    STANDIN_SANITIZED="softmax",
+                                    STANDIN_TORCH_WRONG="9", STANDIN_TORCH_CRASH="10")
     steps, sources = results["steps"], json.loads((ROOT / "there/pack/manifest.json").read_text())["sources"]
     assert made.returncode == 1 and "ended" in results, made.stdout
     for id_ in sources:
@@ -106,11 +111,23 @@ def test_lies():
     assert "compute-sanitizer counts 2 errors" in steps["sanitize softmax-tensor/small"]["problems"][-1]
     assert steps["micro micro_core"]["problems"] == ["broken: operation not supported (801)"]
     assert results["micro"]["copy_2048MiB"]["value"] == 2.9e12 and results["copy_bytes_per_s"] > 0
-    assert took < 90, took
+    judge_rivals(steps)
+    assert took < 120, took
     table = (ROOT / "lies/table.txt").read_text()
     assert re.search(r"^matmul +napkin +\d+\.\d+ +0\.212 ", table,
                      re.M) and "hung: check multi_head-warps/small" in table, table
     return results
+
+
+def judge_rivals(steps):
+    """One differs from the kernel, one ends the process of all, and the next one goes on in another."""
+    wrong, crashed, right = (steps[f"rivals {name}"] for name in PRODUCTS)
+    assert wrong["status"] == "wrong" and not wrong["columns"]["cublas"]["good"], wrong
+    assert re.fullmatch(r"`cublas` differs by 5\.0\de-01", wrong["problems"][0]), wrong
+    assert crashed["status"] == "crashed" and "ended with -6" in crashed["problems"][0], crashed
+    assert right["status"] == "good" and right["columns"]["napkin"]["error"] == 0, right
+    column = right["columns"]["cublas"]
+    assert column["seconds"] > 0 and column["error"] < 1e-3 and column["clocks"]["sm_hz"] == 1755e6, right
 
 
 def test_without_nvcc():

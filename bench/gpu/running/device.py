@@ -23,9 +23,8 @@ def packages():
     """Versions of what Python has there, asked in a process of its own."""
     import json
     try:
-        made = subprocess.run([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              text=True,
-                              timeout=90)
+        made = subprocess.run([sys.executable, "-B", "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True, timeout=90)
         return json.loads(made.stdout.splitlines()[-1])
     except (subprocess.TimeoutExpired, ValueError, IndexError):
         return {}
