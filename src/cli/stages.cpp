@@ -139,7 +139,6 @@ Goal goal(const Options& options) {
   }
   made.model = options.model == "ideal" ? Model::ideal : Model::machine;
   made.top = std::max<std::size_t>(1, options.top);
-  made.divide = options.binding == "none";  // parts of an axis would be sizes that no tensor has
   return made;
 }
 

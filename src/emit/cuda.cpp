@@ -45,6 +45,7 @@ std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, cons
     printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
   add(printed, warp_launch(warps, hardware));
   printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
+  printed.ways.emplace_back("warps");
   return {};
 }
 
@@ -58,6 +59,7 @@ std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const
       fmt::format("{} has its rows over warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
   add(printed, row_launch(rows, hardware));
   printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
+  printed.ways.emplace_back("rows");
   return {};
 }
 
@@ -145,13 +147,14 @@ void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const
   }
   add(printed, thread(kernel, hardware));
   printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
+  printed.ways.emplace_back("threads");
 }
 
 }  // namespace
 
 EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding) {
-  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}};
+  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}, {}};
   if (has_teams(hardware, path)) printed.shared_alignment = swizzle_pattern;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";

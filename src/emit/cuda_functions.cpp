@@ -135,6 +135,24 @@ __device__ __forceinline__ unsigned long long napkin_operand(const T* begin) {
          (unsigned long long)(stride >> 4) << 32 | (unsigned long long)swizzle << 62;
 }
 
+#ifdef NAPKIN_DEBUG
+// Where mistakes are looked for, a wait gives up after so many tries, and says which barrier of which block it was.
+#ifndef NAPKIN_DEBUG_TRIES
+#define NAPKIN_DEBUG_TRIES (1 << 26)
+#endif
+__device__ __noinline__ void napkin_barrier_wait_or_trap(napkin_barrier* barrier, int parity, const char* kernel,
+                                                         const char* name) {
+  for (int tries = 0; !napkin_barrier_try(barrier, parity);)
+    if (threadIdx.x % 32 == 0 && ++tries >= NAPKIN_DEBUG_TRIES) {
+      printf("%s, block %lld, thread %d: the barrier %s, at byte %u of shared memory, is not complete after %d tries (phase %d)\n",
+             kernel, blockIdx.x + (long long)blockIdx.y * gridDim.x, (int)threadIdx.x, name,
+             napkin_shared_address(barrier), tries, parity);
+      __trap();
+    }
+}
+#define napkin_barrier_wait(barrier, parity) napkin_barrier_wait_or_trap(barrier, parity, __func__, #barrier)
+#endif
+
 // A warp has read the tiles of a ring's copy.
 __device__ __forceinline__ void napkin_release(napkin_barrier* empty) {
   __syncwarp();

@@ -145,7 +145,7 @@ std::string planted(const std::string& name, const Diagram& diagram, std::vector
 }
 
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
-  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
+  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} --path any 2>&1", folder, sizes));
 }
 
 // The kernels as they are distributed, at the sizes of a diagram.
