@@ -85,19 +85,40 @@ __device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool
   }
 }
 
-// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where they are aligned. Past
-// the rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
+// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where all rows are aligned so,
+// 4 where they are aligned to that, else number by number, of which several are read before the first is written. Past the
+// rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
 template <int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
                                                  int rows_left, int columns_left) {
   constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk, step = threads / chunks;
-  if (column_step != 1 || row_step % chunk != 0 || reinterpret_cast<size_t>(from) % 16 != 0) {
+  const size_t aligned = reinterpret_cast<size_t>(from) | size_t(row_step * sizeof(T)) | (column_step == 1 ? 0 : 1);
+  if (sizeof(T) <= 4 && aligned % 16 != 0 && aligned % 4 == 0) {
+    constexpr int few = sizeof(T) <= 4 ? 4 / sizeof(T) : 1;
 #pragma unroll 1
-    for (int i = threadIdx.x; i < rows * columns; i += threads) {
-      const int row = i / columns, column = i % columns;
-      const bool counts = row < rows_left && column < columns_left;
-      napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column),
-                          counts ? napkin_global_read(from + row * row_step + column * column_step) : T());
+    for (int i = threadIdx.x; i < rows * columns / few; i += threads) {
+      const int row = i / (columns / few), column = i % (columns / few) * few;
+      const int left = row < rows_left ? max(0, min(columns_left - column, few)) : 0;
+      napkin_copy_4(tile + napkin_place<columns, sizeof(T), bits>(row, column),
+                    left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
+    }
+  } else if (aligned % 16 != 0) {
+    constexpr int several = 4;
+#pragma unroll 1
+    for (int first = threadIdx.x; first < rows * columns; first += several * threads) {
+      T numbers[several];
+#pragma unroll
+      for (int j = 0; j < several; ++j) {
+        const int row = (first + j * threads) / columns, column = (first + j * threads) % columns;
+        const bool counts = row < min(rows, rows_left) && column < columns_left;
+        numbers[j] = counts ? napkin_global_read(from + row * row_step + column * column_step) : T();
+      }
+#pragma unroll
+      for (int j = 0; j < several; ++j) {
+        const int row = (first + j * threads) / columns, column = (first + j * threads) % columns;
+        if (row < rows)
+          napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column), numbers[j]);
+      }
     }
   } else if (threads % chunks == 0) {
     const int first = threadIdx.x / chunks, column = threadIdx.x % chunks * chunk;
@@ -140,8 +161,8 @@ __device__ __forceinline__ unsigned long long napkin_operand(const T* begin) {
 #ifndef NAPKIN_DEBUG_TRIES
 #define NAPKIN_DEBUG_TRIES (1 << 26)
 #endif
-__device__ __noinline__ void napkin_barrier_wait_or_trap(napkin_barrier* barrier, int parity, const char* kernel,
-                                                         const char* name) {
+__device__ __forceinline__ void napkin_barrier_wait_or_trap(napkin_barrier* barrier, int parity, const char* kernel,
+                                                            const char* name) {
   for (int tries = 0; !napkin_barrier_try(barrier, parity);)
     if (threadIdx.x % 32 == 0 && ++tries >= NAPKIN_DEBUG_TRIES) {
       printf("%s, block %lld, thread %d: the barrier %s, at byte %u of shared memory, is not complete after %d tries (phase %d)\n",

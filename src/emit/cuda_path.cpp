@@ -133,7 +133,7 @@ static bool lacks(Prepared& made, bool expected, const char* before, const char*
 // Whether the kernel was compiled for the device, where it may have so many threads.
 template <class... Parameters>
 static bool runs(Prepared& made, void (*kernel)(Parameters...), int threads) {
-  cudaFuncAttributes attributes;
+  cudaFuncAttributes attributes = {};
   const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
   if (error == cudaSuccess && attributes.maxThreadsPerBlock >= threads) return true;
   cudaGetLastError();
