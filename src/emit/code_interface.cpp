@@ -79,11 +79,14 @@ std::int64_t planned_length(const CodePlan& plan, const Parts& parts) {
   return plan.diagram.at(parts.inside).size.value_or(1);
 }
 std::string divided_in_words(const CodePlan& plan, const Parts& parts) {
-  const auto most = plan.limits.find(parts.part);
-  return fmt::format("{} is computed in {}parts of {}{}, or else in one", plan.names.axes[parts.whole.index],
-                     most == plan.limits.end() ? "" : fmt::format("up to {} ", most->second),
-                     planned_length(plan, parts),
-                     plan.ends_early(parts.inside) ? ", of which the last may be shorter" : ", where they share it out");
+  const auto most = [&](AxisId axis, const std::string& words) {
+    const auto limit = plan.limits.find(axis);
+    return limit == plan.limits.end() ? "" : fmt::format(fmt::runtime(words), limit->second);
+  };
+  return fmt::format("{} is computed in {}parts of {}{}, or else in one{}", plan.names.axes[parts.whole.index],
+                     most(parts.part, "up to {} "), planned_length(plan, parts),
+                     plan.ends_early(parts.inside) ? ", of which the last may be shorter" : " that share it out",
+                     most(parts.inside, ", then at most {}"));
 }
 
 // That the parts reach the end of the axis, and no part lies behind it.
