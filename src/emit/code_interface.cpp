@@ -66,8 +66,8 @@ bool reads_size_of(const Diagram& diagram, ExprId id, AxisId axis) {
   const auto& node = diagram.at(id).node;
   if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
   const auto* apply = std::get_if<Apply>(&node);
-  return apply && std::ranges::any_of(apply->arguments,
-                                      [&](ExprId argument) { return reads_size_of(diagram, argument, axis); });
+  return apply &&
+         std::ranges::any_of(apply->arguments, [&](ExprId argument) { return reads_size_of(diagram, argument, axis); });
 }
 bool is_of_parts(const CodePlan& plan, ExprId condition) {
   return std::ranges::any_of(plan.divided, [&](const Parts& parts) {
@@ -133,7 +133,12 @@ std::string bytes(const CodePlan& plan, ArrayId id) {
 }  // namespace
 
 CodePlan code_plan(Language language, const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
-  return {language, diagram, code_names(diagram), arrays_between(diagram, plan), labels(diagram, plan, hardware), {},
+  return {language,
+          diagram,
+          code_names(diagram),
+          arrays_between(diagram, plan),
+          labels(diagram, plan, hardware),
+          {},
           divided_axes(diagram)};
 }
 

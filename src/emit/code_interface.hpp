@@ -46,12 +46,12 @@ std::string argument(const CodePlan&, ArrayId, bool reads);  // a void pointer a
 
 // Of the header: what every parameter is.
 void describe_parameters(const CodePlan&, Lines&);
-void define_sizes(const CodePlan&, Lines&);     // struct NAME_sizes
+void define_sizes(const CodePlan&, Lines&);  // struct NAME_sizes
 // The sizes `n` of all axes, from those that are given: in several parts where those are as long as planned, else one.
 void declare_all_sizes(const CodePlan&, Lines&);
-void compute_parts(const CodePlan&, Lines&);      // n.x_part and n.x_in_part from n.x, of each divided axis
-void define_all_sizes(const CodePlan&, Lines&);   // what declare_all_sizes calls where an axis is divided
-void define_possible(const CodePlan&, Lines&);  // whether the kernels hold for such sizes
+void compute_parts(const CodePlan&, Lines&);     // n.x_part and n.x_in_part from n.x, of each divided axis
+void define_all_sizes(const CodePlan&, Lines&);  // what declare_all_sizes calls where an axis is divided
+void define_possible(const CodePlan&, Lines&);   // whether the kernels hold for such sizes
 void define_workspace_size(const CodePlan&, Lines&);
 // Names for the arrays in the workspace.
 void divide_workspace(const CodePlan&, Lines&);

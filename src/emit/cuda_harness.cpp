@@ -207,9 +207,10 @@ std::string cuda_harness(const CudaPlan& plan) {
   run_function(plan, body);
   define_divide_axes(plan, body);
   auto words = check_words(plan);
-  words.insert(words.end(), {{"@USAGE@", "[axis=size ...] [--time] [--path PATH]"},
-                             {"@FURTHER@", replaced(std::string(demand_text), {{"@NAME@", plan.names.diagram}})},
-                             {"@READ_FURTHER@", replaced(std::string(path_option_text), {{"@NAME@", plan.names.diagram}})}});
+  words.insert(words.end(),
+               {{"@USAGE@", "[axis=size ...] [--time] [--path PATH]"},
+                {"@FURTHER@", replaced(std::string(demand_text), {{"@NAME@", plan.names.diagram}})},
+                {"@READ_FURTHER@", replaced(std::string(path_option_text), {{"@NAME@", plan.names.diagram}})}});
   words.emplace_back("@HEADERS@", cuda_headers(body.text()));
   words.emplace_back("@DEFINITIONS@", code_definitions(Language::cuda, body.text()));
   return replaced(std::string(cuda_opening), words) + body.text() +

@@ -155,10 +155,9 @@ std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const st
   std::string arguments;
   for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
   for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
-  const auto head = walk.cluster > 1 ? fmt::format("start_clusters({}, {}, ", name, walk.cluster)
-                                     : fmt::format("start({}, ", name);
-  return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, kernel.threads, kernel.shared_bytes,
-                     arguments);
+  const auto head =
+      walk.cluster > 1 ? fmt::format("start_clusters({}, {}, ", name, walk.cluster) : fmt::format("start({}, ", name);
+  return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, kernel.threads, kernel.shared_bytes, arguments);
 }
 
 // "map_tiles(*made, 0, "A", A, {n.a, n.b}, {64, 64}, 128)".
@@ -198,7 +197,8 @@ void prepare_teams(const CudaPlan& plan, const TeamKernel& teams, const Launched
   std::string conditions = fmt::format("runs(*made, {}, {})", teams.kernel.name, teams.threaded.threads);
   for (std::size_t k = 0; k < teams.maps.size(); ++k)
     conditions += " &&\n        " + mapped(plan, teams.maps[k], here.maps + k);
-  out.line(fmt::format("if (demanded[{}] == other) lacks(*made, false, \"NAPKIN_DEMAND_PATH asks for another path\");", i));
+  out.line(
+      fmt::format("if (demanded[{}] == other) lacks(*made, false, \"NAPKIN_DEMAND_PATH asks for another path\");", i));
   out.open(fmt::format("if (demanded[{}] != other && {})", i, conditions));
   for (std::size_t k = 0; k < teams.stores.size(); ++k)
     out.line(fmt::format("made->mapped[{}] = {};", here.stores + k,
@@ -314,8 +314,12 @@ std::string cuda_header(const CudaPlan& plan) {
   out.line(workspace_head(plan) + ";\n");
   out.line(
       "/* Starts the kernels on a stream (a cudaStream_t, or null) and returns a cudaError_t; cudaErrorInvalidValue");
-  out.line(" * where the kernels do not hold for the sizes. The environment variable NAPKIN_DEMAND_PATH may demand a path, see");
-  out.line(" * below, or `planned`; cudaErrorNotSupported is returned where a kernel cannot run so, and nothing more started.");
+  out.line(
+      " * where the kernels do not hold for the sizes. The environment variable NAPKIN_DEMAND_PATH may demand a path, "
+      "see");
+  out.line(
+      " * below, or `planned`; cudaErrorNotSupported is returned where a kernel cannot run so, and nothing more "
+      "started.");
   describe_parameters(plan, out);
   out.line(" */");
   out.line(launch_head(plan) + ";\n");
@@ -350,7 +354,8 @@ std::string cuda_source(const CudaPlan& plan) {
              "\"{}.h\"\n\n",
              plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
          cuda_headers(code) + (any_teams(plan) ? "#include <cuda.h>\n" : "") +
-         "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n\n" +
+         "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
+         "<cstring>\n\n" +
          code_definitions(Language::cuda, code) + warp_definitions(kernels) + code;
 }
 

@@ -184,15 +184,16 @@ std::string path_declarations(const CudaPlan& plan) {
 std::string path_definitions(const CudaPlan& plan) {
   const auto arrays = plan.diagram.inputs.size() + plan.diagram.outputs.size() + 1;
   const auto text = std::string(ways_text) + std::string(prepared_text);
-  return replaced(any_teams(plan) ? text + std::string(reasons_text) : text,
-                  {{"@NAME@", plan.names.diagram},
-                   {"@COUNT@", fmt::format("{}", plan.kernels.size())},
-                   {"@WAYS@", quoted_ways(plan)},
-                   {"@LENGTH@", fmt::format("{}", path_length(plan))},
-                   {"@PLANNED@", planned_path(plan)},
-                   {"@ARRAYS@", fmt::format("{}", arrays)},
-                   {"@SAME_SIZES@", plan.names.axes.empty() ? "" : "std::memcmp(&each.n, &n, sizeof n) == 0 &&\n        "},
-                   {"@MAPS@", maps(plan)}});
+  return replaced(
+      any_teams(plan) ? text + std::string(reasons_text) : text,
+      {{"@NAME@", plan.names.diagram},
+       {"@COUNT@", fmt::format("{}", plan.kernels.size())},
+       {"@WAYS@", quoted_ways(plan)},
+       {"@LENGTH@", fmt::format("{}", path_length(plan))},
+       {"@PLANNED@", planned_path(plan)},
+       {"@ARRAYS@", fmt::format("{}", arrays)},
+       {"@SAME_SIZES@", plan.names.axes.empty() ? "" : "std::memcmp(&each.n, &n, sizeof n) == 0 &&\n        "},
+       {"@MAPS@", maps(plan)}});
 }
 
 }  // namespace napkin

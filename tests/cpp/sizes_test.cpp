@@ -237,8 +237,8 @@ TEST_CASE("kernels in C++ are right at every size that they accept", "[cpp][size
   std::vector<Built> built;
   for (const auto& each : given) built.push_back(build(each.given, plan(each.given, "x86-64-avx2")));
   // Each part has its own half of the text's keys, or all are one part; none is left out.
-  const auto by_halves = sizes("decode_in_parts", decode, "",
-                               {"x=24 d=4", "x=12 d=4", "x=7 d=4", "x=12 d=3", "x=24 d=2"});
+  const auto by_halves =
+      sizes("decode_in_parts", decode, "", {"x=24 d=4", "x=12 d=4", "x=7 d=4", "x=12 d=3", "x=24 d=2"});
   const auto parted = build(by_halves.given, in_parts(by_halves.given, 12));
   built.push_back(parted);
   const auto folder = compile(built, "sizes", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");

@@ -169,7 +169,8 @@ TEST_CASE("a divided axis may have any length", "[emulated][masks]") {
         const auto part = 16384 / found.divisions[0].parts;
         const auto code = emit_cuda(found.diagram, found.plan, hardware, path.asked);
         const auto folder = emulate::build_alone("masks_divided_" + each.name + path.name, found.diagram, code.files);
-        for (const std::int64_t x : {part, 3 * part, 2 * part + 17, 4 * part - 1, part + 1, part - 5, std::int64_t{16384}, std::int64_t{16384 + 9}}) {
+        for (const std::int64_t x : {part, 3 * part, 2 * part + 17, 4 * part - 1, part + 1, part - 5,
+                                     std::int64_t{16384}, std::int64_t{16384 + 9}}) {
           CAPTURE(part, x);
           const auto sizes = fmt::format("q=13 d=40 x={}", x);
           const auto meaning = read_text(text, sizes_of(sizes));

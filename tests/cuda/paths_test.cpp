@@ -22,10 +22,8 @@ C: f16[m, n] = sum[k](A[m, k] * B[k, n])
 P: f16[m, n] = softmax[n](C[m, n])
 output P
 )";
-const Case two{"paths_two",
-               two_kernels,
-               {"group m 128, n 64, stream k 64 at smem; group m 16 at reg", "group m 8 at smem"},
-               {}};
+const Case two{
+    "paths_two", two_kernels, {"group m 128, n 64, stream k 64 at smem; group m 16 at reg", "group m 8 at smem"}, {}};
 const Case attention{
     "paths_attention", case_named("attention").text, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}};
 
@@ -39,6 +37,7 @@ EmittedCode emitted(const Planned& planned) {
 constexpr const char* caller = R"(
 #include "two.cu"
 #include <string>
+#include <thread>
 static void* room(size_t count) {
   void* pointer = nullptr;
   if (cudaMalloc(&pointer, 2 * count)) std::abort();
@@ -94,6 +93,7 @@ std::map<std::string, std::string> called(const std::string& name, const std::st
 TEST_CASE("a launcher says which path ran, and takes the one that is demanded", "[emulated][teams]") {
   auto said = called("paths_said", R"(
   launch("even", even);
+  std::thread([] { std::printf("elsewhere <%s>, <%s>\n", two_last_path(), two_fallback_reason()); }).join();
   launch("odd", odd);
   demand("planned");
   launch("even planned", even);
@@ -110,6 +110,7 @@ TEST_CASE("a launcher says which path ran, and takes the one that is demanded", 
   launch("even again", even);
 )");
   CHECK(said.contains("planned warpgroups,rows, last <>"));
+  CHECK(said.contains("elsewhere <>, <>"));
   CHECK(says(said["even"], "0, ran warpgroups,rows, , "));
   const auto* const why = "as expected warpgroups: rows of `A` do not begin at multiples of 16 bytes";
   CHECK(says(said["odd"], fmt::format("0, ran warps,rows, {},", why)));
@@ -141,7 +142,8 @@ TEST_CASE("a launcher says what it lacks, and leaves no error behind", "[emulate
   launch("sizes", wide);
 )");
   CHECK(says(said["encoder"], "0, ran warps,rows, warpgroups: cuTensorMapEncodeTiled is missing, "));
-  CHECK(says(said["attributes"], "ran warps,rows, warpgroups: its attributes cannot be read, invalid device function, "));
+  CHECK(
+      says(said["attributes"], "ran warps,rows, warpgroups: its attributes cannot be read, invalid device function, "));
   CHECK(says(said["build"], "ran warps,rows, warpgroups: the build has no sm_90a code"));
   CHECK(says(said["device"], "ran warps,rows, as expected warpgroups: the device cannot run sm_90a code, "));
   CHECK(says(said["device planned"], "801, ran , as expected warpgroups: the device cannot run sm_90a code, "));
@@ -266,8 +268,7 @@ TEST_CASE("a note says that sums of f8 keep fewer bits", "[emulated][teams]") {
         "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: {0}[m, k]; input B: {0}[n, k]\n"
         "C: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n",
         type);
-    const auto planned =
-        plan({"", text, {"group m 128, n 64, stream k 64 at smem; group m 16 at reg"}, {}}, machine);
+    const auto planned = plan({"", text, {"group m 128, n 64, stream k 64 at smem; group m 16 at reg"}, {}}, machine);
     return fmt::format("{}", fmt::join(emitted(planned).notes, "\n"));
   };
   CHECK(says(notes("f8e4m3", "h100-sxm5"), "sums products of f8e4m3 in the matrix units, which keep about 14 bits"));

@@ -53,8 +53,7 @@ bool run_warp(unsigned first, unsigned count) {
     unsigned met = 0;
     for (unsigned t = first; t < first + count; ++t) {
       auto& fiber = fibers[t];
-      const bool asks =
-          fiber.waits == Waits::barrier || fiber.waits == Waits::attempt || fiber.waits == Waits::turn;
+      const bool asks = fiber.waits == Waits::barrier || fiber.waits == Waits::attempt || fiber.waits == Waits::turn;
       if (asks && fiber.ready()) fiber.waits = Waits::no;
       threadIdx = dim3(t % threads_of_block, 0, 0);
       current = &fiber;

@@ -126,7 +126,8 @@ namespace emulation {
 
 // What a call gives back, kept as the last error if it is one.
 cudaError_t gives(cudaError_t error);
-// Whether the device is without something: words in NAPKIN_EMULATION_LACKS, "attributes", "sm_90a", "hopper", "encoder".
+// Whether the device is without something: words in NAPKIN_EMULATION_LACKS, "attributes", "sm_90a", "hopper",
+// "encoder".
 bool lacks(const char* what);
 // The device at hand, and how often its properties were asked for, kernels changed or arrays mapped.
 inline int device = 0, questions = 0;
