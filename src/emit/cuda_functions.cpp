@@ -85,50 +85,41 @@ __device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool
   }
 }
 
-// A tile whose rows are not aligned to 16 bytes, by all threads of a block: 4 bytes at a time where rows are aligned to
-// that, else number by number, of which several are read before the first is written. A function of its own, so that the
-// kernel's registers do not depend on it.
-template <int rows, int columns, int bits, int threads, class T>
-__device__ __noinline__ void napkin_load_numbers(T* tile, const T* from, long long row_step, long long column_step,
-                                                 int rows_left, int columns_left) {
-  constexpr int few = sizeof(T) < 4 ? 4 / sizeof(T) : 1, several = 4;
-  const bool aligned = (reinterpret_cast<size_t>(from) | size_t(row_step * sizeof(T))) % 4 == 0;
-  if (sizeof(T) <= 4 && column_step == 1 && aligned) {
-#pragma unroll 1
-    for (int i = threadIdx.x; i < rows * columns / few; i += threads) {
-      const int row = i / (columns / few), column = i % (columns / few) * few;
-      const int left = row < rows_left ? max(0, min(columns_left - column, few)) : 0;
-      napkin_copy_4(tile + napkin_place<columns, sizeof(T), bits>(row, column),
-                    left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
-    }
-  } else {
-#pragma unroll 1
-    for (int first = threadIdx.x; first < rows * columns; first += several * threads) {
-      T numbers[several];
-#pragma unroll
-      for (int j = 0; j < several; ++j) {
-        const int row = (first + j * threads) / columns, column = (first + j * threads) % columns;
-        const bool counts = row < min(rows, rows_left) && column < columns_left;
-        numbers[j] = counts ? napkin_global_read(from + row * row_step + column * column_step) : T();
-      }
-#pragma unroll
-      for (int j = 0; j < several; ++j) {
-        const int row = (first + j * threads) / columns, column = (first + j * threads) % columns;
-        if (row < rows)
-          napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column), numbers[j]);
-      }
-    }
-  }
-}
-
-// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where they are aligned. Past
-// the rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
+// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where rows are aligned so, 4
+// where they are aligned to that, else number by number, of which several are read before the first is written. Past the
+// rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
 template <int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
                                                  int rows_left, int columns_left) {
   constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk, step = threads / chunks;
+  constexpr int few = sizeof(T) < 4 ? 4 / sizeof(T) : 1, several = 4;
   if (column_step != 1 || row_step % chunk != 0 || reinterpret_cast<size_t>(from) % 16 != 0) {
-    napkin_load_numbers<rows, columns, bits, threads>(tile, from, row_step, column_step, rows_left, columns_left);
+    if (sizeof(T) <= 4 && column_step == 1 && row_step % few == 0 && reinterpret_cast<size_t>(from) % 4 == 0) {
+#pragma unroll 1
+      for (int i = threadIdx.x; i < rows * columns / few; i += threads) {
+        const int row = i / (columns / few), column = i % (columns / few) * few;
+        const int left = row < rows_left ? max(0, min(columns_left - column, few)) : 0;
+        napkin_copy_4(tile + napkin_place<columns, sizeof(T), bits>(row, column),
+                      left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
+      }
+    } else {
+#pragma unroll 1
+      for (int i = threadIdx.x; i < rows * columns; i += several * threads) {
+        T numbers[several];
+#pragma unroll
+        for (int j = 0; j < several; ++j) {
+          const int row = (i + j * threads) / columns, column = (i + j * threads) % columns;
+          const bool counts = row < rows && row < rows_left && column < columns_left;
+          numbers[j] = counts ? napkin_global_read(from + row * row_step + column * column_step) : T();
+        }
+#pragma unroll
+        for (int j = 0; j < several; ++j) {
+          const int row = (i + j * threads) / columns, column = (i + j * threads) % columns;
+          if (row < rows)
+            napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column), numbers[j]);
+        }
+      }
+    }
   } else if (threads % chunks == 0) {
     const int first = threadIdx.x / chunks, column = threadIdx.x % chunks * chunk;
     const int left = max(0, min(columns_left - column, chunk)) * int(sizeof(T));

@@ -153,7 +153,7 @@ Diagram at_sizes(Diagram diagram, const Overrides& sizes) {
 }  // namespace
 
 // As the search divides keys among blocks: in one part, in several, where the last part is shorter, and where there are
-// more than planned. The launcher finds the parts.
+// more than planned, which may be refused but not cut. The launcher finds the parts.
 TEST_CASE("a divided axis may have any length", "[emulated][masks]") {
   const std::string head = "axis q = 16; axis x = 16384; axis d = 64";
   const std::vector<Known> statements = {
@@ -177,6 +177,7 @@ TEST_CASE("a divided axis may have any length", "[emulated][masks]") {
           auto values = random_values(meaning, 7);
           auto result = emulate::run_alone(folder, at_sizes(found.diagram, sizes_of(sizes)), values);
           INFO(result.ran.output);
+          if (x > 16384 && result.ran.status == 1) continue;  // refused, where a part may be no longer than planned
           CHECK(result.ran.status == 0);
           evaluate(meaning, values, true);
           CHECK(wrong(meaning, result.outputs, values) == "");

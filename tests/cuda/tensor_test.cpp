@@ -236,10 +236,10 @@ Diagram at_sizes(Diagram diagram, const std::string& sizes) {
 // several, the last of which is shorter; and one of all keys where they are more than planned.
 TEST_CASE("attention whose keys are divided among blocks is merged", "[emulated][tensor]") {
   const auto hardware = read_machine(machine);
-  const auto found = search(read_text(case_named("decode").text), hardware, Goal());
+  const auto found = search(read_text(case_named("decode").text, sizes_of("x=4096")), hardware, Goal());
   REQUIRE(found.plan.kernels.size() == 2);
   REQUIRE(found.divisions.size() == 1);
-  const auto part = 65536 / found.divisions[0].parts;
+  const auto part = 4096 / found.divisions[0].parts;
   const Planned planned{found.diagram, hardware, found.plan};
   const auto files = counting(emitted(planned).files, "decode_kernel_2");
   const auto folder = emulate::build("tensor_decode_divided", found.diagram, files);

@@ -32,7 +32,6 @@
 #define __align__(bytes)
 #define __launch_bounds__(...)
 #define __forceinline__ inline
-#define __noinline__
 #define __grid_constant__
 
 struct dim3 {
