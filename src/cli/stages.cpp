@@ -187,7 +187,6 @@ Goal goal(const Options& options) {
   made.top = std::max<std::size_t>(1, options.top);
   constexpr std::size_t most_patience = 100'000;  // days
   made.patience = static_cast<double>(std::clamp<std::size_t>(options.patience, 1, most_patience));
-  made.divide = options.binding == "none";  // parts of an axis would be sizes that no tensor has
   return made;
 }
 

@@ -45,14 +45,14 @@ static bool option(const char* text) {
 
 int main(int count, char** words) {
   bool times = false, given = false;
-  n = {@CHECKED@};
+@FURTHER@  n = {@CHECKED@};
   for (int i = 1; i < count; ++i)
     if (std::strcmp(words[i], "--time") == 0)
       times = true;
-    else if (option(words[i]))
+@READ_FURTHER@    else if (option(words[i]))
       given = true;
     else
-      return std::fprintf(stderr, "usage: %s [axis=size ...] [--time], axes: @AXES@\n", words[0]), 2;
+      return std::fprintf(stderr, "usage: %s @USAGE@, axes: @GIVEN@\n", words[0]), 2;
 )";
 
 namespace {
@@ -203,6 +203,14 @@ void compare_output(const CodePlan& plan, ArrayId id, Lines& out) {
   out.close();
 }
 
+void define_divide_axes(const CodePlan& plan, Lines& out) {
+  if (plan.divided.empty()) return;
+  out.line("// The sizes of parts, as they are computed where the kernels are called.");
+  out.open("static void divide_axes()");
+  compute_parts(plan, out);
+  out.close();
+}
+
 std::string plain_bytes(const CodePlan& plan) {
   const auto& diagram = plan.diagram;
   std::vector<std::string> terms;
@@ -222,16 +230,18 @@ std::string plain_operations(const CodePlan& plan) {
 std::vector<std::pair<std::string, std::string>> check_words(const CodePlan& plan) {
   std::string options;
   std::vector<std::string> planned, checked;
-  for (std::size_t a = 0; a < plan.names.axes.size(); ++a) {
-    const auto& axis = plan.names.axes[a];
-    options +=
-        fmt::format("  if (std::sscanf(text, \"{}=%d\", &n.{}) == 1) return true;\n", plan.diagram.axes[a].name, axis);
-    planned.push_back(fmt::format("{}", plan.diagram.axes[a].size.value_or(1)));
+  for (const auto id : given_axes(plan)) {
+    const auto& axis = plan.diagram.at(id);
+    options += fmt::format("  if (std::sscanf(text, \"{}=%d\", &n.{}) == 1) return true;\n", axis.name,
+                           plan.names.axes[id.index]);
   }
+  for (const auto& axis : plan.diagram.axes) planned.push_back(fmt::format("{}", axis.size.value_or(1)));
   for (const auto size : checked_sizes(plan.diagram)) checked.push_back(fmt::format("{}", size));
   return {{"@NAME@", plan.names.diagram},
           {"@AXES@", joined(plan.names.axes, ", ")},
+          {"@GIVEN@", joined(given_names(plan), ", ")},
           {"@OPTIONS@", options},
+          {"@DIVIDE@", plan.divided.empty() ? "" : "  divide_axes();\n"},
           {"@CHECKED@", joined(checked, ", ")},
           {"@PLANNED@", joined(planned, ", ")}};
 }

@@ -24,14 +24,18 @@ double rounding_share(const Diagram&);
 void declare_arrays(const CodePlan&, Lines&);
 // Compares what an output's array holds with its host's side.
 void compare_output(const CodePlan&, ArrayId, Lines&);
-// The beginning of `main`: reads `axis=size` and `--time` into `times` and `given`.
+// The beginning of `main`: reads `axis=size` and `--time` into `times` and `given`. Beside what check_words() gives it
+// wants @USAGE@, @FURTHER@ (declarations) and @READ_FURTHER@ (branches for options of a language's own).
 extern const std::string_view options_text;
+// The function that @DIVIDE@ calls, where an axis is divided.
+void define_divide_axes(const CodePlan&, Lines&);
 
 // In C++: bytes of every input read and every output written once, and operations of the plain statements.
 std::string plain_bytes(const CodePlan&);
 std::string plain_operations(const CodePlan&);
 
-// For replaced(): @NAME@, @AXES@, @OPTIONS@ (lines that read `axis=size`), @CHECKED@ and @PLANNED@ (sizes).
+// For replaced(): @NAME@, @AXES@, @GIVEN@ (axes), @OPTIONS@ (lines that read `axis=size`), @DIVIDE@ (a line that gives
+// parts of axes their sizes), @CHECKED@ and @PLANNED@ (sizes).
 std::vector<std::pair<std::string, std::string>> check_words(const CodePlan&);
 
 }  // namespace napkin

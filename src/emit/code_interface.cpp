@@ -62,12 +62,31 @@ std::string assumed(const Diagram& diagram, const CodeNames& names, Language lan
   return without_brackets(code_expression(diagram, condition, around).text);
 }
 
-std::string assumed_in_words(const CodePlan& plan, ExprId condition) {
-  const auto parts = parts_of(plan.diagram, condition);
-  if (!parts || !plan.ends_early(parts->inside)) return to_text(plan.diagram, condition);
-  const auto name = [&](AxisId axis) { return plan.names.axes[axis.index]; };
-  return fmt::format("{} is in {} parts of {}, of which the last may be shorter", name(parts->whole), name(parts->part),
-                     name(parts->inside));
+bool reads_size_of(const Diagram& diagram, ExprId id, AxisId axis) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
+  const auto* apply = std::get_if<Apply>(&node);
+  return apply &&
+         std::ranges::any_of(apply->arguments, [&](ExprId argument) { return reads_size_of(diagram, argument, axis); });
+}
+bool is_of_parts(const CodePlan& plan, ExprId condition) {
+  return std::ranges::any_of(plan.divided, [&](const Parts& parts) {
+    return reads_size_of(plan.diagram, condition, parts.part) || reads_size_of(plan.diagram, condition, parts.inside);
+  });
+}
+
+std::int64_t planned_length(const CodePlan& plan, const Parts& parts) {
+  return plan.diagram.at(parts.inside).size.value_or(1);
+}
+std::string divided_in_words(const CodePlan& plan, const Parts& parts) {
+  const auto most = [&](AxisId axis, const std::string& words) {
+    const auto limit = plan.limits.find(axis);
+    return limit == plan.limits.end() ? "" : fmt::format(fmt::runtime(words), limit->second);
+  };
+  return fmt::format("{} is computed in {}parts of {}{}, or else in one{}", plan.names.axes[parts.whole.index],
+                     most(parts.part, "up to {} "), planned_length(plan, parts),
+                     plan.ends_early(parts.inside) ? ", of which the last may be shorter" : " that share it out",
+                     most(parts.inside, ", then at most {}"));
 }
 
 // That the parts reach the end of the axis, and no part lies behind it.
@@ -114,7 +133,13 @@ std::string bytes(const CodePlan& plan, ArrayId id) {
 }  // namespace
 
 CodePlan code_plan(Language language, const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
-  return {language, diagram, code_names(diagram), arrays_between(diagram, plan), labels(diagram, plan, hardware), {}};
+  return {language,
+          diagram,
+          code_names(diagram),
+          arrays_between(diagram, plan),
+          labels(diagram, plan, hardware),
+          {},
+          divided_axes(diagram)};
 }
 
 void add_limits(CodePlan& plan, const std::map<AxisId, std::int64_t>& limits) {
@@ -137,11 +162,20 @@ std::string joined(const std::vector<std::string>& parts, const std::string& bet
   return fmt::format("{}", fmt::join(parts, between));
 }
 
-std::string size_parameters(const CodePlan& plan) {
-  std::vector<std::string> all;
-  for (const auto& axis : plan.names.axes) all.push_back("int " + axis);
-  return joined(all, ", ");
+std::vector<AxisId> given_axes(const CodePlan& plan) {
+  std::vector<AxisId> all;
+  for (std::uint32_t a = 0; a < plan.diagram.axes.size(); ++a)
+    if (std::ranges::none_of(plan.divided,
+                             [&](const Parts& parts) { return parts.part.index == a || parts.inside.index == a; }))
+      all.push_back({a});
+  return all;
 }
+std::vector<std::string> given_names(const CodePlan& plan, const std::string& prefix) {
+  std::vector<std::string> all;
+  for (const auto axis : given_axes(plan)) all.push_back(prefix + plan.names.axes[axis.index]);
+  return all;
+}
+std::string size_parameters(const CodePlan& plan) { return joined(given_names(plan, "int "), ", "); }
 std::string array_parameters(const CodePlan& plan) {
   std::string text;
   for (const auto id : plan.diagram.inputs) text += ", const void* " + plan.names.arrays[id.index];
@@ -171,13 +205,14 @@ std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
 
 void describe_parameters(const CodePlan& plan, Lines& out) {
   const auto& diagram = plan.diagram;
-  for (std::uint32_t a = 0; a < diagram.axes.size(); ++a) {
-    const auto limit = plan.limits.find(AxisId{a});
-    out.line(fmt::format(" *   {:<10} size of axis {}{}", plan.names.axes[a], diagram.axes[a].name,
+  for (const auto axis : given_axes(plan)) {
+    const auto limit = plan.limits.find(axis);
+    out.line(fmt::format(" *   {:<10} size of axis {}{}", plan.names.axes[axis.index], diagram.at(axis).name,
                          limit == plan.limits.end() ? "" : fmt::format(", at most {}", limit->second)));
   }
   for (const auto condition : assumptions(diagram))
-    out.line(fmt::format(" *   where {}", assumed_in_words(plan, condition)));
+    if (!is_of_parts(plan, condition)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
+  for (const auto& parts : plan.divided) out.line(fmt::format(" *   {}", divided_in_words(plan, parts)));
   for (const auto id : diagram.inputs)
     out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
   for (const auto id : diagram.outputs)
@@ -189,6 +224,38 @@ void define_sizes(const CodePlan& plan, Lines& out) {
   if (!plan.names.axes.empty()) out.line(fmt::format("int {};", joined(plan.names.axes, ", ")));
   out.close("};");
   out.line();
+}
+
+void compute_parts(const CodePlan& plan, Lines& out) {
+  for (const auto& parts : plan.divided) {
+    const auto size = [&](AxisId axis) { return "n." + plan.names.axes[axis.index]; };
+    const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
+    const auto length = planned_length(plan, parts);
+    out.line(fmt::format("{0} = {1} <= {2} ? 1 : ({1} - 1) / {2} + 1;", part, whole, length));
+    if (const auto most = plan.limits.find(parts.part); most != plan.limits.end())
+      out.line(fmt::format("if ({0} > {1}) {0} = 1;", part, most->second));
+    if (!plan.ends_early(parts.inside)) out.line(fmt::format("if ({} % {} != 0) {} = 1;", whole, length, part));
+    out.line(fmt::format("{} = {} == 1 ? {} : {};", inside, part, whole, length));
+  }
+}
+
+void define_all_sizes(const CodePlan& plan, Lines& out) {
+  if (plan.divided.empty()) return;
+  out.line("// The sizes of all axes: parts of those that are divided reach their end, and are as long as planned if");
+  out.line("// there are several.");
+  out.open(fmt::format("static {}_sizes all_sizes({})", plan.names.diagram, size_parameters(plan)));
+  out.line(fmt::format("{}_sizes n = {{}};", plan.names.diagram));
+  for (const auto& axis : given_names(plan)) out.line(fmt::format("n.{0} = {0};", axis));
+  compute_parts(plan, out);
+  out.line("return n;");
+  out.close();
+  out.line();
+}
+
+void declare_all_sizes(const CodePlan& plan, Lines& out) {
+  const auto given = joined(given_names(plan), ", ");
+  out.line(fmt::format("const {}_sizes n = {};", plan.names.diagram,
+                       plan.divided.empty() ? "{" + given + "}" : "all_sizes(" + given + ")"));
 }
 
 void define_possible(const CodePlan& plan, Lines& out) {
@@ -218,9 +285,8 @@ void define_possible(const CodePlan& plan, Lines& out) {
 
 void define_workspace_size(const CodePlan& plan, Lines& out) {
   out.open(fmt::format("extern \"C\" {}", workspace_head(plan)));
-  if (!plan.between.empty())
-    out.line(fmt::format("const {}_sizes n = {{{}}};", plan.names.diagram, joined(plan.names.axes, ", ")));
-  for (const auto& axis : plan.names.axes)
+  if (!plan.between.empty()) declare_all_sizes(plan, out);
+  for (const auto& axis : given_names(plan))
     if (plan.between.empty()) out.line(fmt::format("(void){};", axis));
   std::vector<std::string> parts;
   for (const auto id : plan.between) parts.push_back(bytes(plan, id));

@@ -21,7 +21,8 @@ struct CodePlan {
   std::vector<ArrayId> between;           // written by one kernel and read by a later one, never given out
   std::string labels;                     // the plan in words
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
-  std::vector<Parts> shorter{};           // divided axes whose last part may be shorter than the others
+  std::vector<Parts> divided{};           // axes in parts, whose sizes no caller gives
+  std::vector<Parts> shorter{};           // those whose last part may be shorter than the others
 
   // By the axis that lies inside of a part.
   const Parts* ends_early(AxisId inside) const;
@@ -33,6 +34,9 @@ void add_limits(CodePlan&, const std::map<AxisId, std::int64_t>&);
 bool is_between(const CodePlan&, ArrayId);
 
 std::string joined(const std::vector<std::string>&, const std::string& between);
+// The axes that callers give sizes of, each name behind a prefix: all but those along and inside of parts.
+std::vector<AxisId> given_axes(const CodePlan&);
+std::vector<std::string> given_names(const CodePlan&, const std::string& prefix = "");
 std::string size_parameters(const CodePlan&);                // "int q, int x"
 std::string array_parameters(const CodePlan&);               // ", const void* Q, void* O"
 std::string workspace_head(const CodePlan&);                 // "size_t NAME_workspace_size(int q, int x)"
@@ -42,8 +46,12 @@ std::string argument(const CodePlan&, ArrayId, bool reads);  // a void pointer a
 
 // Of the header: what every parameter is.
 void describe_parameters(const CodePlan&, Lines&);
-void define_sizes(const CodePlan&, Lines&);     // struct NAME_sizes
-void define_possible(const CodePlan&, Lines&);  // whether the kernels hold for such sizes
+void define_sizes(const CodePlan&, Lines&);  // struct NAME_sizes
+// The sizes `n` of all axes, from those that are given: in several parts where those are as long as planned, else one.
+void declare_all_sizes(const CodePlan&, Lines&);
+void compute_parts(const CodePlan&, Lines&);     // n.x_part and n.x_in_part from n.x, of each divided axis
+void define_all_sizes(const CodePlan&, Lines&);  // what declare_all_sizes calls where an axis is divided
+void define_possible(const CodePlan&, Lines&);   // whether the kernels hold for such sizes
 void define_workspace_size(const CodePlan&, Lines&);
 // Names for the arrays in the workspace.
 void divide_workspace(const CodePlan&, Lines&);

@@ -79,7 +79,9 @@ constexpr std::string_view reserved[] = {
     // the generated code's own
     "n", "i", "error", "space", "start", "possible", "reference", "launch", "good", "check", "run", "block", "thread",
     "threads", "shared_memory", "pieces", "workspace", "stream", "sizes", "blocks", "device", "host", "time", "full",
-    "rank"};
+    "rank", "all_sizes", "arrays", "at_once", "clusters_at_once", "demanded", "either", "give_up", "lacks", "last",
+    "made", "make_room", "map_tiles", "maps", "other", "path", "planned", "prepared_for", "read_demand", "runs",
+    "start_clusters", "take", "ways"};
 }
 
 Identifiers::Identifiers() : taken_(std::begin(reserved), std::end(reserved)) {}

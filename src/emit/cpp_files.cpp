@@ -16,7 +16,7 @@ std::string run_head(const CppPlan& plan) {
 
 void runner(const CppPlan& plan, Lines& out) {
   out.open(fmt::format("extern \"C\" {}", run_head(plan)));
-  out.line(fmt::format("const {}_sizes n = {{{}}};", plan.names.diagram, joined(plan.names.axes, ", ")));
+  declare_all_sizes(plan, out);
   out.line("if (!possible(n)) return 1;");
   divide_workspace(plan, out);
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -59,6 +59,7 @@ std::string cpp_source(const CppPlan& plan) {
   std::string kernels;
   for (const auto& kernel : plan.kernels) kernels += kernel.text + "\n";
   Lines rest;
+  define_all_sizes(plan, rest);
   define_possible(plan, rest);
   define_workspace_size(plan, rest);
   runner(plan, rest);

@@ -82,13 +82,13 @@ static void report(double plain, double kernels) {
 )";
 
 constexpr std::string_view cpp_main_text = R"(  if (times && !given) n = {@PLANNED@};
-  return run(times) ? 0 : 1;
+@DIVIDE@  return run(times) ? 0 : 1;
 }
 )";
 
 void run_function(const CppPlan& plan, Lines& out) {
-  std::vector<std::string> sizes, pointers, hosts;
-  for (const auto& axis : plan.names.axes) sizes.push_back("n." + axis);
+  const auto sizes = given_names(plan, "n.");
+  std::vector<std::string> pointers, hosts;
   for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
     for (const auto id : *list) {
       pointers.push_back("&" + plan.names.arrays[id.index] + ".stored[0]");
@@ -137,7 +137,9 @@ std::string cpp_harness(const CppPlan& plan) {
   body.verbatim(
       replaced(std::string(timing_text), {{"@OPERATIONS@", plain_operations(plan)}, {"@PREDICTED@", predicted(plan)}}));
   run_function(plan, body);
+  define_divide_axes(plan, body);
   auto words = check_words(plan);
+  words.insert(words.end(), {{"@USAGE@", "[axis=size ...] [--time]"}, {"@FURTHER@", ""}, {"@READ_FURTHER@", ""}});
   words.emplace_back("@DEFINITIONS@", code_definitions(Language::cpp, body.text()));
   return replaced(std::string(cpp_opening), words) + body.text() +
          replaced(std::string(options_text) + std::string(cpp_main_text), words);

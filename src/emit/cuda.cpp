@@ -35,16 +35,31 @@ void add(CudaPlan& printed, ThreadedKernel kernel) {
   printed.threaded.push_back(std::move(kernel));
 }
 
+// Instructions for f8 of compute capability 8.9, and of teams on 9.0, sum with fewer bits than f32 has, and no kernel
+// carries its sums over into f32 on the way.
+void note_fewer_bits(CudaPlan& printed, const WarpNest& warps, const std::string& name) {
+  for (const auto& product : warps.products) {
+    const auto type = product.instruction->operands;
+    if (type != Datatype::f8e4m3 && type != Datatype::f8e5m2) continue;
+    printed.notes.push_back(
+        fmt::format("{} sums products of {} in the matrix units, which keep about 14 bits of a sum, where f32 has 24",
+                    name, row(type).name));
+    return;
+  }
+}
+
 // On matrix units, or why that cannot be.
 std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
                                    const std::string& name) {
   const auto distributed = distribute(kernel, hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& warps = std::get<WarpNest>(distributed);
+  if (hardware.cuda_architecture == "sm_89") note_fewer_bits(printed, warps, name);
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
     printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
   add(printed, warp_launch(warps, hardware));
   printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
+  printed.ways.emplace_back("warps");
   return {};
 }
 
@@ -58,6 +73,7 @@ std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const
       fmt::format("{} has its rows over warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
   add(printed, row_launch(rows, hardware));
   printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
+  printed.ways.emplace_back("rows");
   return {};
 }
 
@@ -69,6 +85,7 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   const auto& warps = std::get<WarpNest>(distributed);
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
     printed.notes.push_back(fmt::format("{} has its pieces fitted to teams of warps: {}", name, fitted));
+  note_fewer_bits(printed, warps, name);
   if (!warps.not_as_planned.empty())
     printed.notes.push_back(fmt::format("{} does not overlap its step as planned: {}", name, warps.not_as_planned));
   auto& teams = printed.teams.back().emplace();
@@ -145,13 +162,14 @@ void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const
   }
   add(printed, thread(kernel, hardware));
   printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));
+  printed.ways.emplace_back("threads");
 }
 
 }  // namespace
 
 EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding) {
-  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}};
+  CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}, {}};
   if (has_teams(hardware, path)) printed.shared_alignment = swizzle_pattern;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";

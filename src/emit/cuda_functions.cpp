@@ -85,19 +85,40 @@ __device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool
   }
 }
 
-// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where they are aligned. Past
-// the rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
+// A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where rows are aligned so, 4
+// where they are aligned to that, else number by number, of which several are read before the first is written. Past the
+// rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
 template <int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
                                                  int rows_left, int columns_left) {
   constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk, step = threads / chunks;
+  constexpr int few = sizeof(T) < 4 ? 4 / sizeof(T) : 1, several = 4;
   if (column_step != 1 || row_step % chunk != 0 || reinterpret_cast<size_t>(from) % 16 != 0) {
+    if (sizeof(T) <= 4 && column_step == 1 && row_step % few == 0 && reinterpret_cast<size_t>(from) % 4 == 0) {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < rows * columns; i += threads) {
-      const int row = i / columns, column = i % columns;
-      const bool counts = row < rows_left && column < columns_left;
-      napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column),
-                          counts ? napkin_global_read(from + row * row_step + column * column_step) : T());
+      for (int i = threadIdx.x; i < rows * columns / few; i += threads) {
+        const int row = i / (columns / few), column = i % (columns / few) * few;
+        const int left = row < rows_left ? max(0, min(columns_left - column, few)) : 0;
+        napkin_copy_4(tile + napkin_place<columns, sizeof(T), bits>(row, column),
+                      left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
+      }
+    } else {
+#pragma unroll 1
+      for (int i = threadIdx.x; i < rows * columns; i += several * threads) {
+        T numbers[several];
+#pragma unroll
+        for (int j = 0; j < several; ++j) {
+          const int row = (i + j * threads) / columns, column = (i + j * threads) % columns;
+          const bool counts = row < rows && row < rows_left && column < columns_left;
+          numbers[j] = counts ? napkin_global_read(from + row * row_step + column * column_step) : T();
+        }
+#pragma unroll
+        for (int j = 0; j < several; ++j) {
+          const int row = (i + j * threads) / columns, column = (i + j * threads) % columns;
+          if (row < rows)
+            napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column), numbers[j]);
+        }
+      }
     }
   } else if (threads % chunks == 0) {
     const int first = threadIdx.x / chunks, column = threadIdx.x % chunks * chunk;
@@ -134,6 +155,24 @@ __device__ __forceinline__ unsigned long long napkin_operand(const T* begin) {
   return (napkin_shared_address(begin) & 0x3ffff) >> 4 | (unsigned long long)(leading >> 4) << 16 |
          (unsigned long long)(stride >> 4) << 32 | (unsigned long long)swizzle << 62;
 }
+
+#ifdef NAPKIN_DEBUG
+// Where mistakes are looked for, a wait gives up after so many tries, and says which barrier of which block it was.
+#ifndef NAPKIN_DEBUG_TRIES
+#define NAPKIN_DEBUG_TRIES (1 << 26)
+#endif
+__device__ __forceinline__ void napkin_barrier_wait_or_trap(napkin_barrier* barrier, int parity, const char* kernel,
+                                                            const char* name) {
+  for (int tries = 0; !napkin_barrier_try(barrier, parity);)
+    if (threadIdx.x % 32 == 0 && ++tries >= NAPKIN_DEBUG_TRIES) {
+      printf("%s, block %lld, thread %d: the barrier %s, at byte %u of shared memory, is not complete after %d tries (phase %d)\n",
+             kernel, blockIdx.x + (long long)blockIdx.y * gridDim.x, (int)threadIdx.x, name,
+             napkin_shared_address(barrier), tries, parity);
+      __trap();
+    }
+}
+#define napkin_barrier_wait(barrier, parity) napkin_barrier_wait_or_trap(barrier, parity, __func__, #barrier)
+#endif
 
 // A warp has read the tiles of a ring's copy.
 __device__ __forceinline__ void napkin_release(napkin_barrier* empty) {

@@ -14,7 +14,10 @@ constexpr std::string_view cuda_opening =
     R"(// Checks the kernels of @NAME@ against its plain evaluation, and times them with --time.
 // Printed by napkin.
 //
-//   @NAME@_harness [axis=size ...] [--time]
+//   @NAME@_harness [axis=size ...] [--time] [--path PATH]
+//
+// It fails where the kernels do not run by the path: the planned one, or what NAPKIN_DEMAND_PATH or the option says;
+// `any` is every path.
 #include <cuda_runtime.h>
 @HEADERS@
 #include <algorithm>
@@ -27,11 +30,17 @@ constexpr std::string_view cuda_opening =
 
 #include "@NAME@.h"
 
+// Bytes behind every array that nobody may write to.
+#ifndef NAPKIN_MARGIN
+#define NAPKIN_MARGIN 4096
+#endif
+
 @DEFINITIONS@using Array = std::vector<double>;
 
 static struct {
   int @AXES@;
 } n;
+static const char* demanded;  // the path that launches have to take
 
 static void check(int error, const char* what) {
   if (error == cudaSuccess) return;
@@ -47,7 +56,10 @@ template <class T>
 struct Both {
   Array host;
   T* device = nullptr;
-  explicit Both(size_t count) : host(count) { check(cudaMalloc((void**)&device, count * sizeof(T)), "cudaMalloc"); }
+  explicit Both(size_t count) : host(count) {
+    check(cudaMalloc((void**)&device, count * sizeof(T) + NAPKIN_MARGIN), "cudaMalloc");
+    poison();
+  }
   Both(const Both&) = delete;
   ~Both() { cudaFree(device); }
   template <class Draw>
@@ -57,7 +69,19 @@ struct Both {
     check(cudaMemcpy(device, stored.get(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
   // Bytes that are no number in any format, so that what is not written is found.
-  void poison() { check(cudaMemset(device, 0xff, host.size() * sizeof(T)), "cudaMemset"); }
+  void poison() { check(cudaMemset(device, 0xff, host.size() * sizeof(T) + NAPKIN_MARGIN), "cudaMemset"); }
+  // Whether nothing was written behind the end.
+  bool ends(const char* name) const {
+    std::vector<unsigned char> behind(NAPKIN_MARGIN + 1, 0xff);
+    check(cudaMemcpy(behind.data(), (const unsigned char*)device + host.size() * sizeof(T), NAPKIN_MARGIN,
+                     cudaMemcpyDeviceToHost),
+          "cudaMemcpy");
+    size_t i = 0;
+    while (i < behind.size() && behind[i] == 0xff) ++i;
+    if (i == behind.size()) return true;
+    std::printf("%s: written %zu bytes past its end, WRONG\n", name, i + 1);
+    return false;
+  }
   template <class Read>
   Array fetch(Read read) const {
     const std::unique_ptr<T[]> stored(new T[host.size()]);
@@ -69,7 +93,27 @@ struct Both {
 };
 )";
 
-constexpr std::string_view cuda_main_text = R"(  const bool good = run(true, false);
+constexpr std::string_view path_text = R"(
+// Which path the last launch took. Ends the program where that is another than it had to be.
+static void check_path(int error) {
+  const char *const path = @NAME@_last_path(), *const reason = @NAME@_fallback_reason();
+  std::printf("path: %s, planned %s\n", path, @NAME@_planned_path());
+  std::fflush(stdout);
+  const bool any = std::strcmp(demanded, "any") == 0;
+  if (error != cudaErrorNotSupported && (any || std::strcmp(demanded, path) == 0)) return;
+  std::fprintf(stderr, "the path has to be %s%s%s\n", demanded, *reason ? "; " : "", reason);
+  std::exit(3);
+}
+)";
+
+constexpr std::string_view demand_text = R"(  demanded = std::getenv("NAPKIN_DEMAND_PATH");
+  if (!demanded || !*demanded || std::strcmp(demanded, "planned") == 0) demanded = @NAME@_planned_path();
+)";
+constexpr std::string_view path_option_text = R"(    else if (std::strcmp(words[i], "--path") == 0 && i + 1 < count)
+      demanded = std::strcmp(words[++i], "planned") == 0 ? @NAME@_planned_path() : words[i];
+)";
+
+constexpr std::string_view cuda_main_text = R"(@DIVIDE@  const bool good = run(true, false);
   if (times) {
     if (!given) n = {@PLANNED@};
     run(false, true);
@@ -81,8 +125,8 @@ constexpr std::string_view cuda_main_text = R"(  const bool good = run(true, fal
 void run_function(const CudaPlan& plan, Lines& out) {
   const auto& diagram = plan.diagram;
   const auto name = [&](ArrayId id) { return plan.names.arrays[id.index]; };
-  std::vector<std::string> sizes, pointers, hosts;
-  for (const auto& axis : plan.names.axes) sizes.push_back("n." + axis);
+  const auto sizes = given_names(plan, "n.");
+  std::vector<std::string> pointers, hosts;
   out.line("// Runs the kernels on random inputs; compares them with the reference, or times them.");
   out.open("static bool run(bool compares, bool times)");
   for (const auto* list : {&diagram.inputs, &diagram.outputs})
@@ -95,12 +139,17 @@ void run_function(const CudaPlan& plan, Lines& out) {
                        joined(sizes, ", ")));
   out.line("workspace.poison();");
   out.open("const auto launch = [&]");
-  out.line(fmt::format("check({}_launch({}, {}, workspace.device, nullptr), \"launch\");", plan.names.diagram,
+  out.line(fmt::format("const int error = {}_launch({}, {}, workspace.device, nullptr);", plan.names.diagram,
                        joined(sizes, ", "), joined(pointers, ", ")));
+  out.line("if (error == cudaErrorNotSupported) check_path(error);");
+  out.line("check(error, \"launch\");");
   out.close("};");
   out.line("launch();");
+  out.line("check_path(cudaSuccess);");
   out.line("check(cudaDeviceSynchronize(), \"kernel\");");
-  out.line("bool good = true;");
+  std::string whole = "workspace.ends(\"workspace\")";
+  for (const auto id : diagram.outputs) whole += fmt::format(" & {0}.ends(\"{0}\")", name(id));
+  out.line(fmt::format("bool good = {};", whole));
   out.open("if (compares)");
   out.line(fmt::format("reference({});", joined(hosts, ", ")));
   for (const auto id : diagram.outputs) compare_output(plan, id, out);
@@ -153,9 +202,15 @@ std::string cuda_harness(const CudaPlan& plan) {
   body.verbatim(random_text);
   body.verbatim(cuda_both_text);
   body.verbatim(error_text);
+  body.verbatim(replaced(std::string(path_text), {{"@NAME@", plan.names.diagram}}));
   timing(plan, body);
   run_function(plan, body);
+  define_divide_axes(plan, body);
   auto words = check_words(plan);
+  words.insert(words.end(),
+               {{"@USAGE@", "[axis=size ...] [--time] [--path PATH]"},
+                {"@FURTHER@", replaced(std::string(demand_text), {{"@NAME@", plan.names.diagram}})},
+                {"@READ_FURTHER@", replaced(std::string(path_option_text), {{"@NAME@", plan.names.diagram}})}});
   words.emplace_back("@HEADERS@", cuda_headers(body.text()));
   words.emplace_back("@DEFINITIONS@", code_definitions(Language::cuda, body.text()));
   return replaced(std::string(cuda_opening), words) + body.text() +

@@ -9,6 +9,7 @@
 #include <cctype>
 
 #include "emit/code_types.hpp"
+#include "emit/cuda_path.hpp"
 #include "emit/cuda_warps.hpp"
 
 namespace napkin {
@@ -24,10 +25,6 @@ constexpr std::string_view start_text =
 template <class... Parameters>
 static int start(void (*kernel)(Parameters...), long long blocks, int threads, int shared, void* stream,
                  Parameters... arguments) {
-  if (shared > 48 * 1024) {
-    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-    if (error != cudaSuccess) return error;
-  }
   const long long width = blocks < 2147483647 ? blocks : 2147483647, height = (blocks + width - 1) / width;
   if (height > 65535) return cudaErrorInvalidConfiguration;
   void* pointers[] = {(void*)&arguments...};
@@ -38,31 +35,25 @@ static int start(void (*kernel)(Parameters...), long long blocks, int threads, i
 )";
 
 constexpr std::string_view map_text =
-    R"(// Whether the kernel was compiled for the device, where it may have so many threads.
+    R"(// Of blocks that stay for several pieces: as many as run at once, but no more than there are pieces.
 template <class... Parameters>
-static bool runs(void (*kernel)(Parameters...), int threads) {
-  cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.maxThreadsPerBlock >= threads;
-}
-
-// Of blocks that stay for several pieces: as many as run at once, but no more than there are pieces.
-template <class... Parameters>
-static long long at_once(void (*kernel)(Parameters...), long long pieces, int threads, int shared) {
-  int device = 0, cores = 0, blocks = 0;
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared) != cudaSuccess)
+static long long at_once(const Prepared& made, void (*kernel)(Parameters...), long long pieces, int threads,
+                         int shared) {
+  int cores = 0, blocks = 0;
+  if (cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, made.device) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared) != cudaSuccess) {
+    cudaGetLastError();
     return pieces;
+  }
   const long long fit = (long long)cores * blocks;
   return fit < 1 || pieces < fit ? pieces : fit;
 }
 
 // How copies of tiles see an array: its sizes, and the box that is copied at once, slowest dimension first. False where
-// they cannot: rows that do not begin at multiples of 16 bytes.
+// they cannot, and then it says why if the array's name is given.
 template <class T, int rank>
-static bool map_tiles(CUtensorMap* map, const T* array, const long long (&sizes)[rank], const int (&box)[rank],
-                      int swizzle) {
+static bool map_tiles(Prepared& made, int number, const char* name, const T* array, const long long (&sizes)[rank],
+                      const int (&box)[rank], int swizzle) {
   static void* const encode = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result;
@@ -72,7 +63,9 @@ static bool map_tiles(CUtensorMap* map, const T* array, const long long (&sizes)
     const cudaError_t error =
         cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
 #endif
-    return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? found : nullptr;
+    if (error == cudaSuccess && result == cudaDriverEntryPointSuccess) return found;
+    cudaGetLastError();
+    return (void*)nullptr;
   }();
   cuuint64_t dimensions[rank], steps[rank];
   cuuint32_t boxes[rank], ones[rank];
@@ -92,38 +85,52 @@ static bool map_tiles(CUtensorMap* map, const T* array, const long long (&sizes)
                                       : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                       : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                       : CU_TENSOR_MAP_SWIZZLE_NONE;
-  return aligned && encode &&
-         reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
-             map, type, rank, const_cast<T*>(array), dimensions, steps, boxes, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             swizzles, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+  if (!aligned) return name && lacks(made, true, "rows of `", name, "` do not begin at multiples of 16 bytes");
+  if (!encode) return name && lacks(made, false, "cuTensorMapEncodeTiled is missing");
+  return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
+             &made.maps[number], type, rank, const_cast<T*>(array), dimensions, steps, boxes, ones,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzles, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS ||
+         (name && lacks(made, false, "cuTensorMapEncodeTiled refuses `", name, "`"));
 }
 
 )";
 
 constexpr std::string_view cluster_text =
-    R"(// Starts clusters of so many blocks each, which stay for several pieces: as many as run at once.
+    R"(// A launch of clusters of so many blocks each.
+struct Clusters {
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+  Clusters(int cluster, long long clusters, int threads, int shared, void* stream) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = (unsigned)cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = dim3((unsigned)(clusters * cluster));
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)shared;
+    config.stream = (cudaStream_t)stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  Clusters(const Clusters&) = delete;
+};
+
+// Of clusters that stay for several pieces: as many as run at once, but no more than there are pieces.
+template <class... Parameters>
+static int clusters_at_once(long long* number, void (*kernel)(Parameters...), int cluster, long long clusters,
+                            int threads, int shared) {
+  const Clusters one(cluster, 1, threads, shared, nullptr);
+  int fit = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&fit, kernel, &one.config);
+  *number = clusters < fit ? clusters : fit;
+  return error == cudaSuccess && fit < 1 ? cudaErrorInvalidConfiguration : error;
+}
+
 template <class... Parameters>
 static int start_clusters(void (*kernel)(Parameters...), int cluster, long long clusters, int threads, int shared,
                           void* stream, Parameters... arguments) {
-  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-  if (error != cudaSuccess) return error;
-  cudaLaunchAttribute attribute;
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = (unsigned)cluster;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)cluster);
-  config.blockDim = dim3((unsigned)threads);
-  config.dynamicSmemBytes = (size_t)shared;
-  config.stream = (cudaStream_t)stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  int fit = 0;
-  error = cudaOccupancyMaxActiveClusters(&fit, kernel, &config);
-  if (error != cudaSuccess) return error;
-  if (fit < 1) return cudaErrorInvalidConfiguration;
-  config.gridDim = dim3((unsigned)((clusters < fit ? clusters : fit) * cluster));
-  return cudaLaunchKernelEx(&config, kernel, arguments...);
+  const Clusters all(cluster, clusters, threads, shared, stream);
+  return cudaLaunchKernelEx(&all.config, kernel, arguments...);
 }
 
 )";
@@ -144,61 +151,106 @@ std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const Wal
 }
 
 std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const std::vector<ArrayId>& inputs,
-                    const std::string& name, const Walk& walk = {}) {
+                    const std::string& name, const std::string& number, const Walk& walk = {}) {
   std::string arguments;
   for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
   for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
-  auto number = blocks(plan, kernel, walk);
-  if (walk.cluster > 1)
-    return fmt::format("error = start_clusters({}, {}, {}, {}, {}, stream, n{}", name, walk.cluster, number,
-                       kernel.threads, kernel.shared_bytes, arguments);
-  if (walk.stays) number = fmt::format("at_once({}, {}, {}, {})", name, number, kernel.threads, kernel.shared_bytes);
-  return fmt::format("error = start({}, {}, {}, {}, stream, n{}", name, number, kernel.threads, kernel.shared_bytes,
-                     arguments);
+  const auto head =
+      walk.cluster > 1 ? fmt::format("start_clusters({}, {}, ", name, walk.cluster) : fmt::format("start({}, ", name);
+  return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, kernel.threads, kernel.shared_bytes, arguments);
 }
 
-// "map_tiles(&maps[0], A, {n.a, n.b}, {64, 64}, 128)".
+// "map_tiles(*made, 0, "A", A, {n.a, n.b}, {64, 64}, 128)".
 std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number, bool is_input = true) {
   std::vector<std::string> sizes;
   for (const auto wire : plan.diagram.at(map.array).wires) sizes.push_back(code_size(plan.diagram, plan.names, wire));
-  return fmt::format("map_tiles(&maps[{}], {}, {{{}}}, {{{}}}, {})", number, argument(plan, map.array, is_input),
-                     fmt::join(sizes, ", "), fmt::join(map.box, ", "), map.swizzle);
+  const auto name = is_input ? fmt::format("\"{}\"", plan.diagram.at(map.array).name) : "nullptr";
+  return fmt::format("map_tiles(*made, {}, {}, {}, {{{}}}, {{{}}}, {})", number, name,
+                     argument(plan, map.array, is_input), fmt::join(sizes, ", "), fmt::join(map.box, ", "),
+                     map.swizzle);
 }
 
-// The kernel of teams where it can run, else the other.
-void launch_teams(const CudaPlan& plan, const TeamKernel& teams, Lines& out) {
-  std::string conditions = fmt::format("runs({}, {})", teams.kernel.name, teams.threaded.threads), maps;
-  for (std::size_t i = 0; i < teams.maps.size(); ++i) {
-    conditions += " &&\n      " + mapped(plan, teams.maps[i], i);
-    maps += fmt::format(", maps[{}]", i);
-  }
-  out.line(fmt::format("CUtensorMap maps[{}] = {{}};", teams.maps.size() + teams.stores.size()));
-  out.open(fmt::format("if ({})", conditions));
-  for (std::size_t i = 0; i < teams.stores.size(); ++i) {
-    const auto number = teams.maps.size() + i;
-    out.declare(fmt::format("mapped{}", i), mapped(plan, teams.stores[i], number, false));
-    maps += fmt::format(", maps[{}], mapped{}", number, i);
-  }
-  out.line(started(plan, teams.threaded, teams.inputs, teams.kernel.name, teams.walk) + maps + ");");
+// One kernel of the plan, the number of its first map among all, and of its first output's.
+struct Launched {
+  std::size_t index = 0, maps = 0, stores = 0;
+};
+
+std::string room(const ThreadedKernel& kernel, const std::string& name) {
+  return fmt::format("make_room({}, {})", name, kernel.shared_bytes);
+}
+
+// How many blocks stay, where they do.
+void prepare_blocks(const CudaPlan& plan, const TeamKernel& teams, std::size_t index, Lines& out) {
+  const auto number = blocks(plan, teams.threaded, teams.walk);
+  const auto& [threads, shared] = std::pair(teams.threaded.threads, teams.threaded.shared_bytes);
+  if (teams.walk.cluster > 1)
+    out.line(fmt::format("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});",
+                         index, teams.kernel.name, teams.walk.cluster, number, threads, shared));
+  else if (teams.walk.stays)
+    out.line(fmt::format("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, teams.kernel.name, number,
+                         threads, shared));
+}
+
+// Whether the kernel of teams can run; what either needs.
+void prepare_teams(const CudaPlan& plan, const TeamKernel& teams, const Launched& here, Lines& out) {
+  const auto i = here.index;
+  std::string conditions = fmt::format("runs(*made, {}, {})", teams.kernel.name, teams.threaded.threads);
+  for (std::size_t k = 0; k < teams.maps.size(); ++k)
+    conditions += " &&\n        " + mapped(plan, teams.maps[k], here.maps + k);
+  out.line(
+      fmt::format("if (demanded[{}] == other) lacks(*made, false, \"NAPKIN_DEMAND_PATH asks for another path\");", i));
+  out.open(fmt::format("if (demanded[{}] != other && {})", i, conditions));
+  for (std::size_t k = 0; k < teams.stores.size(); ++k)
+    out.line(fmt::format("made->mapped[{}] = {};", here.stores + k,
+                         mapped(plan, teams.stores[k], here.maps + teams.maps.size() + k, false)));
+  out.line(fmt::format("error = {};", room(teams.threaded, teams.kernel.name)));
+  prepare_blocks(plan, teams, i, out);
   out.close("} else {");
   out.deepen();
+  out.line(fmt::format("made->way[{}] = other;", i));
+  out.line(fmt::format("error = demanded[{}] == planned ? (int)cudaErrorNotSupported : {};", i,
+                       room(plan.threaded[i], plan.kernels[i].name)));
+  out.close();
 }
 
-void launch(const CudaPlan& plan, std::size_t index, Lines& out) {
-  const auto& kernel = plan.threaded[index];
-  const auto& teams = plan.teams[index];
-  const auto other = started(plan, kernel, kernel.nest.inputs, plan.kernels[index].name) + ");";
-  if (teams) {
-    if (index == 0) out.line("int error = cudaSuccess;");
-    out.open("");
-    launch_teams(plan, *teams, out);
-    out.line(other);
-    out.close();
-    out.close();
+// What is made once for all launches alike.
+void prepare(const CudaPlan& plan, const Launched& here, Lines& out) {
+  const auto i = here.index;
+  out.open(fmt::format("if (!made->ready[{}])", i));
+  if (const auto& teams = plan.teams[i])
+    prepare_teams(plan, *teams, here, out);
+  else
+    out.line(fmt::format("error = {};", room(plan.threaded[i], plan.kernels[i].name)));
+  out.line("if (error != cudaSuccess) return give_up(error, made);");
+  out.line(fmt::format("made->ready[{}] = true;", i));
+  out.close();
+}
+
+std::string teams_started(const CudaPlan& plan, const TeamKernel& teams, const Launched& here) {
+  std::string maps;
+  for (std::size_t k = 0; k < teams.maps.size(); ++k) maps += fmt::format(", made->maps[{}]", here.maps + k);
+  for (std::size_t k = 0; k < teams.stores.size(); ++k)
+    maps += fmt::format(", made->maps[{}], made->mapped[{}]", here.maps + teams.maps.size() + k, here.stores + k);
+  const auto number = teams.walk.stays || teams.walk.cluster > 1 ? fmt::format("made->blocks[{}]", here.index)
+                                                                 : blocks(plan, teams.threaded, teams.walk);
+  return started(plan, teams.threaded, teams.inputs, teams.kernel.name, number, teams.walk) + maps + ");";
+}
+
+void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
+  const auto i = here.index;
+  const auto& kernel = plan.threaded[i];
+  const auto alone = started(plan, kernel, kernel.nest.inputs, plan.kernels[i].name, blocks(plan, kernel, {})) + ");";
+  prepare(plan, here, out);
+  out.line(fmt::format("take(*made, {});", i));
+  if (const auto& teams = plan.teams[i]) {
+    out.line(fmt::format("if (made->way[{}] == planned)", i));
+    out.line("  " + teams_started(plan, *teams, here));
+    out.line("else");
+    out.line("  " + alone);
   } else {
-    out.line((index == 0 ? "int " : "") + other);
+    out.line(alone);
   }
-  if (index + 1 < plan.kernels.size()) out.line("if (error != cudaSuccess) return error;");
+  out.line("if (error != cudaSuccess) return give_up(error, made);");
 }
 
 bool any_clusters(const CudaPlan& plan) {
@@ -206,13 +258,37 @@ bool any_clusters(const CudaPlan& plan) {
                      [](const auto& each) { return each && each->walk.cluster > 1; });
 }
 
+// The arrays by which a launch is known.
+std::string all_arrays(const CudaPlan& plan) {
+  std::string text;
+  for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
+    for (const auto id : *list) text += plan.names.arrays[id.index] + ", ";
+  return text + "workspace";
+}
+
 void launcher(const CudaPlan& plan, Lines& out) {
   out.open(fmt::format("extern \"C\" {}", launch_head(plan)));
-  out.line(fmt::format("const {}_sizes n = {{{}}};", plan.names.diagram, joined(plan.names.axes, ", ")));
+  out.line("last.path[0] = last.reason[0] = 0, last.expected = false;");
+  declare_all_sizes(plan, out);
   out.line("if (!possible(n)) return cudaErrorInvalidValue;");
+  out.line("int demanded[kernel_count], error = cudaSuccess;");
+  out.open("if (!read_demand(demanded))");
+  out.line("std::strcpy(last.reason, \"NAPKIN_DEMAND_PATH names no path of these kernels\");");
+  out.line("return cudaErrorNotSupported;");
+  out.close();
+  out.line(fmt::format("const void* const arrays[] = {{{}}};", all_arrays(plan)));
+  out.line("Prepared* const made = prepared_for(n, arrays, demanded, &error);");
+  out.line("if (!made) return give_up(error, made);");
   divide_workspace(plan, out);
-  for (std::size_t i = 0; i < plan.kernels.size(); ++i) launch(plan, i, out);
-  out.line("return error;");
+  Launched here;
+  for (; here.index < plan.kernels.size(); ++here.index) {
+    launch(plan, here, out);
+    if (const auto& teams = plan.teams[here.index]) {
+      here.maps += teams->maps.size() + teams->stores.size();
+      here.stores += teams->stores.size();
+    }
+  }
+  out.line("return cudaSuccess;");
   out.close();
 }
 
@@ -238,10 +314,16 @@ std::string cuda_header(const CudaPlan& plan) {
   out.line(workspace_head(plan) + ";\n");
   out.line(
       "/* Starts the kernels on a stream (a cudaStream_t, or null) and returns a cudaError_t; cudaErrorInvalidValue");
-  out.line(" * where the kernels do not hold for the sizes.");
+  out.line(
+      " * where the kernels do not hold for the sizes. The environment variable NAPKIN_DEMAND_PATH may demand a path, "
+      "see");
+  out.line(
+      " * below, or `planned`; cudaErrorNotSupported is returned where a kernel cannot run so, and nothing more "
+      "started.");
   describe_parameters(plan, out);
   out.line(" */");
   out.line(launch_head(plan) + ";\n");
+  out.verbatim(path_declarations(plan));
   out.line("#ifdef __cplusplus\n}\n#endif\n");
   out.line("#endif");
   return out.text();
@@ -256,9 +338,11 @@ std::string cuda_source(const CudaPlan& plan) {
     kernels += plan.kernels[i].text + "\n";
   }
   Lines rest;
+  rest.verbatim(path_definitions(plan));
   rest.verbatim(start_text);
   if (any_teams(plan)) rest.verbatim(map_text);
   if (any_clusters(plan)) rest.verbatim(cluster_text);
+  define_all_sizes(plan, rest);
   define_possible(plan, rest);
   define_workspace_size(plan, rest);
   launcher(plan, rest);
@@ -270,7 +354,8 @@ std::string cuda_source(const CudaPlan& plan) {
              "\"{}.h\"\n\n",
              plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
          cuda_headers(code) + (any_teams(plan) ? "#include <cuda.h>\n" : "") +
-         "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstring>\n\n" +
+         "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
+         "<cstring>\n\n" +
          code_definitions(Language::cuda, code) + warp_definitions(kernels) + code;
 }
 

@@ -25,6 +25,7 @@ struct CudaPlan : CodePlan {
   std::vector<ThreadedKernel> threaded;          // in launch order
   std::vector<CudaKernel> kernels;               // of the same number
   std::vector<std::optional<TeamKernel>> teams;  // of the same number: launched instead where device and arrays allow
+  std::vector<std::string_view> ways;            // of the same number: how kernels run, "warps", "rows" or "threads"
   std::vector<std::string> notes;                // which kernels run without matrix units, and why
   std::int64_t shared_alignment = ThreadedKernel{}.shared_alignment;  // of all
 };

@@ -48,6 +48,8 @@ constexpr std::string_view operator_opening =
 #include <torch/library.h>
 
 #include <climits>
+#include <cstdlib>
+#include <cstring>
 #include <tuple>
 
 #include "@NAME@.h"
@@ -93,6 +95,22 @@ void napkin_check_device(const at::Tensor& array, const char* name, const at::Te
 }
 )";
 
+constexpr std::string_view path_text = R"(
+// That the last launch took the path of the plan, unless NAPKIN_DEMAND_PATH asks for one. What it may lack is told once:
+// rows of 16 bytes, or a device that has the instructions.
+void napkin_check_path(int error) {
+  const char *const path = @NAME@_last_path(), *const planned = @NAME@_planned_path();
+  const char* const demanded = std::getenv("NAPKIN_DEMAND_PATH");
+  TORCH_CHECK(error != cudaErrorNotSupported, "napkin.@NAME@: the planned path is ", planned, ", NAPKIN_DEMAND_PATH is ",
+              demanded ? demanded : "", ", and the kernels cannot run so; ", @NAME@_fallback_reason());
+  if (error != cudaSuccess || (demanded && *demanded) || std::strcmp(path, planned) == 0) return;
+  TORCH_CHECK(@NAME@_fallback_expected(), "napkin.@NAME@: the planned path is ", planned, ", and the kernels ran by ", path,
+              "; ", @NAME@_fallback_reason());
+  TORCH_WARN_ONCE("napkin.@NAME@: the planned path is ", planned, ", and the kernels run by ", path, "; ",
+                  @NAME@_fallback_reason());
+}
+)";
+
 class TorchPrinter {
  public:
   explicit TorchPrinter(const CudaPlan& plan) : plan_(plan), diagram_(plan.diagram) {
@@ -107,6 +125,7 @@ class TorchPrinter {
     out_.verbatim(replaced(std::string(operator_opening), words()));
     sizes();
     out_.verbatim(replaced(std::string(on_device_text), words()));
+    out_.verbatim(replaced(std::string(path_text), words()));
     outputs();
     implementation();
     out_.line();
@@ -128,9 +147,8 @@ class TorchPrinter {
   const std::string& name(ArrayId id) const { return plan_.names.arrays[id.index]; }
   // Axes that no input has are given as numbers.
   std::vector<AxisId> asked() const {
-    std::vector<AxisId> all;
-    for (std::uint32_t a = 0; a < diagram_.axes.size(); ++a)
-      if (!measured_.contains(AxisId{a})) all.push_back({a});
+    auto all = given_axes(plan_);
+    std::erase_if(all, [&](AxisId axis) { return measured_.contains(axis); });
     return all;
   }
   std::string shape(ArrayId id) const {
@@ -151,7 +169,7 @@ class TorchPrinter {
   }
   std::vector<std::pair<std::string, std::string>> words() const {
     std::vector<std::string> sizes;
-    for (const auto& axis : plan_.names.axes) sizes.push_back(axis + " = 0");
+    for (const auto& axis : given_names(plan_)) sizes.push_back(axis + " = 0");
     return {{"@NAME@", plan_.names.diagram},
             {"@SIGNATURE@", signature()},
             {"@PARAMETERS@", parameters()},
@@ -227,8 +245,8 @@ class TorchPrinter {
 
   void implementation() {
     const auto& first = name(diagram_.inputs.front());
-    std::vector<std::string> lengths, pointers;
-    for (const auto& axis : plan_.names.axes) lengths.push_back("n." + axis);
+    const auto lengths = given_names(plan_, "n.");
+    std::vector<std::string> pointers;
     for (const auto id : diagram_.inputs) pointers.push_back(name(id) + ".data_ptr()");
     for (std::size_t i = 0; i < diagram_.outputs.size(); ++i)
       pointers.push_back(diagram_.outputs.size() == 1 ? fmt::format("{}.data_ptr()", result_)
@@ -247,6 +265,7 @@ class TorchPrinter {
                     plan_.names.diagram, joined(lengths, ", "), first));
     out_.list(fmt::format("const int {} = {}_launch(", error_, plan_.names.diagram),
               launch_arguments(lengths, pointers), ");");
+    out_.line(fmt::format("napkin_check_path({});", error_));
     check_error();
     out_.line(fmt::format("return {};", result_));
     out_.close();

@@ -128,15 +128,18 @@ __device__ __forceinline__ void napkin_barrier_expect(napkin_barrier* barrier, i
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(napkin_shared_address(barrier)), "r"(bytes)
                : "memory");
 }
-__device__ __forceinline__ void napkin_barrier_wait(napkin_barrier* barrier, int parity) {
+__device__ __forceinline__ bool napkin_barrier_try(napkin_barrier* barrier, int parity) {
   unsigned complete;
-  do {
-    asm volatile(
-        "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}\n"
-        : "=r"(complete)
-        : "r"(napkin_shared_address(barrier)), "r"(parity)
-        : "memory");
-  } while (!complete);
+  asm volatile(
+      "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}\n"
+      : "=r"(complete)
+      : "r"(napkin_shared_address(barrier)), "r"(parity)
+      : "memory");
+  return complete;
+}
+__device__ __forceinline__ void napkin_barrier_wait(napkin_barrier* barrier, int parity) {
+  while (!napkin_barrier_try(barrier, parity)) {
+  }
 }
 // Registers of a lane from here on, for a whole team, instead of those that it began with: fewer, or more once others
 // have given theirs.

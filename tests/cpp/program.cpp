@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "diagram/assume.hpp"
 #include "support/catch.hpp"
 #include "support/read.hpp"
 
@@ -82,6 +85,11 @@ std::string storage(Datatype type) {
 std::string driver(const Diagram& diagram) {
   std::string body, arguments, axes, ending, written;
   for (std::size_t a = 0; a < diagram.axes.size(); ++a) {
+    const auto is_this = [&](AxisId axis) { return axis.index == a; };
+    if (std::ranges::any_of(divided_axes(diagram), [&](const Parts& parts) {
+          return is_this(parts.part) || is_this(parts.inside);  // nobody gives their sizes
+        }))
+      continue;
     body += fmt::format("  const int size{} = std::atoi(words[{}]);\n", a, a + 2);
     axes += fmt::format("size{}, ", a);
   }

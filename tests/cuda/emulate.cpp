@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "diagram/assume.hpp"
 #include "support/catch.hpp"
 #include "support/read.hpp"
 #include "support/values.hpp"
@@ -50,11 +51,18 @@ std::string build_harness(const Build& build, const std::string& stem) {
   return build.folder;
 }
 
+// Whether nobody gives the size of an axis, for the launcher finds it.
+bool is_of_parts(const Diagram& diagram, AxisId axis) {
+  return std::ranges::any_of(divided_axes(diagram),
+                             [&](const Parts& parts) { return parts.part == axis || parts.inside == axis; });
+}
+
 // A program that reads inputs in double from a file, launches what the included file declares and writes outputs in
 // double to another.
 std::string driver(const Diagram& diagram, const std::string& included) {
   std::string body, arguments, axes;
   for (std::size_t a = 0; a < diagram.axes.size(); ++a) {
+    if (is_of_parts(diagram, AxisId{static_cast<std::uint32_t>(a)})) continue;
     body += fmt::format("  const int size{} = std::atoi(words[{}]);\n", a, a + 3);
     axes += fmt::format("size{}, ", a);
   }
@@ -145,7 +153,7 @@ std::string planted(const std::string& name, const Diagram& diagram, std::vector
 }
 
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
-  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} 2>&1", folder, sizes));
+  return run(fmt::format("cd {} && NAPKIN_EMULATION_COUNTS=1 ./harness {} --path any 2>&1", folder, sizes));
 }
 
 // The kernels as they are distributed, at the sizes of a diagram.

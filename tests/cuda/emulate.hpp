@@ -15,7 +15,8 @@ namespace emulate {
 std::string build(const std::string& name, const napkin::Diagram&, const std::vector<napkin::EmittedFile>&);
 // Compiles and runs a program of its own against the emulation.
 kernel_cases::Ran program(const std::string& name, const std::string& text);
-// Runs the harness of a folder; what it printed, with what the emulation counted: "read_bytes 250" and so on.
+// Runs the harness of a folder, whatever path it takes; what it printed, with what the emulation counted: "read_bytes
+// 250" and so on.
 kernel_cases::Ran harness(const std::string& folder, const std::string& sizes);
 using Counts = std::map<std::string, long long>;
 Counts counts(const std::string& output);

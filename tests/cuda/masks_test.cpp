@@ -152,7 +152,8 @@ Diagram at_sizes(Diagram diagram, const Overrides& sizes) {
 
 }  // namespace
 
-// As the search divides keys among blocks: in one part, in several, and where the last part is shorter.
+// As the search divides keys among blocks: in one part, in several, where the last part is shorter, and where there are
+// more than planned, which may be refused but not cut. The launcher finds the parts.
 TEST_CASE("a divided axis may have any length", "[emulated][masks]") {
   const std::string head = "axis q = 16; axis x = 16384; axis d = 64";
   const std::vector<Known> statements = {
@@ -168,22 +169,18 @@ TEST_CASE("a divided axis may have any length", "[emulated][masks]") {
         const auto part = 16384 / found.divisions[0].parts;
         const auto code = emit_cuda(found.diagram, found.plan, hardware, path.asked);
         const auto folder = emulate::build_alone("masks_divided_" + each.name + path.name, found.diagram, code.files);
-        for (const auto x : {part, 3 * part, 2 * part + 17, 4 * part - 1, part + 1, part - 5}) {
+        for (const std::int64_t x : {part, 3 * part, 2 * part + 17, 4 * part - 1, part + 1, part - 5,
+                                     std::int64_t{16384}, std::int64_t{16384 + 9}}) {
           CAPTURE(part, x);
           const auto sizes = fmt::format("q=13 d=40 x={}", x);
-          const auto parts = fmt::format(" x_part={} x_in_part={}", (x + part - 1) / part, std::min(x, part));
           const auto meaning = read_text(text, sizes_of(sizes));
           auto values = random_values(meaning, 7);
-          auto result = emulate::run_alone(folder, at_sizes(found.diagram, sizes_of(sizes + parts)), values);
+          auto result = emulate::run_alone(folder, at_sizes(found.diagram, sizes_of(sizes)), values);
           INFO(result.ran.output);
+          if (x > 16384 && result.ran.status == 1) continue;  // refused, where a part may be no longer than planned
           CHECK(result.ran.status == 0);
           evaluate(meaning, values, true);
           CHECK(wrong(meaning, result.outputs, values) == "");
-        }
-        // Parts that are no such lengths are refused.
-        for (const auto& parts : {" x=300 x_part=2 x_in_part=150", " x=9999 x_part=1 x_in_part=5"}) {
-          const auto diagram = at_sizes(found.diagram, sizes_of(std::string("q=13 d=40") + parts));
-          CHECK(emulate::run_alone(folder, diagram, random_values(diagram, 7)).ran.status != 0);
         }
       }
 }

@@ -232,14 +232,14 @@ Diagram at_sizes(Diagram diagram, const std::string& sizes) {
   return diagram;
 }
 
-// Keys and values divided among blocks, and what merges their parts, as the search leaves a single query. Parts are as
-// long as planned where there are several.
+// Keys and values divided among blocks, and what merges their parts, as the search leaves a single query: one part or
+// several, the last of which is shorter; and one of all keys where they are more than planned.
 TEST_CASE("attention whose keys are divided among blocks is merged", "[emulated][tensor]") {
   const auto hardware = read_machine(machine);
-  const auto found = search(read_text(case_named("decode").text), hardware, Goal());
+  const auto found = search(read_text(case_named("decode").text, sizes_of("x=4096")), hardware, Goal());
   REQUIRE(found.plan.kernels.size() == 2);
   REQUIRE(found.divisions.size() == 1);
-  const auto part = 65536 / found.divisions[0].parts;
+  const auto part = 4096 / found.divisions[0].parts;
   const Planned planned{found.diagram, hardware, found.plan};
   const auto files = counting(emitted(planned).files, "decode_kernel_2");
   const auto folder = emulate::build("tensor_decode_divided", found.diagram, files);
@@ -248,11 +248,19 @@ TEST_CASE("attention whose keys are divided among blocks is merged", "[emulated]
     const auto* warps = std::get_if<WarpNest>(&distributed);
     return warps ? warps->partition : kernel.partition;
   };
-  for (const auto& sizes : {fmt::format("k=1 r=4 q=1 d=64 x={} x_part=2 x_in_part={}", part * 2, part),
-                            fmt::format("k=1 r=3 q=1 d=40 x={} x_part=3 x_in_part={}", part * 3, part),
-                            std::string("k=2 r=3 q=1 d=37 x=41 x_part=1 x_in_part=41")}) {
+  const auto parts = found.divisions[0].parts;
+  struct Sizes {
+    std::string given, of_parts;
+  };
+  for (const auto& [given, of_parts] :
+       {Sizes{fmt::format("k=1 r=4 q=1 d=64 x={}", part * 2), fmt::format("x_part=2 x_in_part={}", part)},
+        Sizes{fmt::format("k=1 r=3 q=1 d=40 x={}", part * 3), fmt::format("x_part=3 x_in_part={}", part)},
+        Sizes{fmt::format("k=1 r=1 q=1 d=8 x={}", part * parts + 8),
+              fmt::format("x_part=1 x_in_part={}", part * parts + 8)},
+        Sizes{"k=2 r=3 q=1 d=37 x=41", "x_part=1 x_in_part=41"}}) {
+    const auto sizes = given + " " + of_parts;
     CAPTURE(sizes);
-    const auto ran = emulate::harness(folder, sizes);
+    const auto ran = emulate::harness(folder, given);
     INFO(ran.output);
     CHECK(ran.status == 0);
     auto counted = emulate::counts(ran.output);

@@ -137,20 +137,9 @@ class Job:
                                  kind=self.kind, sanitized=self.sanitized)
 
 
-def parts_of(labels, case):
-    """Axes whose groups are parts that another kernel merges: axis -> length."""
-    streamable = {one["axis"] for one in case.derivation["streamable"]}
-    return {l.axis(): l.size for l in labels if l.kind == "group" and l.wire not in case.derivation["groupable"] or
-            (l.kind == "group" and l.wire in streamable)}
-
-
 def jobs_of(case, plan, kernel, all_sizes, kinds):
-    jobs = []
-    for sizes, kind in zip(all_sizes, kinds):
-        passed = kernels.sizes_to_pass(kernel, sizes, parts_of(plan[1], case))
-        if passed is not None:
-            jobs.append(Job(case, plan, kernel, sizes, kind, passed))
-    return jobs
+    return [Job(case, plan, kernel, sizes, kind, kernels.sizes_to_pass(kernel, sizes))
+            for sizes, kind in zip(all_sizes, kinds)]
 
 
 def judge(job, result):

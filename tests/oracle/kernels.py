@@ -123,24 +123,9 @@ def read_results(path):
                 return results
 
 
-def sizes_to_pass(kernel, sizes, parts):
-    """What the interface takes for these sizes, or None where parts of an axis would not be equal. Parts: axis -> length."""
-    passed = []
-    for name in kernel.sizes:
-        if name in sizes:
-            passed.append(sizes[name])
-            continue
-        axis, kind = (name[:-5], "count") if name.endswith("_part") else (name, "")
-        if axis.endswith("_in"):
-            axis, kind = axis[:-3], "length"
-        axis = axis.rstrip("_")  # a wire d' is called d_ in C
-        if axis not in parts or axis not in sizes:
-            raise KeyError("the interface takes %s" % name)
-        length = min(parts[axis], sizes[axis])
-        if sizes[axis] % length:
-            return None
-        passed.append(sizes[axis] // length if kind == "count" else length)
-    return passed
+def sizes_to_pass(kernel, sizes):
+    """What the interface takes for these sizes: those of the diagram's own axes."""
+    return [sizes[name] for name in kernel.sizes]
 
 
 def arguments_of(kernel, diagram, sizes, inputs):

@@ -5,6 +5,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 const cuuint64_t* sizes, const cuuint64_t* steps, const cuuint32_t* box,
                                 const cuuint32_t* strides, CUtensorMapInterleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  ++emulation::questions;
   const unsigned bytes = 1U << (type == CU_TENSOR_MAP_DATA_TYPE_UINT64 ? 3 : type);
   const unsigned span = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 0 : 16U << swizzle;
   if (rank < 1 || rank > 5 || reinterpret_cast<std::uintptr_t>(array) % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -22,7 +23,8 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** found, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
   *result = cudaDriverEntryPointSuccess;
-  if (std::strcmp(name, "cuTensorMapEncodeTiled") != 0) return cudaErrorInvalidValue;
+  if (std::strcmp(name, "cuTensorMapEncodeTiled") != 0 || emulation::lacks("encoder"))
+    return emulation::gives(cudaErrorInvalidValue);
   *found = reinterpret_cast<void*>(&cuTensorMapEncodeTiled);
   return cudaSuccess;
 }
@@ -168,19 +170,35 @@ void napkin_barrier_expect(napkin_barrier* barrier, int bytes) {
   emulation::arrive(awaited);
 }
 
-void napkin_barrier_wait(napkin_barrier* barrier, int parity) {
-  auto& awaited = emulation::barrier_at(barrier);
-  const auto place = static_cast<int>(emulation::place_of(barrier, sizeof *barrier));
-  emulation::current->ready = [&awaited, place, parity] {
-    emulation::land_copies(place, awaited);
-    return (awaited.phases & 1) != parity;
+namespace emulation {
+
+// Whether the barrier was complete when the thread went on.
+static bool await(napkin_barrier* barrier, int parity, Waits how) {
+  auto& awaited = barrier_at(barrier);
+  const auto place = static_cast<int>(place_of(barrier, sizeof *barrier));
+  const auto complete = [&awaited, parity] { return (awaited.phases & 1) != parity; };
+  current->ready = [&awaited, place, complete] {
+    land_copies(place, awaited);
+    return complete();
   };
-  emulation::current->waits = emulation::Waits::barrier;
-  emulation::leave();
-  const auto warp = emulation::warp_of(emulation::thread_number());
-  emulation::learn(emulation::clocks[warp], awaited.complete);
-  emulation::learn(emulation::arrived[warp], awaited.complete_phases);
-  emulation::arrived[warp][place] = awaited.phases;
+  current->waits = how;
+  leave();
+  if (!complete()) return false;
+  const auto warp = warp_of(thread_number());
+  learn(clocks[warp], awaited.complete);
+  learn(arrived[warp], awaited.complete_phases);
+  arrived[warp][place] = awaited.phases;
+  return true;
+}
+
+}  // namespace emulation
+
+void napkin_barrier_wait(napkin_barrier* barrier, int parity) {
+  emulation::await(barrier, parity, emulation::Waits::barrier);
+}
+
+bool napkin_barrier_try(napkin_barrier* barrier, int parity) {
+  return emulation::await(barrier, parity, emulation::Waits::attempt);
 }
 
 void napkin_copy_box_1d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0) {

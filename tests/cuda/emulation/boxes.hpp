@@ -97,6 +97,8 @@ void napkin_barrier_publish();
 inline void napkin_barrier_arrive(napkin_barrier* barrier) { emulation::arrive(emulation::barrier_at(barrier)); }
 void napkin_barrier_expect(napkin_barrier* barrier, int bytes);
 void napkin_barrier_wait(napkin_barrier* barrier, int parity);
+// Whether it is complete, or is once all others have gone as far as they can.
+bool napkin_barrier_try(napkin_barrier* barrier, int parity);
 
 void napkin_copy_box_1d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0);
 void napkin_copy_box_2d(void* to, const CUtensorMap* map, napkin_barrier* barrier, int at0, int at1);

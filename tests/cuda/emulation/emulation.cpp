@@ -2,10 +2,33 @@
 #include "emulation.hpp"
 
 const char* cudaGetErrorString(cudaError_t error) {
-  return error == cudaSuccess ? "no error" : error == cudaErrorInvalidValue ? "invalid argument" : "invalid launch";
+  switch (error) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorInvalidValue:
+      return "invalid argument";
+    case cudaErrorInvalidDeviceFunction:
+      return "invalid device function";
+    case cudaErrorNotSupported:
+      return "operation not supported";
+    default:
+      return "invalid launch";
+  }
 }
 
 namespace emulation {
+
+static cudaError_t last_error = cudaSuccess;
+
+cudaError_t gives(cudaError_t error) {
+  if (error != cudaSuccess) last_error = error;
+  return error;
+}
+
+bool lacks(const char* what) {
+  const char* words = std::getenv("NAPKIN_EMULATION_LACKS");
+  return words && std::strstr(words, what);
+}
 
 void fail(const char* what) {
   std::fprintf(stderr, "emulation: %s\n", what);
@@ -30,7 +53,8 @@ bool run_warp(unsigned first, unsigned count) {
     unsigned met = 0;
     for (unsigned t = first; t < first + count; ++t) {
       auto& fiber = fibers[t];
-      if ((fiber.waits == Waits::barrier || fiber.waits == Waits::turn) && fiber.ready()) fiber.waits = Waits::no;
+      const bool asks = fiber.waits == Waits::barrier || fiber.waits == Waits::attempt || fiber.waits == Waits::turn;
+      if (asks && fiber.ready()) fiber.waits = Waits::no;
       threadIdx = dim3(t % threads_of_block, 0, 0);
       current = &fiber;
       if (!fiber.done && fiber.waits == Waits::no) {
@@ -73,6 +97,13 @@ bool all_done(unsigned first, unsigned count) {
   return true;
 }
 
+bool give_up_attempts(unsigned count) {
+  bool any = false;
+  for (unsigned t = 0; t < count; ++t)
+    if (!fibers[t].done && fibers[t].waits == Waits::attempt) fibers[t].waits = Waits::no, any = true;
+  return any;
+}
+
 bool meet_blocks(unsigned count) {
   bool moved = false, all = true;
   for (unsigned first = 0; first < count; first += threads_of_block)
@@ -108,6 +139,7 @@ void run_to_end(unsigned count) {
       if (run_warp(first, min(count - first, 32U))) moved = true;
     if (meet_teams(count)) moved = true;
     if (!moved) moved = meet_blocks(count);
+    if (!moved) moved = give_up_attempts(count);
   }
   if (!all_done(0, count)) fail_waiting(count);
 }
@@ -157,6 +189,19 @@ void enter_block(unsigned block) {
 void __syncthreads() {
   emulation::current->waits = emulation::Waits::block;
   emulation::leave();
+}
+
+void __trap() {
+  std::fflush(stdout);
+  emulation::fail("a trap");
+}
+
+cudaError_t cudaGetLastError() { return std::exchange(emulation::last_error, cudaSuccess); }
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  ++emulation::questions;
+  *value = which == cudaDevAttrMultiProcessorCount ? 2 : emulation::lacks("hopper") ? 8 : 9;
+  return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {

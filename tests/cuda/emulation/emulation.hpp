@@ -101,19 +101,36 @@ inline __half __float2half(float value) { return __half(value); }
 inline float __bfloat162float(__nv_bfloat16 value) { return static_cast<float>(value); }
 inline __nv_bfloat16 __float2bfloat16(float value) { return __nv_bfloat16(value); }
 
+// Arrays end at a page that may not be touched, so that harnesses need no margin behind them.
+#ifndef NAPKIN_MARGIN
+#define NAPKIN_MARGIN 0
+#endif
+
 // Errors
 
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
   cudaErrorMemoryAllocation = 2,
-  cudaErrorInvalidConfiguration = 9
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorNotSupported = 801
 };
 const char* cudaGetErrorString(cudaError_t error);
+// The last error that a call of the run time gave back, until it is asked for.
+cudaError_t cudaGetLastError();
 
 namespace emulation {
 
 [[noreturn]] void fail(const char* what);
+
+// What a call gives back, kept as the last error if it is one.
+cudaError_t gives(cudaError_t error);
+// Whether the device is without something: words in NAPKIN_EMULATION_LACKS, "attributes", "sm_90a", "hopper",
+// "encoder".
+bool lacks(const char* what);
+// The device at hand, and how often its properties were asked for, kernels changed or arrays mapped.
+inline int device = 0, questions = 0;
 
 // Memory of the device ends at a page that may not be touched.
 std::map<void*, std::pair<void*, std::size_t>>& allocations();
@@ -124,7 +141,7 @@ constexpr std::size_t most_shared = 227 * 1024, watched = 5120, stack_size = 256
 constexpr std::size_t span = most_shared + watched;  // of a block's shared memory: whole pages
 constexpr unsigned most_blocks = 4;                  // of a cluster
 
-enum class Waits : std::uint8_t { no, warp, team, block, cluster, barrier, turn };
+enum class Waits : std::uint8_t { no, warp, team, block, cluster, barrier, attempt, turn };
 constexpr unsigned team_lanes = 128;
 struct Fiber {
   ucontext_t context;
@@ -161,6 +178,8 @@ bool all_wait(unsigned first, unsigned count, Waits waits);
 bool meet_teams(unsigned count);
 
 bool all_done(unsigned first, unsigned count);
+// Those that only tried a barrier go on without it.
+bool give_up_attempts(unsigned count);
 // Every block at a barrier of its own, or the cluster at one of all threads that have not ended.
 bool meet_blocks(unsigned count);
 
@@ -187,6 +206,7 @@ void enter_block(unsigned block);
 }  // namespace emulation
 
 void __syncthreads();
+[[noreturn]] void __trap();
 
 #include "stores.hpp"
 
@@ -207,18 +227,32 @@ inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 
+namespace emulation {
+// How much shared memory a kernel may have on a device, beyond what it has unasked.
+inline std::map<std::pair<void*, int>, std::size_t> rooms;
+template <class Kernel>
+bool has_room(Kernel* kernel, std::size_t bytes) {
+  const auto found = rooms.find({reinterpret_cast<void*>(kernel), device});
+  return bytes <= (found == rooms.end() ? 48 * 1024 : found->second);
+}
+}  // namespace emulation
+
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
-  return bytes > static_cast<int>(emulation::most_shared) ? cudaErrorInvalidValue : cudaSuccess;
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
+  ++emulation::questions;
+  if (bytes > static_cast<int>(emulation::most_shared)) return emulation::gives(cudaErrorInvalidValue);
+  emulation::rooms[{reinterpret_cast<void*>(kernel), emulation::device}] = static_cast<std::size_t>(bytes);
+  return cudaSuccess;
 }
 
 // A device of few cores, so that blocks that stay have several pieces.
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
-inline cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) { return *value = 2, cudaSuccess; }
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrComputeCapabilityMajor };
+inline cudaError_t cudaGetDevice(int* device) { return *device = emulation::device, cudaSuccess; }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device);
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
+  ++emulation::questions;
   return *blocks = 1, cudaSuccess;
 }
 
@@ -227,7 +261,9 @@ struct cudaFuncAttributes {
 };
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel*) {
-  attributes->maxThreadsPerBlock = 1024;
+  ++emulation::questions;
+  if (emulation::lacks("attributes")) return emulation::gives(cudaErrorInvalidDeviceFunction);
+  attributes->maxThreadsPerBlock = emulation::lacks("sm_90a") ? 1 : 1024;
   return cudaSuccess;
 }
 
@@ -243,8 +279,8 @@ void run_blocks(unsigned x, unsigned y, unsigned blocks, unsigned threads, std::
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared,
                              cudaStream_t) {
-  if (block.x == 0 || block.x > 1024 || grid.x == 0 || grid.y == 0 || shared > emulation::most_shared)
-    return cudaErrorInvalidConfiguration;
+  if (block.x == 0 || block.x > 1024 || grid.x == 0 || grid.y == 0 || !emulation::has_room(kernel, shared))
+    return emulation::gives(cudaErrorInvalidConfiguration);
   gridDim = grid, blockDim = block;
   emulation::body = [&] { emulation::call(kernel, arguments, std::index_sequence_for<Parameters...>()); };
   for (unsigned y = 0; y < grid.y; ++y)
@@ -270,6 +306,7 @@ struct cudaLaunchConfig_t {
 };
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, Kernel*, const cudaLaunchConfig_t*) {
+  ++emulation::questions;
   return *clusters = 2, cudaSuccess;
 }
 template <class... Parameters>
@@ -278,8 +315,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   const auto cluster = config->numAttrs == 1 ? config->attrs->val.clusterDim.x : 0;
   const auto threads = config->blockDim.x;
   if (cluster < 1 || cluster > emulation::most_blocks || config->gridDim.x % cluster != 0 || threads % 128 != 0 ||
-      threads > 1024 || config->dynamicSmemBytes > emulation::most_shared)
-    return cudaErrorInvalidConfiguration;
+      threads > 1024 || !emulation::has_room(kernel, config->dynamicSmemBytes))
+    return emulation::gives(cudaErrorInvalidConfiguration);
   gridDim = config->gridDim, blockDim = config->blockDim;
   emulation::body = [&] { kernel(arguments...); };
   for (unsigned x = 0; x < gridDim.x; x += cluster)

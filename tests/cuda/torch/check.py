@@ -10,6 +10,7 @@ import glob
 import os
 import subprocess
 import sys
+import tempfile
 from unittest import mock
 
 try:
@@ -33,6 +34,14 @@ M: f32[result] = max[x](error[result, x])
 T: f32[result] = sum[x](error[result, x])
 output M; output T
 """
+PRODUCT = """diagram product
+axis m = 4096; axis n = 4096; axis k = 4096
+input A: f16[m, k]; input B: f16[k, n]
+C: f16[m, n] = sum[k](A[m, k] * B[k, n])
+output C
+"""
+PLANNED = "napkin.product: the planned path is warpgroups"
+UNALIGNED = "warpgroups: rows of `B` do not begin at multiples of 16 bytes"
 
 
 def run(*command):
@@ -56,10 +65,10 @@ def emulation():
     return [to_object(source, FOLDER) for source in sources]
 
 
-def build(name, file):
+def build(name, file, target="a100-sxm4-80"):
     """The operator torch.ops.napkin.NAME, of a diagram's file."""
     folder = os.path.join(FOLDER, name)
-    run(NAPKIN, "emit", "cuda", file, "--target", "a100-sxm4-80", "--binding", "torch", "--force", "-q", "-o", folder)
+    run(NAPKIN, "emit", "cuda", file, "--target", target, "--binding", "torch", "--force", "-q", "-o", folder)
     compile(os.path.join(folder, name + "_torch.py"))
     library = os.path.join(folder, f"lib{name}.so")
     sources = [os.path.join(folder, name + end) for end in (".cu", "_torch.cpp")]
@@ -111,6 +120,24 @@ def raises(kind, words, call):
     raise AssertionError(f"no {kind.__name__} that says `{words}`")
 
 
+def said(words, call):
+    """The result of a call that warns with the words, or with nothing: PyTorch may write that past Python."""
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as heard:
+        before = os.dup(2)
+        os.dup2(heard.fileno(), 2)
+        try:
+            result = call()
+        finally:
+            sys.stderr.flush()
+            os.dup2(before, 2)
+            os.close(before)
+        heard.seek(0)
+        text = heard.read().decode()
+    assert words in text if words else "napkin" not in text, f"`{words}` is not what it said: `{text}`"
+    return result
+
+
 os.makedirs(FOLDER, exist_ok=True)
 torch.manual_seed(1)
 
@@ -148,6 +175,32 @@ close(pooling(x, 3, 4, 2, 2), mean, 1e-2)
 raises(ValueError, "the kernels do not hold for these sizes", lambda: pooling(x, 4, 4, 2, 2))
 raises(ValueError, "axis u of the call is 0 long", lambda: pooling(x, 0, 4, 2, 2))
 
+# Keys that are divided among blocks: one part, several, a shorter one, and more keys than planned.
+decode = build("decode", os.path.join(SOURCES, "examples/decode.nap"))
+for length in (45, 8192, 12299, 65541):
+    q, k, v = (torch.randn(*shape, 16).bfloat16() for shape in ((1, 2, 1), (1, length), (1, length)))
+    scores = torch.einsum("krqd,kxd->krqx", q.double(), k.double()) / 4
+    close(decode(q, k, v), torch.einsum("krqx,kxd->krqd", scores.softmax(3), v.double()), 2e-2)
+
+# The path of the plan is demanded, but for rows that TMA cannot copy.
+product = build("product", write("product", PRODUCT), "h100-sxm5")
+a, b, odd = (torch.randn(rows, columns).half() for rows, columns in ((128, 64), (64, 128), (64, 101)))
+close(said("", lambda: product(a, b)), a.double() @ b.double(), 2e-3)
+close(said(f"{PLANNED}, and the kernels run by warps; {UNALIGNED}", lambda: product(a, odd)), a.double() @ odd.double(),
+      2e-3)
+close(said("", lambda: product(a, odd)), a.double() @ odd.double(), 2e-3)
+with mock.patch.dict(os.environ, {"NAPKIN_DEMAND_PATH": "planned"}):
+    close(product(a, b), a.double() @ b.double(), 2e-3)
+    raises(RuntimeError, f"{PLANNED}, NAPKIN_DEMAND_PATH is planned, and the kernels cannot run so; {UNALIGNED}",
+           lambda: product(a, odd))
+with mock.patch.dict(os.environ, {"NAPKIN_DEMAND_PATH": "warps"}):
+    close(product(a, b), a.double() @ b.double(), 2e-3)
+with mock.patch.dict(os.environ, {"NAPKIN_EMULATION_LACKS": "sm_90a"}):
+    raises(RuntimeError, f"{PLANNED}, and the kernels ran by warps; warpgroups: the build has no sm_90a code",
+           lambda: product(a, b[:, :96].contiguous()))
+with mock.patch.dict(os.environ, {"NAPKIN_EMULATION_LACKS": "sm_90a hopper"}):
+    close(product(a, b[:, :88].contiguous()), a.double() @ b[:, :88].double(), 2e-3)
+
 # Kernels of teams are there only under the full name of a Hopper; PyTorch then adds no name of its own.
 teams = "-gencode=arch=compute_90a,code=sm_90a"
 assert loaded("h100-sxm5", (9, 0)) == ["-O3", teams]
@@ -155,4 +208,4 @@ assert _get_cuda_arch_flags(loaded("h100-sxm5", (9, 0))) == []
 for target, capability in (("h100-sxm5", (8, 0)), ("h100-sxm5", None), ("a100-sxm4-80", (9, 0))):
     assert loaded(target, capability) == ["-O3"], (target, capability)
 
-print("4 operators of PyTorch: good")
+print("6 operators of PyTorch: good")
