@@ -46,7 +46,7 @@ TEST_CASE("a lane holds fragments, operands that were computed, and what a compi
   // of K or V takes eight; Q stays there, eight times four.
   CHECK(registers("h100-sxm5", "group q 128, stream x 64 at smem") == 64 + 32 + 4 * 2 + 48);
   CHECK(registers("a100-sxm4-80", "group q 64, stream x 64 at smem; group q 16 at reg") ==
-        64 + 32 + 4 * 2 + 16 + 8 + 32 + 36);
+        64 + 32 + 4 * 2 + 16 + 8 + 32 + 47);
 }
 
 TEST_CASE("a piece has no more columns than one instruction of a team", "[configure]") {

@@ -105,12 +105,8 @@ class Kernel:
                              f"{self.name}_fallback_expected": (ctypes.c_int,)})
 
     def numbers(self, sizes):
-        """The sizes that are passed; of an axis that the plan divides, its parts, if the launcher wants them."""
-        found = dict(sizes)
-        for axis, length in self.source["parts"].items():
-            length = min(length, sizes[axis])
-            found[f"{axis}_part"], found[f"{axis}_in_part"] = -(-sizes[axis] // length), length
-        return [found[one["axis"]] for one in self.source["call"]["axes"]]
+        """The sizes that are passed."""
+        return [sizes[one["axis"]] for one in self.source["call"]["axes"]]
 
     def says(self, what):
         """What the library says about its path, or None where it does not."""
