@@ -54,6 +54,8 @@ const Row rows[] = {
     {plan, "--objective", "WHAT", "what the search minimises", "time transfers energy", &Options::objective},
     {plan, "--model", "MODEL", "machine, or ideal: the paper's, levels with capacity and bandwidth alone",
      "machine ideal", &Options::model},
+    {ranked, "--details", "", "all tables and formulas and the drawing, after the page", "", &Options::details},
+    {ranked, "--kernel", "N", "the page of one kernel of the plan, counted from 1", "", &Options::kernel},
     {ranked, "--top", "N", "how many of the best partitions to show", "", &Options::top},
     {ranked, "--timings", "", "say how long the search took (output then differs from run to run)", "",
      &Options::timings},
