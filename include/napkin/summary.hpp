@@ -22,9 +22,12 @@ struct MatrixProduct {
   Datatype type = Datatype::f32;  // in which it multiplies
   std::string instruction;        // "wgmma m64n128k16", with the columns that one has; empty off the matrix units
   std::int64_t rows = 0, of_rows = 0;  // of an instruction: those that are filled, and all; 0 where it is not known
+  bool lost = false;              // off the matrix units, where two matrices meet
   std::string why, mend;          // off the matrix units: why, and which edit of the diagram mends it
 };
 std::vector<MatrixProduct> matrix_products(const Kernel&, const Hardware&, Model);
+// Whatever kernel they are in: those that no matrix unit runs, by the names of the diagram.
+std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&);
 
 // Operations of products on matrix units, or of everything where a plan has no such product.
 struct Operations {
@@ -84,6 +87,14 @@ struct UnitTime {
   double seconds = 0;  // at work, of a core on average
 };
 
+// Of a launch: of the memory above the cores, of the cache in front of theirs, and what instructions read.
+struct MovedBytes {
+  double dram = 0, registers = 0;
+  std::optional<double> cache;
+  void add(const MovedBytes&);
+};
+MovedBytes moved_bytes(const std::vector<Crossing>&, const Hardware&);
+
 struct KernelSummary {
   std::vector<std::string> statements;
   std::optional<double> time_s;
@@ -92,6 +103,7 @@ struct KernelSummary {
   Operations operations;
   std::vector<Cause> causes;
   std::vector<Crossing> traffic;
+  MovedBytes bytes;
   std::vector<UnitTime> units;
   std::vector<MatrixProduct> products;
   std::vector<OtherPiece> pieces;

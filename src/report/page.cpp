@@ -14,10 +14,19 @@
 namespace napkin::report {
 namespace {
 
-bool has_products(const Analysis& analysis) {
+std::vector<StatementId> every_statement(const Diagram& diagram) {
+  std::vector<StatementId> all;
+  for (std::uint32_t s = 0; s < diagram.statements.size(); ++s) all.push_back(StatementId{s});
+  return all;
+}
+
+bool has_products(const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto on_tensor = [](const UnitCost& unit) { return unit.unit == Unit::tensor && unit.operations > 0; };
-  return std::ranges::any_of(chosen(analysis),
-                             [&](const Candidate& one) { return std::ranges::any_of(one.cost.units, on_tensor); });
+  for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
+    const auto* shown = reported(analysis.kernels[k]);
+    if (shown && (!kernel || *kernel == k) && std::ranges::any_of(shown->cost.units, on_tensor)) return true;
+  }
+  return false;
 }
 
 std::string size_words(const Diagram& diagram) {
@@ -93,6 +102,7 @@ void add_sums(Page& page) {
     add(page.causes, kernel.causes);
     add(page.traffic, kernel.traffic);
     add(page.units, kernel.units);
+    page.bytes.add(kernel.bytes);
   }
   std::ranges::stable_sort(page.causes, std::greater{}, &Cause::seconds);
   const auto seconds = [](const KernelSummary& one) { return one.time_s.value_or(0); };
@@ -148,7 +158,7 @@ std::string proof_of(const Analysis& analysis) {
   if (analysis.plan) {
     const auto& plan = *analysis.plan;
     const auto many = counted(static_cast<double>(plan.candidates));
-    const auto cuts = plan.cuts > 1 ? fmt::format(" in {} kernels of all cuts", counted(static_cast<double>(plan.cuts)))
+    const auto cuts = plan.cuts > 1 ? fmt::format(" of the {} kernels that all cuts consist of", counted(static_cast<double>(plan.cuts)))
                                     : std::string();
     if (plan.optimal) return fmt::format("optimal among {} partitions{}", many, cuts);
     if (plan.gap)
@@ -164,12 +174,54 @@ std::string proof_of(const Analysis& analysis) {
                      counted(static_cast<double>(candidates)));
 }
 
+// Kernels of the parts of an axis, and those that merge them, have statements that nobody wrote.
+std::string name_of(const Analysis& analysis, const Derivation& derivation, std::size_t k) {
+  if (analysis.plan)
+    for (const auto& division : analysis.plan->divisions) {
+      if (division.kernel == k) return join(division.statements) + " (parts)";
+      if (division.kernel + 1 == k) return "merge the parts";
+    }
+  return join(statement_names(derivation));
+}
+
+// Of one kernel as it is; of a plan as it was written.
+void add_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
+  const auto off = [&] {
+    if (kernel) return off_matrix_units(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
+    return off_matrix_units(derive(analysis.written, every_statement(analysis.written)), analysis.hardware);
+  }();
+  for (const auto& one : off)
+    if (one.lost || !page.of_products) page.lost.push_back(one);
+}
+
+// The next sizes of a tile where nothing else tells them: halves and doubles.
+void add_pieces(Page& page, const Analysis& analysis) {
+  auto& longest = page.kernels[page.longest];
+  const auto& shown = *reported(analysis.kernels[page.numbers[page.longest] - 1]);
+  if (!longest.pieces.empty() || !longest.time_s || !shown.cost.overruns.empty()) return;
+  const auto& derivation = shown.kernel.derivation;
+  const auto core = analysis.hardware.core.value_or(1);
+  auto partition = shown.kernel.partition;
+  for (auto& split : partition.splits) {
+    const auto size = split.size, whole = derivation->scratch.size(split.wire).value_or(split.size);
+    for (const auto other : {size / 2, size * 2}) {
+      if (split.level != core || other < 1 || other > whole) continue;
+      split.size = other;
+      if (illegal(*derivation, analysis.hardware, partition).empty())
+        longest.pieces.push_back({derivation->scratch.at(split.wire).name, other,
+                                  seconds_of(make_kernel(derivation, partition), analysis.hardware, analysis.goal.model)});
+    }
+    split.size = size;
+  }
+}
+
 void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
   const auto* shown = reported(analysis.kernels[k]);
   if (!shown) return;
   page.numbers.push_back(k + 1);
   page.kernels.push_back(summarize(shown->kernel, shown->cost, configuration_of(analysis, k), analysis.hardware,
                                    analysis.goal.model, page.of_products));
+  page.names.push_back(name_of(analysis, *shown->kernel.derivation, k));
   page.compulsory_bytes += static_cast<double>(shown->cost.compulsory_bytes);
   for (const auto& overrun : shown->cost.overruns) page.overruns.push_back(overrun_text(analysis.hardware, overrun));
 }
@@ -183,7 +235,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   page.core = analysis.hardware.cuda_architecture.empty() ? "core" : "SM";
   page.memory = analysis.hardware.levels[analysis.hardware.core.value_or(1)].name;
   page.of_plan = analysis.kernels.size();
-  page.of_products = has_products(analysis);
+  page.of_products = has_products(analysis, kernel);
   for (std::size_t k = 0; k < analysis.kernels.size(); ++k)
     if (!kernel || *kernel == k) add_kernel(page, analysis, k);
   if (page.kernels.empty()) return page;
@@ -193,6 +245,8 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   if (const auto& bandwidth = analysis.hardware.levels[core].bandwidth) page.memory_peak = bandwidth->peak();
   const bool one = kernel && page.of_plan > 1;
   add_saved(page, analysis, one ? kernel : std::nullopt);
+  add_lost(page, analysis, one ? kernel : std::nullopt);
+  add_pieces(page, analysis);
   add_doubled(page, analysis, one ? kernel : std::nullopt);
   page.partition = one ? page.kernels.front().tile.partition : as_partition(analysis).value_or("");
   if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;

@@ -15,6 +15,8 @@ struct Page {
   std::size_t of_plan = 0;            // kernels that the plan has
   std::vector<std::size_t> numbers;   // of `kernels` in the plan, from 1
   std::vector<KernelSummary> kernels;
+  std::vector<std::string> names;     // of them, as a person knows their statements
+  std::vector<MatrixProduct> lost;    // products that could be on matrix units and are not
   std::size_t longest = 0;            // of `kernels`
   std::optional<double> time_s;
   Operations operations;
@@ -24,6 +26,7 @@ struct Page {
   std::optional<double> memory_peak;  // bytes per second, of the memory above the cores
   std::vector<Cause> causes;
   std::vector<Crossing> traffic;
+  MovedBytes bytes;
   std::vector<UnitTime> units;
   std::vector<std::pair<std::string, double>> kept;  // arrays that no longer leave the chip, and bytes
   std::optional<double> unfused_s;                   // of a kernel for each statement

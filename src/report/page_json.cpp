@@ -28,6 +28,7 @@ Json product_json(const MatrixProduct& one) {
           {"instruction", one.instruction.empty() ? Json(nullptr) : Json(one.instruction)},
           {"rows", one.rows},
           {"of_rows", one.of_rows},
+          {"lost", one.lost},
           {"why_not", one.why.empty() ? Json(nullptr) : Json(one.why)},
           {"mend", one.mend.empty() ? Json(nullptr) : Json(one.mend)}};
 }
@@ -47,11 +48,6 @@ Json tile_json(const Tile& tile) {
           {"shared_bytes", tile.shared_bytes}};
 }
 
-// Of the memory above the cores, and of the cache in front of it where there is one.
-double bytes_from(const std::vector<Crossing>& traffic, std::size_t at) {
-  return at < traffic.size() ? traffic[at].bytes : 0;
-}
-
 Json shares_json(const std::vector<UnitTime>& units, std::optional<double> time_s) {
   auto all = Json::object();
   if (time_s && *time_s > 0)
@@ -60,12 +56,12 @@ Json shares_json(const std::vector<UnitTime>& units, std::optional<double> time_
 }
 
 Json common_json(const Operations& operations, const std::vector<Cause>& causes, const std::vector<Crossing>& traffic,
-                 const std::vector<UnitTime>& units, std::optional<double> time_s) {
+                 const MovedBytes& bytes, const std::vector<UnitTime>& units, std::optional<double> time_s) {
   return {{"useful_operations", number(operations.useful)},
           {"executed_operations", number(operations.executed)},
-          {"dram_bytes", whole(bytes_from(traffic, 0))},
-          {"cache_bytes", traffic.size() > 2 ? whole(bytes_from(traffic, 1)) : Json(nullptr)},
-          {"register_bytes", whole(bytes_from(traffic, traffic.empty() ? 0 : traffic.size() - 1))},
+          {"dram_bytes", whole(bytes.dram)},
+          {"cache_bytes", bytes.cache ? whole(*bytes.cache) : Json(nullptr)},
+          {"register_bytes", whole(bytes.registers)},
           {"traffic", list_of(traffic, crossing_json)},
           {"causes", list_of(causes, cause_json)},
           {"unit_shares", shares_json(units, time_s)}};
@@ -74,18 +70,19 @@ Json common_json(const Operations& operations, const std::vector<Cause>& causes,
 }  // namespace
 
 Json summary_json(const KernelSummary& kernel) {
-  auto json = common_json(kernel.operations, kernel.causes, kernel.traffic, kernel.units, kernel.time_s);
+  auto json = common_json(kernel.operations, kernel.causes, kernel.traffic, kernel.bytes, kernel.units, kernel.time_s);
   json["tile"] = tile_json(kernel.tile);
   json["products"] = list_of(kernel.products, product_json);
   return json;
 }
 
 Json summary_json(const Page& page) {
-  auto json = common_json(page.operations, page.causes, page.traffic, page.units, page.time_s);
+  auto json = common_json(page.operations, page.causes, page.traffic, page.bytes, page.units, page.time_s);
   json["unfused_time_s"] = number(page.unfused_s);
   json["kept_on_chip"] = list_of(page.kept, [](const auto& one) {
     return Json{{"array", one.first}, {"bytes", whole(one.second)}};
   });
+  json["lost"] = list_of(page.lost, product_json);
   json["doubled"] = list_of(page.doubled, [](const Doubled& one) {
     return Json{{"what", one.what}, {"time_s", one.time_s}};
   });

@@ -45,6 +45,12 @@ class Lines {
   }
   // As it stands, however long.
   void copied(const std::string& words) { text_ += std::string(margin, ' ') + words + "\n"; }
+  // Sentences under the heading.
+  void head(const std::string& words) {
+    const auto cut = words.size() + 2 <= line_end ? std::string::npos : words.rfind(' ', line_end - 2);
+    text_ += "  " + words.substr(0, cut) + "\n";
+    if (cut != std::string::npos) text_ += "    " + words.substr(cut + 1) + "\n";
+  }
   void raw(const std::string& line) { text_ += line + "\n"; }
   std::string text() && { return std::move(text_); }
 
@@ -75,12 +81,17 @@ std::string bound_line(const Page& page) {
   return text;
 }
 
+std::string flop(double operations) {
+  const auto text = counted(operations);
+  return text.find(' ') == std::string::npos ? text + " FLOP" : text + "FLOP";
+}
+
 std::string operation_words(const Operations& operations) {
   constexpr double worth_saying = 1.005;
-  const auto executed = counted(operations.executed), useful = counted(operations.useful);
+  const auto executed = flop(operations.executed), useful = flop(operations.useful);
   if (operations.executed <= operations.useful * worth_saying || executed == useful)
-    return fmt::format("{}FLOP needed and executed", useful);
-  return fmt::format("{}FLOP needed, {}FLOP executed", useful, executed);
+    return useful + " needed and executed";
+  return fmt::format("{} needed, {} executed", useful, executed);
 }
 
 std::string rate_line(const Page& page) {
@@ -92,28 +103,29 @@ std::string rate_line(const Page& page) {
   }
   auto text = fmt::format("{} of inputs and outputs", rate(page.compulsory_bytes / seconds, "B/s"));
   if (page.memory_peak) text += fmt::format(", {} of the DRAM peak", share(page.compulsory_bytes / seconds, *page.memory_peak));
-  return text + fmt::format("; no product of matrices ({})", operation_words(page.operations));
+  return text + fmt::format("; no matrix product ({})", operation_words(page.operations));
 }
 
-std::string statement_words(const KernelSummary& kernel) {
+std::string shortened(const std::string& names) {
   constexpr std::size_t most = 24;
-  const auto text = join(kernel.statements);
-  return text.size() <= most ? text : text.substr(0, text.rfind(", ", most - 5)) + ", ...";
+  if (names.size() <= most) return names;
+  const auto end = names.rfind(", ", most - 5);
+  return (end == std::string::npos ? names.substr(0, most - 5) : names.substr(0, end + 1)) + " ...";
 }
 
 void add_kernels(Lines& lines, const Page& page) {
   lines.section("KERNELS");
   std::size_t names = 0, bounds = 0;
+  for (const auto& name : page.names) names = std::max(names, shortened(name).size());
   for (const auto& kernel : page.kernels) {
-    names = std::max(names, statement_words(kernel).size());
     bounds = std::max(bounds, where_words(kernel.bound).size());
   }
   for (std::size_t k = 0; k < page.kernels.size(); ++k) {
     const auto& kernel = page.kernels[k];
-    const auto streams = kernel.tile.streams.empty() ? "" : ", loop " + kernel.tile.streams;
-    lines.add(fmt::format("{} {:<{}}  {:>7} {:>5}  {:<{}}  {}{}", page.numbers[k], statement_words(kernel), names,
+    lines.add(fmt::format("{} {:<{}}  {:>7} {:>5}  {:<{}}  {}", page.numbers[k], shortened(page.names[k]), names,
                           lasting(kernel.time_s), share(kernel.time_s.value_or(0), page.time_s.value_or(0)),
-                          where_words(kernel.bound), bounds, kernel.tile.groups, streams),
+                          where_words(kernel.bound), bounds,
+                          kernel.tile.groups.empty() ? "whole" : kernel.tile.groups),
               2);
   }
 }
@@ -201,7 +213,7 @@ std::string array_words(const std::vector<Crossing::OfArray>& arrays) {
   std::vector<std::string> words;
   for (const auto& one : arrays) {
     if (words.size() == most) return join(words) + ", ...";
-    words.push_back(fmt::format("{} {}", one.array, moved(one.bytes)) +
+    words.push_back(fmt::format("{}{} {}", one.array, one.saved ? " out" : "", moved(one.bytes)) +
                     (one.times > once ? fmt::format(" ({}x)", ratio(one.times)) : ""));
   }
   return join(words);
@@ -246,15 +258,8 @@ void add_products(Lines& lines, const Page& page) {
       if (const auto name = formula(product); std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   for (const auto& [how, names] : by_instruction) lines.add(fmt::format("{}: {}", how, join(names)), 2);
-  std::vector<std::string> said;
-  for (const auto& kernel : page.kernels)
-    for (const auto& product : kernel.products) {
-      if (product.unit == Unit::tensor) continue;
-      auto text = fmt::format("{} on {} lanes: {}", formula(product), name(product.unit), product.why);
-      if (std::ranges::find(said, text) != said.end()) continue;
-      said.push_back(text);
-      lines.add(text, 2);
-    }
+  for (const auto& product : page.lost)
+    lines.add(fmt::format("{} on {} lanes: {}", formula(product), name(product.unit), product.why), 2);
 }
 
 void add_units(Lines& lines, const Page& page) {
@@ -279,6 +284,7 @@ std::string doubled_words(const std::string& what) {
   const std::string between = "bandwidth ";
   const auto to = what.find(" to ");
   if (!what.starts_with(between) || to == std::string::npos) return "2x " + what;
+  if (what.starts_with(between + "gmem to ")) return "2x DRAM bandwidth";
   return fmt::format("2x {} -> {} bandwidth", memory_name(what.substr(between.size(), to - between.size())),
                      memory_name(what.substr(to + 4)));
 }
@@ -317,13 +323,9 @@ void add_doubled(std::vector<std::vector<std::string>>& rows, const Page& page) 
 }
 
 void add_mends(std::vector<std::vector<std::string>>& rows, const Page& page) {
-  std::vector<std::string> said;
-  for (const auto& kernel : page.kernels)
-    for (const auto& product : kernel.products) {
-      if (product.mend.empty() || std::ranges::find(said, product.mend) != said.end()) continue;
-      said.push_back(product.mend);
+  for (const auto& product : page.lost)
+    if (!product.mend.empty())
       rows.push_back({"diagram", fmt::format("{}: {} then runs on tensor cores", product.mend, product.result)});
-    }
 }
 
 void add_change(Lines& lines, const Page& page) {
@@ -353,7 +355,8 @@ void add_heading(Lines& lines, const Page& page, bool color) {
 std::string memory_name(const std::string& level) {
   if (level == "gmem" || level == "dram") return "DRAM";
   if (level == "reg") return "registers";
-  if (level == "l2" || level == "l3") return level == "l2" ? "L2" : "L3";
+  for (const auto* cache : {"L1", "L2", "L3"})
+    if (level.size() == 2 && level[0] == 'l' && level[1] == cache[1]) return cache;
   return level;
 }
 
@@ -364,8 +367,8 @@ std::string page_text(const Page& page, bool color) {
   lines.raw("");
   for (const auto& overrun : page.overruns) lines.raw("  does not fit: " + overrun);
   if (page.time_s && *page.time_s > 0) {
-    lines.raw("  " + bound_line(page));
-    lines.raw("  " + rate_line(page));
+    lines.head(bound_line(page));
+    lines.head(rate_line(page));
   } else if (page.overruns.empty()) {
     lines.raw(fmt::format("  no time: the profile has no rates ({})", operation_words(page.operations)));
   }

@@ -46,7 +46,7 @@ std::vector<Cause> causes(const KernelCost& cost, const std::optional<Launch>& l
   const bool outside = launch && launch->bound_outside;
   const double bound = outside ? 0 : by_memory ? steps : std::min(bounding_seconds(cost, hardware), steps);
   add(all, bound_words(cost), outside ? further : bound);
-  add(all, launch ? "not overlapped" : "fill, drain and latency", steps - bound);
+  add(all, launch ? "not overlapped" : "fill and drain", steps - bound);
   if (!outside) add(all, "from further out", further);
   add(all, "idle cores", idle);
   add(all, "fill and drain", ends);

@@ -29,9 +29,17 @@ void collect(const std::vector<Step>& steps, std::vector<const Column*>& all) {
 }
 
 // The array that a factor is, or what it computes.
-std::string factor_name(const Diagram& diagram, ExprId factor) {
+std::string factor_name(const Derivation& derivation, ExprId factor) {
+  const auto& diagram = derivation.scratch;
   const auto* access = std::get_if<Access>(&diagram.at(factor).node);
-  return access ? diagram.at(access->array).name : to_text(diagram, factor);
+  if (!access) return to_text(diagram, factor);
+  if (access->array.index < derivation.file_arrays) return diagram.at(access->array).name;
+  // What the derivation takes apart has no name in the file.
+  for (const auto& column : derivation.columns)
+    if (column.output == access->array)
+      if (const auto read = arrays_read(diagram, column.value); !read.empty())
+        return fmt::format("f({})", diagram.at(read.front()).name);
+  return diagram.at(access->array).name;
 }
 
 bool reads_arrays(const Diagram& diagram, ExprId id) { return !arrays_read(diagram, id).empty(); }
@@ -91,6 +99,7 @@ class Explaining {
     const auto* apply = std::get_if<Apply>(&diagram_.at(column.value).node);
     if (!apply || apply->function->role != Role::multiply) {
       made.why = fmt::format("it sums {}, which is no product of two arrays", to_text(diagram_, column.value));
+      made.first.clear(), made.second.clear();
       return;
     }
     const bool first = !std::holds_alternative<Access>(diagram_.at(factors.first).node);
@@ -105,11 +114,16 @@ class Explaining {
     made.why = fmt::format("{} has no axis of {} that {} lacks: a matrix meets a vector, and nothing is read twice",
                            vector, made.result, matrix);
   }
+  // Of what has no name yet it takes a statement.
+  static std::string edit(const std::string& array, Datatype type) {
+    if (array.starts_with("f(")) return fmt::format("give {} a statement of its own in {}", array, row(type).name);
+    return fmt::format("write {}: {}", array, row(type).name);
+  }
   void no_format(Datatype type, MatrixProduct& made) const {
     made.why = fmt::format("{} and {} are {}, and the matrix units multiply {}", made.first, made.second,
                            row(type).name, formats_of(*unit_));
     if (const auto other = nearest(type, *unit_))
-      made.mend = fmt::format("write {}: {} and {}: {}", made.first, row(*other).name, made.second, row(*other).name);
+      made.mend = edit(made.first, *other) + " and " + edit(made.second, *other);
   }
   void mixed(const Factors& factors, Datatype a, Datatype b, MatrixProduct& made) const {
     made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);
@@ -118,7 +132,7 @@ class Explaining {
                                                                                   : is_computed(factors.first);
     const auto wanted = unit_->rates.contains(first ? b : a) ? std::optional(first ? b : a)
                                                              : nearest(first ? b : a, *unit_);
-    if (wanted) made.mend = fmt::format("write {}: {}", first ? made.first : made.second, row(*wanted).name);
+    if (wanted) made.mend = edit(first ? made.first : made.second, *wanted);
   }
 
   const Diagram& diagram_;
@@ -153,7 +167,7 @@ MatrixProduct product_of(const Column& column, const Factors& factors, const Der
   const auto& diagram = derivation.scratch;
   MatrixProduct made;
   made.result = without_sum(diagram.at(column.output).name);
-  made.first = factor_name(diagram, factors.first), made.second = factor_name(diagram, factors.second);
+  made.first = factor_name(derivation, factors.first), made.second = factor_name(derivation, factors.second);
   return made;
 }
 
@@ -168,15 +182,8 @@ std::optional<Factors> summed(const Diagram& diagram, const Column& column) {
   return (first && second) || (product && (first || second)) ? sides : std::nullopt;
 }
 
-}  // namespace
-
-std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& hardware, Model model) {
-  const auto& derivation = *asked.derivation;
+std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardware& hardware) {
   const auto& diagram = derivation.scratch;
-  const auto kernel = without_idle_labels(asked);
-  const auto dealing = hardware.core && hardware.find(Unit::tensor) ? Dealing::of(kernel, hardware, model) : nullptr;
-  const Deal deal = dealing ? dealing->best(demand_of(kernel, hardware)) : Deal{};
-  const auto steps = dealing ? by_name(dealing->as(deal).step()) : ByName();
   const Explaining explaining(diagram, derivation, hardware);
   std::vector<MatrixProduct> all;
   for (const auto& column : derivation.columns) {
@@ -185,12 +192,33 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
     auto made = product_of(column, *factors, derivation);
     const auto work = work_of(diagram, column, hardware).front();
     made.unit = work.unit, made.type = work.type;
-    const auto found = steps.find(made.result);
-    if (made.unit == Unit::tensor && found != steps.end())
-      name_instruction(*found->second->contraction, dealing->as(deal).step(), made);
+    made.lost = made.unit != Unit::tensor && has_one_alone(diagram, column, factors->first, factors->second) &&
+                has_one_alone(diagram, column, factors->second, factors->first);
     if (made.unit != Unit::tensor) explaining.explain(column, *factors, made);
     all.push_back(std::move(made));
   }
+  return all;
+}
+
+}  // namespace
+
+std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& hardware, Model model) {
+  const auto kernel = without_idle_labels(asked);
+  const auto dealing = hardware.core && hardware.find(Unit::tensor) ? Dealing::of(kernel, hardware, model) : nullptr;
+  const Deal deal = dealing ? dealing->best(demand_of(kernel, hardware)) : Deal{};
+  const auto steps = dealing ? by_name(dealing->as(deal).step()) : ByName();
+  auto all = products_of(*asked.derivation, hardware);
+  for (auto& made : all) {
+    const auto found = steps.find(made.result);
+    if (made.unit == Unit::tensor && found != steps.end())
+      name_instruction(*found->second->contraction, dealing->as(deal).step(), made);
+  }
+  return all;
+}
+
+std::vector<MatrixProduct> off_matrix_units(const Derivation& derivation, const Hardware& hardware) {
+  auto all = products_of(derivation, hardware);
+  std::erase_if(all, [](const MatrixProduct& one) { return one.unit == Unit::tensor; });
   return all;
 }
 

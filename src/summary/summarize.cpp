@@ -94,6 +94,7 @@ KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std:
   made.operations = operations_of(kernel, cost, hardware, of_products);
   made.causes = causes(cost, configured ? configured->launch : std::nullopt, hardware);
   made.traffic = crossings(kernel, cost, hardware, model);
+  made.bytes = moved_bytes(made.traffic, hardware);
   for (const auto& unit : cost.units)
     if (unit.time_s) made.units.push_back({unit.unit, *unit.time_s});
   made.products = matrix_products(kernel, hardware, model);

@@ -1,5 +1,6 @@
 // What a launch moves between memories. Of what comes into the cores' memories a cache answers what is read again: in a
-// launch whose steps are timed, what blocks read at the same time; else what fits into the cache.
+// launch whose steps are timed, what blocks read at the same time, and unless memory bounds it what fits; else what fits
+// into the cache.
 #include <algorithm>
 
 #include "configure/deal.hpp"
@@ -39,11 +40,18 @@ double share_that_fits(const KernelCost& cost, const Cache& cache) {
   return std::min(1.0, room / std::max(1.0, static_cast<double>(cost.compulsory_bytes)));
 }
 
+// Then its time counts what blocks read at the same time alone.
+bool is_bound_by_memory(const KernelCost& cost, const Hardware& hardware, std::size_t core) {
+  return cost.bound_by == hardware.levels[core].name && cost.bound_from == hardware.levels[core - 1].name;
+}
+
 double from_memory(const ArrayCost& array, const KernelCost& cost, const Cache& cache, const Dealing* dealing) {
   const auto bytes = static_cast<double>(array.transfer_bytes);
   if (array.saved) return bytes;
-  if (dealing) return std::max(once(array), bytes * share_from_memory(*dealing, array));
-  return once(array) + (bytes - once(array)) * (1 - share_that_fits(cost, cache));
+  const double by_room = once(array) + (bytes - once(array)) * (1 - share_that_fits(cost, cache));
+  if (!dealing) return by_room;
+  const double at_once = std::max(once(array), bytes * share_from_memory(*dealing, array));
+  return is_bound_by_memory(cost, dealing->hardware(), dealing->step().core) ? at_once : std::min(at_once, by_room);
 }
 
 Crossing crossing(const std::string& from, const std::string& to, const LevelCost& level) {
@@ -88,6 +96,23 @@ std::vector<Crossing> crossings(const Kernel& asked, const KernelCost& cost, con
     all.push_back(std::move(made));
   }
   return all;
+}
+
+void MovedBytes::add(const MovedBytes& other) {
+  dram += other.dram, registers += other.registers;
+  if (other.cache) cache = cache.value_or(0) + *other.cache;
+}
+
+MovedBytes moved_bytes(const std::vector<Crossing>& traffic, const Hardware& hardware) {
+  const auto core = hardware.core.value_or(1);
+  MovedBytes made;
+  for (const auto& one : traffic) {
+    const bool from_memory = one.from == hardware.levels[core - 1].name;
+    if (from_memory) made.dram += one.bytes;
+    if (!from_memory && one.to == hardware.levels[core].name) made.cache = one.bytes;
+  }
+  if (!traffic.empty()) made.registers = traffic.back().bytes;
+  return made;
 }
 
 }  // namespace napkin

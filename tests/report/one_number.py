@@ -61,6 +61,11 @@ def counted(number):
     return scaled(number, [(1000 ** k, name) for k, name in enumerate(["", "k", "M", "G", "T", "P"])], False)
 
 
+def flop(number):
+    text = counted(number)
+    return text + ("FLOP" if " " in text else " FLOP")
+
+
 def share(part, whole):
     percent = 100 * part / whole
     return "<1 %" if 0 < percent < 1 else "%.0f %%" % percent
@@ -79,9 +84,9 @@ def expected(report):
     longest = max(kernels, key=lambda kernel: kernel["time_s"])
     tile = longest["tile"]
     found = [("", "%s predicted" % seconds(time))]
-    useful, executed = counted(summary["useful_operations"]), counted(summary["executed_operations"])
+    useful, executed = flop(summary["useful_operations"]), flop(summary["executed_operations"])
     same = useful == executed or summary["executed_operations"] <= summary["useful_operations"] * 1.005
-    found.append(("", useful + "FLOP needed and executed" if same else "%sFLOP needed, %sFLOP executed" % (useful, executed)))
+    found.append(("", useful + " needed and executed" if same else "%s needed, %s executed" % (useful, executed)))
     found.append(("TILE", "%d block%s on %d SM" % (tile["blocks"], "" if tile["blocks"] == 1 else "s", tile["cores"])))
     if tile["waves"]:
         found.append(("TILE", "%d wave" % tile["waves"]))
@@ -98,7 +103,12 @@ def expected(report):
         found.append(("UNITS", "%s %s" % (unit, share(part, 1))))
     for kernel in kernels:
         for product in kernel["products"]:
-            found.append(("UNITS", product["instruction"] or product["why_not"] or "tensor"))
+            if product["unit"] == "tensor":
+                found.append(("UNITS", product["instruction"] or "tensor"))
+    for product in summary["lost"]:
+        found.append(("UNITS", "%s lanes: %s" % (product["unit"], product["why_not"])))
+        if product["mend"]:
+            found.append(("CHANGE", product["mend"]))
     if len(kernels) > 1:
         for kernel in kernels:
             found.append(("KERNELS", "%s %s" % (seconds(kernel["time_s"]), share(kernel["time_s"], time))))
