@@ -54,8 +54,11 @@ class Reckoning {
   }
 
  private:
-  // Tiles that neighbours pass on may come sooner than at the datasheet's rates without them.
+  // Tiles that neighbours pass on may come sooner than at the datasheet's rates without them, and numbers as wide as
+  // the widest input may take longer than those that there are.
   static StepClocks no_slower(StepClocks ideal, const StepClocks& now) {
+    ideal.leading = std::min(ideal.leading, now.leading), ideal.trailing = std::min(ideal.trailing, now.trailing);
+    ideal.pointwise = std::min(ideal.pointwise, now.pointwise), ideal.outside = std::min(ideal.outside, now.outside);
     ideal.last_copy = std::min(ideal.copy, now.copy);
     return ideal.last_copy < ideal.copy ? ideal.in_last_round() : ideal;
   }
