@@ -16,7 +16,8 @@ namespace napkin {
 
 // A sum of products of two arrays, and the unit that runs it.
 struct MatrixProduct {
-  std::string result;         // "S"
+  std::string column;         // the array that it makes, as the derivation calls it: "S" for "S_sum"
+  std::string result;         // "S"; "part of S" where a statement has several
   std::string first, second;  // "Q", "K"
   Unit unit = Unit::fma;
   Datatype type = Datatype::f32;  // in which it multiplies
@@ -65,7 +66,7 @@ std::vector<Cause> causes(const KernelCost&, const std::optional<Launch>&, const
 // How a block runs on a core; what is not known is 0.
 struct Tile {
   std::string partition;        // as `--partition` takes it
-  std::string groups, streams;  // of a block: "q 128 x d' 64"; and of its loops, outermost first: "x by 64"
+  std::string groups, streams;  // of a block: "q 128, d' 64"; and of its loops, outermost first: "x by 64"
   std::int64_t blocks = 0, cores = 0, waves = 0, blocks_per_core = 0;
   double last_wave_busy = 1;
   std::int64_t warps = 0, warpgroups = 0;  // that compute; of a block

@@ -124,14 +124,13 @@ std::string sizes_text(const Diagram& diagram) {
   return join(words);
 }
 
-// "31.6 us in 1 kernel; 204 MB from and to gmem"; nothing where a kernel does not fit, or sizes are open.
+// "31.6 us in 1 kernel"; nothing where a kernel does not fit, or sizes are open.
 std::string result_text(const Analysis& analysis) {
   if (analysis.symbolic) return "";
   const auto sum = totals(analysis);
-  if (!sum.time_s || sum.transfer_bytes.empty()) return "";
-  const auto& [from, bytes] = sum.transfer_bytes.front();
-  return fmt::format("{} in {} kernel{}; {} from and to {}", lasting(sum.time_s), analysis.kernels.size(),
-                     analysis.kernels.size() == 1 ? "" : "s", moved(static_cast<double>(bytes)), from);
+  if (!sum.time_s) return "";
+  return fmt::format("{} in {} kernel{}", lasting(sum.time_s), analysis.kernels.size(),
+                     analysis.kernels.size() == 1 ? "" : "s");
 }
 
 Table header_table(const Analysis& analysis) {

@@ -115,6 +115,8 @@ std::string level_words(const Analysis& analysis, const KernelCost& cost, const 
   auto text = fmt::format("{}: memory of one copy of each tile; the launch has {} in {}",
                           level_name(analysis, core), held(static_cast<double>(chosen.shared_bytes)),
                           plural(chosen.stages, "stage"));
+  if (!analysis.hardware.caches.empty())
+    text += fmt::format(", and moved is what {} passes on", analysis.hardware.caches.front().name);
   if (core < cost.levels.size())
     text += fmt::format(". {}: moved is what warps would read one by one; instructions read for several at once",
                         level_name(analysis, core + 1));

@@ -70,9 +70,10 @@ std::string where_words(const std::string& bound, const std::string& core = "cor
 // What bounds the kernel that takes longest, and how long the tensor cores wait.
 std::string bound_line(const Page& page) {
   const auto& longest = page.kernels[page.longest];
-  auto text = fmt::format("{} predicted, {}", lasting(page.time_s), counted_words(std::ssize(page.kernels), "kernel"));
-  if (page.kernels.size() == 1 && page.of_plan > 1)
-    text = fmt::format("{} predicted, kernel {} of {}", lasting(page.time_s), page.numbers[0], page.of_plan);
+  const bool one = page.kernels.size() == 1 && page.of_plan > 1;
+  auto text = fmt::format("{} {}, {}", lasting(page.time_s), page.overruns.empty() ? "predicted" : "if it fitted",
+                          one ? fmt::format("kernel {} of {}", page.numbers[0], page.of_plan)
+                              : counted_words(std::ssize(page.kernels), "kernel"));
   if (!longest.bound.empty()) text += ", bound by " + where_words(longest.bound);
   if (page.kernels.size() > 1) text += fmt::format(" (kernel {})", page.numbers[page.longest]);
   for (const auto& unit : page.units)
@@ -96,9 +97,11 @@ std::string operation_words(const Operations& operations) {
 
 std::string rate_line(const Page& page) {
   const double seconds = *page.time_s;
-  if (page.of_products) {
+  if (page.of_products || std::ranges::any_of(page.lost, &MatrixProduct::lost)) {
     auto text = rate(page.operations.useful / seconds, "FLOP/s") + " useful";
-    if (page.peak) text += fmt::format(", {} of the tensor peak", share(page.operations.useful / seconds, *page.peak));
+    if (page.peak)
+      text += fmt::format(", {} of the {} peak", share(page.operations.useful / seconds, *page.peak),
+                          page.of_products ? "tensor" : "fma");
     return text + fmt::format(" ({})", operation_words(page.operations));
   }
   auto text = fmt::format("{} of inputs and outputs", rate(page.compulsory_bytes / seconds, "B/s"));
@@ -187,6 +190,7 @@ void add_tile(Lines& lines, const Page& page) {
   if (tile.warps > 0) lines.add(worker_words(kernel));
   if (const auto room = room_words(page, tile); !room.empty()) lines.add(room);
   if (page.kernels.size() <= 2) add_partition(lines, page.partition);
+  else if (!page.partition.empty()) lines.add("--partition: the key `partition` of --format json gives the plan back");
 }
 
 std::string marks(double part, double whole) {
@@ -207,7 +211,7 @@ void add_time(Lines& lines, const Page& page) {
 // "K 134 MB (128x)"; what moves once needs no number.
 std::string array_words(const std::vector<Crossing::OfArray>& arrays) {
   constexpr double once = 1.005;
-  constexpr std::size_t most = 4;
+  constexpr std::size_t most = 3;
   if (arrays.empty()) return "operands of instructions";
   if (std::ranges::all_of(arrays, [](const auto& one) { return one.times <= once; })) return "each array once";
   std::vector<std::string> words;

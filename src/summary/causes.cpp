@@ -44,7 +44,9 @@ std::vector<Cause> causes(const KernelCost& cost, const std::optional<Launch>& l
   const double ends = launch ? of(*launch, "first tiles and last outputs, which nothing overlaps") : 0;
   const double steps = std::max(0.0, *cost.time_s - starting - idle - further - ends);
   const bool outside = launch && launch->bound_outside;
-  const double bound = outside ? 0 : by_memory ? steps : std::min(bounding_seconds(cost, hardware), steps);
+  constexpr double nothing = 1e-6;  // of the launch: sums of the same numbers in another order
+  const double busy = by_memory ? steps : std::min(bounding_seconds(cost, hardware), steps);
+  const double bound = outside ? 0 : steps - busy < nothing * *cost.time_s ? steps : busy;
   add(all, bound_words(cost), outside ? further : bound);
   add(all, launch ? "not overlapped" : "fill and drain", steps - bound);
   if (!outside) add(all, "from further out", further);

@@ -111,8 +111,7 @@ class Explaining {
   void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
     const auto &matrix = first ? made.first : made.second, &vector = first ? made.second : made.first;
-    made.why = fmt::format("{} has no axis of {} that {} lacks: a matrix meets a vector, and nothing is read twice",
-                           vector, made.result, matrix);
+    made.why = fmt::format("{} has no axis of the result that {} lacks: no product of matrices", vector, matrix);
   }
   // Of what has no name yet it takes a statement.
   static std::string edit(const std::string& array, Datatype type) {
@@ -162,11 +161,30 @@ ByName by_name(const BlockStep& step) {
   return all;
 }
 
+bool reads(const Diagram& diagram, const Column& column, ArrayId array) {
+  const auto all = arrays_read(diagram, column.value);
+  return std::ranges::find(all, array) != all.end();
+}
+
+// Of what the derivation takes apart, the statement that it is a part of.
+std::string result_name(const Derivation& derivation, const Column& column) {
+  const auto& diagram = derivation.scratch;
+  const auto name = without_sum(diagram.at(column.output).name);
+  auto array = column.output;
+  for (const auto& later : derivation.columns) {
+    if (array.index < derivation.file_arrays) break;
+    if (reads(diagram, later, array)) array = later.output;
+  }
+  const auto& whole = diagram.at(array).name;
+  return array.index >= derivation.file_arrays || name == whole ? name : "part of " + whole;
+}
+
 // The columns of the plain meaning have the names that a person wrote; what a stream makes of them has others.
 MatrixProduct product_of(const Column& column, const Factors& factors, const Derivation& derivation) {
   const auto& diagram = derivation.scratch;
   MatrixProduct made;
-  made.result = without_sum(diagram.at(column.output).name);
+  made.column = without_sum(diagram.at(column.output).name);
+  made.result = result_name(derivation, column);
   made.first = factor_name(derivation, factors.first), made.second = factor_name(derivation, factors.second);
   return made;
 }
@@ -209,7 +227,7 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
   const auto steps = dealing ? by_name(dealing->as(deal).step()) : ByName();
   auto all = products_of(*asked.derivation, hardware);
   for (auto& made : all) {
-    const auto found = steps.find(made.result);
+    const auto found = steps.find(made.column);
     if (made.unit == Unit::tensor && found != steps.end())
       name_instruction(*found->second->contraction, dealing->as(deal).step(), made);
   }

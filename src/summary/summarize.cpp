@@ -20,7 +20,7 @@ void name_pieces(Tile& tile, const Kernel& kernel, std::size_t core) {
     if (split.kind == SplitKind::group) groups.push_back(fmt::format("{} {}", axis, split.size));
     else streams.push_back(fmt::format("{} by {}", axis, split.size));
   }
-  tile.groups = fmt::format("{}", fmt::join(groups, " x "));
+  tile.groups = fmt::format("{}", fmt::join(groups, ", "));
   tile.streams = fmt::format("{}", fmt::join(streams, ", "));
 }
 
@@ -95,8 +95,10 @@ KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std:
   made.causes = causes(cost, configured ? configured->launch : std::nullopt, hardware);
   made.traffic = crossings(kernel, cost, hardware, model);
   made.bytes = moved_bytes(made.traffic, hardware);
+  // In the paper's model units are told at work on the cores that have a block.
   for (const auto& unit : cost.units)
-    if (unit.time_s) made.units.push_back({unit.unit, *unit.time_s});
+    if (const auto& seconds = model == Model::ideal ? unit.ideal_time_s : unit.time_s)
+      made.units.push_back({unit.unit, *seconds});
   made.products = matrix_products(kernel, hardware, model);
   if (configured)
     for (const auto& one : configured->neighbours)

@@ -83,12 +83,12 @@ def ratio(number):
 
 
 def arrays(crossing):
-    """The first four, as they stand behind the bytes of a crossing."""
+    """The first three, as they stand behind the bytes of a crossing."""
     if all(one["times"] <= 1.005 for one in crossing["arrays"]):
         return ""
     return " " + ", ".join("%s%s %s" % (one["array"], " out" if one["saved"] else "", moved(one["bytes"])) +
                            (" (%sx)" % ratio(one["times"]) if one["times"] > 1.005 else "")
-                           for one in crossing["arrays"][:4])
+                           for one in crossing["arrays"][:3])
 
 
 # ---- what the page must say, by JSON ----
