@@ -20,20 +20,20 @@ struct MatrixProduct {
   std::string result;         // "S"; "part of S" where a statement has several
   std::string first, second;  // "Q", "K"
   Unit unit = Unit::fma;
-  Datatype type = Datatype::f32;  // in which it multiplies
-  std::string instruction;        // "wgmma m64n128k16", with the columns that one has; empty off the matrix units
+  Datatype type = Datatype::f32;       // in which it multiplies
+  std::string instruction;             // "wgmma m64n128k16", with the columns that one has; empty off the matrix units
   std::int64_t rows = 0, of_rows = 0;  // of an instruction: those that are filled, and all; 0 where it is not known
-  bool lost = false;              // off the matrix units, where two matrices meet
-  std::string why, mend;          // off the matrix units: why, and which edit of the diagram mends it
+  bool lost = false;                   // off the matrix units, where two matrices meet
+  std::string why, mend;               // off the matrix units: why, and which edit of the diagram mends it
 };
 std::vector<MatrixProduct> matrix_products(const Kernel&, const Hardware&, Model);
 // Whatever kernel they are in: those that no matrix unit runs, by the names of the diagram.
 std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&);
 
-// Operations of products on matrix units, or of everything where a plan has no such product.
+// Operations of products of matrices, or of everything where a plan has none on matrix units.
 struct Operations {
-  double useful = 0;    // each position that a mask lets through, once
-  double executed = 0;  // with what is recomputed, or masked after it was computed
+  double useful = 0;                                       // each position that a mask lets through, once
+  double executed = 0;                                     // with what is recomputed, or masked after it was computed
   std::vector<std::pair<std::string, double>> by_array{};  // of `useful`, by the array that it makes
 };
 Operations operations_of(const Kernel&, const KernelCost&, const Hardware&, bool of_products);

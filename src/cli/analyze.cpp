@@ -16,7 +16,8 @@ std::optional<View> view_of(Session& session, const Analysis& analysis) {
   view.kernel = asked - 1;
   const auto count = analysis.kernels.size();
   if (asked <= count) return view;
-  complain(session, "E0523", fmt::format("the plan has {} kernel{}, and no kernel {}", count, count == 1 ? "" : "s", asked),
+  complain(session, "E0523",
+           fmt::format("the plan has {} kernel{}, and no kernel {}", count, count == 1 ? "" : "s", asked),
            std::to_string(asked), count == 1 ? "leave `--kernel` out" : fmt::format("a number from 1 to {}", count));
   return std::nullopt;
 }

@@ -11,7 +11,7 @@
 #include "emit/report_shared.hpp"
 #include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
-#include "report/page.hpp"
+#include "emit/summary_page.hpp"
 
 namespace napkin {
 namespace report {
@@ -185,10 +185,11 @@ Json kernel_facts(const Analysis& analysis, std::size_t index, const Candidate& 
           {"pieces", explored ? pieces_json(explored->pieces) : Json(nullptr)}};
 }
 
-Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& shown, const Page& page) {
+Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& shown, const page::Page& page) {
   auto json = kernel_facts(analysis, index, shown);
   const auto at = std::ranges::find(page.numbers, index + 1);
-  if (at != page.numbers.end()) json.update(summary_json(page.kernels[static_cast<std::size_t>(at - page.numbers.begin())]));
+  if (at != page.numbers.end())
+    json.update(page::summary_json(page.kernels[static_cast<std::size_t>(at - page.numbers.begin())]));
   return json;
 }
 
@@ -238,9 +239,9 @@ Json search_json(const Analysis& analysis) {
 
 std::string analysis_json(const Analysis& analysis) {
   auto kernels = Json::array();
-  const auto page = analysis.symbolic ? Page() : page_of(analysis, std::nullopt);
+  const auto first = analysis.symbolic ? page::Page() : page::page_of(analysis, std::nullopt);
   for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
-    if (const auto* shown = reported(analysis.kernels[i])) kernels.push_back(kernel_json(analysis, i, *shown, page));
+    if (const auto* shown = reported(analysis.kernels[i])) kernels.push_back(kernel_json(analysis, i, *shown, first));
   const Json json{{"schema", "napkin.analysis/1"},
                   {"napkin", NAPKIN_VERSION},
                   {"diagram", analysis.diagram.name},
@@ -258,7 +259,7 @@ std::string analysis_json(const Analysis& analysis) {
                   {"divisions", divisions_json(analysis)},
                   {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)},
                   {"sharing", shared_json(analysis)},
-                  {"summary", analysis.symbolic ? Json(nullptr) : summary_json(page)}};
+                  {"summary", analysis.symbolic ? Json(nullptr) : page::summary_json(first)}};
   return json.dump(2) + "\n";
 }
 
@@ -270,7 +271,7 @@ std::string print(const Analysis& analysis, Format format, bool color, const Vie
   if (format == Format::html) return report::to_html(report::page_document(analysis));
   constexpr double line = 720;
   const bool page = !analysis.symbolic;
-  const auto first = page ? report::page_text(report::page_of(analysis, view.kernel), color && format == Format::text) : "";
+  const auto first = page ? page::page_text(page::page_of(analysis, view.kernel), color && format == Format::text) : "";
   report::Document document;
   if (page && format == Format::markdown) document.blocks.push_back(report::Verbatim{first});
   const auto rest = !page || view.details ? report::document(analysis, line) : report::explored_document(analysis);

@@ -112,9 +112,8 @@ std::string level_words(const Analysis& analysis, const KernelCost& cost, const 
   if (!configured || analysis.goal.model == Model::ideal) return "";
   const auto core = *analysis.hardware.core;
   const auto& chosen = configured->pipelinings[configured->chosen];
-  auto text = fmt::format("{}: memory of one copy of each tile; the launch has {} in {}",
-                          level_name(analysis, core), held(static_cast<double>(chosen.shared_bytes)),
-                          plural(chosen.stages, "stage"));
+  auto text = fmt::format("{}: memory of one copy of each tile; the launch has {} in {}", level_name(analysis, core),
+                          held(static_cast<double>(chosen.shared_bytes)), plural(chosen.stages, "stage"));
   if (!analysis.hardware.caches.empty())
     text += fmt::format(", and moved is what {} passes on", analysis.hardware.caches.front().name);
   if (core < cost.levels.size())
@@ -208,9 +207,10 @@ std::string power_text(double watts, const Hardware& hardware) {
   if (!limit || watts <= limit->value)
     return fmt::format("{:.0f} W on average{}", watts,
                        limit ? fmt::format(", below the limit of {:.0f} W", limit->value) : std::string());
-  return fmt::format("at most the limit of {0:.0f} W on average: the profile's energies add up to {1:.2f} times as much, "
-                     "and what the limit does to the clock is only in the rates that it sustains",
-                     limit->value, watts / limit->value);
+  return fmt::format(
+      "at most the limit of {0:.0f} W on average: the profile's energies add up to {1:.2f} times as much, "
+      "and what the limit does to the clock is only in the rates that it sustains",
+      limit->value, watts / limit->value);
 }
 
 Table totals_table(const Analysis& analysis) {

@@ -12,7 +12,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 // The splits of every level, how many pieces they make, and which warps compute them, where that is configured.
 Table partition_table(const Analysis&, std::size_t kernel, const Candidate&, const Configuration*);
-Table level_table(const Analysis&, const KernelCost&);   // what moves into a level, what it holds, how long it takes
+Table level_table(const Analysis&, const KernelCost&);  // what moves into a level, what it holds, how long it takes
 // How its numbers differ from those of the launch; empty where they do not.
 std::string level_words(const Analysis&, const KernelCost&, const Configuration*);
 Table held_table(const Analysis&, const KernelCost&);    // what the largest column of a level holds

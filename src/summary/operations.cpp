@@ -28,6 +28,11 @@ double unmasked(const Kernel& kernel, const Hardware& hardware, bool of_products
   return all > 0 ? run / all : 1;
 }
 
+// A product of matrices that no matrix unit runs.
+bool is_on_lanes(const Diagram& diagram, const Column& column, const Hardware& hardware) {
+  return contracts(diagram, column) && work_of(diagram, column, hardware).front().unit != Unit::tensor;
+}
+
 double positions(const Diagram& diagram, const std::vector<WireId>& wires) {
   double all = 1;
   for (const auto wire : wires) all *= static_cast<double>(diagram.size(wire).value_or(1));
@@ -44,10 +49,12 @@ Operations operations_of(const Kernel& kernel, const KernelCost& cost, const Har
   const auto& diagram = kernel.derivation->scratch;
   for (const auto& column : kernel.derivation->columns) {
     double all = 0;
+    const bool lost = of_products && is_on_lanes(diagram, column, hardware);
     for (const auto& work : work_of(diagram, column, hardware))
-      if (counts(work.unit, of_products))
+      if (lost ? work.joined : counts(work.unit, of_products))
         all += work.operations * positions(diagram, diagram.at(column.output).wires) *
                (work.folded ? positions(diagram, column.over) : 1);
+    if (lost) made.executed += all * share;
     if (all > 0) made.by_array.emplace_back(diagram.at(column.output).name, all * share);
     made.useful += all * share;
   }

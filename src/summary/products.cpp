@@ -21,13 +21,6 @@ std::string without_sum(std::string name) {
   return name;
 }
 
-void collect(const std::vector<Step>& steps, std::vector<const Column*>& all) {
-  for (const auto& step : steps) {
-    if (const auto* loop = std::get_if<Loop>(&step)) collect(loop->body, all);
-    if (const auto* column = std::get_if<Column>(&step)) all.push_back(column);
-  }
-}
-
 // The array that a factor is, or what it computes.
 std::string factor_name(const Derivation& derivation, ExprId factor) {
   const auto& diagram = derivation.scratch;
@@ -105,8 +98,8 @@ class Explaining {
     const bool first = !std::holds_alternative<Access>(diagram_.at(factors.first).node);
     const auto& inner = first ? made.first : made.second;
     made.why = fmt::format("{} is computed inside of the sum, and matrix units read arrays", inner);
-    made.mend = fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner,
-                            formats_of(*unit_));
+    made.mend =
+        fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner, formats_of(*unit_));
   }
   void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
@@ -128,9 +121,9 @@ class Explaining {
     made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);
     // What a kernel computes is written in the format of what it reads.
     const bool first = is_computed(factors.first) == is_computed(factors.second) ? row(a).bytes > row(b).bytes
-                                                                                  : is_computed(factors.first);
-    const auto wanted = unit_->rates.contains(first ? b : a) ? std::optional(first ? b : a)
-                                                             : nearest(first ? b : a, *unit_);
+                                                                                 : is_computed(factors.first);
+    const auto wanted =
+        unit_->rates.contains(first ? b : a) ? std::optional(first ? b : a) : nearest(first ? b : a, *unit_);
     if (wanted) made.mend = edit(first ? made.first : made.second, *wanted);
   }
 

@@ -17,8 +17,10 @@ void name_pieces(Tile& tile, const Kernel& kernel, std::size_t core) {
   for (const auto& split : kernel.partition.splits) {
     if (split.level != core) continue;
     const auto& axis = wire_name(kernel, split.wire);
-    if (split.kind == SplitKind::group) groups.push_back(fmt::format("{} {}", axis, split.size));
-    else streams.push_back(fmt::format("{} by {}", axis, split.size));
+    if (split.kind == SplitKind::group)
+      groups.push_back(fmt::format("{} {}", axis, split.size));
+    else
+      streams.push_back(fmt::format("{} by {}", axis, split.size));
   }
   tile.groups = fmt::format("{}", fmt::join(groups, ", "));
   tile.streams = fmt::format("{}", fmt::join(streams, ", "));
@@ -86,8 +88,7 @@ KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std:
                         const Hardware& hardware, Model model, bool of_products) {
   KernelSummary made;
   for (const auto id : kernel.derivation->statements)
-    made.statements.push_back(
-        kernel.derivation->scratch.at(kernel.derivation->scratch.at(id).output).name);
+    made.statements.push_back(kernel.derivation->scratch.at(kernel.derivation->scratch.at(id).output).name);
   made.time_s = cost.time_s;
   made.bound = bound_words(cost);
   made.tile = tile_of(kernel, cost, configured, hardware);

@@ -1,6 +1,6 @@
 // What a launch moves between memories. Of what comes into the cores' memories a cache answers what is read again: in a
-// launch whose steps are timed, what blocks read at the same time, and unless memory bounds it what fits; else what fits
-// into the cache.
+// launch whose steps are timed, what blocks read at the same time, and unless memory bounds it what fits; else what
+// fits into the cache.
 #include <algorithm>
 
 #include "configure/deal.hpp"

@@ -176,7 +176,10 @@ def of_kernel(kernel):
             yield "share of " + unit["unit"], kernel["unit_shares"][unit["unit"]] * time, unit["time_s"]
     tensor = [unit["operations"] for unit in kernel["units"] if unit["unit"] == "tensor"]
     every = [unit["operations"] for unit in kernel["units"]]
-    yield "operations", kernel["executed_operations"], sum(tensor) if kernel["of_products"] else sum(every)
+    if not kernel["of_products"]:
+        yield "operations", kernel["executed_operations"], sum(every)
+    elif not any(product["lost"] for product in kernel["products"]):
+        yield "operations", kernel["executed_operations"], sum(tensor)
     level = kernel["levels"][0]
     yield "cache", kernel["cache_bytes"] if kernel["cache_bytes"] is not None else kernel["dram_bytes"], level["transfer_bytes"]
     yield "blocks", kernel["tile"]["blocks"], level["groups"]

@@ -307,8 +307,7 @@ TEST_CASE("analyze shows the drawing above the numbers", "[cli][scene]") {
   CHECK(text.find("the diagram") < text.find("kernel S, P, O"));
   CHECK(has(text, "softmax"));
   CHECK(has(text, "q̅ 4096━━━"));
-  const auto markdown =
-      test::run_cli({"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--details", "--format",
-                     "markdown"});
+  const auto markdown = test::run_cli(
+      {"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--details", "--format", "markdown"});
   CHECK(has(markdown.out, "## the diagram\n\n```\n"));
 }

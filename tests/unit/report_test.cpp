@@ -227,9 +227,8 @@ TEST_CASE("changes name what explains them, and nothing that moved the other way
 
 TEST_CASE("a plan's power stands beside what the machine may draw", "[report]") {
   const auto analyze = [](const std::string& target, const std::string& format) {
-    const auto ran =
-        test::run_cli({"analyze", NAPKIN_SOURCE_DIR "/examples/matmul.nap", "--target", target, "--format", format,
-                       "--details"});
+    const auto ran = test::run_cli(
+        {"analyze", NAPKIN_SOURCE_DIR "/examples/matmul.nap", "--target", target, "--format", format, "--details"});
     REQUIRE(ran.code == 0);
     return ran.out;
   };

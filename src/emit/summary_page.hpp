@@ -6,18 +6,20 @@
 #include "emit/report_json.hpp"
 #include "napkin/summary.hpp"
 
-namespace napkin::report {
+namespace napkin::page {
+
+using report::Json;
 
 // Of a plan, or of one of its kernels; of the kernels all that is said of them, of the plan their sums.
 struct Page {
   std::string name, target, sizes, formats;
-  std::string core, memory;           // what blocks run on, "SM" or "core", and the name of its memory
-  std::size_t of_plan = 0;            // kernels that the plan has
-  std::vector<std::size_t> numbers;   // of `kernels` in the plan, from 1
+  std::string core, memory;          // what blocks run on, "SM" or "core", and the name of its memory
+  std::size_t of_plan = 0;           // kernels that the plan has
+  std::vector<std::size_t> numbers;  // of `kernels` in the plan, from 1
   std::vector<KernelSummary> kernels;
-  std::vector<std::string> names;     // of them, as a person knows their statements
-  std::vector<MatrixProduct> lost;    // products that could be on matrix units and are not
-  std::size_t longest = 0;            // of `kernels`
+  std::vector<std::string> names;   // of them, as a person knows their statements
+  std::vector<MatrixProduct> lost;  // products that could be on matrix units and are not
+  std::size_t longest = 0;          // of `kernels`
   std::optional<double> time_s;
   Operations operations;
   bool of_products = false;           // `operations`, on matrix units; else all
@@ -48,4 +50,4 @@ Json summary_json(const Page&);
 // "DRAM", "L2", "smem", "registers": what engineers call a level or a cache.
 std::string memory_name(const std::string& level);
 
-}  // namespace napkin::report
+}  // namespace napkin::page

@@ -1,5 +1,5 @@
 // Analysis -> Page: sums over the kernels, and what the plan as a whole has.
-#include "report/page.hpp"
+#include "emit/summary_page.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,9 @@
 #include "emit/report_words.hpp"
 #include "explore/machine.hpp"
 
-namespace napkin::report {
+namespace napkin::page {
+
+using namespace report;
 namespace {
 
 std::vector<StatementId> every_statement(const Diagram& diagram) {
@@ -71,8 +73,10 @@ void add(std::vector<Crossing>& all, const std::vector<Crossing>& more) {
     }
     at->bytes += one.bytes;
     // Where instructions read parts of arrays, arrays say nothing of all kernels together.
-    if (one.arrays.empty() || at->arrays.empty()) at->arrays.clear();
-    else add(at->arrays, one.arrays);
+    if (one.arrays.empty() || at->arrays.empty())
+      at->arrays.clear();
+    else
+      add(at->arrays, one.arrays);
   }
 }
 
@@ -126,14 +130,13 @@ std::optional<double> peak_of(const Page& page, const Hardware& hardware) {
   return peak;
 }
 
-void add_saved(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
+void find_saved(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   if (!analysis.plan || !analysis.plan->apart) return;
   double apart = 0;
   bool known = true;
   for (const auto& saved : analysis.plan->saved) {
     if (kernel && saved.kernel != *kernel) continue;
-    for (const auto& array : saved.arrays)
-      page.kept.emplace_back(array.array, static_cast<double>(array.bytes));
+    for (const auto& array : saved.arrays) page.kept.emplace_back(array.array, static_cast<double>(array.bytes));
     known = known && saved.time_apart_s;
     apart += saved.time_apart_s.value_or(0);
   }
@@ -143,7 +146,7 @@ void add_saved(Page& page, const Analysis& analysis, std::optional<std::size_t> 
   if (kernel && known) page.unfused_s = apart;
 }
 
-void add_doubled(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
+void find_doubled(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   auto plan = plan_of(analysis);
   if (kernel) plan.kernels = {plan.kernels.at(*kernel)};
   const auto found = as_split_now(plan, analysis.hardware, analysis.goal.model);
@@ -158,7 +161,8 @@ std::string proof_of(const Analysis& analysis) {
   if (analysis.plan) {
     const auto& plan = *analysis.plan;
     const auto many = counted(static_cast<double>(plan.candidates));
-    const auto cuts = plan.cuts > 1 ? fmt::format(" of the {} kernels that all cuts consist of", counted(static_cast<double>(plan.cuts)))
+    const auto cuts = plan.cuts > 1 ? fmt::format(" of the {} kernels that all cuts consist of",
+                                                  counted(static_cast<double>(plan.cuts)))
                                     : std::string();
     if (plan.optimal) return fmt::format("optimal among {} partitions{}", many, cuts);
     if (plan.gap)
@@ -185,7 +189,7 @@ std::string name_of(const Analysis& analysis, const Derivation& derivation, std:
 }
 
 // Of one kernel as it is; of a plan as it was written.
-void add_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
+void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto off = [&] {
     if (kernel) return off_matrix_units(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
     return off_matrix_units(derive(analysis.written, every_statement(analysis.written)), analysis.hardware);
@@ -195,7 +199,7 @@ void add_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> k
 }
 
 // The next sizes of a tile where nothing else tells them: halves and doubles.
-void add_pieces(Page& page, const Analysis& analysis) {
+void find_pieces(Page& page, const Analysis& analysis) {
   auto& longest = page.kernels[page.longest];
   const auto& shown = *reported(analysis.kernels[page.numbers[page.longest] - 1]);
   if (!longest.pieces.empty() || !longest.time_s || !shown.cost.overruns.empty()) return;
@@ -208,8 +212,9 @@ void add_pieces(Page& page, const Analysis& analysis) {
       if (split.level != core || other < 1 || other > whole) continue;
       split.size = other;
       if (illegal(*derivation, analysis.hardware, partition).empty())
-        longest.pieces.push_back({derivation->scratch.at(split.wire).name, other,
-                                  seconds_of(make_kernel(derivation, partition), analysis.hardware, analysis.goal.model)});
+        longest.pieces.push_back(
+            {derivation->scratch.at(split.wire).name, other,
+             seconds_of(make_kernel(derivation, partition), analysis.hardware, analysis.goal.model)});
     }
     split.size = size;
   }
@@ -244,10 +249,10 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto core = analysis.hardware.core.value_or(1);
   if (const auto& bandwidth = analysis.hardware.levels[core].bandwidth) page.memory_peak = bandwidth->peak();
   const bool one = kernel && page.of_plan > 1;
-  add_saved(page, analysis, one ? kernel : std::nullopt);
-  add_lost(page, analysis, one ? kernel : std::nullopt);
-  add_pieces(page, analysis);
-  add_doubled(page, analysis, one ? kernel : std::nullopt);
+  find_saved(page, analysis, one ? kernel : std::nullopt);
+  find_lost(page, analysis, one ? kernel : std::nullopt);
+  find_pieces(page, analysis);
+  find_doubled(page, analysis, one ? kernel : std::nullopt);
   page.partition = one ? page.kernels.front().tile.partition : as_partition(analysis).value_or("");
   if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
@@ -255,4 +260,4 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   return page;
 }
 
-}  // namespace napkin::report
+}  // namespace napkin::page

@@ -1,7 +1,9 @@
 // Summaries -> keys of docs/json.md.
-#include "report/page.hpp"
+#include "emit/summary_page.hpp"
 
-namespace napkin::report {
+namespace napkin::page {
+
+using namespace report;
 namespace {
 
 template <class T, class One>
@@ -90,4 +92,4 @@ Json summary_json(const Page& page) {
   return json;
 }
 
-}  // namespace napkin::report
+}  // namespace napkin::page

@@ -7,9 +7,11 @@
 
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
-#include "report/page.hpp"
+#include "emit/summary_page.hpp"
 
-namespace napkin::report {
+namespace napkin::page {
+
+using namespace report;
 namespace {
 
 constexpr std::size_t line_end = 100, margin = 10;
@@ -105,7 +107,8 @@ std::string rate_line(const Page& page) {
     return text + fmt::format(" ({})", operation_words(page.operations));
   }
   auto text = fmt::format("{} of inputs and outputs", rate(page.compulsory_bytes / seconds, "B/s"));
-  if (page.memory_peak) text += fmt::format(", {} of the DRAM peak", share(page.compulsory_bytes / seconds, *page.memory_peak));
+  if (page.memory_peak)
+    text += fmt::format(", {} of the DRAM peak", share(page.compulsory_bytes / seconds, *page.memory_peak));
   return text + fmt::format("; no matrix product ({})", operation_words(page.operations));
 }
 
@@ -127,8 +130,7 @@ void add_kernels(Lines& lines, const Page& page) {
     const auto& kernel = page.kernels[k];
     lines.add(fmt::format("{} {:<{}}  {:>7} {:>5}  {:<{}}  {}", page.numbers[k], shortened(page.names[k]), names,
                           lasting(kernel.time_s), share(kernel.time_s.value_or(0), page.time_s.value_or(0)),
-                          where_words(kernel.bound), bounds,
-                          kernel.tile.groups.empty() ? "whole" : kernel.tile.groups),
+                          where_words(kernel.bound), bounds, kernel.tile.groups.empty() ? "whole" : kernel.tile.groups),
               2);
   }
 }
@@ -158,8 +160,10 @@ std::string worker_words(const KernelSummary& kernel) {
 std::string room_words(const Page& page, const Tile& tile) {
   std::vector<std::string> words;
   if (tile.registers_per_thread > 0) words.push_back(fmt::format("{} registers/thread", tile.registers_per_thread));
-  if (tile.shared_bytes > 0) words.push_back(fmt::format("{} {}/block", held(static_cast<double>(tile.shared_bytes)), memory_name(page.memory)));
-  if (tile.blocks_per_core > 0) words.push_back(fmt::format("{}/{} fit", counted_words(tile.blocks_per_core, "block"), page.core));
+  if (tile.shared_bytes > 0)
+    words.push_back(fmt::format("{} {}/block", held(static_cast<double>(tile.shared_bytes)), memory_name(page.memory)));
+  if (tile.blocks_per_core > 0)
+    words.push_back(fmt::format("{}/{} fit", counted_words(tile.blocks_per_core, "block"), page.core));
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
@@ -189,8 +193,10 @@ void add_tile(Lines& lines, const Page& page) {
   lines.add(block_words(page, tile));
   if (tile.warps > 0) lines.add(worker_words(kernel));
   if (const auto room = room_words(page, tile); !room.empty()) lines.add(room);
-  if (page.kernels.size() <= 2) add_partition(lines, page.partition);
-  else if (!page.partition.empty()) lines.add("--partition: the key `partition` of --format json gives the plan back");
+  if (page.kernels.size() <= 2)
+    add_partition(lines, page.partition);
+  else if (!page.partition.empty())
+    lines.add("--partition: the key `partition` of --format json gives the plan back");
 }
 
 std::string marks(double part, double whole) {
@@ -255,10 +261,12 @@ void add_products(Lines& lines, const Page& page) {
   for (const auto& kernel : page.kernels)
     for (const auto& product : kernel.products) {
       if (product.unit != Unit::tensor) continue;
-      auto how = (product.instruction.empty() ? "tensor" : product.instruction) + " " + std::string(row(product.type).name);
+      auto how =
+          (product.instruction.empty() ? "tensor" : product.instruction) + " " + std::string(row(product.type).name);
       if (product.rows < product.of_rows) how += fmt::format(", {} of {} rows filled", product.rows, product.of_rows);
       const auto at = std::ranges::find(by_instruction, how, &std::pair<std::string, std::vector<std::string>>::first);
-      auto& names = at == by_instruction.end() ? by_instruction.emplace_back(how, std::vector<std::string>()).second : at->second;
+      auto& names =
+          at == by_instruction.end() ? by_instruction.emplace_back(how, std::vector<std::string>()).second : at->second;
       if (const auto name = formula(product); std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   for (const auto& [how, names] : by_instruction) lines.add(fmt::format("{}: {}", how, join(names)), 2);
@@ -388,4 +396,4 @@ std::string page_text(const Page& page, bool color) {
   return std::move(lines).text();
 }
 
-}  // namespace napkin::report
+}  // namespace napkin::page
