@@ -41,7 +41,12 @@ struct Analysis {
   std::optional<Explored> explored{};
   std::vector<Shared> shared{};  // ways to share the diagram among joined memories; empty by hand
 };
-std::string print(const Analysis&, Format, bool color);
+// What of an analysis text and markdown show. JSON and HTML show everything.
+struct View {
+  bool details = false;               // the page, then all tables, formulas and the drawing; else the page
+  std::optional<std::size_t> kernel;  // the page of one kernel; else of the plan
+};
+std::string print(const Analysis&, Format, bool color, const View& = {});
 
 std::string print(const Diagram&, const std::vector<Derivation>&, Format, bool color);
 

@@ -56,6 +56,8 @@ const Row rows[] = {
      "machine ideal", &Options::model},
     {plan, "--patience", "N", "look at N times as many partitions before giving up; 1 takes seconds at most", "",
      &Options::patience},
+    {ranked, "--details", "", "all tables and formulas and the drawing, after the page", "", &Options::details},
+    {ranked, "--kernel", "N", "the page of one kernel of the plan, counted from 1", "", &Options::kernel},
     {ranked, "--top", "N", "how many of the best partitions to show", "", &Options::top},
     {ranked, "--timings", "", "say how long the search took (output then differs from run to run)", "",
      &Options::timings},

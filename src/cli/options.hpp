@@ -20,8 +20,9 @@ struct Options {
   std::string model = "machine", objective = "time", format = "text", color = "auto";
   std::string print, picture, plot, statements, output, path = "tensor", binding = "none", baseline, save_baseline,
                                                         max_regression;
-  std::size_t top = 1, patience = 1;
-  bool check = false, force = false, derivation = false, quiet = false, timings = false, explore = false;
+  std::size_t top = 1, kernel = 0, patience = 1;
+  bool check = false, force = false, derivation = false, quiet = false, timings = false, explore = false,
+       details = false;
 };
 
 struct Session;

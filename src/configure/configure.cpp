@@ -91,6 +91,12 @@ class Describing {
   Model model_;
 };
 
+// Whether memories down to the cores hold a partition; registers are for its launch to say.
+bool has_room(const Kernel& kernel, const Hardware& hardware, Model model) {
+  const auto cost = estimate(kernel, hardware, model);
+  return std::ranges::none_of(cost.overruns, [&](const Overrun& one) { return one.level <= *hardware.core; });
+}
+
 // Of the launch, where the machine has one; else of the step, for each operation.
 std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std::int64_t size, const Deal& now,
                                    const std::optional<Launch>& launch, const Hardware& hardware, Model model) {
@@ -103,13 +109,13 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
   const auto deal = dealing->best(demand);
   Neighbour made{dealing->step().diagram().at(partition.splits[split].wire).name,
                  size,
-                 deal.runs(),
+                 deal.runs() && has_room(changed, hardware, model),
                  deal.chosen().overlap,
                  deal.clocks.slowest,
                  0,
                  {}};
   made.times_as_fast = now.seconds_per_operation() / deal.seconds_per_operation();
-  if (!launch || !deal.runs()) return made;
+  if (!launch || !made.runs) return made;
   made.time_s = dealing->launch(deal, demand, 0).time_s;
   return made;
 }

@@ -247,6 +247,19 @@ std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t 
   return all;
 }
 
+// Units take what the launch has of them, of a core on average: what is executed, at the rates of its instructions.
+void spread_units(KernelCost& cost, const Dealing& dealing, const Demand& demand) {
+  const auto deal = dealing.best(demand);
+  const auto launch = dealing.launch(deal, demand, 0);
+  const double steps = launch.steps / static_cast<double>(launch.cores);
+  constexpr std::pair<Unit, Resource> same[] = {
+      {Unit::tensor, Resource::tensor}, {Unit::fma, Resource::fma}, {Unit::sfu, Resource::sfu}};
+  for (auto& unit : cost.units)
+    for (const auto& [of, on] : same)
+      if (unit.unit == of && unit.time_s)
+        unit.time_s = steps * (deal.clocks.at(on).seconds + deal.clocks.outside_on[static_cast<std::size_t>(on)]);
+}
+
 // Registers hold what instructions take at a time, and addresses: less than the pieces that they go through.
 void hold_registers(KernelCost& cost, const Dealing& dealing, const Deal& deal) {
   const auto& hardware = dealing.hardware();
@@ -295,6 +308,7 @@ std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, s
     if (one.time_s && one.level == *hardware.core) one.time_s = time->copied_s;
     if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;
   }
+  spread_units(cost, *dealing, demand);
   hold_registers(cost, *dealing, dealing->best(demand));
   name_bound(cost, *time, *dealing);
   return {};

@@ -25,7 +25,8 @@ class Reckoning {
         model_(model),
         detail_(detail) {}
 
-  Launch run(const StepClocks& now, const StepClocks& ideal, double ideal_s) {
+  Launch run(const StepClocks& now, const StepClocks& datasheet, double ideal_s) {
+    const auto ideal = no_slower(datasheet, now);
     count(ideal);
     launch_.ideal_s = time_ = ideal_s;
     const double steps = launch_.steps / static_cast<double>(launch_.cores);
@@ -53,6 +54,14 @@ class Reckoning {
   }
 
  private:
+  // Tiles that neighbours pass on may come sooner than at the datasheet's rates without them, and numbers as wide as
+  // the widest input may take longer than those that there are.
+  static StepClocks no_slower(StepClocks ideal, const StepClocks& now) {
+    ideal.leading = std::min(ideal.leading, now.leading), ideal.trailing = std::min(ideal.trailing, now.trailing);
+    ideal.pointwise = std::min(ideal.pointwise, now.pointwise), ideal.outside = std::min(ideal.outside, now.outside);
+    ideal.last_copy = std::min(ideal.copy, now.copy);
+    return ideal.last_copy < ideal.copy ? ideal.in_last_round() : ideal;
+  }
   void count(const StepClocks& ideal) {
     launch_.blocks = demand_.blocks;
     launch_.cores = hardware_.total(step_.core);

@@ -40,9 +40,10 @@ double operations(const KernelCost& cost) {
 
 std::string time_text(const KernelCost& cost, const Hardware& hardware) {
   if (!cost.time_s && !cost.ideal_time_s) return "unknown: the profile has no rates";
-  auto text = fmt::format("{} on the machine; ideally, every part at its peak, all at once and without a cache, {}",
-                          lasting(cost.time_s), lasting(cost.ideal_time_s));
-  if (cost.time_s && *cost.time_s > 0) text += "; " + rate(operations(cost) / *cost.time_s, "FLOP/s");
+  auto text = fmt::format("{} predicted; {} at datasheet rates, all at once and without a cache", lasting(cost.time_s),
+                          lasting(cost.ideal_time_s));
+  if (cost.time_s && *cost.time_s > 0)
+    text += fmt::format("; {} of all operations executed", rate(operations(cost) / *cost.time_s, "FLOP/s"));
   if (cost.energy_j) text += "; " + energy(*cost.energy_j);
   if (cost.energy_j && cost.time_s && *cost.time_s > 0)
     text += ", " + power_text(*cost.energy_j / *cost.time_s, hardware);
@@ -81,6 +82,8 @@ void add_numbers(Document& made, const Analysis& analysis, std::size_t index, co
   add(made, "Partition", partition.empty() ? "everything whole" : partition);
   made.blocks.push_back(partition_table(analysis, index, candidate, configured));
   add(made, "Levels", level_table(analysis, cost));
+  if (const auto words = level_words(analysis, cost, configured); !words.empty())
+    made.blocks.push_back(Paragraph{words});
   add(made, "Memory at its largest", held_table(analysis, cost));
   add(made, "Arrays", array_table(analysis, cost));
   add(made, "Sectors", sector_table(analysis, cost));
@@ -121,14 +124,13 @@ std::string sizes_text(const Diagram& diagram) {
   return join(words);
 }
 
-// "31.6 us in 1 kernel; 204 MB from and to gmem"; nothing where a kernel does not fit, or sizes are open.
+// "31.6 us in 1 kernel"; nothing where a kernel does not fit, or sizes are open.
 std::string result_text(const Analysis& analysis) {
   if (analysis.symbolic) return "";
   const auto sum = totals(analysis);
-  if (!sum.time_s || sum.transfer_bytes.empty()) return "";
-  const auto& [from, bytes] = sum.transfer_bytes.front();
-  return fmt::format("{} in {} kernel{}; {} from and to {}", lasting(sum.time_s), analysis.kernels.size(),
-                     analysis.kernels.size() == 1 ? "" : "s", moved(static_cast<double>(bytes)), from);
+  if (!sum.time_s) return "";
+  return fmt::format("{} in {} kernel{}", lasting(sum.time_s), analysis.kernels.size(),
+                     analysis.kernels.size() == 1 ? "" : "s");
 }
 
 Table header_table(const Analysis& analysis) {
@@ -231,6 +233,23 @@ void add_plan(Document& made, const Analysis& analysis) {
   add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
   add(made, "Search", words);
   if (explored) add_sensitivity(made, analysis.explored->machine);
+}
+
+Document explored_document(const Analysis& analysis) {
+  Document made;
+  if (!analysis.explored) return made;
+  for (std::size_t i = 0; i < analysis.kernels.size(); ++i) {
+    const auto* shown = reported(analysis.kernels[i]);
+    const auto& explored = analysis.explored->kernels.at(i);
+    if (!shown || !explored) continue;
+    made.blocks.push_back(
+        Heading{2, "around kernel " + join(statement_names(*shown->kernel.derivation)), verdict_text(shown->cost)});
+    add_explored(made, *explored, analysis.hardware);
+  }
+  if (analysis.explored->machine.improvements.empty()) return made;
+  made.blocks.push_back(Heading{2, "around the whole plan", ""});
+  add_sensitivity(made, analysis.explored->machine);
+  return made;
 }
 
 Document document(const Analysis& analysis, double picture_width) {

@@ -9,6 +9,8 @@ namespace napkin::report {
 
 // `picture_width`: at which rows of its drawing are broken, see scene.hpp.
 Document document(const Analysis&, double picture_width);
+// What was explored alone, where anything was.
+Document explored_document(const Analysis&);
 // With film, charts, pseudocode and the kernels' own text.
 Document page_document(const Analysis&);
 // The parts that both have.

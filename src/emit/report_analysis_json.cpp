@@ -11,6 +11,7 @@
 #include "emit/report_shared.hpp"
 #include "emit/report_tables.hpp"
 #include "emit/report_words.hpp"
+#include "emit/summary_page.hpp"
 
 namespace napkin {
 namespace report {
@@ -150,7 +151,7 @@ Json runner_up_json(const Analysis& analysis, const Candidate& candidate) {
           {"bound_by", cost.bound_by}};
 }
 
-Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& shown) {
+Json kernel_facts(const Analysis& analysis, std::size_t index, const Candidate& shown) {
   const auto& found = analysis.kernels[index];
   const auto& configuration = configuration_of(analysis, index);
   const auto& [kernel, cost] = shown;
@@ -182,6 +183,14 @@ Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& s
           {"front", explored ? front_json(explored->front, analysis.hardware) : Json(nullptr)},
           {"rooms", explored ? rooms_json(explored->rooms) : Json(nullptr)},
           {"pieces", explored ? pieces_json(explored->pieces) : Json(nullptr)}};
+}
+
+Json kernel_json(const Analysis& analysis, std::size_t index, const Candidate& shown, const page::Page& page) {
+  auto json = kernel_facts(analysis, index, shown);
+  const auto at = std::ranges::find(page.numbers, index + 1);
+  if (at != page.numbers.end())
+    json.update(page::summary_json(page.kernels[static_cast<std::size_t>(at - page.numbers.begin())]));
+  return json;
 }
 
 Json totals_json(const Analysis& analysis) {
@@ -230,8 +239,9 @@ Json search_json(const Analysis& analysis) {
 
 std::string analysis_json(const Analysis& analysis) {
   auto kernels = Json::array();
+  const auto first = analysis.symbolic ? page::Page() : page::page_of(analysis, std::nullopt);
   for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
-    if (const auto* shown = reported(analysis.kernels[i])) kernels.push_back(kernel_json(analysis, i, *shown));
+    if (const auto* shown = reported(analysis.kernels[i])) kernels.push_back(kernel_json(analysis, i, *shown, first));
   const Json json{{"schema", "napkin.analysis/1"},
                   {"napkin", NAPKIN_VERSION},
                   {"diagram", analysis.diagram.name},
@@ -248,18 +258,27 @@ std::string analysis_json(const Analysis& analysis) {
                   {"sweeps", sweeps_json(analysis)},
                   {"divisions", divisions_json(analysis)},
                   {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)},
-                  {"sharing", shared_json(analysis)}};
+                  {"sharing", shared_json(analysis)},
+                  {"summary", analysis.symbolic ? Json(nullptr) : page::summary_json(first)}};
   return json.dump(2) + "\n";
 }
 
 }  // namespace report
 
-std::string print(const Analysis& analysis, Format format, bool color) {
+// Symbolic analyses have formulas and no numbers: the details are all there is.
+std::string print(const Analysis& analysis, Format format, bool color, const View& view) {
   if (format == Format::json) return report::analysis_json(analysis);
   if (format == Format::html) return report::to_html(report::page_document(analysis));
   constexpr double line = 720;
-  const auto document = report::document(analysis, line);
-  return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);
+  const bool page = !analysis.symbolic;
+  const auto first = page ? page::page_text(page::page_of(analysis, view.kernel), color && format == Format::text) : "";
+  report::Document document;
+  if (page && format == Format::markdown) document.blocks.push_back(report::Verbatim{first});
+  const auto rest = !page || view.details ? report::document(analysis, line) : report::explored_document(analysis);
+  document.blocks.insert(document.blocks.end(), rest.blocks.begin(), rest.blocks.end());
+  if (format == Format::markdown) return report::to_markdown(document);
+  const auto more = document.blocks.empty() ? "" : report::to_text(document, color);
+  return first + (first.empty() || more.empty() ? "" : "\n") + more;
 }
 
 }  // namespace napkin

@@ -48,6 +48,10 @@ Table summary(const Configuration& made) {
     rows.push_back({by_team ? "shared, a team" : "shared, the block",
                     fmt::format("{}: {}", held(static_cast<double>(bytes)), join(here))});
   }
+  const auto launched = made.pipelinings[made.chosen].shared_bytes;
+  rows.push_back({"shared, launched", launched < made.shared_block_bytes + made.teams * made.shared_team_bytes
+                                          ? held(static_cast<double>(launched)) + ": results take the place of tiles"
+                                          : held(static_cast<double>(launched))});
   return {{{""}, {"", false, true}}, std::move(rows)};
 }
 

@@ -68,7 +68,13 @@ class Html {
     text_ += fmt::format("<p>{}</p>\n", paragraph.general ? xml(paragraph.text) : marked(paragraph.text));
   }
   void operator()(const Verbatim& verbatim) {
-    text_ += fmt::format("<pre class=\"scroll\" tabindex=\"0\">{}</pre>\n", marked(verbatim.text));
+    std::string lines;
+    for (std::size_t begin = 0; begin < verbatim.text.size();) {
+      const auto end = std::min(verbatim.text.find('\n', begin), verbatim.text.size());
+      lines += (begin == 0 ? "" : "\n") + marked(verbatim.text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    text_ += fmt::format("<pre class=\"scroll\" tabindex=\"0\">{}</pre>\n", lines);
   }
   void operator()(const Picture& picture) {
     text_ += html_figure(picture.scene, pictures_++ == 0 ? first_picture : fresh_id(), SvgDetail::grouped);

@@ -9,6 +9,7 @@
 #include "emit/report_analysis.hpp"
 #include "emit/report_shared.hpp"
 #include "emit/report_words.hpp"
+#include "emit/summary_page.hpp"
 #include "napkin/distribute.hpp"
 #include "napkin/emit.hpp"
 
@@ -191,6 +192,8 @@ Document page_document(const Analysis& analysis) {
   Document made;
   name_arrays(made, analysis);
   add_header(made, analysis);
+  if (!analysis.symbolic)
+    made.blocks.push_back(Verbatim{page::page_text(page::page_of(analysis, std::nullopt), false)});
   add_picture(made, analysis, page_width);
   add_film(made, analysis);
   add_plan(made, told);

@@ -108,6 +108,20 @@ Table level_table(const Analysis& analysis, const KernelCost& cost) {
   return table;
 }
 
+std::string level_words(const Analysis& analysis, const KernelCost& cost, const Configuration* configured) {
+  if (!configured || analysis.goal.model == Model::ideal) return "";
+  const auto core = *analysis.hardware.core;
+  const auto& chosen = configured->pipelinings[configured->chosen];
+  auto text = fmt::format("{}: memory of one copy of each tile; the launch has {} in {}", level_name(analysis, core),
+                          held(static_cast<double>(chosen.shared_bytes)), plural(chosen.stages, "stage"));
+  if (!analysis.hardware.caches.empty())
+    text += fmt::format(", and moved is what {} passes on", analysis.hardware.caches.front().name);
+  if (core < cost.levels.size())
+    text += fmt::format(". {}: moved is what warps would read one by one; instructions read for several at once",
+                        level_name(analysis, core + 1));
+  return text;
+}
+
 Table held_table(const Analysis& analysis, const KernelCost& cost) {
   Table table{{{""}, {"", false, true}}, {}};
   for (const auto& level : cost.levels) {
@@ -190,9 +204,13 @@ Table ranking_table(const Analysis& analysis, const std::vector<Candidate>& best
 
 std::string power_text(double watts, const Hardware& hardware) {
   const auto& limit = hardware.power_limit_watts;
-  const auto words = fmt::format("{:.0f} W on average", watts);
-  if (!limit) return words;
-  return fmt::format("{}, {} the limit of {:.0f} W", words, watts > limit->value ? "above" : "below", limit->value);
+  if (!limit || watts <= limit->value)
+    return fmt::format("{:.0f} W on average{}", watts,
+                       limit ? fmt::format(", below the limit of {:.0f} W", limit->value) : std::string());
+  return fmt::format(
+      "at most the limit of {0:.0f} W on average: the profile's energies add up to {1:.2f} times as much, "
+      "and what the limit does to the clock is only in the rates that it sustains",
+      limit->value, watts / limit->value);
 }
 
 Table totals_table(const Analysis& analysis) {

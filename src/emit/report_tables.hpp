@@ -12,14 +12,16 @@ using Rows = std::vector<std::vector<std::string>>;
 
 // The splits of every level, how many pieces they make, and which warps compute them, where that is configured.
 Table partition_table(const Analysis&, std::size_t kernel, const Candidate&, const Configuration*);
-Table level_table(const Analysis&, const KernelCost&);   // what moves into a level, what it holds, how long it takes
+Table level_table(const Analysis&, const KernelCost&);  // what moves into a level, what it holds, how long it takes
+// How its numbers differ from those of the launch; empty where they do not.
+std::string level_words(const Analysis&, const KernelCost&, const Configuration*);
 Table held_table(const Analysis&, const KernelCost&);    // what the largest column of a level holds
 Table array_table(const Analysis&, const KernelCost&);   // what moves of every array, and how often
 Table sector_table(const Analysis&, const KernelCost&);  // levels at which pieces are narrower than what moves whole
 Table mask_table(const Analysis&, const KernelCost&);    // loops that pass pieces over
 Table unit_table(const KernelCost&);
 Table ranking_table(const Analysis&, const std::vector<Candidate>& best);
-// "507 W on average, above the limit of 400 W".
+// "307 W on average, below the limit of 400 W".
 std::string power_text(double watts, const Hardware&);
 Table totals_table(const Analysis&);
 

@@ -113,6 +113,23 @@ std::optional<double> seconds_of(const Kernel& kernel, const Hardware& hardware,
   return time_of(cost, model);
 }
 
+Sensitivity as_split_now(const Plan& plan, const Hardware& hardware, Model model) {
+  const auto time = [&](const Hardware& machine) {
+    std::optional<double> all = 0;
+    for (const auto& kernel : plan.kernels) all = sum(all, seconds_of(kernel, machine, model));
+    return all;
+  };
+  Sensitivity made{time(hardware), {}};
+  if (!made.time_s || *made.time_s <= 0) return {};
+  for (const auto& doubling : doublings(hardware)) {
+    auto machine = hardware;
+    doubling.apply(machine);
+    const auto then = time(machine);
+    made.improvements.push_back({doubling.what, then, then, "", "", false});
+  }
+  return made;
+}
+
 Sensitivity explore_machine(const Plan& plan, const Hardware& hardware, Model model, const Effort& effort) {
   Sensitivity made{0, {}};
   for (const auto& kernel : plan.kernels) made.time_s = sum(made.time_s, seconds_of(kernel, hardware, model));

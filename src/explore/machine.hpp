@@ -10,4 +10,7 @@ namespace napkin {
 // None where it does not fit, or the machine does not tell times.
 std::optional<double> seconds_of(const Kernel&, const Hardware&, Model);
 
+// What twice as much of each thing gains where no kernel is split anew: no search, so that it takes moments.
+Sensitivity as_split_now(const Plan&, const Hardware&, Model);
+
 }  // namespace napkin

@@ -37,6 +37,7 @@ const std::vector<Stage> stages = {
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "layout", "instructions", "cost",
       "configure"}},
     {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
+    {"summary", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
     {"explore",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search"}},
     {"verify", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
@@ -49,7 +50,7 @@ const std::vector<Stage> stages = {
       "explore", "verify"}},
     {"emit",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
-      "explore", "layout", "instructions", "distribute", "verify", "scene", "chart", "report"}},
+      "explore", "layout", "instructions", "distribute", "verify", "scene", "chart", "report", "summary"}},
     {"lsp", {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search"}},
 };
 

@@ -302,11 +302,12 @@ TEST_CASE("analyze --plot writes a chart by the ending of its file", "[chart][cl
 
 TEST_CASE("analyze shows the drawing above the numbers", "[cli][scene]") {
   const auto attention = test::example("attention");
-  const auto text = test::run_cli({"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2"}).out;
+  const auto text =
+      test::run_cli({"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--details"}).out;
   CHECK(text.find("the diagram") < text.find("kernel S, P, O"));
   CHECK(has(text, "softmax"));
   CHECK(has(text, "q̅ 4096━━━"));
-  const auto markdown =
-      test::run_cli({"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--format", "markdown"});
+  const auto markdown = test::run_cli(
+      {"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--details", "--format", "markdown"});
   CHECK(has(markdown.out, "## the diagram\n\n```\n"));
 }

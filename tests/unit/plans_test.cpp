@@ -158,7 +158,8 @@ TEST_CASE("one statement saves nothing") {
 
 TEST_CASE("the report says what fusing saved, and of one statement nothing") {
   const auto report = [](const std::string& name, const std::string& format) {
-    return test::run_cli({"analyze", test::example(name), "--target", "h100-sxm5", "--format", format}).out;
+    return test::run_cli({"analyze", test::example(name), "--target", "h100-sxm5", "--details", "--format", format})
+        .out;
   };
   const auto json = nlohmann::json::parse(report("multi_head", "json"));
   CHECK(json["search"]["optimal"] == true);

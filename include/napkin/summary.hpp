@@ -1,0 +1,122 @@
+// Summary: what the first page of a report says, computed once. Text, JSON and HTML print these numbers and no others,
+// so that none of them is said with two values.
+//
+// The times are those of the launch as it is configured; bytes are of the whole launch, memory is of one block.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "napkin/configure.hpp"
+
+namespace napkin {
+
+// A sum of products of two arrays, and the unit that runs it.
+struct MatrixProduct {
+  std::string column;         // the array that it makes, as the derivation calls it: "S" for "S_sum"
+  std::string result;         // "S"; "part of S" where a statement has several
+  std::string first, second;  // "Q", "K"
+  Unit unit = Unit::fma;
+  Datatype type = Datatype::f32;       // in which it multiplies
+  std::string instruction;             // "wgmma m64n128k16", with the columns that one has; empty off the matrix units
+  std::int64_t rows = 0, of_rows = 0;  // of an instruction: those that are filled, and all; 0 where it is not known
+  bool lost = false;                   // off the matrix units, where two matrices meet
+  std::string why, mend;               // off the matrix units: why, and which edit of the diagram mends it
+};
+std::vector<MatrixProduct> matrix_products(const Kernel&, const Hardware&, Model);
+// Whatever kernel they are in: those that no matrix unit runs, by the names of the diagram.
+std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&);
+
+// Operations of products of matrices, or of everything where a plan has none on matrix units.
+struct Operations {
+  double useful = 0;                                       // each position that a mask lets through, once
+  double executed = 0;                                     // with what is recomputed, or masked after it was computed
+  std::vector<std::pair<std::string, double>> by_array{};  // of `useful`, by the array that it makes
+};
+Operations operations_of(const Kernel&, const KernelCost&, const Hardware&, bool of_products);
+
+// What crosses from one memory to the next in a launch, both ways.
+struct Crossing {
+  std::string from, to;  // names of levels or caches: "gmem", "l2", "smem", "reg"
+  double bytes = 0;
+  struct OfArray {
+    std::string array;
+    double bytes = 0, times = 1;  // over the array's own size
+    bool saved = false;
+  };
+  std::vector<OfArray> arrays;  // largest first; empty where instructions read parts of them
+};
+// Outermost first. A cache stands between the memory above the cores and theirs; below the cores stands what
+// instructions read.
+std::vector<Crossing> crossings(const Kernel&, const KernelCost&, const Hardware&, Model);
+
+std::string bound_words(const KernelCost&);  // "l2 -> smem", "tensor"
+
+// One reason why a launch takes as long as it does.
+struct Cause {
+  std::string what;
+  double seconds = 0;
+};
+// They add up to the time of the launch, the one that bounds it first.
+std::vector<Cause> causes(const KernelCost&, const std::optional<Launch>&, const Hardware&);
+
+// How a block runs on a core; what is not known is 0.
+struct Tile {
+  std::string partition;        // as `--partition` takes it
+  std::string groups, streams;  // of a block: "q 128, d' 64"; and of its loops, outermost first: "x by 64"
+  std::int64_t blocks = 0, cores = 0, waves = 0, blocks_per_core = 0;
+  double last_wave_busy = 1;
+  std::int64_t warps = 0, warpgroups = 0;  // that compute; of a block
+  bool copies = false;                     // one more warpgroup copies tiles
+  std::int64_t stages = 1, cluster = 1;
+  std::string overlap;  // in words
+  std::int64_t registers_per_thread = 0, shared_bytes = 0;
+};
+
+// A tile of another size, and the time of the launch then.
+struct OtherPiece {
+  std::string axis;
+  std::int64_t size = 0;
+  std::optional<double> time_s;  // none where it cannot run
+};
+
+struct UnitTime {
+  Unit unit = Unit::fma;
+  double seconds = 0;  // at work, of a core on average
+};
+
+// Of a launch: of the memory above the cores, of the cache in front of theirs, and what instructions read.
+struct MovedBytes {
+  double dram = 0, registers = 0;
+  std::optional<double> cache;
+  void add(const MovedBytes&);
+};
+MovedBytes moved_bytes(const std::vector<Crossing>&, const Hardware&);
+
+struct KernelSummary {
+  std::vector<std::string> statements;
+  std::optional<double> time_s;
+  std::string bound;
+  Tile tile;
+  Operations operations;
+  std::vector<Cause> causes;
+  std::vector<Crossing> traffic;
+  MovedBytes bytes;
+  std::vector<UnitTime> units;
+  std::vector<MatrixProduct> products;
+  std::vector<OtherPiece> pieces;
+};
+// `configured`: how it runs on a core, where that is known; `of_products` as in Operations.
+KernelSummary summarize(const Kernel&, const KernelCost&, const std::optional<Configuration>& configured,
+                        const Hardware&, Model, bool of_products);
+
+// A machine with twice as much of something, and the time with the same tiles.
+struct Doubled {
+  std::string what;  // "bandwidth of l2"
+  double time_s = 0;
+};
+
+}  // namespace napkin

@@ -1,0 +1,65 @@
+// Operations that a kernel's statements ask for, each once, beside those that its partition executes.
+#include <algorithm>
+
+#include "cost/model.hpp"
+#include "loops/work.hpp"
+#include "napkin/summary.hpp"
+
+namespace napkin {
+namespace {
+
+bool counts(Unit unit, bool of_products) { return !of_products || unit == Unit::tensor; }
+
+// The share of the positions that masks let through, of the products on matrix units or of everything; 1 without.
+double unmasked(const Kernel& kernel, const Hardware& hardware, bool of_products) {
+  const CostModel model(kernel, hardware);
+  double all = 0, run = 0;
+  for (const auto& operations : model.operations()) {
+    if (!counts(model.work()[operations.work].unit, of_products)) continue;
+    const auto& positions = operations.positions;
+    double share = positions.region ? model.share(model.regions()[*positions.region]) : 1;
+    for (const auto asked : positions.shares) share *= model.shares()[asked].density;
+    double each = operations.each * static_cast<double>(positions.fixed);
+    if (positions.region)
+      for (const auto wire : model.regions()[*positions.region].wires)
+        each *= static_cast<double>(kernel.program.scratch.size(wire).value_or(1));
+    all += each, run += each * share;
+  }
+  return all > 0 ? run / all : 1;
+}
+
+// A product of matrices that no matrix unit runs.
+bool is_on_lanes(const Diagram& diagram, const Column& column, const Hardware& hardware) {
+  return contracts(diagram, column) && work_of(diagram, column, hardware).front().unit != Unit::tensor;
+}
+
+double positions(const Diagram& diagram, const std::vector<WireId>& wires) {
+  double all = 1;
+  for (const auto wire : wires) all *= static_cast<double>(diagram.size(wire).value_or(1));
+  return all;
+}
+
+}  // namespace
+
+Operations operations_of(const Kernel& kernel, const KernelCost& cost, const Hardware& hardware, bool of_products) {
+  Operations made;
+  for (const auto& unit : cost.units)
+    if (counts(unit.unit, of_products)) made.executed += unit.operations;
+  const double share = cost.masks.empty() ? 1 : unmasked(kernel, hardware, of_products);
+  const auto& diagram = kernel.derivation->scratch;
+  for (const auto& column : kernel.derivation->columns) {
+    double all = 0;
+    const bool lost = of_products && is_on_lanes(diagram, column, hardware);
+    for (const auto& work : work_of(diagram, column, hardware))
+      if (lost ? work.joined : counts(work.unit, of_products))
+        all += work.operations * positions(diagram, diagram.at(column.output).wires) *
+               (work.folded ? positions(diagram, column.over) : 1);
+    if (lost) made.executed += all * share;
+    if (all > 0) made.by_array.emplace_back(diagram.at(column.output).name, all * share);
+    made.useful += all * share;
+  }
+  made.useful = std::min(made.useful, made.executed);
+  return made;
+}
+
+}  // namespace napkin

@@ -1,0 +1,236 @@
+// Columns that sum products of two arrays -> the unit that each runs on, its instruction, or why it has none.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "configure/deal.hpp"
+#include "configure/labels.hpp"
+#include "diagram/operands.hpp"
+#include "loops/formats.hpp"
+#include "loops/work.hpp"
+#include "napkin/summary.hpp"
+
+namespace napkin {
+namespace {
+
+// "S" for the sum of it that the derivation takes apart.
+std::string without_sum(std::string name) {
+  constexpr std::string_view sum = "_sum";
+  if (name.ends_with(sum)) name.resize(name.size() - sum.size());
+  return name;
+}
+
+// The array that a factor is, or what it computes.
+std::string factor_name(const Derivation& derivation, ExprId factor) {
+  const auto& diagram = derivation.scratch;
+  const auto* access = std::get_if<Access>(&diagram.at(factor).node);
+  if (!access) return to_text(diagram, factor);
+  if (access->array.index < derivation.file_arrays) return diagram.at(access->array).name;
+  // What the derivation takes apart has no name in the file.
+  for (const auto& column : derivation.columns)
+    if (column.output == access->array)
+      if (const auto read = arrays_read(diagram, column.value); !read.empty())
+        return fmt::format("f({})", diagram.at(read.front()).name);
+  return diagram.at(access->array).name;
+}
+
+bool reads_arrays(const Diagram& diagram, ExprId id) { return !arrays_read(diagram, id).empty(); }
+
+// The two sides of what is summed where both read arrays: of `(Q - K)^2` those of the difference.
+std::optional<Factors> sides_of(const Diagram& diagram, ExprId value) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(value).node);
+  if (!apply) return {};
+  if (const auto power = small_power(diagram, *apply); power > 1) return sides_of(diagram, apply->arguments[0]);
+  if (apply->arguments.size() != 2) return {};
+  const auto a = apply->arguments[0], b = apply->arguments[1];
+  return reads_arrays(diagram, a) && reads_arrays(diagram, b) ? std::optional(Factors{a, b}) : std::nullopt;
+}
+
+// Wires of the result that an operand has and the other lacks.
+bool has_one_alone(const Diagram& diagram, const Column& column, ExprId one, ExprId other) {
+  const auto a = free_wires(diagram, one), b = free_wires(diagram, other);
+  return std::ranges::any_of(diagram.at(column.output).wires, [&](WireId wire) {
+    return std::ranges::binary_search(a, wire) && !std::ranges::binary_search(b, wire);
+  });
+}
+
+std::string formats_of(const ComputeUnit& unit) {
+  std::string all;
+  for (const auto& [type, rate] : unit.rates) all += (all.empty() ? "" : ", ") + std::string(row(type).name);
+  return all;
+}
+
+// The widest format that the matrix units have at most as wide as this one.
+std::optional<Datatype> nearest(Datatype type, const ComputeUnit& unit) {
+  std::optional<Datatype> best;
+  for (const auto& [other, rate] : unit.rates)
+    if (row(other).bytes <= row(type).bytes && (!best || row(other).bytes > row(*best).bytes)) best = other;
+  return best;
+}
+
+class Explaining {
+ public:
+  Explaining(const Diagram& diagram, const Derivation& derivation, const Hardware& hardware)
+      : diagram_(diagram), derivation_(derivation), unit_(hardware.find(Unit::tensor)) {}
+
+  void explain(const Column& column, const Factors& factors, MatrixProduct& made) const {
+    if (!unit_) return void(made.why = "the machine has no matrix units");
+    if (!factors_of(diagram_, column)) return no_product(column, factors, made);
+    if (!contracts(diagram_, column)) return no_matrix(column, factors, made);
+    const auto [a, b] = types_of(diagram_, factors);
+    a == b ? no_format(a, made) : mixed(factors, a, b, made);
+  }
+
+ private:
+  bool is_computed(ExprId access) const {
+    const auto array = std::get<Access>(diagram_.at(access).node).array;
+    return std::ranges::find(derivation_.inputs, array) == derivation_.inputs.end();
+  }
+  // Matrix units read arrays, in a format of theirs.
+  void no_product(const Column& column, const Factors& factors, MatrixProduct& made) const {
+    const auto* apply = std::get_if<Apply>(&diagram_.at(column.value).node);
+    if (!apply || apply->function->role != Role::multiply) {
+      made.why = fmt::format("it sums {}, which is no product of two arrays", to_text(diagram_, column.value));
+      made.first.clear(), made.second.clear();
+      return;
+    }
+    const bool first = !std::holds_alternative<Access>(diagram_.at(factors.first).node);
+    const auto& inner = first ? made.first : made.second;
+    made.why = fmt::format("{} is computed inside of the sum, and matrix units read arrays", inner);
+    made.mend =
+        fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner, formats_of(*unit_));
+  }
+  void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
+    const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
+    const auto &matrix = first ? made.first : made.second, &vector = first ? made.second : made.first;
+    made.why = fmt::format("{} has no axis of the result that {} lacks: no product of matrices", vector, matrix);
+  }
+  // Of what has no name yet it takes a statement.
+  static std::string edit(const std::string& array, Datatype type) {
+    if (array.starts_with("f(")) return fmt::format("give {} a statement of its own in {}", array, row(type).name);
+    return fmt::format("write {}: {}", array, row(type).name);
+  }
+  void no_format(Datatype type, MatrixProduct& made) const {
+    made.why = fmt::format("{} and {} are {}, and the matrix units multiply {}", made.first, made.second,
+                           row(type).name, formats_of(*unit_));
+    if (const auto other = nearest(type, *unit_))
+      made.mend = edit(made.first, *other) + " and " + edit(made.second, *other);
+  }
+  void mixed(const Factors& factors, Datatype a, Datatype b, MatrixProduct& made) const {
+    made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);
+    // What a kernel computes is written in the format of what it reads.
+    const bool first = is_computed(factors.first) == is_computed(factors.second) ? row(a).bytes > row(b).bytes
+                                                                                 : is_computed(factors.first);
+    const auto wanted =
+        unit_->rates.contains(first ? b : a) ? std::optional(first ? b : a) : nearest(first ? b : a, *unit_);
+    if (wanted) made.mend = edit(first ? made.first : made.second, *wanted);
+  }
+
+  const Diagram& diagram_;
+  const Derivation& derivation_;
+  const ComputeUnit* unit_;
+};
+
+// One instruction of four warps makes as many columns as it can of its piece; those of single warps have one shape.
+void name_instruction(const Contraction& contraction, const BlockStep& step, MatrixProduct& made) {
+  const auto& shape = *contraction.instruction;
+  auto columns = shape.n;
+  if (shape.n_max > shape.n && contraction.across) {
+    const auto length = step.lengths[contraction.across->index];
+    columns = std::clamp((length + shape.n - 1) / shape.n * shape.n, shape.n, shape.n_max);
+  }
+  made.instruction = fmt::format("{} m{}n{}k{}", shape.name, shape.m, columns, shape.k);
+  made.of_rows = shape.m;
+  made.rows = contraction.exchanged ? shape.m : std::min(shape.m, step.lengths[step.row.index]);
+}
+
+using ByName = std::map<std::string, const StepColumn*>;
+ByName by_name(const BlockStep& step) {
+  ByName all;
+  for (const auto* columns : {&step.outside, &step.columns})
+    for (const auto& column : *columns)
+      if (column.contraction) all[without_sum(column.name)] = &column;
+  return all;
+}
+
+bool reads(const Diagram& diagram, const Column& column, ArrayId array) {
+  const auto all = arrays_read(diagram, column.value);
+  return std::ranges::find(all, array) != all.end();
+}
+
+// Of what the derivation takes apart, the statement that it is a part of.
+std::string result_name(const Derivation& derivation, const Column& column) {
+  const auto& diagram = derivation.scratch;
+  const auto name = without_sum(diagram.at(column.output).name);
+  auto array = column.output;
+  for (const auto& later : derivation.columns) {
+    if (array.index < derivation.file_arrays) break;
+    if (reads(diagram, later, array)) array = later.output;
+  }
+  const auto& whole = diagram.at(array).name;
+  return array.index >= derivation.file_arrays || name == whole ? name : "part of " + whole;
+}
+
+// The columns of the plain meaning have the names that a person wrote; what a stream makes of them has others.
+MatrixProduct product_of(const Column& column, const Factors& factors, const Derivation& derivation) {
+  const auto& diagram = derivation.scratch;
+  MatrixProduct made;
+  made.column = without_sum(diagram.at(column.output).name);
+  made.result = result_name(derivation, column);
+  made.first = factor_name(derivation, factors.first), made.second = factor_name(derivation, factors.second);
+  return made;
+}
+
+// What a column sums, if it is a product or could be one: not squares of a row and the like.
+std::optional<Factors> summed(const Diagram& diagram, const Column& column) {
+  if (!column.fold || column.fold->combine->role != Role::add) return {};
+  const auto sides = sides_of(diagram, column.value);
+  if (!sides) return {};
+  const bool first = has_one_alone(diagram, column, sides->first, sides->second);
+  const bool second = has_one_alone(diagram, column, sides->second, sides->first);
+  const bool product = factors_of(diagram, column).has_value();
+  return (first && second) || (product && (first || second)) ? sides : std::nullopt;
+}
+
+std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardware& hardware) {
+  const auto& diagram = derivation.scratch;
+  const Explaining explaining(diagram, derivation, hardware);
+  std::vector<MatrixProduct> all;
+  for (const auto& column : derivation.columns) {
+    const auto factors = summed(diagram, column);
+    if (!factors) continue;
+    auto made = product_of(column, *factors, derivation);
+    const auto work = work_of(diagram, column, hardware).front();
+    made.unit = work.unit, made.type = work.type;
+    made.lost = made.unit != Unit::tensor && has_one_alone(diagram, column, factors->first, factors->second) &&
+                has_one_alone(diagram, column, factors->second, factors->first);
+    if (made.unit != Unit::tensor) explaining.explain(column, *factors, made);
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& hardware, Model model) {
+  const auto kernel = without_idle_labels(asked);
+  const auto dealing = hardware.core && hardware.find(Unit::tensor) ? Dealing::of(kernel, hardware, model) : nullptr;
+  const Deal deal = dealing ? dealing->best(demand_of(kernel, hardware)) : Deal{};
+  const auto steps = dealing ? by_name(dealing->as(deal).step()) : ByName();
+  auto all = products_of(*asked.derivation, hardware);
+  for (auto& made : all) {
+    const auto found = steps.find(made.column);
+    if (made.unit == Unit::tensor && found != steps.end())
+      name_instruction(*found->second->contraction, dealing->as(deal).step(), made);
+  }
+  return all;
+}
+
+std::vector<MatrixProduct> off_matrix_units(const Derivation& derivation, const Hardware& hardware) {
+  auto all = products_of(derivation, hardware);
+  std::erase_if(all, [](const MatrixProduct& one) { return one.unit == Unit::tensor; });
+  return all;
+}
+
+}  // namespace napkin

@@ -1,0 +1,110 @@
+// A kernel with its cost and its configuration -> its summary.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "configure/labels.hpp"
+#include "napkin/summary.hpp"
+
+namespace napkin {
+namespace {
+
+const std::string& wire_name(const Kernel& kernel, WireId wire) { return kernel.derivation->scratch.at(wire).name; }
+
+void name_pieces(Tile& tile, const Kernel& kernel, std::size_t core) {
+  std::vector<std::string> groups, streams;
+  for (const auto& split : kernel.partition.splits) {
+    if (split.level != core) continue;
+    const auto& axis = wire_name(kernel, split.wire);
+    if (split.kind == SplitKind::group)
+      groups.push_back(fmt::format("{} {}", axis, split.size));
+    else
+      streams.push_back(fmt::format("{} by {}", axis, split.size));
+  }
+  tile.groups = fmt::format("{}", fmt::join(groups, ", "));
+  tile.streams = fmt::format("{}", fmt::join(streams, ", "));
+}
+
+// How steps of a block overlap, and with what.
+std::string overlap_words(const Pipelining& chosen) {
+  switch (chosen.overlap) {
+    case Overlap::none:
+      return "loads, products and the rest follow one another";
+    case Overlap::copies:
+      return "loads overlap computing";
+    case Overlap::beside:
+      return "co-resident blocks overlap each other";
+    case Overlap::within_team:
+      return "products overlap the rest of the step before, within a warpgroup";
+    case Overlap::two_teams:
+    case Overlap::three_teams:
+      return chosen.within ? "ping-pong: one computes while another has the tensor cores; products overlap within each"
+                           : "ping-pong: one computes while another has the tensor cores";
+  }
+  return "";
+}
+
+void configure_tile(Tile& tile, const Configuration& made) {
+  const auto& chosen = made.pipelinings[made.chosen];
+  const bool together = made.instruction.starts_with("wgmma");
+  tile.warps = made.teams * made.team_warps;
+  tile.warpgroups = together ? made.teams : 0;
+  tile.copies = together && chosen.overlap != Overlap::none;
+  tile.stages = chosen.stages;
+  tile.overlap = overlap_words(chosen);
+  tile.registers_per_thread = chosen.occupancy.registers_per_thread;
+  tile.shared_bytes = chosen.shared_bytes;
+  tile.blocks_per_core = chosen.occupancy.blocks;
+  for (const auto& cluster : made.clusters)
+    if (cluster.chosen) tile.cluster = cluster.blocks;
+  if (!made.launch) return;
+  tile.waves = made.launch->waves;
+  tile.last_wave_busy = made.launch->last_wave_busy;
+}
+
+// Without a configuration of its own a kernel is known by what its levels hold.
+void count_blocks(Tile& tile, const KernelCost& cost, const Hardware& hardware, std::size_t core) {
+  const auto& level = cost.levels.at(core - 1);
+  tile.blocks = level.groups;
+  tile.cores = hardware.total(core);
+  tile.shared_bytes = level.memory_bytes;
+}
+
+Tile tile_of(const Kernel& kernel, const KernelCost& cost, const std::optional<Configuration>& configured,
+             const Hardware& hardware) {
+  const auto core = hardware.core.value_or(1);
+  Tile tile;
+  tile.partition = to_text(kernel.partition, kernel.derivation->scratch, hardware);
+  name_pieces(tile, kernel, core);
+  if (core <= cost.levels.size()) count_blocks(tile, cost, hardware, core);
+  if (configured) configure_tile(tile, *configured);
+  return tile;
+}
+
+}  // namespace
+
+KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std::optional<Configuration>& configured,
+                        const Hardware& hardware, Model model, bool of_products) {
+  KernelSummary made;
+  for (const auto id : kernel.derivation->statements)
+    made.statements.push_back(kernel.derivation->scratch.at(kernel.derivation->scratch.at(id).output).name);
+  made.time_s = cost.time_s;
+  made.bound = bound_words(cost);
+  made.tile = tile_of(kernel, cost, configured, hardware);
+  made.operations = operations_of(kernel, cost, hardware, of_products);
+  made.causes = causes(cost, configured ? configured->launch : std::nullopt, hardware);
+  made.traffic = crossings(kernel, cost, hardware, model);
+  made.bytes = moved_bytes(made.traffic, hardware);
+  // In the paper's model units are told at work on the cores that have a block.
+  for (const auto& unit : cost.units)
+    if (const auto& seconds = model == Model::ideal ? unit.ideal_time_s : unit.time_s)
+      made.units.push_back({unit.unit, *seconds});
+  made.products = matrix_products(kernel, hardware, model);
+  if (configured)
+    for (const auto& one : configured->neighbours)
+      made.pieces.push_back({one.axis, one.size, one.runs ? one.time_s : std::nullopt});
+  return made;
+}
+
+}  // namespace napkin

@@ -1,0 +1,118 @@
+// What a launch moves between memories. Of what comes into the cores' memories a cache answers what is read again: in a
+// launch whose steps are timed, what blocks read at the same time, and unless memory bounds it what fits; else what
+// fits into the cache.
+#include <algorithm>
+
+#include "configure/deal.hpp"
+#include "configure/labels.hpp"
+#include "configure/raster.hpp"
+#include "napkin/summary.hpp"
+
+namespace napkin {
+namespace {
+
+const Cache* cache_above(const Hardware& hardware, std::size_t level) {
+  for (const auto& cache : hardware.caches)
+    if (cache.below == hardware.levels[level - 1].name) return &cache;
+  return nullptr;
+}
+
+double once(const ArrayCost& array) {
+  const auto bytes = static_cast<double>(array.transfer_bytes);
+  return array.times > 1 ? bytes / array.times : bytes;
+}
+
+// By array that a block loads, the share of its blocks that bring it from memory.
+double share_from_memory(const Dealing& dealing, const ArrayCost& array) {
+  const auto& step = dealing.step();
+  double share = 0;
+  for (std::uint32_t i = 0; i < step.nest->buffers.size(); ++i) {
+    const auto& buffer = step.nest->buffers[i];
+    if (buffer.level == step.core && step.diagram().at(buffer.array).name == array.array)
+      share = std::max(share, first_readers(step, BufferId{i}, dealing.hardware()));
+  }
+  return share > 0 ? share : 1;
+}
+
+// Of all that is moved again, as much as the cache has room for what is moved once.
+double share_that_fits(const KernelCost& cost, const Cache& cache) {
+  const double room = cache.capacity.value * (cache.effective_fraction ? cache.effective_fraction->value : 1);
+  return std::min(1.0, room / std::max(1.0, static_cast<double>(cost.compulsory_bytes)));
+}
+
+// Then its time counts what blocks read at the same time alone.
+bool is_bound_by_memory(const KernelCost& cost, const Hardware& hardware, std::size_t core) {
+  return cost.bound_by == hardware.levels[core].name && cost.bound_from == hardware.levels[core - 1].name;
+}
+
+double from_memory(const ArrayCost& array, const KernelCost& cost, const Cache& cache, const Dealing* dealing) {
+  const auto bytes = static_cast<double>(array.transfer_bytes);
+  if (array.saved) return bytes;
+  const double by_room = once(array) + (bytes - once(array)) * (1 - share_that_fits(cost, cache));
+  if (!dealing) return by_room;
+  const double at_once = std::max(once(array), bytes * share_from_memory(*dealing, array));
+  return is_bound_by_memory(cost, dealing->hardware(), dealing->step().core) ? at_once : std::min(at_once, by_room);
+}
+
+Crossing crossing(const std::string& from, const std::string& to, const LevelCost& level) {
+  Crossing made{from, to, static_cast<double>(level.transfer_bytes), {}};
+  for (const auto& array : level.arrays)
+    made.arrays.push_back({array.array, static_cast<double>(array.transfer_bytes), array.times, array.saved});
+  std::ranges::stable_sort(made.arrays, std::greater{}, &Crossing::OfArray::bytes);
+  return made;
+}
+
+// What memory brings and takes, in front of what the cache passes on.
+Crossing beyond(const Crossing& inner, const LevelCost& level, const KernelCost& cost, const Cache& cache,
+                const Dealing* dealing) {
+  Crossing made{inner.from, cache.name, 0, {}};
+  for (const auto& array : level.arrays) {
+    const auto bytes = from_memory(array, cost, cache, dealing);
+    made.bytes += bytes;
+    made.arrays.push_back({array.array, bytes, std::max(1.0, bytes / std::max(1.0, once(array))), array.saved});
+  }
+  std::ranges::stable_sort(made.arrays, std::greater{}, &Crossing::OfArray::bytes);
+  return made;
+}
+
+}  // namespace
+
+std::vector<Crossing> crossings(const Kernel& asked, const KernelCost& cost, const Hardware& hardware, Model model) {
+  const auto kernel = without_idle_labels(asked);
+  const auto dealing = hardware.core && model == Model::machine ? Dealing::of(kernel, hardware, model) : nullptr;
+  std::vector<Crossing> all;
+  for (const auto& level : cost.levels) {
+    const auto* cache = model == Model::machine ? cache_above(hardware, level.level) : nullptr;
+    auto made = crossing(hardware.levels[level.level - 1].name, hardware.levels[level.level].name, level);
+    if (cache) {
+      const bool core = hardware.core && level.level == *hardware.core;
+      all.push_back(beyond(made, level, cost, *cache, core ? dealing.get() : nullptr));
+      made.from = cache->name;
+    }
+    if (dealing && level.level == *hardware.core + 1) {
+      const auto time = launch_time(*dealing, demand_of(kernel, hardware));
+      if (time) made.bytes = time->inner_bytes, made.arrays.clear();
+    }
+    all.push_back(std::move(made));
+  }
+  return all;
+}
+
+void MovedBytes::add(const MovedBytes& other) {
+  dram += other.dram, registers += other.registers;
+  if (other.cache) cache = cache.value_or(0) + *other.cache;
+}
+
+MovedBytes moved_bytes(const std::vector<Crossing>& traffic, const Hardware& hardware) {
+  const auto core = hardware.core.value_or(1);
+  MovedBytes made;
+  for (const auto& one : traffic) {
+    const bool from_memory = one.from == hardware.levels[core - 1].name;
+    if (from_memory) made.dram += one.bytes;
+    if (!from_memory && one.to == hardware.levels[core].name) made.cache = one.bytes;
+  }
+  if (!traffic.empty()) made.registers = traffic.back().bytes;
+  return made;
+}
+
+}  // namespace napkin

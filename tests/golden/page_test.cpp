@@ -1,0 +1,54 @@
+// The pages that a person reads first. Each golden is what `napkin analyze` prints for the example of its name on an
+// H100; the transformer block is small, since goldens are about words and not about the search.
+#include <algorithm>
+
+#include "support/catch.hpp"
+#include "support/golden.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+
+namespace {
+
+std::string page_of(const std::string& name, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{"analyze", test::example(name), "--target", "h100-sxm5"};
+  words.insert(words.end(), more.begin(), more.end());
+  const auto ran = test::run_cli(words);
+  CHECK(ran.code == exit_done);
+  return ran.out;
+}
+
+const std::string pages = NAPKIN_SOURCE_DIR "/tests/golden/page/";
+
+}  // namespace
+
+TEST_CASE("pages read as they did", "[page][golden]") {
+  check_golden(pages + "attention.txt", page_of("attention"));
+  check_golden(pages + "attention_kernel.txt", page_of("attention", {"--kernel", "1"}));
+  check_golden(pages + "matmul.txt", page_of("matmul"));
+  check_golden(pages + "convolution.txt", page_of("convolution"));
+  check_golden(pages + "linear_attention.txt", page_of("linear_attention"));
+  check_golden(pages + "softmax.txt", page_of("softmax"));
+  check_golden(pages + "transformer_block.txt",
+               page_of("transformer_block", {"--set", "t=512", "--set", "x=512", "--set", "c=512", "--set", "f=1024"}));
+}
+
+TEST_CASE("a kernel that the plan does not have is refused", "[page][cli]") {
+  const auto ran = test::run_cli({"analyze", test::example("matmul"), "--target", "h100-sxm5", "--kernel", "2"});
+  CHECK(ran.code == exit_command_line);
+  CHECK(ran.err.find("the plan has 1 kernel, and no kernel 2") != std::string::npos);
+}
+
+TEST_CASE("losing matrix units is said with the edit that mends it", "[page]") {
+  const auto lost = [](const std::string& types) {
+    return test::run_cli(
+               {"analyze", "-", "--target", "h100-sxm5"},
+               "diagram lost; axis q = 512; axis x = 512; axis d = 64\ninput Q: f16[q, d]; input K: f16[x, d]; "
+               "input V: f16[x, d]\nS[q, x] = sum[d](Q * K)\nP" +
+                   types + "[q, x] = softmax[x](S)\nO: f16[q, d] = sum[x](P * V)\noutput O\n")
+        .out;
+  };
+  CHECK(lost("").find("O = P*V on fma lanes: P is f32 and V f16") != std::string::npos);
+  CHECK(lost("").find("write P: f16: O then runs on tensor cores") != std::string::npos);
+  CHECK(lost(": f16").find("on fma lanes") == std::string::npos);
+}
