@@ -102,6 +102,7 @@ struct KernelSummary {
   std::string bound;
   Tile tile;
   Operations operations;
+  std::vector<std::string> again;  // why more is executed than is useful: "every group of d' computes S again"
   std::vector<Cause> causes;
   std::vector<Crossing> traffic;
   MovedBytes bytes;

@@ -43,6 +43,9 @@ Page page_of(const Analysis&, std::optional<std::size_t> kernel);
 // Lines of at most 100 columns, but for a text that is copied.
 std::string page_text(const Page&, bool color);
 
+// What to change, and what it gains.
+std::vector<std::vector<std::string>> change_rows(const Page&);
+
 // The keys that a kernel and the whole plan have of it; docs/json.md.
 Json summary_json(const KernelSummary&);
 Json summary_json(const Page&);

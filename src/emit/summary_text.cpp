@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "emit/report_quantity.hpp"
 #include "emit/report_words.hpp"
 #include "emit/summary_page.hpp"
+#include "text/escape.hpp"
 
 namespace napkin::page {
 
@@ -25,7 +25,8 @@ class Lines {
  public:
   explicit Lines(bool color) : color_(color) {}
   void section(const std::string& title) { title_ = title, text_ += "\n"; }
-  void add(const std::string& words, std::size_t further = 0) {
+  void add(const std::string& given, std::size_t further = 0) {
+    const auto words = on_one_line(given);
     const auto title = std::exchange(title_, "");
     auto line = color_ && !title.empty() ? "\033[1m" + title + "\033[0m" : title;
     line += std::string(margin - std::min(margin, title.size()), ' ');
@@ -46,9 +47,10 @@ class Lines {
     close(line);
   }
   // As it stands, however long.
-  void copied(const std::string& words) { text_ += std::string(margin, ' ') + words + "\n"; }
+  void copied(const std::string& words) { text_ += std::string(margin, ' ') + on_one_line(words) + "\n"; }
   // Sentences under the heading.
-  void head(const std::string& words) {
+  void head(const std::string& given) {
+    const auto words = on_one_line(given);
     const auto cut = words.size() + 2 <= line_end ? std::string::npos : words.rfind(' ', line_end - 2);
     text_ += "  " + words.substr(0, cut) + "\n";
     if (cut != std::string::npos) text_ += "    " + words.substr(cut + 1) + "\n";
@@ -97,6 +99,15 @@ std::string operation_words(const Operations& operations) {
   return fmt::format("{} needed, {} executed", useful, executed);
 }
 
+// ": every group of d' computes S again"
+std::string reason_words(const Page& page) {
+  std::vector<std::string> all;
+  for (const auto& kernel : page.kernels)
+    for (const auto& reason : kernel.again)
+      if (std::ranges::find(all, reason) == all.end()) all.push_back(reason);
+  return all.empty() || page.operations.executed <= page.operations.useful * 1.005 ? "" : ": " + join(all);
+}
+
 std::string rate_line(const Page& page) {
   const double seconds = *page.time_s;
   if (page.of_products || std::ranges::any_of(page.lost, &MatrixProduct::lost)) {
@@ -104,7 +115,7 @@ std::string rate_line(const Page& page) {
     if (page.peak)
       text += fmt::format(", {} of the {} peak", share(page.operations.useful / seconds, *page.peak),
                           page.of_products ? "tensor" : "fma");
-    return text + fmt::format(" ({})", operation_words(page.operations));
+    return text + fmt::format(" ({}{})", operation_words(page.operations), reason_words(page));
   }
   auto text = fmt::format("{} of inputs and outputs", rate(page.compulsory_bytes / seconds, "B/s"));
   if (page.memory_peak)
@@ -284,68 +295,8 @@ void add_units(Lines& lines, const Page& page) {
   add_products(lines, page);
 }
 
-std::string percent(double now, double then) {
-  const double change = std::round(100 * (then / now - 1));
-  return change == 0 ? "0 %" : fmt::format("{:+.0f} %", change);
-}
-
-// "2x L2 bandwidth"
-std::string doubled_words(const std::string& what) {
-  const auto of = what.find(" of ");
-  if (of != std::string::npos) return fmt::format("2x {} {}", memory_name(what.substr(of + 4)), what.substr(0, of));
-  const std::string between = "bandwidth ";
-  const auto to = what.find(" to ");
-  if (!what.starts_with(between) || to == std::string::npos) return "2x " + what;
-  if (what.starts_with(between + "gmem to ")) return "2x DRAM bandwidth";
-  return fmt::format("2x {} -> {} bandwidth", memory_name(what.substr(between.size(), to - between.size())),
-                     memory_name(what.substr(to + 4)));
-}
-
-// Of one kernel, by axis: what the next sizes of its tile take.
-void add_pieces(std::vector<std::vector<std::string>>& rows, const Page& page) {
-  const auto& kernel = page.kernels[page.longest];
-  std::map<std::string, std::vector<std::string>> by_axis;
-  std::vector<std::string> axes;
-  for (const auto& piece : kernel.pieces) {
-    auto& words = by_axis[piece.axis];
-    if (words.empty()) axes.push_back(piece.axis);
-    words.push_back(fmt::format("{}: {}", piece.size,
-                                piece.time_s && kernel.time_s ? percent(*kernel.time_s, *piece.time_s) : "cannot run"));
-  }
-  std::vector<std::string> all;
-  for (const auto& axis : axes) all.push_back(fmt::format("{} {}", axis, join(by_axis[axis])));
-  if (!all.empty()) rows.push_back({"tile", fmt::format("{}", fmt::join(all, "; "))});
-}
-
-void add_divisions(std::vector<std::vector<std::string>>& rows, const Page& page) {
-  for (const auto& one : page.divisions)
-    if (one.time_undivided_s)
-      rows.push_back({fmt::format("{} undivided", one.axis),
-                      fmt::format("{} instead of {}: {} parts fill the {}s, one more kernel merges them",
-                                  lasting(one.time_undivided_s), lasting(one.time_s), one.parts, page.core)});
-}
-
-void add_doubled(std::vector<std::vector<std::string>>& rows, const Page& page) {
-  constexpr std::size_t most = 3;
-  std::vector<std::string> words;
-  for (const auto& one : page.doubled)
-    if (words.size() < most)
-      words.push_back(fmt::format("{}: {}", doubled_words(one.what), percent(*page.time_s, one.time_s)));
-  if (!words.empty()) rows.push_back({"machine", fmt::format("{} (same tiles)", fmt::join(words, "; "))});
-}
-
-void add_mends(std::vector<std::vector<std::string>>& rows, const Page& page) {
-  for (const auto& product : page.lost)
-    if (!product.mend.empty())
-      rows.push_back({"diagram", fmt::format("{}: {} then runs on tensor cores", product.mend, product.result)});
-}
-
 void add_change(Lines& lines, const Page& page) {
-  std::vector<std::vector<std::string>> rows;
-  add_mends(rows, page);
-  add_pieces(rows, page);
-  add_divisions(rows, page);
-  add_doubled(rows, page);
+  const auto rows = change_rows(page);
   if (rows.empty()) return;
   std::size_t names = 0;
   for (const auto& row : rows) names = std::max(names, row[0].size());
@@ -354,8 +305,8 @@ void add_change(Lines& lines, const Page& page) {
 }
 
 void add_heading(Lines& lines, const Page& page, bool color) {
-  const auto title = fmt::format("{} on {}", page.name, page.target);
-  const auto facts = page.sizes + "   " + page.formats;
+  const auto title = on_one_line(fmt::format("{} on {}", page.name, page.target));
+  const auto facts = on_one_line(page.sizes + "   " + page.formats);
   const auto bold = color ? "\033[1m" + title + "\033[0m" : title;
   if (title.size() + 4 + facts.size() <= line_end) return lines.raw(bold + "    " + facts);
   lines.raw(bold);
@@ -377,7 +328,7 @@ std::string page_text(const Page& page, bool color) {
   add_heading(lines, page, color);
   if (page.kernels.empty()) return std::move(lines).text();
   lines.raw("");
-  for (const auto& overrun : page.overruns) lines.raw("  does not fit: " + overrun);
+  for (const auto& overrun : page.overruns) lines.head("does not fit: " + overrun);
   if (page.time_s && *page.time_s > 0) {
     lines.head(bound_line(page));
     lines.head(rate_line(page));

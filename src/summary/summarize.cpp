@@ -82,6 +82,26 @@ Tile tile_of(const Kernel& kernel, const KernelCost& cost, const std::optional<C
   return tile;
 }
 
+// Arrays of the file that a split makes every group compute; and pieces of which a mask lets a part through.
+std::vector<std::string> reasons_for_more(const Kernel& kernel, const KernelCost& cost) {
+  const auto& derivation = *kernel.derivation;
+  std::vector<std::string> all;
+  for (const auto& split : kernel.partition.splits) {
+    const auto* verdict = derivation.find(split.wire);
+    const auto* group = verdict ? std::get_if<Groupable>(&verdict->group) : nullptr;
+    const bool whole = split.size >= derivation.scratch.size(split.wire).value_or(split.size);
+    if (split.kind != SplitKind::group || !group || whole) continue;
+    std::vector<std::string> names;
+    for (const auto array : group->recomputed)
+      if (array.index < derivation.file_arrays) names.push_back(derivation.scratch.at(array).name);
+    if (!names.empty())
+      all.push_back(
+          fmt::format("every group of {} computes {} again", wire_name(kernel, split.wire), fmt::join(names, ", ")));
+  }
+  if (!cost.masks.empty()) all.emplace_back("a mask lets parts of pieces through");
+  return all;
+}
+
 }  // namespace
 
 KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std::optional<Configuration>& configured,
@@ -93,6 +113,7 @@ KernelSummary summarize(const Kernel& kernel, const KernelCost& cost, const std:
   made.bound = bound_words(cost);
   made.tile = tile_of(kernel, cost, configured, hardware);
   made.operations = operations_of(kernel, cost, hardware, of_products);
+  if (made.operations.executed > made.operations.useful) made.again = reasons_for_more(kernel, cost);
   made.causes = causes(cost, configured ? configured->launch : std::nullopt, hardware);
   made.traffic = crossings(kernel, cost, hardware, model);
   made.bytes = moved_bytes(made.traffic, hardware);
