@@ -23,7 +23,7 @@ struct BesideValues {
 // What a thread needs beside what it computes and operands on their way: addresses, counters, what is read ahead.
 // docs/cuda.md has what ptxas needs for the kernels that napkin prints.
 inline std::int64_t registers_beside(const BesideValues& does) {
-  if (does.by_teams) return 48 + (does.folds_tiles || does.masks ? 22 : 0) + (does.follows && does.strides ? 8 : 0);
+  if (does.by_teams) return 48 + (does.folds_tiles || does.masks ? 22 : does.follows && does.strides ? 8 : 0);
   return (does.follows ? 47 + (does.strides ? 7 : 0) + (does.masks ? 4 : 0) : 53 + (does.strides ? 2 : 0)) +
          (does.folds_tiles   ? 32
           : does.reads_tiles ? 16
