@@ -48,8 +48,8 @@ BesideValues beside_values(const BlockStep& step) {
     made.reads_tiles = made.reads_tiles || reads_tile(step, compute, 2);
   };
   std::ranges::for_each(step.columns, look), std::ranges::for_each(step.outside, look);
-  made.strides = std::ranges::any_of(
-      step.nest->inputs, [&](ArrayId input) { return step.nest->scratch.at(input).wires.size() > 2; });
+  made.strides = std::ranges::any_of(step.nest->inputs,
+                                     [&](ArrayId input) { return step.nest->scratch.at(input).wires.size() > 2; });
   made.saves_in_loops = std::ranges::any_of(
       step.edges, [&](const Edge& edge) { return !is_input(step, edge.buffer) && !edge.around.loops.empty(); });
   return made;
