@@ -64,7 +64,7 @@ struct Cause {
 std::vector<Cause> causes(const KernelCost&, const std::optional<Launch>&, const Hardware&);
 
 // How a block runs on a core; what is not known is 0.
-struct Tile {
+struct BlockTile {
   std::string partition;        // as `--partition` takes it
   std::string groups, streams;  // of a block: "q 128, d' 64"; and of its loops, outermost first: "x by 64"
   std::int64_t blocks = 0, cores = 0, waves = 0, blocks_per_core = 0;
@@ -100,7 +100,7 @@ struct KernelSummary {
   std::vector<std::string> statements;
   std::optional<double> time_s;
   std::string bound;
-  Tile tile;
+  BlockTile tile;
   Operations operations;
   std::vector<std::string> again;  // why more is executed than is useful: "every group of d' computes S again"
   std::vector<Cause> causes;

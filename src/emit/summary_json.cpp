@@ -35,7 +35,7 @@ Json product_json(const MatrixProduct& one) {
           {"mend", one.mend.empty() ? Json(nullptr) : Json(one.mend)}};
 }
 
-Json tile_json(const Tile& tile) {
+Json tile_json(const BlockTile& tile) {
   return {{"blocks", tile.blocks},
           {"cores", tile.cores},
           {"waves", tile.waves},

@@ -146,7 +146,7 @@ void add_kernels(Lines& lines, const Page& page) {
   }
 }
 
-std::string block_words(const Page& page, const Tile& tile) {
+std::string block_words(const Page& page, const BlockTile& tile) {
   auto text = fmt::format("{} on {}", counted_words(tile.blocks, "block"), counted_words(tile.cores, page.core));
   if (tile.waves > 0) {
     text += fmt::format(", {}", counted_words(tile.waves, "wave"));
@@ -168,7 +168,7 @@ std::string worker_words(const KernelSummary& kernel) {
   return tile.overlap.empty() ? text : text + "; " + tile.overlap;
 }
 
-std::string room_words(const Page& page, const Tile& tile) {
+std::string room_words(const Page& page, const BlockTile& tile) {
   std::vector<std::string> words;
   if (tile.registers_per_thread > 0) words.push_back(fmt::format("{} registers/thread", tile.registers_per_thread));
   if (tile.shared_bytes > 0)

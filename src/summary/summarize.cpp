@@ -12,7 +12,7 @@ namespace {
 
 const std::string& wire_name(const Kernel& kernel, WireId wire) { return kernel.derivation->scratch.at(wire).name; }
 
-void name_pieces(Tile& tile, const Kernel& kernel, std::size_t core) {
+void name_pieces(BlockTile& tile, const Kernel& kernel, std::size_t core) {
   std::vector<std::string> groups, streams;
   for (const auto& split : kernel.partition.splits) {
     if (split.level != core) continue;
@@ -45,7 +45,7 @@ std::string overlap_words(const Pipelining& chosen) {
   return "";
 }
 
-void configure_tile(Tile& tile, const Configuration& made) {
+void configure_tile(BlockTile& tile, const Configuration& made) {
   const auto& chosen = made.pipelinings[made.chosen];
   const bool together = made.instruction.starts_with("wgmma");
   tile.warps = made.teams * made.team_warps;
@@ -64,17 +64,17 @@ void configure_tile(Tile& tile, const Configuration& made) {
 }
 
 // Without a configuration of its own a kernel is known by what its levels hold.
-void count_blocks(Tile& tile, const KernelCost& cost, const Hardware& hardware, std::size_t core) {
+void count_blocks(BlockTile& tile, const KernelCost& cost, const Hardware& hardware, std::size_t core) {
   const auto& level = cost.levels.at(core - 1);
   tile.blocks = level.groups;
   tile.cores = hardware.total(core);
   tile.shared_bytes = level.memory_bytes;
 }
 
-Tile tile_of(const Kernel& kernel, const KernelCost& cost, const std::optional<Configuration>& configured,
-             const Hardware& hardware) {
+BlockTile tile_of(const Kernel& kernel, const KernelCost& cost, const std::optional<Configuration>& configured,
+                  const Hardware& hardware) {
   const auto core = hardware.core.value_or(1);
-  Tile tile;
+  BlockTile tile;
   tile.partition = to_text(kernel.partition, kernel.derivation->scratch, hardware);
   name_pieces(tile, kernel, core);
   if (core <= cost.levels.size()) count_blocks(tile, cost, hardware, core);
