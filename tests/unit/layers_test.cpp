@@ -88,7 +88,7 @@ TEST_CASE("a plan of layers is never worse than that of one, so many times over"
 TEST_CASE("patience buys partitions, and a plan that is no worse") {
   const auto diagram = read_example("convolution.nap");
   const auto hardware = read_machine("h100-sxm5");
-  const auto plan = [&](double patience) { return search(diagram, hardware, {.divide = false, .patience = patience}); };
+  const auto plan = [&](double times) { return search(diagram, hardware, {.divide = false, .patience = times}); };
   const auto hasty = plan(0.002), patient = plan(1);
   CHECK(hasty.evaluated < patient.evaluated);
   REQUIRE(hasty.cost.time_s);
