@@ -166,8 +166,8 @@ std::string proof_of(const Analysis& analysis) {
                                     : std::string();
     if (plan.optimal) return fmt::format("optimal among {} partitions{}", many, cuts);
     if (plan.gap)
-      return fmt::format("not proven: at most {:.1f} % slower than the best of {} partitions{}", 100 * *plan.gap, many,
-                         cuts);
+      return fmt::format("not proven: a better plan could save at most {:.1f} %; best found of {} partitions{}",
+                         100 * *plan.gap, many, cuts);
     return fmt::format("not proven: the best found of {} partitions{}", many, cuts);
   }
   std::int64_t candidates = 0;
