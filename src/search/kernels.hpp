@@ -23,7 +23,7 @@ Found found(const Space&, const Goal&, decltype(rank)& ranked, Budget);
 
 // Ends a search that would take seconds; most take less than a tenth of this.
 constexpr std::int64_t patience = 1'000'000;
-// So many partitions, or as many times more as a person has patience for.
+// This number of partitions, times the patience that a person asked for.
 inline std::int64_t patient(std::int64_t partitions, const Goal& goal) {
   return static_cast<std::int64_t>(static_cast<double>(partitions) * goal.patience);
 }
