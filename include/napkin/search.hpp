@@ -24,7 +24,7 @@ struct Goal {
   double patience = 1;  // how many times as many partitions a search looks at before it gives up
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
   // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
-  Partition fixed;
+  Partition fixed = {};
   // Once a stop is requested the search ends within moments; what it then returns is of no use.
   std::stop_token stop = {};
 };
