@@ -49,8 +49,10 @@ struct Product {
   const MatrixInstruction* instruction = nullptr;
   WireId over;
   std::int64_t steps = 1;
-  Operand rows, columns;     // who carries the grid's rows, and who its columns
-  bool widened = false;      // operands, in registers: the machine has no products of them as they are
+  Operand rows, columns;  // who carries the grid's rows, and who its columns
+  bool widened = false;   // operands, in registers: the machine has no products of them as they are
+  std::int64_t promoted =
+      0;  // after so many steps instructions begin sums anew, which are added to those in f32; 0: never
   std::int64_t longest = 0;  // that `over` may be, for the sum to hold any numbers; 0: as long as it likes
 };
 
@@ -145,6 +147,10 @@ std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
 // What runs beside their products is what the kernel's configuration says, where its step can be cut so.
 // Refused without a reason where the plan is for single warps.
 std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
+
+// Where the kernel can be emitted for matrix units: the shared memory that it is launched with, results on their way and
+// barriers included, in place of the tiles that its configuration counts.
+void count_shared_memory(Configuration&, const Kernel&, const Hardware&);
 
 // How lanes come to the numbers of an input.
 enum class RowRead : std::uint8_t {

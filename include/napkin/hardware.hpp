@@ -141,6 +141,7 @@ struct Hardware {
   std::map<std::string, std::string> sources;     // citation key -> what it is
   std::vector<Figure> figures;
 
+  int cuda_capability() const;  // 80 for "sm_80", 90 for "sm_90a"; 0 where it has none
   const ComputeUnit* find(Unit) const;
   std::optional<std::size_t> level(const std::string& name) const;
   std::int64_t total(std::size_t level) const;  // children of that level on the whole machine

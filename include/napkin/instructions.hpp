@@ -39,7 +39,13 @@ struct MatrixInstruction {
   std::string_view ptx;
   int capability;  // 80: compute capability 8.0, that of the first machine that has it
   int warps = 1;   // that issue it together
+  // Sums of it keep fewer bits than their type has: after so many products they are added to others, in f32. 0: never.
+  std::int64_t promoted_every = 0;
 };
+// The same on a machine of that capability, which may have no such instruction and widen its operands instead.
+std::int64_t promoted_every(const MatrixInstruction&, int machine);
+// For operands of a type that a warp, or a team of so many, multiplies; 0 too where there is no instruction.
+std::int64_t promoted_every(Datatype operands, int warps, int machine);
 std::span<const MatrixInstruction> matrix_instructions();
 // Of teams of four warps. It runs while they go on; b stands in shared memory, a there or in registers. c has any
 // number of the row's n columns, up to most_team_columns, and their fragments side by side.

@@ -11,6 +11,7 @@
 #include "cli/progress.hpp"
 #include "emit/report_analysis.hpp"
 #include "emit/report_words.hpp"
+#include "napkin/distribute.hpp"
 #include "napkin/loops.hpp"
 
 namespace napkin::cli {
@@ -112,9 +113,10 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   if (divisions + 1 == analysis.kernels.size()) analysis.shared = share(input.diagram, hardware, analysis.goal);
   for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
     const auto* shown = report::reported(analysis.kernels[k]);
-    analysis.configurations.push_back(
-        shown ? configure(as_asked(shown->kernel, k, analysis), shown->cost, hardware, analysis.goal.model)
-              : std::nullopt);
+    auto& made = analysis.configurations.emplace_back();
+    if (!shown) continue;
+    made = configure(as_asked(shown->kernel, k, analysis), shown->cost, hardware, analysis.goal.model);
+    if (made && analysis.goal.model == Model::machine) count_shared_memory(*made, shown->kernel, hardware);
   }
   if (asks_to_explore(session.options) && fits(analysis))
     analysis.explored = explore(report::plan_of(analysis), hardware, analysis.goal.model);

@@ -3,6 +3,7 @@
 #include "configure/clocks.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "configure/assumptions.hpp"
 #include "configure/raster.hpp"
@@ -44,6 +45,7 @@ class Counter {
     for (const auto& column : step_.columns) {
       const double before = serial_;
       for (const auto& work : column.work) compute(column, work);
+      promote(column);
       double time = serial_ - before;
       if (column.contraction) time = std::max(time, read(column));
       (!column.contraction ? all_.pointwise : column.contraction->rows.staged ? all_.leading : all_.trailing) += time;
@@ -52,6 +54,7 @@ class Counter {
     wait();
     for (const auto& column : step_.outside) {
       for (const auto& work : column.work) compute_outside(column, work);
+      promote_outside(column);
       if (column.contraction) read_outside(column);
     }
     move_inside();
@@ -115,6 +118,33 @@ class Counter {
     all_.outside += seconds;
     outside_on(resource_of(work.unit)) += seconds;
     if (work.unit == Unit::tensor) all_.operations_outside += operations;
+  }
+
+  // A sum of a matrix unit that keeps few bits is added to one on the lanes: an addition of each number. Of pieces in
+  // other sizes at least one for so many products.
+  double promotions(const StepColumn& column) const {
+    const auto every = column.contraction ? column.contraction->promoted : 0;
+    if (every == 0 || model_ == Model::ideal) return 0;
+    const double times = column.folded / column.kept / static_cast<double>(every);
+    return 2 * column.kept * (detail_ == Detail::least ? times : std::ceil(times));
+  }
+  double promoting_seconds(double operations) const {
+    const auto* unit = hardware_.find(Unit::fma);
+    const auto rate = unit ? unit->rates.find(Datatype::f32) : std::map<Datatype, Rate>::const_iterator();
+    if (operations == 0 || !unit || rate == unit->rates.end()) return 0;
+    return seconds_at(operations, rate->second, cores_, model_) / clock_;
+  }
+  void promote(const StepColumn& column) {
+    const double operations = promotions(column), seconds = promoting_seconds(operations);
+    if (seconds == 0) return;
+    const auto& clock = hardware_.find(Unit::fma)->clock_hz;
+    all_.pointwise += seconds;
+    add(column.name, Resource::fma, operations, clock ? seconds * clock_ * clock->value : 0, seconds);
+  }
+  void promote_outside(const StepColumn& column) {
+    const double seconds = column.around.times * promoting_seconds(promotions(column));
+    all_.outside += seconds;
+    outside_on(Resource::fma) += seconds;
   }
 
   // Of the pieces that are run at all, a mask lets most through as a whole; what it asks of those that it cuts is

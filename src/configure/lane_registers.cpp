@@ -126,11 +126,13 @@ std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& tea
   return rows * registers_of_rows * pieces_of(step_.lengths[made.depth.index], made.instruction->k);
 }
 
-// What was computed stands whole as an operand; single warps load the others a step of an instruction at a time, one
-// side's at once and the other's one after another. What is widened is there as it was loaded, and twice as wide.
+// Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
+// instruction at a time, one side's at once and the other's one after another. What is widened is there as it was
+// loaded, and twice as wide.
 std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team) const {
   const auto& made = *column.contraction;
-  const auto all = made.rows.staged ? 0 : whole_rows(column, team);
+  const auto all =
+      (made.rows.staged ? 0 : whole_rows(column, team)) + (made.promoted > 0 ? values(column.compute->to, team) : 0);
   if (step_.issues_together()) return all;
   auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths[made.across->index] : 1;
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);

@@ -88,7 +88,7 @@ class Fitting {
     made.overlap = overlap;
     made.team_register_bytes = bytes_[overlap == Overlap::within_team];
     made.stages = stages;
-    const auto tiles = stages * streamed_.all + kept_.all;
+    const auto tiles = stages * streamed_.all + kept_.all + barriers(stages);
     made.shared_bytes = model_ == Model::ideal ? tiles + leaving_.all : std::max(tiles, leaving_.all);
     by_bytes(made, stages);
     by_allocation(made, overlap);
@@ -116,7 +116,7 @@ class Fitting {
     made.occupancy.registers_per_thread = within;
   }
   bool has_room_for_results(const Pipelining& made) const {
-    return static_cast<double>(made.stages * streamed_.all + kept_.all + leaving_.all) <=
+    return static_cast<double>(made.stages * streamed_.all + kept_.all + leaving_.all + barriers(made.stages)) <=
            hardware_.levels[step_.core].room();
   }
   // What overlaps, of blocks that fit and that there are; the paper's model counts teams that fit.
@@ -125,6 +125,13 @@ class Fitting {
   }
 
  private:
+  // In shared memory: of each copy of a tile one that is full once it is there, and of all tiles of a stream one that
+  // is empty once they were read.
+  std::int64_t barriers(std::int64_t stages) const {
+    constexpr std::int64_t bytes = 8;
+    if (model_ == Model::ideal || !step_.issues_together()) return 0;
+    return bytes * (stages * (std::ssize(step_.streamed) + 1) + 2 * std::ssize(step_.tiles));
+  }
   std::int64_t blocks_there(const Pipelining& made) const { return std::min(made.occupancy.blocks, most_blocks_); }
   // While one copy is in use the others are on their way, of every block on the core.
   double latency(const Pipelining& made) const {

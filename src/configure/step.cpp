@@ -10,6 +10,7 @@
 #include "cost/reach.hpp"
 #include "loops/extents.hpp"
 #include "loops/pieces.hpp"
+#include "napkin/instructions.hpp"
 
 namespace napkin {
 namespace {
@@ -175,6 +176,9 @@ void orient(StepColumn& column, const BlockStep& step, bool together) {
   made.rows = rows.operand;
   made.columns = columns.operand;
   made.instruction = columns.widened || !together ? made.registers : made.fastest;
+  made.promoted =
+      promoted_every(made.instruction->operands, static_cast<int>(warps_of(*made.instruction)), step.capability);
+  if (!column.compute->carried && column.folded <= column.kept * static_cast<double>(made.promoted)) made.promoted = 0;
   made.exchanged = std::ranges::find(column.compute->column.over, step.row) != column.compute->column.over.end();
   made.across.reset();
   for (const auto wire : step.diagram().at(column.compute->column.output).wires)
@@ -244,6 +248,7 @@ class Reader {
  public:
   Reader(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {
     step_.core = *hardware.core;
+    step_.capability = hardware.cuda_capability();
     if (const auto& sector = hardware.levels[step_.core].sector)
       step_.sector = static_cast<std::int64_t>(sector->value);
     step_.nest = std::make_shared<LoopNest>(lower(down_to(kernel, step_.core), hardware));
@@ -449,12 +454,16 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
   const auto is_no_matrix = [&](const Factor& factor) {
     return std::ranges::count_if(factor.wires, [&](WireId wire) { return lengths[wire.index] > 1; }) > 2;
   };
+  const auto is_computed = [](const Contraction& made) { return !made.columns.staged && made.rows.staged; };
   const auto is_too_wide = [&](const Contraction& made) {
     return warps_of(*made.instruction) > 1 && made.across && lengths[made.across->index] > made.instruction->n_max;
   };
   for (const auto& column : columns) {
     if (std::ranges::any_of(column.factors, is_no_matrix))
       return Excess{"wires of a product", "matrices have two wires: stream or group the others one position at a time"};
+    if (column.contraction && is_computed(*column.contraction))
+      return Excess{"computed columns of a product",
+                    "registers hold rows of a product alone: make the other axis shorter"};
     if (column.contraction && is_too_wide(*column.contraction))
       return Excess{"columns of an instruction", "one instruction makes all columns of a product: take fewer"};
   }

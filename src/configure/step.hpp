@@ -29,6 +29,7 @@ struct Contraction {
   WireId depth;                                 // of what it sums over, the wire that an instruction takes several of
   std::optional<WireId> across;  // the innermost wire that the other operand alone has, of those longer than 1
   bool exchanged = false;        // it folds the rows: teams give each other their operands in the core's memory
+  std::int64_t promoted = 0;     // products after which its sums are added to others, in f32; 0: never
 };
 // One of the two reads of a sum of products.
 struct Factor {
@@ -66,6 +67,7 @@ struct BlockStep {
   std::shared_ptr<LoopNest> nest;  // of the splits down to the core
   std::size_t core = 1;
   std::int64_t sector = 1;            // of what comes into the core's memory
+  int capability = 0;                 // of CUDA: which instructions keep fewer bits of sums
   std::vector<const For*> loops;      // around the step
   std::optional<WireId> given_row{};  // by a group below the core
   std::vector<std::int64_t> lengths;  // of the piece of every wire that a step of a block has, by WireId

@@ -48,7 +48,7 @@ void Distributing::check_machine() {
   const auto& levels = hardware_.levels;
   if (by_teams() && hardware_.cuda_architecture != "sm_90a")
     throw Misfit{"the machine has no matrix instructions of warpgroups that are known here"};
-  if (capability(hardware_) < 80) throw Misfit{"the machine has no matrix instructions that are known here"};
+  if (hardware_.cuda_capability() < 80) throw Misfit{"the machine has no matrix instructions that are known here"};
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
     throw Misfit{"the machine's two innermost levels are not a block and its warps"};
   result_.block_level = levels.size() - 2;

@@ -122,6 +122,7 @@ class Distributing {
   // Operands
 
   void find_operands(Product& product);
+  std::int64_t promoted_steps(const Product& product) const;
   void check_sum(Product& product) const;
   bool is_only_added_to(const Compute* compute) const;
   void find_operand(const Product& product, Operand& side, const Extents& extents);

@@ -18,11 +18,17 @@ void Distributing::find_operands(Product& product) {
   const auto& grid = result_.columns.at(product.compute);
   check_sum(product);
   if (!grid.columns) throw Misfit{fmt::format("`{}` is a matrix with a vector", name(product.compute->to))};
-  product.widened = !by_teams() && !multiplies_directly(*product.instruction, capability(hardware_));
+  product.widened = !by_teams() && !multiplies_directly(*product.instruction, hardware_.cuda_capability());
   product.steps = pieces_of(extents[product.over.index], product.instruction->k);
+  product.promoted = promoted_steps(product);
   find_operand(product, product.rows, extents);
   find_operand(product, product.columns, extents);
   if (by_teams()) check_team_product(product);
+}
+// A sum that ends before it would be promoted is not.
+std::int64_t Distributing::promoted_steps(const Product& product) const {
+  const auto steps = promoted_every(*product.instruction, hardware_.cuda_capability()) / product.instruction->k;
+  return product.compute->carried || product.steps > steps ? steps : 0;
 }
 // Sums of integers are kept as i32, which begins with 0, is only added to, and is long enough.
 void Distributing::check_sum(Product& product) const {

@@ -1,6 +1,4 @@
 // Which columns are products for matrix units.
-#include <cstdlib>
-
 #include "distribute/wires.hpp"
 #include "loops/pieces.hpp"
 #include "loops/work.hpp"
@@ -44,11 +42,6 @@ std::optional<WireId> long_wire(const Index& index, const Extents& extents) {
     found = wire;
   }
   return index.divisor == 1 ? found : std::nullopt;
-}
-
-int capability(const Hardware& hardware) {
-  const auto& name = hardware.cuda_architecture;
-  return name.starts_with("sm_") ? std::atoi(name.c_str() + 3) : 0;
 }
 
 std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {

@@ -93,11 +93,12 @@ std::int64_t Distributing::values(BufferId id) const {
   const auto found = result_.arrays.find(id);
   return found == result_.arrays.end() || result_.in_passing.contains(id) ? 0 : found->second.values();
 }
-// What was computed whole; of tiles one side's fragments of a step at once, the other's one after another, and where
-// they are widened, as they were loaded and twice as wide.
+// Sums that are promoted; what was computed, whole; of tiles one side's fragments of a step at once, the other's one
+// after another, and where they are widened, as they were loaded and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
-  const auto whole = product.rows.computed ? grid.row_tiles * product.steps * product.instruction->a.registers : 0;
+  const auto whole = (product.rows.computed ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
+                     (product.promoted > 0 ? values(product.compute->to) : 0);
   if (by_teams()) return whole;
   return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }

@@ -282,7 +282,7 @@ std::int64_t RowAttempt::registers(BufferId id) const {
 
 std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardware& hardware) {
   const auto& levels = hardware.levels;
-  if (capability(hardware) < 80)
+  if (hardware.cuda_capability() < 80)
     return Refused{"the machine is not known to be a CUDA device of compute capability 8.0 or more", {}};
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
     return Refused{"the machine's two innermost levels are not a block and its warps", {}};

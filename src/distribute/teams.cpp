@@ -125,7 +125,8 @@ void Distributing::find_rings(const Block& block, const For* loop) {
 const Compute* Distributing::lasting(const Block& block) const {
   const auto* last = block.steps.empty() ? nullptr : std::get_if<Compute>(&block.steps.back().node);
   const auto* product = last ? result_.product(last) : nullptr;
-  if (!product || product->rows.computed || last->carried != last->to || last->column.repair) return nullptr;
+  if (!product || product->rows.computed || product->promoted > 0 || last->carried != last->to || last->column.repair)
+    return nullptr;
   const auto touches = [&](const Nest& step) {
     const auto* compute = std::get_if<Compute>(&step.node);
     return compute && compute != last && (compute->to == last->to || reads(*compute, last->to));

@@ -21,9 +21,6 @@ bool has(const std::vector<T>& all, const T& one) {
 // The one long wire that an index steps along, place by place; the others it adds stand still.
 std::optional<WireId> long_wire(const Index&, const Extents&);
 
-// 80 for "sm_80", 90 for "sm_90a"; 0 where the machine has none.
-int capability(const Hardware&);
-
 // The column as a product that an instruction takes: a sum over one long wire of two arrays, each of which carries one
 // other long wire that the result has. Its operands stand in the order of the text. By instructions of a warp, or of a
 // team of so many.

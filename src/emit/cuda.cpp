@@ -35,26 +35,12 @@ void add(CudaPlan& printed, ThreadedKernel kernel) {
   printed.threaded.push_back(std::move(kernel));
 }
 
-// Instructions for f8 of compute capability 8.9, and of teams on 9.0, sum with fewer bits than f32 has, and no kernel
-// carries its sums over into f32 on the way.
-void note_fewer_bits(CudaPlan& printed, const WarpNest& warps, const std::string& name) {
-  for (const auto& product : warps.products) {
-    const auto type = product.instruction->operands;
-    if (type != Datatype::f8e4m3 && type != Datatype::f8e5m2) continue;
-    printed.notes.push_back(
-        fmt::format("{} sums products of {} in the matrix units, which keep about 14 bits of a sum, where f32 has 24",
-                    name, row(type).name));
-    return;
-  }
-}
-
 // On matrix units, or why that cannot be.
 std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
                                    const std::string& name) {
   const auto distributed = distribute(kernel, hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& warps = std::get<WarpNest>(distributed);
-  if (hardware.cuda_architecture == "sm_89") note_fewer_bits(printed, warps, name);
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
     printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
   add(printed, warp_launch(warps, hardware));
@@ -85,7 +71,6 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   const auto& warps = std::get<WarpNest>(distributed);
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
     printed.notes.push_back(fmt::format("{} has its pieces fitted to teams of warps: {}", name, fitted));
-  note_fewer_bits(printed, warps, name);
   if (!warps.not_as_planned.empty())
     printed.notes.push_back(fmt::format("{} does not overlap its step as planned: {}", name, warps.not_as_planned));
   auto& teams = printed.teams.back().emplace();

@@ -180,12 +180,17 @@ void FragmentPrinter::loop(const std::string& counter, std::int64_t count, bool 
 
 int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
   if (!grid.rows || !grid.columns) return open_rows(grid, here) + open_columns(grid, here);
-  here.row = lanes.row, here.column = lanes.column, here.value = lanes.value;
   here.half = lanes.value + " / 2", here.pair = lanes.value + " % 2";
+  const int opened = open_values(grid, here);
+  place(grid, here, true, true);
+  return opened;
+}
+// Of a grid of both rows and columns, wherever they are.
+int FragmentPrinter::open_values(const Grid& grid, Here& here) {
+  here.row = lanes.row, here.column = lanes.column, here.value = lanes.value;
   loop(here.row, grid.row_tiles);
   loop(here.column, grid.column_tiles);
   loop(here.value, 4);
-  place(grid, here, true, true);
   return 3;
 }
 int FragmentPrinter::open_rows(const Grid& grid, Here& here) {

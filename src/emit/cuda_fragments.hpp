@@ -29,8 +29,9 @@ class FragmentPrinter {
   void keep(const Product&);
   // Tells the compiler that the sums of a team's product may change: around products that stay on their way.
   void hold(const Product&);
-  // A team's product in parts: what its sums begin with and the operands in registers, which `operands` may declare
-  // ahead; then all else, or the instructions, which go on their way, and its sums once they have been waited for.
+  // A team's product in parts: what its sums begin with, and the operands in registers and the sums that are promoted,
+  // both of which `operands` may declare ahead; then all else, or the instructions, which go on their way, and its sums
+  // once they have been waited for.
   void prepare(const Product&);
   void run(const Product&);
   void issue(const Product&);
@@ -63,6 +64,7 @@ class FragmentPrinter {
   };
 
   int open_cells(const Grid&, Here&);
+  int open_values(const Grid&, Here&);
   int open_rows(const Grid&, Here&);
   int open_columns(const Grid&, Here&);
   void place(const Grid&, Here&, bool rows, bool columns);
@@ -96,6 +98,12 @@ class FragmentPrinter {
   std::string handed(BufferId, const Here&) const;
   void exchange(const Compute&, const std::string& partial, bool rows, bool columns);
   void product(const Product&);
+  std::string sums(const Product&) const;
+  void declare_sums(const Product&);
+  void begin_sums(const Product&);
+  void promote(const Product&);
+  void promote_between(const Product&);
+  void promote_after(const Product&);
   void limit(const Product&);
   void begin(const Compute&);
   void round(const Compute&);
@@ -127,6 +135,7 @@ class FragmentPrinter {
   std::map<ExprId, bool> known_;       // in pieces that count, entries of masks that were asked for them alone
   std::map<BufferId, std::string> kept_;
   std::map<const Compute*, std::string> operands_;  // of teams' products
+  std::map<const Compute*, std::string> sums_;      // of products that are promoted
   std::set<const Compute*> declared_ahead_;
 };
 

@@ -86,7 +86,7 @@ __device__ __forceinline__ void napkin_write_pair(T* at, T first, T second, bool
 }
 
 // A tile from an array into shared memory, by all threads of a block: 16 bytes at a time where rows are aligned so, 4
-// where they are aligned to that, else number by number. Past the rows and columns that are left stands 0. Where rows
+// where they are aligned to that, else number by number, of which each thread has four on their way. Past the rows and columns that are left stands 0. Where rows
 // share out the threads, one has the same chunk of several rows.
 template <int rows, int columns, int bits, int threads, class T>
 __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long long row_step, long long column_step,
@@ -103,12 +103,21 @@ __device__ __forceinline__ void napkin_load_tile(T* tile, const T* from, long lo
                       left > 0 ? from + row * row_step + column : from, left * int(sizeof(T)));
       }
     } else {
+      constexpr int together = 4;
 #pragma unroll 1
-      for (int i = threadIdx.x; i < rows * columns; i += threads) {
-        const int row = i / columns, column = i % columns;
-        const bool counts = row < rows_left && column < columns_left;
-        napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column),
-                            counts ? napkin_global_read(from + row * row_step + column * column_step) : T());
+      for (int i = threadIdx.x; i < rows * columns; i += threads * together) {
+        T held[together];
+#pragma unroll
+        for (int n = 0; n < together; ++n) {
+          const int row = (i + n * threads) / columns, column = (i + n * threads) % columns;
+          const bool counts = row < min(rows, rows_left) && column < columns_left;
+          held[n] = counts ? napkin_global_read(from + row * row_step + column * column_step) : T();
+        }
+#pragma unroll
+        for (int n = 0; n < together; ++n) {
+          const int row = (i + n * threads) / columns, column = (i + n * threads) % columns;
+          if (row < rows) napkin_shared_write(tile + napkin_place<columns, sizeof(T), bits>(row, column), held[n]);
+        }
       }
     }
   } else if (threads % chunks == 0) {

@@ -18,6 +18,7 @@ void FragmentPrinter::product(const Product& product) {
   const auto pairs = grid.column_tiles / 2;
   const bool rows_first = product.rows.computed || product.rows.kept || grid.row_tiles <= pairs;
   const auto rows = page_.pool.fresh("a"), columns = page_.pool.fresh("b");
+  if (product.promoted > 0) declare_sums(product);
   loop(lanes.step, product.steps, !product.widened);
   const auto load_rows = [&](const std::string& to) {
     if (product.rows.computed) return pack(product, to);
@@ -26,9 +27,8 @@ void FragmentPrinter::product(const Product& product) {
   const auto load_columns = [&](const std::string& to) { load(product.columns, product, false, to, lanes.column); };
   const auto multiply = [&](const std::string& a, const std::string& b) {
     for (int second = 0; second < 2; ++second)
-      out_.line(fmt::format("{}({}[{}][{} * 2{}], {}, {}{});", product_name(*product.instruction),
-                            page_.buffer(product.compute->to), lanes.row, lanes.column, second ? " + 1" : "", a, b,
-                            second ? " + 2" : ""));
+      out_.line(fmt::format("{}({}[{}][{} * 2{}], {}, {}{});", product_name(*product.instruction), sums(product),
+                            lanes.row, lanes.column, second ? " + 1" : "", a, b, second ? " + 2" : ""));
   };
   if (rows_first) {
     auto a = fmt::format("{}[{}]", rows, lanes.row);
@@ -58,8 +58,43 @@ void FragmentPrinter::product(const Product& product) {
     multiply(rows, fmt::format("{}[{}]", columns, lanes.column));
     close(2);
   }
+  if (product.promoted > 0) promote_after(product);
   out_.close();
   round(*product.compute);
+}
+
+// What instructions add to: the sums themselves, or such as keep fewer bits and are promoted.
+std::string FragmentPrinter::sums(const Product& product) const {
+  return product.promoted > 0 ? sums_.at(product.compute) : page_.buffer(product.compute->to);
+}
+void FragmentPrinter::declare_sums(const Product& product) {
+  const auto& grid = warps_.arrays.at(product.compute->to);
+  const auto& name = sums_[product.compute] = page_.pool.fresh(page_.buffer(product.compute->to) + "_part");
+  out_.line(fmt::format("float {}[{}][{}][4] = {{}};  // of {} products at most, before they are added to sums in f32",
+                        name, grid.row_tiles, grid.column_tiles, product.promoted * product.instruction->k));
+}
+void FragmentPrinter::begin_sums(const Product& product) {
+  Here here;
+  const int opened = open_values(warps_.arrays.at(product.compute->to), here);
+  out_.line(fmt::format("{}[{}][{}][{}] = 0.0f;", sums(product), here.row, here.column, here.value));
+  close(opened);
+}
+void FragmentPrinter::promote(const Product& product) {
+  if (product.promoted == 0) return;
+  Here here;
+  const int opened = open_values(warps_.arrays.at(product.compute->to), here);
+  out_.line(fmt::format("{} += {}[{}][{}][{}];", slot(product.compute->to, here), sums(product), here.row, here.column,
+                        here.value));
+  close(opened);
+}
+// Of single warps, at the end of a step of the instruction.
+void FragmentPrinter::promote_after(const Product& product) {
+  out_.open(product.steps <= product.promoted ? fmt::format("if ({} + 1 == {})", lanes.step, product.steps)
+                                              : fmt::format("if ({0} % {1} == {1} - 1 || {0} + 1 == {2})", lanes.step,
+                                                            product.promoted, product.steps));
+  promote(product);
+  if (product.steps > product.promoted) begin_sums(product);
+  out_.close();
 }
 
 // Where a sum holds only so many products.

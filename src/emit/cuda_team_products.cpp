@@ -26,6 +26,8 @@ void FragmentPrinter::run(const Product& product) {
 void FragmentPrinter::prepare(const Product& product) {
   begin(*product.compute);
   if (product.rows.computed) pack_rows(product);
+  if (product.promoted == 0) return;
+  declared_ahead_.contains(product.compute) ? begin_sums(product) : declare_sums(product);
 }
 void FragmentPrinter::issue(const Product& product) {
   const auto& grid = warps_.columns.at(product.compute);
@@ -37,19 +39,33 @@ void FragmentPrinter::issue(const Product& product) {
   loop(lanes.step, product.steps);
   loop(lanes.row, grid.row_tiles);
   out_.line(fmt::format("{}<{}{}>({}[{}][0], {}, {});", function_name(*product.instruction, columns, packed),
-                        packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns),
-                        page_.buffer(product.compute->to), lanes.row, rows,
-                        team_operand(product.columns, product, false)));
-  close(2);
+                        packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns), sums(product),
+                        lanes.row, rows, team_operand(product.columns, product, false)));
+  close(1);
+  if (product.promoted > 0 && product.steps > product.promoted) promote_between(product);
+  close(1);
 }
 void FragmentPrinter::arrived(const Product& product) {
   hold(product);
+  promote(product);
   round(*product.compute);
 }
 
 void FragmentPrinter::hold(const Product& product) {
-  out_.line(fmt::format("napkin_team_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(),
-                        page_.buffer(product.compute->to)));
+  out_.line(
+      fmt::format("napkin_team_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(), sums(product)));
+}
+
+// Within a product of so many steps that its sums are promoted on the way.
+void FragmentPrinter::promote_between(const Product& product) {
+  out_.open(fmt::format("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", lanes.step, product.promoted, product.steps));
+  out_.line("napkin_team_commit();");
+  out_.line("napkin_team_wait<0>();");
+  hold(product);
+  promote(product);
+  begin_sums(product);
+  out_.line("napkin_team_fence();");
+  out_.close();
 }
 
 // What the team computed, as operands of all steps at once: they stay untouched until the products are done.
@@ -66,9 +82,9 @@ void FragmentPrinter::declare_operands(const Product& product) {
 }
 // Around the loop in whose rounds they are prepared.
 void FragmentPrinter::operands(const Product& product) {
-  if (!product.rows.computed) return;
-  declare_operands(product);
-  declared_ahead_.insert(product.compute);
+  if (product.rows.computed) declare_operands(product);
+  if (product.promoted > 0) declare_sums(product);
+  if (product.rows.computed || product.promoted > 0) declared_ahead_.insert(product.compute);
 }
 
 // "napkin_operand<1, 8192, 1024>(K_tile + ...)", the rows or columns of a step, unswizzled: chunks change places by the

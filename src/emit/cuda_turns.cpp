@@ -124,7 +124,8 @@ void TurnPrinter::stream_within() {
                         first, last_));
   out_.open(fmt::format("if ({} < {})", begin, around.end));
   declare_buffers(round());
-  for (const auto* trailing : warps_.step->trailing) columns_.operands(product(trailing));
+  for (const auto* some : {&warps_.step->leading, &warps_.step->trailing})
+    for (const auto* each : *some) columns_.operands(product(each));
   lead(0);
   out_.open("for (;;)");
   round_within(begin, around, skips);

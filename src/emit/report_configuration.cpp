@@ -50,7 +50,7 @@ Table summary(const Configuration& made) {
   }
   const auto launched = made.pipelinings[made.chosen].shared_bytes;
   rows.push_back({"shared, launched", launched < made.shared_block_bytes + made.teams * made.shared_team_bytes
-                                          ? held(static_cast<double>(launched)) + ": results take the place of tiles"
+                                          ? held(static_cast<double>(launched)) + ": results leave from registers"
                                           : held(static_cast<double>(launched))});
   return {{{""}, {"", false, true}}, std::move(rows)};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 
 namespace napkin {
@@ -18,6 +19,10 @@ double Rate::reached() const { return sustained ? sustained->value : peak(); }
 double Level::room() const {
   const std::optional<Sourced<double>>& size = usable ? usable : capacity;
   return size ? size->value : std::numeric_limits<double>::infinity();
+}
+
+int Hardware::cuda_capability() const {
+  return cuda_architecture.starts_with("sm_") ? std::atoi(cuda_architecture.c_str() + 3) : 0;
 }
 
 const ComputeUnit* Hardware::find(Unit unit) const {

@@ -41,9 +41,9 @@ const std::vector<MatrixInstruction>& matrix_rows() {
       {"m16n8k32", Datatype::i8, Datatype::i32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 80},
       {"m16n8k32", Datatype::f8e4m3, Datatype::f32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
-       "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 89},
+       "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 89, 1, instruction_text::promoted_f8},
       {"m16n8k32", Datatype::f8e5m2, Datatype::f32, 16, 8, 32, operand_a(32, 4), operand_b(32, 4), accumulator(),
-       "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 89},
+       "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 89, 1, instruction_text::promoted_f8},
   };
   return rows;
 }
@@ -198,6 +198,14 @@ const MatrixInstruction* find_matrix_instruction(Datatype type, int warps) {
 std::span<const MatrixLoad> matrix_loads() { return load_rows; }
 std::span<const MatrixStore> matrix_stores() { return store_rows; }
 std::span<const AsyncCopy> async_copies() { return copy_rows; }
+
+std::int64_t promoted_every(const MatrixInstruction& row, int machine) {
+  return machine == row.capability ? row.promoted_every : 0;
+}
+std::int64_t promoted_every(Datatype operands, int warps, int machine) {
+  const auto* row = find_matrix_instruction(operands, warps);
+  return row ? promoted_every(*row, machine) : 0;
+}
 
 std::string function_name(const MatrixInstruction& row) {
   return fmt::format("napkin_mma_{}_{}", row.name, napkin::row(row.operands).name);

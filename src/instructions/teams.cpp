@@ -29,8 +29,9 @@ Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 
 // Numbers of 8 bits are contracted along memory only, and both sides stand in shared memory.
 const std::array<MatrixInstruction, 4>& team_table() {
   const auto row = [](std::string_view name, Datatype type, std::int64_t k, const Fragment& a, std::string_view ptx) {
+    const auto promoted = napkin::row(type).bytes == 1 ? instruction_text::promoted_f8 : 0;
     return MatrixInstruction{name, type, Datatype::f32, team_rows, 8, k, a, in_shared_memory(8, k), team_accumulator(),
-                             ptx,  90,   team};
+                             ptx,  90,   team,          promoted};
   };
   static const std::array<MatrixInstruction, 4> rows = {
       row("m64n{}k16", Datatype::f16, 16, operand_a(), "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16"),

@@ -1,10 +1,15 @@
 // Instructions as functions of CUDA C++ with a line of PTX each.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace napkin::instruction_text {
+
+// Products of f8 after which a sum goes over into f32. Matrix units keep about 14 bits of a sum of them on Hopper,
+// where DeepSeek-V3 takes 128 (arXiv 2412.19437, 3.3.2), and 22 on Ada (SageAttention2, arXiv 2411.10958).
+constexpr std::int64_t promoted_f8 = 128;
 
 // "{%0, %1}", operands from `first` on.
 std::string operands(int first, int count);

@@ -1,6 +1,7 @@
 // One resizable step for each shape down to the core, and its seconds by sizes.
 #include "search/launches.hpp"
 
+#include "configure/divisors.hpp"
 #include "configure/labels.hpp"
 
 namespace napkin {
@@ -67,8 +68,9 @@ class Launches::Shape {
   std::unique_ptr<CostModel> model_;
 };
 
-Launches::Launches(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, std::size_t level)
-    : hardware_(hardware), level_(level), streamed_(std::move(derivation)) {}
+Launches::Launches(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, std::size_t level,
+                   std::int64_t rows_of_team)
+    : hardware_(hardware), level_(level), rows_of_team_(rows_of_team), streamed_(std::move(derivation)) {}
 Launches::~Launches() = default;
 
 Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
@@ -102,16 +104,16 @@ Launches::Shape& Launches::shape(const Partition& partition) {
 Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
   if (!shape.is_dealt()) return {Launched::State::cannot_run};
   const auto& dealing = shape.resized(sizes);
-  if (!dealing.may_run()) return {Launched::State::cannot_run};
+  if (!has_whole_teams(dealing.step(), rows_of_team_) || !dealing.may_run()) return {Launched::State::cannot_run};
   shape.model().compared(shape.to_core(sizes), figures_);
   return launched(dealing, shape.model().whole_demand(figures_));
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,
-                     std::size_t level) {
+                     std::size_t level, std::int64_t rows_of_team) {
   const auto kernel = without_idle_labels(down_to(make_kernel(std::move(derivation), partition), level));
   const auto dealing = Dealing::of(kernel, hardware, Model::machine);
-  if (!dealing) return {Launched::State::cannot_run};
+  if (!dealing || !has_whole_teams(dealing->step(), rows_of_team)) return {Launched::State::cannot_run};
   return launched(*dealing, demand_of(kernel, hardware));
 }
 

@@ -261,18 +261,3 @@ TEST_CASE("rows of an even number of halves are copied on their way", "[emulated
   CHECK(says(with("paths_even_rows", {}), "good"));
   CHECK(says(with("paths_even_rows_wait", {{"napkin_copy_wait<", "napkin_copy_wait<9 + ", -1}}), "on its way"));
 }
-
-TEST_CASE("a note says that sums of f8 keep fewer bits", "[emulated][teams]") {
-  const auto notes = [](const std::string& type, const std::string& profile) {
-    const auto text = fmt::format(
-        "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: {0}[m, k]; input B: {0}[n, k]\n"
-        "C: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n",
-        type);
-    const auto planned = plan({"", text, {"group m 128, n 64, stream k 64 at smem; group m 16 at reg"}, {}}, profile);
-    return fmt::format("{}", fmt::join(emitted(planned).notes, "\n"));
-  };
-  CHECK(says(notes("f8e4m3", "h100-sxm5"), "sums products of f8e4m3 in the matrix units, which keep about 14 bits"));
-  CHECK(says(notes("f8e5m2", "rtx4090"), "sums products of f8e5m2 in the matrix units"));
-  CHECK_FALSE(says(notes("f8e4m3", "a100-sxm4-80"), "bits"));
-  CHECK_FALSE(says(notes("f16", "h100-sxm5"), "bits"));
-}

@@ -5,7 +5,7 @@
     tests/planned/as_planned.py --examples attention.nap --machines h100-sxm5
 
 Nothing of napkin's sources is known here. `napkin analyze --format json` says what is planned: of each kernel the labels,
-warps, copies of tiles, the overlap, the blocks of a cluster and the registers of a lane. `napkin emit cuda` says in the
+warps, copies of tiles, the overlap, the blocks of a cluster, shared memory and the registers of a lane. `napkin emit cuda` says in the
 comment above each kernel what it is. Both must be the same, no note may say that anything was changed on the way, and
 `--partition` with the plan's own text must give back the plan's kernels, time and bytes.
 """
@@ -59,10 +59,11 @@ def of_plan(kernel):
         "in turn": made["chosen"] in ("two_teams", "three_teams"),
         "within a team": chosen["within"],
         "cluster": clusters[0] if clusters else 1,
+        "shared bytes": chosen["shared_bytes"],
     }, chosen["occupancy"]["as_allocated"]["registers_per_thread"]
 
 
-def of_kernel(comment):
+def of_kernel(comment, shared):
     """What its comment says of an emitted one. Tiles of one copy are not said to have copies; a label is printed at each
     loop that it makes."""
     copies = {int(count) for count in re.findall(r", (\d+) copies of its tiles", comment)} or {1}
@@ -73,6 +74,7 @@ def of_kernel(comment):
         "in turn": "teams in turn" in comment,
         "within a team": "within a team" in comment,
         "cluster": number(r"[Cc]lusters? of (\d+)", comment, 1),
+        "shared bytes": shared,
     }, number(r"A lane has (\d+) registers", comment, None)
 
 
@@ -80,6 +82,7 @@ def differences(name, plan, code):
     """Of every kernel on matrix units, what was planned and is otherwise; counts kernels that were compared."""
     found, compared = [], 0
     all_heads = heads(code)
+    rooms = {kernel: int(size) for kernel, size in re.findall(r"make_room\((\w+), (\d+)\)", code)}
     for at, kernel in enumerate(plan["kernels"]):
         if not kernel["configuration"]:
             continue
@@ -89,7 +92,7 @@ def differences(name, plan, code):
             found.append("%s is not there" % of)
             continue
         compared += 1
-        (planned, registers), (emitted, lane) = of_plan(kernel), of_kernel(all_heads[of])
+        (planned, registers), (emitted, lane) = of_plan(kernel), of_kernel(all_heads[of], rooms.get(of, 0))
         planned["labels"] = sorted(set(planned["labels"]))
         found += ["%s: %s planned %s, emitted %s" % (of, what, planned[what], emitted[what])
                   for what in planned if planned[what] != emitted[what]]

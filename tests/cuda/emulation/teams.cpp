@@ -105,7 +105,7 @@ void execute(Team& team, const TeamProduct& product) {
       const auto row = lane / 32 * 16 + lane % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + lane % 4 * 2 + i % 2;
       double sum = static_cast<double>(sums.values[lane][i]);
       for (std::size_t k = 0; k < steps; ++k) sum += a[row * steps + k] * b[column * steps + k];
-      sums.values[lane][i] = static_cast<float>(sum);
+      sums.values[lane][i] = product.b.bytes == 1 ? few_bits(sum) : static_cast<float>(sum);
     }
   for (const auto chunk : product.chunks) {
     --reads_on_their_way[whole_place(chunk)];

@@ -151,6 +151,16 @@ void m16n8k16(std::array<void*, 32>& lanes) {
 // m16n8k8 of tf32: a0 at row g, column t; a1 at row g+8; a2, a3 the same, 4 columns on. b0 at row t, b1 at row t+4.
 void m16n8k8_tf32(std::array<void*, 32>& lanes);
 
+// What a matrix unit keeps of a sum of products of f8 after an instruction: 13 bits behind the first, and no more.
+inline float few_bits(double sum) {
+  auto kept = static_cast<float>(sum);
+  unsigned bits = 0;
+  std::memcpy(&bits, &kept, sizeof bits);
+  bits &= ~0x3ffU;
+  std::memcpy(&kept, &bits, sizeof bits);
+  return kept;
+}
+
 // m16n8k32 of bytes: a0..a3 at row g, columns 4t..4t+3; a4..a7 at row g+8; a8..a15 the same, 16 columns on.
 template <class Number, class Sum>
 void m16n8k32(std::array<void*, 32>& lanes) {
@@ -168,7 +178,10 @@ void m16n8k32(std::array<void*, 32>& lanes) {
     for (int i = 0; i < 4; ++i) {
       double sum = static_cast<double>(mine.c[i]);
       for (int k = 0; k < 32; ++k) sum += a[i < 2 ? g : g + 8][k] * b[k][t * 2 + i % 2];
-      mine.c[i] = static_cast<Sum>(sum);
+      if constexpr (std::is_same_v<Sum, float>)
+        mine.c[i] = few_bits(sum);
+      else
+        mine.c[i] = static_cast<Sum>(sum);
     }
   }
   ++counts.matrix_operations;

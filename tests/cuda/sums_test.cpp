@@ -1,0 +1,105 @@
+// Sums of products of f8, of which matrix units keep few bits: on numbers of one sign, where nothing cancels, kernels
+// come as close as sums in f32, and the same kernels without promotion do not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/emulate.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+#include "support/values.hpp"
+
+using namespace napkin;
+using namespace kernel_cases;
+
+namespace {
+
+std::string product(const std::string& type) {
+  return fmt::format(R"(diagram product
+axis m = 512; axis n = 512; axis k = 4096
+input A: {0}[m, k]; input B: {0}[n, k]
+C: f32[m, n] = sum[k](A[m, k] * B[n, k])
+output C
+)",
+                     type);
+}
+
+// A leading product whose sums are promoted within a step, and trailing ones beside what lanes compute.
+constexpr const char* scores = R"(diagram scores
+axis q = 256; axis x = 512; axis d = 256; axis v = 64
+input Q: f8e4m3[q, d]; input K: f8e4m3[x, d]; input W: f8e4m3[q, x]; input V: f8e4m3[v, x]
+S[q, x] = sum[d](Q[q, d] * K[x, d])
+L: f32[q] = logsumexp[x](S[q, x])
+O: f32[q, v] = sum[x](W[q, x] * V[v, x])
+output L; output O
+)";
+
+Values positive_values(const Diagram& diagram) {
+  auto values = random_values(diagram, 11);
+  for (auto& array : values.arrays)
+    for (auto& number : array) number = std::abs(number);
+  return values;
+}
+
+// Of all outputs, the greatest difference from the plain meaning, relative to it.
+double error_of(const std::string& folder, const Diagram& diagram) {
+  auto values = positive_values(diagram);
+  const auto result = emulate::run_alone(folder, diagram, values);
+  INFO(result.ran.output);
+  REQUIRE(result.ran.status == 0);
+  evaluate(diagram, values);
+  double worst = 0;
+  for (std::size_t i = 0; i < diagram.outputs.size(); ++i) {
+    const auto& wanted = values.arrays[diagram.outputs[i].index];
+    REQUIRE(result.outputs[i].size() == wanted.size());
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      worst = std::max(worst, std::abs(result.outputs[i][k] - wanted[k]) / std::max(1e-3, std::abs(wanted[k])));
+  }
+  return worst;
+}
+
+// The kernel's own text with instructions that add to the sums in f32 themselves.
+std::vector<EmittedFile> without_promotion(std::vector<EmittedFile> files) {
+  for (auto& file : files)
+    for (auto at = file.text.find("(C_sum_part["); at != std::string::npos; at = file.text.find("(C_sum_part[", at))
+      file.text.replace(at, 12, "(C_sum[");
+  return files;
+}
+
+struct Way {
+  std::string name, type, labels, profile;
+};
+
+}  // namespace
+
+TEST_CASE("sums of f8 are promoted to f32", "[emulated][teams]") {
+  const std::vector<Way> ways = {
+      {"teams_64", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "h100-sxm5"},
+      {"teams_128", "f8e5m2", "group m 64, n 64, stream k 128 at smem; group m 16 at reg", "h100-sxm5"},
+      {"teams_384", "f8e4m3", "group m 64, n 64, stream k 384 at smem; group m 16 at reg", "h100-sxm5"},
+      {"warps_64", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "rtx4090"},
+      {"warps_256", "f8e5m2", "group m 64, n 64, stream k 256 at smem; group m 16 at reg", "rtx4090"},
+      {"warps_widened", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "a100-sxm4-80"},
+  };
+  for (const auto& way : ways) DYNAMIC_SECTION(way.name) {
+      const auto planned = plan({"", product(way.type), {way.labels}, {}}, way.profile);
+      const auto files = emitted(planned).files;
+      const auto diagram = read_text(product(way.type), sizes_of("m=64 n=64 k=4112"));
+      const auto folder = emulate::build_alone("sums_" + way.name, planned.diagram, files);
+      CHECK(error_of(folder, diagram) < 3e-4);
+      if (way.name == "warps_widened") continue;
+      const auto lost = emulate::build_alone("sums_lost_" + way.name, planned.diagram, without_promotion(files));
+      CHECK(error_of(lost, diagram) > 1e-3);
+    }
+}
+
+TEST_CASE("products of a step of several are promoted each", "[emulated][teams]") {
+  const auto planned = plan({"", scores, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}}, "h100-sxm5");
+  const auto folder = emulate::build_alone("sums_scores", planned.diagram, emitted(planned).files);
+  for (const std::string sizes : {"q=128 x=512 d=256 v=64", "q=150 x=272 d=208 v=48"}) {
+    CAPTURE(sizes);
+    CHECK(error_of(folder, read_text(scores, sizes_of(sizes))) < 3e-4);
+  }
+}
