@@ -91,6 +91,7 @@ struct Pipelining {
   bool within = false;             // columns of a team overlap, of teams in turn too where registers let them
   double latency_s = 0;            // a step is no shorter: so long its tiles are on their way, shared by those at once
   bool runs = false;               // as many teams as it needs fit
+  double unevenness = 1;           // how many times as long as the partitions of a core on average the busiest works
   double step_s = 0;               // of one block, among the blocks beside it
   double utilization = 0;          // of the unit that the kernel's operations run on most, at most 1
   std::optional<double> launch_s;  // the whole launch, overlapped so; none where it does not run

@@ -320,6 +320,10 @@ double StepClocks::beside(bool with_outside) const {
   return waited_for ? busiest + unhidden * std::max(0.0, all - busiest) : busiest;
 }
 
+double StepClocks::of_busiest_partition(double unevenness) const {
+  return unevenness * std::max({at(Resource::tensor).seconds, at(Resource::fma).seconds, at(Resource::sfu).seconds});
+}
+
 StepClocks StepClocks::in_last_round() const {
   auto last = *this;
   last.copy = last_copy;

@@ -38,6 +38,8 @@ struct StepClocks {
 
   double serial() const { return leading + pointwise + trailing; }
   double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
+  // Of a core of which the busiest partition works so many times as long as all do on average.
+  double of_busiest_partition(double unevenness) const;
   StepClocks in_last_round() const;
   StepClocks without_waits() const;
 };

@@ -15,10 +15,9 @@ class Collector {
   Collector(const BlockStep& step, const Hardware& hardware) : step_(step), hardware_(hardware) {}
 
   using Reasons = std::map<WireId, std::vector<std::pair<std::int64_t, std::string>>>;
-  // Rows are as many as the warps of a team have, or where another wire may have them, as one warp has.
-  const Reasons& reasons(std::int64_t warps_of_team, bool whole_teams = true) {
+  const Reasons& reasons(std::int64_t warps_of_team) {
     for (const auto& column : step_.columns)
-      if (column.contraction) add(*column.contraction, whole_teams ? warps_of_team : 1);
+      if (column.contraction) add(*column.contraction, warps_of_team);
     if (const auto& line = hardware_.levels[step_.core].granularity)
       for (const auto& column : step_.columns)
         for (const auto& factor : column.factors)
@@ -57,6 +56,12 @@ class Collector {
   Reasons reasons_;
 };
 
+const InstructionShape& first_instruction(const BlockStep& step) {
+  return *std::ranges::find_if(step.columns, [](const auto& column) {
+            return !!column.contraction;
+          })->contraction->instruction;
+}
+
 }  // namespace
 
 std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware, std::int64_t warps_of_team) {
@@ -73,29 +78,26 @@ std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware
 std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware) {
   std::map<WireId, std::int64_t> all;
   const auto rows = row_wires(step);
-  const bool decided = rows.size() == 1;
+  const auto& shape = first_instruction(step);
+  const auto warps = rows.size() == 1 ? warps_of(shape) : 1;
   Collector collector(step, hardware);
-  const auto warps = static_cast<std::int64_t>(hardware.limits.register_partitions->value);
-  for (const auto& [wire, reasons] : collector.reasons(warps, decided)) {
+  for (const auto& [wire, reasons] : collector.reasons(warps)) {
     auto& size = all.try_emplace(wire, 1).first->second;
     for (const auto& reason : reasons) size = std::lcm(size, reason.first);
   }
   for (const auto wire : rows) {
     auto& size = all.try_emplace(wire, 1).first->second;
-    size = std::lcm(size, rows_of_team(step, hardware) / (decided ? 1 : warps));
+    size = std::lcm(size, shape.m / warps_of(shape) * warps);
   }
   return all;
 }
 
-std::int64_t rows_of_team(const BlockStep& step, const Hardware& hardware) {
-  const auto contraction = std::ranges::find_if(step.columns, [](const auto& column) { return !!column.contraction; });
-  const auto& shape = *contraction->contraction->instruction;
-  return shape.m / warps_of(shape) * static_cast<std::int64_t>(hardware.limits.register_partitions->value);
-}
-
-bool has_whole_teams(const BlockStep& step, std::int64_t rows_of_team) {
-  const auto rows = step.lengths[step.row.index];
-  return rows % rows_of_team == 0 || rows >= step.diagram().size(step.row).value_or(1);
+bool fills_teams(const BlockStep& step, const Hardware& hardware) {
+  const auto& shape = first_instruction(step);
+  const auto rows = step.lengths[step.row.index], warps = warps_of(shape);
+  const auto of_team = shape.m / warps * static_cast<std::int64_t>(hardware.limits.register_partitions->value);
+  return rows % of_team == 0 || (warps == 1 && of_team % rows == 0) ||
+         rows >= step.diagram().size(step.row).value_or(1);
 }
 
 }  // namespace napkin

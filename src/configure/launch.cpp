@@ -101,7 +101,7 @@ class Reckoning {
   double step_at(const StepClocks& clocks) const {
     const auto there = model_ == Model::ideal ? chosen_.occupancy.teams
                                               : overlapping(chosen_.overlap, static_cast<std::int64_t>(here()), team_);
-    return step_seconds(chosen_.overlap, clocks, there);
+    return std::max(step_seconds(chosen_.overlap, clocks, there), clocks.of_busiest_partition(chosen_.unevenness));
   }
   // Another block on the core works on its steps meanwhile, with what these columns leave it of the core.
   double with_outside(const StepClocks& clocks, double step) const {

@@ -93,6 +93,7 @@ class Fitting {
     by_bytes(made, stages);
     by_allocation(made, overlap);
     made.latency_s = latency(made);
+    made.unevenness = unevenness(made);
     return made;
   }
   // Where tiles are copied by a team of their own: as many copies as are worth it while as many blocks have room, with
@@ -125,6 +126,15 @@ class Fitting {
   }
 
  private:
+  // Each partition of a core has matrix units and lanes of its own, for the warps that are there.
+  double unevenness(const Pipelining& made) const {
+    if (model_ == Model::ideal || step_.issues_together()) return 1;
+    const auto partitions = static_cast<std::int64_t>(number_or(hardware_.limits.register_partitions, 1));
+    const auto of_warp = std::max<std::int64_t>(1, team_.held / team_.warps);
+    const auto of_block = (step_.lengths[step_.row.index] + of_warp - 1) / of_warp;
+    const auto warps = of_block * std::max<std::int64_t>(1, blocks_there(made));
+    return static_cast<double>(round_up(warps, partitions)) / static_cast<double>(warps);
+  }
   // In shared memory: of each copy of a tile one that is full once it is there, and of all tiles of a stream one that
   // is empty once they were read.
   std::int64_t barriers(std::int64_t stages) const {
@@ -250,7 +260,8 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
       auto made = fitting.run(overlap, stages);
       const auto there = fitting.overlapping(made);
       made.runs = possible && there >= teams_needed(overlap);
-      made.step_s = std::max(step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s);
+      made.step_s = std::max({step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s,
+                              clocks.of_busiest_partition(made.unevenness)});
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
       const bool waits = made.step_s <= made.latency_s || !made.runs;
       if (!best || (made.runs && (!best->runs || made.step_s < best->step_s * (1 - 1e-9)))) best = std::move(made);

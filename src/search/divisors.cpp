@@ -185,9 +185,7 @@ void time_launches(Space& space) {
   for (const auto& wires : space.summed)
     space.most_streams = std::max(space.most_streams, wires.size() > 2 ? wires.size() : 1);
   space.core_level = std::max(*space.hardware->core, space.first - 1);
-  const bool decided = row_wires(dealing->step()).size() == 1;
-  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level,
-                                              decided ? 1 : rows_of_team(dealing->step(), *space.hardware));
+  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
   for (const auto& [wire, size] : core_divisors(dealing->step(), *space.hardware)) divide_at_core(space, wire, size);
   if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
 }

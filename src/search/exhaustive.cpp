@@ -47,8 +47,7 @@ class Exhaustive {
     const auto kept = without_idle_labels(space_.derivation->scratch, partition, space_.first);
     Launched launched;
     if (scoring_.times_launches())
-      launched = time_launch(space_.derivation, partition, *space_.hardware, space_.launches->level(),
-                             space_.launches->rows_of_team());
+      launched = time_launch(space_.derivation, partition, *space_.hardware, space_.launches->level());
     if (!scoring_.runs(launched)) return;
     ranking_.leaders.offer({scoring_.score(model, figures_, kept.splits.size(), launched), kept});
   }

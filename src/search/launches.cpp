@@ -68,9 +68,8 @@ class Launches::Shape {
   std::unique_ptr<CostModel> model_;
 };
 
-Launches::Launches(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, std::size_t level,
-                   std::int64_t rows_of_team)
-    : hardware_(hardware), level_(level), rows_of_team_(rows_of_team), streamed_(std::move(derivation)) {}
+Launches::Launches(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, std::size_t level)
+    : hardware_(hardware), level_(level), streamed_(std::move(derivation)) {}
 Launches::~Launches() = default;
 
 Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
@@ -104,16 +103,16 @@ Launches::Shape& Launches::shape(const Partition& partition) {
 Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
   if (!shape.is_dealt()) return {Launched::State::cannot_run};
   const auto& dealing = shape.resized(sizes);
-  if (!has_whole_teams(dealing.step(), rows_of_team_) || !dealing.may_run()) return {Launched::State::cannot_run};
+  if (!fills_teams(dealing.step(), hardware_) || !dealing.may_run()) return {Launched::State::cannot_run};
   shape.model().compared(shape.to_core(sizes), figures_);
   return launched(dealing, shape.model().whole_demand(figures_));
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,
-                     std::size_t level, std::int64_t rows_of_team) {
+                     std::size_t level) {
   const auto kernel = without_idle_labels(down_to(make_kernel(std::move(derivation), partition), level));
   const auto dealing = Dealing::of(kernel, hardware, Model::machine);
-  if (!dealing || !has_whole_teams(dealing->step(), rows_of_team)) return {Launched::State::cannot_run};
+  if (!dealing || !fills_teams(dealing->step(), hardware)) return {Launched::State::cannot_run};
   return launched(*dealing, demand_of(kernel, hardware));
 }
 

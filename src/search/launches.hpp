@@ -23,11 +23,10 @@ class Launches {
  public:
   // One choice of wires and kinds down to the level: a kernel whose pieces may be resized.
   class Shape;
-  // `level` is the core's, or the deepest that is written by hand. The rows of blocks fill teams of so many.
-  Launches(std::shared_ptr<const Derivation>, const Hardware&, std::size_t level, std::int64_t rows_of_team);
+  // `level` is the core's, or the deepest that is written by hand.
+  Launches(std::shared_ptr<const Derivation>, const Hardware&, std::size_t level);
   ~Launches();
   std::size_t level() const { return level_; }
-  std::int64_t rows_of_team() const { return rows_of_team_; }
   // Of a partition whose splits stand in the order of their levels down to this one; those deeper do not matter.
   Shape& shape(const Partition&);
   // Whether any sizes let cores run it.
@@ -42,7 +41,6 @@ class Launches {
 
   const Hardware& hardware_;
   std::size_t level_;
-  std::int64_t rows_of_team_;
   Streamed streamed_;
   std::map<Partition, std::unique_ptr<Shape>> shapes_;  // by their splits, sizes 1
   Figures figures_, held_;
@@ -50,7 +48,6 @@ class Launches {
 };
 
 // The slow twin: of this partition alone, nothing resized and nothing remembered.
-Launched time_launch(std::shared_ptr<const Derivation>, const Partition&, const Hardware&, std::size_t level,
-                     std::int64_t rows_of_team = 1);
+Launched time_launch(std::shared_ptr<const Derivation>, const Partition&, const Hardware&, std::size_t level);
 
 }  // namespace napkin
