@@ -18,19 +18,11 @@ import subprocess
 import sys
 
 TOLERANCE = 0.005  # that times of plans and of the same partitions by hand may be apart
-MOST_FINER = 0.35  # share by which finer pieces may be faster
+MOST_FINER = 0.05  # share by which finer pieces may be faster
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# Plans that are beaten by partitions outside the stated space, whose pieces are no whole rows of a team or lines of memory.
+# Plans that are beaten by partitions outside the stated space: rows that fill no team, streams finer than a line of memory.
 FINER = {
-    ("attention.nap", "a100-sxm4-80"), ("attention.nap", "rtx4090"), ("attention.nap", "rtx3090"), ("causal.nap", "a100-sxm4-80"),
-    ("causal.nap", "rtx4090"), ("causal.nap", "rtx3090"), ("rbf_attention.nap", "rtx4090"), ("rmsnorm_projection.nap", "h100-sxm5"),
-    ("rmsnorm_projection.nap", "h200-sxm"), ("rmsnorm_projection.nap", "rtx3090"), ("sliding_window.nap", "rtx4090"), ("sliding_window.nap", "a100-sxm4-80"),
-    ("sliding_window.nap", "rtx3090"), ("spherical.nap", "a100-sxm4-80"), ("spherical.nap", "rtx4090"), ("variance.nap", "h200-sxm"),
-    ("block_sparse.nap", "rtx4090"), ("block_sparse.nap", "a100-sxm4-80"), ("block_sparse.nap", "rtx3090"),
-    ("matmul.nap", "h100-sxm5"), ("matmul.nap", "h200-sxm"), ("matmul.nap", "a100-sxm4-80"),
-    ("matmul_bias_relu.nap", "h100-sxm5"), ("matmul_bias_relu.nap", "h200-sxm"), ("matmul_bias_relu.nap", "a100-sxm4-80"),
-    ("convolution.nap", "h100-sxm5"), ("convolution.nap", "h200-sxm"), ("convolution.nap", "a100-sxm4-80"),
-    ("convolution.nap", "rtx4090"), ("convolution.nap", "rtx3090"),
+    ("causal.nap", "a100-sxm4-80"), ("convolution.nap", "rtx3090"), ("rmsnorm_projection.nap", "rtx3090"),
 }
 SIZES = [1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512, 768, 1024, 2048, 4096, 8192]
 
