@@ -19,7 +19,7 @@ start_transcripts() {
 
 # Prints a document with every transcript as it comes out now.
 fresh_document() {
-  local block= file= line
+  local block='' file='' line
   while IFS= read -r line; do
     if [[ $block == console && $line != '```' ]]; then
       [[ $line == '$ '* ]] || continue

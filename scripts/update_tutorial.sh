@@ -17,4 +17,4 @@ for picture in $shown; do
   keep "$work/tree/$picture" "docs/pictures/tutorial/$picture"
 done
 unknown=$(comm -13 <(echo "$shown") <(cd docs/pictures/tutorial && ls | sort))
-[[ ! $unknown ]] || fail "docs/tutorial.md does not show" $unknown
+[[ ! $unknown ]] || fail "docs/tutorial.md does not show ${unknown//$'\n'/, }"
