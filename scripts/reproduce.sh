@@ -95,7 +95,7 @@ within=$configuration/pipelinings/overlap=within_team
 row 'shared memory of a block, in KiB' 48 "$(pick %d 1024 hopper:$configuration/shared_block_bytes)"
 row 'and of a warpgroup' 48 "$(pick %d 1024 hopper:$configuration/shared_team_bytes)"
 row 'registers of a warpgroup, in KiB' 74.75 "$(pick %.2f 1024 hopper:$within/team_register_bytes)" \
-  'How the 74.75 KiB split into variables is not published. Counted here: the carried O, the scores S of the next step beside P of this one (the overlap within a warpgroup), steps of 32 along d and of 8 along the columns of O, and three scalars, all as wide as the widest input.'
+  'The paper does not say how the 74.75 KiB split into variables. This count has the carried O, the scores S of the next iteration beside P of this one (intra-warpgroup overlap), steps of 32 along d and of 8 along the columns of O, and three scalars, all as wide as the widest input.'
 row 'registers of a thread, in bytes' 598 "$(pick %d 1 hopper:$within/thread_register_bytes)"
 row 'warpgroups by shared memory' 3.7 "$(pick %.1f 1 hopper:$within/occupancy/by_bytes/teams_by_shared)"
 row 'warpgroups by registers' 3.4 "$(pick %.1f 1 hopper:$within/occupancy/by_bytes/teams_by_registers)"
@@ -116,7 +116,7 @@ analyze ampere examples/attention.nap --target a100-sxm4-40 --model ideal "${reg
 row 'Ampere with the same 598 bytes a thread: warps by bytes' 13.7 "$(pick %.1f 1 ampere:$within/occupancy/by_bytes/warps_by_registers)"
 row 'whole warps' 13 "$(pick %d 1 ampere:$within/occupancy/by_bytes/warps)"
 row 'warps as the chip allocates' 12 "$(pick %d 1 ampere:$within/occupancy/as_allocated/warps_by_these_bytes)" \
-  'Registers are handed out to whole warps in units of 256, each warp from one of four partitions: three warps fit into each. The 13 warps of the paper cannot run.'
+  'The chip allocates registers to whole warps in units of 256, each warp from one of four partitions, and three warps fit into each. The 13 warps of the paper cannot run.'
 row 'warps of a kernel with 255 registers' 8 "$(pick %d 1 ampere:$within/occupancy/as_allocated/ladder/registers=255/warps)"
 row 'warps of one with 157, up to 168' 12 "$(pick %d 1 ampere:$within/occupancy/as_allocated/ladder/registers=168/warps)"
 
@@ -126,7 +126,7 @@ softmax=(--set-target 'compute.sfu.per_clock.f32=9.6385542 OP/clk' --set-target 
   --set-target 'compute.fma.per_clock.f16=1000000 FLOP/clk')
 analyze fp16 examples/attention.nap --target h100-sxm5 --model ideal "${softmax[@]}" --partition 'group q 256, stream x 96 at smem'
 row 'FlashAttention-3, 66 % softmax overhead, FP16 within a warpgroup: share of the peak' 0.75 "$(pick %.2f 1 fp16:$within/utilization)" \
-  'Read as a softmax that takes 1.66 times what its exponentials take, run beside the second contraction within a warpgroup, beside both across warpgroups.'
+  'The computation assumes a softmax that takes 1.66 times as long as its exponentials. It runs beside the second contraction within a warpgroup, and beside both across warpgroups.'
 analyze fp8 scripts/reproduction/attention_fp8.nap --target h100-sxm5 --model ideal "${softmax[@]}" --partition 'group q 256, stream x 224 at smem'
 row 'FP8 across warpgroups' 0.60 "$(pick %.2f 1 fp8:$configuration/pipelinings/overlap=two_teams/utilization)"
 analyze blackwell examples/attention.nap --target b200-sxm --model ideal --partition 'group q 128, stream x 128 at smem'
@@ -138,10 +138,10 @@ section "FlashAttention's example: forward and backward, 64 x 16 heads of 1024 x
 forward=(--target a100-sxm4-40 --objective transfers --set q=1024 --set x=1024 --set d=64)
 analyze forward examples/attention.nap "${forward[@]}"
 analyze backward examples/attention_backward.nap "${forward[@]}" --set h=1
-why='Published are measurements of 1024 heads, 40.3 GB and 4.4 GB, here for one of them; they have a mask and dropout, which the diagrams lack, and tiles that are not the best by transfers.'
+why='The published numbers are measurements of 1024 heads, 40.3 GB and 4.4 GB, divided by 1024 here. They have a mask and dropout, which the diagrams lack, and tiles that are not the best by transfers.'
 row 'standard attention, in MB' 39.4 "$(pick %.1f 1e6 forward:saved/apart_transfer_bytes backward:saved/apart_transfer_bytes)" "$why"
 row 'fused, in MB' 4.3 "$(pick %.1f 1e6 forward:totals/transfer_bytes/gmem backward:totals/transfer_bytes/gmem)" \
-  'See above. Where the measured kernel computes the scores once for all three gradients and adds the gradient of queries up in memory, the plan here computes them in two kernels.'
+  'See above. The measured kernel computes the scores once for all three gradients and adds up the gradient of queries in memory. The plan here computes the scores in two kernels.'
 
 [[ ${#notes[@]} -gt 0 ]] && printf '\n' >>"$work/page.md" && printf '%s\n' "${notes[@]}" >>"$work/page.md"
 if [[ $check ]]; then

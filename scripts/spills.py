@@ -44,12 +44,12 @@ def run(*command, **more):
 
 
 def ways(source, notes, name):
-    """How each kernel of a file runs: by teams (and single warps beside), by single warps, as rows, on plain threads."""
+    """How each kernel of a file runs: by warpgroups (with a version for single warps), by single warps, as rows, or on plain threads."""
     found = re.findall(rf"^{name}_kernel(_\d+)?\(", source, re.M)
     for number in sorted(found, key=lambda text: int(text[1:] or 0)):
         kernel = f"{name}_kernel{number}"
         if re.search(rf"^{kernel}_teams\(", source, re.M):
-            yield "teams" if f"{kernel} runs without matrix" not in notes else "teams, else threads"
+            yield "warpgroups" if f"{kernel} runs without matrix" not in notes else "warpgroups, else threads"
         elif f"{kernel} runs without rows" in notes:
             yield "threads"
         else:

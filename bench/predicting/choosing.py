@@ -111,15 +111,15 @@ def refused(configuration):
 
 
 def page():
-    lines = ["## Choosing", "", "The best partition that the search finds beside the pieces of the real kernels, both by the model, at "
-             "4 x 4096 positions and 2048 / d heads. Why: the lines of the launch that make most of the difference, as shares of the time "
-             "with the kernel's own pieces; and what of a step changes by more than 5 % against what its products take, and how many "
-             "steps and blocks there are. Those for FlashAttention-3 take 20 registers of a thread beside its arrays, as its own kernels get "
-             "by with, and not the 48 that ptxas needs for what napkin prints.", "",
-             "| kernel | its pieces | they run | napkin's | they run | by the model | why |",
+    lines = ["## Choosing", "", "The table compares the best partition that the search finds with the tiles of the real kernels, both by the model, at "
+             "4 x 4096 positions and 2048 / d heads. The last column gives the lines of the launch that make most of the difference, as "
+             "shares of the time with the kernel's own tiles. It also gives the parts of an iteration that change by more than 5 % relative "
+             "to its products, and the numbers of iterations and blocks. The rows of FlashAttention-3 assume 20 registers of a thread beside "
+             "its arrays, which suffice for its own kernels, and not the 48 that ptxas needs for napkin's.", "",
+             "| kernel | its tiles | how they run | napkin's | how they run | by the model | why |",
              "| --- | --- | --- | --- | --- | --- | --- |"]
     lines += [compared(*one) for one in KERNELS]
-    lines += ["", "Pieces that FlashAttention-2's source calls slower than its own, on an A100 at 2048 positions:", "",
-              "| width | pieces | slower, published | slower, predicted | they run | why |",
+    lines += ["", "FlashAttention-2's source calls these tiles slower than its own, on an A100 at 2048 positions:", "",
+              "| width | tiles | slower, published | slower, predicted | how they run | why |",
               "| --- | --- | --- | --- | --- | --- |"]
     return "\n".join(lines + [slower(*one) for one in LEFT]) + "\n"
