@@ -4,6 +4,7 @@
 #include "cost/model.hpp"
 #include "loops/work.hpp"
 #include "napkin/summary.hpp"
+#include "summary/products.hpp"
 
 namespace napkin {
 namespace {
@@ -33,6 +34,11 @@ bool is_on_lanes(const Diagram& diagram, const Column& column, const Hardware& h
   return contracts(diagram, column) && work_of(diagram, column, hardware).front().unit != Unit::tensor;
 }
 
+// A product of matrices with a factor that a stream may move out of the sum.
+bool hides_product(const Diagram& diagram, const Column& column) {
+  return !contracts(diagram, column) && sums_matrices(diagram, column);
+}
+
 double positions(const Diagram& diagram, const std::vector<WireId>& wires) {
   double all = 1;
   for (const auto wire : wires) all *= static_cast<double>(diagram.size(wire).value_or(1));
@@ -47,17 +53,22 @@ Operations operations_of(const Kernel& kernel, const KernelCost& cost, const Har
     if (counts(unit.unit, of_products)) made.executed += unit.operations;
   const double share = cost.masks.empty() ? 1 : unmasked(kernel, hardware, of_products);
   const auto& diagram = kernel.derivation->scratch;
+  bool hides = false;
   for (const auto& column : kernel.derivation->columns) {
     double all = 0;
+    const bool hidden = of_products && hides_product(diagram, column);
     const bool lost = of_products && is_on_lanes(diagram, column, hardware);
+    if (hidden) all = 2 * positions(diagram, diagram.at(column.output).wires) * positions(diagram, column.over);
     for (const auto& work : work_of(diagram, column, hardware))
       if (lost ? work.joined : counts(work.unit, of_products))
         all += work.operations * positions(diagram, diagram.at(column.output).wires) *
                (work.folded ? positions(diagram, column.over) : 1);
     if (lost) made.executed += all * share;
+    hides = hides || hidden;
     if (all > 0) made.by_array.emplace_back(diagram.at(column.output).name, all * share);
     made.useful += all * share;
   }
+  if (hides) made.executed = std::max(made.executed, made.useful);
   made.useful = std::min(made.useful, made.executed);
   return made;
 }

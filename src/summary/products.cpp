@@ -1,4 +1,6 @@
 // Columns that sum products of two arrays -> the unit that each runs on, its instruction, or why it has none.
+#include "summary/products.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -145,6 +147,13 @@ void name_instruction(const Contraction& contraction, const BlockStep& step, Mat
   made.rows = contraction.exchanged ? shape.m : std::min(shape.m, step.lengths[step.row.index]);
 }
 
+// A stream moves factors out of sums, which may leave a product of two arrays.
+void move_to_matrix_units(const Contraction& contraction, MatrixProduct& made) {
+  made.unit = Unit::tensor, made.type = contraction.instruction->operands;
+  made.lost = false;
+  made.why.clear(), made.mend.clear();
+}
+
 using ByName = std::map<std::string, const StepColumn*>;
 ByName by_name(const BlockStep& step) {
   ByName all;
@@ -213,6 +222,12 @@ std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardw
 
 }  // namespace
 
+bool sums_matrices(const Diagram& diagram, const Column& column) {
+  const auto sides = summed(diagram, column);
+  return sides && has_one_alone(diagram, column, sides->first, sides->second) &&
+         has_one_alone(diagram, column, sides->second, sides->first);
+}
+
 std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& hardware, Model model) {
   const auto kernel = without_idle_labels(asked);
   const auto dealing = hardware.core && hardware.find(Unit::tensor) ? Dealing::of(kernel, hardware, model) : nullptr;
@@ -221,8 +236,10 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
   auto all = products_of(*asked.derivation, hardware);
   for (auto& made : all) {
     const auto found = steps.find(made.column);
-    if (made.unit == Unit::tensor && found != steps.end())
-      name_instruction(*found->second->contraction, dealing->as(deal).step(), made);
+    if (found == steps.end()) continue;
+    const auto& contraction = *found->second->contraction;
+    if (made.unit != Unit::tensor) move_to_matrix_units(contraction, made);
+    name_instruction(contraction, dealing->as(deal).step(), made);
   }
   return all;
 }
