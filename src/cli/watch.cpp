@@ -72,13 +72,14 @@ int watch(Session& session, const Command& command) {
   const int first = run_once(session, command);
   if (first == exit_command_line || first == exit_bug) return first;
   std::string all;
-  for (const auto& [file, stamp] : seen) all += (all.empty() ? "" : ", ") + on_one_line(file);
+  for (const auto& [file, was] : seen) all += (all.empty() ? "" : ", ") + on_one_line(file);
   tell(session, "note: watching " + all + "; Ctrl-C ends");
-  for (;;) {
+  while (session.out) {  // the reader of a pipe may go away
     await_change(session, seen);
     seen = stamps(session.options);
     run_once(session, command);
   }
+  return exit_done;
 }
 
 }  // namespace napkin::cli

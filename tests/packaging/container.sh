@@ -29,9 +29,8 @@ grep -q "$(dirname "$pattern")/" "$source/$script" || fail "$script does not mak
 found=$(find "$packages" -maxdepth 1 -name "$(basename "$pattern")")
 [ -n "$found" ] || fail "no package is called $pattern"
 
-sh "$source/tests/packaging/last_stage.sh" "$file" >last_stage.txt
-sh -n last_stage.txt || fail "its last stage is no shell"
-grep -qF -- " /tmp/$(basename "$pattern") " last_stage.txt || fail "it installs something else"
-rm last_stage.txt
+commands=$(sh "$source/tests/packaging/last_stage.sh" "$file")
+printf '%s\n' "$commands" | sh -n || fail "its last stage is no shell"
+printf '%s\n' "$commands" | grep -qF -- " /tmp/$(basename "$pattern") " || fail "it installs something else"
 grep -q '^ENTRYPOINT \["napkin"\]$' "$file" || fail "it does not run napkin"
 echo "the container file fits the tree"

@@ -88,6 +88,17 @@ echo '# a remark' >>softmax.nap
 await "the text again" lines out.txt Mended 2
 stop 'err.txt machine.yaml out.txt page.html softmax.nap softmax.svg'
 
+# A reader that goes away ends it with the next change.
+(
+  status=0
+  "$program" draw softmax.nap --watch 2>err.txt || status=$?
+  echo $status >status.txt
+) | head -n 1 >out.txt &
+await "the first line" test -s out.txt
+await "what is watched" has err.txt '^note: watching'
+await "the end" sh -c 'echo "# a remark" >>softmax.nap; sleep 0.5; test -s status.txt'
+[ "$(cat status.txt)" -eq 0 ] || fail "exit code $(cat status.txt), not 0"
+
 # What no edit of the files mends ends at once.
 status=0
 "$program" draw softmax.nap --watch --set z=1 >out.txt 2>err.txt || status=$?
