@@ -1,7 +1,7 @@
 # Finds what napkin is built from, and says in one message what is missing and how to get it.
 set(napkin_packages fmt yaml-cpp nlohmann_json CLI11)
 set(napkin_debian_packages libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libcli11-dev)
-if(PROJECT_IS_TOP_LEVEL)
+if(NAPKIN_TESTS)
   list(APPEND napkin_packages Catch2)
   list(APPEND napkin_debian_packages catch2)
 endif()

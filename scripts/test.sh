@@ -20,9 +20,10 @@ run_tests() {
 }
 attribute() { sed -n "s/.*[[:space:]]$1=\"\([0-9]*\)\".*/\1/p" "$report" | head -n 1; }
 
-need_packages "${build_packages[@]}" clang-format python3 python3-numpy librsvg2-bin
-# Only for the tests of pages in a browser and of operators of PyTorch, which are skipped without them.
+need_packages "${build_packages[@]}" clang-format python3 python3-numpy librsvg2-bin dpkg-dev file
+# Only for the tests of pages in a browser, of packages and of operators of PyTorch, which are skipped without them.
 want_packages chromium nodejs npm
+want_packages mandoc mmdebstrap # for the manual and the package, in a clean system
 want_packages python3-torch libtorch-dev python3-setuptools
 if [[ $ci ]]; then
   need_packages clang libclang-rt-dev

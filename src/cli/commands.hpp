@@ -19,5 +19,9 @@ int run_lsp(Session&);
 int run_targets(Session&);
 int run_explain(Session&);
 int run_completion(Session&);
+int run_man(Session&);
+
+// Runs a command again and again, whenever a file that it read has changed. An interrupt ends it.
+int watch(Session&, const Command&);
 
 }  // namespace napkin::cli

@@ -34,6 +34,7 @@ Values values_of(const std::string& type, std::string_view choices) {
   values.words = type == "bash|zsh|fish" ? "bash zsh fish" : std::string(choices);
   if (type.find("NAME|PATH") != std::string::npos || type == "[NAME]") values.lister = "napkin targets --quiet";
   if (type == "[CODE]") values.lister = "napkin explain --quiet";
+  if (type == "[PAGE]") values.lister = "napkin man --quiet";
   for (const char* file : {"FILE", "DIR", "PATH"}) values.files |= type.find(file) != std::string::npos;
   values.files &= type.find('=') == std::string::npos;
   return values;

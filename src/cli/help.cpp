@@ -17,19 +17,11 @@ std::string program_examples() {
          "napkin explain E0204";
 }
 
-std::string usage(const CLI::App& app) {
-  if (!app.get_subcommands({}).empty()) return full_name(app) + " COMMAND ...";
-  const auto* argument = app.get_option_no_throw("arguments");
-  const auto type = argument ? argument->get_type_name() : "";
-  return full_name(app) + (type.empty() ? "" : " " + type) + " [options]";
-}
-
-// "-o, --output FILE"
 std::string names(const CLI::Option& option) {
   std::string text;
   for (const auto& name : option.get_snames()) text += "-" + name + ", ";
   for (const auto& name : option.get_lnames()) text += "--" + name;
-  return option.get_items_expected_max() > 0 ? text + " " + option.get_type_name() : text;
+  return text;
 }
 
 std::string summary(const CLI::Option& option) {
@@ -53,14 +45,33 @@ std::string full_name(const CLI::App& app) {
   return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : app.get_name();
 }
 
+std::string usage(const CLI::App& app) {
+  if (!app.get_subcommands({}).empty()) return full_name(app) + " COMMAND ...";
+  const auto* argument = app.get_option_no_throw("arguments");
+  const auto type = argument ? argument->get_type_name() : "";
+  return full_name(app) + (type.empty() ? "" : " " + type) + " [options]";
+}
+
+std::string examples(const CLI::App& app) { return app.get_parent() ? app.get_footer() : program_examples(); }
+
+std::vector<OptionHelp> option_helps(const CLI::App& app) {
+  std::vector<OptionHelp> helps;
+  for (const auto* option : app.get_options()) {
+    if (option->get_positional()) continue;
+    helps.push_back(
+        {names(*option), option->get_items_expected_max() > 0 ? option->get_type_name() : "", summary(*option)});
+  }
+  if (!helps.empty()) std::rotate(helps.begin(), helps.begin() + 1, helps.end());  // --help is CLI11's first
+  return helps;
+}
+
 std::string help(const CLI::App& app) {
   const bool program = !app.get_parent();
   Document document;
   document.blocks.push_back(report::Heading{1, full_name(app) + ": " + app.get_description(), ""});
-  const auto examples = program ? program_examples() : app.get_footer();
-  if (!examples.empty()) {
+  if (const auto text = examples(app); !text.empty()) {
     document.blocks.push_back(report::Heading{2, "Examples", ""});
-    document.blocks.push_back(report::Verbatim{examples});
+    document.blocks.push_back(report::Verbatim{text});
   }
   add_section(document, "Usage", {{usage(app)}});
 
@@ -69,10 +80,8 @@ std::string help(const CLI::App& app) {
   add_section(document, "Commands", std::move(rows));
 
   rows.clear();
-  for (const auto* option : app.get_options()) {
-    if (!option->get_positional()) rows.push_back({names(*option), summary(*option)});
-  }
-  if (!rows.empty()) std::rotate(rows.begin(), rows.begin() + 1, rows.end());  // --help is CLI11's first
+  for (const auto& option : option_helps(app))
+    rows.push_back({option.names + (option.value.empty() ? "" : " " + option.value), option.summary});
   add_section(document, "Options", std::move(rows));
   if (program) document.blocks.push_back(report::Verbatim{"\n`napkin COMMAND --help` says more of a command."});
   return report::to_text(document, false);

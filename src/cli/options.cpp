@@ -30,6 +30,7 @@ enum Set : unsigned {
   paged = 8192,  // or as a page
   for_gpu = 16384,
   gated = 32768,  // or for continuous integration
+  watching = 65536,
 };
 
 using Field =
@@ -95,16 +96,18 @@ const Row rows[] = {
      &Options::derivation},
     {drawing, "--format", "PICTURE", "what to draw, where the ending of the file does not say",
      "text svg tikz pdf png html", &Options::picture},
+    {watching, "--watch", "", "run again whenever the diagram or the profile is saved, until Ctrl-C", "",
+     &Options::watch},
     {product, "-o,--output", "FILE", "write there instead of to standard output", "", &Options::output},
     {emitting, "-o,--output", "DIR", "the folder to write to", "", &Options::output},
     {everywhere, "--color", "WHEN", "colours and bold text", "auto always never", &Options::color},
-    {everywhere, "-q,--quiet", "", "no progress, no notes; `targets` and `explain` list bare names", "",
+    {everywhere, "-q,--quiet", "", "no progress, no notes; `targets`, `explain` and `man` list bare names", "",
      &Options::quiet},
 };
 
 const Command command_rows[] = {
     {"analyze", "the best partition of a diagram on a machine, and what it costs", "FILE",
-     product | paged | diagram | machine | plan | ranked | charting,
+     product | paged | diagram | machine | plan | ranked | charting | watching,
      "napkin analyze attention.nap --target h100-sxm5\n"
      "napkin analyze attention.nap --target h100-sxm5 --partition 'group q 128, stream x 64 at smem'\n"
      "napkin analyze attention.nap --target two-level --set-target M=98304 --model ideal --set q=8192\n"
@@ -138,11 +141,12 @@ const Command command_rows[] = {
      "napkin compare *.nap --target h100-sxm5 --baseline base.json --format junit -o napkin.xml",
      run_compare},
     {"draw", "the diagram as a picture: SVG, PDF, PNG, TikZ or HTML by the name of the file, else plain text", "FILE",
-     product | drawing | diagram | machine | plan,
+     product | drawing | diagram | machine | plan | watching,
      "napkin draw attention.nap\n"
      "napkin draw attention.nap -o attention.svg\n"
      "napkin draw attention.nap --target h100-sxm5 --partition flash2 -o attention.svg\n"
-     "napkin draw attention.nap --derivation -o attention.html",
+     "napkin draw attention.nap --derivation -o attention.html\n"
+     "napkin draw attention.nap --watch -o attention.svg",
      run_draw},
     {"verify", "runs the plan at small sizes: its results against the meaning, its counts against the prediction",
      "FILE", product | formats | diagram | machine | plan,
@@ -168,6 +172,10 @@ const Command command_rows[] = {
      "napkin completion zsh > ~/.zfunc/_napkin\n"
      "napkin completion fish > ~/.config/fish/completions/napkin.fish",
      run_completion},
+    {"man", "the pages of the manual, or one of them for `man -l`", "[PAGE]", product,
+     "napkin man\n"
+     "napkin man napkin-analyze | man -l -",
+     run_man},
 };
 
 struct Adder {

@@ -1,4 +1,4 @@
-// Commands and options: one table of each. CLI11's tree, help and completion all come from these rows.
+// Commands and options: one table of each. CLI11's tree, help, the manual and completion all come from these rows.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Options {
                                                         max_regression;
   std::size_t top = 1, kernel = 0, patience = 1;
   bool check = false, force = false, derivation = false, quiet = false, timings = false, explore = false,
-       details = false;
+       details = false, watch = false;
 };
 
 struct Session;
@@ -45,6 +45,20 @@ void declare(CLI::App&, Options& options, const Command*& chosen);
 
 // "napkin emit cuda"
 std::string full_name(const CLI::App&);
+
+// "napkin emit cuda FILE [options]"
+std::string usage(const CLI::App&);
+
+// One a line; empty where there are none.
+std::string examples(const CLI::App&);
+
+// What help and the manual say of an option.
+struct OptionHelp {
+  std::string names;  // "-o, --output"
+  std::string value;  // "FILE"; empty for a flag
+  std::string summary;
+};
+std::vector<OptionHelp> option_helps(const CLI::App&);
 
 // What `--help` prints, for the program and for each command: examples first.
 std::string help(const CLI::App&);

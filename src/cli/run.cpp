@@ -3,6 +3,7 @@
 #include <exception>
 #include <ostream>
 
+#include "cli/commands.hpp"
 #include "cli/mistakes.hpp"
 #include "cli/options.hpp"
 #include "cli/session.hpp"
@@ -36,7 +37,8 @@ int parse_and_run(cli::Session& session, std::span<const std::string> args) {
   }
   cli::check_arguments(session, root);
   cli::check_choices(session, root);
-  return session.diagnostics.has_errors() ? cli::finish(session) : command->run(session);
+  if (session.diagnostics.has_errors()) return cli::finish(session);
+  return session.options.watch ? cli::watch(session, *command) : command->run(session);
 }
 
 }  // namespace

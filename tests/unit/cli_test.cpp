@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "napkin/text.hpp"
 #include "support/catch.hpp"
@@ -53,6 +54,10 @@ TEST_CASE("a wrong command line exits 2, points at the word and says what was me
       {{"derive", attention, "--set", "q=9223372036854775808"}, "E0523", "is not a size"},
       {{"derive", attention, "--dtype", "Q=f17"}, "E0523", "`f17` is not a type"},
       {{"completion", "tcsh"}, "E0523", "one of bash, zsh, fish"},
+      {{"man", "analyze"}, "E0523", "the manual has no page `analyze`"},
+      {{"man", "napkin-analyse"}, "E0523", "did you mean `napkin-analyze`?"},
+      {{"draw", "-", "--watch"}, "E0523", "standard input cannot be watched"},
+      {{"derive", attention, "--watch"}, "E0521", "`--watch`"},
       {{"explain", "E0000"}, "E0525", "no diagnostic has the code `E0000`"},
       {{"derive", attention, "--statements", "S,K"}, "E0526", "no statement `K`"},
       {{"derive", attention, "-o", "/nonexistent/x"}, "E0527", "cannot write"},
@@ -119,7 +124,7 @@ TEST_CASE("help leads with examples, for the program and for every command", "[c
   CHECK(program.code == exit_done);
   CHECK(program.out.find("Examples") < program.out.find("Commands"));
   for (const std::string command : {"analyze", "derive", "pseudocode", "emit cuda", "emit cpp", "compare", "verify",
-                                    "fmt", "targets", "explain", "completion"}) {
+                                    "fmt", "targets", "explain", "completion", "man"}) {
     std::vector<std::string> args{command.substr(0, command.find(' '))};
     if (has(command, " ")) args.push_back(command.substr(command.find(' ') + 1));
     args.push_back("--help");
@@ -257,6 +262,31 @@ TEST_CASE("completion scripts are sound where their shells are at hand", "[cli]"
     const auto present = "command -v " + shell + " >/dev/null 2>&1";
     if (std::system(present.c_str()) == 0) CHECK(std::system((shell + " -n " + path).c_str()) == 0);
   }
+}
+
+TEST_CASE("the manual has a page for the program and for every command, with what its help says", "[cli]") {
+  std::istringstream pages(run_cli({"man", "--quiet"}).out);
+  std::size_t count = 0;
+  for (std::string name; pages >> name; ++count) {
+    const auto page = run_cli({"man", name});
+    CAPTURE(name, page.out);
+    CHECK(page.code == exit_done);
+    std::istringstream command(name.substr(name.find('-') == std::string::npos ? name.size() : name.find('-') + 1));
+    std::vector<std::string> args;
+    for (std::string word; std::getline(command, word, '-');) args.push_back(word);
+    args.push_back("--help");
+    const auto help = run_cli(args).out;
+    static const std::regex option("\n  (?:-\\w, )?--([a-z]+)");
+    std::size_t options = 0;
+    for (std::sregex_iterator it(help.begin(), help.end(), option), end; it != end; ++it, ++options)
+      CHECK(has(page.out, "\\-\\-" + it->str(1)));
+    CHECK(options > 0);
+    CHECK(page.out.starts_with(".TH NAPKIN"));
+  }
+  CHECK(count == 16);
+  const auto fmt = run_cli({"man", "napkin-fmt"}).out;
+  CHECK(has(fmt, ".SH NAME\nnapkin\\-fmt \\- canonical text, in place (\\(ga\\-\\(ga: from"));
+  CHECK(has(fmt, ".TP\n\\fB\\-o, \\-\\-output\\fR \\fIFILE\\fR\nwrite there"));
 }
 
 TEST_CASE("a target that is no whole name is told, and the name of a profile is not", "[cli]") {

@@ -1,0 +1,85 @@
+// `--watch`: a command runs again whenever a file that it read has changed.
+//
+// Files are looked at a few times a second, which works on every file system. What a file was is noted before it is
+// read, so that no change is missed that comes while the command runs.
+#include <sys/stat.h>
+
+#include <chrono>
+#include <map>
+#include <ostream>
+#include <thread>
+#include <tuple>
+
+#include "cli/commands.hpp"
+#include "napkin/hardware.hpp"
+#include "text/escape.hpp"
+
+namespace napkin::cli {
+namespace {
+
+constexpr std::chrono::milliseconds pause{200};
+
+// Which file stands under a name and when it was written: an editor may replace it, or write into it.
+using Stamp = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+using Stamps = std::map<std::string, Stamp>;
+
+Stamp stamp(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {};
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+// Of the diagram, and of the profiles as they are found now.
+Stamps stamps(const Options& options) {
+  Stamps made;
+  for (const auto& file : options.arguments) made.emplace(file, stamp(file));
+  Diagnostics ignored;
+  for (const auto& name : options.target)
+    if (const auto path = find_profile(name, nowhere, ignored)) made.emplace(*path, stamp(*path));
+  return made;
+}
+
+int run_once(const Session& asked, const Command& command) {
+  Session session{asked.options, asked.in, asked.out, asked.err, {}, {}, {}};
+  session.line = command_line(session.sources, asked.line.words);
+  return command.run(session);
+}
+
+void tell(const Session& session, const std::string& text) {
+  if (!session.options.quiet) session.err << text << std::endl;
+}
+
+// Waits until one of the files has changed, and says which.
+void await_change(const Session& session, const Stamps& before) {
+  for (bool changed = false; !changed;) {
+    std::this_thread::sleep_for(pause);
+    for (const auto& [file, old] : before) {
+      if (stamp(file) == old) continue;
+      tell(session, "note: " + on_one_line(file) + " changed");
+      changed = true;
+    }
+  }
+}
+
+}  // namespace
+
+int watch(Session& session, const Command& command) {
+  if (session.options.arguments.front() == "-") {
+    complain(session, "E0523", "standard input cannot be watched", "-", "name a file");
+    return finish(session);
+  }
+  auto seen = stamps(session.options);
+  const int first = run_once(session, command);
+  if (first == exit_command_line || first == exit_bug) return first;
+  std::string all;
+  for (const auto& [file, was] : seen) all += (all.empty() ? "" : ", ") + on_one_line(file);
+  tell(session, "note: watching " + all + "; Ctrl-C ends");
+  while (session.out) {  // the reader of a pipe may go away
+    await_change(session, seen);
+    seen = stamps(session.options);
+    run_once(session, command);
+  }
+  return exit_done;
+}
+
+}  // namespace napkin::cli
