@@ -138,8 +138,6 @@ class Roofline {
     const auto about = fmt::format("{}: {}", words(slope), rate(slope.rate, "B/s"));
     sheet_.add(MarkKind::limit, Line{{{x_.at(from), y_.at(from * slope.rate)}, {x_.at(to), y_.at(to * slope.rate)}}},
                {slope.series, "", about});
-    const double y = std::min(y_.at(from * slope.rate) + 4, y_.begin - 10);
-    sheet_.write_near(MarkKind::label, {x_.at(from) + 24, y}, Anchor::start, "from " + slope.from, -15);
   }
 
   // From the steepest slope on.
@@ -153,31 +151,38 @@ class Roofline {
                       fmt::format("{} {}", roof.name, rate(roof.rate, "FLOP/s")), -15);
   }
 
-  // Of several kernels each has a number, by which its name is found below.
+  // Of several kernels each has a number beside its last dot, by which its name is found below.
   void draw(const Placed& one, std::size_t number) {
     const double y = y_.at(one.speed());
     double left = 1e300, right = 0;
     for (const auto& at : one.places) left = std::min(left, at.intensity), right = std::max(right, at.intensity);
-    sheet_.add(MarkKind::span, Line{{{x_.at(left), y}, {x_.at(right), y}}});
+    const auto words = std::to_string(number);
+    const bool several = placed_.size() > 1;
+    auto name = sheet_.free_place({x_.at(right) + 10, y}, Anchor::start, words, {10, 0});
+    const bool beyond = name.x + text_width(words) > x_.end;
+    if (beyond) name = sheet_.free_place({x_.at(left) - 24, y}, Anchor::start, words, {-10, 0});
+    const double from = several && beyond ? name.x + text_width(words) : x_.at(left);
+    sheet_.add(MarkKind::span, Line{{{from, y}, {several && !beyond ? name.x - 2 : x_.at(right), y}}});
     for (const auto& at : one.places) {
-      const auto about = fmt::format("{}, from {} into {}: {:.3g} operations for each byte, {}", one.kernel, at.from,
-                                     at.into, at.intensity, rate(one.speed(), "FLOP/s"));
+      const auto about =
+          fmt::format("{}, from {} into {}: {:.3g} operations for each byte, {}", one.kernel, memory_name(at.from),
+                      memory_name(at.into), at.intensity, rate(one.speed(), "FLOP/s"));
       sheet_.add(MarkKind::point, Line{{{x_.at(at.intensity), y}}}, {at.series, "", about});
-      if (placed_.size() == 1)
-        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14}, Anchor::middle, at.from, 15);
+      if (!several)
+        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14}, Anchor::middle, memory_name(at.from), 15);
     }
-    if (placed_.size() > 1)
-      sheet_.write_near(MarkKind::label, {x_.at(left) - 8, y}, Anchor::end, std::to_string(number), 15,
-                        {{}, "", one.kernel});
+    if (several) sheet_.write(MarkKind::label, name, Anchor::start, words, 40, {{}, "", one.kernel});
   }
 
-  static std::string words(const Slope& slope) { return fmt::format("from {} into {}", slope.from, slope.into); }
+  static std::string words(const Slope& slope) {
+    return fmt::format("from {} into {}", memory_name(slope.from), memory_name(slope.into));
+  }
 
   void legend() {
     for (std::size_t i = 0; i < placed_.size(); ++i) {
       const auto& one = placed_[i];
-      const auto number = placed_.size() > 1 ? std::to_string(i + 1) : "";
-      sheet_.write(MarkKind::label, {margin + 4, sheet_.y}, Anchor::start, number);
+      if (placed_.size() > 1)
+        sheet_.write(MarkKind::label, {margin + 4, sheet_.y}, Anchor::start, std::to_string(i + 1));
       const auto lines =
           sheet_.write_lines(MarkKind::label, {margin + 42, sheet_.y},
                              fmt::format("{}: {}, {:.0f} % of {}", one.kernel, rate(one.speed(), "FLOP/s"),

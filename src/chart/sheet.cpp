@@ -160,18 +160,21 @@ std::size_t Sheet::write_lines(MarkKind kind, Point at, const std::string& words
   return lines.size();
 }
 
-void Sheet::write_near(MarkKind kind, Point at, Anchor anchor, const std::string& whole, double down, const Of& of) {
-  const auto words = elided(whole, most_room);
-  const auto taken = [&](double y_here) {
-    const Words here{{at.x, y_here}, anchor, words, text_width(words)};
+Point Sheet::free_place(Point at, Anchor anchor, const std::string& words, Point step) const {
+  const auto taken = [&](Point place) {
+    const Words here{place, anchor, words, text_width(words)};
     return std::ranges::any_of(scene_.marks, [&](const Mark& mark) {
       const auto* other = std::get_if<Words>(&mark.shape);
       return other && meet(box(here), box(*other));
     });
   };
-  double y_here = at.y;
-  while (taken(y_here)) y_here += down;
-  write(kind, {at.x, y_here}, anchor, words, most_room, of);
+  while (taken(at)) at = {at.x + step.x, at.y + step.y};
+  return at;
+}
+
+void Sheet::write_near(MarkKind kind, Point at, Anchor anchor, const std::string& whole, double down, const Of& of) {
+  const auto words = elided(whole, most_room);
+  write(kind, free_place(at, anchor, words, {0, down}), anchor, words, most_room, of);
 }
 
 void Sheet::add(MarkKind kind, Line line, const Of& of) {
@@ -219,7 +222,9 @@ void Sheet::axis_beside(const Scale& scale, double left, double right, const std
 
 Chart Sheet::end(std::string name, Data data) {
   scene_.description = described(data);
-  const auto behind = [](const Mark& mark) { return mark.kind == MarkKind::grid || mark.kind == MarkKind::barrier; };
+  const auto behind = [](const Mark& mark) {
+    return mark.kind == MarkKind::grid || mark.kind == MarkKind::barrier || mark.kind == MarkKind::span;
+  };
   std::stable_partition(scene_.marks.begin(), scene_.marks.end(), behind);
   double right = 0, bottom = y;
   for (const auto& mark : scene_.marks) {

@@ -51,6 +51,8 @@ class Sheet {
              const Of& = {});
   // Words from a place on, in lines no longer than `room`; how many.
   std::size_t write_lines(MarkKind, Point, const std::string&, double room, const Of& = {});
+  // The place, or where other words stand there, the first free one as many steps further as it takes.
+  Point free_place(Point, Anchor, const std::string&, Point step) const;
   // At the place, or where that is taken, as far above it or below as it must be.
   void write_near(MarkKind, Point, Anchor, const std::string&, double down, const Of& = {});
   void add(MarkKind, Line, const Of& = {});

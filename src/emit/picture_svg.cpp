@@ -70,26 +70,27 @@ constexpr std::string_view arrays[] = {
     "#dc6464", "#10a0c4", "#dcacb8", "#707094", "#dc7c1c", "#7cacb8", "#b8a088", "#884c40", "#406434", "#887c10",
     "#34d0c4", "#b87c64", "#d0b87c", "#c44c70", "#d08894", "#7c4c70", "#289464", "#88b870", "#887ce8", "#c494d0"};
 
-std::string look(std::size_t series, std::string_view colour) {
+std::string look(std::size_t series, bool dark) {
+  constexpr auto first = std::size(meanings);
+  if (series >= first) return fmt::format("rect.s{} {{ fill: {} }}\n", series, arrays[series - first]);
   return fmt::format(".bar.s{0}, .again.s{0}, .point.s{0} {{ fill: {1} }} .limit.s{0}, .curve.s{0} {{ stroke: {1} }}\n",
-                     series, colour);
-}
-std::string looks(bool dark) {
-  std::string all;
-  for (std::size_t i = 0; i < std::size(meanings); ++i) all += look(i, dark ? meanings[i].dark : meanings[i].light);
-  return all;
-}
-std::string all_looks() {
-  auto all = std::string(sheet) + looks(false);
-  for (std::size_t i = 0; i < std::size(arrays); ++i)
-    all += fmt::format("rect.s{} {{ fill: {} }}\n", std::size(meanings) + i, arrays[i]);
-  return all;
+                     series, dark ? meanings[series].dark : meanings[series].light);
 }
 
 // Those of arrays begin anew where they end.
 std::size_t series_look(std::size_t series) {
   constexpr auto first = std::size(meanings);
   return series < first ? series : first + (series - first) % std::size(arrays);
+}
+
+// Of those series that the picture has: shades of cells are none.
+std::string style_of(const Scene& scene) {
+  std::set<std::size_t> used;
+  for (const auto& mark : scene.marks)
+    if (mark.series && mark.kind != MarkKind::cell) used.insert(series_look(*mark.series));
+  auto all = std::string(sheet);
+  for (const auto series : used) all += look(series, false);
+  return all;
 }
 
 constexpr double round_corner = 10;
@@ -311,11 +312,17 @@ std::string print_marks(Printed from) {
 
 }  // namespace
 
-std::string_view svg_style() {
-  static const std::string all = all_looks();
+std::string svg_style() {
+  auto all = std::string(sheet);
+  for (std::size_t i = 0; i < std::size(meanings) + std::size(arrays); ++i) all += look(i, false);
   return all;
 }
-std::string svg_dark_series() { return looks(true); }
+
+std::string svg_dark_series() {
+  std::string all;
+  for (std::size_t i = 0; i < std::size(meanings); ++i) all += look(i, true);
+  return all;
+}
 
 std::string svg_element(const Scene& scene, const SvgUse& use) {
   const auto width = coordinate(scene.width), height = coordinate(scene.height);
@@ -335,6 +342,9 @@ std::string svg_element(const Scene& scene, const SvgUse& use) {
   return text + "\n";
 }
 
-std::string emit_svg(const Scene& scene) { return svg_element(scene, {"", svg_style()}); }
+std::string emit_svg(const Scene& scene) {
+  const auto style = style_of(scene);
+  return svg_element(scene, {"", style});
+}
 
 }  // namespace napkin

@@ -10,7 +10,7 @@
 namespace napkin {
 
 // How marks look, on white paper.
-std::string_view svg_style();
+std::string svg_style();
 // Colours of series on dark paper, as rules of a style sheet.
 std::string svg_dark_series();
 

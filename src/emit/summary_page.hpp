@@ -54,7 +54,4 @@ std::vector<std::vector<std::string>> change_rows(const Page&);
 Json summary_json(const KernelSummary&);
 Json summary_json(const Page&);
 
-// "DRAM", "L2", "smem", "registers": what engineers call a level or a cache.
-std::string memory_name(const std::string& level);
-
 }  // namespace napkin::page

@@ -316,14 +316,6 @@ void add_heading(Lines& lines, const Page& page, bool color) {
 
 }  // namespace
 
-std::string memory_name(const std::string& level) {
-  if (level == "gmem" || level == "dram") return "DRAM";
-  if (level == "reg") return "registers";
-  for (const auto* cache : {"L1", "L2", "L3"})
-    if (level.size() == 2 && level[0] == 'l' && level[1] == cache[1]) return cache;
-  return level;
-}
-
 std::string page_text(const Page& page, bool color, std::size_t width) {
   Lines lines(color, width);
   add_heading(lines, page, color);
