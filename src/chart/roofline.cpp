@@ -158,6 +158,7 @@ class Roofline {
     for (const auto& at : one.places) left = std::min(left, at.intensity), right = std::max(right, at.intensity);
     const auto words = std::to_string(number);
     const bool several = placed_.size() > 1;
+    const double away = y < (y_.begin + y_.end) / 2 ? 1 : -1;  // from the nearer end of the axis
     auto name = sheet_.free_place({x_.at(right) + 10, y}, Anchor::start, words, {10, 0});
     const bool beyond = name.x + text_width(words) > x_.end;
     if (beyond) name = sheet_.free_place({x_.at(left) - 24, y}, Anchor::start, words, {-10, 0});
@@ -169,7 +170,8 @@ class Roofline {
                       memory_name(at.into), at.intensity, rate(one.speed(), "FLOP/s"));
       sheet_.add(MarkKind::point, Line{{{x_.at(at.intensity), y}}}, {at.series, "", about});
       if (!several)
-        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14}, Anchor::middle, memory_name(at.from), 15);
+        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14 * away}, Anchor::middle, memory_name(at.from),
+                          15 * away);
     }
     if (several) sheet_.write(MarkKind::label, name, Anchor::start, words, 40, {{}, "", one.kernel});
   }

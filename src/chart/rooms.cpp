@@ -95,7 +95,7 @@ class Rooms {
 
 std::optional<Chart> rooms(const Charted& charted) {
   Data data{{"kernel", "room", "moved", "at_least", "why", "proven", "partition"}, {}};
-  Sheet sheet("transfers by room of " + charted.title);
+  Sheet sheet("transfers by room of " + charted.title, 690);
   std::vector<std::string> missing;
   for (const auto& one : charted.kernels) {
     if (!one.explored) continue;
