@@ -10,14 +10,27 @@
 
 namespace napkin {
 
+// Whole lines of a text, as bytes from one to the next, and where in the diagram's file the array that they load,
+// compute or save is declared.
+struct Traced {
+  std::size_t begin = 0, end = 0;
+  Span span;
+};
+struct EmittedText {
+  std::string text;
+  std::vector<Traced> origins{};  // in the order of the text, none inside another
+};
+
 // The variables, then one line for each load, compute and save with shape, type, level, bytes and operations.
 std::string emit_pseudocode(const LoopNest&, const Hardware&);
+EmittedText emit_traced_pseudocode(const LoopNest&, const Hardware&);
 // The same as `napkin.pseudocode/1`, see docs/json.md.
 std::string emit_pseudocode_json(const LoopNest&, const Hardware&);
 
 struct EmittedFile {
   std::string name;
   std::string text;
+  std::vector<Traced> origins{};  // of files with kernels
 };
 
 // A reference kernel in CUDA C++ that follows the plan, for any sizes of its axes: NAME.cu and NAME.h with a C

@@ -40,6 +40,7 @@ struct Analysis {
   // What lies around the plan, where it was asked for: of `kernels` as reported.
   std::optional<Explored> explored{};
   std::vector<Shared> shared{};  // ways to share the diagram among joined memories; empty by hand
+  std::string source{};          // the text of the file that `written` was read from; empty where there is none
 };
 // What of an analysis text and markdown show. JSON and HTML show everything.
 struct View {

@@ -53,6 +53,9 @@ struct Crossing {
 // instructions read.
 std::vector<Crossing> crossings(const Kernel&, const KernelCost&, const Hardware&, Model);
 
+// "DRAM", "L2", "smem", "registers": what engineers call a level or a cache.
+std::string memory_name(const std::string& level);
+
 std::string bound_words(const KernelCost&);  // "l2 -> smem", "tensor"
 
 // One reason why a launch takes as long as it does.

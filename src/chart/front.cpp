@@ -10,7 +10,7 @@
 namespace napkin::chart {
 namespace {
 
-constexpr double plot_width = 620, plot_height = 240;
+constexpr double plot_width = 560, plot_height = 240;
 
 struct Traded {
   double seconds, held, moved;
@@ -47,7 +47,8 @@ void draw(Sheet& sheet, const Trades& trades, double Traded::*what, const Scale&
   for (auto i = trades.all.size(); i-- > 0;) {
     const auto& one = trades.all[i];
     const auto about = fmt::format("{}: {}, {}", one.partition, lasting(one.seconds), words(one.*what));
-    sheet.add(MarkKind::point, Line{{{across.at(one.*what), up.at(one.seconds)}}}, {i == 0 ? 0 : 1, "", about});
+    sheet.add(MarkKind::point, Line{{{across.at(one.*what), up.at(one.seconds)}}},
+              {i == 0 ? series_of_results : series_of_losses, "", about});
   }
   const auto& fastest = trades.all.front();
   sheet.write_near(MarkKind::label, {across.at(fastest.*what), up.at(fastest.seconds) + 14}, Anchor::middle, "fastest",

@@ -164,9 +164,9 @@ class Drawing {
     for (std::size_t i = 0; i < code_.columns.size(); ++i) {
       const auto& column = code_.columns[i];
       const auto words =
-          fmt::format("{}. {}{}", i + 1, elided(column.words, 700), column.amount.empty() ? "" : "; " + column.amount);
-      sheet_.write(MarkKind::label, {margin, sheet_.y}, Anchor::start, words, 900, {{}, written(column)});
-      sheet_.y += line_height;
+          fmt::format("{}. {}{}", i + 1, elided(column.words, 1600), column.amount.empty() ? "" : "; " + column.amount);
+      const auto lines = sheet_.write_lines(MarkKind::label, {margin, sheet_.y}, words, 880, {{}, written(column)});
+      sheet_.y += line_height * static_cast<double>(lines);
       data.rows.push_back(
           {kernel, loops(i), static_cast<double>(i + 1), column.words, column.bytes, column.operations});
     }
@@ -277,7 +277,7 @@ class Drawing {
 
 std::optional<Chart> loops(const Charted& charted) {
   Data data{{"kernel", "loops", "step", "what", "bytes", "operations"}, {}};
-  Sheet sheet("loops of " + charted.title);
+  Sheet sheet("loops of " + charted.title, 900);
   for (const auto& one : charted.kernels) {
     const auto nest = lower(one.kernel, charted.hardware);
     sheet.head("kernel " + kernel_name(one));

@@ -10,7 +10,7 @@
 namespace napkin::chart {
 namespace {
 
-constexpr double names_width = 240, bars_width = 480, bar_height = 14, row_height = 24;
+constexpr double bars_width = 600, bar_height = 12, row_height = 36;
 
 double gain(double now, std::optional<double> then) { return then ? now / *then - 1 : 0; }
 std::string percent(double gain) {
@@ -29,25 +29,25 @@ std::optional<Chart> machine(const Charted& charted) {
   sheet.head("how much faster the plan is where there is twice as much, split anew for it");
   double most = 0.1;
   for (const auto& one : all) most = std::max({most, gain(now, one.time_s), gain(now, one.time_kept_s)});
-  const auto scale = from_zero(most, margin + names_width, margin + names_width + bars_width);
+  const auto scale = from_zero(most, margin, margin + bars_width);
   const double top = sheet.y, bottom = top + row_height * static_cast<double>(all.size());
   sheet.axis_below(scale, top, bottom, percent, "faster");
   for (const auto& one : all) {
     const auto seconds = [](std::optional<double> time) { return time ? Cell(*time) : Cell(std::string()); };
     data.rows.push_back({one.what, seconds(one.time_s), seconds(one.time_kept_s), one.bound_by,
                          std::string(one.proven ? "yes" : "no")});
-    const double y = sheet.y + row_height / 2, anew = std::max(0.0, gain(now, one.time_s));
+    const double y = sheet.y + row_height - bar_height / 2 - 4, anew = std::max(0.0, gain(now, one.time_s));
     const double kept = std::max(0.0, gain(now, one.time_kept_s));
-    sheet.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, one.what, names_width - 8);
     const auto words = (anew < 5e-4 ? "no faster" : percent(anew)) + (one.proven ? "" : " ?");
     sheet.add(MarkKind::bar, Area{scale.begin, y - bar_height / 2, scale.at(anew) - scale.begin, bar_height},
-              {0, "", fmt::format("twice the {}: {}", one.what, words)});
+              {series_of_results, "", fmt::format("twice the {}: {}", one.what, words)});
     if (kept >= 5e-4)
       sheet.add(MarkKind::limit, Line{{{scale.at(kept), y - 10}, {scale.at(kept), y + 10}}},
                 {{}, "", "as split now: " + percent(kept)});
-    sheet.write(
-        MarkKind::label, {scale.at(std::max(anew, kept)) + 8, y}, Anchor::start,
-        fmt::format("{}{}", words, one.bound_by.empty() || anew < 5e-4 ? "" : ", then bound by " + one.bound_by));
+    sheet.write(MarkKind::label, {scale.begin + 4, y - 16}, Anchor::start,
+                fmt::format("{}: {}{}", one.what, words,
+                            one.bound_by.empty() || anew < 5e-4 ? "" : ", then bound by " + one.bound_by),
+                bars_width - 8);
     sheet.y += row_height;
   }
   sheet.y = bottom + 52;

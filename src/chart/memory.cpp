@@ -10,11 +10,12 @@
 namespace napkin::chart {
 namespace {
 
-constexpr double names_width = 220, bars_width = 620, bar_height = 14, row_height = 20;
+constexpr double names_width = 190, bars_width = 440, bar_height = 14, row_height = 20;
 
 class Map {
  public:
-  Map(Sheet& sheet, const Charted& charted, Data& data) : sheet_(sheet), charted_(charted), data_(data) {}
+  Map(Sheet& sheet, const Charted& charted, Data& data)
+      : sheet_(sheet), charted_(charted), data_(data), series_(charted) {}
 
   void draw(const ChartedKernel& one) {
     for (const auto& level : one.cost.levels)
@@ -63,7 +64,7 @@ class Map {
   Sheet& sheet_;
   const Charted& charted_;
   Data& data_;
-  Series series_;
+  ArrayColours series_;
 };
 
 }  // namespace

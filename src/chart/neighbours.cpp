@@ -9,7 +9,7 @@
 namespace napkin::chart {
 namespace {
 
-constexpr double names_width = 200, bars_width = 520, bar_height = 14, row_height = 24;
+constexpr double bars_width = 600, bar_height = 12, row_height = 36;
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
@@ -24,17 +24,18 @@ double speed(const Configuration& made, const Neighbour& one) {
 }
 
 void draw(Sheet& sheet, const Configuration& made, const Neighbour& one, const Scale& scale) {
-  const double fast = speed(made, one), y = sheet.y + row_height / 2, end = one.runs ? scale.at(fast) : scale.begin;
+  const double fast = speed(made, one), y = sheet.y + row_height - bar_height / 2 - 4,
+               end = one.runs ? scale.at(fast) : scale.begin;
   const auto piece = fmt::format("{} {}", elided(one.axis, 120), one.size);
-  sheet.write(MarkKind::label, {scale.begin - 8, y}, Anchor::end, piece, names_width - 8);
+  sheet.write(MarkKind::label, {scale.begin + 4, y - 16}, Anchor::start, piece + ": " + words(one, fast),
+              bars_width - 8);
   if (one.runs)
     sheet.add(MarkKind::bar, Area{scale.begin, y - bar_height / 2, end - scale.begin, bar_height},
-              {fast < 1 ? 1 : 0, "", piece + ": " + words(one, fast)});
+              {fast < 1 ? series_of_losses : series_of_results, "", piece + ": " + words(one, fast)});
   const double tick = scale.at(one.times_as_fast);
   if (one.runs)
     sheet.add(MarkKind::limit, Line{{{tick, y - 10}, {tick, y + 10}}},
               {{}, "", "for each operation " + percent(one.times_as_fast)});
-  sheet.write(MarkKind::label, {std::max({end, tick, scale.at(1)}) + 8, y}, Anchor::start, words(one, fast));
   sheet.y += row_height;
 }
 
@@ -42,7 +43,7 @@ void draw(Sheet& sheet, const ChartedKernel& one, double fastest) {
   const auto& all = one.configuration->neighbours;
   sheet.head(fmt::format("kernel {}: speed, of that with the chosen pieces; a tick: of a step, for each operation",
                          kernel_name(one)));
-  const auto scale = from_zero(fastest, margin + names_width, margin + names_width + bars_width);
+  const auto scale = from_zero(fastest, margin, margin + bars_width);
   const double top = sheet.y, bottom = top + row_height * static_cast<double>(all.size());
   sheet.axis_below(scale, top, bottom, percent, "of the speed with the chosen pieces");
   for (const auto& neighbour : all) draw(sheet, *one.configuration, neighbour, scale);

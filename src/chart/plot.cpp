@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "chart/kinds.hpp"
-#include "scene/levels.hpp"
 
 namespace napkin {
 namespace {
@@ -13,19 +12,18 @@ constexpr ChartKind kinds[] = {
      "there: its dark part crosses once, the light part again and again.",
      chart::transfers},
     {"roofline", "Operations against transfers",
-     "A kernel stands at the operations that it does for each byte into a level, and at the operations that it does in "
-     "a second. It passes no roof, and the slope of a memory only where a cache answers instead, whose slope is drawn "
-     "too, or where blocks share what one of them reads.",
+     "A kernel has a dot for each memory that it reads: its operations for each byte that comes from there, and its "
+     "operations in a second. A dot is in the colour of the slope that it cannot pass, unless blocks share what one of "
+     "them reads.",
      chart::roofline},
-    {"time", "Where the time goes",
-     "Memories and units work side by side, so the longest bar bounds the kernel, unless blocks share what one of them "
-     "reads. A tick is the time at the rates of the datasheet with every byte from the memory itself; below, what "
-     "leads "
-     "from there to the time of the launch.",
-     chart::time},
     {"memory", "What memory holds",
      "Every array of the moment at which most is held, one after another. The heavy line is the room that there is.",
      chart::memory},
+    {"time", "Where the time goes",
+     "Memories and units work side by side, so the longest bar bounds the kernel, unless blocks share what one of them "
+     "reads. A tick is the time at the rates of the datasheet, without a cache. The second picture of a kernel adds up "
+     "what the launch takes.",
+     chart::time},
     {"timeline", "One step of the stream",
      "What each unit does while a team takes one piece of the stream; of teams that take turns, what each of them does "
      "meanwhile. A dotted line is a wait: what follows needs what ends there, or its turn. Hatched: the unit has "
@@ -69,17 +67,6 @@ std::string kernel_name(const ChartedKernel& one) {
   for (const auto id : derivation.statements)
     names += (names.empty() ? "" : ", ") + derivation.scratch.at(derivation.scratch.at(id).output).name;
   return names;
-}
-
-std::size_t level_series(const Hardware& hardware, std::size_t level) {
-  constexpr std::size_t of_ink[] = {7, 3, 1, 2, 0};
-  return of_ink[static_cast<std::size_t>(scene::inked(hardware).at(level).ink)];
-}
-
-std::size_t Series::operator()(const std::string& name) {
-  const auto index = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
-  if (index == names_.size()) names_.push_back(name);
-  return index;
 }
 
 }  // namespace chart

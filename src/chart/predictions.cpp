@@ -65,7 +65,7 @@ Chart predictions(std::span<const Predicted> all) {
     shortest = std::min(shortest, one.published_s), longest = std::max(longest, one.published_s);
     least = std::min(least, ratio(one)), most = std::max(most, ratio(one));
   }
-  Sheet sheet("predicted over published time");
+  Sheet sheet("predicted over published time", 900);
   sheet.note("a point is a kernel at one size; on the heavy line it takes as long as published, at 2 twice as long");
   sheet.y += line_height;
   const auto across = decades(shortest, longest, margin + names_width, margin + names_width + plot_width);

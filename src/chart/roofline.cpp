@@ -6,26 +6,26 @@
 
 #include "chart/kinds.hpp"
 #include "chart/sheet.hpp"
+#include "napkin/summary.hpp"
 #include "text/quantity.hpp"
 
 namespace napkin::chart {
 namespace {
 
-constexpr double plot_width = 620, plot_height = 360;
+constexpr double plot_width = 560, plot_height = 360, words_width = 590;
 
 struct Slope {
-  std::string from;  // the level above, or the cache, that the bytes come from
-  std::string into;
-  double rate;  // bytes a second
+  std::string from, into;  // memories, or a cache
+  double rate;             // bytes a second
   std::size_t series;
 };
 struct Roof {
   std::string name;
   double rate;  // operations a second
 };
-// A kernel at one level.
+// A kernel, by what comes from one memory.
 struct Place {
-  std::string level;
+  std::string from, into;
   std::size_t series;
   double bytes, intensity;
 };
@@ -36,16 +36,25 @@ struct Placed {
   double speed() const { return operations / time; }
 };
 
-std::vector<Slope> slopes(const Hardware& hardware) {
-  std::vector<Slope> all;
-  for (std::size_t i = 1; i < hardware.levels.size(); ++i)
-    if (hardware.levels[i].bandwidth)
-      all.push_back({hardware.levels[i - 1].name, hardware.levels[i].name, hardware.levels[i].bandwidth->peak(),
-                     level_series(hardware, i)});
-  for (std::size_t i = 0; i < hardware.caches.size(); ++i)
-    if (hardware.caches[i].bandwidth)
-      all.push_back({hardware.caches[i].name, "", hardware.caches[i].bandwidth->peak(), 4 + i});
-  return all;
+std::optional<std::size_t> cache_named(const Hardware& hardware, const std::string& name) {
+  const auto at = std::ranges::find(hardware.caches, name, &Cache::name);
+  return at == hardware.caches.end() ? std::nullopt
+                                     : std::optional(static_cast<std::size_t>(at - hardware.caches.begin()));
+}
+
+// The colour of where bytes arrive.
+std::size_t series_into(const Hardware& hardware, const std::string& name) {
+  return cache_named(hardware, name) ? series_of_cache : level_series(hardware, hardware.level(name).value());
+}
+
+// What a cache passes on comes at its own rate, what it takes in at that of the memory behind it.
+std::optional<Slope> slope(const Hardware& hardware, const Crossing& crossing) {
+  const auto series = series_into(hardware, crossing.to);
+  const auto rate_of = [&](const std::optional<Rate>& rate) {
+    return rate ? std::optional(Slope{crossing.from, crossing.to, rate->peak(), series}) : std::nullopt;
+  };
+  if (const auto cache = cache_named(hardware, crossing.from)) return rate_of(hardware.caches[*cache].bandwidth);
+  return rate_of(hardware.levels.at(hardware.level(crossing.from).value() + 1).bandwidth);
 }
 
 std::optional<Placed> place(const ChartedKernel& one, const Charted& charted) {
@@ -62,13 +71,23 @@ std::optional<Placed> place(const ChartedKernel& one, const Charted& charted) {
               *time,
               leading->operations / *leading->ideal_time_s,
               {}};
-  for (const auto& level : cost.levels)
-    if (charted.hardware.levels.at(level.level).bandwidth && level.transfer_bytes > 0) {
-      const auto bytes = static_cast<double>(level.transfer_bytes);
-      made.places.push_back({charted.hardware.levels[level.level].name, level_series(charted.hardware, level.level),
-                             bytes, made.operations / bytes});
-    }
+  for (const auto& crossing : crossings(one.kernel, cost, charted.hardware, charted.model))
+    if (crossing.bytes > 0 && slope(charted.hardware, crossing))
+      made.places.push_back({crossing.from, crossing.to, series_into(charted.hardware, crossing.to), crossing.bytes,
+                             made.operations / crossing.bytes});
   return made;
+}
+
+// One for each memory and cache that something comes from, the outermost first.
+std::vector<Slope> slopes(const Charted& charted) {
+  std::vector<Slope> all;
+  for (const auto& one : charted.kernels)
+    for (const auto& crossing : crossings(one.kernel, one.cost, charted.hardware, charted.model)) {
+      auto made = slope(charted.hardware, crossing);
+      const auto same = [&](const Slope& other) { return other.from == made->from && other.into == made->into; };
+      if (made && std::ranges::none_of(all, same)) all.push_back(std::move(*made));
+    }
+  return all;
 }
 
 std::vector<Roof> roofs(const std::vector<Placed>& all) {
@@ -84,7 +103,7 @@ std::vector<Roof> roofs(const std::vector<Placed>& all) {
 class Roofline {
  public:
   Roofline(Sheet& sheet, const Charted& charted, std::vector<Placed> placed)
-      : sheet_(sheet), placed_(std::move(placed)), slopes_(slopes(charted.hardware)), roofs_(roofs(placed_)) {
+      : sheet_(sheet), placed_(std::move(placed)), slopes_(slopes(charted)), roofs_(roofs(placed_)) {
     double left = 1e300, right = 0, low = 1e300;
     for (const auto& one : placed_) {
       low = std::min(low, one.speed());
@@ -104,13 +123,14 @@ class Roofline {
         y_, x_.begin, x_.end, [](double n) { return rate(n, "FLOP/s"); }, "operations a second (FLOP/s)");
     for (const auto& slope : slopes_) draw(slope);
     for (const auto& roof : roofs_) draw(roof);
-    for (const auto& one : placed_) draw(one);
+    for (std::size_t i = 0; i < placed_.size(); ++i) draw(placed_[i], i + 1);
     sheet_.y = y_.begin + 52;
     legend();
   }
 
  private:
-  // Where the speed that a slope allows leaves the plot below, up to the highest roof.
+  // Where the speed that a slope allows leaves the plot below, up to the highest roof. Its name stands at its lower
+  // end.
   void draw(const Slope& slope) {
     const double top = roofs_.front().rate;
     const double from = std::max(x_.low, y_.low / slope.rate), to = std::min(x_.high, top / slope.rate);
@@ -118,8 +138,6 @@ class Roofline {
     const auto about = fmt::format("{}: {}", words(slope), rate(slope.rate, "B/s"));
     sheet_.add(MarkKind::limit, Line{{{x_.at(from), y_.at(from * slope.rate)}, {x_.at(to), y_.at(to * slope.rate)}}},
                {slope.series, "", about});
-    sheet_.write_near(MarkKind::label, {x_.at(to), y_.at(to * slope.rate) - 12}, Anchor::middle, "from " + slope.from,
-                      -15);
   }
 
   // From the steepest slope on.
@@ -129,35 +147,51 @@ class Roofline {
     if (slopes_.empty()) from = x_.low;
     const double y = y_.at(roof.rate);
     sheet_.add(MarkKind::limit, Line{{{x_.at(std::max(from, x_.low)), y}, {x_.end, y}}});
-    sheet_.write_near(MarkKind::label, {x_.end + 8, y}, Anchor::start,
-                      fmt::format("{} {}", roof.name, rate(roof.rate, "FLOP/s")), 15);
+    sheet_.write_near(MarkKind::label, {x_.end, y - 10}, Anchor::end,
+                      fmt::format("{} {}", roof.name, rate(roof.rate, "FLOP/s")), -15);
   }
 
-  void draw(const Placed& one) {
+  // Of several kernels each has a number beside its last dot, by which its name is found below.
+  void draw(const Placed& one, std::size_t number) {
     const double y = y_.at(one.speed());
     double left = 1e300, right = 0;
     for (const auto& at : one.places) left = std::min(left, at.intensity), right = std::max(right, at.intensity);
-    if (one.places.empty()) return;
-    sheet_.add(MarkKind::span, Line{{{x_.at(left), y}, {x_.at(right), y}}});
+    const auto words = std::to_string(number);
+    const bool several = placed_.size() > 1;
+    const double away = y < (y_.begin + y_.end) / 2 ? 1 : -1;  // from the nearer end of the axis
+    auto name = sheet_.free_place({x_.at(right) + 10, y}, Anchor::start, words, {10, 0});
+    const bool beyond = name.x + text_width(words) > x_.end;
+    if (beyond) name = sheet_.free_place({x_.at(left) - 24, y}, Anchor::start, words, {-10, 0});
+    const double from = several && beyond ? name.x + text_width(words) : x_.at(left);
+    sheet_.add(MarkKind::span, Line{{{from, y}, {several && !beyond ? name.x - 2 : x_.at(right), y}}});
     for (const auto& at : one.places) {
-      const auto about = fmt::format("{}, into {}: {:.3g} operations for each byte, {}", one.kernel, at.level,
-                                     at.intensity, rate(one.speed(), "FLOP/s"));
+      const auto about =
+          fmt::format("{}, from {} into {}: {:.3g} operations for each byte, {}", one.kernel, memory_name(at.from),
+                      memory_name(at.into), at.intensity, rate(one.speed(), "FLOP/s"));
       sheet_.add(MarkKind::point, Line{{{x_.at(at.intensity), y}}}, {at.series, "", about});
-      if (placed_.size() == 1)
-        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14}, Anchor::middle, "into " + at.level, 15);
+      if (!several)
+        sheet_.write_near(MarkKind::label, {x_.at(at.intensity), y + 14 * away}, Anchor::middle, memory_name(at.from),
+                          15 * away);
     }
-    const auto share = 100 * one.speed() / one.rate;
-    const auto words =
-        fmt::format("{}: {}, {:.0f} % of {}", elided(one.kernel, 160), rate(one.speed(), "FLOP/s"), share, one.unit);
-    sheet_.write_near(MarkKind::label, {x_.end + 8, y}, Anchor::start, words, 15, {{}, "", one.kernel});
+    if (several) sheet_.write(MarkKind::label, name, Anchor::start, words, 40, {{}, "", one.kernel});
   }
 
   static std::string words(const Slope& slope) {
-    return slope.into.empty() ? fmt::format("from {}, a cache", slope.from)
-                              : fmt::format("from {} into {}", slope.from, slope.into);
+    return fmt::format("from {} into {}", memory_name(slope.from), memory_name(slope.into));
   }
 
   void legend() {
+    for (std::size_t i = 0; i < placed_.size(); ++i) {
+      const auto& one = placed_[i];
+      if (placed_.size() > 1)
+        sheet_.write(MarkKind::label, {margin + 4, sheet_.y}, Anchor::start, std::to_string(i + 1));
+      const auto lines =
+          sheet_.write_lines(MarkKind::label, {margin + 42, sheet_.y},
+                             fmt::format("{}: {}, {:.0f} % of {}", one.kernel, rate(one.speed(), "FLOP/s"),
+                                         100 * one.speed() / one.rate, one.unit),
+                             words_width);
+      sheet_.y += line_height * static_cast<double>(lines);
+    }
     for (const auto& slope : slopes_) {
       sheet_.add(MarkKind::limit, Line{{{margin, sheet_.y}, {margin + 32, sheet_.y}}}, {slope.series, "", ""});
       sheet_.add(MarkKind::point, Line{{{margin + 16, sheet_.y}}}, {slope.series, "", ""});
@@ -181,14 +215,14 @@ std::optional<Chart> roofline(const Charted& charted) {
   for (const auto& one : charted.kernels)
     if (auto placed = place(one, charted); placed && !placed->places.empty()) all.push_back(std::move(*placed));
   if (all.empty()) return std::nullopt;
-  Data data{{"kernel", "unit", "level", "operations", "transfer_bytes", "operations_per_byte", "operations_per_s",
-             "unit_operations_per_s"},
+  Data data{{"kernel", "unit", "from", "level", "operations", "transfer_bytes", "operations_per_byte",
+             "operations_per_s", "unit_operations_per_s"},
             {}};
+  std::ranges::stable_sort(all, std::greater<>(), &Placed::speed);
   for (const auto& one : all)
     for (const auto& at : one.places)
       data.rows.push_back(
-          {one.kernel, one.unit, at.level, one.operations, at.bytes, at.intensity, one.speed(), one.rate});
-  std::ranges::stable_sort(all, std::greater<>(), &Placed::speed);
+          {one.kernel, one.unit, at.from, at.into, one.operations, at.bytes, at.intensity, one.speed(), one.rate});
   Sheet sheet("roofline of " + charted.title);
   Roofline(sheet, charted, std::move(all)).draw();
   return sheet.end("roofline", std::move(data));

@@ -11,7 +11,7 @@
 namespace napkin::chart {
 namespace {
 
-constexpr double plot_width = 620, plot_height = 320, legend_width = 720;
+constexpr double plot_width = 560, plot_height = 320, legend_width = 600;
 
 class Rooms {
  public:
@@ -51,7 +51,7 @@ class Rooms {
     for (const auto& point : curve_.points) line.points.push_back({across_.at(point.room), up_.at(height(point))});
     if (ends_) line.points.push_back({across_.end, line.points.back().y});
     if (line.points.size() > 1)
-      sheet_.add(kind, std::move(line), {kind == MarkKind::curve ? std::optional<std::size_t>(0) : std::nullopt});
+      sheet_.add(kind, std::move(line), {kind == MarkKind::curve ? std::optional(series_of_results) : std::nullopt});
   }
   void dot(const CurvePoint& point) {
     const auto& level = curve_.level();
@@ -61,7 +61,7 @@ class Rooms {
                     level.in_values ? counted(point.bound.moved) : moved(point.bound.moved),
                     to_text(point.kernel.partition, point.kernel.derivation->scratch, curve_.hardware));
     sheet_.add(MarkKind::point, Line{{{across_.at(point.room), up_.at(point.moved)}}},
-               {point.proven ? 1 : 2, "", about});
+               {point.proven ? series_of_results : series_of_losses, "", about});
   }
   void here() {
     if (curve_.room_here < across_.low || curve_.room_here > across_.high) return;
@@ -76,9 +76,9 @@ class Rooms {
       sheet_.y += line_height * static_cast<double>(lines);
     };
     const bool all_proven = std::ranges::all_of(curve_.points, &CurvePoint::proven);
-    entry(MarkKind::curve, 0,
+    entry(MarkKind::curve, series_of_results,
           all_proven ? "the least that a partition moves, proven"
-                     : "the least that a partition moves; a small green point: the best found, not proven");
+                     : "the least that a partition moves; a point of another colour: the best found, not proven");
     std::vector<std::string> reasons;
     for (const auto& point : curve_.points)
       if (std::ranges::find(reasons, point.bound.why) == reasons.end()) reasons.push_back(point.bound.why);
@@ -95,7 +95,7 @@ class Rooms {
 
 std::optional<Chart> rooms(const Charted& charted) {
   Data data{{"kernel", "room", "moved", "at_least", "why", "proven", "partition"}, {}};
-  Sheet sheet("transfers by room of " + charted.title);
+  Sheet sheet("transfers by room of " + charted.title, 690);
   std::vector<std::string> missing;
   for (const auto& one : charted.kernels) {
     if (!one.explored) continue;

@@ -104,25 +104,45 @@ Scale doublings(double low, double high, double begin, double end) {
   return {std::exp2(first), std::exp2(last), begin, end, true, 2};
 }
 
-Sheet::Sheet(const std::string& title) {
+namespace {
+
+// Lines that are not longer than the room, broken at spaces.
+std::vector<std::string> lines_of(const std::string& words, double room) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < words.size();) {
+    auto to = words.size();
+    while (text_width(std::string_view(words).substr(from, to - from)) > room) {
+      const auto space = words.rfind(' ', to - 1);
+      if (space == std::string::npos || space <= from) break;
+      to = space;
+    }
+    lines.push_back(words.substr(from, to - from));
+    from = to + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+Sheet::Sheet(const std::string& title, double room) : room_(room) {
   scene_.title = title;
-  const double room = most_room / 1.25;
-  const auto words = elided(title, room);
-  scene_.marks.push_back(
-      {MarkKind::title, Words{{margin, margin}, Anchor::start, words, text_width(words) * 1.25}, "title"});
-  if (words != title) scene_.marks.back().about = title;
-  y = margin + 20;
+  y = margin;
+  for (const auto& line : lines_of(title, room / 1.25)) {
+    const auto words = elided(line, room / 1.25);
+    scene_.marks.push_back({MarkKind::title, Words{{margin, y}, Anchor::start, words, text_width(words) * 1.25},
+                            y == margin ? "title" : ""});
+    if (words != line) scene_.marks.back().about = line;
+    y += 20;
+  }
 }
 
 void Sheet::head(const std::string& words) {
   y += 12;
-  write(MarkKind::note, {margin, y}, Anchor::start, words);
-  y += 16;
+  y += line_height * static_cast<double>(write_lines(MarkKind::note, {margin, y}, words, room_)) - 2;
 }
 
 void Sheet::note(const std::string& words) {
-  write(MarkKind::tick, {margin, y}, Anchor::start, words);
-  y += line_height;
+  y += line_height * static_cast<double>(write_lines(MarkKind::tick, {margin, y}, words, room_));
 }
 
 void Sheet::write(MarkKind kind, Point at, Anchor anchor, const std::string& words, double room, const Of& of) {
@@ -133,33 +153,28 @@ void Sheet::write(MarkKind kind, Point at, Anchor anchor, const std::string& wor
   scene_.marks.push_back(std::move(mark));
 }
 
-std::size_t Sheet::write_lines(MarkKind kind, Point at, const std::string& words, double room) {
-  std::size_t lines = 0;
-  for (std::size_t from = 0; from < words.size(); ++lines) {
-    auto to = words.size();
-    while (text_width(std::string_view(words).substr(from, to - from)) > room) {
-      const auto space = words.rfind(' ', to - 1);
-      if (space == std::string::npos || space <= from) break;
-      to = space;
-    }
-    write(kind, {at.x, at.y + line_height * static_cast<double>(lines)}, Anchor::start, words.substr(from, to - from));
-    from = to + 1;
-  }
-  return lines;
+std::size_t Sheet::write_lines(MarkKind kind, Point at, const std::string& words, double room, const Of& of) {
+  const auto lines = lines_of(words, room);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    write(kind, {at.x, at.y + line_height * static_cast<double>(i)}, Anchor::start, lines[i], most_room, of);
+  return lines.size();
 }
 
-void Sheet::write_near(MarkKind kind, Point at, Anchor anchor, const std::string& whole, double down, const Of& of) {
-  const auto words = elided(whole, most_room);
-  const auto taken = [&](double y_here) {
-    const Words here{{at.x, y_here}, anchor, words, text_width(words)};
+Point Sheet::free_place(Point at, Anchor anchor, const std::string& words, Point step) const {
+  const auto taken = [&](Point place) {
+    const Words here{place, anchor, words, text_width(words)};
     return std::ranges::any_of(scene_.marks, [&](const Mark& mark) {
       const auto* other = std::get_if<Words>(&mark.shape);
       return other && meet(box(here), box(*other));
     });
   };
-  double y_here = at.y;
-  while (taken(y_here)) y_here += down;
-  write(kind, {at.x, y_here}, anchor, words, most_room, of);
+  while (taken(at)) at = {at.x + step.x, at.y + step.y};
+  return at;
+}
+
+void Sheet::write_near(MarkKind kind, Point at, Anchor anchor, const std::string& whole, double down, const Of& of) {
+  const auto words = elided(whole, most_room);
+  write(kind, free_place(at, anchor, words, {0, down}), anchor, words, most_room, of);
 }
 
 void Sheet::add(MarkKind kind, Line line, const Of& of) {
@@ -207,7 +222,9 @@ void Sheet::axis_beside(const Scale& scale, double left, double right, const std
 
 Chart Sheet::end(std::string name, Data data) {
   scene_.description = described(data);
-  const auto behind = [](const Mark& mark) { return mark.kind == MarkKind::grid || mark.kind == MarkKind::barrier; };
+  const auto behind = [](const Mark& mark) {
+    return mark.kind == MarkKind::grid || mark.kind == MarkKind::barrier || mark.kind == MarkKind::span;
+  };
   std::stable_partition(scene_.marks.begin(), scene_.marks.end(), behind);
   double right = 0, bottom = y;
   for (const auto& mark : scene_.marks) {

@@ -37,7 +37,8 @@ constexpr double margin = 24, line_height = 18;
 
 class Sheet {
  public:
-  explicit Sheet(const std::string& title);
+  // Titles, heads and notes are broken at `room`.
+  explicit Sheet(const std::string& title, double room = 640);
 
   double y = 0;  // below what was drawn
 
@@ -49,7 +50,9 @@ class Sheet {
   void write(MarkKind, Point, Anchor, const std::string&, double room = std::numeric_limits<double>::infinity(),
              const Of& = {});
   // Words from a place on, in lines no longer than `room`; how many.
-  std::size_t write_lines(MarkKind, Point, const std::string&, double room);
+  std::size_t write_lines(MarkKind, Point, const std::string&, double room, const Of& = {});
+  // The place, or where other words stand there, the first free one as many steps further as it takes.
+  Point free_place(Point, Anchor, const std::string&, Point step) const;
   // At the place, or where that is taken, as far above it or below as it must be.
   void write_near(MarkKind, Point, Anchor, const std::string&, double down, const Of& = {});
   void add(MarkKind, Line, const Of& = {});
@@ -68,6 +71,7 @@ class Sheet {
 
  private:
   Scene scene_;
+  double room_;
 };
 
 }  // namespace napkin::chart

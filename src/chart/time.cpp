@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "chart/kinds.hpp"
 #include "chart/sheet.hpp"
@@ -11,12 +12,13 @@ namespace napkin {
 namespace chart {
 namespace {
 
-constexpr double bars_width = 640, bar_height = 12, row_height = 36;
+constexpr double bars_width = 600, bar_height = 12, row_height = 36;
 
 struct Bar {
   std::string what;
   double begin = 0, end = 0;  // seconds
   std::optional<double> ideal{};
+  std::string without{};                // what the ideal time leaves out: "without L2"
   std::optional<std::size_t> series{};  // none: of the kernel as a whole
 };
 struct Panel {
@@ -28,20 +30,32 @@ std::optional<double> pick(Model model, std::optional<double> ideal, std::option
   return model == Model::ideal ? ideal : machine;
 }
 
+// What makes a part faster than the rates of the datasheet for all of its bytes.
+std::string left_out(const Charted& charted, std::size_t level) {
+  if (level != charted.hardware.core.value_or(1)) return " if warps share no reads";
+  if (charted.hardware.caches.empty()) return " if blocks share no reads";
+  auto name = charted.hardware.caches.back().name;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return " without " + name;
+}
+
 std::vector<Bar> of_parts(const ChartedKernel& one, const Charted& charted) {
   std::vector<Bar> bars;
   const auto add = [&](const std::string& what, std::optional<double> ideal, std::optional<double> machine,
-                       std::optional<std::size_t> series) {
-    if (const auto seconds = pick(charted.model, ideal, machine)) bars.push_back({what, 0, *seconds, ideal, series});
+                       const std::string& without, std::optional<std::size_t> series) {
+    const auto seconds = pick(charted.model, ideal, machine);
+    if (seconds) bars.push_back({what, 0, *seconds, ideal, ideal > *seconds ? without : "", series});
   };
+  std::string longest;  // what the ideal time of the kernel leaves out
   const auto& levels = charted.hardware.levels;
-  for (const auto& level : one.cost.levels)
+  for (const auto& level : one.cost.levels) {
     add(fmt::format("{} to {}", levels.at(level.level - 1).name, levels.at(level.level).name), level.ideal_time_s,
-        level.time_s, level_series(charted.hardware, level.level));
+        level.time_s, left_out(charted, level.level), level_series(charted.hardware, level.level));
+    if (level.ideal_time_s == one.cost.ideal_time_s) longest = left_out(charted, level.level);
+  }
   for (const auto& unit : one.cost.units)
-    add(std::string(name(unit.unit)), unit.ideal_time_s, unit.time_s,
-        unit.unit == Unit::tensor ? 0 : 3 + static_cast<std::size_t>(unit.unit));
-  add("the kernel", one.cost.ideal_time_s, one.cost.time_s, std::nullopt);
+    add(std::string(name(unit.unit)), unit.ideal_time_s, unit.time_s, "", unit_series(unit.unit));
+  add("the kernel", one.cost.ideal_time_s, one.cost.time_s, longest, std::nullopt);
   return bars;
 }
 
@@ -51,10 +65,10 @@ std::vector<Bar> of_losses(const Launch& launch) {
   double now = 0;
   for (const auto& line : lines(launch)) {
     bars.push_back(
-        {line.what, now, now + line.seconds, {}, bars.empty() ? std::nullopt : std::optional<std::size_t>(3)});
+        {line.what, now, now + line.seconds, {}, {}, bars.empty() ? std::nullopt : std::optional(series_of_losses)});
     now += line.seconds;
   }
-  bars.push_back({"the launch in this configuration", 0, launch.time_s, {}, {}});
+  bars.push_back({"the launch in this configuration", 0, launch.time_s, {}, {}, {}});
   return bars;
 }
 
@@ -79,18 +93,16 @@ void draw(Sheet& sheet, const Panel& panel, double longest) {
   for (const auto& bar : panel.bars) {
     const double y = sheet.y + row_height - bar_height / 2 - 4;
     const double from = scale.at(std::min(bar.begin, bar.end)), to = scale.at(std::max(bar.begin, bar.end));
-    sheet.write(MarkKind::label, {margin + 4, y - 16}, Anchor::start, bar.what);
-    const auto words = lasting(std::abs(bar.end - bar.begin));
+    const auto words = (bar.end < bar.begin ? "-" : "") + lasting(std::abs(bar.end - bar.begin));
     const Of of{bar.series, "", fmt::format("{}: {}", bar.what, words)};
+    const auto ideal = bar.ideal ? fmt::format("{} at datasheet rates{}", lasting(*bar.ideal), bar.without) : "";
+    sheet.write(MarkKind::label, {margin + 4, y - 16}, Anchor::start,
+                fmt::format("{}: {}{}", bar.what, words, ideal.empty() ? "" : "; " + ideal), bars_width - 8);
     sheet.add(MarkKind::bar, Area{from, y - bar_height / 2, to - from, bar_height}, of);
-    double after = to;
     if (bar.ideal && *bar.ideal > 0) {
       const double x = scale.at(*bar.ideal);
-      sheet.add(MarkKind::limit, Line{{{x, y - 9}, {x, y + 9}}}, {{}, "", "ideally " + lasting(*bar.ideal)});
-      after = std::max(after, x);
+      sheet.add(MarkKind::limit, Line{{{x, y - 9}, {x, y + 9}}}, {{}, "", ideal});
     }
-    sheet.write(MarkKind::label, {after + 6, y}, Anchor::start,
-                (bar.end < bar.begin ? "-" : "") + words + (bar.ideal ? ", ideally " + lasting(*bar.ideal) : ""));
     sheet.y += row_height;
   }
   sheet.y = bottom + 52;

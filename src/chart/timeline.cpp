@@ -51,8 +51,8 @@ double longest(const Pipelining& pipelining) {
 class Timeline {
  public:
   // The scale reaches at least to `seconds`.
-  Timeline(Sheet& sheet, const ChartedKernel& one, double seconds)
-      : sheet_(sheet), configuration_(*one.configuration), longest_(longest(pipelining())) {
+  Timeline(Sheet& sheet, const ChartedKernel& one, const ArrayColours& series, double seconds)
+      : sheet_(sheet), configuration_(*one.configuration), series_(series), longest_(longest(pipelining())) {
     for (const auto& event : pipelining().timeline) teams_ = std::max(teams_, event.team + 1);
     seconds = std::max(seconds, longest_);
     scale_ = from_zero(seconds, margin + names_width, margin + names_width + bars_width);
@@ -105,8 +105,8 @@ class Timeline {
     Lanes lanes;
     std::vector<std::size_t> places;
     for (const auto& event : events) {
-      const double x = scale_.at(event.begin_s);
-      places.push_back(lanes.place(x, x + 3 + text_width(label(event))));
+      const double x = words_begin(event);
+      places.push_back(lanes.place(x, x + text_width(label(event))));
     }
     const double bar = sheet_.y + lane * static_cast<double>(lanes.ends.size()) + 4;
     sheet_.write(MarkKind::label, {margin, bar + bar_height / 2}, Anchor::start, std::string(name(on)));
@@ -117,8 +117,8 @@ class Timeline {
       const double x = scale_.at(event.begin_s), to = scale_.at(event.end_s);
       const Of of{series_(event.column), event.column, label(event)};
       sheet_.add(MarkKind::bar, Area{x, bar, to - x, bar_height}, of);
-      sheet_.write(MarkKind::label, {x + 3, bar - 8 - lane * static_cast<double>(places[i])}, Anchor::start,
-                   label(event), bars_width, {{}, event.column});
+      sheet_.write(MarkKind::label, {words_begin(event), bar - 8 - lane * static_cast<double>(places[i])},
+                   Anchor::start, label(event), bars_width, {{}, event.column});
       now = std::max(now, event.end_s);
     }
     idle(now, longest_, bar);
@@ -128,6 +128,11 @@ class Timeline {
   void idle(double from, double to, double y) {
     if (scale_.at(to) - scale_.at(from) > 1)
       sheet_.hatch({scale_.at(from), y, scale_.at(to) - scale_.at(from), bar_height});
+  }
+
+  // Above the beginning of the bar, but never past the end of the axis.
+  double words_begin(const Event& event) const {
+    return std::max(scale_.begin, std::min(scale_.at(event.begin_s) + 3, scale_.end - text_width(label(event))));
   }
 
   std::string label(const Event& event) const {
@@ -159,7 +164,7 @@ class Timeline {
 
   Sheet& sheet_;
   const Configuration& configuration_;
-  Series series_;
+  const ArrayColours& series_;
   Scale scale_;
   double longest_ = 0;
   std::int64_t teams_ = 1;
@@ -169,9 +174,10 @@ class Timeline {
 
 std::optional<Chart> timeline(const Charted& charted) {
   Data data{{"kernel", "overlap", "team", "column", "unit", "begin_s", "end_s"}, {}};
-  Sheet sheet("one step of " + charted.title);
+  Sheet sheet("one step of " + charted.title, names_width + bars_width);
+  const ArrayColours series(charted);
   for (const auto& one : charted.kernels) {
-    if (chosen(one)) Timeline(sheet, one, charted.least_step_seconds).draw(kernel_name(one), data);
+    if (chosen(one)) Timeline(sheet, one, series, charted.least_step_seconds).draw(kernel_name(one), data);
   }
   if (data.rows.empty()) return std::nullopt;
   sheet.note(

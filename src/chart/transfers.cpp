@@ -31,10 +31,10 @@ std::string times_words(const ArrayCost& array) {
 
 class Flow {
  public:
-  Flow(const Charted& charted, Sheet& sheet) : charted_(charted), sheet_(sheet) {
+  Flow(const Charted& charted, Sheet& sheet) : charted_(charted), sheet_(sheet), series_(charted) {
     moves_ = most_bytes(charted) > 0;
     most_ = std::max(most_bytes(charted), charted.least_bytes);
-    gap_ = std::min(340.0, 980.0 / static_cast<double>(std::max<std::size_t>(1, charted.hardware.levels.size() - 1)));
+    gap_ = std::min(300.0, 900.0 / static_cast<double>(std::max<std::size_t>(1, charted.hardware.levels.size() - 1)));
   }
 
   bool moves() const { return moves_; }
@@ -102,7 +102,7 @@ class Flow {
 
   const Charted& charted_;
   Sheet& sheet_;
-  Series series_;
+  ArrayColours series_;
   bool moves_ = false;
   double most_ = 0, gap_ = 0;
 };
@@ -125,7 +125,7 @@ double most_bytes(const Charted& charted) {
 namespace chart {
 
 std::optional<Chart> transfers(const Charted& charted) {
-  Sheet sheet("transfers of " + charted.title);
+  Sheet sheet("transfers of " + charted.title, 900);
   Flow flow(charted, sheet);
   if (!flow.moves()) return std::nullopt;
   Data data{{"kernel", "outer", "inner", "array", "way", "transfer_values", "transfer_bytes", "times"}, {}};

@@ -102,6 +102,8 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   const auto start = std::chrono::steady_clock::now();
   Analysis analysis{
       .written = input.diagram, .diagram = input.diagram, .hardware = hardware, .goal = goal(session.options)};
+  if (!input.diagram.statements.empty())
+    analysis.source = session.sources.at(input.diagram.statements.front().span.file).text;
   if (written) {
     if (!add_by_hand(session, *written, analysis)) return std::nullopt;
   } else {

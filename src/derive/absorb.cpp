@@ -244,7 +244,7 @@ std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns,
       continue;
     }
     const auto& array = scratch.at(column.output);
-    const auto piece = new_array(scratch, array.name, array.type, array.wires);
+    const auto piece = new_array(scratch, array.name, array.type, array.wires, array.span);
     all.push_back({piece, column.value, column.fold, column.over, {}, {}});
     all.push_back({column.output, joined(scratch, column, read_whole(scratch, piece)), nullptr, {}, {}, {}});
   }

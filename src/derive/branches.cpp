@@ -43,7 +43,8 @@ ExprId StateAnalysis::branch(const Column& column, ExprId body, const std::vecto
   auto wires = scratch_.at(column.output).wires;
   for (const auto wire : column.over)
     if (std::ranges::find(over, wire) == over.end()) wires.push_back(wire);
-  part.output = new_array(scratch_, scratch_.at(column.output).name, type(column), std::move(wires));
+  part.output = new_array(scratch_, scratch_.at(column.output).name, type(column), std::move(wires),
+                          scratch_.at(column.output).span);
   part.value = body;
   part.over = over;
   reduce(part);

@@ -85,7 +85,8 @@ Reference StateAnalysis::add_reference(const Sum& exponent, const std::vector<Wi
   std::erase_if(kept, [&](WireId w) { return std::ranges::find(over, w) != over.end(); });
   const auto* greatest = find_reduction("max");
   const auto type = count_type() == Datatype::f64 ? Datatype::f64 : held_as(scratch_, algebra_.build(exponent));
-  const auto array = new_array(scratch_, std::string(greatest->state_name), type, std::move(kept));
+  const auto array = new_array(scratch_, std::string(greatest->state_name), type, std::move(kept),
+                               deriving_ ? scratch_.at(deriving_->output).span : Span());
   is_state(array);
   found_.all.push_back({array, greatest, over, exponent, {}, !needed});
   return {found_.all.size() - 1, 1};
@@ -135,10 +136,11 @@ ArrayId StateAnalysis::state_array(const Column& column, const Sum& body, const 
     if (std::ranges::find(over, wire) == over.end() && std::ranges::find(wires, wire) == wires.end())
       wires.push_back(wire);
   const auto name = scratch_.at(column.output).name;
+  const auto span = scratch_.at(column.output).span;
   const bool taken = std::ranges::any_of(found_.all, [&](const State& s) { return scratch_.at(s.array).name == name; });
   if (taken || !named)
-    return new_array(scratch_, std::string(column.fold->state_name), type_of(column, body), std::move(wires));
-  scratch_.arrays.push_back({name, type_of(column, body), std::move(wires), {}, {}});
+    return new_array(scratch_, std::string(column.fold->state_name), type_of(column, body), std::move(wires), span);
+  scratch_.arrays.push_back({name, type_of(column, body), std::move(wires), {}, span});
   return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
 }
 

@@ -17,8 +17,8 @@ Sum StateAnalysis::never_below_zero(const Column& column, const Sum& value) {
 }
 
 ArrayId StateAnalysis::finished_array(const Column& column, const std::vector<WireId>& wires, ExprId value) {
-  const auto array =
-      new_array(scratch_, std::string(column.fold->state_name), accumulator(scratch_, type(column), value), wires);
+  const auto array = new_array(scratch_, std::string(column.fold->state_name),
+                               accumulator(scratch_, type(column), value), wires, scratch_.at(column.output).span);
   found_.late_folds[deriving_->output].push_back({array, value, nullptr, {}, {}, {}});
   is_state(array);
   return array;
@@ -204,7 +204,7 @@ ArrayId StateAnalysis::moment_for(const Column& column, const Moment& of, const 
   };
   if (const auto found = std::ranges::find_if(found_.all, alike); found != found_.all.end()) return found->array;
   if (moment.powers.empty() && counts(body)) {
-    const auto array = new_array(scratch_, "count", count_type(), {});
+    const auto array = new_array(scratch_, "count", count_type(), {}, scratch_.at(column.output).span);
     return add_state(array, column, body, over, reference, {});
   }
   Sum varies = {body};

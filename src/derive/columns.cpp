@@ -42,7 +42,7 @@ class Flattener {
     const auto output = statement.output;
     const ExprId whole = invariants_outside(scratch_, statement.value, trace_, output);
     const auto& array = scratch_.at(output);
-    name_.clear(), type_ = array.type, order_ = array.wires;
+    name_.clear(), type_ = array.type, order_ = array.wires, span_ = array.span;
     const auto* reduce = std::get_if<Reduce>(&scratch_.at(whole).node);
     if (reduce && accumulator(scratch_, array.type, reduce->body) == array.type && !folded_.contains(whole)) {
       fold(output, Reduce(*reduce));
@@ -72,8 +72,8 @@ class Flattener {
   ArrayId accumulator_of(const Reduce& reduce, std::vector<WireId> wires) {
     const auto type = accumulator(scratch_, type_, reduce.body);
     if (wires != order_ || name_.empty())
-      return new_array(scratch_, std::string(reduce.reduction->state_name), type, std::move(wires));
-    scratch_.arrays.push_back({std::exchange(name_, ""), type, std::move(wires), {}, {}});
+      return new_array(scratch_, std::string(reduce.reduction->state_name), type, std::move(wires), span_);
+    scratch_.arrays.push_back({std::exchange(name_, ""), type, std::move(wires), {}, span_});
     return {static_cast<std::uint32_t>(scratch_.arrays.size() - 1)};
   }
   void fold(ArrayId output, const Reduce& reduce) {
@@ -93,6 +93,7 @@ class Flattener {
   std::vector<Column> columns_;
   std::map<ExprId, ExprId> folded_;
   std::string name_;
+  Span span_;
   Datatype type_ = Datatype::f32;
   std::vector<WireId> order_;
 };
@@ -172,7 +173,8 @@ class Tidier {
   ExprId hoist(std::size_t at, ExprId value) {
     const auto* cast = std::get_if<Cast>(&scratch_.at(value).node);
     const auto type = cast ? cast->type : type_of(value);
-    const auto array = new_array(scratch_, temporary_name(scratch_, value), type, wires_for(at, value));
+    const auto array = new_array(scratch_, temporary_name(scratch_, value), type, wires_for(at, value),
+                                 scratch_.at(columns_[at].output).span);
     hoisted_.insert(array);
     columns_.insert(columns_.begin() + static_cast<std::ptrdiff_t>(at),
                     {array, cast ? cast->value : value, nullptr, {}, {}, {}});
@@ -327,14 +329,19 @@ void drop_unused(const Diagram& diagram, std::vector<Column>& columns, const std
     columns.erase(at);
 }
 
-ArrayId new_array(Diagram& diagram, const std::string& name, Datatype type, std::vector<WireId> wires) {
+ArrayId new_array(Diagram& diagram, const std::string& name, Datatype type, std::vector<WireId> wires, Span span) {
   const auto taken = [&](const std::string& text) {
     return std::ranges::any_of(diagram.arrays, [&](const Array& a) { return a.name == text; });
   };
   std::string unique = name;
   for (int i = 2; taken(unique); ++i) unique = fmt::format("{}{}{}", name, numbering, i);
-  diagram.arrays.push_back({unique, type, std::move(wires), {}, {}});
+  diagram.arrays.push_back({unique, type, std::move(wires), {}, span});
   return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
+}
+
+Span origin(const Diagram& diagram, const Column& column) {
+  const auto span = diagram.at(column.output).span;
+  return span == Span() ? diagram.at(column.value).span : span;
 }
 
 ArrayId twin(Diagram& diagram, ArrayId array, const char* mark) {

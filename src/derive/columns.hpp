@@ -26,8 +26,10 @@ bool involves(const Diagram&, const Column&, WireId);
 // Drops columns whose output nobody needs.
 void drop_unused(const Diagram&, std::vector<Column>&, const std::set<ArrayId>& needed);
 
-// A new array; its name is made unique by a number.
-ArrayId new_array(Diagram&, const std::string& name, Datatype, std::vector<WireId> wires);
+// A new array; its name is made unique by a number. `span` is that of the array of the file that it is a part of.
+ArrayId new_array(Diagram&, const std::string& name, Datatype, std::vector<WireId> wires, Span span = {});
+// Where the file declares what a column computes a part of; an empty span where that is not known.
+Span origin(const Diagram&, const Column&);
 ArrayId twin(Diagram&, ArrayId, const char* mark);  // the same under another name
 ExprId read_whole(Diagram&, ArrayId);               // A[i, j] at its own wires
 // Numbers the names of derived arrays anew, in order of `used`, so that arrays that were dropped leave no gaps.

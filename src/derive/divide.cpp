@@ -155,7 +155,8 @@ class Divider {
     for (const auto wire : diagram().at(array).wires) wires.push_back(wire == wire_ ? inside_ : wire);
     if (of_part) wires.insert(wires.begin(), part_);
     const bool own = finishes && array.index < derivation_.file_arrays && wires == diagram().at(array).wires;
-    if (!own) array = new_array(diagram(), diagram().at(array).name, diagram().at(array).type, wires);
+    if (!own)
+      array = new_array(diagram(), diagram().at(array).name, diagram().at(array).type, wires, diagram().at(array).span);
     statements_.push_back({array, value, diagram().at(value).span});
     made_by_us_.insert(array);
     return read_whole(diagram(), array);

@@ -103,7 +103,7 @@ class Assumption {
   }
   // What an array holds once it has changed: equal to nothing else, each time it is asked for.
   ExprId opaque(ArrayId array) {
-    const auto fresh = new_array(diagram_, "changed", diagram_.at(array).type, {});
+    const auto fresh = new_array(diagram_, "changed", diagram_.at(array).type, {}, diagram_.at(array).span);
     changed_.insert(fresh);
     return read_whole(diagram_, fresh);
   }

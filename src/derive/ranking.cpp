@@ -106,7 +106,7 @@ std::optional<ExprId> StateAnalysis::next_level(const Column& column, std::size_
   if (!below || values.back() != chain.by || column.fold != chain.fold || over != chain.over) return {};
   if (depth == chain.levels.size()) {
     const auto& first = scratch_.at(chain.levels[0]);
-    const auto array = new_array(scratch_, std::string(chain.fold->state_name), first.type, first.wires);
+    const auto array = new_array(scratch_, std::string(chain.fold->state_name), first.type, first.wires, first.span);
     is_state(array);
     found_.all.push_back({array, chain.fold, over, as_factor(chain.by), {}, false, {}, true});
     found_.chains[number].levels.push_back(array);

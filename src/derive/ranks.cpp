@@ -40,7 +40,7 @@ void RankWriter::move(const Chain& chain, ArrayId greatest) {
   const Old theirs = [&](ArrayId array) { return read(other_(array)); };
   for (std::size_t rank = 1; rank < chain.levels.size(); ++rank) {
     const auto& like = scratch_.at(chain.levels[rank]);
-    const auto array = new_array(scratch_, "n", like.type, like.wires);
+    const auto array = new_array(scratch_, "n", like.type, like.wires, like.span);
     const ExprId below = behind(chain, chain.by, read(moved.levels.back()));
     const ExprId value = where(below, chain.by, identity(chain.fold));
     to_.absorb.push_back({array, next_level(moved, rank, mine), nullptr, {}, {}, {}});

@@ -261,8 +261,8 @@ Sum StateAnalysis::times(const Sum& a, const Term& b) {
 }
 
 Sum StateAnalysis::fold_later(const Column& column, const Sum& value, const std::vector<WireId>& over) {
-  const auto array =
-      new_array(scratch_, scratch_.at(column.output).name, type_of(column, value), scratch_.at(column.output).wires);
+  const auto array = new_array(scratch_, scratch_.at(column.output).name, type_of(column, value),
+                               scratch_.at(column.output).wires, scratch_.at(column.output).span);
   found_.late_folds[deriving_->output].push_back({array, algebra_.build(value), column.fold, over, {}, {}});
   is_state(array);
   Term term;

@@ -43,7 +43,8 @@ class Sweeper {
     auto wires = free_wires(made_.diagram, value);
     std::ranges::stable_sort(wires, {}, [&](WireId wire) { return std::ranges::find(kept(), wire) - kept().begin(); });
     const auto type = accumulator(made_.diagram, made_.diagram.at(statement_.output).type, reduce.body);
-    const auto array = new_array(made_.diagram, std::string(reduce.reduction->state_name), type, std::move(wires));
+    const auto array = new_array(made_.diagram, std::string(reduce.reduction->state_name), type, std::move(wires),
+                                 made_.diagram.at(statement_.output).span);
     made_.diagram.statements.push_back({array, value, statement_.span});
     note(made_.diagram.at(array).name);
     return read_whole(made_.diagram, array);

@@ -162,8 +162,8 @@ class UpdateWriter {
       all = all ? Pair{apply("+", all->mine, one.mine), apply("+", all->theirs, one.theirs)} : one;
     }
     const auto wires = free_wires(scratch_, all->mine);
-    const auto array =
-        new_array(scratch_, "shift", scratch_.at(found_.all[centre.extremes[0].state].array).type, wires);
+    const auto extreme = scratch_.at(found_.all[centre.extremes[0].state].array);
+    const auto array = new_array(scratch_, "shift", extreme.type, wires, extreme.span);
     moved.shift = named(array, all->mine, all->theirs);
     moved_.push_back(std::move(moved));
   }
@@ -305,7 +305,7 @@ class UpdateWriter {
     };
     const Pair old = both(array);
     const Pair all{factor(old.mine), factor(old.theirs)};
-    const auto repair = new_array(scratch_, "r", type, scratch_.at(array).wires);
+    const auto repair = new_array(scratch_, "r", type, scratch_.at(array).wires, scratch_.at(array).span);
     return repairs_[key] = named(repair, all.mine, all.theirs);
   }
   // As wide as what it repairs.
@@ -357,7 +357,7 @@ class UpdateWriter {
 
   static Column pointwise(ArrayId array, ExprId value) { return {array, value, nullptr, {}, {}, {}}; }
   ArrayId next(ArrayId like, const std::string& name) {
-    return new_array(scratch_, name, scratch_.at(like).type, scratch_.at(like).wires);
+    return new_array(scratch_, name, scratch_.at(like).type, scratch_.at(like).wires, scratch_.at(like).span);
   }
   ExprId read(ArrayId array) { return read_whole(scratch_, array); }
   ExprId number(double value) { return scratch_.intern(Constant{value}); }

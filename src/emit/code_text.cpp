@@ -26,8 +26,14 @@ bool mentions(std::string_view text, std::string_view name) {
 }
 
 void Lines::line(std::string_view text) {
+  const auto begin = text_.size();
   if (!text.empty()) text_.append(depth_ * 2, ' ').append(text);
   text_ += '\n';
+  if (from_ == Span()) return;
+  if (!origins_.empty() && origins_.back().end == begin && origins_.back().span == from_)
+    origins_.back().end = text_.size();
+  else
+    origins_.push_back({begin, text_.size(), from_});
 }
 void Lines::open(std::string_view head) {
   line(fmt::format("{} {{", head));
@@ -36,11 +42,20 @@ void Lines::open(std::string_view head) {
 void Lines::close(std::string_view tail) {
   while (!declared_.empty() && declared_.back().depth == depth_) {
     const auto& last = declared_.back();
-    if (!mentions(std::string_view(text_).substr(last.end), last.name)) text_.erase(last.begin, last.end - last.begin);
+    if (!mentions(std::string_view(text_).substr(last.end), last.name)) take_back(last.begin, last.end);
     declared_.pop_back();
   }
   --depth_;
   line(tail);
+}
+// A line that nothing needs; those behind it move up.
+void Lines::take_back(std::size_t begin, std::size_t end) {
+  text_.erase(begin, end - begin);
+  for (auto origin = origins_.rbegin(); origin != origins_.rend() && origin->end > begin; ++origin) {
+    origin->end -= end - begin;
+    if (origin->begin > begin) origin->begin -= end - begin;
+  }
+  std::erase_if(origins_, [](const Traced& origin) { return origin.begin == origin.end; });
 }
 void Lines::declare(std::string_view name, std::string_view value, std::string_view comment) {
   const auto begin = text_.size();
@@ -61,6 +76,12 @@ void Lines::list(std::string_view head, const std::vector<std::string>& items, s
   line(items.empty() ? text + std::string(tail) : text);
 }
 void Lines::verbatim(std::string_view text) { text_.append(text); }
+
+void append(EmittedText& to, const std::string& text, const std::vector<Traced>& origins) {
+  for (const auto& origin : origins)
+    to.origins.push_back({to.text.size() + origin.begin, to.text.size() + origin.end, origin.span});
+  to.text += text;
+}
 
 namespace {
 constexpr std::string_view reserved[] = {

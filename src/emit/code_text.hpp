@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "napkin/emit.hpp"
+
 namespace napkin {
 
 class Lines {
@@ -23,6 +25,20 @@ class Lines {
   void verbatim(std::string_view text);
   const std::string& text() const { return text_; }
 
+  // Lines come from a place of the diagram's file until what this returns ends.
+  class From {
+   public:
+    From(Lines& lines, Span span) : lines_(lines), before_(std::exchange(lines.from_, span)) {}
+    From(const From&) = delete;
+    ~From() { lines_.from_ = before_; }
+
+   private:
+    Lines& lines_;
+    Span before_;
+  };
+  [[nodiscard]] From from(Span span) { return {*this, span}; }
+  const std::vector<Traced>& origins() const { return origins_; }
+
  private:
   struct Declared {
     std::size_t depth, begin, end;  // of the line in the text
@@ -30,8 +46,14 @@ class Lines {
   };
   std::string text_;
   std::size_t depth_ = 0;
+  void take_back(std::size_t begin, std::size_t end);
   std::vector<Declared> declared_;
+  std::vector<Traced> origins_;
+  Span from_;
 };
+
+// Text behind text, with where its lines come from.
+void append(EmittedText&, const std::string& text, const std::vector<Traced>& = {});
 
 // Hands out identifiers of C++ that nobody has yet: primes become underscores, words of the language and names that
 // the generated code uses itself get one appended, and what is still taken gets a number.

@@ -2,6 +2,8 @@
 // file.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "emit/cpp_files.hpp"
 #include "emit/cpp_numbers.hpp"
 #include "emit/cpp_tiles.hpp"
@@ -23,7 +25,8 @@ std::vector<EmittedFile> emit_cpp(const Diagram& diagram, const Plan& plan, cons
     add_limits(printed, printed.kernels.back().limits);
   }
   const auto& name = printed.names.diagram;
-  return {{name + ".cpp", cpp_source(printed)},
+  auto source = cpp_source(printed);
+  return {{name + ".cpp", std::move(source.text), std::move(source.origins)},
           {name + ".h", cpp_header(printed)},
           {"napkin_numbers.hpp", std::string(cpp_numbers)},
           {name + "_harness.cpp", cpp_harness(printed)},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "derive/columns.hpp"
 #include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
 #include "emit/report_quantity.hpp"
@@ -34,6 +35,7 @@ std::string corner(const Index& index, const CppPieces& pieces, bool last) {
 
 // Copies a tile from its array, in the order of the array.
 void CppColumns::print(const Load& load) {
+  const auto of = out_.from(page_.diagram.at(page_.nest.at(load.to).array).span);
   if (load.from) return;
   page_.place(load.to);
   auto& place = page_.places.at(load.to);
@@ -90,6 +92,7 @@ void CppColumns::print(const Ask& ask) {
 // Steps
 
 void CppColumns::print(const Compute& compute) {
+  const auto from = out_.from(origin(page_.diagram, compute.column));
   out_.line(fmt::format("// {}{}", to_text(page_.diagram, compute.column), extents(compute)));
   if (!compute.column.fold) return pointwise(compute);
   begin_fold(compute);
@@ -101,6 +104,7 @@ void CppColumns::print(const Compute& compute) {
 }
 
 void CppColumns::print(const Save& save) {
+  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
   const auto& buffer = page_.nest.at(save.from);
   const auto& array = page_.diagram.at(buffer.array);
   if (page_.is_input(buffer.array) || !page_.places.contains(save.from)) return;

@@ -53,24 +53,28 @@ std::string cpp_header(const CppPlan& plan) {
   return out.text();
 }
 
-std::string cpp_source(const CppPlan& plan) {
+EmittedText cpp_source(const CppPlan& plan) {
   Lines sizes;
   define_sizes(plan, sizes);
-  std::string kernels;
-  for (const auto& kernel : plan.kernels) kernels += kernel.text + "\n";
+  EmittedText kernels;
+  for (const auto& kernel : plan.kernels) append(kernels, kernel.text + "\n", kernel.origins);
   Lines rest;
   define_all_sizes(plan, rest);
   define_possible(plan, rest);
   define_workspace_size(plan, rest);
   runner(plan, rest);
-  const auto code = sizes.text() + kernels + rest.text();
+  const auto code = sizes.text() + kernels.text + rest.text();
   const auto& name = plan.names.diagram;
-  return fmt::format(
-             "// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n#include "
-             "\"{}.h\"\n\n#include <algorithm>\n#include <cmath>\n#include <cstring>\n\n"
-             "#include \"napkin_numbers.hpp\"\n\n",
-             plan.diagram.name, plan.labels, name, name) +
-         code_definitions(Language::cpp, code) + code;
+  EmittedText whole;
+  append(whole,
+         fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n#include "
+                     "\"{}.h\"\n\n#include <algorithm>\n#include <cmath>\n#include <cstring>\n\n"
+                     "#include \"napkin_numbers.hpp\"\n\n",
+                     plan.diagram.name, plan.labels, name, name) +
+             code_definitions(Language::cpp, code) + sizes.text());
+  append(whole, kernels.text, kernels.origins);
+  append(whole, rest.text());
+  return whole;
 }
 
 }  // namespace napkin

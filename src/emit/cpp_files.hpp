@@ -18,7 +18,7 @@ struct CppPlan : CodePlan {
 };
 
 std::string cpp_header(const CppPlan&);
-std::string cpp_source(const CppPlan&);
+EmittedText cpp_source(const CppPlan&);
 std::string cpp_harness(const CppPlan&);
 std::string cpp_build_file(const CppPlan&);  // CMakeLists.txt
 

@@ -31,7 +31,10 @@ class KernelPrinter {
     const auto body = out_.text();
     for (const auto& each : groups_)
       if (mentions(body, each.piece.begin)) begins_.push_back(each.piece.begin);
-    return {name, group_function(name, body) + loops(name), page_.limits};
+    EmittedText made{group_head(name, body)};
+    append(made, body, out_.origins());
+    append(made, "\n" + loops(name));
+    return {name, std::move(made.text), page_.limits, std::move(made.origins)};
   }
 
  private:
@@ -80,7 +83,7 @@ class KernelPrinter {
     return all;
   }
 
-  std::string group_function(const std::string& name, const std::string& body) const {
+  std::string group_head(const std::string& name, const std::string& body) const {
     Lines out;
     out.line(fmt::format("// One group; `full` where all its pieces are as long as they can be."));
     auto all = parameters();
@@ -90,7 +93,7 @@ class KernelPrinter {
     out.list(fmt::format("static void {}_group(", name), all, ") {");
     out.deepen();
     for (const auto& [id, place] : page_.places) out.line(page_.declaration(id));
-    return out.text() + body + "\n";
+    return out.text();
   }
 
   std::string loops(const std::string& name) const {

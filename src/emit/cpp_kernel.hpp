@@ -3,8 +3,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "emit/code_names.hpp"
+#include "napkin/emit.hpp"
 #include "napkin/loops.hpp"
 
 namespace napkin {
@@ -13,6 +15,7 @@ struct CppKernel {
   std::string name;
   std::string text;
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
+  std::vector<Traced> origins;            // of lines of the text
 };
 CppKernel cpp_kernel(const LoopNest&, const Hardware&, const CodeNames&, const std::string& name);
 

@@ -163,7 +163,8 @@ EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& 
   }
   find_shorter(printed, plan);
   const auto& name = printed.names.diagram;
-  EmittedCode code{{{name + ".cu", cuda_source(printed)},
+  auto source = cuda_source(printed);
+  EmittedCode code{{{name + ".cu", std::move(source.text), std::move(source.origins)},
                     {name + ".h", cuda_header(printed)},
                     {name + "_harness.cu", cuda_harness(printed)},
                     {"CMakeLists.txt", cuda_build_file(printed)}},

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "emit/code_text.hpp"
@@ -60,6 +61,7 @@ void ColumnPrinter::study(const Block& block) {
 // Steps
 
 void ColumnPrinter::print(const Compute& compute) {
+  const auto from = out_.from(origin(page_.diagram, compute.column));
   auto all = wires(compute);
   all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
   const auto sizes = page_.extents(all, page_.own);
@@ -73,6 +75,7 @@ void ColumnPrinter::print(const Compute& compute) {
 }
 
 void ColumnPrinter::print(const Save& save) {
+  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf() || !is_stored(save.from)) return;
   out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "derive/columns.hpp"
 #include "diagram/match.hpp"
 #include "emit/code_text.hpp"
 #include "emit/code_types.hpp"
@@ -60,6 +61,7 @@ bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
 // Steps
 
 void FragmentPrinter::print(const Compute& compute) {
+  const auto from = out_.from(origin(page_.diagram, compute.column));
   if (warps_.in_passing.contains(compute.to)) return;
   out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
   if (const auto* known = warps_.product(&compute))
@@ -71,6 +73,7 @@ void FragmentPrinter::print(const Compute& compute) {
 }
 
 void FragmentPrinter::print(const Save& save) {
+  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
   out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));

@@ -32,7 +32,7 @@ class ThreadPrinter {
     threads();
     print(nest_.body, true);
     out_.close();
-    return {name, out_.text(), page_.limits};
+    return {name, out_.text(), page_.limits, out_.origins()};
   }
 
  private:

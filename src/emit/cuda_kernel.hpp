@@ -12,6 +12,7 @@ struct CudaKernel {
   std::string name;
   std::string text;
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
+  std::vector<Traced> origins;            // of lines of the text
 };
 CudaKernel cuda_kernel(const ThreadedKernel&, const CodeNames&, const std::string& name);
 

@@ -329,13 +329,13 @@ std::string cuda_header(const CudaPlan& plan) {
   return out.text();
 }
 
-std::string cuda_source(const CudaPlan& plan) {
+EmittedText cuda_source(const CudaPlan& plan) {
   Lines body;
   define_sizes(plan, body);
-  std::string kernels;
+  EmittedText kernels;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    if (plan.teams[i]) kernels += plan.teams[i]->kernel.text + "\n";
-    kernels += plan.kernels[i].text + "\n";
+    if (const auto& teams = plan.teams[i]) append(kernels, teams->kernel.text + "\n", teams->kernel.origins);
+    append(kernels, plan.kernels[i].text + "\n", plan.kernels[i].origins);
   }
   Lines rest;
   rest.verbatim(path_definitions(plan));
@@ -346,17 +346,21 @@ std::string cuda_source(const CudaPlan& plan) {
   define_possible(plan, rest);
   define_workspace_size(plan, rest);
   launcher(plan, rest);
-  const auto code = body.text() + kernels + rest.text();
+  const auto code = body.text() + kernels.text + rest.text();
   std::string notes;
   for (const auto& note : plan.notes) notes += "// " + note + ".\n";
-  return fmt::format(
-             "// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n{}#include "
-             "\"{}.h\"\n\n",
-             plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
-         cuda_headers(code) + (any_teams(plan) ? "#include <cuda.h>\n" : "") +
-         "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
-         "<cstring>\n\n" +
-         code_definitions(Language::cuda, code) + warp_definitions(kernels) + code;
+  EmittedText whole;
+  append(whole,
+         fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n{}#include "
+                     "\"{}.h\"\n\n",
+                     plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
+             cuda_headers(code) + (any_teams(plan) ? "#include <cuda.h>\n" : "") +
+             "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
+             "<cstring>\n\n" +
+             code_definitions(Language::cuda, code) + warp_definitions(kernels.text) + body.text());
+  append(whole, kernels.text, kernels.origins);
+  append(whole, rest.text());
+  return whole;
 }
 
 }  // namespace napkin

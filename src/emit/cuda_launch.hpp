@@ -32,6 +32,6 @@ struct CudaPlan : CodePlan {
 
 bool any_teams(const CudaPlan&);
 std::string cuda_header(const CudaPlan&);
-std::string cuda_source(const CudaPlan&);  // kernels and launcher
+EmittedText cuda_source(const CudaPlan&);  // kernels and launcher
 
 }  // namespace napkin

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "emit/code_text.hpp"
@@ -49,6 +50,7 @@ RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
 // Steps
 
 void RowColumnPrinter::print(const Load& load) {
+  const auto of = out_.from(page_.diagram.at(page_.nest.at(load.to).array).span);
   const auto found = rows_.reads.find(load.to);
   if (found == rows_.reads.end() || found->second == RowRead::in_place) return;
   const auto& from = *read_as_.at(load.to);
@@ -79,6 +81,7 @@ void RowColumnPrinter::print(const Load& load) {
 }
 
 void RowColumnPrinter::print(const Compute& compute) {
+  const auto from = out_.from(origin(page_.diagram, compute.column));
   if (rows_.in_passing.contains(compute.to)) return;
   out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
   if (compute.column.fold)
@@ -88,6 +91,7 @@ void RowColumnPrinter::print(const Compute& compute) {
 }
 
 void RowColumnPrinter::print(const Save& save) {
+  const auto of = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
   const auto& wires = page_.diagram.at(buffer.array).wires;

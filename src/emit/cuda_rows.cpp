@@ -31,7 +31,7 @@ class RowPrinter {
     lanes();
     print(nest_.body);
     out_.close();
-    return {name, out_.text(), page_.limits};
+    return {name, out_.text(), page_.limits, out_.origins()};
   }
 
  private:

@@ -2,6 +2,7 @@
 // registers, and sums arrive in registers once the team has waited for them.
 #include <fmt/format.h>
 
+#include "derive/columns.hpp"
 #include "emit/cuda_fragments.hpp"
 #include "loops/pieces.hpp"
 
@@ -13,6 +14,7 @@ void FragmentPrinter::team_product(const Product& product) {
 }
 
 void FragmentPrinter::run(const Product& product) {
+  const auto from = out_.from(origin(page_.diagram, product.compute->column));
   const bool lasts = warps_.lasts(product.compute);
   if (!lasts) hold(product);
   out_.line("napkin_team_fence();");
@@ -24,12 +26,14 @@ void FragmentPrinter::run(const Product& product) {
 }
 
 void FragmentPrinter::prepare(const Product& product) {
+  const auto from = out_.from(origin(page_.diagram, product.compute->column));
   begin(*product.compute);
   if (product.rows.computed) pack_rows(product);
   if (product.promoted == 0) return;
   declared_ahead_.contains(product.compute) ? begin_sums(product) : declare_sums(product);
 }
 void FragmentPrinter::issue(const Product& product) {
+  const auto from = out_.from(origin(page_.diagram, product.compute->column));
   const auto& grid = warps_.columns.at(product.compute);
   const auto columns = grid.column_tiles * product.instruction->n;
   const bool packed = product.rows.computed;
@@ -46,12 +50,14 @@ void FragmentPrinter::issue(const Product& product) {
   close(1);
 }
 void FragmentPrinter::arrived(const Product& product) {
+  const auto from = out_.from(origin(page_.diagram, product.compute->column));
   hold(product);
   promote(product);
   round(*product.compute);
 }
 
 void FragmentPrinter::hold(const Product& product) {
+  const auto from = out_.from(origin(page_.diagram, product.compute->column));
   out_.line(
       fmt::format("napkin_team_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(), sums(product)));
 }

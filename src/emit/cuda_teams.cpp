@@ -61,7 +61,7 @@ class TeamPrinter : TurnPrinter {
     end_blocks();
     out_.close();
     without_teams(name);
-    return {name, out_.text(), page_.limits};
+    return {name, out_.text(), page_.limits, out_.origins()};
   }
 
  private:
@@ -223,6 +223,7 @@ class TeamPrinter : TurnPrinter {
   void fill(BufferId id, const std::string& slot) {
     const auto& tile = warps_.tiles.at(id);
     const auto& buffer = nest_.at(id);
+    const auto from = out_.from(page_.diagram.at(buffer.array).span);
     const auto full = slot.empty() ? full_.at(id) : fmt::format("{} + {}", full_.at(id), slot);
     const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, swizzle_pattern);
     out_.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));

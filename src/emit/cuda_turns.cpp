@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "derive/columns.hpp"
 #include "emit/cuda_tiles.hpp"
 
 namespace napkin {
@@ -71,6 +72,7 @@ void TurnPrinter::load_tiles() {
 void TurnPrinter::issue_leading() {
   for (const auto* leading : warps_.step->leading) {
     arrive(*leading);
+    const auto from = out_.from(origin(page_.diagram, leading->column));
     out_.line(fmt::format("// {}", to_text(page_.diagram, leading->column)));
     columns_.prepare(product(leading));
     columns_.hold(product(leading));
@@ -187,6 +189,7 @@ void TurnPrinter::wait_for_last() {
 // What its sum begins with and its operand in registers; its tiles are there when it is issued.
 void TurnPrinter::prepare_trailing(const Product& product) {
   arrive(*product.compute);
+  const auto from = out_.from(origin(page_.diagram, product.compute->column));
   out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
   columns_.prepare(product);
 }

@@ -30,7 +30,7 @@ class WarpPrinter : NestPrinter {
     warps();
     print(nest_.body, true);
     out_.close();
-    return {name, out_.text(), page_.limits};
+    return {name, out_.text(), page_.limits, out_.origins()};
   }
 
  private:
@@ -93,6 +93,7 @@ class WarpPrinter : NestPrinter {
 
   void copy(BufferId id, const std::string& to) {
     const auto& buffer = nest_.at(id);
+    const auto from = out_.from(page_.diagram.at(buffer.array).span);
     const auto& tile = warps_.tiles.at(id);
     const auto& array = page_.diagram.at(buffer.array);
     const auto sizes = code_sizes(page_.diagram, page_.names, array.wires);

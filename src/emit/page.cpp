@@ -18,8 +18,9 @@ std::string html_page(const std::string& title, const std::string& body) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n"
-      "<style>{}\n{}</style>\n</head>\n<body>\n<main>\n{}</main>\n<script>{}</script>\n</body>\n</html>\n",
-      xml(title), svg_style(), page_style(), body, page_script());
+      "<style>{}\n{}\n@media screen and (prefers-color-scheme: dark) "
+      "{{\n{}}}</style>\n</head>\n<body>\n<main>\n{}</main>\n<script>{}</script>\n</body>\n</html>\n",
+      xml(title), svg_style(), page_style(), svg_dark_series(), body, page_script());
 }
 
 std::string html_figure(const Scene& scene, const std::string& id, SvgDetail detail) {

@@ -52,19 +52,48 @@ text.outermost { fill: #1c1c1c } text.between { fill: #7a3fa0 } text.shared { fi
 .barrier { fill: none; stroke: #1c1c1c; stroke-dasharray: 1.5 3 }
 .frame { fill: none; stroke: #8a8a8a }
 .curve { fill: none; stroke-width: 2 }
-.bar.s0, .again.s0, .point.s0 { fill: #0b57d0 } .limit.s0, .curve.s0 { stroke: #0b57d0 }
-.bar.s1, .again.s1, .point.s1 { fill: #c25a00 } .limit.s1, .curve.s1 { stroke: #c25a00 }
-.bar.s2, .again.s2, .point.s2 { fill: #1a7f37 } .limit.s2, .curve.s2 { stroke: #1a7f37 }
-.bar.s3, .again.s3, .point.s3 { fill: #8a3fa0 } .limit.s3, .curve.s3 { stroke: #8a3fa0 }
-.bar.s4, .again.s4, .point.s4 { fill: #b3261e } .limit.s4, .curve.s4 { stroke: #b3261e }
-.bar.s5, .again.s5, .point.s5 { fill: #00788a } .limit.s5, .curve.s5 { stroke: #00788a }
-.bar.s6, .again.s6, .point.s6 { fill: #7a6000 } .limit.s6, .curve.s6 { stroke: #7a6000 }
-.bar.s7, .again.s7, .point.s7 { fill: #5c5c5c } .limit.s7, .curve.s7 { stroke: #5c5c5c }
 .pointwise, .mask, .normalisation, .reduction, .reindexing { fill: #f4f1e8; stroke: #1c1c1c; stroke-width: 1.4; stroke-linejoin: round }
 )";
 
+// Colours of series on white and on dark paper, in the order of src/chart/kinds.hpp. Those of arrays are the same on
+// both.
+struct Colours {
+  std::string_view light, dark;
+};
+constexpr Colours meanings[] = {{"#0b57d0", "#7db1ff"}, {"#c25a00", "#ff9d4d"}, {"#1a7f37", "#5fce7f"},
+                                {"#8a3fa0", "#cf9bea"}, {"#b3261e", "#ff8a80"}, {"#00788a", "#4dd0e1"},
+                                {"#7a6000", "#d9c04a"}, {"#5c5c5c", "#b5bac0"}, {"#a8327a", "#ff8fcb"},
+                                {"#0a7bb5", "#67c1f2"}, {"#4b3a8c", "#a99bf5"}};
+constexpr std::string_view arrays[] = {
+    "#e8a0f4", "#acc434", "#1cc4f4", "#f49470", "#a088ac", "#34ac88", "#ac9440", "#a0c4ac", "#5894f4", "#e870ac",
+    "#7064d0", "#a06470", "#b87ce8", "#a0ace8", "#40d088", "#708870", "#f4ac10", "#b858ac", "#64a028", "#4c5894",
+    "#dc6464", "#10a0c4", "#dcacb8", "#707094", "#dc7c1c", "#7cacb8", "#b8a088", "#884c40", "#406434", "#887c10",
+    "#34d0c4", "#b87c64", "#d0b87c", "#c44c70", "#d08894", "#7c4c70", "#289464", "#88b870", "#887ce8", "#c494d0"};
+
+std::string look(std::size_t series, bool dark) {
+  constexpr auto first = std::size(meanings);
+  if (series >= first) return fmt::format("rect.s{} {{ fill: {} }}\n", series, arrays[series - first]);
+  return fmt::format(".bar.s{0}, .again.s{0}, .point.s{0} {{ fill: {1} }} .limit.s{0}, .curve.s{0} {{ stroke: {1} }}\n",
+                     series, dark ? meanings[series].dark : meanings[series].light);
+}
+
+// Those of arrays begin anew where they end.
+std::size_t series_look(std::size_t series) {
+  constexpr auto first = std::size(meanings);
+  return series < first ? series : first + (series - first) % std::size(arrays);
+}
+
+// Of those series that the picture has: shades of cells are none.
+std::string style_of(const Scene& scene) {
+  std::set<std::size_t> used;
+  for (const auto& mark : scene.marks)
+    if (mark.series && mark.kind != MarkKind::cell) used.insert(series_look(*mark.series));
+  auto all = std::string(sheet);
+  for (const auto series : used) all += look(series, false);
+  return all;
+}
+
 constexpr double round_corner = 10;
-constexpr std::size_t series_looks = 8;
 
 std::string coordinate(double value) { return fmt::format("{:g}", std::round(value * 10) / 10); }
 std::string at(Point p) { return coordinate(p.x) + " " + coordinate(p.y); }
@@ -140,7 +169,7 @@ bool is_plain(MarkKind kind) {
 std::string classes(const Printed& from, const Mark& mark, std::string_view more) {
   std::string all(from.use.detail != SvgDetail::whole && is_plain(mark.kind) ? "" : name(mark.kind));
   all += more;
-  if (mark.series) all += fmt::format(" s{}", *mark.series % series_looks);
+  if (mark.series) all += fmt::format(" s{}", series_look(*mark.series));
   if (mark.level) all += fmt::format(" {}", ink_class(from.scene.levels.at(*mark.level).ink));
   return all.starts_with(' ') ? all.substr(1) : all;
 }
@@ -160,11 +189,11 @@ std::string closed(const std::string& tag, const std::string& inside) {
 // From half the height of words to the line that they stand on; not every renderer knows how to centre them.
 double to_foot(MarkKind kind) { return kind == MarkKind::title ? 5 : 4; }
 
-// Points of different series are of different sizes: one on another stays in sight.
+// Points of memories that lie on another, from the outermost in, are of different sizes and stay in sight.
 double radius(const Mark& mark) {
-  return mark.kind == MarkKind::point
-             ? 5.5 - 1.5 * static_cast<double>(std::min<std::size_t>(2, mark.series.value_or(0)))
-             : 3;
+  if (mark.kind != MarkKind::point) return 3;
+  constexpr std::size_t registers = 2, cache = 4;
+  return mark.series == cache ? 5.5 : mark.series == registers ? 2.5 : 4;
 }
 
 std::string_view anchor(Anchor anchor) {
@@ -283,7 +312,17 @@ std::string print_marks(Printed from) {
 
 }  // namespace
 
-std::string_view svg_style() { return sheet; }
+std::string svg_style() {
+  auto all = std::string(sheet);
+  for (std::size_t i = 0; i < std::size(meanings) + std::size(arrays); ++i) all += look(i, false);
+  return all;
+}
+
+std::string svg_dark_series() {
+  std::string all;
+  for (std::size_t i = 0; i < std::size(meanings); ++i) all += look(i, true);
+  return all;
+}
 
 std::string svg_element(const Scene& scene, const SvgUse& use) {
   const auto width = coordinate(scene.width), height = coordinate(scene.height);
@@ -303,6 +342,9 @@ std::string svg_element(const Scene& scene, const SvgUse& use) {
   return text + "\n";
 }
 
-std::string emit_svg(const Scene& scene) { return svg_element(scene, {"", sheet}); }
+std::string emit_svg(const Scene& scene) {
+  const auto style = style_of(scene);
+  return svg_element(scene, {"", style});
+}
 
 }  // namespace napkin

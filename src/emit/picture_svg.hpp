@@ -10,7 +10,9 @@
 namespace napkin {
 
 // How marks look, on white paper.
-std::string_view svg_style();
+std::string svg_style();
+// Colours of series on dark paper, as rules of a style sheet.
+std::string svg_dark_series();
 
 // How much marks say: all, in a file of its own; in a page without ids, but of names of arrays, and axes, in groups
 // that say once what marks that follow each other have in common; or without what is said at length and any id, too.

@@ -22,7 +22,8 @@ std::string operations(const std::map<Unit, double>& by_unit) {
   return text;
 }
 
-void add_rows(const std::vector<PseudoStep>& steps, std::size_t depth, std::vector<Row>& rows) {
+void add_rows(const std::vector<PseudoStep>& steps, std::size_t depth, std::vector<Row>& rows,
+              std::vector<Span>& spans) {
   for (const auto& step : steps) {
     const auto text = std::string(depth * 2, ' ') + step.text;
     if (step.axis.empty())
@@ -30,7 +31,8 @@ void add_rows(const std::vector<PseudoStep>& steps, std::size_t depth, std::vect
                       report::held(static_cast<double>(step.bytes)), operations(step.operations)});
     else
       rows.push_back({text, fmt::format("{} {}", step.pieces, step.pieces == 1 ? "piece" : "pieces"), "", "", "", ""});
-    add_rows(step.body, depth + 1, rows);
+    spans.push_back(step.span);
+    add_rows(step.body, depth + 1, rows, spans);
   }
 }
 
@@ -70,16 +72,29 @@ nlohmann::ordered_json json_of(const std::vector<PseudoStep>& steps) {
 
 }  // namespace
 
-std::string emit_pseudocode(const LoopNest& nest, const Hardware& hardware) {
+EmittedText emit_traced_pseudocode(const LoopNest& nest, const Hardware& hardware) {
   const auto code = pseudocode(nest, hardware);
   std::vector<Row> variables = {{"variable", "shape", "type", "level", "bytes"}};
   for (const auto& each : code.variables)
     variables.push_back({each.name, shape(each.shape), std::string(row(each.type).name), each.level,
                          report::held(static_cast<double>(each.bytes))});
   std::vector<Row> steps = {{"step", "shape", "type", "level", "bytes", "operations"}};
-  add_rows(code.steps, 0, steps);
-  return fmt::format("kernel {} on {}\n\n{}\n{}", code.outputs, hardware.name, aligned(variables, 4),
-                     aligned(steps, 4));
+  std::vector<Span> spans = {{}};  // of rows
+  add_rows(code.steps, 0, steps, spans);
+  EmittedText made{fmt::format("kernel {} on {}\n\n{}\n", code.outputs, hardware.name, aligned(variables, 4))};
+  const auto lines = aligned(steps, 4);
+  std::size_t begin = 0;
+  for (const auto& span : spans) {
+    const auto end = lines.find('\n', begin) + 1, before = made.text.size();
+    if (span != Span()) made.origins.push_back({before + begin, before + end, span});
+    begin = end;
+  }
+  made.text += lines;
+  return made;
+}
+
+std::string emit_pseudocode(const LoopNest& nest, const Hardware& hardware) {
+  return emit_traced_pseudocode(nest, hardware).text;
 }
 
 std::string emit_pseudocode_json(const LoopNest& nest, const Hardware& hardware) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "derive/columns.hpp"
 #include "diagram/match.hpp"
 #include "loops/work.hpp"
 
@@ -71,6 +72,7 @@ class Writer {
     step.type = buffer.type;
     step.bytes = values(shape) * row(buffer.type).bytes;
     step.shape = std::move(shape);
+    step.span = nest_.scratch.at(buffer.array).span;
     return step;
   }
   std::vector<std::int64_t> cells(const std::vector<WireId>& wires) const {
@@ -123,6 +125,7 @@ class Writer {
     const auto& wires = nest_.scratch.at(compute.column.output).wires;
     auto step = of("compute", compute.to, cells(wires));
     step.text = to_text(nest_.scratch, compute.column);
+    step.span = origin(nest_.scratch, compute.column);
     const auto positions = static_cast<double>(values(step.shape));
     const auto folded = positions * static_cast<double>(values(cells(compute.column.over)));
     for (const auto& work : work_of(nest_.scratch, compute.column, hardware_))

@@ -28,6 +28,7 @@ struct PseudoStep {
   std::vector<std::string> needs{};  // of a stream: conditions; pieces on which one holds nowhere are passed over
   std::vector<std::int64_t> shape;
   std::map<Unit, double> operations;
+  Span span{};  // where the file declares the array that it loads, computes or saves
   std::vector<PseudoStep> body;
 };
 

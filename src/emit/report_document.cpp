@@ -4,6 +4,7 @@
 #include "emit/report_document.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -149,6 +150,12 @@ std::string drawn(const Picture& picture) {
   return text;
 }
 
+std::string in_one_line(const std::vector<std::vector<std::string>>& rows) {
+  std::string text;
+  for (const auto& row : rows) text += fmt::format("{}{}", text.empty() ? "" : "; ", fmt::join(row, " "));
+  return text;
+}
+
 // Without what a terminal would take for more than letters. Pictures see to their words themselves.
 struct Showing {
   void operator()(Heading& heading) const {
@@ -199,6 +206,20 @@ struct TextPrinter {
   }
   void operator()(const Film& film) { (*this)(Pictures{film.scenes}); }
   void operator()(const Chart& chart) { (*this)(numbers(chart)); }
+  void operator()(const Plotted& plotted) {
+    (*this)(Heading{3, plotted.title, ""});
+    (*this)(Paragraph{plotted.shows});
+    (*this)(plotted.chart);
+  }
+  void operator()(const Summary& summary) {
+    for (const auto& sentence : summary.sentences) (*this)(Paragraph{sentence});
+    for (const auto& section : summary.sections) (*this)(Paragraph{section.title + ": " + in_one_line(section.rows)});
+  }
+  void operator()(const Statements& statements) {
+    std::string lines;
+    for (const auto& one : statements.all) lines += (lines.empty() ? "" : "\n") + one.text;
+    (*this)(Verbatim{lines});
+  }
   void operator()(const Code& code) { (*this)(Verbatim{code.text}); }
   void operator()(const Table& table) { text += table_text(table, indent); }
 };
@@ -246,6 +267,20 @@ struct MarkdownPrinter {
   }
   void operator()(const Film& film) { (*this)(Pictures{film.scenes}); }
   void operator()(const Chart& chart) { (*this)(numbers(chart)); }
+  void operator()(const Plotted& plotted) {
+    (*this)(Heading{3, plotted.title, ""});
+    (*this)(Paragraph{plotted.shows});
+    (*this)(plotted.chart);
+  }
+  void operator()(const Summary& summary) {
+    for (const auto& sentence : summary.sentences) (*this)(Paragraph{sentence});
+    for (const auto& section : summary.sections) (*this)(Paragraph{section.title + ": " + in_one_line(section.rows)});
+  }
+  void operator()(const Statements& statements) {
+    std::string lines;
+    for (const auto& one : statements.all) lines += (lines.empty() ? "" : "\n") + one.text;
+    (*this)(Verbatim{lines});
+  }
   void operator()(const Code& code) { (*this)(Verbatim{code.text}); }
   void operator()(const Table& table) {
     separate();

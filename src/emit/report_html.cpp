@@ -1,6 +1,7 @@
 // Document -> an HTML page. Names of arrays are marked wherever they stand, so that the page's script can light one
 // everywhere; in programs they lead to where the array is drawn.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -29,6 +30,7 @@ std::vector<std::string> pieces(const std::string& text) {
   return all;
 }
 
+constexpr std::string_view contents_place = "<!--contents-->";
 constexpr const char* first_picture = "diagram-";  // before its ids, which links lead to
 
 class Html {
@@ -42,29 +44,43 @@ class Html {
   }
 
   std::string run() {
+    const auto summarizes = [](const Block& block) { return std::holds_alternative<Summary>(block); };
+    const bool summarized = std::ranges::any_of(document_.blocks, summarizes);
     std::string title;
     for (const auto& block : document_.blocks) {
       if (const auto* heading = std::get_if<Heading>(&block); heading && heading->depth == 1 && title.empty())
         title = heading->text;
       std::visit(*this, block);
       const auto* heading = std::get_if<Heading>(&block);
-      if (heading && heading->depth == 1) text_ += "<!--contents-->";
+      if (heading && heading->depth == 1 && !summarized) text_ += contents_place;
     }
-    const auto at = text_.find("<!--contents-->");
-    if (at != std::string::npos) text_.replace(at, 15, contents_of() + buttons());
+    close_to(0);
+    const auto at = text_.find(contents_place);
+    if (at != std::string::npos) text_.replace(at, contents_place.size(), contents_of() + buttons());
     return html_page(title, text_);
   }
 
   void operator()(const Heading& heading) {
+    close_to(heading.depth);
     const auto aside = heading.aside.empty() ? "" : fmt::format(" <span class=\"aside\">{}</span>", xml(heading.aside));
     std::string id;
     if (heading.depth == 2) {
       contents_.push_back(heading.text);
       id = fmt::format(" id=\"section-{}\"", contents_.size());
     }
-    text_ += fmt::format("<h{0}{1}>{2}{3}</h{0}>\n", heading.depth, id, marked(heading.text), aside);
+    const auto line = fmt::format("<h{0}{1}>{2}{3}</h{0}>", heading.depth, id, marked(heading.text), aside);
+    if (heading.fold != Heading::Fold::none) {
+      open(2,
+           fmt::format("<details class=\"kernel\"{}><summary>{}</summary>\n<div class=\"cards\">\n",
+                       heading.fold == Heading::Fold::open ? " open" : "", line),
+           "</div></details>\n");
+      return;
+    }
+    if (heading.depth == 3 && !opened_.empty()) open(3, "<section>\n", "</section>\n");
+    text_ += line + "\n";
   }
   void operator()(const Paragraph& paragraph) {
+    if (charts_) close_to(3);
     text_ += fmt::format("<p>{}</p>\n", paragraph.general ? xml(paragraph.text) : marked(paragraph.text));
   }
   void operator()(const Verbatim& verbatim) {
@@ -87,6 +103,37 @@ class Html {
   void operator()(const Film& film) {
     text_ += html_film(film.scenes, fresh_id(), film.ends_with_picture ? first_picture : "");
   }
+  void operator()(const Plotted& plotted) {
+    constexpr double half = 720;  // of a page: what is wider stands alone
+    if (!charts_) open(3, "<div class=\"charts\">\n", "</div>\n");
+    charts_ = true;
+    text_ +=
+        fmt::format("<section{}>\n<h3>{}</h3>\n<p>{}</p>\n", plotted.chart.scene.width > half ? " class=\"wide\"" : "",
+                    xml(plotted.title), xml(plotted.shows));
+    (*this)(plotted.chart);
+    text_ += "</section>\n";
+  }
+  void operator()(const Summary& summary) {
+    text_ += "<dl class=\"facts\">\n";
+    for (const auto& [what, words] : summary.facts)
+      text_ += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", xml(what), xml(words));
+    text_ += fmt::format("</dl>\n{}<div class=\"summary\">\n", contents_place);
+    for (const auto& sentence : summary.sentences) text_ += fmt::format("<p class=\"lead\">{}</p>\n", xml(sentence));
+    text_ += "<div class=\"cards\">\n";
+    for (const auto& section : summary.sections) card(section);
+    text_ += "</div></div>\n";
+  }
+  void operator()(const Statements& statements) {
+    open(3, "<div class=\"side\">\n", "</div></div>\n");
+    text_ +=
+        "<div class=\"statements\"><p>Point at a statement, or at a line of a program, and both are lit. A click keeps "
+        "them lit and opens the programs.</p>\n<ul>\n";
+    for (const auto& one : statements.all)
+      text_ += fmt::format(
+          "<li><button type=\"button\" data-of=\"{}\" data-arrays=\"{}\" aria-pressed=\"false\">{}</button>\n",
+          xml(one.name), xml(fmt::format("{}", fmt::join(one.arrays, " "))), xml(one.text));
+    text_ += "</ul></div>\n<div class=\"programs\">\n";
+  }
   void operator()(const Chart& chart) {
     auto scene = chart.scene;
     scene.description = "Its numbers stand in the table below.";
@@ -98,22 +145,61 @@ class Html {
   void operator()(const Code& code) {
     std::string lines;
     std::size_t count = 0, begin = 0;
+    auto part = code.parts.begin();
     for (; begin < code.text.size(); ++count) {
       const auto end = std::min(code.text.find('\n', begin), code.text.size());
       const auto line = code.text.substr(begin, end - begin);
+      if (part != code.parts.end() && part->begin == begin)
+        lines += fmt::format("<span data-of=\"{}\">", xml(part->of));
       lines += (begin < code.own ? xml(line) : linked(line)) + "\n";
       begin = end + 1;
+      if (part != code.parts.end() && part->end <= begin) lines += "</span>", ++part;
     }
     text_ += fmt::format(
-        "<details><summary>{}</summary>\n<div class=\"code scroll\" tabindex=\"0\"><pre aria-hidden=\"true\" "
+        "<details{}><summary>{}</summary>\n<div class=\"code scroll\" tabindex=\"0\"><pre aria-hidden=\"true\" "
         "data-lines=\"{}\"></pre>"
         "<pre>{}</pre></div></details>\n",
-        xml(code.name), count, lines);
+        code.open ? " open" : "", xml(code.name), count, lines);
   }
 
   void operator()(const Table& table) { print(table, false); }
 
  private:
+  // What is open stands inside what was opened before; a heading closes what is not above it.
+  struct Opened {
+    int depth;
+    std::string end;
+  };
+  void open(int depth, const std::string& begin, std::string end) {
+    text_ += begin;
+    opened_.push_back({depth, std::move(end)});
+  }
+  void close_to(int depth) {
+    charts_ = false;
+    for (; !opened_.empty() && opened_.back().depth >= depth; opened_.pop_back()) text_ += opened_.back().end;
+  }
+
+  // "TIME" with its rows; a share of the time is also a bar.
+  void card(const Summary::Section& section) {
+    std::size_t columns = 1;
+    for (const auto& row : section.rows) columns = std::max(columns, row.size());
+    text_ += fmt::format("<section data-title=\"{0}\"><h2>{0}</h2>\n<table>\n", xml(section.title));
+    for (const auto& row : section.rows) {
+      text_ += "<tr>";
+      for (std::size_t c = 0; c < row.size(); ++c) {
+        const auto further = c + 1 == row.size() && row.size() < columns ? columns - row.size() + 1 : 1;
+        const bool copied = row[c].starts_with("--partition \"");
+        text_ += fmt::format("<td{}>{}{}{}", further > 1 ? fmt::format(" colspan=\"{}\"", further) : "",
+                             copied ? "<code>" : "", xml(row[c]), copied ? "</code>" : "");
+      }
+      if (section.title == "TIME" && row.back().ends_with(" %"))
+        text_ += fmt::format("<td class=\"share\"><i style=\"width:{}%\"></i>",
+                             row.back().starts_with('<') ? "0.5" : row.back().substr(0, row.back().size() - 2));
+      text_ += "\n";
+    }
+    text_ += "</table></section>\n";
+  }
+
   // With `merged`, words that rows have in common with those below them are said once, from the left. Cells and rows
   // end where the next begin, as HTML allows: tables are a large part of a page.
   void print(const Table& table, bool merged) {
@@ -241,6 +327,8 @@ class Html {
   std::map<std::string, std::string> drawn_;  // arrays in pictures, and the id of their name there
   std::vector<std::string> contents_;
   std::size_t ids_ = 0, pictures_ = 0;
+  std::vector<Opened> opened_;
+  bool charts_ = false;  // the last that was opened is of charts
   std::string text_;
 };
 

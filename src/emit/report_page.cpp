@@ -8,6 +8,7 @@
 
 #include "emit/report_analysis.hpp"
 #include "emit/report_shared.hpp"
+#include "emit/report_statements.hpp"
 #include "emit/report_words.hpp"
 #include "emit/summary_page.hpp"
 #include "napkin/distribute.hpp"
@@ -69,9 +70,7 @@ void add_charts(Document& made, const Analysis& analysis) {
       if (!kept.empty()) made.blocks.push_back(Paragraph{kept, true});
     }
     if (kind.around && std::exchange(glanced, false)) made.blocks.push_back(Paragraph{glance_words, true});
-    made.blocks.push_back(Heading{3, std::string(kind.title), ""});
-    made.blocks.push_back(Paragraph{std::string(kind.shows), true});
-    made.blocks.push_back(std::move(*chart));
+    made.blocks.push_back(Plotted{std::string(kind.title), std::string(kind.shows), std::move(*chart)});
   }
 }
 
@@ -99,18 +98,22 @@ void add_programs(Document& made, const Analysis& analysis) {
   const auto all = chosen(analysis);
   if (analysis.symbolic || all.empty()) return;
   made.blocks.push_back(Heading{2, "programs", ""});
+  made.blocks.push_back(statements_of(analysis));
+  bool first = true;
   for (const auto& candidate : all) {
     const auto nest = lower(candidate.kernel, analysis.hardware);
     for (const auto& buffer : nest.buffers) made.arrays.emplace(buffer.name, nest.scratch.at(buffer.array).name);
+    auto code = emit_traced_pseudocode(nest, analysis.hardware);
     made.blocks.push_back(Code{"pseudocode of " + join(statement_names(*candidate.kernel.derivation)),
-                               emit_pseudocode(nest, analysis.hardware)});
+                               std::move(code.text), 0, std::exchange(first, false), parts_of(code.origins, analysis)});
   }
   if (!std::ranges::all_of(all, [&](const Candidate& one) { return can_be_emitted(analysis, one); })) return;
   auto code = kernels(analysis);
   for (auto& note : code.notes) made.blocks.push_back(Paragraph{std::move(note)});
   for (auto& file : code.files) {
     const auto own = file.text.find("struct " + file.name.substr(0, file.name.find('.')) + "_sizes");
-    made.blocks.push_back(Code{file.name, std::move(file.text), own == std::string::npos ? 0 : own});
+    made.blocks.push_back(Code{file.name, std::move(file.text), own == std::string::npos ? 0 : own, false,
+                               parts_of(file.origins, analysis)});
   }
 }
 
@@ -154,6 +157,16 @@ std::vector<Charted> charted_rows(const Comparison& comparison, const std::vecto
   return all;
 }
 
+// Folded, but for the first.
+void add_folded_kernels(Document& made, const Analysis& analysis) {
+  const auto before = made.blocks.size();
+  add_kernels(made, analysis);
+  auto fold = Heading::Fold::open;
+  for (auto i = before; i < made.blocks.size(); ++i)
+    if (auto* heading = std::get_if<Heading>(&made.blocks[i]); heading && heading->depth == 2)
+      heading->fold = std::exchange(fold, Heading::Fold::closed);
+}
+
 // Charts show what was explored, with its numbers: once is enough.
 Analysis without_explored(Analysis analysis) {
   analysis.explored.reset();
@@ -192,15 +205,17 @@ Document page_document(const Analysis& analysis) {
   Document made;
   name_arrays(made, analysis);
   add_header(made, analysis);
-  if (!analysis.symbolic)
-    made.blocks.push_back(Verbatim{page::page_text(page::page_of(analysis, std::nullopt), false)});
+  if (!analysis.symbolic) {
+    const auto below_title = made.blocks.begin() + 1;
+    made.blocks.insert(below_title, page::page_summary(page::page_of(analysis, std::nullopt)));
+  }
   add_picture(made, analysis, page_width);
+  add_programs(made, analysis);
   add_film(made, analysis);
   add_plan(made, told);
   add_shared(made, analysis);
   add_charts(made, analysis);
-  add_kernels(made, told);
-  add_programs(made, analysis);
+  add_folded_kernels(made, told);
   return made;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emit/report_analysis.hpp"
+#include "emit/report_document.hpp"
 #include "emit/report_json.hpp"
 #include "napkin/summary.hpp"
 
@@ -40,8 +41,11 @@ struct Page {
 };
 Page page_of(const Analysis&, std::optional<std::size_t> kernel);
 
-// Lines of at most 100 columns, but for a text that is copied.
-std::string page_text(const Page&, bool color);
+// Lines of so many columns at most, but for a text that is copied; the words of a section begin behind its margin.
+inline constexpr std::size_t page_columns = 100, page_margin = 10;
+std::string page_text(const Page&, bool color, std::size_t columns = page_columns);
+// The same words for a page of HTML.
+report::Summary page_summary(const Page&);
 
 // What to change, and what it gains.
 std::vector<std::vector<std::string>> change_rows(const Page&);
@@ -49,8 +53,5 @@ std::vector<std::vector<std::string>> change_rows(const Page&);
 // The keys that a kernel and the whole plan have of it; docs/json.md.
 Json summary_json(const KernelSummary&);
 Json summary_json(const Page&);
-
-// "DRAM", "L2", "smem", "registers": what engineers call a level or a cache.
-std::string memory_name(const std::string& level);
 
 }  // namespace napkin::page

@@ -14,7 +14,7 @@ namespace napkin::page {
 using namespace report;
 namespace {
 
-constexpr std::size_t line_end = 100, margin = 10;
+constexpr std::size_t line_end = page_columns, margin = page_margin;
 
 std::string counted_words(std::int64_t count, const std::string& unit) {
   return fmt::format("{} {}{}", count, unit, count == 1 ? "" : "s");
@@ -23,7 +23,7 @@ std::string counted_words(std::int64_t count, const std::string& unit) {
 // Sections one below the other; what is too long for a line is broken at spaces.
 class Lines {
  public:
-  explicit Lines(bool color) : color_(color) {}
+  Lines(bool color, std::size_t end) : color_(color), end_(end) {}
   void section(const std::string& title) { title_ = title, text_ += "\n"; }
   void add(const std::string& given, std::size_t further = 0) {
     const auto words = on_one_line(given);
@@ -37,7 +37,7 @@ class Lines {
       while (end != std::string::npos && end + 1 < words.size() && words[end + 1] == ' ') ++end;
       end = std::min(end, words.size());
       const auto word = words.substr(begin, end - begin);
-      if (used > margin + further && used + word.size() > line_end) {
+      if (used > margin + further && used + word.size() > end_) {
         close(line);
         line = std::string(margin + further, ' '), used = margin + further;
       }
@@ -51,7 +51,7 @@ class Lines {
   // Sentences under the heading.
   void head(const std::string& given) {
     const auto words = on_one_line(given);
-    const auto cut = words.size() + 2 <= line_end ? std::string::npos : words.rfind(' ', line_end - 2);
+    const auto cut = words.size() + 2 <= end_ ? std::string::npos : words.rfind(' ', end_ - 2);
     text_ += "  " + words.substr(0, cut) + "\n";
     if (cut != std::string::npos) text_ += "    " + words.substr(cut + 1) + "\n";
   }
@@ -61,6 +61,7 @@ class Lines {
  private:
   void close(const std::string& line) { text_ += line.substr(0, line.find_last_not_of(' ') + 1) + "\n"; }
   bool color_;
+  std::size_t end_;
   std::string text_, title_;
 };
 
@@ -315,16 +316,8 @@ void add_heading(Lines& lines, const Page& page, bool color) {
 
 }  // namespace
 
-std::string memory_name(const std::string& level) {
-  if (level == "gmem" || level == "dram") return "DRAM";
-  if (level == "reg") return "registers";
-  for (const auto* cache : {"L1", "L2", "L3"})
-    if (level.size() == 2 && level[0] == 'l' && level[1] == cache[1]) return cache;
-  return level;
-}
-
-std::string page_text(const Page& page, bool color) {
-  Lines lines(color);
+std::string page_text(const Page& page, bool color, std::size_t width) {
+  Lines lines(color, width);
   add_heading(lines, page, color);
   if (page.kernels.empty()) return std::move(lines).text();
   lines.raw("");

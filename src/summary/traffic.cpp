@@ -77,6 +77,14 @@ Crossing beyond(const Crossing& inner, const LevelCost& level, const KernelCost&
 
 }  // namespace
 
+std::string memory_name(const std::string& level) {
+  if (level == "gmem" || level == "dram") return "DRAM";
+  if (level == "reg") return "registers";
+  for (const auto* cache : {"L1", "L2", "L3"})
+    if (level.size() == 2 && level[0] == 'l' && level[1] == cache[1]) return cache;
+  return level;
+}
+
 std::vector<Crossing> crossings(const Kernel& asked, const KernelCost& cost, const Hardware& hardware, Model model) {
   const auto kernel = without_idle_labels(asked);
   const auto dealing = hardware.core && model == Model::machine ? Dealing::of(kernel, hardware, model) : nullptr;

@@ -59,6 +59,28 @@ const leastContrast = () => {
   return least;
 };
 
+// Words that are wider than what holds them and cannot be scrolled to, and words of pictures that leave the picture.
+const wordsOutside = () => {
+  const found = [];
+  const scrolls = element => { for (let e = element; e; e = e.parentElement) if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true; return false; };
+  for (const element of document.querySelectorAll("h1, h2, h3, p, td, th, dd, dt, button, summary, li, code"))
+    if (element.checkVisibility() && !scrolls(element) && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
+      found.push(`${element.tagName}: ${element.textContent.slice(0, 60)}`);
+  for (const element of document.querySelectorAll("dd, button, .lead, .summary td"))
+    if (element.checkVisibility() && (element.getBoundingClientRect().right > innerWidth || getComputedStyle(element).textOverflow === "ellipsis"))
+      found.push(`cut ${element.tagName}: ${element.textContent.slice(0, 60)}`);
+  for (const svg of document.querySelectorAll("svg:has(.paper)")) {
+    if (!svg.checkVisibility()) continue;
+    const box = svg.getBoundingClientRect();
+    for (const text of svg.querySelectorAll("text")) {
+      const words = text.getBoundingClientRect();
+      if (words.width > 0 && (words.left < box.left - 1 || words.right > box.right + 1 || words.bottom > box.bottom + 1))
+        found.push(`picture: ${text.textContent.slice(0, 60)}`);
+    }
+  }
+  return found;
+};
+
 for (const [name, command] of Object.entries(pages)) {
   execFileSync(program, [...command, "--quiet", "-o", `${name}.html`]);
   check(statSync(`${name}.html`).size < 1e6, `${name} is under 1 MB`);
@@ -70,6 +92,8 @@ for (const [name, command] of Object.entries(pages)) {
       check(requests.every(url => url.startsWith("file:")) && requests.length === 1, `${where}: asks for ${requests}`);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check(overflow <= 0, `${where}: ${overflow} too wide`);
+      const cut = await page.evaluate(wordsOutside);
+      check(cut.length === 0, `${where}: words outside of their box: ${cut.slice(0, 5)}`);
       const contrast = await page.evaluate(leastContrast);
       check(contrast >= 4.5, `${where}: words in pictures have a contrast of ${contrast}`);
       await page.evaluate(axe);
@@ -129,6 +153,55 @@ for (const [name, command] of Object.entries(pages)) {
   await page.mouse.move(1, 1);
   await page.locator(".film input").focus();
   check((await lit()).length === 0, "and no longer once pressed again");
+
+  // Statements and the lines that they become light each other.
+  const from = () => page.evaluate(() => [...document.querySelectorAll(".from")].map(one =>
+    `${one.dataset.of} ${one.matches("button") ? "statement" : one.closest("details").querySelector("summary").textContent}`));
+  const statement = page.locator(".statements button", { hasText: /^P/ });
+  check((await from()).length === 0, "no line is lit at first");
+  await statement.hover();
+  const lines = await from();
+  for (const part of ["P statement", "P attention.cu"]) check(lines.includes(part), `pointing at P lights it: ${part}, not only ${[...new Set(lines)]}`);
+  check(lines.some(one => one.startsWith("P pseudocode")), "and its lines of pseudocode");
+  check(lines.every(one => one.startsWith("P ")), "and no others");
+  check((await lit()).some(one => one.endsWith("picture")), "and the arrays that are made of it, in pictures");
+  await page.mouse.move(1, 1);
+  check((await from()).length === 0, "and not for longer");
+  const text = of => page.evaluate(name => [...document.querySelectorAll(`.programs [data-of="${name}"]`)].map(one => one.textContent).join(""), of);
+  check(/max\[/.test(await text("P")) && /exp/.test(await text("P")) && /V/.test(await text("O")) && /load K_smem/.test(await text("K")), "lines are those of their statement");
+  check(!/V_smem/.test(await text("S")), "and of no other");
+  await statement.focus();
+  await page.keyboard.press("Enter");
+  check(await statement.getAttribute("aria-pressed") === "true", "a statement is kept lit by keyboard, and says so");
+  check(await page.evaluate(() => [...document.querySelectorAll(".programs details")].filter(one => one.querySelector('[data-of="P"]')).every(one => one.open)), "which opens the programs");
+  await page.mouse.move(1, 1);
+  await page.locator(".film input").focus();
+  check((await from()).includes("P attention.cu"), "and stays lit");
+  await statement.click();
+  await page.mouse.move(1, 1);
+  await page.locator(".film input").focus();
+  check((await from()).length === 0, "until it is pressed again");
+  const line = page.locator('.programs details[open] [data-of="S"]').first();
+  await line.click({ position: { x: 2, y: 8 } });
+  await page.mouse.move(1, 1);
+  check((await from()).includes("S statement"), "a click on a line keeps its statement lit");
+  await line.click({ position: { x: 2, y: 8 } });
+  await page.mouse.move(1, 1);
+
+  const kernels = await page.evaluate(() => [...document.querySelectorAll("details.kernel")].map(one => one.open));
+  check(kernels.length > 1 && kernels[0] && kernels.slice(1).every(open => !open), `kernels are folded but for the first: ${kernels}`);
+  const facts = await page.evaluate(() => [...document.querySelectorAll(".facts dt")].map(one => one.textContent));
+  check(["time", "bound by", "tile"].every(one => facts.includes(one)), `the header says ${facts}`);
+  const beside = await page.evaluate(() => new Set([...document.querySelectorAll(".summary section")].map(one => one.getBoundingClientRect().left)).size);
+  check(beside === 2, `at 1400 the summary has two columns, not ${beside}`);
+
+  // A colour means one array in all charts, and no other.
+  const colours = await page.evaluate(() => [...document.querySelectorAll(".charts rect.bar")].flatMap(bar => {
+    const of = bar.dataset.array ?? bar.closest("[data-array]")?.dataset.array;
+    return of ? [[of, getComputedStyle(bar).fill]] : [];
+  }));
+  check(new Set(colours.map(String)).size === new Set(colours.map(one => one[0])).size, "an array has one colour in all charts");
+  check(new Set(colours.map(one => one[1])).size === new Set(colours.map(one => one[0])).size, "and no two arrays share one");
 
   let reached = 0;
   await page.locator("body").click({ position: { x: 1, y: 1 } });

@@ -219,9 +219,24 @@ def against_itself(report):
     return found
 
 
-def page_of_html(text):
-    blocks = [html.unescape(re.sub(r"<[^>]*>", "", block)) for block in re.findall(r"<pre[^>]*>(.*?)</pre>", text, re.S)]
-    return next((block for block in blocks if "\nTIME " in block), "")
+def words_of(text):
+    """What stands between tags, with single spaces."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def sections_of_html(text):
+    """As `sections` gives them of text: what stands above the first one, and each by its title."""
+    made = {"": words_of(" ".join(re.findall(r'<p class="lead">(.*?)</p>', text, re.S)))}
+    for title, rows in re.findall(r'<section data-title="([A-Z]+)"><h2>[A-Z]+</h2>(.*?)</section>', text, re.S):
+        made[title] = words_of(rows)
+    return made
+
+
+def facts_against(made, text):
+    """Facts of the header that the page below it does not say."""
+    facts = [words_of(one) for one in re.findall(r"<dd>(.*?)</dd>", text.partition('<dl class="facts">')[2].partition("</dl>")[0])]
+    whole = " ".join(made.values())
+    return ["the header says `%s`" % fact for fact in facts if fact not in whole] + (["no facts"] if len(facts) < 2 else [])
 
 
 def check(options, example, machine):
@@ -229,9 +244,15 @@ def check(options, example, machine):
     page = run(options, example, machine, "text")
     found = against_itself(report) + against_text(report, page)
     if options.html:
-        shown = page_of_html(run(options, example, machine, "html"))
-        if [line.strip() for line in shown.strip().splitlines()] != [line.strip() for line in page.strip().splitlines()]:
-            found.append("HTML has another page than text")
+        text = run(options, example, machine, "html")
+        shown, said = sections_of_html(text), sections(page)
+        for title in sorted(set(shown) | set(said)):
+            # Text has bars of marks, and above all sections a heading of its own.
+            expected_words = " ".join(re.sub(r"#+", " ", said.get(title, "")).split())
+            same = expected_words.endswith(shown.get(title, "")) if title == "" else expected_words == shown.get(title)
+            if not same or not shown.get(title):
+                found.append("%s: HTML says `%s`, text `%s`" % (title or "the head", shown.get(title), expected_words))
+        found += facts_against(shown, text)
     return found
 
 

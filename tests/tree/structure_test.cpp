@@ -45,7 +45,7 @@ const std::vector<Stage> stages = {
     {"scene", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
     {"chart",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
-      "explore", "scene"}},
+      "explore", "scene", "summary"}},
     {"report",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
       "explore", "verify"}},

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "napkin/emit.hpp"
+#include "napkin/summary.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
@@ -57,6 +58,69 @@ TEST_CASE("a roofline has its kernel below slope and roof", "[chart]") {
     CHECK(speed <= number(chart->data, i, "unit_operations_per_s") * (1 + 1e-9));
     const auto& level = charted.hardware.levels[i + 1];
     CHECK(speed <= intensity * level.bandwidth->peak() * (1 + 1e-9));
+  }
+}
+
+TEST_CASE("a roofline has a dot for the memory behind a cache, as far right as the cache spares reads", "[chart]") {
+  const auto charted = attention();
+  const auto chart = plot("roofline", charted);
+  REQUIRE(chart);
+  std::map<std::string, double> bytes;
+  for (std::size_t i = 0; i < chart->data.rows.size(); ++i)
+    bytes[std::get<std::string>(chart->data.rows[i][2])] = number(chart->data, i, "transfer_bytes");
+  std::map<std::string, double> expected;
+  const auto& one = charted.kernels[0];
+  for (const auto& crossing : crossings(one.kernel, one.cost, charted.hardware, charted.model))
+    expected[crossing.from] = crossing.bytes;
+  CHECK(bytes == expected);
+  CHECK(bytes.size() == 3);
+  CHECK(bytes.at("gmem") < bytes.at("l2"));
+  const auto of = [](const Mark& mark) { return mark.kind == MarkKind::point && !mark.about.empty(); };
+  CHECK(std::ranges::count_if(chart->scene.marks, of) == 3);
+}
+
+TEST_CASE("no two arrays of a chart share a colour, and an array has one in all charts", "[chart]") {
+  const auto charted = attention();
+  std::map<std::string, std::size_t> colours;
+  for (const auto* name : {"transfers", "memory", "timeline"}) {
+    const auto chart = plot(name, charted);
+    REQUIRE(chart);
+    for (const auto& mark : chart->scene.marks) {
+      if (mark.kind != MarkKind::bar) continue;
+      CAPTURE(name, mark.array);
+      REQUIRE(mark.series);
+      CHECK(colours.try_emplace(mark.array, *mark.series).first->second == *mark.series);
+    }
+  }
+  CHECK(colours.size() > 8);
+  std::set<std::string> looks;
+  for (const auto& [array, series] : colours) {
+    Scene scene;
+    scene.marks.push_back({MarkKind::bar, Area{0, 0, 1, 1}});
+    scene.marks.back().series = series;
+    const auto svg = emit_svg(scene);
+    const auto at = svg.rfind("class=\"bar ");
+    looks.insert(svg.substr(at, svg.find('"', at + 8) - at));
+  }
+  CHECK(looks.size() == colours.size());
+}
+
+TEST_CASE("words of charts in time stand inside their axis", "[chart]") {
+  const auto charted = attention();
+  for (const auto* name : {"timeline", "time", "neighbours", "memory", "roofline"}) {
+    CAPTURE(name);
+    const auto chart = plot(name, charted);
+    REQUIRE(chart);
+    double right = 0;
+    for (const auto& mark : chart->scene.marks)
+      if (mark.kind == MarkKind::axis)
+        for (const auto& point : std::get<Line>(mark.shape).points) right = std::max(right, point.x);
+    for (const auto& mark : chart->scene.marks)
+      if (const auto* words = std::get_if<Words>(&mark.shape); words && mark.kind == MarkKind::label) {
+        const double share = words->anchor == Anchor::start ? 1 : words->anchor == Anchor::middle ? 0.5 : 0;
+        CAPTURE(words->text);
+        CHECK(words->at.x + share * words->width <= right + 1);
+      }
   }
 }
 

@@ -37,6 +37,10 @@ TEST_CASE("a report is one page with diagram, film, charts, tables and programs"
   CHECK(page.size() < 1'000'000);
   for (const auto* section : {"the diagram", "how it is derived", "charts", "kernel ", "programs"})
     CHECK(has(page, section));
+  CHECK(has(page, "<dl class=\"facts\">\n<div><dt>time</dt>"));
+  CHECK(has(page, "data-of=\"P\" data-arrays=\"P "));
+  CHECK(has(page, ">P: f16[q, x] = softmax[x](S[q, x])</button>"));
+  CHECK(has(page, "<span data-of=\"S\">"));
   CHECK(has(page, "id=\"diagram-array-K\""));
   CHECK(has(page, "<a href=\"#diagram-array-K\">K_smem</a>"));
   CHECK(has(page, "<summary>attention.cu</summary>"));
@@ -60,6 +64,8 @@ TEST_CASE("the page of twenty statements is under 1 MB, with charts of the kerne
   const auto loops = ran.out.find("<h3>The loops</h3>"), next = ran.out.find("<h3>", loops + 1);
   CHECK(count(ran.out.substr(loops, next - loops), ">kernel ") == 6);
   CHECK(count(ran.out, "<summary>pseudocode of ") > 6);
+  CHECK(count(ran.out, "<details class=\"kernel\" open>") == 1);
+  CHECK(count(ran.out, "<details class=\"kernel\">") > 6);
 }
 
 TEST_CASE("a page shows what lies around the plan, at a glance unless more is asked for", "[page][cli][explore]") {
