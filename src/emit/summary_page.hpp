@@ -39,6 +39,9 @@ struct Page {
   std::vector<std::string> overruns;  // what does not fit
 };
 Page page_of(const Analysis&, std::optional<std::size_t> kernel);
+// What a division of an axis has made of a kernel, in the names of the file; `written`: the products of its statements.
+// Told once more it stays so.
+void tell_as_written(KernelSummary&, const Analysis&, std::size_t kernel, const std::vector<MatrixProduct>& written);
 
 // Lines of at most 100 columns, but for a text that is copied.
 std::string page_text(const Page&, bool color);
@@ -49,6 +52,7 @@ std::vector<std::vector<std::string>> change_rows(const Page&);
 // The keys that a kernel and the whole plan have of it; docs/json.md.
 Json summary_json(const KernelSummary&);
 Json summary_json(const Page&);
+Json product_json(const MatrixProduct&);
 
 // "DRAM", "L2", "smem", "registers": what engineers call a level or a cache.
 std::string memory_name(const std::string& level);
