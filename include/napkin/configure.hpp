@@ -123,6 +123,7 @@ struct Neighbour {
   Resource bound = Resource::fma;
   double times_as_fast = 0;      // for each operation of a step
   std::optional<double> time_s;  // of the launch
+  std::string why_not{};         // it does not run
 };
 
 // One line of "where the rest went".

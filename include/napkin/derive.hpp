@@ -40,9 +40,10 @@ struct Rewriting {
 };
 
 struct Refused {
-  std::string reason;  // in the words of the file, complete as a sentence without its full stop
-  Span span;           // what in the file makes it so
-  std::string mend{};  // what would make it possible, where something would; as reason
+  std::string reason;      // in the words of the file, complete as a sentence without its full stop
+  Span span;               // what in the file makes it so
+  std::string mend{};      // what would make it possible, where something would; as reason
+  bool of_a_cast = false;  // a rounding alone stands in the way
 };
 
 struct Groupable {

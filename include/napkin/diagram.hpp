@@ -54,6 +54,7 @@ struct Array {
   std::vector<WireId> wires;      // one per dimension, slowest first (row major)
   std::optional<double> density;  // share of true entries of a bool input, where the user knows it
   Span span;
+  Span typed = nowhere;  // its type in the file; without bytes where a statement lacks one
 };
 
 // floor((sum of coefficient * position + offset) / divisor); terms sorted by wire, no zero coefficients.

@@ -13,6 +13,7 @@
 
 #include "napkin/configure.hpp"
 #include "napkin/explore.hpp"
+#include "napkin/summary.hpp"
 #include "napkin/verify.hpp"
 
 namespace napkin {
@@ -49,7 +50,13 @@ struct View {
 };
 std::string print(const Analysis&, Format, bool color, const View& = {});
 
-std::string print(const Diagram&, const std::vector<Derivation>&, Format, bool color);
+// A derivation, and which of its products matrix units run: those of a machine, or without one those that there are.
+struct Derived {
+  Derivation kernel;
+  std::vector<MatrixProduct> products{};
+  std::string machine{};  // its name; empty without one
+};
+std::string print(const Diagram&, const std::vector<Derived>&, Format, bool color);
 
 // Numbers by name, in the order of the levels.
 using Metrics = std::vector<std::pair<std::string, std::optional<double>>>;

@@ -23,12 +23,31 @@ struct MatrixProduct {
   Datatype type = Datatype::f32;       // in which it multiplies
   std::string instruction;             // "wgmma m64n128k16", with the columns that one has; empty off the matrix units
   std::int64_t rows = 0, of_rows = 0;  // of an instruction: those that are filled, and all; 0 where it is not known
-  bool lost = false;                   // off the matrix units, where two matrices meet
-  std::string why, mend;               // off the matrix units: why, and which edit of the diagram mends it
+  // Of an axis, what instructions compute of it beyond its size: d of 65 in steps of 16 is 80.
+  struct Padded {
+    std::string axis;
+    std::int64_t size = 0, computed = 0;
+  };
+  std::vector<Padded> padded;  // empty where nothing is worth saying
+  bool lost = false;           // off the matrix units, where two matrices meet
+  std::string why;             // off the matrix units: why,
+  Fix mend;             // and the change of the diagram that mends it; without edits where it is not made of text
+  Span span = nowhere;  // of the result's name
 };
 std::vector<MatrixProduct> matrix_products(const Kernel&, const Hardware&, Model);
-// Whatever kernel they are in: those that no matrix unit runs, by the names of the diagram.
+// Whatever kernel they are in, by the names of the diagram; without a machine on the formats of all matrix
+// instructions.
+std::vector<MatrixProduct> products_of(const Derivation&, const Hardware*);
+// Of them, those that no matrix unit runs.
 std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&);
+
+// What keeps a diagram slower than it needs to be, whatever its tiles are: "O = P*V runs without matrix units".
+struct Advice {
+  Span span;
+  std::string what, why;
+  Fix mend;  // its title is empty where nothing mends it
+};
+std::vector<Advice> advice(const Sources&, const Derivation&, const Hardware*);
 
 // Operations of products of matrices, or of everything where a plan has none on matrix units.
 struct Operations {
@@ -84,6 +103,7 @@ struct OtherPiece {
   std::string axis;
   std::int64_t size = 0;
   std::optional<double> time_s;  // none where it cannot run
+  std::string why_not{};
 };
 
 struct UnitTime {

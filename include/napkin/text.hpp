@@ -22,6 +22,9 @@ struct Span {
 };
 // For what stands in no file, such as a flag: printed without a source line.
 inline constexpr Span nowhere{UINT32_MAX, 0, 0};
+// The places without bytes at its ends.
+inline Span before(Span span) { return {span.file, span.begin, span.begin}; }
+inline Span after(Span span) { return {span.file, span.end, span.end}; }
 
 struct Source {
   std::string name;  // a path, `-`, `<command line>` or `<prelude>`
@@ -53,6 +56,18 @@ struct Label {
   std::string text;
 };
 
+// What stands at a span becomes this text; at a span without bytes it is inserted.
+struct Edit {
+  Span span;
+  std::string text;
+};
+// Edits that are made together, and what they do in words.
+struct Fix {
+  std::string title;
+  std::vector<Edit> edits;
+};
+Fix write_instead(Span, const std::string& text);  // "write `text`"
+
 struct Diagnostic {
   std::string_view code;   // a row of the table in src/text/codes.cpp, such as "E0204"
   std::string message;     // what is wrong, lower case, no full stop, names in backquotes
@@ -61,6 +76,7 @@ struct Diagnostic {
   std::vector<Label> others = {};
   std::vector<std::string> notes = {};  // context
   std::string help = {};                // what to change; may be empty
+  std::vector<Fix> fixes = {};          // each of them mends it: an editor makes the one that is chosen
 };
 
 // The table of codes: one row each, with a section in docs/diagnostics.md that `napkin explain` prints.
@@ -74,8 +90,8 @@ const Code* find_code(std::string_view code);
 // The code's section of docs/diagnostics.md, without its heading line.
 std::optional<std::string> explain(std::string_view code);
 
-// Collects diagnostics, equal ones once; one mistake should give one message. After a hundred errors the rest is left
-// out, and said so.
+// Collects diagnostics, equal ones once, a fix as the help of one that lacks it; one mistake should give one message.
+// After a hundred errors the rest is left out, and said so.
 class Diagnostics {
  public:
   void add(Diagnostic diagnostic);
@@ -103,5 +119,7 @@ std::string render_junit(const Sources&, const Diagnostics&);
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 // "did you mean `smem`?", or empty if none is near: the help of a message about an unknown name.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
+// Gives a message about a word at its span that help, and the fix. False, and nothing, if none is near.
+bool suggest(Diagnostic&, std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace napkin

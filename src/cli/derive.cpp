@@ -56,7 +56,11 @@ int run_derive(Session& session) {
   if (const auto text = print_early(session, *input)) return deliver(session, *text);
   const auto statements = chosen_statements(session, input->diagram);
   if (session.diagnostics.has_errors()) return finish(session);
-  const std::vector<Derivation> kernels{napkin::derive(input->diagram, statements)};
+  std::optional<Hardware> machine;
+  if (!session.options.target.empty() && !(machine = read_machine(session))) return finish(session);
+  std::vector<Derived> kernels{{napkin::derive(input->diagram, statements)}};
+  kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr);
+  if (machine) kernels[0].machine = machine->name;
   return deliver(session, print(input->diagram, kernels, format(session.options), product_in_color(session)));
 }
 

@@ -116,8 +116,9 @@ const Command command_rows[] = {
      "napkin analyze attention.nap --target h100-sxm5 --format html -o report.html",
      run_analyze},
     {"derive", "which axes group and stream, with the carried state, and why the others do not", "FILE",
-     product | formats | diagram | deriving,
+     product | formats | diagram | machine | deriving,
      "napkin derive attention.nap\n"
+     "napkin derive attention.nap --target h100-sxm5\n"
      "napkin derive attention.nap --statements S,P",
      run_derive},
     {"pseudocode", "the looped pseudocode: variables, sizes, transfers and operations", "FILE",

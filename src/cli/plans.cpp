@@ -43,7 +43,8 @@ void complain_of_overruns(Session& session, const Analysis& analysis, const Excu
 }
 
 std::optional<std::string> derivation_text(const Input& input) {
-  return print(input.diagram, {napkin::derive(input.diagram, all_statements(input.diagram))}, Format::text, false);
+  std::vector<Derived> kernels{{napkin::derive(input.diagram, all_statements(input.diagram))}};
+  return print(input.diagram, kernels, Format::text, false);
 }
 
 std::optional<Written> read_one_partition(Session& session, const Input& input) {

@@ -11,6 +11,7 @@
 #include "configure/labels.hpp"
 #include "configure/occupancy.hpp"
 #include "configure/raster.hpp"
+#include "text/quantity.hpp"
 
 namespace napkin {
 namespace {
@@ -91,10 +92,25 @@ class Describing {
   Model model_;
 };
 
-// Whether memories down to the cores hold a partition; registers are for its launch to say.
-bool has_room(const Kernel& kernel, const Hardware& hardware, Model model) {
+// Why memories down to the cores do not hold a partition; empty where they do. Registers are for its launch to say.
+std::string why_no_room(const Kernel& kernel, const Hardware& hardware, Model model) {
   const auto cost = estimate(kernel, hardware, model);
-  return std::ranges::none_of(cost.overruns, [&](const Overrun& one) { return one.level <= *hardware.core; });
+  const auto over =
+      std::ranges::find_if(cost.overruns, [&](const Overrun& one) { return one.level <= *hardware.core; });
+  if (over == cost.overruns.end()) return "";
+  const auto& level = hardware.levels[over->level];
+  if (over->what == "groups") return fmt::format("too many groups at {}", level.name);
+  return fmt::format("{} {} too much for {}", level.in_values ? counted(over->over) : held(over->over),
+                     level.in_values ? "values" : "are", level.name);
+}
+
+// Why no block of a tile runs, in a few words; empty where one does.
+std::string why_not(const Kernel& kernel, const Dealing& dealing, const Deal& deal, const Hardware& hardware,
+                    Model model) {
+  auto why = why_no_room(kernel, hardware, model);
+  if (!why.empty() || deal.runs()) return why;
+  if (const auto excess = dealing.step().excess()) return std::string(excess->of);
+  return why_no_block(dealing, deal);
 }
 
 // Of the launch, where the machine has one; else of the step, for each operation.
@@ -107,13 +123,15 @@ std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std:
   if (!dealing) return std::nullopt;
   const auto demand = demand_of(changed, hardware);
   const auto deal = dealing->best(demand);
+  const auto why = why_not(changed, *dealing, deal, hardware, model);
   Neighbour made{dealing->step().diagram().at(partition.splits[split].wire).name,
                  size,
-                 deal.runs() && has_room(changed, hardware, model),
+                 why.empty(),
                  deal.chosen().overlap,
                  deal.clocks.slowest,
                  0,
-                 {}};
+                 {},
+                 why};
   made.times_as_fast = now.seconds_per_operation() / deal.seconds_per_operation();
   if (!launch || !made.runs) return made;
   made.time_s = dealing->launch(deal, demand, 0).time_s;

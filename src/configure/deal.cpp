@@ -200,6 +200,17 @@ std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& dema
                     launch.steps * deal.clocks.inner_bytes};
 }
 
+std::string why_no_block(const Dealing& dealing, const Deal& deal) {
+  if (const auto excess = dealing.step().excess()) return std::string(excess->why);
+  const auto& chosen = deal.chosen();
+  const auto& occupancy = chosen.occupancy;
+  const auto& most = dealing.hardware().limits.registers_per_thread;
+  if (most && static_cast<double>(occupancy.registers_per_thread) > most->value)
+    return fmt::format("a thread would need {} registers of {}", occupancy.registers_per_thread,
+                       static_cast<std::int64_t>(most->value));
+  return "no room for " + occupancy.limited_by;
+}
+
 namespace {
 
 // The level that bounds a launch; none where a unit does.
@@ -215,16 +226,7 @@ std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCo
 
 // What a block needs more of than a core has.
 Overrun no_block(const Dealing& dealing, const Demand& demand) {
-  const Deal deal = dealing.best(demand);
-  const auto& occupancy = deal.chosen().occupancy;
-  const auto& most = dealing.hardware().limits.registers_per_thread;
-  const bool registers = most && static_cast<double>(occupancy.registers_per_thread) > most->value;
-  if (const auto excess = dealing.step().excess())
-    return {dealing.step().core, 1, "", "launch", std::string(excess->why)};
-  return {dealing.step().core, 1, "", "launch",
-          registers ? fmt::format("a thread would need {} registers of {}", occupancy.registers_per_thread,
-                                  static_cast<std::int64_t>(most->value))
-                    : "limited by " + occupancy.limited_by};
+  return {dealing.step().core, 1, "", "launch", why_no_block(dealing, dealing.best(demand))};
 }
 
 void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing) {

@@ -95,6 +95,8 @@ struct LaunchTime {
   double inner_bytes = 0;           // between the memories of all cores and registers
 };
 std::optional<LaunchTime> launch_time(const Dealing&, const Demand&);
+// What a block needs more of than a core has, where none can run.
+std::string why_no_block(const Dealing&, const Deal&);
 
 // The time of the launch in place of the coarser one, and the energy of the idle machine for as long, where the machine
 // knows how its cores run the kernel: as it is split down to a level, the core's or one below it. The level below the

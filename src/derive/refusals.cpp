@@ -62,6 +62,11 @@ bool separates(Algebra& algebra, ExprId e) {
          });
 }
 
+Refused of_a_cast(Refused refused) {
+  refused.of_a_cast = true;
+  return refused;
+}
+
 }  // namespace
 
 Refused refused_kept(const Diagram& diagram, const Column& column, WireId wire, const Kinds& kinds) {
@@ -100,8 +105,9 @@ Refused refused_mixing(Diagram& diagram, Algebra& algebra, const Column& column,
                                to_text(diagram, mixing), axis);
   if (!rounding_mixes(diagram, algebra, mixing)) return refused_fold(diagram, column, wire, why);
   const auto type = row(std::get<Cast>(diagram.at(mixing).node).type).name;
-  return refused_fold(diagram, column, wire, why,
-                      fmt::format("leave out the rounding to {}: without it the expression separates", type));
+  return of_a_cast(
+      refused_fold(diagram, column, wire, why,
+                   fmt::format("leave out the rounding to {}: without it the expression separates", type)));
 }
 
 Refused refused_rounding(const Diagram& diagram, const Column& column, WireId wire, Datatype type, ExprId rounded,
@@ -109,13 +115,13 @@ Refused refused_rounding(const Diagram& diagram, const Column& column, WireId wi
   const auto& axis = diagram.at(wire).name;
   const auto format = row(type).name;
   const auto because = is_floating(type) ? "may be beyond the range of it" : "is another whole number then";
-  return refused_fold(
+  return of_a_cast(refused_fold(
       diagram, column, wire,
       fmt::format("rounds to {} what is multiplied by `{}`, known only after all of `{}`: `{}` by itself {}", format,
                   to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
       fmt::format("scale by what is known before `{}`, give the rounded array a kernel of its own, {}or leave the "
                   "rounding out",
-                  axis, is_floating(type) ? "round to bf16, which reaches as far as f32, " : ""));
+                  axis, is_floating(type) ? "round to bf16, which reaches as far as f32, " : "")));
 }
 
 }  // namespace napkin

@@ -30,8 +30,8 @@ constexpr std::array foreign_types = {
 
 std::string meant_type(std::string_view word) {
   for (const auto& [written, meant] : foreign_types)
-    if (written == word) return fmt::format("did you mean `{}`?", meant);
-  return did_you_mean(word, type_names());
+    if (written == word) return std::string(meant);
+  return nearest(word, type_names());
 }
 
 std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, " ")); }
@@ -43,7 +43,7 @@ class ArrayDeclarer {
 
   void input(const ast::Input& input) {
     const auto type = read_type(input.type);
-    const auto id = array(input.name, type, input.axes, true);
+    const auto id = array(input.name, type, input.type.span, input.axes, true);
     if (!id) return;
     diagram_.inputs.push_back(*id);
     if (input.density) diagram_.at(*id).density = density(input);
@@ -51,24 +51,27 @@ class ArrayDeclarer {
 
   void statement(const ast::Statement& statement) {
     const auto type = statement.type ? read_type(*statement.type) : Datatype::f32;
-    array(statement.name, type, statement.axes, false);
+    array(statement.name, type, statement.type ? statement.type->span : after(statement.name.span), statement.axes,
+          false);
   }
 
  private:
   std::optional<Datatype> read_type(const ast::Name& name) {
     if (const auto* row = find_datatype(name.text)) return row->type;
     const auto meant = meant_type(name.text);
-    diagnostics_.add({.code = "E0205",
-                      .message = fmt::format("unknown type `{}`", name.text),
-                      .span = name.span,
-                      .help = meant.empty() ? fmt::format("the types are {}", joined(type_names())) : meant});
+    Diagnostic diagnostic{.code = "E0205", .message = fmt::format("unknown type `{}`", name.text), .span = name.span};
+    if (meant.empty())
+      diagnostic.help = fmt::format("the types are {}", joined(type_names()));
+    else
+      diagnostic.help = fmt::format("did you mean `{}`?", meant), diagnostic.fixes = {write_instead(name.span, meant)};
+    diagnostics_.add(std::move(diagnostic));
     return std::nullopt;
   }
 
-  std::optional<ArrayId> array(const ast::Name& name, std::optional<Datatype> type, const std::vector<ast::Name>& axes,
-                               bool ready) {
+  std::optional<ArrayId> array(const ast::Name& name, std::optional<Datatype> type, Span typed,
+                               const std::vector<ast::Name>& axes, bool ready) {
     const ArrayId id{static_cast<std::uint32_t>(diagram_.arrays.size())};
-    Array array{name.text, type.value_or(Datatype::f32), {}, std::nullopt, name.span};
+    Array array{name.text, type.value_or(Datatype::f32), {}, std::nullopt, name.span, typed};
     if (type && ready) array.type = overridden(array);
     const bool good = wires(axes, array) && type;
     if (!names_.arrays.emplace(name.text, ArrayEntry{id, ready, !good}).second) return std::nullopt;
@@ -141,9 +144,10 @@ void check_type_overrides(const Overrides& overrides, const Diagram& diagram, co
   for (const auto& [name, type] : overrides.types) {
     if (name.empty() || names.broken.contains(name)) continue;
     if (std::find(inputs.begin(), inputs.end(), name) == inputs.end())
-      diagnostics.add({.code = "E0502",
-                       .message = fmt::format("`--dtype {}={}` names no input of the diagram", name, row(type).name),
-                       .help = suggestion(name, inputs, "inputs")});
+      diagnostics.add(with_suggestion(
+          {.code = "E0502",
+           .message = fmt::format("`--dtype {}={}` names no input of the diagram", name, row(type).name)},
+          name, inputs, "inputs"));
   }
 }
 

@@ -107,6 +107,8 @@ bool Expander::within_limits(const ast::Expr& expr, const Scope& scope) {
 void Expander::fail(Diagnostic diagnostic, const ast::Expr& expr, const Scope& scope) {
   diagnostic.span = scope.in_call() ? scope.frame->origin : expr.span;
   if (scope.in_call()) {
+    if (diagnostic.help.empty() && !diagnostic.fixes.empty()) diagnostic.help = diagnostic.fixes.front().title;
+    diagnostic.fixes.clear();  // they would edit the def
     diagnostic.others.push_back({expr.span, fmt::format("here, in `{}`", scope.frame->entry->def->name.text)});
   }
   diagnostics_.add(std::move(diagnostic));
@@ -119,11 +121,15 @@ Expander::Result Expander::add(ExprNode node, Kind kind, const ast::Expr& expr, 
 
 bool Expander::wants(const Value& value, Kind kind, const ast::Expr& expr, const Scope& scope) {
   if (value.kind == kind || value.kind == Kind::any || kind == Kind::any) return true;
-  fail({.code = "E0215",
-        .message = fmt::format("expected {}, found {}", words(kind), words(value.kind)),
-        .help = kind == Kind::number ? "write `where(condition, 1, 0)`, or give the array the type `bool`"
-                                     : "compare it with something, as in `e > 0`"},
-       expr, scope);
+  Diagnostic diagnostic{.code = "E0215",
+                        .message = fmt::format("expected {}, found {}", words(kind), words(value.kind)),
+                        .help = "compare it with something, as in `e > 0`"};
+  if (kind == Kind::number) {
+    diagnostic.help = "write `where(condition, 1, 0)`, or give the array the type `bool`";
+    diagnostic.fixes = {
+        {"write `where(condition, 1, 0)`", {{before(expr.span), "where("}, {after(expr.span), ", 1, 0)"}}}};
+  }
+  fail(std::move(diagnostic), expr, scope);
   return false;
 }
 

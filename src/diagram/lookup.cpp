@@ -49,6 +49,13 @@ std::string left_side(const ast::Statement& statement, const ast::Name* replaced
   return text + "]";
 }
 
+// The edit that makes it so; none where the place between the brackets is not known.
+std::vector<Edit> keeping(const ast::Statement& statement, const ast::Name* replaced, const std::string& axis) {
+  if (replaced != nullptr) return {{replaced->span, axis}};
+  if (statement.axes.empty()) return {};
+  return {{after(statement.axes.back().span), ", " + axis}};
+}
+
 // "127", or "its length less 1" where that is not known.
 std::string length_words(const Axis& axis) { return axis.size ? std::to_string(*axis.size - 1) : "its length less 1"; }
 
@@ -103,16 +110,15 @@ void Expander::fail_not_given(const ast::Name& name, const Scope& scope, std::st
     for (const auto& known : def.parameters) given.push_back(known.text);
   const bool is_axis = what == "axis" || names_.axes.contains(name.text);
   const bool of_file = is_axis ? names_.axes.contains(name.text) : names_.arrays.contains(name.text);
-  auto help = of_file ? "" : did_you_mean(name.text, given);
-  if (help.empty())
-    help = is_axis ? fmt::format("add it to the axes of the def: `{}[{}{}](..)`", def.name.text,
-                                 def.axes.empty() ? "" : ".., ", name.text)
-                   : "add a parameter for it to the def, and pass it in the call";
-  diagnostics_.add({.code = "E0219",
-                    .message = fmt::format("def `{}` is not given `{}`", def.name.text, name.text),
-                    .span = name.span,
-                    .notes = {"a def sees only its own axes and parameters"},
-                    .help = std::move(help)});
+  Diagnostic diagnostic{.code = "E0219",
+                        .message = fmt::format("def `{}` is not given `{}`", def.name.text, name.text),
+                        .span = name.span,
+                        .notes = {"a def sees only its own axes and parameters"}};
+  if (of_file || !suggest(diagnostic, name.text, given))
+    diagnostic.help = is_axis ? fmt::format("add it to the axes of the def: `{}[{}{}](..)`", def.name.text,
+                                            def.axes.empty() ? "" : ".., ", name.text)
+                              : "add a parameter for it to the def, and pass it in the call";
+  diagnostics_.add(std::move(diagnostic));
 }
 
 void Expander::fail_loose(const ast::Name& name, const Frame* through, ReadAs as) {
@@ -123,6 +129,8 @@ void Expander::fail_loose(const ast::Name& name, const Frame* through, ReadAs as
                         .span = name.span,
                         .label = "read here"};
   const auto kept = left_side(statement, unused, name.text);
+  if (const auto edits = keeping(statement, unused, name.text); !edits.empty())
+    diagnostic.fixes = {{fmt::format("write `{}`", kept), edits}};
   if (unused != nullptr) {
     diagnostic.others.push_back(
         {unused->span, fmt::format("kept here: `{}`, which the right side never uses", unused->text)});
@@ -138,6 +146,7 @@ void Expander::fail_loose(const ast::Name& name, const Frame* through, ReadAs as
                                            length_words(draft_.diagram.at(names_.axes.at(name.text)))));
     diagnostic.help =
         fmt::format("for the length of the axis write `size({})`; for the position, {}", name.text, diagnostic.help);
+    diagnostic.fixes.insert(diagnostic.fixes.begin(), write_instead(name.span, fmt::format("size({})", name.text)));
   }
   if (through != nullptr)
     diagnostic.notes.push_back(fmt::format("`{}` keeps what it does not reduce: it has a value for each `{}`",
@@ -151,7 +160,7 @@ Expander::Result Expander::fail_unknown(const ast::Expr& expr, const Scope& scop
   if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
     fail({.code = "E0207",
           .message = fmt::format("array `{}` is read without indices", name),
-          .help = fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)))},
+          .fixes = {write_instead(expr.span, text_of(draft_.diagram, draft_.diagram.at(array->second.id)))}},
          expr, scope);
   } else if (is_built_in(name) || names_.find_def(name, false) != nullptr) {
     fail({.code = "E0208", .message = fmt::format("`{}` is a function and lacks its arguments", name)}, expr, scope);
@@ -167,16 +176,16 @@ Expander::Result Expander::fail_unknown(const ast::Expr& expr, const Scope& scop
 Expander::Result Expander::fail_unknown_call(const ast::Expr& expr, const Scope& scope) {
   const auto& name = expr.name.text;
   if (names_.broken.contains(name)) return std::nullopt;
-  auto help = written_instead(name);
-  const bool elsewhere = !help.empty();  // then its arguments are written as there, too
-  if (!elsewhere) help = did_you_mean(name, names_.function_names());
   Diagnostic diagnostic{.code = "E0206",
                         .message = fmt::format("unknown function `{}`", name),
                         .span = expr.name.span,
-                        .help = std::move(help)};
+                        .help = written_instead(name)};
+  const bool elsewhere = !diagnostic.help.empty();  // then its arguments are written as there, too
+  if (!elsewhere) suggest(diagnostic, name, names_.function_names());
   if (const auto array = names_.arrays.find(name); array != names_.arrays.end()) {
     diagnostic.message = fmt::format("array `{}` is called like a function", name);
-    diagnostic.help = fmt::format("write `{}`", text_of(draft_.diagram, draft_.diagram.at(array->second.id)));
+    diagnostic.help.clear();
+    diagnostic.fixes = {write_instead(expr.span, text_of(draft_.diagram, draft_.diagram.at(array->second.id)))};
   }
   diagnostics_.add(std::move(diagnostic));
   for (const auto& argument : expr.arguments)
@@ -194,7 +203,7 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
       fail({.code = "E0207",
             .message = fmt::format("parameter `{}` takes no indices", name),
             .notes = {"a parameter stands for a whole expression, its axes and all"},
-            .help = fmt::format("write `{}`", name)},
+            .fixes = {write_instead(expr.span, name)}},
            expr, scope);
     else
       fail_not_given(expr.name, scope, "name");
@@ -211,13 +220,13 @@ Expander::Result Expander::access(const ast::Expr& expr, const Scope& scope) {
   else if (names_.axes.contains(name))
     fail({.code = "E0203",
           .message = fmt::format("`{}` is an axis and takes no indices", name),
-          .help = fmt::format("the position along it is `{}`", name)},
+          .help = fmt::format("the position along it is `{}`", name),
+          .fixes = {write_instead(expr.span, name)}},
          expr, scope);
   else
-    diagnostics_.add({.code = "E0203",
-                      .message = fmt::format("unknown array `{}`", name),
-                      .span = expr.name.span,
-                      .help = suggestion(name, names_.array_names(), "arrays")});
+    diagnostics_.add(
+        with_suggestion({.code = "E0203", .message = fmt::format("unknown array `{}`", name), .span = expr.name.span},
+                        name, names_.array_names(), "arrays"));
   return std::nullopt;
 }
 
@@ -235,7 +244,7 @@ void Expander::check_indices(const ast::Expr& expr, const Array& array,
                       .message = fmt::format("array `{}` is read with its axes in another order", array.name),
                       .span = expr.span,
                       .others = {{array.span, fmt::format("declared as `{}`", text_of(draft_.diagram, array))}},
-                      .help = fmt::format("write `{}`", text_of(draft_.diagram, array))});
+                      .fixes = {write_instead(expr.span, text_of(draft_.diagram, array))}});
     return;
   }
   for (auto& problem : found.sorted()) diagnostics_.add(std::move(problem));

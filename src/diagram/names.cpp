@@ -84,18 +84,17 @@ bool is_built_in(std::string_view name) {
          find_datatype(name) != nullptr || name == "size";
 }
 
-std::string suggestion(const std::string& name, const std::vector<std::string>& known, std::string_view what) {
+Diagnostic with_suggestion(Diagnostic diagnostic, const std::string& name, const std::vector<std::string>& known,
+                           std::string_view what) {
   constexpr std::size_t few = 8;
-  const auto meant = did_you_mean(name, known);
-  if (!meant.empty() || known.empty() || known.size() > few) return meant;
-  return fmt::format("the {} are `{}`", what, fmt::join(known, "`, `"));
+  if (!suggest(diagnostic, name, known) && !known.empty() && known.size() <= few)
+    diagnostic.help = fmt::format("the {} are `{}`", what, fmt::join(known, "`, `"));
+  return diagnostic;
 }
 
 Diagnostic unknown_axis(const ast::Name& name, const std::vector<std::string>& known) {
-  return {.code = "E0201",
-          .message = fmt::format("unknown axis `{}`", name.text),
-          .span = name.span,
-          .help = suggestion(name.text, known, "axes")};
+  return with_suggestion({.code = "E0201", .message = fmt::format("unknown axis `{}`", name.text), .span = name.span},
+                         name.text, known, "axes");
 }
 
 std::string text_of(const Diagram& diagram, const Array& array) {

@@ -56,8 +56,9 @@ Names declare(const ast::File& file, const ast::File& prelude, const Overrides&,
 // Whether a call by this name means something built in: a function, reduction, type or `size`.
 bool is_built_in(std::string_view name);
 
-// "did you mean `q`?", or the names there are if they are few.
-std::string suggestion(const std::string& name, const std::vector<std::string>& known, std::string_view what);
+// Gives a message about an unknown name the nearest one to write, or the names that there are if they are few.
+Diagnostic with_suggestion(Diagnostic, const std::string& name, const std::vector<std::string>& known,
+                           std::string_view what);
 // An unknown axis: E0201, with the nearest name.
 Diagnostic unknown_axis(const ast::Name&, const std::vector<std::string>& known);
 // An array as it is read, by the names of its own axes: `S[q, x]`.

@@ -78,8 +78,9 @@ class Resolver {
   }
 
   void unknown_output(const ast::Name& name) {
-    fail("E0203", fmt::format("unknown array `{}`", name.text), name.span,
-         suggestion(name.text, names_.array_names(), "arrays"));
+    diagnostics_.add(
+        with_suggestion({.code = "E0203", .message = fmt::format("unknown array `{}`", name.text), .span = name.span},
+                        name.text, names_.array_names(), "arrays"));
   }
 
   // Said only where no broken line may have been the missing one.
@@ -89,8 +90,16 @@ class Resolver {
     const auto statements = all<ast::Statement>(file_);
     if (statements.empty() && diagnostics_.has_errors()) return;
     const auto last = statements.empty() ? file_.diagram : statements.back()->name;
-    fail("E0214", fmt::format("diagram `{}` has no output", file_.diagram.text), last.span,
-         fmt::format("end the file with a line such as `output {}`", statements.empty() ? "O" : last.text));
+    Diagnostic diagnostic{
+        .code = "E0214",
+        .message = fmt::format("diagram `{}` has no output", file_.diagram.text),
+        .span = last.span,
+        .help = fmt::format("end the file with a line such as `output {}`", statements.empty() ? "O" : last.text)};
+    if (!statements.empty()) {
+      const auto line = fmt::format("output {}", last.text);
+      diagnostic.fixes = {{fmt::format("write `{}`", line), {{after(file_.declarations.back().span), "\n" + line}}}};
+    }
+    diagnostics_.add(std::move(diagnostic));
   }
 
   bool is_input(ArrayId id) const {

@@ -58,7 +58,7 @@ class SizeReader {
       if (later->name.text != name.text) continue;
       diagnostic.message = fmt::format("axis `{}` is declared later", name.text);
       diagnostic.others = {{later->name.span, "declared here"}};
-      diagnostic.help = "a size may name earlier axes only";
+      diagnostic.help = "a size may name earlier axes only", diagnostic.fixes.clear();
     }
     diagnostics_.add(std::move(diagnostic));
     return Failed{};
@@ -109,9 +109,9 @@ void check_overrides(const Overrides& overrides, const Names& names, Diagnostics
   for (const auto& [axis, value] : overrides.sizes) {
     if (names.broken.contains(axis)) continue;
     if (!names.axes.contains(axis))
-      diagnostics.add({.code = "E0501",
-                       .message = fmt::format("`--set {}={}` names no axis of the diagram", axis, value),
-                       .help = suggestion(axis, names.axis_names(), "axes")});
+      diagnostics.add(with_suggestion(
+          {.code = "E0501", .message = fmt::format("`--set {}={}` names no axis of the diagram", axis, value)}, axis,
+          names.axis_names(), "axes"));
     else if (value < 1)
       diagnostics.add({.code = "E0501",
                        .message = fmt::format("`--set {}={}` is no size", axis, value),

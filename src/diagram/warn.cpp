@@ -70,13 +70,19 @@ void idle_reductions(const Diagram& diagram, Diagnostics& diagnostics) {
   }
 }
 
-const Position* position_in(const Diagram& diagram, const Apply& apply, Role role, std::size_t argument) {
+const Expr* position_in(const Diagram& diagram, const Apply& apply, Role role, std::size_t argument) {
   if (apply.function->role != role) return nullptr;
-  return std::get_if<Position>(&diagram.at(apply.arguments.at(argument)).node);
+  const auto& read = diagram.at(apply.arguments.at(argument));
+  return std::holds_alternative<Position>(read.node) ? &read : nullptr;
+}
+
+// Equal expressions are one, which stands where the first of them does.
+bool holds(Span outer, Span inner) {
+  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
 // A root of a position, or a quotient by one, where the length of the axis was meant.
-const Position* doubtful_position(const Diagram& diagram, const Apply& apply) {
+const Expr* doubtful_position(const Diagram& diagram, const Apply& apply) {
   for (const auto role : {Role::root, Role::inverse_root})
     if (const auto* found = position_in(diagram, apply, role, 0)) return found;
   return position_in(diagram, apply, Role::divide, 1);
@@ -85,14 +91,16 @@ const Position* doubtful_position(const Diagram& diagram, const Apply& apply) {
 void positions_for_lengths(const Diagram& diagram, Diagnostics& diagnostics) {
   for (const auto& expr : diagram.exprs) {
     const auto* apply = std::get_if<Apply>(&expr.node);
-    const auto* position = apply != nullptr ? doubtful_position(diagram, *apply) : nullptr;
-    if (position == nullptr) continue;
-    const auto& axis = diagram.at(diagram.at(position->wire).axis).name;
+    const auto* place = apply != nullptr ? doubtful_position(diagram, *apply) : nullptr;
+    if (place == nullptr) continue;
+    const auto& axis = diagram.at(diagram.at(std::get<Position>(place->node).wire).axis).name;
     const auto what = apply->function->role == Role::divide ? "a quotient by" : "a root of";
-    diagnostics.add({.code = "W0223",
-                     .message = fmt::format("{} the position along `{}`, which begins at 0", what, axis),
-                     .span = expr.span,
-                     .help = fmt::format("the length of the axis is `size({})`", axis)});
+    Diagnostic diagnostic{.code = "W0223",
+                          .message = fmt::format("{} the position along `{}`, which begins at 0", what, axis),
+                          .span = expr.span,
+                          .help = fmt::format("the length of the axis is `size({})`", axis)};
+    if (holds(expr.span, place->span)) diagnostic.fixes = {write_instead(place->span, fmt::format("size({})", axis))};
+    diagnostics.add(std::move(diagnostic));
   }
 }
 
@@ -124,7 +132,8 @@ void exchanged_axes(const Diagram& diagram, Diagnostics& diagnostics) {
          .span = expr->span,
          .others = {{array.span, fmt::format("declared as `{}`", text_of(diagram, array))}},
          .help = fmt::format("write `{}`; where the transpose is meant, exchange the axes of the declaration",
-                             text_of(diagram, array))});
+                             text_of(diagram, array)),
+         .fixes = {write_instead(expr->span, text_of(diagram, array))}});
   }
 }
 

@@ -88,6 +88,7 @@ Json neighbour_json(const Neighbour& one) {
   return {{"axis", one.axis},
           {"size", one.size},
           {"runs", one.runs},
+          {"why_not", one.why_not.empty() ? Json(nullptr) : Json(one.why_not)},
           {"overlap", name(one.overlap)},
           {"bound", name(one.bound)},
           {"times_as_fast", number(one.times_as_fast)},

@@ -6,6 +6,7 @@
 #include "derive/trace.hpp"
 #include "emit/report_json.hpp"
 #include "emit/report_words.hpp"
+#include "emit/summary_page.hpp"
 
 namespace napkin {
 namespace report {
@@ -29,11 +30,34 @@ void add_trace(Document& made, const std::string& title, const std::vector<Rewri
   made.blocks.push_back(std::move(table));
 }
 
-Document derivation_document(const std::vector<Derivation>& kernels) {
+std::string formula(const MatrixProduct& product) {
+  return product.first.empty() ? product.result
+                               : fmt::format("{} = {}*{}", product.result, product.first, product.second);
+}
+
+// "matrix, f16"; or why not, and what to write instead.
+std::vector<std::string> product_row(const MatrixProduct& product, bool of_machine) {
+  if (product.unit == Unit::tensor) return {formula(product), "matrix units", std::string(row(product.type).name)};
+  const auto mend = product.mend.title.empty() ? "" : ": " + product.mend.title;
+  return {formula(product), of_machine ? std::string(name(product.unit)) + " lanes" : "none", product.why + mend};
+}
+
+void add_products(Document& made, const Derived& derived) {
+  if (derived.products.empty()) return;
+  const bool of_machine = !derived.machine.empty();
+  Table table{
+      {{of_machine ? "product on " + derived.machine : "product"}, {"unit"}, {"format, or why not", false, true}}, {}};
+  for (const auto& product : derived.products) table.rows.push_back(product_row(product, of_machine));
+  made.blocks.push_back(std::move(table));
+}
+
+Document derivation_document(const std::vector<Derived>& kernels) {
   Document made;
-  for (const auto& kernel : kernels) {
+  for (const auto& derived : kernels) {
+    const auto& kernel = derived.kernel;
     made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
     made.blocks.push_back(verdict_table(kernel, true));
+    add_products(made, derived);
     add_trace(made, "Steps before any stream", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
     for (const auto& verdict : kernel.verdicts)
       if (const auto* stream = streams(verdict))
@@ -70,7 +94,18 @@ Json stream_json(const Derivation& derivation, const Verdict& verdict, const Str
   return json;
 }
 
-Json kernel_json(const Derivation& derivation) {
+// Without a plan no product has an instruction yet.
+Json products_json(const std::vector<MatrixProduct>& products) {
+  auto all = Json::array();
+  for (const auto& product : products) {
+    all.push_back(page::product_json(product));
+    for (const auto* of_plan : {"instruction", "rows", "of_rows", "padded"}) all.back().erase(of_plan);
+  }
+  return all;
+}
+
+Json kernel_json(const Derived& derived) {
+  const auto& derivation = derived.kernel;
   auto streamable = Json::array();
   auto passes = Json::object();
   for (const auto& verdict : derivation.verdicts) {
@@ -82,10 +117,11 @@ Json kernel_json(const Derivation& derivation) {
           {"streamable", streamable},
           {"refused", refused_json(derivation)},
           {"passes", passes},
+          {"products", products_json(derived.products)},
           {"trace", trace_json(derivation.trace, [&](const Rewriting&) { return derivation.scratch; })}};
 }
 
-std::string derivation_json(const Diagram& diagram, const std::vector<Derivation>& kernels) {
+std::string derivation_json(const Diagram& diagram, const std::vector<Derived>& kernels) {
   Json json{{"schema", "napkin.derivation/1"}, {"diagram", diagram.name}, {"kernels", Json::array()}};
   for (const auto& kernel : kernels) json["kernels"].push_back(kernel_json(kernel));
   return json.dump(2) + "\n";
@@ -94,7 +130,7 @@ std::string derivation_json(const Diagram& diagram, const std::vector<Derivation
 }  // namespace
 }  // namespace report
 
-std::string print(const Diagram& diagram, const std::vector<Derivation>& kernels, Format format, bool color) {
+std::string print(const Diagram& diagram, const std::vector<Derived>& kernels, Format format, bool color) {
   if (format == Format::json) return report::derivation_json(diagram, kernels);
   const auto document = report::derivation_document(kernels);
   return format == Format::text ? report::to_text(document, color) : report::to_markdown(document);

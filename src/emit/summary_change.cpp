@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "emit/report_quantity.hpp"
 #include "emit/report_tables.hpp"
@@ -33,19 +32,33 @@ std::string doubled_words(const std::string& what) {
                      memory_name(what.substr(to + 4)));
 }
 
+// "256, 320: cannot run (no room for registers)": those that lack the same are told of together.
+std::string pieces_words(const std::vector<const OtherPiece*>& pieces, double now) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const auto& piece = *pieces[i];
+    const bool like_next =
+        !piece.time_s && i + 1 < pieces.size() && !pieces[i + 1]->time_s && piece.why_not == pieces[i + 1]->why_not;
+    const auto why = piece.why_not.empty() ? "" : fmt::format(" ({})", piece.why_not);
+    words.push_back(std::to_string(piece.size) + (like_next      ? ""
+                                                  : piece.time_s ? ": " + percent(now, *piece.time_s)
+                                                                 : ": cannot run" + why));
+  }
+  return join(words);
+}
+
 // Of one kernel, by axis: what the next sizes of its tile take.
 void list_pieces(Rows& rows, const Page& page) {
   const auto& kernel = page.kernels[page.longest];
-  std::map<std::string, std::vector<std::string>> by_axis;
-  std::vector<std::string> axes;
+  std::vector<std::pair<std::string, std::vector<const OtherPiece*>>> by_axis;
   for (const auto& piece : kernel.pieces) {
-    auto& words = by_axis[piece.axis];
-    if (words.empty()) axes.push_back(piece.axis);
-    words.push_back(fmt::format("{}: {}", piece.size,
-                                piece.time_s && kernel.time_s ? percent(*kernel.time_s, *piece.time_s) : "cannot run"));
+    auto at = std::ranges::find(by_axis, piece.axis, &std::pair<std::string, std::vector<const OtherPiece*>>::first);
+    if (at == by_axis.end()) at = by_axis.insert(at, {piece.axis, {}});
+    at->second.push_back(&piece);
   }
   std::vector<std::string> all;
-  for (const auto& axis : axes) all.push_back(fmt::format("{} {}", axis, join(by_axis[axis])));
+  for (const auto& [axis, pieces] : by_axis)
+    all.push_back(fmt::format("{} {}", axis, pieces_words(pieces, kernel.time_s.value_or(0))));
   if (!all.empty()) rows.push_back({"tile", fmt::format("{}", fmt::join(all, "; "))});
 }
 
@@ -68,8 +81,8 @@ void list_doubled(Rows& rows, const Page& page) {
 
 void list_mends(Rows& rows, const Page& page) {
   for (const auto& product : page.lost)
-    if (!product.mend.empty())
-      rows.push_back({"diagram", fmt::format("{}: {} then runs on tensor cores", product.mend, product.result)});
+    if (!product.mend.title.empty())
+      rows.push_back({"diagram", fmt::format("{}: {} then runs on tensor cores", product.mend.title, product.result)});
 }
 
 }  // namespace

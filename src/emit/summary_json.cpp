@@ -22,7 +22,12 @@ Json crossing_json(const Crossing& one) {
 
 Json cause_json(const Cause& one) { return {{"what", one.what}, {"seconds", one.seconds}}; }
 
+}  // namespace
+
 Json product_json(const MatrixProduct& one) {
+  const auto padded = [](const MatrixProduct::Padded& a) {
+    return Json{{"axis", a.axis}, {"size", a.size}, {"computed", a.computed}};
+  };
   return {{"result", one.result},
           {"factors", {one.first, one.second}},
           {"unit", name(one.unit)},
@@ -30,10 +35,13 @@ Json product_json(const MatrixProduct& one) {
           {"instruction", one.instruction.empty() ? Json(nullptr) : Json(one.instruction)},
           {"rows", one.rows},
           {"of_rows", one.of_rows},
+          {"padded", list_of(one.padded, padded)},
           {"lost", one.lost},
           {"why_not", one.why.empty() ? Json(nullptr) : Json(one.why)},
-          {"mend", one.mend.empty() ? Json(nullptr) : Json(one.mend)}};
+          {"mend", one.mend.title.empty() ? Json(nullptr) : Json(one.mend.title)}};
 }
+
+namespace {
 
 Json tile_json(const BlockTile& tile) {
   return {{"blocks", tile.blocks},

@@ -231,6 +231,13 @@ void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
   for (const auto& overrun : shown->cost.overruns) page.overruns.push_back(overrun_text(analysis.hardware, overrun));
 }
 
+void tell_of_file(Page& page, const Analysis& analysis) {
+  if (!analysis.plan || analysis.plan->divisions.empty()) return;
+  const auto written = products_of(derive(analysis.written, every_statement(analysis.written)), &analysis.hardware);
+  for (std::size_t k = 0; k < page.kernels.size(); ++k)
+    tell_as_written(page.kernels[k], analysis, page.numbers[k] - 1, written);
+}
+
 }  // namespace
 
 Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
@@ -244,6 +251,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   for (std::size_t k = 0; k < analysis.kernels.size(); ++k)
     if (!kernel || *kernel == k) add_kernel(page, analysis, k);
   if (page.kernels.empty()) return page;
+  tell_of_file(page, analysis);
   add_sums(page);
   page.peak = peak_of(page, analysis.hardware);
   const auto core = analysis.hardware.core.value_or(1);
@@ -252,6 +260,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   find_saved(page, analysis, one ? kernel : std::nullopt);
   find_lost(page, analysis, one ? kernel : std::nullopt);
   find_pieces(page, analysis);
+  tell_of_file(page, analysis);
   find_doubled(page, analysis, one ? kernel : std::nullopt);
   page.partition = one ? page.kernels.front().tile.partition : as_partition(analysis).value_or("");
   if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;

@@ -40,6 +40,9 @@ struct Page {
   std::vector<std::string> overruns;  // what does not fit
 };
 Page page_of(const Analysis&, std::optional<std::size_t> kernel);
+// What a division of an axis has made of a kernel, in the names of the file; `written`: the products of its statements.
+// Told once more it stays so.
+void tell_as_written(KernelSummary&, const Analysis&, std::size_t kernel, const std::vector<MatrixProduct>& written);
 
 // Lines of so many columns at most, but for a text that is copied; the words of a section begin behind its margin.
 inline constexpr std::size_t page_columns = 100, page_margin = 10;
@@ -53,5 +56,6 @@ std::vector<std::vector<std::string>> change_rows(const Page&);
 // The keys that a kernel and the whole plan have of it; docs/json.md.
 Json summary_json(const KernelSummary&);
 Json summary_json(const Page&);
+Json product_json(const MatrixProduct&);
 
 }  // namespace napkin::page

@@ -275,6 +275,8 @@ void add_products(Lines& lines, const Page& page) {
       if (product.unit != Unit::tensor) continue;
       auto how =
           (product.instruction.empty() ? "tensor" : product.instruction) + " " + std::string(row(product.type).name);
+      for (const auto& one : product.padded)
+        how += fmt::format(", {} {} padded to {}", one.axis, one.size, one.computed);
       if (product.rows < product.of_rows) how += fmt::format(", {} of {} rows filled", product.rows, product.of_rows);
       const auto at = std::ranges::find(by_instruction, how, &std::pair<std::string, std::vector<std::string>>::first);
       auto& names =

@@ -29,6 +29,9 @@ Json capabilities() {
           {"textDocumentSync", {{"openClose", true}, {"change", 2}}},
           {"hoverProvider", true},
           {"completionProvider", Json::object()},
+          {"signatureHelpProvider", {{"triggerCharacters", {"(", "[", ","}}}},
+          {"codeActionProvider", {{"codeActionKinds", {"quickfix"}}}},
+          {"inlayHintProvider", true},
           {"definitionProvider", true},
           {"referencesProvider", true},
           {"documentSymbolProvider", true},
@@ -36,10 +39,17 @@ Json capabilities() {
           {"renameProvider", {{"prepareProvider", true}}}};
 }
 
+bool is_able(const Json& params, const char* path) {
+  const Json::json_pointer able(path);
+  return params.is_object() && params.contains(able) && params.at(able) == true;
+}
+
 Json initialize(State& state, const Json& params) {
   if (state.phase != Phase::fresh) throw Failure{invalid_request, "`initialize` comes once"};
-  const Json::json_pointer related("/capabilities/textDocument/publishDiagnostics/relatedInformation");
-  state.related = params.is_object() && params.contains(related) && params.at(related) == true;
+  state.related = is_able(params, "/capabilities/textDocument/publishDiagnostics/relatedInformation");
+  state.snippets = is_able(params, "/capabilities/textDocument/completion/completionItem/snippetSupport");
+  state.refreshes = is_able(params, "/capabilities/workspace/inlayHint/refreshSupport");
+  state.costs = is_able(params, "/initializationOptions/costs");
   if (params.is_object()) choose_target(state, params);
   state.phase = Phase::running;
   return {{"capabilities", capabilities()}, {"serverInfo", {{"name", "napkin"}, {"version", NAPKIN_VERSION}}}};
@@ -62,6 +72,9 @@ constexpr std::array requests = {Request{"initialize", initialize},
                                  Request{"textDocument/references", references},
                                  Request{"textDocument/documentSymbol", document_symbols},
                                  Request{"textDocument/formatting", formatting},
+                                 Request{"textDocument/codeAction", code_actions},
+                                 Request{"textDocument/signatureHelp", signature_help},
+                                 Request{"textDocument/inlayHint", inlay_hints},
                                  Request{"textDocument/prepareRename", prepare_rename},
                                  Request{"textDocument/rename", rename}};
 

@@ -1,8 +1,10 @@
 // What may be written at a place: by the words before it and the names in scope there.
+#include <cctype>
 #include <set>
 
 #include "diagram/names.hpp"
 #include "lsp/session.hpp"
+#include "lsp/signatures.hpp"
 #include "syntax/token.hpp"
 #include "syntax/words.hpp"
 
@@ -11,12 +13,17 @@ namespace {
 
 enum ItemKind : int { function_item = 3, variable_item = 6, type_item = 25, keyword_item = 14, constant_item = 21 };
 
+constexpr int as_snippet = 2;
+
 class Items {
  public:
-  void add(std::string_view label, ItemKind kind, std::string_view detail) {
+  void add(std::string_view label, ItemKind kind, std::string_view detail, const std::string& snippet = "") {
     if (!known_.emplace(label).second) return;
     items_.push_back(
         {{"label", std::string(label)}, {"kind", static_cast<int>(kind)}, {"detail", std::string(detail)}});
+    if (snippet.empty()) return;
+    items_.back()["insertText"] = snippet;
+    items_.back()["insertTextFormat"] = as_snippet;
   }
   Json take() { return std::move(items_); }
 
@@ -29,13 +36,10 @@ void add_types(Items& items) {
   for (const auto& type : datatypes()) items.add(type.name, type_item, "number format");
 }
 
-void add_functions(const Reading& reading, Items& items) {
-  for (const auto* def : all<ast::Def>(reading.syntax)) items.add(def->name.text, function_item, "def of this file");
-  for (const auto* def : all<ast::Def>(reading.prelude)) items.add(def->name.text, function_item, "def of the prelude");
-  for (const auto& reduction : reductions()) items.add(reduction.name, function_item, reduction.summary);
-  for (const auto& function : pointwise_functions())
-    if (function.callable && function.precedence == 0) items.add(function.name, function_item, function.summary);
-  items.add("size", function_item, "the size of an axis");
+// Where brackets follow already, the name alone.
+void add_functions(const Reading& reading, bool snippets, Items& items) {
+  for (const auto& one : signatures(reading))
+    items.add(one.name, function_item, one.summary, snippets ? snippet(one) : "");
   add_types(items);
   for (const auto word : operator_words) items.add(word, keyword_item, "");
 }
@@ -73,6 +77,13 @@ std::string_view word_before(const Reading& reading, std::size_t offset) {
   return before;
 }
 
+bool brackets_follow(const Reading& reading, std::size_t offset) {
+  const std::string_view text = reading.text();
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  while (offset < text.size() && is_word(text[offset])) ++offset;
+  return offset < text.size() && (text[offset] == '(' || text[offset] == '[');
+}
+
 }  // namespace
 
 Json completion(State& state, const Json& params) {
@@ -89,7 +100,7 @@ Json completion(State& state, const Json& params) {
     if (before.empty())
       for (const auto word : keywords) items.add(word, keyword_item, "");
     add_names(reading.syntax, offset, items);
-    if (!before.empty()) add_functions(reading, items);
+    if (!before.empty()) add_functions(reading, state.snippets && !brackets_follow(reading, offset), items);
   }
   return items.take();
 }

@@ -26,8 +26,20 @@ std::string changed(std::string text, const Json& change) {
   return text.replace(std::min(begin, end), std::max(begin, end) - std::min(begin, end), written);
 }
 
+// Of all statements in one kernel, as `napkin derive` takes them. This runs on every key, so not of any number.
+std::vector<Advice> advice_on(const State& state, const Reading& reading) {
+  constexpr std::size_t most = 64;
+  const auto& diagram = reading.diagram;
+  if (!reading.resolved || diagram.statements.size() > most) return {};
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  return advice(reading.sources, derive(diagram, all), state.target.get());
+}
+
 void keep(State& state, const std::string& uri, Json version, std::string text) {
-  auto& kept = state.documents.insert_or_assign(uri, Document{std::move(version), read(std::move(text))}).first->second;
+  Document made{std::move(version), read(std::move(text))};
+  made.advice = advice_on(state, made.reading);
+  auto& kept = state.documents.insert_or_assign(uri, std::move(made)).first->second;
   publish(state, uri, kept);
 }
 

@@ -105,13 +105,10 @@ std::string axis_text(const Reading& reading, const Axis& axis, const Occurrence
 // ---- the plan ----
 
 std::string plan_text(State& state, Document& open, const Array& array) {
-  const auto& diagram = open.reading.diagram;
   if (!state.target || !open.reading.resolved) return "";
-  const auto symbolic = [](const Axis& axis) { return !axis.size; };
-  if (std::any_of(diagram.axes.begin(), diagram.axes.end(), symbolic))
-    return fmt::format("\n\na plan on `{}` needs the sizes of all axes", state.target->name);
-  if (!open.planning) open.planning = std::make_unique<Planning>(diagram, state.target);
-  return "\n\n" + on_plan(*open.planning, array.name);
+  auto* plan = planning(state, open);
+  if (!plan) return fmt::format("\n\na plan on `{}` needs the sizes of all axes", state.target->name);
+  return "\n\n" + on_plan(*plan, array.name);
 }
 
 std::string file_text(State& state, Document& open, const Occurrence& at, const Symbol& found) {

@@ -3,11 +3,12 @@
 
 namespace napkin::lsp {
 
-Planning::Planning(Diagram diagram, std::shared_ptr<const Hardware> hardware) : hardware_(std::move(hardware)) {
+Planning::Planning(Diagram diagram, std::shared_ptr<const Hardware> hardware, std::function<void()> told)
+    : hardware_(std::move(hardware)) {
   std::promise<FoundPlan> promise;
   coming_ = promise.get_future();
-  thread_ = std::jthread([promise = std::move(promise), diagram = std::move(diagram),
-                          machine = hardware_](const std::stop_token& stop) mutable {
+  thread_ = std::jthread([promise = std::move(promise), diagram = std::move(diagram), machine = hardware_,
+                          told = std::move(told)](const std::stop_token& stop) mutable {
     try {
       Goal goal;
       goal.stop = stop;
@@ -15,6 +16,7 @@ Planning::Planning(Diagram diagram, std::shared_ptr<const Hardware> hardware) : 
     } catch (...) {
       promise.set_exception(std::current_exception());
     }
+    if (told && !stop.stop_requested()) told();
   });
 }
 

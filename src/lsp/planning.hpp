@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <thread>
@@ -12,8 +13,8 @@ namespace napkin::lsp {
 
 class Planning {
  public:
-  // Begins the search. Every axis needs a size.
-  Planning(Diagram, std::shared_ptr<const Hardware>);
+  // Begins the search. Every axis needs a size. `told` is called from another thread once there is a plan.
+  Planning(Diagram, std::shared_ptr<const Hardware>, std::function<void()> told = {});
   // The plan, or null where it is not found within that time.
   const FoundPlan* wait(std::chrono::milliseconds);
   const Hardware& hardware() const { return *hardware_; }

@@ -6,7 +6,7 @@
 namespace napkin::lsp {
 namespace {
 
-enum Severities : int { shown_as_error = 1, shown_as_warning = 2 };
+enum Severities : int { shown_as_error = 1, shown_as_warning = 2, shown_as_hint = 4 };
 
 bool of_the_text(const Reading& reading, const Label& label) { return label.span.file == reading.file; }
 
@@ -36,25 +36,35 @@ Json related_places(const Reading& reading, const std::string& uri, const Diagno
   return places;
 }
 
-Json to_json(const Reading& reading, const std::string& uri, const Diagnostic& diagnostic, bool related) {
+}  // namespace
+
+Json shown(const State& state, const std::string& uri, const Reading& reading, const Diagnostic& diagnostic) {
   const auto* code = find_code(diagnostic.code);
   const bool warning = code && code->severity == Severity::warning;
   Json json{{"range", range(reading, diagnostic.span)},
             {"severity", warning ? shown_as_warning : shown_as_error},
             {"code", diagnostic.code},
             {"source", "napkin"},
-            {"message", message(reading, diagnostic, related)}};
-  if (related) json["relatedInformation"] = related_places(reading, uri, diagnostic);
+            {"message", message(reading, diagnostic, state.related)}};
+  if (state.related) json["relatedInformation"] = related_places(reading, uri, diagnostic);
   return json;
 }
 
-}  // namespace
+Json shown(const Reading& reading, const Advice& advice) {
+  auto text = fmt::format("{}: {}", advice.what, advice.why);
+  if (!advice.mend.title.empty()) text += "\nhelp: " + advice.mend.title;
+  return {{"range", range(reading, advice.span)},
+          {"severity", static_cast<int>(shown_as_hint)},
+          {"source", "napkin"},
+          {"message", std::move(text)}};
+}
 
 void publish(State& state, const std::string& uri, const Document& document) {
   Json params{{"uri", uri}, {"diagnostics", Json::array()}};
   if (!document.version.is_null()) params["version"] = document.version;
   for (const auto& diagnostic : document.reading.diagnostics.sorted())
-    params["diagnostics"].push_back(to_json(document.reading, uri, diagnostic, state.related));
+    params["diagnostics"].push_back(shown(state, uri, document.reading, diagnostic));
+  for (const auto& advice : document.advice) params["diagnostics"].push_back(shown(document.reading, advice));
   state.outgoing.push_back({{"method", "textDocument/publishDiagnostics"}, {"params", std::move(params)}});
 }
 

@@ -2,13 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <charconv>
 #include <istream>
+#include <memory>
+#include <mutex>
 #include <ostream>
 
-#include "lsp/protocol.hpp"
-#include "napkin/lsp.hpp"
+#include "lsp/session.hpp"
 
 namespace napkin::lsp {
 namespace {
@@ -71,26 +73,51 @@ std::optional<Frame> read_frame(std::istream& in) {
   return in ? std::optional(std::move(frame)) : std::nullopt;
 }
 
-void write(std::ostream& out, const std::string& message) {
-  out << "Content-Length: " << message.size() << "\r\n\r\n" << message << std::flush;
-}
+// Answers come from here, and what a search has to tell from its own thread, until the conversation ends.
+class Writer {
+ public:
+  explicit Writer(std::ostream& out) : out_(&out) {}
+  void write(const std::string& message) {
+    const std::lock_guard alone(mutex_);
+    if (out_) *out_ << "Content-Length: " << message.size() << "\r\n\r\n" << message << std::flush;
+  }
+  void complain(const std::string& problem) {
+    const Json error{{"code", parse_error}, {"message", problem}};
+    write(Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", error}}.dump());
+  }
+  void ask(const std::string& method) {
+    write(Json{{"jsonrpc", "2.0"}, {"id", fmt::format("napkin-{}", ++asked_)}, {"method", method}}.dump());
+  }
+  void close() {
+    const std::lock_guard alone(mutex_);
+    out_ = nullptr;
+  }
 
-void complain(std::ostream& out, const std::string& problem) {
-  const Json error{{"code", parse_error}, {"message", problem}};
-  write(out, Json{{"jsonrpc", "2.0"}, {"id", nullptr}, {"error", error}}.dump());
+ private:
+  std::mutex mutex_;
+  std::ostream* out_;
+  std::atomic<int> asked_ = 0;
+};
+
+int converse(Session& session, std::istream& in, std::ostream& out, Writer& writer) {
+  while (const auto frame = read_frame(in)) {
+    if (!frame->problem.empty()) writer.complain(frame->problem);
+    if (frame->lost || !out) break;
+    if (!frame->problem.empty()) continue;
+    for (const auto& message : answer(session, frame->message)) writer.write(message);
+    if (session.exit_code()) return *session.exit_code();
+  }
+  return 1;
 }
 
 }  // namespace
 
 int serve(Session& session, std::istream& in, std::ostream& out) {
-  while (const auto frame = read_frame(in)) {
-    if (!frame->problem.empty()) complain(out, frame->problem);
-    if (frame->lost || !out) break;
-    if (!frame->problem.empty()) continue;
-    for (const auto& message : answer(session, frame->message)) write(out, message);
-    if (session.exit_code()) return *session.exit_code();
-  }
-  return 1;
+  const auto writer = std::make_shared<Writer>(out);
+  session.state().push = [writer](const std::string& method) { writer->ask(method); };
+  const int code = converse(session, in, out, *writer);
+  writer->close();
+  return code;
 }
 
 }  // namespace napkin::lsp

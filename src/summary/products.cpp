@@ -8,9 +8,11 @@
 
 #include "configure/deal.hpp"
 #include "configure/labels.hpp"
+#include "configure/occupancy.hpp"
 #include "diagram/operands.hpp"
 #include "loops/formats.hpp"
 #include "loops/work.hpp"
+#include "napkin/instructions.hpp"
 #include "napkin/summary.hpp"
 
 namespace napkin {
@@ -27,7 +29,13 @@ std::string without_sum(std::string name) {
 std::string factor_name(const Derivation& derivation, ExprId factor) {
   const auto& diagram = derivation.scratch;
   const auto* access = std::get_if<Access>(&diagram.at(factor).node);
-  if (!access) return to_text(diagram, factor);
+  if (!access) {
+    const auto read = arrays_read(diagram, factor);
+    const auto of_file = [&](ArrayId array) { return array.index < derivation.file_arrays; };
+    const auto first = std::ranges::find_if(read, of_file);
+    return std::ranges::all_of(read, of_file) || first == read.end() ? to_text(diagram, factor)
+                                                                     : fmt::format("f({})", diagram.at(*first).name);
+  }
   if (access->array.index < derivation.file_arrays) return diagram.at(access->array).name;
   // What the derivation takes apart has no name in the file.
   for (const auto& column : derivation.columns)
@@ -81,7 +89,7 @@ class Explaining {
     if (!factors_of(diagram_, column)) return no_product(column, factors, made);
     if (!contracts(diagram_, column)) return no_matrix(column, factors, made);
     const auto [a, b] = types_of(diagram_, factors);
-    a == b ? no_format(a, made) : mixed(factors, a, b, made);
+    a == b ? no_format(factors, a, made) : mixed(factors, a, b, made);
   }
 
  private:
@@ -100,8 +108,9 @@ class Explaining {
     const bool first = !std::holds_alternative<Access>(diagram_.at(factors.first).node);
     const auto& inner = first ? made.first : made.second;
     made.why = fmt::format("{} is computed inside of the sum, and matrix units read arrays", inner);
-    made.mend =
-        fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner, formats_of(*unit_));
+    made.mend = {
+        fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner, formats_of(*unit_)),
+        {}};
   }
   void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
@@ -109,15 +118,27 @@ class Explaining {
     made.why = fmt::format("{} has no axis of the result that {} lacks: no product of matrices", vector, matrix);
   }
   // Of what has no name yet it takes a statement.
-  static std::string edit(const std::string& array, Datatype type) {
-    if (array.starts_with("f(")) return fmt::format("give {} a statement of its own in {}", array, row(type).name);
-    return fmt::format("write {}: {}", array, row(type).name);
+  Fix edit(ExprId factor, const std::string& array, Datatype type) const {
+    if (array.starts_with("f("))
+      return {fmt::format("give {} a statement of its own in {}", array, row(type).name), {}};
+    Fix made{fmt::format("write {}: {}", array, row(type).name), {}};
+    const auto typed = diagram_.at(std::get<Access>(diagram_.at(factor).node).array).typed;
+    const bool written = typed.begin < typed.end;
+    if (typed.file != nowhere.file) made.edits = {{typed, (written ? "" : ": ") + std::string(row(type).name)}};
+    return made;
   }
-  void no_format(Datatype type, MatrixProduct& made) const {
+  static Fix both(Fix a, const Fix& b) {
+    const bool of_text = !a.edits.empty() && !b.edits.empty();
+    if (a.title != b.title) a.title += " and " + b.title;
+    if (!of_text) a.edits.clear();
+    if (of_text && a.edits[0].span != b.edits[0].span) a.edits.push_back(b.edits[0]);
+    return a;
+  }
+  void no_format(const Factors& factors, Datatype type, MatrixProduct& made) const {
     made.why = fmt::format("{} and {} are {}, and the matrix units multiply {}", made.first, made.second,
                            row(type).name, formats_of(*unit_));
     if (const auto other = nearest(type, *unit_))
-      made.mend = edit(made.first, *other) + " and " + edit(made.second, *other);
+      made.mend = both(edit(factors.first, made.first, *other), edit(factors.second, made.second, *other));
   }
   void mixed(const Factors& factors, Datatype a, Datatype b, MatrixProduct& made) const {
     made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);
@@ -126,13 +147,33 @@ class Explaining {
                                                                                  : is_computed(factors.first);
     const auto wanted =
         unit_->rates.contains(first ? b : a) ? std::optional(first ? b : a) : nearest(first ? b : a, *unit_);
-    if (wanted) made.mend = edit(first ? made.first : made.second, *wanted);
+    if (wanted) made.mend = edit(first ? factors.first : factors.second, first ? made.first : made.second, *wanted);
   }
 
   const Diagram& diagram_;
   const Derivation& derivation_;
   const ComputeUnit* unit_;
 };
+
+// Whole pieces and the rest, each in whole instructions.
+std::int64_t computed(std::int64_t size, std::int64_t piece, std::int64_t step) {
+  return size / piece * round_up(piece, step) + round_up(size % piece, step);
+}
+
+// Along what is summed an instruction takes k, and along its columns n at least.
+void note_padding(const Contraction& contraction, const BlockStep& step, MatrixProduct& made) {
+  constexpr double worth_saying = 1.02;
+  const auto& shape = *contraction.instruction;
+  const auto note = [&](WireId wire, std::int64_t unit) {
+    const auto size = step.diagram().size(wire).value_or(0), piece = step.lengths[wire.index];
+    if (size < 1 || piece < 1 || unit < 1) return;
+    const auto all = computed(size, piece, unit);
+    if (static_cast<double>(all) > worth_saying * static_cast<double>(size))
+      made.padded.push_back({step.diagram().at(wire).name, size, all});
+  };
+  note(contraction.depth, shape.k);
+  if (contraction.across) note(*contraction.across, shape.n);
+}
 
 // One instruction of four warps makes as many columns as it can of its piece; those of single warps have one shape.
 void name_instruction(const Contraction& contraction, const BlockStep& step, MatrixProduct& made) {
@@ -145,6 +186,7 @@ void name_instruction(const Contraction& contraction, const BlockStep& step, Mat
   made.instruction = fmt::format("{} m{}n{}k{}", shape.name, shape.m, columns, shape.k);
   made.of_rows = shape.m;
   made.rows = contraction.exchanged ? shape.m : std::min(shape.m, step.lengths[step.row.index]);
+  note_padding(contraction, step, made);
 }
 
 // A stream moves factors out of sums, which may leave a product of two arrays.
@@ -202,7 +244,7 @@ std::optional<Factors> summed(const Diagram& diagram, const Column& column) {
   return (first && second) || (product && (first || second)) ? sides : std::nullopt;
 }
 
-std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardware& hardware) {
+std::vector<MatrixProduct> all_products(const Derivation& derivation, const Hardware& hardware) {
   const auto& diagram = derivation.scratch;
   const Explaining explaining(diagram, derivation, hardware);
   std::vector<MatrixProduct> all;
@@ -210,6 +252,7 @@ std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardw
     const auto factors = summed(diagram, column);
     if (!factors) continue;
     auto made = product_of(column, *factors, derivation);
+    made.span = diagram.at(column.output).span;
     const auto work = work_of(diagram, column, hardware).front();
     made.unit = work.unit, made.type = work.type;
     made.lost = made.unit != Unit::tensor && has_one_alone(diagram, column, factors->first, factors->second) &&
@@ -220,6 +263,16 @@ std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardw
   return all;
 }
 
+// A machine with nothing but all matrix instructions that there are.
+Hardware of_all_instructions() {
+  ComputeUnit unit;
+  unit.unit = Unit::tensor;
+  for (const auto& instruction : matrix_instructions()) unit.rates[instruction.operands];
+  Hardware made;
+  made.compute.push_back(std::move(unit));
+  return made;
+}
+
 }  // namespace
 
 bool sums_matrices(const Diagram& diagram, const Column& column) {
@@ -228,12 +281,16 @@ bool sums_matrices(const Diagram& diagram, const Column& column) {
          has_one_alone(diagram, column, sides->second, sides->first);
 }
 
+std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardware* hardware) {
+  return all_products(derivation, hardware ? *hardware : of_all_instructions());
+}
+
 std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& hardware, Model model) {
   const auto kernel = without_idle_labels(asked);
   const auto dealing = hardware.core && hardware.find(Unit::tensor) ? Dealing::of(kernel, hardware, model) : nullptr;
   const Deal deal = dealing ? dealing->best(demand_of(kernel, hardware)) : Deal{};
   const auto steps = dealing ? by_name(dealing->as(deal).step()) : ByName();
-  auto all = products_of(*asked.derivation, hardware);
+  auto all = all_products(*asked.derivation, hardware);
   for (auto& made : all) {
     const auto found = steps.find(made.column);
     if (found == steps.end()) continue;
@@ -245,7 +302,7 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
 }
 
 std::vector<MatrixProduct> off_matrix_units(const Derivation& derivation, const Hardware& hardware) {
-  auto all = products_of(derivation, hardware);
+  auto all = all_products(derivation, hardware);
   std::erase_if(all, [](const MatrixProduct& one) { return one.unit == Unit::tensor; });
   return all;
 }

@@ -23,9 +23,8 @@ std::string quoted(const Token& token) {
 }
 
 // A word that could stand in the middle of a declaration and was misspelt.
-std::string meant_word(const Token& found) {
-  if (found.kind != TokenKind::name) return {};
-  return did_you_mean(found.text, {"and", "or", "not", "density", "on", "at"});
+void suggest_word(Diagnostic& diagnostic, const Token& found) {
+  if (found.kind == TokenKind::name) suggest(diagnostic, found.text, {"and", "or", "not", "density", "on", "at"});
 }
 
 }  // namespace
@@ -133,10 +132,13 @@ void Cursor::fail_expected(std::string_view what) {
   const bool wrong_bracket = bracket_sign && !brackets_.empty() && found.text != closing(brackets_.back().sign);
   const bool past_end = !brackets_.empty() && brackets_.back().sign != "{" && ends_declaration();
   if (wrong_bracket || past_end || (!brackets_.empty() && found.kind == TokenKind::end)) return fail_bracket();
-  fail({.code = "E0105",
-        .message = fmt::format("expected {}, found {}", what, quoted(found)),
-        .span = found.span,
-        .help = !brackets_.empty() && at("=") ? "equality is `==`" : meant_word(found)});
+  Diagnostic diagnostic{
+      .code = "E0105", .message = fmt::format("expected {}, found {}", what, quoted(found)), .span = found.span};
+  if (!brackets_.empty() && at("="))
+    diagnostic.help = "equality is `==`", diagnostic.fixes = {write_instead(found.span, "==")};
+  else
+    suggest_word(diagnostic, found);
+  fail(std::move(diagnostic));
 }
 
 void Cursor::fail_bracket() {

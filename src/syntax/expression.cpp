@@ -47,7 +47,8 @@ Diagnostic doubled(const Token& first, const Token& second) {
           .message = fmt::format("`{0}{0}` is no sign of this language", first.text),
           .span = both,
           .help = power ? "a power is `a ^ b`, with a constant exponent"
-                        : "a quotient is `a / b`; of positions in an index it rounds down"};
+                        : "a quotient is `a / b`; of positions in an index it rounds down",
+          .fixes = {write_instead(both, power ? "^" : "/")}};
 }
 
 bool is_doubled(const Token& first, const Token& second) {

@@ -67,8 +67,13 @@ class Lexer {
   Span span(std::size_t begin, std::size_t end) const {
     return {file_, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)};
   }
-  void error(std::string_view code, std::string message, Span where, std::string help = "") {
-    diagnostics_.add({.code = code, .message = std::move(message), .span = where, .help = std::move(help)});
+  void error(std::string_view code, std::string message, Span where, std::string help = "",
+             std::vector<Fix> fixes = {}) {
+    diagnostics_.add({.code = code,
+                      .message = std::move(message),
+                      .span = where,
+                      .help = std::move(help),
+                      .fixes = std::move(fixes)});
   }
 
   bool readable() {
@@ -150,12 +155,17 @@ class Lexer {
   void malformed(std::size_t end, bool whole, std::size_t number_end) {
     const auto written = text_.substr(at_, end - at_);
     std::string help;
-    if (!whole && end == number_end)
-      help = fmt::format("write `0{}`", written);
-    else if (number_end < end && is_letter(text_[number_end]))
-      help = fmt::format("a product needs its sign, and a name begins with a letter: `{} * {}`",
-                         text_.substr(at_, number_end - at_), text_.substr(number_end, end - number_end));
-    error("E0103", fmt::format("`{}` is not a number", written.substr(0, limits::name_bytes)), span(at_, end), help);
+    std::vector<Fix> fixes;
+    if (!whole && end == number_end) {
+      fixes = {write_instead(span(at_, end), fmt::format("0{}", written))};
+    } else if (number_end < end && is_letter(text_[number_end])) {
+      const auto product =
+          fmt::format("{} * {}", text_.substr(at_, number_end - at_), text_.substr(number_end, end - number_end));
+      help = fmt::format("a product needs its sign, and a name begins with a letter: `{}`", product);
+      if (whole) fixes = {write_instead(span(at_, end), product)};
+    }
+    error("E0103", fmt::format("`{}` is not a number", written.substr(0, limits::name_bytes)), span(at_, end), help,
+          std::move(fixes));
     push(TokenKind::bad, end);
   }
 
@@ -164,8 +174,9 @@ class Lexer {
     const auto rest = text_.substr(at_);
     for (const auto& [written, meant, help] : foreign) {
       if (!rest.starts_with(written)) continue;
-      error("E0102", fmt::format("unexpected character `{}`", written), span(at_, at_ + written.size()),
-            help.empty() ? fmt::format("write `{}`", meant) : std::string(help));
+      const auto place = span(at_, at_ + written.size());
+      error("E0102", fmt::format("unexpected character `{}`", written), place, std::string(help),
+            help.empty() ? std::vector<Fix>{write_instead(place, std::string(meant))} : std::vector<Fix>{});
       const bool word = !meant.empty() && is_letter(meant.front());
       push(meant.empty() ? TokenKind::bad : word ? TokenKind::name : TokenKind::sign, at_ + written.size());
       if (!meant.empty()) result_.tokens.back().text = meant;

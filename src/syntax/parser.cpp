@@ -114,7 +114,8 @@ class Parser {
                     .message = "the diagram has no name",
                     .span = declaration.span,
                     .label = "the first declaration",
-                    .help = "begin the file with a line such as `diagram attention`"});
+                    .help = "begin the file with a line such as `diagram attention`",
+                    .fixes = {{"write `diagram untitled`", {{before(declaration.span), "diagram untitled\n"}}}}});
       return;
     }
   }
@@ -189,13 +190,13 @@ class Parser {
                                first.text)});
     }
     if (second.kind == TokenKind::name) declared_ = ast::Name{std::string(second.text), second.span};
-    const auto meant = did_you_mean(first.text, {keywords.begin(), keywords.end()});
-    cursor_.fail({.code = "E0107",
-                  .message = fmt::format("`{}` begins no declaration", first.text),
-                  .span = first.span,
-                  .help = meant.empty()
-                              ? "a declaration is `axis`, `input`, `output`, `def`, `partition` or `NAME[axes] = ..`"
-                              : meant});
+    Diagnostic diagnostic{
+        .code = "E0107",
+        .message = fmt::format("`{}` begins no declaration", first.text),
+        .span = first.span,
+        .help = "a declaration is `axis`, `input`, `output`, `def`, `partition` or `NAME[axes] = ..`"};
+    suggest(diagnostic, first.text, {keywords.begin(), keywords.end()});
+    cursor_.fail(std::move(diagnostic));
   }
 
   ast::DeclarationNode partition() {
@@ -245,12 +246,12 @@ class Parser {
 
   void fail_split_kind() {
     const Token found = cursor_.peek();
-    const auto meant = found.kind == TokenKind::name ? did_you_mean(found.text, {"group", "stream"}) : "";
-    if (meant.empty()) return cursor_.fail_expected("`group` or `stream`");
-    cursor_.fail({.code = "E0105",
-                  .message = fmt::format("expected `group` or `stream`, found `{}`", found.text),
-                  .span = found.span,
-                  .help = meant});
+    Diagnostic diagnostic{.code = "E0105",
+                          .message = fmt::format("expected `group` or `stream`, found `{}`", found.text),
+                          .span = found.span};
+    if (found.kind != TokenKind::name || !suggest(diagnostic, found.text, {"group", "stream"}))
+      return cursor_.fail_expected("`group` or `stream`");
+    cursor_.fail(std::move(diagnostic));
   }
 
   ast::Split split(bool stream) {

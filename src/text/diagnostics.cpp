@@ -24,7 +24,10 @@ Diagnostic too_many() {
 
 }  // namespace
 
+Fix write_instead(Span span, const std::string& text) { return {fmt::format("write `{}`", text), {{span, text}}}; }
+
 void Diagnostics::add(Diagnostic diagnostic) {
+  if (diagnostic.help.empty() && !diagnostic.fixes.empty()) diagnostic.help = diagnostic.fixes.front().title;
   const bool error = is_error(diagnostic);
   if (error && errors_ > limits::errors) return;
   const auto same = [&](const auto& other) { return place(other) == place(diagnostic); };

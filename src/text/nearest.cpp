@@ -55,4 +55,12 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return name.empty() ? name : fmt::format("did you mean `{}`?", name);
 }
 
+bool suggest(Diagnostic& diagnostic, std::string_view word, const std::vector<std::string>& names) {
+  const auto name = nearest(word, names);
+  if (name.empty()) return false;
+  diagnostic.help = did_you_mean(word, names);
+  diagnostic.fixes = {write_instead(diagnostic.span, name)};
+  return true;
+}
+
 }  // namespace napkin

@@ -23,6 +23,16 @@ void add_place(Json& json, const Sources& sources, Span span) {
   json["end_column"] = end.column;
 }
 
+Json to_json(const Sources& sources, const Fix& fix) {
+  Json json{{"title", fix.title}, {"edits", Json::array()}};
+  for (const auto& edit : fix.edits) {
+    Json one{{"text", edit.text}};
+    add_place(one, sources, edit.span);
+    json["edits"].push_back(std::move(one));
+  }
+  return json;
+}
+
 Json to_json(const Sources& sources, const Diagnostic& diagnostic) {
   const Code* code = find_code(diagnostic.code);
   const bool warning = code != nullptr && code->severity == Severity::warning;
@@ -37,6 +47,8 @@ Json to_json(const Sources& sources, const Diagnostic& diagnostic) {
   }
   json["notes"] = diagnostic.notes;
   json["help"] = diagnostic.help;
+  json["fixes"] = Json::array();
+  for (const auto& fix : diagnostic.fixes) json["fixes"].push_back(to_json(sources, fix));
   return json;
 }
 

@@ -55,8 +55,8 @@ class Editor:
         assert answer["id"] == self.asked, answer
         return answer.get("result", answer.get("error"))
 
-    def start(self, **options):
-        result = self.ask("initialize", processId=None, capabilities={}, initializationOptions=options)
+    def start(self, capabilities=None, **options):
+        result = self.ask("initialize", processId=None, capabilities=capabilities or {}, initializationOptions=options)
         self.tell("initialized")
         return result
 
@@ -119,6 +119,50 @@ class Conversation(unittest.TestCase):
         self.assertIn("built into the language", editor.about("rename", (row, 0), newName="exp")["message"])
         self.assertEqual(editor.ask("textDocument/formatting", textDocument={"uri": URI}, options={}), [])
         self.assertIsNone(editor.ask("shutdown"))
+        editor.tell("exit")
+        self.assertEqual(editor.end(), (0, ""))
+
+    def test_quick_fixes_snippets_and_signatures(self):
+        editor = self.editor()
+        editor.start({"textDocument": {"completion": {"completionItem": {"snippetSupport": True}}}})
+        wrong = TEXT.replace("P: f16[q, x] = softmax", "P[q, x] = sofmax")
+        told = editor.open(wrong)
+        self.assertEqual([each["code"] for each in told], ["E0206"])
+        document = {"uri": URI}
+        (action,) = editor.ask("textDocument/codeAction", textDocument=document, range=told[0]["range"],
+                               context={"diagnostics": told})
+        self.assertEqual(action["title"], "write `softmax`")
+        (edit,) = action["edit"]["changes"][URI]
+        place = edit["range"]
+        begin, end = ((place[at]["line"], place[at]["character"]) for at in ("start", "end"))
+        # Mended, what is left is a hint: P has the wrong format for the matrix units.
+        (hint,) = editor.change(edit["newText"], begin, end)
+        self.assertEqual((hint["severity"], hint["message"].split("\n")[-1]), (4, "help: write P: f16"))
+        (action,) = editor.ask("textDocument/codeAction", textDocument=document, range=hint["range"], context={})
+        place = action["edit"]["changes"][URI][0]["range"]["start"]
+        self.assertEqual(editor.change(": f16", (place["line"], place["character"])), [])
+        items = editor.about("completion", (begin[0], end[1] + len(": f16")))
+        softmax = next(item for item in items if item["label"] == "exp")
+        self.assertNotIn("insertText", softmax)  # brackets follow already
+        row = next(i for i, line in enumerate(TEXT.split("\n")) if "sum[d](" in line)
+        column = TEXT.split("\n")[row].index("sum[d](") + len("sum[d](")
+        help_at = editor.about("signatureHelp", (row, column))
+        self.assertEqual((help_at["signatures"][0]["label"], help_at["activeParameter"]), ("sum[axis](e)", 1))
+        self.assertEqual(editor.end(), (1, ""))
+
+    def test_times_stand_beside_statements_once_there_is_a_plan(self):
+        editor = self.editor()
+        editor.start({"workspace": {"inlayHint": {"refreshSupport": True}}}, target="h100-sxm5", costs=True)
+        editor.open(TEXT)
+        document, everything = {"uri": URI}, {"start": position((0, 0)), "end": position((99, 0))}
+        self.assertEqual(editor.ask("textDocument/inlayHint", textDocument=document, range=everything), [])
+        told = editor.next()
+        self.assertEqual(told["method"], "workspace/inlayHint/refresh")
+        editor.send(framed({"jsonrpc": "2.0", "id": told["id"], "result": None}))
+        hints = editor.ask("textDocument/inlayHint", textDocument=document, range=everything)
+        self.assertEqual(len(hints), 3)
+        self.assertRegex(hints[-1]["label"], r"^kernel 1: [\d.]+ us of [\d.]+ us, bound by \w+")
+        editor.ask("shutdown")
         editor.tell("exit")
         self.assertEqual(editor.end(), (0, ""))
 

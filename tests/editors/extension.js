@@ -20,7 +20,7 @@ class LanguageClient {
   }
 }
 
-const settings = { path: "napkin", target: "" };
+const settings = { path: "napkin", target: "", costs: false };
 const commands = {};
 const errors = [];
 let changed;
@@ -54,9 +54,10 @@ Module._load = (name, ...rest) => {
   assert.equal(context.subscriptions.length, 2);
 
   settings.target = "h100-sxm5";
+  settings.costs = true;
   await changed({ affectsConfiguration: (section) => section === "napkin" });
   assert.ok(!clients[0].running && clients[1].running);
-  assert.deepEqual(clients[1].options.initializationOptions, { target: "h100-sxm5" });
+  assert.deepEqual(clients[1].options.initializationOptions, { target: "h100-sxm5", costs: true });
   await changed({ affectsConfiguration: () => false });
   assert.equal(clients.length, 2);
 

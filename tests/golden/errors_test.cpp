@@ -179,6 +179,48 @@ TEST_CASE("each mistake is answered as its golden says") {
   }
 }
 
+namespace {
+
+Diagnostics mistakes(const std::string& text, const Overrides& overrides) {
+  Sources sources;
+  Diagnostics diagnostics;
+  read_diagram(sources, sources.add("-", text), overrides, diagnostics);
+  return diagnostics;
+}
+
+std::string mended(std::string text, const Fix& fix) {
+  auto edits = fix.edits;
+  std::ranges::sort(edits, std::greater{}, [](const Edit& edit) { return edit.span.begin; });
+  for (const auto& edit : edits) text.replace(edit.span.begin, edit.span.end - edit.span.begin, edit.text);
+  return text;
+}
+
+std::size_t count(const Diagnostics& all, const Diagnostic& one) {
+  const auto sorted = all.sorted();
+  return static_cast<std::size_t>(std::ranges::count_if(
+      sorted, [&](const Diagnostic& other) { return other.code == one.code && other.message == one.message; }));
+}
+
+}  // namespace
+
+TEST_CASE("every fix that a diagnostic carries mends it") {
+  std::size_t fixes = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".nap") continue;
+    const auto text = read_file(entry.path().string());
+    const auto overrides = first_line_overrides(text);
+    const auto before = mistakes(text, overrides);
+    for (const auto& diagnostic : before.sorted())
+      for (const auto& fix : diagnostic.fixes) {
+        CAPTURE(entry.path().filename().string(), diagnostic.message, fix.title);
+        CHECK(!diagnostic.help.empty());
+        CHECK(count(mistakes(mended(text, fix), overrides), diagnostic) < count(before, diagnostic));
+        ++fixes;
+      }
+  }
+  CHECK(fixes > 40);
+}
+
 TEST_CASE("every code has a case that raises it") {
   std::string answers;
   for (const auto& entry : fs::directory_iterator(folder))

@@ -37,8 +37,7 @@ class Editor {
     std::vector<Json> all;
     for (const auto& text : lsp::answer(session, message)) all.push_back(Json::parse(text));
     for (const auto& each : all) {
-      if (each.value("method", "") == "textDocument/publishDiagnostics")
-        diagnostics[each["params"]["uri"]] = each["params"]["diagnostics"];
+      if (each.value("method", "") == "textDocument/publishDiagnostics") take_diagnostics(each["params"]);
       if (each.value("method", "") == "window/logMessage") log.push_back(each["params"]["message"]);
       if (each.value("method", "") == "window/showMessage") shown.push_back(each["params"]["message"]);
     }
@@ -80,10 +79,17 @@ class Editor {
   }
 
   lsp::Session session;
-  std::map<std::string, Json> diagnostics;
+  std::map<std::string, Json> diagnostics, hints;  // mistakes, and what could be faster
   std::vector<std::string> log, shown;
 
  private:
+  void take_diagnostics(const Json& params) {
+    constexpr int hint = 4;
+    auto& mistakes = diagnostics[params["uri"]] = Json::array();
+    auto& others = hints[params["uri"]] = Json::array();
+    for (const auto& one : params["diagnostics"]) (one["severity"] == hint ? others : mistakes).push_back(one);
+  }
+
   int asked_ = 0, version_ = 1;
 };
 

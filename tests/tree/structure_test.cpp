@@ -38,7 +38,9 @@ const std::vector<Stage> stages = {
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "layout", "instructions", "cost",
       "configure"}},
     {"search", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
-    {"summary", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure"}},
+    {"summary",
+     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "layout",
+      "instructions"}},
     {"explore",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search"}},
     {"verify", {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost"}},
@@ -48,11 +50,13 @@ const std::vector<Stage> stages = {
       "explore", "scene", "summary"}},
     {"report",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
-      "explore", "verify"}},
+      "explore", "verify", "summary"}},
     {"emit",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
       "explore", "layout", "instructions", "distribute", "verify", "scene", "chart", "report", "summary"}},
-    {"lsp", {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search"}},
+    {"lsp",
+     {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search",
+      "configure", "summary"}},
 };
 
 // include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.

@@ -11,7 +11,7 @@ async function start() {
   const server = { command: settings.get("path"), args: ["lsp"] };
   const options = {
     documentSelector: [{ language: "nap" }],
-    initializationOptions: { target: settings.get("target") },
+    initializationOptions: { target: settings.get("target"), costs: settings.get("costs") },
   };
   client = new LanguageClient("napkin", "napkin", server, options);
   try {
