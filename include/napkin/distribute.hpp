@@ -148,8 +148,8 @@ std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
 // Refused without a reason where the plan is for single warps.
 std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
 
-// Where the kernel can be emitted for matrix units: the shared memory that it is launched with, results on their way and
-// barriers included, in place of the tiles that its configuration counts.
+// Where the kernel can be emitted for matrix units: the shared memory that it is launched with, results on their way
+// and barriers included, in place of the tiles that its configuration counts.
 void count_shared_memory(Configuration&, const Kernel&, const Hardware&);
 
 // How lanes come to the numbers of an input.

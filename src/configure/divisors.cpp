@@ -92,12 +92,15 @@ std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardwa
   return all;
 }
 
-bool fills_teams(const BlockStep& step, const Hardware& hardware) {
+std::int64_t rows_of_team(const BlockStep& step, const Hardware& hardware) {
   const auto& shape = first_instruction(step);
-  const auto rows = step.lengths[step.row.index], warps = warps_of(shape);
-  const auto of_team = shape.m / warps * static_cast<std::int64_t>(hardware.limits.register_partitions->value);
-  return rows % of_team == 0 || (warps == 1 && of_team % rows == 0) ||
-         rows >= step.diagram().size(step.row).value_or(1);
+  return shape.m / warps_of(shape) * static_cast<std::int64_t>(hardware.limits.register_partitions->value);
+}
+
+bool fills_teams(const BlockStep& step, const Hardware& hardware) {
+  const auto rows = step.lengths[step.row.index], of_team = rows_of_team(step, hardware);
+  const bool single = warps_of(first_instruction(step)) == 1;
+  return rows % of_team == 0 || (single && of_team % rows == 0) || rows >= step.diagram().size(step.row).value_or(1);
 }
 
 }  // namespace napkin

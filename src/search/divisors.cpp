@@ -187,6 +187,8 @@ void time_launches(Space& space) {
   space.core_level = std::max(*space.hardware->core, space.first - 1);
   space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
   for (const auto& [wire, size] : core_divisors(dealing->step(), *space.hardware)) divide_at_core(space, wire, size);
+  if (const auto rows = row_wires(dealing->step()); rows.size() == 1)
+    space.core_fragments[rows.front()] = rows_of_team(dealing->step(), *space.hardware);
   if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
 }
 

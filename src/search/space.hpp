@@ -37,12 +37,15 @@ struct Space {
   std::vector<std::vector<WireId>> summed;  // there, by each contraction that sums along several wires
   std::size_t core_level = 0;               // down to it pieces have divisors of their own
   std::vector<std::int64_t> core_divisors;
+  std::map<WireId, std::int64_t> core_fragments;  // there, pieces longer than so much are multiples of it; else 16
   std::int64_t divisor(const Split& split) const {
     return (split.level <= core_level ? core_divisors : divisors)[split.wire.index];
   }
   Grain grain(const Split& split) const {
     constexpr std::int64_t fragment = 16;
-    return {divisor(split), launches && split.level <= core_level ? fragment : 1};
+    if (!launches || split.level > core_level) return {divisor(split), 1};
+    const auto own = core_fragments.find(split.wire);
+    return {divisor(split), own == core_fragments.end() ? fragment : own->second};
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);

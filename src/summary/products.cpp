@@ -193,7 +193,7 @@ void name_instruction(const Contraction& contraction, const BlockStep& step, Mat
 void move_to_matrix_units(const Contraction& contraction, MatrixProduct& made) {
   made.unit = Unit::tensor, made.type = contraction.instruction->operands;
   made.lost = false;
-  made.why.clear(), made.mend.clear();
+  made.why.clear(), made.mend = {};
 }
 
 using ByName = std::map<std::string, const StepColumn*>;
@@ -244,6 +244,32 @@ std::optional<Factors> summed(const Diagram& diagram, const Column& column) {
   return (first && second) || (product && (first || second)) ? sides : std::nullopt;
 }
 
+bool is_on_matrix_units(const Diagram& diagram, const Column& column, const Hardware& hardware) {
+  return std::ranges::any_of(work_of(diagram, column, hardware),
+                             [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+}
+
+// The wire whose stream leaves a product of arrays of a sum that is none as it is written.
+std::optional<WireId> stream_of_product(const Derivation& derivation, const std::string& column,
+                                        const Hardware& hardware) {
+  for (const auto& verdict : derivation.verdicts) {
+    const auto* stream = std::get_if<Streamable>(&verdict.stream);
+    if (!stream) continue;
+    for (const auto* columns : {&stream->piece, &stream->absorb})
+      for (const auto& one : *columns)
+        if (without_sum(stream->scratch.at(one.output).name) == column &&
+            is_on_matrix_units(stream->scratch, one, hardware))
+          return verdict.wire;
+  }
+  return {};
+}
+void spare(MatrixProduct& made, const Derivation& derivation, const Hardware& hardware) {
+  const auto wire = stream_of_product(derivation, made.column, hardware);
+  if (!wire) return;
+  made.lost = false, made.mend = {};
+  made.why += fmt::format("; a stream along {} moves it out of the sum", derivation.scratch.at(*wire).name);
+}
+
 std::vector<MatrixProduct> all_products(const Derivation& derivation, const Hardware& hardware) {
   const auto& diagram = derivation.scratch;
   const Explaining explaining(diagram, derivation, hardware);
@@ -258,6 +284,7 @@ std::vector<MatrixProduct> all_products(const Derivation& derivation, const Hard
     made.lost = made.unit != Unit::tensor && has_one_alone(diagram, column, factors->first, factors->second) &&
                 has_one_alone(diagram, column, factors->second, factors->first);
     if (made.unit != Unit::tensor) explaining.explain(column, *factors, made);
+    if (made.lost) spare(made, derivation, hardware);
     all.push_back(std::move(made));
   }
   return all;

@@ -49,7 +49,7 @@ double error_of(const std::string& folder, const Diagram& diagram) {
   const auto result = emulate::run_alone(folder, diagram, values);
   INFO(result.ran.output);
   REQUIRE(result.ran.status == 0);
-  evaluate(diagram, values);
+  evaluate(diagram, values, false);
   double worst = 0;
   for (std::size_t i = 0; i < diagram.outputs.size(); ++i) {
     const auto& wanted = values.arrays[diagram.outputs[i].index];
@@ -58,6 +58,10 @@ double error_of(const std::string& folder, const Diagram& diagram) {
       worst = std::max(worst, std::abs(result.outputs[i][k] - wanted[k]) / std::max(1e-3, std::abs(wanted[k])));
   }
   return worst;
+}
+
+std::vector<EmittedFile> emitted(const Planned& planned) {
+  return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
 }
 
 // The kernel's own text with instructions that add to the sums in f32 themselves.
@@ -85,7 +89,7 @@ TEST_CASE("sums of f8 are promoted to f32", "[emulated][teams]") {
   };
   for (const auto& way : ways) DYNAMIC_SECTION(way.name) {
       const auto planned = plan({"", product(way.type), {way.labels}, {}}, way.profile);
-      const auto files = emitted(planned).files;
+      const auto files = emitted(planned);
       const auto diagram = read_text(product(way.type), sizes_of("m=64 n=64 k=4112"));
       const auto folder = emulate::build_alone("sums_" + way.name, planned.diagram, files);
       CHECK(error_of(folder, diagram) < 3e-4);
@@ -97,7 +101,7 @@ TEST_CASE("sums of f8 are promoted to f32", "[emulated][teams]") {
 
 TEST_CASE("products of a step of several are promoted each", "[emulated][teams]") {
   const auto planned = plan({"", scores, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}}, "h100-sxm5");
-  const auto folder = emulate::build_alone("sums_scores", planned.diagram, emitted(planned).files);
+  const auto folder = emulate::build_alone("sums_scores", planned.diagram, emitted(planned));
   for (const std::string sizes : {"q=128 x=512 d=256 v=64", "q=150 x=272 d=208 v=48"}) {
     CAPTURE(sizes);
     CHECK(error_of(folder, read_text(scores, sizes_of(sizes))) < 3e-4);

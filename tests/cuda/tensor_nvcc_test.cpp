@@ -2,7 +2,9 @@
 // gives them is what the plan's budget allows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <regex>
+#include <sstream>
 
 #include "napkin/distribute.hpp"
 #include "support/catch.hpp"
@@ -146,4 +148,25 @@ TEST_CASE("kernels of teams spill nothing, and are not held up by ptxas", "[nvcc
       CHECK(linked.output == "");
       CHECK(linked.status == 0);
     }
+}
+
+// Of what is left to be read number by number: so many of a thread's reads are on their way before it writes the first.
+TEST_CASE("rows that are not aligned are read four numbers at a time", "[nvcc][tensor]") {
+  const std::string text =
+      "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: f16[m, k]; input B: f16[k, n]\n"
+      "C: f16[m, n] = sum[k](A[m, k] * B[k, n])\noutput C\n";
+  const auto planned =
+      plan({"", text, {"group m 64, n 64, stream k 32 at smem; group m 16 at reg"}, {}}, "a100-sxm4-80");
+  const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
+  const auto folder = write("cuda_tests/narrow_nvcc", files);
+  const auto ran =
+      run(fmt::format("cd {} && {} -arch=sm_80 -ptx {} -o /dev/stdout", folder, NAPKIN_NVCC, files[0].name));
+  REQUIRE(ran.status == 0);
+  std::istringstream lines(ran.output);
+  std::int64_t reads = 0, most = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, std::regex("ld\\.global[a-z.]*\\.[ub]16"))) most = std::max(most, ++reads);
+    if (std::regex_search(line, std::regex("st\\.(shared\\.)?[a-z.]*[ub]16"))) reads = 0;
+  }
+  CHECK(most >= 4);
 }

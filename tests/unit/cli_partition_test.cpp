@@ -70,8 +70,8 @@ TEST_CASE("a plan says how its warps share out rows, and given back is that plan
     return nlohmann::json::parse(ran.out).at("kernels").at(0);
   };
   const std::vector<std::array<std::string, 3>> cases = {
-      {"matmul", "h100-sxm5", "group a 192, c 256, stream b 64 at smem; group c 32 at reg"},
-      {"matmul", "a100-sxm4-80", "group a 128, c 128, stream b 64 at smem; group a 32 at reg"},
+      {"matmul", "h100-sxm5", "group a 176, c 256, stream b 64 at smem; group c 32 at reg"},
+      {"matmul", "a100-sxm4-80", "group a 112, c 128, stream b 64 at smem; group c 32 at reg"},
       {"multi_head", "h100-sxm5", "group b 1, h 1, q 128, stream x 160 at smem; group q 16 at reg"},
       {"softcap", "h100-sxm5", "group h 1, q 128, stream x 64 at smem; group q 16 at reg"}};
   for (const auto& [name, machine, words] : cases) {
