@@ -35,12 +35,14 @@ void add(CudaPlan& printed, ThreadedKernel kernel) {
   printed.threaded.push_back(std::move(kernel));
 }
 
-// On matrix units, or why that cannot be.
+// On matrix units, or why that cannot be. Nobody plans how many blocks of a fallback run beside each other, so that its
+// compiler may have all registers.
 std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
-                                   const std::string& name) {
-  const auto distributed = distribute(kernel, hardware);
+                                   const std::string& name, bool fallback = false) {
+  auto distributed = distribute(kernel, hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
-  const auto& warps = std::get<WarpNest>(distributed);
+  auto& warps = std::get<WarpNest>(distributed);
+  if (fallback) warps.blocks = 1;
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
     printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
   add(printed, warp_launch(warps, hardware));
@@ -125,8 +127,8 @@ bool has_teams(const Hardware& hardware, CudaPath path) {
 std::optional<Refused> print_instead(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware,
                                      const std::string& name) {
   const bool planned = printed.teams.back() && number < plan.instead.size() && plan.instead[number];
-  if (planned && !print_warps(printed, *plan.instead[number], of_single_warps(hardware), name)) return {};
-  return print_warps(printed, plan.kernels[number], hardware, name);
+  if (planned && !print_warps(printed, *plan.instead[number], of_single_warps(hardware), name, true)) return {};
+  return print_warps(printed, plan.kernels[number], hardware, name, printed.teams.back().has_value());
 }
 
 void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware, CudaPath path,

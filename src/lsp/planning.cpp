@@ -20,8 +20,8 @@ Planning::Planning(Diagram diagram, std::shared_ptr<const Hardware> hardware, st
   });
 }
 
-const FoundPlan* Planning::wait(std::chrono::milliseconds patience) {
-  if (!found_ && coming_.valid() && coming_.wait_for(patience) == std::future_status::ready) found_ = coming_.get();
+const FoundPlan* Planning::wait(std::chrono::milliseconds most) {
+  if (!found_ && coming_.valid() && coming_.wait_for(most) == std::future_status::ready) found_ = coming_.get();
   return found_ ? &*found_ : nullptr;
 }
 

@@ -41,8 +41,9 @@ std::optional<Kernel> on_single_warps(const Kernel& kernel, const Hardware& hard
 
 // Nobody chose these kernels for their speed: with registers to spare compilers spill none of them.
 Hardware with_registers_to_spare(Hardware hardware) {
-  constexpr double spare = 16;
+  constexpr double spare = 16, of_all = 256;
   if (auto& most = hardware.limits.registers_per_thread) most->value -= spare;
+  if (auto& all = hardware.limits.registers_per_sm) all->value -= all->value * spare / of_all;
   return hardware;
 }
 
