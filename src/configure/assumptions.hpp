@@ -17,7 +17,7 @@ struct BesideValues {
   bool folds_tiles = false;     // sums and the like over what lanes read of tiles one by one
   bool reads_tiles = false;     // columns that are no products read tiles of two dimensions one by one
   bool masks = false;           // positions are compared
-  bool rows_second = false;     // rows of fragments run along the last dimension of a product's result
+  bool shares_columns = false;  // warps of a block share out the columns of a product
   bool strides = false;         // an array has more than two dimensions
   bool saves_in_loops = false;  // results leave in each round of a stream
 };
@@ -26,7 +26,7 @@ struct BesideValues {
 inline std::int64_t registers_beside(const BesideValues& does) {
   if (does.by_teams) return 48 + (does.folds_tiles || does.masks ? 22 : does.follows && does.strides ? 8 : 0);
   return (does.follows ? 47 + (does.strides ? 7 : 0) + (does.masks ? 4 : 0)
-                       : 53 + (does.strides ? 2 : 0) + (does.rows_second ? 8 : 0)) +
+                       : 53 + (does.strides ? 2 : 0) + (does.shares_columns ? 8 : 0)) +
          (does.folds_tiles   ? 32
           : does.reads_tiles ? 16
                              : 0) +

@@ -48,7 +48,7 @@ BesideValues beside_values(const BlockStep& step) {
     made.reads_tiles = made.reads_tiles || reads_tile(step, compute, 2);
   };
   std::ranges::for_each(step.columns, look), std::ranges::for_each(step.outside, look);
-  made.rows_second = !step.has_rows_first();
+  made.shares_columns = !step.has_rows_first();
   made.strides = std::ranges::any_of(step.nest->inputs,
                                      [&](ArrayId input) { return step.nest->scratch.at(input).wires.size() > 2; });
   made.saves_in_loops = std::ranges::any_of(

@@ -141,7 +141,6 @@ class Distributing {
   std::int64_t rest() const;
   bool reads_tile_by_number(const Compute& compute) const;
   bool folds_tile(const Compute& compute) const;
-  bool has_rows_second(const Product& product) const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;

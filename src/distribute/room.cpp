@@ -47,8 +47,8 @@ std::int64_t Distributing::rest() const {
   BesideValues does{by_teams()};
   does.follows = std::any_of(result_.products.begin(), result_.products.end(),
                              [](const Product& product) { return product.rows.computed; });
-  does.rows_second = std::any_of(result_.products.begin(), result_.products.end(),
-                                 [&](const Product& product) { return has_rows_second(product); });
+  does.shares_columns =
+      std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first != rows_; });
   does.folds_tiles = any([&](const Compute& compute) { return folds_tile(compute); });
   does.reads_tiles = any([&](const Compute& compute) { return reads_tile_by_number(compute); });
   does.masks = any([](const Compute& compute) { return !compute.masks.empty(); });
@@ -57,11 +57,6 @@ std::int64_t Distributing::rest() const {
   does.saves_in_loops =
       std::any_of(saves_.begin(), saves_.end(), [&](const auto& save) { return save.block != &nest().body; });
   return registers_beside(does);
-}
-bool Distributing::has_rows_second(const Product& product) const {
-  const auto& wires = diagram().at(product.compute->column.output).wires;
-  const auto columns = result_.columns.at(product.compute).columns;
-  return columns && std::ranges::find(wires, rows_) > std::ranges::find(wires, *columns);
 }
 bool Distributing::folds_tile(const Compute& compute) const {
   return compute.column.fold && !result_.product(&compute) &&

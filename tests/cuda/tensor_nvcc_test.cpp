@@ -98,7 +98,8 @@ TEST_CASE("no kernel of the plans that most people look for spills", "[nvcc][ten
     for (const auto& [machine, architecture] :
          {std::pair<std::string, std::string>{"a100-sxm4-80", "sm_80"}, {"rtx4090", "sm_89"}, {"h100-sxm5", "sm_90a"}})
       DYNAMIC_SECTION(each.name << " " << architecture) {
-        const auto planned = plan(each, machine);
+        auto planned = plan(each, machine);
+        plan_instead(planned.plan, planned.hardware);
         const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
         const auto folder = write("cuda_tests/" + each.name + "_spills_nvcc", files);
         const auto output = compiled(folder, files.front().name, architecture);
