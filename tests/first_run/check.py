@@ -185,7 +185,7 @@ def test_page(results):
                                         check=True)
     run(file, "-o", ROOT / "page.html", "--picture", ROOT / "page.svg")
     page = (ROOT / "page.html").read_text()
-    assert "a &lt;device&gt;" in page and "cublas 0.50" in page and "<td>tensor</td>" in page, page
+    assert "a &lt;device&gt;" in page and "cublas 0.50" in page and "<td>smem from l2</td>" in page, page
     assert "wrong" not in page.split("Not good")[0], page
     drawing = xml.etree.ElementTree.parse(ROOT / "page.svg").getroot()
     assert len([part for part in drawing.iter() if part.tag.endswith("circle")]) >= 2
