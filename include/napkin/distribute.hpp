@@ -49,11 +49,10 @@ struct Product {
   const MatrixInstruction* instruction = nullptr;
   WireId over;
   std::int64_t steps = 1;
-  Operand rows, columns;  // who carries the grid's rows, and who its columns
-  bool widened = false;   // operands, in registers: the machine has no products of them as they are
-  std::int64_t promoted =
-      0;  // after so many steps instructions begin sums anew, which are added to those in f32; 0: never
-  std::int64_t longest = 0;  // that `over` may be, for the sum to hold any numbers; 0: as long as it likes
+  Operand rows, columns;      // who carries the grid's rows, and who its columns
+  bool widened = false;       // operands, in registers: the machine has no products of them as they are
+  std::int64_t promoted = 0;  // steps after which sums of the matrix units are added to those in f32; 0: never
+  std::int64_t longest = 0;   // that `over` may be, for the sum to hold any numbers; 0: as long as it likes
 };
 
 // A tile of an input in shared memory.

@@ -208,7 +208,7 @@ std::string why_no_block(const Dealing& dealing, const Deal& deal) {
   if (most && static_cast<double>(occupancy.registers_per_thread) > most->value)
     return fmt::format("a thread would need {} registers of {}", occupancy.registers_per_thread,
                        static_cast<std::int64_t>(most->value));
-  return "no room for " + occupancy.limited_by;
+  return "not enough " + occupancy.limited_by;
 }
 
 namespace {

@@ -177,8 +177,36 @@ Block shown(Block block) {
   return block;
 }
 
+// What printers of text make of simpler parts.
+template <class Printer>
+struct InParts {
+  void operator()(const Pictures& pictures) {
+    for (const auto& scene : pictures.scenes) printer()(Picture{scene});
+  }
+  void operator()(const Film& film) { printer()(Pictures{film.scenes}); }
+  void operator()(const Chart& chart) { printer()(numbers(chart)); }
+  void operator()(const Plotted& plotted) {
+    printer()(Heading{3, plotted.title, ""});
+    printer()(Paragraph{plotted.shows});
+    printer()(plotted.chart);
+  }
+  void operator()(const Summary& summary) {
+    for (const auto& sentence : summary.sentences) printer()(Paragraph{sentence});
+    for (const auto& section : summary.sections) printer()(Paragraph{section.title + ": " + in_one_line(section.rows)});
+  }
+  void operator()(const Statements& statements) {
+    std::string lines;
+    for (const auto& one : statements.all) lines += (lines.empty() ? "" : "\n") + one.text;
+    printer()(Verbatim{lines});
+  }
+  void operator()(const Code& code) { printer()(Verbatim{code.text}); }
+
+ private:
+  Printer& printer() { return static_cast<Printer&>(*this); }
+};
+
 // Text, with the indentation of the section that it stands in.
-struct TextPrinter {
+struct TextPrinter : InParts<TextPrinter> {
   bool color;
   std::string text;
   std::string indent = "  ";
@@ -201,26 +229,7 @@ struct TextPrinter {
   void operator()(const Picture& picture) {
     for (const auto& line : split(drawn(picture), '\n')) text += trimmed(indent + line) + "\n";
   }
-  void operator()(const Pictures& pictures) {
-    for (const auto& scene : pictures.scenes) (*this)(Picture{scene});
-  }
-  void operator()(const Film& film) { (*this)(Pictures{film.scenes}); }
-  void operator()(const Chart& chart) { (*this)(numbers(chart)); }
-  void operator()(const Plotted& plotted) {
-    (*this)(Heading{3, plotted.title, ""});
-    (*this)(Paragraph{plotted.shows});
-    (*this)(plotted.chart);
-  }
-  void operator()(const Summary& summary) {
-    for (const auto& sentence : summary.sentences) (*this)(Paragraph{sentence});
-    for (const auto& section : summary.sections) (*this)(Paragraph{section.title + ": " + in_one_line(section.rows)});
-  }
-  void operator()(const Statements& statements) {
-    std::string lines;
-    for (const auto& one : statements.all) lines += (lines.empty() ? "" : "\n") + one.text;
-    (*this)(Verbatim{lines});
-  }
-  void operator()(const Code& code) { (*this)(Verbatim{code.text}); }
+  using InParts::operator();
   void operator()(const Table& table) { text += table_text(table, indent); }
 };
 
@@ -239,7 +248,7 @@ std::string row_markdown(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-struct MarkdownPrinter {
+struct MarkdownPrinter : InParts<MarkdownPrinter> {
   std::string text;
 
   void separate() {
@@ -262,26 +271,7 @@ struct MarkdownPrinter {
     separate();
     text += "```\n" + drawn(picture) + "\n```\n";
   }
-  void operator()(const Pictures& pictures) {
-    for (const auto& scene : pictures.scenes) (*this)(Picture{scene});
-  }
-  void operator()(const Film& film) { (*this)(Pictures{film.scenes}); }
-  void operator()(const Chart& chart) { (*this)(numbers(chart)); }
-  void operator()(const Plotted& plotted) {
-    (*this)(Heading{3, plotted.title, ""});
-    (*this)(Paragraph{plotted.shows});
-    (*this)(plotted.chart);
-  }
-  void operator()(const Summary& summary) {
-    for (const auto& sentence : summary.sentences) (*this)(Paragraph{sentence});
-    for (const auto& section : summary.sections) (*this)(Paragraph{section.title + ": " + in_one_line(section.rows)});
-  }
-  void operator()(const Statements& statements) {
-    std::string lines;
-    for (const auto& one : statements.all) lines += (lines.empty() ? "" : "\n") + one.text;
-    (*this)(Verbatim{lines});
-  }
-  void operator()(const Code& code) { (*this)(Verbatim{code.text}); }
+  using InParts::operator();
   void operator()(const Table& table) {
     separate();
     std::vector<std::string> titles;
@@ -316,7 +306,7 @@ Table numbers(const Chart& chart) {
 }
 
 std::string to_text(const Document& document, bool color) {
-  TextPrinter printer{color, {}};
+  TextPrinter printer{{}, color, {}};
   for (const auto& block : document.blocks) std::visit(printer, shown(block));
   return printer.text;
 }
