@@ -7,6 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "configure/deal.hpp"
+
 namespace napkin {
 namespace {
 
@@ -56,12 +58,6 @@ class Collector {
   Reasons reasons_;
 };
 
-const InstructionShape& first_instruction(const BlockStep& step) {
-  return *std::ranges::find_if(step.columns, [](const auto& column) {
-            return !!column.contraction;
-          })->contraction->instruction;
-}
-
 }  // namespace
 
 std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware, std::int64_t warps_of_team) {
@@ -78,7 +74,7 @@ std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware
 std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware) {
   std::map<WireId, std::int64_t> all;
   const auto rows = row_wires(step);
-  const auto& shape = first_instruction(step);
+  const auto& shape = *first_contraction(step).instruction;
   const auto warps = rows.size() == 1 ? warps_of(shape) : 1;
   Collector collector(step, hardware);
   for (const auto& [wire, reasons] : collector.reasons(warps)) {
@@ -93,14 +89,14 @@ std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardwa
 }
 
 std::int64_t rows_of_team(const BlockStep& step, const Hardware& hardware) {
-  const auto& shape = first_instruction(step);
+  const auto& shape = *first_contraction(step).instruction;
   return shape.m / warps_of(shape) * static_cast<std::int64_t>(hardware.limits.register_partitions->value);
 }
 
 bool fills_teams(const BlockStep& step, const Hardware& hardware) {
   const auto rows = step.lengths[step.row.index], of_team = rows_of_team(step, hardware);
-  const bool single = warps_of(first_instruction(step)) == 1;
-  return rows % of_team == 0 || (single && of_team % rows == 0) || rows >= step.diagram().size(step.row).value_or(1);
+  const bool single = warps_of(*first_contraction(step).fastest) == 1;
+  return rows % of_team == 0 || (single && of_team % rows == 0) || step.diagram().size(step.row).value_or(1) <= of_team;
 }
 
 }  // namespace napkin

@@ -14,8 +14,8 @@ std::vector<Divisor> divisors_of(const BlockStep&, const Hardware&, std::int64_t
 std::map<WireId, std::int64_t> core_divisors(const BlockStep&, const Hardware&);
 // Of a warp in each partition of a core, by the first contraction's instruction.
 std::int64_t rows_of_team(const BlockStep&, const Hardware&);
-// Whether the rows of a block give each partition of the core as many warps, or are all there are; single warps may
-// also be one or two to a block.
+// Whether the rows of a block give each partition of the core as many warps, where there are rows enough. Where the
+// machine has no instructions of several warps, a block may also be one warp or two.
 bool fills_teams(const BlockStep&, const Hardware&);
 
 }  // namespace napkin

@@ -28,7 +28,7 @@ constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
 struct Most {
   std::int64_t kernels = 1000, partitions = most_of_a_cut;
 };
-constexpr std::int64_t alone_patience = 5'000;  // partitions of a statement alone, to have something to compare with
+constexpr std::int64_t alone_patience = 100'000;  // partitions of a statement alone, to have something to compare with
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
 constexpr std::int64_t more_patience = 4;  // times as many in the next
@@ -72,7 +72,7 @@ class Plans {
 
   Planned run() {
     draw();
-    patience_ = alone_patience;
+    patience_ = patient(alone_patience, goal_);
     for (const auto& step : cuts_.steps)
       if (is_alone(step)) search_cut(step.cut, Price::never());
     patience_ = exact_ ? first_patience : first_patience_in_order;
