@@ -149,4 +149,17 @@ struct Sweeps {
 };
 Sweeps sweeps(const Diagram&);
 
+// A sum of products in which factors are constant on blocks of what is summed, as block scales are: the sum over a
+// block is a sum of its own, which those factors multiply once (rule S10).
+struct BlockedSum {
+  std::string statement;            // by the name of its array
+  std::string axis, block, inside;  // the wire that was summed, which block, and where in one
+  std::int64_t length = 1;          // of a block
+};
+struct SumsInBlocks {
+  Diagram diagram;
+  std::vector<BlockedSum> made;  // empty: no sum has such a factor, and the diagram is the same
+};
+SumsInBlocks sums_in_blocks(const Diagram&);
+
 }  // namespace napkin

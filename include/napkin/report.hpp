@@ -54,7 +54,8 @@ std::string print(const Analysis&, Format, bool color, const View& = {});
 struct Derived {
   Derivation kernel;
   std::vector<MatrixProduct> products{};
-  std::string machine{};  // its name; empty without one
+  std::string machine{};             // its name; empty without one
+  std::vector<BlockedSum> blocks{};  // sums of the diagram that are taken in blocks
 };
 std::string print(const Diagram&, const std::vector<Derived>&, Format, bool color);
 

@@ -60,6 +60,7 @@ int run_derive(Session& session) {
   if (!session.options.target.empty() && !(machine = read_machine(session))) return finish(session);
   std::vector<Derived> kernels{{napkin::derive(input->diagram, statements)}};
   kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr);
+  kernels[0].blocks = input->blocks;
   if (machine) kernels[0].machine = machine->name;
   return deliver(session, print(input->diagram, kernels, format(session.options), product_in_color(session)));
 }

@@ -64,7 +64,7 @@ std::optional<Analysis> make_symbolic(Session& session, const Input& input, cons
   for (auto& axis : sized.diagram.axes) axis.size = axis.size.value_or(stand_in);
   auto analysis = make_analysis(session, sized, hardware, written);
   if (!analysis) return std::nullopt;
-  analysis->written = analysis->diagram = input.diagram;
+  analysis->written = input.written, analysis->diagram = input.diagram;
   analysis->symbolic = true;
   analysis->plan.reset();
   analysis->configurations.clear();
@@ -102,7 +102,7 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
   Analysis analysis{
-      .written = input.diagram, .diagram = input.diagram, .hardware = hardware, .goal = goal(session.options)};
+      .written = input.written, .diagram = input.diagram, .hardware = hardware, .goal = goal(session.options)};
   if (!input.diagram.statements.empty())
     analysis.source = session.sources.at(input.diagram.statements.front().span.file).text;
   if (written) {

@@ -133,12 +133,15 @@ std::vector<Input> read(Session& session, const std::vector<std::string>& paths)
   std::vector<Input> inputs;
   for (const auto& path : paths) {
     const auto file = load(session, path);
-    if (file) inputs.push_back({path, parse(session.sources, *file, session.diagnostics), {}});
+    if (file) inputs.push_back({path, parse(session.sources, *file, session.diagnostics), {}, {}, {}});
   }
   const auto prelude_file = session.sources.add("<prelude>", std::string(prelude_text()));
   const auto prelude = parse(session.sources, prelude_file, session.diagnostics);
-  for (auto& input : inputs)
-    input.diagram = resolve(input.syntax, prelude, those_of(input.syntax, inputs, changes), session.diagnostics);
+  for (auto& input : inputs) {
+    input.written = resolve(input.syntax, prelude, those_of(input.syntax, inputs, changes), session.diagnostics);
+    auto made = sums_in_blocks(input.written);
+    input.diagram = std::move(made.diagram), input.blocks = std::move(made.made);
+  }
   return session.diagnostics.has_errors() || inputs.size() != paths.size() ? std::vector<Input>{} : std::move(inputs);
 }
 

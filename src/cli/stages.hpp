@@ -14,7 +14,9 @@ namespace napkin::cli {
 struct Input {
   std::string path;
   ast::File syntax;
-  Diagram diagram;
+  Diagram written;  // as the file has it
+  Diagram diagram;  // with sums in blocks
+  std::vector<BlockedSum> blocks;
 };
 std::optional<Input> read_input(Session&);  // of the first argument
 // Of every argument; empty where one is wrong. What `--set` and `--dtype` change need not be in all of them.

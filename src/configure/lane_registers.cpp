@@ -5,6 +5,7 @@
 
 #include "configure/assumptions.hpp"
 #include "loops/passing.hpp"
+#include "napkin/instructions.hpp"
 
 namespace napkin {
 namespace {
@@ -139,7 +140,9 @@ std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team)
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
   const auto columns = pieces_of(of_columns, columns_at_once) * columns_at_once / columns_of_tile;
-  const bool widened = std::ranges::any_of(column.factors, &Factor::widened);
+  const auto* row = find_matrix_instruction(made.instruction->operands, 1);
+  const bool widened = std::ranges::any_of(column.factors, &Factor::widened) ||
+                       (row != nullptr && !multiplies_directly(*row, step_.capability));
   return all + (widened ? 3 : 1) * std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
 }
 

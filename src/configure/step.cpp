@@ -35,8 +35,6 @@ const InstructionShape* fastest_instruction(const Hardware& hardware, Datatype t
   return best;
 }
 
-using Lengths = std::vector<std::int64_t>;
-
 // Into the pieces of loops; how many pieces there are.
 double enter(Lengths& lengths, const std::vector<const For*>& loops) {
   double pieces = 1;
@@ -146,14 +144,17 @@ WireId row_of(const BlockStep& step) {
   return row;
 }
 
-// Of two tiles, along which one of them has no dimension of its own.
-bool sums_positions(const StepColumn& column) {
+// Of two tiles, one of which has no dimension of what is contracted that ends where its pieces do.
+bool sums_positions(const StepColumn& column, const Lengths& lengths, const Diagram& diagram) {
+  if (!column.contraction) return false;
+  const auto depth = column.contraction->depth;
   const auto sums = [&](const Factor& factor) {
-    return std::ranges::count(factor.summed, column.contraction->depth) > 0;
+    return std::ranges::any_of(factor.at, [&](const Index& index) {
+      return moves(index, depth) && !is_dimension(index, depth, lengths, diagram, column.contraction->fastest->k);
+    });
   };
   const auto is_tile = [](const Factor& factor) { return factor.operand.staged; };
-  return column.contraction && std::ranges::all_of(column.factors, is_tile) &&
-         std::ranges::any_of(column.factors, sums);
+  return std::ranges::all_of(column.factors, is_tile) && std::ranges::any_of(column.factors, sums);
 }
 
 // A team of four warps takes more than half of an instruction's rows, of a wire whose pieces blocks have; and what two
@@ -163,7 +164,8 @@ bool may_issue_together(const BlockStep& step) {
   const auto is_short = [&](const StepColumn& column) {
     return column.contraction && rows * 2 <= column.contraction->fastest->m;
   };
-  return std::ranges::none_of(step.columns, is_short) && std::ranges::none_of(step.columns, sums_positions);
+  const auto sums = [&](const StepColumn& column) { return sums_positions(column, step.lengths, step.diagram()); };
+  return std::ranges::none_of(step.columns, is_short) && std::ranges::none_of(step.columns, sums);
 }
 
 // Which operand of a contraction has the rows. An instruction of four warps reads that of columns in the core's memory,
@@ -343,11 +345,9 @@ class Reader {
     const auto array = nest().at(found->second).array;
     const bool staged = std::ranges::find(nest().inputs, array) != nest().inputs.end();
     Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).type != type};
-    for (const auto& index : std::get<Access>(nest().scratch.at(id).node).at)
-      for (const auto& [wire, coefficient] : index.terms) {
-        made.wires.push_back(wire);
-        if (!is_along(index, wire)) made.summed.push_back(wire);
-      }
+    made.at = std::get<Access>(nest().scratch.at(id).node).at;
+    for (const auto& index : made.at)
+      for (const auto& [wire, coefficient] : index.terms) made.wires.push_back(wire);
     return made;
   }
 

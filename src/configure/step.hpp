@@ -34,9 +34,9 @@ struct Contraction {
 // One of the two reads of a sum of products.
 struct Factor {
   StepOperand operand;
-  std::vector<WireId> wires;     // of its indices
-  bool widened = false;          // on its way through registers: it is not stored as it is multiplied
-  std::vector<WireId> summed{};  // of them, those whose positions are added to others
+  std::vector<WireId> wires;  // of its indices
+  bool widened = false;       // on its way through registers: it is not stored as it is multiplied
+  std::vector<Index> at{};    // the indices themselves
   bool has(WireId wire) const { return std::ranges::find(wires, wire) != wires.end(); }
 };
 

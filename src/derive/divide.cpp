@@ -10,6 +10,7 @@
 #include <set>
 
 #include "derive/columns.hpp"
+#include "derive/split_wire.hpp"
 #include "diagram/assume.hpp"
 #include "diagram/operands.hpp"
 
@@ -24,9 +25,9 @@ class Divider {
     made_.diagram = programs.scratch;
     made_.diagram.name = diagram.name;
     const auto length = *diagram.size(wire) / parts;
-    part_ = add_wire(diagram.at(wire).name + "_part", parts);
-    inside_ = add_wire(diagram.at(wire).name + "_in_part", length);
-    length_ = length;
+    part_ = add_wire(made_.diagram, diagram.at(wire).name + "_part", parts);
+    inside_ = add_wire(made_.diagram, diagram.at(wire).name + "_in_part", length);
+    split_ = {wire, part_, inside_, length};
     made_.part = part_, made_.inside = inside_;
     assume_parts(made_.diagram, axis(wire), axis(part_), axis(inside_), length);
   }
@@ -50,41 +51,15 @@ class Divider {
   Diagram& diagram() { return made_.diagram; }
   AxisId axis(WireId wire) const { return made_.diagram.at(wire).axis; }
 
-  WireId add_wire(std::string name, std::int64_t size) {
-    while (find_wire(diagram(), name)) name += "_";
-    diagram().axes.push_back({name, size, {}});
-    diagram().wires.push_back({AxisId{static_cast<std::uint32_t>(diagram().axes.size() - 1)}, name});
-    return {static_cast<std::uint32_t>(diagram().wires.size() - 1)};
-  }
-
   // ---- expressions ----
   // What an array of the programs is now: a number, or an access to the array that a statement made of it.
   bool is_number(ExprId id) const { return std::holds_alternative<Constant>(made_.diagram.at(id).node); }
 
-  // `x` becomes `length * x_part + x_in_part`.
-  Index divided(const Index& index) const {
-    Index all{{}, index.offset, index.divisor};
-    for (const auto& [wire, factor] : index.terms) {
-      if (wire != wire_) {
-        all.terms.emplace_back(wire, factor);
-        continue;
-      }
-      all.terms.emplace_back(part_, factor * length_);
-      all.terms.emplace_back(inside_, factor);
-    }
-    std::ranges::sort(all.terms);
-    return all;
-  }
   ExprId rewritten(ExprId id) {
     const auto node = diagram().at(id).node;
-    if (const auto* at = std::get_if<Position>(&node)) return at->wire == wire_ ? position() : id;
+    if (const auto* at = std::get_if<Position>(&node)) return at->wire == wire_ ? position(diagram(), split_) : id;
     if (const auto* access = std::get_if<Access>(&node)) return rewritten(*access);
     return with_operands(diagram(), id, [&](ExprId operand) { return rewritten(operand); });
-  }
-  ExprId position() {
-    const ExprId part = diagram().intern(Position{part_}), inside = diagram().intern(Position{inside_});
-    const ExprId length = diagram().intern(Constant{static_cast<double>(length_)});
-    return apply("+", {apply("*", {length, part}), inside});
   }
   ExprId apply(std::string_view name, std::vector<ExprId> arguments) {
     return diagram().intern(Apply{find_pointwise(name), std::move(arguments)});
@@ -94,7 +69,7 @@ class Divider {
     const auto found = known_.find(access.array);
     if (found == known_.end()) {
       Access made{access.array, {}};
-      for (const auto& index : access.at) made.at.push_back(divided(index));
+      for (const auto& index : access.at) made.at.push_back(divided(index, split_));
       return diagram().intern(std::move(made));
     }
     if (is_number(found->second)) return found->second;
@@ -275,7 +250,7 @@ class Divider {
   const Derivation& derivation_;
   const Streamable& programs_;
   WireId wire_, part_, inside_;
-  std::int64_t length_ = 1;
+  SplitWire split_;
   Divided made_;
   std::map<ArrayId, ExprId> known_;    // what arrays of the programs are now
   std::vector<ExprId> states_;         // of a part, by state

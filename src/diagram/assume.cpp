@@ -47,6 +47,11 @@ void assume_parts(Diagram& diagram, AxisId whole, AxisId part, AxisId inside, st
   apply(diagram, "or", {single, apply(diagram, "==", {each, number(diagram, length)})});
 }
 
+void assume_blocks(Diagram& diagram, AxisId whole, AxisId block, AxisId inside, std::int64_t length) {
+  assume_parts(diagram, whole, block, inside, length);
+  apply(diagram, "<=", {diagram.intern(Size{inside}), number(diagram, length)});
+}
+
 // `size(part) * size(inside) == size(whole)`
 std::optional<Parts> parts_of(const Diagram& diagram, ExprId assumption) {
   const auto applied = [&](ExprId id, std::string_view function) {
@@ -66,6 +71,18 @@ std::vector<Parts> divided_axes(const Diagram& diagram) {
   std::vector<Parts> all;
   for (const auto id : assumptions(diagram))
     if (const auto parts = parts_of(diagram, id)) all.push_back(*parts);
+  return all;
+}
+
+std::vector<Parts> axes_in_blocks(const Diagram& diagram) {
+  auto all = divided_axes(diagram);
+  std::erase_if(all, [&](const Parts& parts) {
+    return std::ranges::none_of(assumptions(diagram), [&](ExprId id) {
+      const auto& condition = std::get<Apply>(diagram.at(id).node);
+      const auto* size = std::get_if<Size>(&diagram.at(condition.arguments[0]).node);
+      return condition.function == find_pointwise("<=") && size && size->axis == parts.inside;
+    });
+  });
   return all;
 }
 

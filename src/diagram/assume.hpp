@@ -14,6 +14,8 @@ void assume_size(Diagram&, AxisId);
 // Where the positions of `whole` are length * (position along `part`) + (position along `inside`): the parts make up
 // the whole, and have that length if there are several.
 void assume_parts(Diagram&, AxisId whole, AxisId part, AxisId inside, std::int64_t length);
+// The same where a part always has that length, but for the only one of an axis that is shorter.
+void assume_blocks(Diagram&, AxisId whole, AxisId block, AxisId inside, std::int64_t length);
 
 // An axis in parts: position (size of inside) * (position along part) + (position along inside).
 struct Parts {
@@ -23,6 +25,8 @@ struct Parts {
 // What an assumption says is made up of parts, if it says that; and all that is.
 std::optional<Parts> parts_of(const Diagram&, ExprId assumption);
 std::vector<Parts> divided_axes(const Diagram&);
+// Of those, the ones whose length is given by what the file reads once a block.
+std::vector<Parts> axes_in_blocks(const Diagram&);
 // Gives parts another length, in sizes, indices, positions and what is assumed: then the whole is as long as all parts.
 void set_length(Diagram&, const Parts&, std::int64_t length);
 

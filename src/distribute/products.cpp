@@ -34,16 +34,6 @@ BufferId read_from(const Compute& compute, ExprId access) {
 
 }  // namespace
 
-std::optional<WireId> long_wire(const Index& index, const Extents& extents) {
-  std::optional<WireId> found;
-  for (const auto& [wire, coefficient] : index.terms) {
-    if (extents[wire.index] == 1) continue;
-    if (found || coefficient != 1) return {};
-    found = wire;
-  }
-  return index.divisor == 1 ? found : std::nullopt;
-}
-
 std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {
   const auto both = factors_of(diagram, compute.column);
   if (!both) return {};

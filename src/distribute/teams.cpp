@@ -57,10 +57,11 @@ void Distributing::check_team_product(const Product& product) const {
     throw Misfit{fmt::format("`{}` has more than {} columns", name(product.compute->to), most_team_columns),
                  {*grid.columns}};
   if (product.rows.computed) return;
+  const auto& extents = this->extents(product.compute);
   for (const auto* side : {&product.rows, &product.columns})
     for (const auto& index : access(diagram(), side->access).at)
       for (const auto& [wire, coefficient] : index.terms)
-        if (wire == product.over && !is_along(index, wire))
+        if (wire == product.over && !is_dimension(index, wire, extents, diagram(), product.instruction->k))
           throw Misfit{fmt::format("`{}` is contracted along sums of positions", name(side->buffer))};
 }
 
@@ -86,9 +87,9 @@ bool Distributing::is_split(WireId wire) const {
                      [&](const Split& split) { return split.wire == wire && split.level != leaf(); });
 }
 
-// A tile that no product reads, as one box that ends where its piece does.
+// A tile that no product reads, as one box that ends where its piece does. Boxes are 16 bytes wide at least.
 bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile) const {
-  if (buffer.at.size() > most_tile_dimensions) return false;
+  if (buffer.at.size() > most_tile_dimensions || tile.column != buffer.at.size() - 1) return false;
   const auto fits = [&](std::optional<std::size_t> dimension, std::int64_t length) {
     if (!dimension) return true;
     const auto& index = buffer.at[*dimension];

@@ -6,20 +6,17 @@
 #include <optional>
 #include <vector>
 
+#include "loops/pieces.hpp"
 #include "napkin/distribute.hpp"
 
 namespace napkin {
 
-// How long the piece of every wire is where a step stands; by WireId.
-using Extents = std::vector<std::int64_t>;
+using Extents = Lengths;
 
 template <class T>
 bool has(const std::vector<T>& all, const T& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
-
-// The one long wire that an index steps along, place by place; the others it adds stand still.
-std::optional<WireId> long_wire(const Index&, const Extents&);
 
 // The column as a product that an instruction takes: a sum over one long wire of two arrays, each of which carries one
 // other long wire that the result has. Its operands stand in the order of the text. By instructions of a warp, or of a

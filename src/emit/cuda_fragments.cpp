@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "derive/columns.hpp"
 #include "diagram/match.hpp"
@@ -227,8 +228,10 @@ void FragmentPrinter::close(int opened) {
 // where something is read.
 void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
   const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
-  if (rows)
-    place(*grid.rows, fmt::format("{} * {} + {} * 8 + {}", here.row, row_step(*grid.rows), half, lanes.group), here);
+  if (rows) {
+    const auto eight = fmt::format("{} * {} + {} * 8", here.row, row_step(*grid.rows), half);
+    place(*grid.rows, eight + " + " + lanes.group, here, eight);
+  }
   if (columns) place_column(grid, here);
   for (std::uint32_t w = 0; w < page_.own.size(); ++w)
     if (const auto& piece = page_.own[w]; piece.extent == 1) here.position.try_emplace(WireId{w}, piece.position);
@@ -243,15 +246,17 @@ std::int64_t FragmentPrinter::row_step(WireId rows) const {
   return rows_of_fragment * (dealt ? warps_.team : 1);
 }
 void FragmentPrinter::place_column(const Grid& grid, Here& here) {
-  place(*grid.columns, fmt::format("{} * 8 + {} * 2 + {}", here.column, lanes.quad, here.pair), here);
+  const auto eight = here.column + " * 8";
+  place(*grid.columns, fmt::format("{} + {} * 2 + {}", eight, lanes.quad, here.pair), here, eight);
 }
-void FragmentPrinter::place(WireId wire, const std::string& offset, Here& here) {
+void FragmentPrinter::place(WireId wire, const std::string& offset, Here& here, const std::string& eight) {
   const auto& piece = page_.own[wire.index];
   if (piece.is_whole()) page_.limit(wire);
   const auto& all = here.unclamped.try_emplace(wire, page_.wires[wire.index] + "_at").first->second;
   const auto& position = here.position.try_emplace(wire, page_.wires[wire.index]).first->second;
   out_.declare(all, sum(piece.begin, offset));
   out_.declare(position, clear_ == wire ? all : fmt::format("min({}, {} - 1)", all, piece.end));
+  if (!eight.empty()) here.eight[wire] = eight;
 }
 
 // Values
@@ -304,6 +309,30 @@ bool FragmentPrinter::is_along(const Index& index) const {
                      [&](const auto& term) { return term.first == warps_.walk.along; });
 }
 
+// Where an index divides, as that of a scale for each block does, positions beside each other are at one place: lanes,
+// and a lane's own numbers, share a read of it.
+std::string FragmentPrinter::index(const Index& index, bool clamped, const Here& here) const {
+  const auto together = positions_at_one_place(index);
+  return code_index(index, [&](WireId wire) {
+    const auto all = here.unclamped.find(wire);
+    const auto eight = here.eight.find(wire);
+    if (together % 8 != 0 || eight == here.eight.end())
+      return !clamped && all != here.unclamped.end() ? all->second : here.position.at(wire);
+    const auto& piece = page_.own[wire.index];
+    const auto first = together == 8 ? eight->second : fmt::format("({}) / {} * {}", eight->second, together, together);
+    return clear_ == wire ? sum(piece.begin, first)
+                          : fmt::format("min({}, {} - 1)", sum(piece.begin, first), piece.end);
+  });
+}
+// Of as many positions of an index, from one that it divides on: pieces of the wire begin at multiples of them.
+std::int64_t FragmentPrinter::positions_at_one_place(const Index& index) const {
+  if (index.offset != 0 || index.terms.size() != 1 || index.terms[0].second != 1) return 1;
+  auto all = index.divisor;
+  for (const auto& split : warps_.partition.splits)
+    if (split.wire == index.terms[0].first) all = std::gcd(all, split.size);
+  return all;
+}
+
 // From shared memory where the tile of the block stands there. Where that is as long as fragments reach, positions past
 // the end, whose values nobody needs, are not clamped: that would take a register for each of them.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
@@ -311,12 +340,8 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
   if (const auto one = single.find(id); one != single.end()) return one->second;
   const auto tile = warps_.tiles.find(id);
   const bool covers = tile != warps_.tiles.end() && tile->second.covers;
-  const auto position = [&](WireId wire) {
-    const auto all = here.unclamped.find(wire);
-    return covers && all != here.unclamped.end() ? all->second : here.position.at(wire);
-  };
   std::vector<std::string> at;
-  for (const auto& index : from.at) at.push_back(code_index(index, position));
+  for (const auto& index : from.at) at.push_back(this->index(index, !covers, here));
   if (tile == warps_.tiles.end())
     return fmt::format("napkin_global_read(&{}[{}])", page_.array(from.array),
                        code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(from.array).wires)));

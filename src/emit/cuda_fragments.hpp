@@ -59,7 +59,8 @@ class FragmentPrinter {
   struct Here {
     std::string row, column, half, pair, value;
     std::map<WireId, std::string> position, unclamped;
-    std::optional<WireId> handed;  // a wire that lanes hand around what they hold along, and how far they are
+    std::map<WireId, std::string> eight;  // in the piece, the first of the eight positions that this one is among
+    std::optional<WireId> handed;         // a wire that lanes hand around what they hold along, and how far they are
     std::string turn;
   };
 
@@ -68,7 +69,9 @@ class FragmentPrinter {
   int open_rows(const Grid&, Here&);
   int open_columns(const Grid&, Here&);
   void place(const Grid&, Here&, bool rows, bool columns);
-  void place(WireId, const std::string& offset, Here&);
+  void place(WireId, const std::string& offset, Here&, const std::string& eight = "");
+  std::string index(const Index&, bool clamped, const Here&) const;
+  std::int64_t positions_at_one_place(const Index&) const;
   void place_column(const Grid&, Here&);
   std::int64_t row_step(WireId rows) const;
   void close(int opened);

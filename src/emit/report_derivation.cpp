@@ -51,11 +51,21 @@ void add_products(Document& made, const Derived& derived) {
   made.blocks.push_back(std::move(table));
 }
 
+// What was done to the statements before they were derived.
+void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
+  for (const auto& one : blocks)
+    made.blocks.push_back(Paragraph{fmt::format(
+        "S10: {} sums {} in blocks of {}, on which its other factors are constant. {} counts the blocks, {} the "
+        "positions within one.",
+        one.statement, one.axis, one.length, one.block, one.inside)});
+}
+
 Document derivation_document(const std::vector<Derived>& kernels) {
   Document made;
   for (const auto& derived : kernels) {
     const auto& kernel = derived.kernel;
     made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
+    add_blocks(made, derived.blocks);
     made.blocks.push_back(verdict_table(kernel, true));
     add_products(made, derived);
     add_trace(made, "Steps before any stream", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
@@ -65,6 +75,17 @@ Document derivation_document(const std::vector<Derived>& kernels) {
                   [&](const Rewriting& step) { return told(kernel, *stream, step); });
   }
   return made;
+}
+
+Json blocks_json(const std::vector<BlockedSum>& blocks) {
+  auto json = Json::array();
+  for (const auto& one : blocks)
+    json.push_back({{"array", one.statement},
+                    {"axis", one.axis},
+                    {"block", one.block},
+                    {"inside", one.inside},
+                    {"length", one.length}});
+  return json;
 }
 
 template <class ScratchOf>
@@ -118,6 +139,7 @@ Json kernel_json(const Derived& derived) {
           {"refused", refused_json(derivation)},
           {"passes", passes},
           {"products", products_json(derived.products)},
+          {"blocks", blocks_json(derived.blocks)},
           {"trace", trace_json(derivation.trace, [&](const Rewriting&) { return derivation.scratch; })}};
 }
 

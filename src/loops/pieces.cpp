@@ -74,4 +74,21 @@ std::vector<ExprId> accesses(const Diagram& diagram, ExprId id) {
 
 const Access& access(const Diagram& diagram, ExprId id) { return std::get<Access>(diagram.at(id).node); }
 
+std::optional<WireId> long_wire(const Index& index, const Lengths& lengths) {
+  std::optional<WireId> found;
+  for (const auto& [wire, coefficient] : index.terms) {
+    if (lengths[wire.index] == 1) continue;
+    if (found || coefficient != 1) return {};
+    found = wire;
+  }
+  return index.divisor == 1 ? found : std::nullopt;
+}
+
+bool is_dimension(const Index& index, WireId wire, const Lengths& lengths, const Diagram& diagram,
+                  std::int64_t instruction) {
+  if (is_along(index, wire)) return true;
+  const auto length = lengths[wire.index];
+  return long_wire(index, lengths) == wire && length % instruction == 0 && diagram.size(wire).value_or(1) % length == 0;
+}
+
 }  // namespace napkin

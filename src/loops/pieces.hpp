@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "napkin/derive.hpp"
@@ -36,5 +37,13 @@ bool all_hold_everywhere(const std::vector<Condition>&, const Intervals&);
 // The accesses below an expression, in the order of their ids.
 std::vector<ExprId> accesses(const Diagram&, ExprId);
 const Access& access(const Diagram&, ExprId);
+
+// How long the piece of every wire is at some place of a nest; by WireId.
+using Lengths = std::vector<std::int64_t>;
+// The one long wire that an index steps along, place by place; the others that it adds stand still.
+std::optional<WireId> long_wire(const Index&, const Lengths&);
+// Whether a piece of the wire is a dimension of a tile, which instructions of so many positions fill: it ends where the
+// array does, or where what follows in the array is of another piece and no instruction reads it.
+bool is_dimension(const Index&, WireId, const Lengths&, const Diagram&, std::int64_t instruction);
 
 }  // namespace napkin

@@ -33,7 +33,7 @@ std::vector<Advice> advice_on(const State& state, const Reading& reading) {
   if (!reading.resolved || diagram.statements.size() > most) return {};
   std::vector<StatementId> all;
   for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
-  return advice(reading.sources, derive(diagram, all), state.target.get());
+  return advice(reading.sources, derive(sums_in_blocks(diagram).diagram, all), state.target.get());
 }
 
 void keep(State& state, const std::string& uri, Json version, std::string text) {

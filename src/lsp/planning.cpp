@@ -12,7 +12,7 @@ Planning::Planning(Diagram diagram, std::shared_ptr<const Hardware> hardware, st
     try {
       Goal goal;
       goal.stop = stop;
-      promise.set_value(search(diagram, *machine, goal));
+      promise.set_value(search(sums_in_blocks(diagram).diagram, *machine, goal));
     } catch (...) {
       promise.set_exception(std::current_exception());
     }

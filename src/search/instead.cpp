@@ -23,7 +23,8 @@ std::vector<std::int64_t> parts_of_block(const Kernel& kernel) {
   for (const auto& parts : divided_axes(scratch)) {
     auto here = scratch.at(parts.part).size.value_or(1);
     for (const auto& split : kernel.partition.splits)
-      if (scratch.at(split.wire).axis == parts.part) here = std::min(here, split.size);
+      if (split.kind == SplitKind::group && scratch.at(split.wire).axis == parts.part)
+        here = std::min(here, split.size);
     all.push_back(here);
   }
   return all;

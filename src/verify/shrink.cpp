@@ -105,10 +105,11 @@ void join_parts(Diagram& diagram, std::vector<Chain>& chains) {
   }
 }
 
-// Where the whole is kept its parts are.
+// Where the whole is kept its parts are. Blocks stay as long as they are.
 std::vector<AxisId> with_parts(const Diagram& diagram, std::vector<AxisId> axes) {
   for (const auto& parts : divided_axes(diagram))
     if (has(axes, parts.whole)) axes.insert(axes.end(), {parts.part, parts.inside});
+  for (const auto& parts : axes_in_blocks(diagram)) axes.push_back(parts.inside);
   return axes;
 }
 

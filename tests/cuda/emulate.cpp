@@ -159,10 +159,11 @@ kernel_cases::Ran harness(const std::string& folder, const std::string& sizes) {
 // The kernels as they are distributed, at the sizes of a diagram.
 std::vector<Kernel> kernels_at(const Diagram& diagram, const Planned& planned, const Distributed& distributed) {
   std::vector<Kernel> all;
+  const auto in_blocks = sums_in_blocks(diagram).diagram;
   for (const auto& kernel : planned.plan.kernels)
     if (const auto partition = distributed(kernel))
       all.push_back(make_kernel(std::make_shared<const Derivation>(
-                                    derive(diagram, kernel.derivation->statements, kernel.derivation->outputs)),
+                                    derive(in_blocks, kernel.derivation->statements, kernel.derivation->outputs)),
                                 *partition));
   return all;
 }
@@ -174,7 +175,7 @@ std::int64_t model_bytes(const Diagram& diagram, const Planned& planned, const D
 }
 std::int64_t interpreted_bytes(const Diagram& diagram, const Planned& planned, const Distributed& distributed) {
   std::int64_t bytes = 0;
-  auto values = random_values(diagram, seed);
+  auto values = random_values(sums_in_blocks(diagram).diagram, seed);
   for (const auto& kernel : kernels_at(diagram, planned, distributed))
     bytes += interpret(lower(kernel, planned.hardware), planned.hardware, values).levels.front().transfer_bytes;
   return bytes;

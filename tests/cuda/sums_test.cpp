@@ -108,3 +108,19 @@ TEST_CASE("products of a step of several are promoted each", "[emulated][teams]"
     CHECK(error_of(folder, read_text(scores, sizes_of(sizes))) < 3e-4);
   }
 }
+
+// Sums of a block end where they would be promoted: its scale is applied in f32.
+TEST_CASE("products with block scales keep what promotion keeps", "[emulated][teams]") {
+  constexpr const char* scaled = R"(diagram scaled
+axis m = 512; axis n = 512; axis k = 4096; axis kb = k / 128; axis nb = n / 128
+input A: f8e4m3[m, k]; input B: f8e4m3[n, k]; input s: f32[kb, m]; input t: f32[nb, kb]
+C: f32[m, n] = sum[k](A[m, k] * B[n, k] * s[k / 128, m] * t[n / 128, k / 128])
+output C
+)";
+  const auto planned = plan({"", scaled, {}, {}}, "h100-sxm5");
+  const auto folder = emulate::build_alone("sums_scaled", planned.diagram, emitted(planned));
+  for (const std::string sizes : {"m=64 n=64 k=4096 kb=32 nb=1", "m=144 n=200 k=2048 kb=16 nb=2"}) {
+    CAPTURE(sizes);
+    CHECK(error_of(folder, read_text(scaled, sizes_of(sizes))) < 3e-4);
+  }
+}

@@ -112,6 +112,7 @@ std::vector<Case> searched() {
   add("causal", {"q=7 x=9 d=5", "q=128 x=128 d=64", "q=150 x=133 d=128"});
   add("grouped_query", {"k=2 r=3 q=7 x=19 d=5", "k=2 r=2 q=64 x=160 d=64", "k=1 r=2 q=130 x=171 d=128"});
   add("gated_mlp", {"t=7 c=9 f=11 o=5", "t=64 c=64 f=128 o=64", "t=40 c=50 f=61 o=70"});
+  add("block_scales", {"m=7 j=9 k=256 kb=2 jb=1", "m=70 j=140 k=384 kb=3 jb=2", "m=128 j=64 k=128 kb=1 jb=1"});
   add("chained_matmul", {"a=7 b=9 c=5 d=11", "a=64 b=64 c=64 d=64", "a=70 b=40 c=21 d=90"});
   add("low_rank_adapter", {"t=7 c=9 o=5 r=3", "t=128 c=64 o=128 r=16", "t=150 c=81 o=190 r=13"});
   add("rmsnorm_projection", {"t=7 c=9 o=5", "t=64 c=128 o=64", "t=70 c=81 o=90"});

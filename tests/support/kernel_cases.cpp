@@ -146,6 +146,7 @@ std::vector<Case> examples() {
       searched("attention_backward", {"h=2 q=7 x=9 d=5", "h=2 q=60 x=70 d=32"}),
       searched("average_pooling", {"n=2 c=5 u=3 v=4"}),
       searched("block_sparse", {"q=64 x=128 d=5"}),
+      searched("block_scales", {"m=7 j=9 k=256 kb=2 jb=1", "m=70 j=140 k=384 kb=3 jb=2"}),
       searched("chained_matmul", {"a=7 b=9 c=5 d=11", "a=70 b=40 c=20 d=90"}),
       searched("convolution", {"n=2 c=5 o=7 u=4 v=3"}),
       searched("cross_entropy", {"t=7 c=9 v=11", "t=40 c=30 v=150"}),
@@ -267,7 +268,7 @@ const Case& case_named(const std::string& name) {
 
 Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {
   const auto hardware = read_machine(target);
-  auto diagram = read_text(given.text, sizes);
+  auto diagram = sums_in_blocks(read_text(given.text, sizes)).diagram;
   if (!given.labels.empty()) {
     auto plan = plan_by_hand(given, diagram, hardware);
     return {std::move(diagram), hardware, std::move(plan)};

@@ -26,6 +26,7 @@ const std::vector<Example>& known() {
       {"attention", "x", "m l O", {"q=24", "x=40", "d=8"}},
       {"attention_backward", "x", "dQ", {"h=2", "q=8", "x=12", "d=4"}},
       {"average_pooling", "i", "Y", {"n=2", "c=8", "u=6", "v=5"}},
+      {"block_scales", "k", "C", {"m=16", "j=24", "k=256"}},
       {"block_sparse", "x", "m l O", {"q=64", "x=128", "d=8"}},
       {"causal", "x", "m l O", {"q=24", "x=40", "d=8"}},
       {"chained_matmul", "c", "Y", {"a=20", "b=24", "c=8", "d=24"}},
