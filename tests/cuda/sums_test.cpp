@@ -112,7 +112,7 @@ TEST_CASE("products of a step of several are promoted each", "[emulated][teams]"
 // Sums of a block end where they would be promoted: its scale is applied in f32.
 TEST_CASE("products with block scales keep what promotion keeps", "[emulated][teams]") {
   constexpr const char* scaled = R"(diagram scaled
-axis m = 512; axis n = 512; axis k = 4096; axis kb = k / 128; axis nb = n / 128
+axis m = 512; axis n = 512; axis k = 4096; axis kb = (k + 127) / 128; axis nb = (n + 127) / 128
 input A: f8e4m3[m, k]; input B: f8e4m3[n, k]; input s: f32[kb, m]; input t: f32[nb, kb]
 C: f32[m, n] = sum[k](A[m, k] * B[n, k] * s[k / 128, m] * t[n / 128, k / 128])
 output C
