@@ -29,8 +29,17 @@ struct MatrixProduct {
     std::int64_t size = 0, computed = 0;
   };
   std::vector<Padded> padded;  // empty where nothing is worth saying
-  bool lost = false;           // off the matrix units, where two matrices meet
-  std::string why;             // off the matrix units: why,
+  // Of an operand whose rows are no multiple of 16 bytes: along which axis they run, its size, and the next one that
+  // would do.
+  struct Unaligned {
+    std::string array, axis;
+    std::int64_t size = 0, next = 0;
+    bool lacks_tma = false;    // which would copy it on this machine
+    bool copied_ahead = true;  // as the kernel computes; not where rows are no multiple of 4 bytes
+  };
+  std::vector<Unaligned> unaligned;
+  bool lost = false;    // off the matrix units, where two matrices meet
+  std::string why;      // off the matrix units: why,
   Fix mend;             // and the change of the diagram that mends it; without edits where it is not made of text
   Span span = nowhere;  // of the result's name
 };

@@ -44,8 +44,11 @@ bool may_trail(const BlockStep& step, const StepColumn& trailing) {
   return trailing.compute->carried == sum && std::ranges::none_of(step.columns, touches);
 }
 
-// On a chip: steps are cut where products of tiles alone meet those of what they lead to.
+// On a chip: tiles are copied ahead where rows are aligned for it, and steps are cut where products of tiles alone meet
+// those of what they lead to.
 bool can(Overlap overlap, const BlockStep& step, const Team& team) {
+  constexpr std::int64_t least_alignment = 4;
+  if (overlap == Overlap::copies && step.row_alignment < least_alignment) return false;
   if (overlap != Overlap::within_team && !in_turn(overlap)) return true;
   const auto is_product = [](const StepColumn& column) { return column.contraction.has_value(); };
   const auto trails = [&](const StepColumn& column) { return is_product(column) && !leads(column); };

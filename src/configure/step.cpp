@@ -157,15 +157,16 @@ bool sums_positions(const StepColumn& column, const Lengths& lengths, const Diag
   return std::ranges::all_of(column.factors, is_tile) && std::ranges::any_of(column.factors, sums);
 }
 
-// A team of four warps takes more than half of an instruction's rows, of a wire whose pieces blocks have; and what two
-// tiles are contracted along is a dimension of both, which ends where they do.
+// A team of four warps takes more than half of an instruction's rows, of a wire whose pieces blocks have; what two
+// tiles are contracted along is a dimension of both, which ends where they do; and TMA can copy the tiles.
 bool may_issue_together(const BlockStep& step) {
   const auto rows = step.lengths[step.row.index];
   const auto is_short = [&](const StepColumn& column) {
     return column.contraction && rows * 2 <= column.contraction->fastest->m;
   };
   const auto sums = [&](const StepColumn& column) { return sums_positions(column, step.lengths, step.diagram()); };
-  return std::ranges::none_of(step.columns, is_short) && std::ranges::none_of(step.columns, sums);
+  return step.row_alignment == 16 && std::ranges::none_of(step.columns, is_short) &&
+         std::ranges::none_of(step.columns, sums);
 }
 
 // Which operand of a contraction has the rows. An instruction of four warps reads that of columns in the core's memory,
@@ -269,6 +270,8 @@ class Reader {
     for (const auto& split : kernel_.partition.splits)
       if (split.kind == SplitKind::group && split.level > step_.core && !step_.given_row) step_.given_row = split.wire;
     sort_tiles(*body.block);
+    for (const auto* columns : {&step_.columns, &step_.outside})
+      for (const auto& column : *columns) align(column);
     for (auto& column : step_.columns)
       for (auto& factor : column.factors) factor.operand.outlives = is_of_lasting_tile(factor.operand.buffer);
     deal_rows(step_);
@@ -368,6 +371,14 @@ class Reader {
       else if (in(nest().outputs, buffer.array))
         step_.outputs.push_back({i});
     }
+  }
+
+  void align(const StepColumn& column) {
+    for (const auto& factor : column.factors)
+      if (factor.operand.staged)
+        step_.row_alignment =
+            std::min(step_.row_alignment,
+                     napkin::row_alignment(nest().scratch, nest().scratch.at(nest().at(factor.operand.buffer).array)));
   }
 
   bool is_of_lasting_tile(BufferId id) const {

@@ -67,6 +67,7 @@ struct BlockStep {
   std::shared_ptr<LoopNest> nest;  // of the splits down to the core
   std::size_t core = 1;
   std::int64_t sector = 1;            // of what comes into the core's memory
+  std::int64_t row_alignment = 16;    // bytes, of the rows of operands that are loaded; no copy asks for more than 16
   int capability = 0;                 // of CUDA: which instructions keep fewer bits of sums
   std::vector<const For*> loops;      // around the step
   std::optional<WireId> given_row{};  // by a group below the core

@@ -90,6 +90,7 @@ bool Distributing::is_split(WireId wire) const {
 // A tile that no product reads, as one box that ends where its piece does. Boxes are 16 bytes wide at least.
 bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile) const {
   if (buffer.at.size() > most_tile_dimensions || tile.column != buffer.at.size() - 1) return false;
+  if (row_alignment(diagram(), diagram().at(buffer.array)) < 16) return false;
   const auto fits = [&](std::optional<std::size_t> dimension, std::int64_t length) {
     if (!dimension) return true;
     const auto& index = buffer.at[*dimension];

@@ -120,7 +120,7 @@ Json products_json(const std::vector<MatrixProduct>& products) {
   auto all = Json::array();
   for (const auto& product : products) {
     all.push_back(page::product_json(product));
-    for (const auto* of_plan : {"instruction", "rows", "of_rows", "padded"}) all.back().erase(of_plan);
+    for (const auto* of_plan : {"instruction", "rows", "of_rows", "padded", "unaligned"}) all.back().erase(of_plan);
   }
   return all;
 }

@@ -28,6 +28,10 @@ Json product_json(const MatrixProduct& one) {
   const auto padded = [](const MatrixProduct::Padded& a) {
     return Json{{"axis", a.axis}, {"size", a.size}, {"computed", a.computed}};
   };
+  const auto unaligned = [](const MatrixProduct::Unaligned& a) {
+    return Json{
+        {"array", a.array}, {"axis", a.axis}, {"size", a.size}, {"next", a.next}, {"copied_ahead", a.copied_ahead}};
+  };
   return {{"result", one.result},
           {"factors", {one.first, one.second}},
           {"unit", name(one.unit)},
@@ -36,6 +40,7 @@ Json product_json(const MatrixProduct& one) {
           {"rows", one.rows},
           {"of_rows", one.of_rows},
           {"padded", list_of(one.padded, padded)},
+          {"unaligned", list_of(one.unaligned, unaligned)},
           {"lost", one.lost},
           {"why_not", one.why.empty() ? Json(nullptr) : Json(one.why)},
           {"mend", one.mend.title.empty() ? Json(nullptr) : Json(one.mend.title)}};

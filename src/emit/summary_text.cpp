@@ -268,6 +268,24 @@ std::string formula(const MatrixProduct& product) {
                                : fmt::format("{} = {}*{}", product.result, product.first, product.second);
 }
 
+// An array once, whatever products it is an operand of.
+void add_unaligned(Lines& lines, const Page& page) {
+  std::vector<std::string> told;
+  for (const auto& kernel : page.kernels)
+    for (const auto& product : kernel.products)
+      for (const auto& one : product.unaligned) {
+        auto text = fmt::format("rows of {} ({} {}) are no multiple of 16 bytes: {}; {} {} would be", one.array,
+                                one.axis, one.size,
+                                !one.lacks_tma     ? "no copies ahead"
+                                : one.copied_ahead ? "no TMA"
+                                                   : "no TMA, no copies ahead",
+                                one.axis, one.next);
+        if (std::ranges::find(told, text) != told.end()) continue;
+        told.push_back(text);
+        lines.add(text, 2);
+      }
+}
+
 void add_products(Lines& lines, const Page& page) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_instruction;
   for (const auto& kernel : page.kernels)
@@ -284,6 +302,7 @@ void add_products(Lines& lines, const Page& page) {
       if (const auto name = formula(product); std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   for (const auto& [how, names] : by_instruction) lines.add(fmt::format("{}: {}", how, join(names)), 2);
+  add_unaligned(lines, page);
   for (const auto& product : page.lost)
     lines.add(fmt::format("{} on {} lanes: {}", formula(product), name(product.unit), product.why), 2);
 }

@@ -2,6 +2,7 @@
 #include "loops/pieces.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "diagram/checked.hpp"
@@ -89,6 +90,12 @@ bool is_dimension(const Index& index, WireId wire, const Lengths& lengths, const
   if (is_along(index, wire)) return true;
   const auto length = lengths[wire.index];
   return long_wire(index, lengths) == wire && length % instruction == 0 && diagram.size(wire).value_or(1) % length == 0;
+}
+
+std::int64_t row_alignment(const Diagram& diagram, const Array& array) {
+  if (array.wires.size() < 2) return 16;
+  const auto length = diagram.size(array.wires.back());
+  return length ? std::gcd(std::int64_t{16}, *length * row(array.type).bytes) : 16;
 }
 
 }  // namespace napkin

@@ -46,4 +46,8 @@ std::optional<WireId> long_wire(const Index&, const Lengths&);
 // array does, or where what follows in the array is of another piece and no instruction reads it.
 bool is_dimension(const Index&, WireId, const Lengths&, const Diagram&, std::int64_t instruction);
 
+// The bytes at whose multiples the rows of an array begin, where it has several: 16 at most, which is what copies by
+// TMA ask for. Copies that go on while a kernel computes ask for 4.
+std::int64_t row_alignment(const Diagram&, const Array&);
+
 }  // namespace napkin

@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "configure/step.hpp"
 #include "diagram/checked.hpp"
 #include "diagram/operands.hpp"
 #include "search/divisors.hpp"
@@ -211,10 +212,21 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
 
 }  // namespace
 
+namespace {
+
+bool is_copied_by_tma(const std::shared_ptr<const Derivation>& derivation, const Hardware& hardware) {
+  const auto step = step_of(make_kernel(derivation, {}), hardware);
+  return !step || step->row_alignment == 16;
+}
+
+}  // namespace
+
 Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {
   Space space;
   space.derivation = std::move(derivation);
-  space.hardware = &hardware;
+  if (!is_copied_by_tma(space.derivation, hardware))
+    space.single_warps = std::make_shared<const Hardware>(of_single_warps(hardware));
+  space.hardware = space.single_warps ? space.single_warps.get() : &hardware;
   space.fixed = goal.fixed;
   for (const auto& split : space.fixed.splits) space.first = std::max(space.first, split.level + 1);
   for (const auto& verdict : space.derivation->verdicts) {

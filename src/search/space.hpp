@@ -25,8 +25,9 @@ struct Grain {
 struct Space {
   std::shared_ptr<const Derivation> derivation;
   const Hardware* hardware = nullptr;
-  Partition fixed;                          // written by hand; stays
-  std::size_t first = 1;                    // the outermost level that is free
+  std::shared_ptr<const Hardware> single_warps;  // that machine, where TMA cannot copy what is multiplied
+  Partition fixed;                               // written by hand; stays
+  std::size_t first = 1;                         // the outermost level that is free
   std::size_t end = 0;                      // levels from here on are not searched: how rows are dealt out splits them
   std::size_t held = 0;                     // and what memories from here on hold is counted with the launch
   std::vector<WireId> grouped;              // at every free level, unless a level above streams the wire

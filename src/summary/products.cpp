@@ -175,6 +175,19 @@ void note_padding(const Contraction& contraction, const BlockStep& step, MatrixP
   if (contraction.across) note(*contraction.across, shape.n);
 }
 
+void note_alignment(const StepColumn& column, const BlockStep& step, MatrixProduct& made) {
+  const auto& diagram = step.diagram();
+  for (const auto& factor : column.factors) {
+    const auto& array = diagram.at(step.nest->at(factor.operand.buffer).array);
+    const auto aligned = factor.operand.staged ? row_alignment(diagram, array) : std::int64_t{16};
+    const bool by_tma = warps_of(*column.contraction->fastest) > 1;
+    if (aligned == 16 || (!by_tma && aligned >= 4)) continue;
+    const std::int64_t size = diagram.size(array.wires.back()).value_or(0), unit = 16 / row(array.type).bytes;
+    made.unaligned.push_back(
+        {array.name, diagram.at(array.wires.back()).name, size, round_up(size, unit), by_tma, aligned >= 4});
+  }
+}
+
 // One instruction of four warps makes as many columns as it can of its piece; those of single warps have one shape.
 void name_instruction(const Contraction& contraction, const BlockStep& step, MatrixProduct& made) {
   const auto& shape = *contraction.instruction;
@@ -324,6 +337,7 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
     const auto& contraction = *found->second->contraction;
     if (made.unit != Unit::tensor) move_to_matrix_units(contraction, made);
     name_instruction(contraction, dealing->as(deal).step(), made);
+    note_alignment(*found->second, dealing->as(deal).step(), made);
   }
   return all;
 }

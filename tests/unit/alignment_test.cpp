@@ -1,0 +1,72 @@
+// Rows that are no multiples of what copies ask for: the plan is one that can run, and the page says what it costs.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "loops/pieces.hpp"
+#include "support/catch.hpp"
+#include "support/read.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+
+namespace {
+
+nlohmann::json planned(const std::string& target, const std::string& sizes) {
+  const auto ran =
+      test::run_cli({"analyze", test::example("matmul"), "--target", target, "--set", sizes, "--format", "json", "-q"});
+  INFO(ran.err);
+  REQUIRE(ran.code == exit_done);
+  return nlohmann::json::parse(ran.out);
+}
+
+}  // namespace
+
+TEST_CASE("the rows of an array begin at multiples of 16 bytes at most") {
+  const auto alignment = [](const std::string& type, std::int64_t x) {
+    const auto diagram = read_text(fmt::format(
+        "diagram t\naxis r = 3; axis x = {}\ninput A: {}[r, x]; input v: f16[x]\nB[r] = sum[x](A[r, x] * v[x])\n"
+        "output B\n",
+        x, type));
+    CHECK(row_alignment(diagram, diagram.at(ArrayId{1})) == 16);  // a single row
+    return row_alignment(diagram, diagram.at(ArrayId{0}));
+  };
+  CHECK(alignment("f16", 64) == 16);
+  CHECK(alignment("f16", 65) == 2);
+  CHECK(alignment("f16", 66) == 4);
+  CHECK(alignment("f16", 68) == 8);
+  CHECK(alignment("f32", 65) == 4);
+  CHECK(alignment("f8e4m3", 65) == 1);
+}
+
+TEST_CASE("warpgroups are planned only where TMA can copy their operands") {
+  struct Row {
+    std::string sizes;
+    bool by_teams, copied_ahead;
+    std::int64_t next;
+  };
+  for (const auto& row :
+       {Row{"b=4096", true, true, 0}, Row{"b=4100", false, true, 4104}, Row{"b=4097", false, false, 4104},
+        Row{"c=4100", false, true, 4104}, Row{"c=8196", false, true, 8200}, Row{"a=4097", true, true, 0}}) {
+    CAPTURE(row.sizes);
+    const auto plan = planned("h100-sxm5", row.sizes);
+    const auto& kernel = plan["kernels"][0];
+    const auto& product = kernel["products"][0];
+    CHECK(kernel["configuration"]["instruction"].get<std::string>().starts_with("wgmma") == row.by_teams);
+    CHECK(product["instruction"].get<std::string>().starts_with("wgmma") == row.by_teams);
+    CHECK(product["unaligned"].empty() == row.by_teams);
+    if (row.by_teams) continue;
+    CHECK(product["unaligned"][0]["next"] == row.next);
+    CHECK(product["unaligned"][0]["copied_ahead"] == row.copied_ahead);
+    CHECK((kernel["tile"]["overlap"] == "loads overlap computing") == row.copied_ahead);
+  }
+}
+
+TEST_CASE("a product is never planned faster than the one of the next aligned size allows") {
+  for (const std::string target : {"h100-sxm5", "a100-sxm4-80"}) {
+    const double aligned = planned(target, "b=4104")["totals"]["time_s"],
+                 odd = planned(target, "b=4097")["totals"]["time_s"];
+    CAPTURE(target, aligned, odd);
+    CHECK(odd > aligned * 0.99);
+  }
+}
