@@ -26,23 +26,30 @@ def plain_axes(diagram):
     return [name for name, size in diagram.axes.items() if size is None or size[0] == "number"]
 
 
+def names_in(node):
+    if node[0] in ("position", "name"):
+        return {node[1]}
+    return set() if node[0] in ("number", "size") else names_in(node[1]) | names_in(node[2])
+
+
 def divided(diagram):
-    """Axes of which others are made by division, which want multiples."""
-    found = set()
+    """Axes of which others are made by division, which want multiples, and by what they are divided."""
+    found = {}
     for size in diagram.axes.values():
-        if size and size[0] == "/" and size[1][0] in ("position", "name"):
-            found.add(size[1][1])
+        if size and size[0] == "/" and size[2][0] == "number":
+            for axis in names_in(size[1]):
+                found[axis] = math.lcm(found.get(axis, 1), int(size[2][1]))
     return found
 
 
 def ragged(diagram, small, limits, odd):
     """Longer than the small ones by a half and a bit; `odd`: so that rows do not begin at multiples of 16 bytes. Axes
     that kernels hold for up to a limit alone, and short ones, stay."""
-    sizes = dict(small)
+    sizes, blocks = dict(small), divided(diagram)
     for axis in plain_axes(diagram):
         size = small[axis]
-        if axis in divided(diagram):
-            sizes[axis] = size // 64 * 64 + 64
+        if axis in blocks:
+            sizes[axis] = size // blocks[axis] * blocks[axis] + blocks[axis]
         elif limits.get(axis) is None and size >= 16:
             sizes[axis] = size + size // 2 + (9 if odd else 8)
         elif limits.get(axis) is not None and odd and size >= 16:
