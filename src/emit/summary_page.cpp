@@ -188,12 +188,15 @@ std::string name_of(const Analysis& analysis, const Derivation& derivation, std:
   return join(statement_names(derivation));
 }
 
+Derivation derive_written(const Analysis& analysis) {
+  return derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written));
+}
+
 // Of one kernel as it is; of a plan as it was written.
 void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto off = [&] {
     if (kernel) return off_matrix_units(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
-    return off_matrix_units(derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written)),
-                            analysis.hardware);
+    return off_matrix_units(derive_written(analysis), analysis.hardware);
   }();
   for (const auto& one : off)
     if (one.lost || !page.of_products) page.lost.push_back(one);
@@ -234,8 +237,7 @@ void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
 
 void tell_of_file(Page& page, const Analysis& analysis) {
   if (!analysis.plan || analysis.plan->divisions.empty()) return;
-  const auto written = products_of(derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written)),
-                                   &analysis.hardware);
+  const auto written = products_of(derive_written(analysis), &analysis.hardware);
   for (std::size_t k = 0; k < page.kernels.size(); ++k)
     tell_as_written(page.kernels[k], analysis, page.numbers[k] - 1, written);
 }

@@ -210,10 +210,6 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   return Chains(space_, groups).count(space_.derivation->scratch.size(wire).value_or(1));
 }
 
-}  // namespace
-
-namespace {
-
 bool is_copied_by_tma(const std::shared_ptr<const Derivation>& derivation, const Hardware& hardware) {
   const auto step = step_of(make_kernel(derivation, {}), hardware);
   return !step || step->row_alignment == 16;
