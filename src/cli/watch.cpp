@@ -73,7 +73,7 @@ int watch(Session& session, const Command& command) {
   if (first == exit_command_line || first == exit_bug) return first;
   std::string all;
   for (const auto& [file, was] : seen) all += (all.empty() ? "" : ", ") + on_one_line(file);
-  tell(session, "note: watching " + all + "; Ctrl-C ends");
+  tell(session, "note: watching " + all + "; Ctrl-C stops");
   while (session.out) {  // the reader of a pipe may go away
     await_change(session, seen);
     seen = stamps(session.options);

@@ -54,10 +54,11 @@ void add_products(Document& made, const Derived& derived) {
 // What was done to the statements before they were derived.
 void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
   for (const auto& one : blocks)
-    made.blocks.push_back(Paragraph{fmt::format(
-        "S10: {} sums {} in blocks of {}, on which its other factors are constant. {} counts the blocks, {} the "
-        "positions within one.",
-        one.statement, one.axis, one.length, one.block, one.inside)});
+    made.blocks.push_back(
+        Paragraph{fmt::format("S10: {} sums {} in blocks of {}, because its other factors are constant on a block. {} "
+                              "counts the blocks, and {} "
+                              "the positions in a block.",
+                              one.statement, one.axis, one.length, one.block, one.inside)});
 }
 
 Document derivation_document(const std::vector<Derived>& kernels) {
@@ -68,7 +69,7 @@ Document derivation_document(const std::vector<Derived>& kernels) {
     add_blocks(made, derived.blocks);
     made.blocks.push_back(verdict_table(kernel, true));
     add_products(made, derived);
-    add_trace(made, "Steps before any stream", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
+    add_trace(made, "Steps before the streams", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
     for (const auto& verdict : kernel.verdicts)
       if (const auto* stream = streams(verdict))
         add_trace(made, fmt::format("Steps to the stream of {}", wire_name(kernel, verdict.wire)), stream->trace,
