@@ -140,6 +140,7 @@ Table header_table(const Analysis& analysis) {
             {"model", fmt::format("{}; {}", model, least[static_cast<std::size_t>(analysis.goal.objective)])}};
   if (analysis.by_hand) rows.push_back({"partition", *analysis.by_hand});
   if (const auto result = result_text(analysis); !result.empty()) rows.push_back({"result", result});
+  if (const auto names = names_text(analysis); !names.empty()) rows.push_back({"names", names});
   return {{{""}, {"", false, true}}, std::move(rows)};
 }
 

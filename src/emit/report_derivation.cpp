@@ -1,6 +1,7 @@
 // Derivations -> text, markdown and `napkin.derivation/1`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "derive/trace.hpp"
@@ -49,6 +50,12 @@ void add_products(Document& made, const Derived& derived) {
       {{of_machine ? "product on " + derived.machine : "product"}, {"unit"}, {"format, or why not", false, true}}, {}};
   for (const auto& product : derived.products) table.rows.push_back(product_row(product, of_machine));
   made.blocks.push_back(std::move(table));
+  std::vector<std::string> told;
+  for (const auto& product : derived.products)
+    for (const auto& one : product.unaligned)
+      if (const auto words = page::unaligned_words(one); std::ranges::find(told, words) == told.end())
+        told.push_back(words);
+  for (const auto& words : told) made.blocks.push_back(Paragraph{words});
 }
 
 // What was done to the statements before they were derived.
@@ -121,7 +128,7 @@ Json products_json(const std::vector<MatrixProduct>& products) {
   auto all = Json::array();
   for (const auto& product : products) {
     all.push_back(page::product_json(product));
-    for (const auto* of_plan : {"instruction", "rows", "of_rows", "padded", "unaligned"}) all.back().erase(of_plan);
+    for (const auto* of_plan : {"instruction", "rows", "of_rows", "padded"}) all.back().erase(of_plan);
   }
   return all;
 }

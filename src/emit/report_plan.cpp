@@ -150,6 +150,41 @@ std::optional<std::string> as_partition(const Analysis& analysis) {
   return fmt::format("{}", fmt::join(kernels, " | "));
 }
 
+namespace {
+
+bool is_written(const Analysis& analysis, const std::string& name) {
+  return std::ranges::find(analysis.written.arrays, name, &Array::name) != analysis.written.arrays.end();
+}
+
+std::string without_number(std::string name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+std::string names_text(const Analysis& analysis) {
+  if (!analysis.plan) return "";
+  std::vector<std::string> all, copies, states;
+  for (const auto& division : analysis.plan->divisions)
+    all.push_back(fmt::format("{0} counts the parts of {2}, and {1} the positions in a part",
+                              analysis.diagram.at(division.part).name, analysis.diagram.at(division.inside).name,
+                              division.axis));
+  for (const auto& swept : analysis.plan->swept)
+    all.push_back(fmt::format("{} {} from {}", join_and(swept.before), swept.before.size() == 1 ? "comes" : "come",
+                              swept.statement));
+  if (analysis.plan->divisions.empty()) return join(all, "; ");
+  for (const auto& array : analysis.diagram.arrays) {
+    if (is_written(analysis, array.name)) continue;
+    const bool of_written = is_written(analysis, without_number(array.name));
+    (of_written ? copies : states).push_back(array.name);
+  }
+  if (!copies.empty())
+    all.push_back(fmt::format("a number at the end ({}) marks what the parts compute of an array", join(copies)));
+  if (!states.empty()) all.push_back(fmt::format("{} carry the state of the parts", join_and(states)));
+  return join(all, "; ");
+}
+
 Table division_table(const Analysis& analysis) {
   Table table{{{"axis"}, {"why, and what it saves", false, true}}, {}};
   if (!analysis.plan) return table;
