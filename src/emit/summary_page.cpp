@@ -161,9 +161,9 @@ std::string proof_of(const Analysis& analysis) {
   if (analysis.plan) {
     const auto& plan = *analysis.plan;
     const auto many = counted(static_cast<double>(plan.candidates));
-    const auto cuts = plan.cuts > 1 ? fmt::format(" of the {} kernels that all cuts consist of",
-                                                  counted(static_cast<double>(plan.cuts)))
-                                    : std::string();
+    const auto cuts = plan.cuts > 1
+                          ? fmt::format(" of the {} possible kernels", counted(static_cast<double>(plan.cuts)))
+                          : std::string();
     if (plan.optimal) return fmt::format("optimal among {} partitions{}", many, cuts);
     if (plan.gap)
       return fmt::format("not proven: a better plan could save at most {:.1f} %; best found of {} partitions{}",
@@ -174,8 +174,8 @@ std::string proof_of(const Analysis& analysis) {
   bool optimal = true;
   for (const auto& found : analysis.kernels) candidates += found.candidates, optimal = optimal && found.optimal;
   if (candidates <= 1) return "none: the partition is given";
-  return fmt::format("the partition is given; below it {} {} partitions", optimal ? "optimal among" : "best found of",
-                     counted(static_cast<double>(candidates)));
+  return fmt::format("the partition is given; its lower levels are {} {} partitions",
+                     optimal ? "optimal among" : "the best found of", counted(static_cast<double>(candidates)));
 }
 
 // Kernels of the parts of an axis, and those that merge them, have statements that nobody wrote.

@@ -107,7 +107,7 @@ class Explaining {
     }
     const bool first = !std::holds_alternative<Access>(diagram_.at(factors.first).node);
     const auto& inner = first ? made.first : made.second;
-    made.why = fmt::format("{} is computed inside of the sum, and matrix units read arrays", inner);
+    made.why = fmt::format("{} is computed inside the sum, but matrix units read arrays", inner);
     made.mend = {
         fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner, formats_of(*unit_)),
         {}};
@@ -115,7 +115,8 @@ class Explaining {
   void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
     const auto &matrix = first ? made.first : made.second, &vector = first ? made.second : made.first;
-    made.why = fmt::format("{} has no axis of the result that {} lacks: no product of matrices", vector, matrix);
+    made.why = fmt::format("every axis of the result that {} has, {} has too, so this is no product of matrices",
+                           vector, matrix);
   }
   // Of what has no name yet it takes a statement.
   Fix edit(ExprId factor, const std::string& array, Datatype type) const {

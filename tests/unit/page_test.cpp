@@ -70,14 +70,14 @@ TEST_CASE("the page of twenty statements is under 1 MB, with charts of the kerne
 
 TEST_CASE("a page shows what lies around the plan, at a glance unless more is asked for", "[page][cli][explore]") {
   const auto page = page_of("causal", "group q 64, stream x 64 at smem");
-  for (const auto* chart : {"Trades", "Transfers by room", "The ground around the pieces", "Other machines"})
+  for (const auto* chart : {"Trade-offs", "Transfers by capacity", "Time by tile sizes", "Other machines"})
     CHECK(has(page, fmt::format("<h3>{}</h3>", chart)));
   CHECK(has(page, "at a glance"));
-  CHECK(has(page, "with pieces that are whole tiles of the units"));
-  CHECK(!has(page, "Transfers by the room that there is"));
+  CHECK(has(page, "with tiles that instructions fill"));
+  CHECK(!has(page, "because of the masks"));
   const auto longer =
       test::run_cli({"analyze", test::example("softmax"), "--target", "h100-sxm5", "--explore", "--format", "html"});
-  CHECK(has(longer.out, "<h3>Trades</h3>"));
+  CHECK(has(longer.out, "<h3>Trade-offs</h3>"));
   CHECK(!has(longer.out, "at a glance"));
 }
 
