@@ -174,14 +174,14 @@ std::string names_text(const Analysis& analysis) {
     all.push_back(fmt::format("{} {} from {}", join_and(swept.before), swept.before.size() == 1 ? "comes" : "come",
                               swept.statement));
   if (analysis.plan->divisions.empty()) return join(all, "; ");
-  for (const auto& array : analysis.diagram.arrays) {
-    if (is_written(analysis, array.name)) continue;
-    const bool of_written = is_written(analysis, without_number(array.name));
-    (of_written ? copies : states).push_back(array.name);
+  for (const auto& statement : analysis.diagram.statements) {
+    const auto& name = analysis.diagram.at(statement.output).name;
+    if (!is_written(analysis, name)) (is_written(analysis, without_number(name)) ? copies : states).push_back(name);
   }
   if (!copies.empty())
     all.push_back(fmt::format("a number at the end ({}) marks what the parts compute of an array", join(copies)));
-  if (!states.empty()) all.push_back(fmt::format("{} carry the state of the parts", join_and(states)));
+  if (!states.empty())
+    all.push_back(fmt::format("{} {} the state of the parts", join_and(states), states.size() == 1 ? "is" : "are"));
   return join(all, "; ");
 }
 

@@ -25,8 +25,8 @@ std::string groups_text(const Analysis& analysis, const LevelCost& cost, const C
   if (cost.together > 1) return fmt::format("{} together hold each", plural(cost.together, unit));
   if (cost.groups == cost.groups_per_parent) return plural(cost.groups, unit);
   if (configured)
-    return fmt::format("{} in each, {} in all, by {} of {}", plural(cost.groups_per_parent, "piece"), cost.groups,
-                       plural(configured->teams, "team"), plural(configured->team_warps, "warp"));
+    return fmt::format("{} in each, {} in all, by {}", plural(cost.groups_per_parent, "tile"), cost.groups,
+                       plural(configured->teams * configured->team_warps, "warp"));
   return fmt::format("{} in each, {} in all", plural(cost.groups_per_parent, unit), cost.groups);
 }
 

@@ -269,6 +269,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   page.partition = one ? page.kernels.front().tile.partition : as_partition(analysis).value_or("");
   if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
+  if (!one) find_roundings(page, analysis);
   page.proof = proof_of(analysis);
   return page;
 }

@@ -160,7 +160,7 @@ std::string block_words(const Page& page, const BlockTile& tile) {
 std::string worker_words(const KernelSummary& kernel) {
   const auto& tile = kernel.tile;
   auto text = tile.warpgroups > 0 ? counted_words(tile.warpgroups, "warpgroup") : counted_words(tile.warps, "warp");
-  if (tile.copies) text += " and one that copies";
+  if (tile.copies) text += tile.warpgroups == 1 ? " computes and one copies" : " compute and one copies";
   std::vector<std::string> names;
   for (const auto& product : kernel.products)
     if (!product.instruction.empty() && std::ranges::find(names, product.instruction) == names.end())
