@@ -181,7 +181,7 @@ std::string names_text(const Analysis& analysis) {
   if (!copies.empty())
     all.push_back(fmt::format("a number at the end ({}) marks what the parts compute of an array", join(copies)));
   if (!states.empty())
-    all.push_back(fmt::format("{} {} the state of the parts", join_and(states), states.size() == 1 ? "is" : "are"));
+    all.push_back(fmt::format("{} {} from the parts", join_and(states), states.size() == 1 ? "comes" : "come"));
   return join(all, "; ");
 }
 

@@ -198,9 +198,8 @@ class Film {
     std::set<ArrayId> made;
     for (const auto& column : derivation.columns)
       if (std::ranges::find(column.over, wire) != column.over.end()) ends.push_back(column), made.insert(column.output);
-    auto page = begin(
-        fmt::format("the aim: {} tile by tile", axis),
-        fmt::format("then the kernel holds only one tile along {} at a time{}", axis, held_words(derivation, wire)));
+    auto page = begin(fmt::format("the aim: {} tile by tile", axis),
+                      fmt::format("then one tile along {} is held at a time{}", axis, held_words(derivation, wire)));
     page.add_heading(fmt::format("but these reductions need all of {}:", axis));
     add(page, excerpt(derivation.scratch, ends, made));
     page.add_heading(fmt::format("so {} {} carried from tile to tile", names(stream.scratch, carried(stream)),

@@ -203,8 +203,8 @@ std::string held_words(const Derivation& derivation, WireId wire) {
   }
   if (!largest || values(scratch, *largest) == 0) return "";
   const double all = values(scratch, *largest), each = all / static_cast<double>(*scratch.size(wire));
-  return fmt::format(": {1} values of {0} for each position of {2}, instead of {3}", scratch.at(*largest).name,
-                     counted(each), scratch.at(wire).name, counted(all));
+  return fmt::format(": {1} values of {0} per position of {2}, not {3}", scratch.at(*largest).name, counted(each),
+                     scratch.at(wire).name, counted(all));
 }
 
 std::string stream_words(const Derivation& derivation, const Streamable& stream, WireId wire) {

@@ -203,7 +203,7 @@ TEST_CASE("a timeline names its overlap, and shows each of the teams that take t
     for (const auto& mark : chart->scene.marks)
       if (const auto* words = std::get_if<Words>(&mark.shape)) ++said[words->text];
     for (int team = 1; team <= 3; ++team)
-      CHECK(said["team " + std::to_string(team)] == (expected[i].second > 1 && team <= expected[i].second));
+      CHECK(said["warpgroup " + std::to_string(team)] == (expected[i].second > 1 && team <= expected[i].second));
     std::set<std::string> teams;
     for (const auto& row : chart->data.rows) {
       CHECK(std::get<std::string>(row[1]) == expected[i].first);

@@ -286,7 +286,7 @@ TEST_CASE("the manual has a page for the program and for every command, with wha
   CHECK(count == 16);
   const auto fmt = run_cli({"man", "napkin-fmt"}).out;
   CHECK(has(fmt, ".SH NAME\nnapkin\\-fmt \\- canonical text, in place (\\(ga\\-\\(ga: from"));
-  CHECK(has(fmt, ".TP\n\\fB\\-o, \\-\\-output\\fR \\fIFILE\\fR\nwrite there"));
+  CHECK(has(fmt, ".TP\n\\fB\\-o, \\-\\-output\\fR \\fIFILE\\fR\nwrite to this file"));
 }
 
 TEST_CASE("a target that is no whole name is told, and the name of a profile is not", "[cli]") {

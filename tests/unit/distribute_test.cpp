@@ -197,7 +197,7 @@ TEST_CASE("a fold along a wire beside rows and columns goes along it position by
   CHECK(name(warps, warps.handed.begin()->second) == "r");
   CHECK(name(warps, grid(warps, "U").columns) == "r");
   CHECK(name(warps, grid(warps, "Y").columns) == "o");
-  CHECK(refusal(text("80"), labels).find("runs along") != std::string::npos);
+  CHECK(refusal(text("80"), labels).find("has the axes") != std::string::npos);
 }
 
 TEST_CASE("products of i8 are summed as i32, as far as that holds them") {
