@@ -154,7 +154,7 @@ TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
   CHECK(has(to_text(scenes[4 + derivation.trace.size()]), "before:  l = sum[x](p)"));
   CHECK(has(to_text(scenes[scenes.size() - 3]), "+ sum[x](f16(exp(S - n)) * V), with r = exp(m - n)"));
   CHECK(has(to_text(scenes.back()), "carried: m, l, O, 532 k values, however long x is; one pass over x instead of 3"));
-  CHECK(has(aim, "held at a time: of S, 4.10 k values for each position of x, instead of 16.8 M"));
+  CHECK(has(aim, "held at a time: 4.10 k values of S per position of x, not 16.8 M"));
   CHECK(has(to_text(scenes.back()), "r * O + ·"));
   CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 3 + derivation.trace.size());
 }
