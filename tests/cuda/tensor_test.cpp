@@ -278,7 +278,8 @@ axis m = 64; axis j = 128; axis k = 65536; axis kb = 512
 input A: f8e4m3[m, k]; input B: f8e4m3[j, k]; input s: f32[kb, m]
 C: f32[m, j] = sum[k](A[m, k] * B[j, k] * s[k / 128, m])
 output C
-)")).diagram;
+)"))
+                           .diagram;
   for (const std::string target : {"a100-sxm4-80", "h100-sxm5"}) {
     const auto hardware = read_machine(target);
     const auto found = search(diagram, hardware, Goal());
