@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <ranges>
 
 #include "cost/model.hpp"
 #include "diagram/assume.hpp"
@@ -98,8 +97,9 @@ bool has(const std::vector<AxisId>& axes, AxisId axis) {
 // Parts of a divided axis are as long as they are made, and the axis as long as all of them; pieces of it are not
 // longer. Parts of parts come first.
 void join_parts(Diagram& diagram, std::vector<Chain>& chains) {
-  const auto divided = divided_axes(diagram);
-  for (const auto& parts : divided | std::views::reverse) {
+  auto divided = divided_axes(diagram);
+  std::ranges::reverse(divided);
+  for (const auto& parts : divided) {
     set_length(diagram, parts, *diagram.at(parts.inside).size);
     for (auto& chain : chains)
       for (auto* split : chain.splits)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
 #include <set>
 
 #include "diagram/assume.hpp"
@@ -74,8 +73,9 @@ Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, cons
     result.axes[a].size = next;
     growth = grown;
   }
-  const auto divided = divided_axes(diagram);
-  for (const auto& parts : divided | std::views::reverse) join(diagram, limited, parts, result);
+  auto divided = divided_axes(diagram);
+  std::ranges::reverse(divided);
+  for (const auto& parts : divided) join(diagram, limited, parts, result);
   return result;
 }
 
