@@ -16,7 +16,7 @@ constexpr ChartKind kinds[] = {
      "per second. A dot has the colour of the slope that it cannot pass, unless blocks share what one of them reads.",
      chart::roofline},
     {"memory", "Memory",
-     "The bar stacks the arrays of the moment at which the memory is fullest. The heavy line is its capacity.",
+     "The bar shows the arrays that the memory holds when it is fullest. The heavy line is its capacity.",
      chart::memory},
     {"time", "Where the time goes",
      "Memories and units work in parallel, so the longest bar bounds the kernel, unless blocks share what one of them "

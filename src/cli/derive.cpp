@@ -4,7 +4,6 @@
 #include "cli/commands.hpp"
 #include "cli/plans.hpp"
 #include "cli/stages.hpp"
-#include "loops/pieces.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -49,25 +48,6 @@ std::vector<StatementId> chosen_statements(Session& session, const Diagram& diag
   return ids;
 }
 
-// Inputs of products whose rows are no multiple of 16 bytes, as far as the machine's copies need that.
-void note_rows(Derived& derived, const Hardware* machine) {
-  constexpr int least = 4;  // bytes of a copy that runs ahead
-  const auto& diagram = derived.kernel.scratch;
-  const bool by_tma = !machine || machine->cuda_architecture == "sm_90a";
-  for (auto& product : derived.products) {
-    if (product.unit != Unit::tensor) continue;
-    for (const auto input : derived.kernel.inputs) {
-      const auto& array = diagram.at(input);
-      const auto aligned = row_alignment(diagram, array);
-      if ((array.name != product.first && array.name != product.second) || aligned == 16) continue;
-      if (!by_tma && aligned >= least) continue;
-      const std::int64_t size = diagram.size(array.wires.back()).value_or(0), unit = 16 / row(array.type).bytes;
-      product.unaligned.push_back({array.name, diagram.at(array.wires.back()).name, size,
-                                   (size + unit - 1) / unit * unit, by_tma, aligned >= least});
-    }
-  }
-}
-
 }  // namespace
 
 int run_derive(Session& session) {
@@ -80,7 +60,6 @@ int run_derive(Session& session) {
   if (!session.options.target.empty() && !(machine = read_machine(session))) return finish(session);
   std::vector<Derived> kernels{{napkin::derive(input->diagram, statements)}};
   kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr);
-  note_rows(kernels[0], machine ? &*machine : nullptr);
   kernels[0].blocks = input->blocks;
   if (machine) kernels[0].machine = machine->name;
   return deliver(session, print(input->diagram, kernels, format(session.options), product_in_color(session)));

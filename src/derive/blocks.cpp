@@ -121,7 +121,7 @@ class Blocking {
     return true;
   }
 
-  // The product of the factors alone is no larger than f32 holds: the file multiplies them itself, or they are small.
+  // The product of the factors alone stays within f32: the file multiplies them itself, or f16 holds both.
   bool keeps_range(ExprId body, const std::vector<ExprId>& factors) {
     const auto multiplies = [&](ExprId part) {
       const auto* apply = std::get_if<Apply>(&diagram().at(part).node);
@@ -143,7 +143,7 @@ class Blocking {
       return std::nullopt;
     auto& length = lengths_[diagram().at(wire).axis];
     if (measuring_) length = std::gcd(length, factors.length);
-    if (measuring_ || length == 1) return std::nullopt;
+    if (measuring_ || length <= 1) return std::nullopt;
     const auto split = split_wire(wire, length);
     auto inside = reduce.over;
     std::erase_if(inside, [&](WireId w) { return w == wire || waits_for(factors, w); });

@@ -12,6 +12,7 @@ struct SplitWire {
 
 // A new wire of an axis of its own; its name gets underscores until it is unique.
 WireId add_wire(Diagram&, std::string name, std::int64_t size);
+// A new wire of an axis that exists.
 WireId add_wire(Diagram&, std::string name, AxisId);
 // The same place, by the two wires.
 Index divided(const Index&, const SplitWire&);
