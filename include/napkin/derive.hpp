@@ -162,4 +162,25 @@ struct SumsInBlocks {
 };
 SumsInBlocks sums_in_blocks(const Diagram&);
 
+// A reduction of all that lies before a position, or behind it: with the axis cut into chunks, what lies in chunks
+// before is reduced once for each chunk, and only the chunk itself for each position (rule S9).
+struct PrefixReduction {
+  std::string statement;            // by the name of its array
+  std::string axis, chunk, inside;  // the kept wire, which chunk, and where in one
+  std::vector<std::string> states;  // the arrays of what a chunk adds and of what came before it
+};
+struct RefusedPrefix {
+  std::string statement, axis;
+  std::string reason;  // why the reduction does not come apart, complete as a sentence without its full stop
+  Span span;
+};
+struct PrefixesInChunks {
+  Diagram diagram;
+  std::vector<PrefixReduction> made;  // empty: nothing is reduced so, and the diagram is the same
+  std::vector<RefusedPrefix> refused;
+};
+PrefixesInChunks prefixes_in_chunks(const Diagram&, std::int64_t length);
+// The lengths of chunks that divide the axes of all of them, shortest first.
+std::vector<std::int64_t> chunk_lengths(const Diagram&);
+
 }  // namespace napkin

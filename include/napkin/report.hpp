@@ -56,6 +56,7 @@ struct Derived {
   std::vector<MatrixProduct> products{};
   std::string machine{};             // its name; empty without one
   std::vector<BlockedSum> blocks{};  // sums of the diagram that are taken in blocks
+  PrefixesInChunks prefixes{};       // what reduces prefixes, with the shortest chunks that there are
 };
 std::string print(const Diagram&, const std::vector<Derived>&, Format, bool color);
 

@@ -21,6 +21,7 @@ struct Goal {
   Model model = Model::machine;
   std::size_t top = 1;  // how many of the best to keep
   bool divide = true;   // streamed axes among cores that would stand idle
+  bool chunks = true;   // prefixes in chunks of their axes, whose sizes must be the file's own
   double patience = 1;  // how many times as many partitions a search looks at before it gives up
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
   // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
@@ -75,8 +76,10 @@ struct AxisDivision {
 
 // A diagram cut into kernels.
 struct FoundPlan {
-  Diagram diagram;  // what the kernels are of: the one asked about, or with sweeps apart, or with kernels divided
-  std::vector<Swept> swept;  // statements that fit nowhere as one
+  Diagram diagram;  // what the kernels are of: the one asked about, or that with sweeps apart, prefixes in chunks, or
+                    // kernels divided
+  std::vector<Swept> swept;               // statements that fit nowhere as one
+  std::vector<PrefixReduction> prefixes;  // taken in chunks
   std::vector<AxisDivision> divisions;
   Plan plan;
   Cost cost;

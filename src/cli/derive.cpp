@@ -48,6 +48,11 @@ std::vector<StatementId> chosen_statements(Session& session, const Diagram& diag
   return ids;
 }
 
+PrefixesInChunks in_shortest_chunks(const Diagram& diagram) {
+  const auto lengths = chunk_lengths(diagram);
+  return prefixes_in_chunks(diagram, lengths.empty() ? 1 : lengths.front());
+}
+
 }  // namespace
 
 int run_derive(Session& session) {
@@ -61,6 +66,7 @@ int run_derive(Session& session) {
   std::vector<Derived> kernels{{napkin::derive(input->diagram, statements)}};
   kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr);
   kernels[0].blocks = input->blocks;
+  kernels[0].prefixes = in_shortest_chunks(input->diagram);
   if (machine) kernels[0].machine = machine->name;
   return deliver(session, print(input->diagram, kernels, format(session.options), product_in_color(session)));
 }

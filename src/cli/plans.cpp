@@ -108,6 +108,8 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   if (written) {
     if (!add_by_hand(session, *written, analysis)) return std::nullopt;
   } else {
+    analysis.goal.chunks =
+        std::ranges::all_of(input.written.axes, [](const Axis& axis) { return axis.size.has_value(); });
     analysis.plan = search(input.diagram, hardware, analysis.goal);
     analysis.kernels = std::move(analysis.plan->kernels);
     analysis.diagram = analysis.plan->diagram;

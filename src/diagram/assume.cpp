@@ -74,6 +74,21 @@ std::vector<Parts> divided_axes(const Diagram& diagram) {
   return all;
 }
 
+std::vector<AxisId> whole_shape(const Diagram& diagram, ArrayId array) {
+  const auto divided = divided_axes(diagram);
+  std::vector<AxisId> all;
+  for (const auto wire : diagram.at(array).wires) {
+    const auto axis = diagram.at(wire).axis;
+    const auto made_up = std::ranges::find_if(
+        divided, [&](const Parts& parts) { return parts.inside == axis && !all.empty() && parts.part == all.back(); });
+    if (made_up == divided.end())
+      all.push_back(axis);
+    else
+      all.back() = made_up->whole;
+  }
+  return all;
+}
+
 std::vector<Parts> axes_in_blocks(const Diagram& diagram) {
   auto all = divided_axes(diagram);
   std::erase_if(all, [&](const Parts& parts) {
@@ -122,16 +137,17 @@ class Lengthening {
   void set(Apply& apply) const {
     const auto old = apply.arguments;
     for (std::size_t i = 0; i < old.size(); ++i) {
-      const bool is_length = old.size() == 2 && is_number(old[i]) && is_along(old[1 - i]);
+      const bool is_length = old.size() == 2 && is_number(old[i]) && is_along(old[1 - i], apply.function->role);
       apply.arguments[i] = is_length ? ExprId{0} : moved(old[i]);
     }
   }
   bool is_number(ExprId id) const { return std::holds_alternative<Constant>(diagram_.at(id).node); }
-  bool is_along(ExprId id) const {
+  bool is_along(ExprId id, Role by) const {
     const auto& node = diagram_.at(id).node;
-    const auto* position = std::get_if<Position>(&node);
+    if (const auto* position = std::get_if<Position>(&node))
+      return by == Role::multiply && diagram_.at(position->wire).axis == parts_.part;
     const auto* size = std::get_if<Size>(&node);
-    return position ? diagram_.at(position->wire).axis == parts_.part : size && size->axis == parts_.inside;
+    return size && by == Role::compare && size->axis == parts_.inside;
   }
 
   const Diagram& diagram_;

@@ -27,6 +27,8 @@ std::optional<Parts> parts_of(const Diagram&, ExprId assumption);
 std::vector<Parts> divided_axes(const Diagram&);
 // Of those, the ones whose length is given by what the file reads once a block.
 std::vector<Parts> axes_in_blocks(const Diagram&);
+// The axes of an array as a caller knows them: of parts that stand beside each other, the whole.
+std::vector<AxisId> whole_shape(const Diagram&, ArrayId);
 // Gives parts another length, in sizes, indices, positions and what is assumed: then the whole is as long as all parts.
 void set_length(Diagram&, const Parts&, std::int64_t length);
 

@@ -34,10 +34,9 @@ std::string labels(const Diagram& diagram, const Plan& plan, const Hardware& har
 
 // "f16[q, d]".
 std::string shape(const Diagram& diagram, ArrayId id) {
-  const auto& array = diagram.at(id);
   std::string axes;
-  for (const auto wire : array.wires) axes += (axes.empty() ? "" : ", ") + diagram.at(diagram.at(wire).axis).name;
-  return fmt::format("{}[{}]", row(array.type).name, axes);
+  for (const auto axis : whole_shape(diagram, id)) axes += (axes.empty() ? "" : ", ") + diagram.at(axis).name;
+  return fmt::format("{}[{}]", row(diagram.at(id).type).name, axes);
 }
 
 // The greatest or least value of an index: every position at its end or at 0. That of parts ends where the whole does.
@@ -188,7 +187,10 @@ std::string workspace_head(const CodePlan& plan) {
 
 std::string value_count(const CodePlan& plan, ArrayId id) {
   std::string text = "(size_t)1";
-  for (const auto wire : plan.diagram.at(id).wires) text += " * " + code_size(plan.diagram, plan.names, wire);
+  if (is_between(plan, id))
+    for (const auto wire : plan.diagram.at(id).wires) text += " * " + code_size(plan.diagram, plan.names, wire);
+  else
+    for (const auto axis : whole_shape(plan.diagram, id)) text += " * n." + plan.names.axes[axis.index];
   return text;
 }
 

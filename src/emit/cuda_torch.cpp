@@ -10,6 +10,8 @@
 #include <optional>
 #include <set>
 
+#include "diagram/assume.hpp"
+
 namespace napkin {
 namespace {
 
@@ -153,7 +155,7 @@ class TorchPrinter {
   }
   std::string shape(ArrayId id) const {
     std::vector<std::string> all;
-    for (const auto wire : diagram_.at(id).wires) all.push_back(diagram_.at(diagram_.at(wire).axis).name);
+    for (const auto axis : whole_shape(diagram_, id)) all.push_back(diagram_.at(axis).name);
     return fmt::format("[{}]", fmt::join(all, ", "));
   }
   std::string parameters() const {
@@ -224,7 +226,7 @@ class TorchPrinter {
     std::vector<std::string> all;
     for (const auto id : diagram_.outputs) {
       std::vector<std::string> lengths;
-      for (const auto wire : diagram_.at(id).wires) lengths.push_back(code_size(diagram_, plan_.names, wire));
+      for (const auto axis : whole_shape(diagram_, id)) lengths.push_back("n." + plan_.names.axes[axis.index]);
       all.push_back(fmt::format("at::empty({{{}}}, like.options().dtype({}))", joined(lengths, ", "),
                                 torch_type(diagram_.at(id).type).scalar));
     }

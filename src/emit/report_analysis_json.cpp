@@ -256,6 +256,7 @@ std::string analysis_json(const Analysis& analysis) {
                   {"completed_levels", completed_json(analysis)},
                   {"saved", saved_json(analysis)},
                   {"sweeps", sweeps_json(analysis)},
+                  {"prefixes", prefixes_json(analysis)},
                   {"divisions", divisions_json(analysis)},
                   {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)},
                   {"sharing", shared_json(analysis)},

@@ -68,12 +68,32 @@ void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
                               one.statement, one.axis, one.length, one.block, one.inside)});
 }
 
+// The statements in chunks, and what takes a prefix but does not come apart.
+void add_prefixes(Document& made, const PrefixesInChunks& prefixes) {
+  for (const auto& one : prefixes.made)
+    made.blocks.push_back(Paragraph{
+        fmt::format("S9: {} reduces along {} what lies on one side of each position, so that chunks of {} can be "
+                    "reduced once each. `analyze` chooses their length; with chunks of {}:",
+                    one.statement, one.axis, one.axis,
+                    prefixes.diagram.size(*find_wire(prefixes.diagram, one.inside)).value_or(1))});
+  if (!prefixes.made.empty()) {
+    Table table{{{"array"}, {"statement", false, true}}, {}};
+    for (const auto& statement : prefixes.diagram.statements)
+      table.rows.push_back({prefixes.diagram.at(statement.output).name, to_text(prefixes.diagram, statement.value)});
+    made.blocks.push_back(std::move(table));
+  }
+  for (const auto& one : prefixes.refused)
+    made.blocks.push_back(
+        Paragraph{fmt::format("S9: {} cannot be taken in chunks of {}: {}.", one.statement, one.axis, one.reason)});
+}
+
 Document derivation_document(const std::vector<Derived>& kernels) {
   Document made;
   for (const auto& derived : kernels) {
     const auto& kernel = derived.kernel;
     made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
     add_blocks(made, derived.blocks);
+    add_prefixes(made, derived.prefixes);
     made.blocks.push_back(verdict_table(kernel, true));
     add_products(made, derived);
     add_trace(made, "Steps before the streams", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
@@ -94,6 +114,23 @@ Json blocks_json(const std::vector<BlockedSum>& blocks) {
                     {"inside", one.inside},
                     {"length", one.length}});
   return json;
+}
+
+Json prefixes_json(const PrefixesInChunks& prefixes) {
+  auto made = Json::array(), refused = Json::array(), statements = Json::array();
+  for (const auto& one : prefixes.made)
+    made.push_back({{"array", one.statement},
+                    {"axis", one.axis},
+                    {"chunk", one.chunk},
+                    {"inside", one.inside},
+                    {"states", one.states}});
+  for (const auto& one : prefixes.refused)
+    refused.push_back({{"array", one.statement}, {"axis", one.axis}, {"reason", one.reason}});
+  if (!prefixes.made.empty())
+    for (const auto& statement : prefixes.diagram.statements)
+      statements.push_back({{"array", prefixes.diagram.at(statement.output).name},
+                            {"value", to_text(prefixes.diagram, statement.value)}});
+  return {{"made", made}, {"refused", refused}, {"statements", statements}};
 }
 
 template <class ScratchOf>
@@ -148,6 +185,7 @@ Json kernel_json(const Derived& derived) {
           {"passes", passes},
           {"products", products_json(derived.products)},
           {"blocks", blocks_json(derived.blocks)},
+          {"prefixes", prefixes_json(derived.prefixes)},
           {"trace", trace_json(derivation.trace, [&](const Rewriting&) { return derivation.scratch; })}};
 }
 

@@ -134,7 +134,8 @@ std::optional<Partition> undivided(Partition partition, const AxisDivision& divi
 std::optional<std::string> as_partition(const Analysis& analysis) {
   if (!analysis.plan) return analysis.by_hand;
   const auto& plan = *analysis.plan;
-  if (!plan.swept.empty() || analysis.symbolic || plan.plan.kernels.size() != analysis.kernels.size())
+  if (!plan.swept.empty() || !plan.prefixes.empty() || analysis.symbolic ||
+      plan.plan.kernels.size() != analysis.kernels.size())
     return std::nullopt;
   std::vector<std::string> kernels;
   for (std::size_t k = 0; k < plan.plan.kernels.size(); ++k) {
@@ -163,6 +164,18 @@ std::string without_number(std::string name) {
 
 }  // namespace
 
+std::int64_t length_of(const PrefixReduction& one, const Diagram& diagram) {
+  return diagram.size(*find_wire(diagram, one.inside)).value_or(1);
+}
+
+// "Y reduces what lies before each t in chunks of 64: S and S_before are of whole chunks"
+std::string chunk_words(const PrefixReduction& one, const Diagram& diagram) {
+  return fmt::format("{} reduces along {} in chunks of {}{}", one.statement, one.axis, length_of(one, diagram),
+                     one.states.empty() ? ""
+                                        : fmt::format(", for which there {} {}", one.states.size() == 1 ? "is" : "are",
+                                                      join_and(one.states)));
+}
+
 std::string names_text(const Analysis& analysis) {
   if (!analysis.plan) return "";
   std::vector<std::string> all, copies, states;
@@ -170,6 +183,7 @@ std::string names_text(const Analysis& analysis) {
     all.push_back(fmt::format("{0} counts the parts of {2}, and {1} the positions in a part",
                               analysis.diagram.at(division.part).name, analysis.diagram.at(division.inside).name,
                               division.axis));
+  for (const auto& one : analysis.plan->prefixes) all.push_back(chunk_words(one, analysis.diagram));
   for (const auto& swept : analysis.plan->swept)
     all.push_back(fmt::format("{} {} from {}", join_and(swept.before), swept.before.size() == 1 ? "comes" : "come",
                               swept.statement));
@@ -203,6 +217,8 @@ std::vector<std::string> changes(const Analysis& analysis) {
   std::vector<std::string> all;
   if (!analysis.plan) return {"an axis is divided into parallel parts, and a second kernel merges what they carry"};
   for (const auto& swept : analysis.plan->swept) all.push_back(fmt::format("{}: {}", swept.statement, why(swept)));
+  for (const auto& one : analysis.plan->prefixes)
+    all.push_back(fmt::format("{}: {}", one.statement, chunk_words(one, analysis.diagram)));
   for (const auto& division : analysis.plan->divisions)
     all.push_back(fmt::format("{}: {}", division.axis, why(division)));
   return all;
@@ -213,6 +229,19 @@ Json sweeps_json(const Analysis& analysis) {
   if (!analysis.plan) return all;
   for (const auto& swept : analysis.plan->swept)
     all.push_back({{"statement", swept.statement}, {"before", swept.before}});
+  return all;
+}
+
+Json prefixes_json(const Analysis& analysis) {
+  auto all = Json::array();
+  if (!analysis.plan) return all;
+  for (const auto& one : analysis.plan->prefixes)
+    all.push_back({{"statement", one.statement},
+                   {"axis", one.axis},
+                   {"chunk", one.chunk},
+                   {"inside", one.inside},
+                   {"length", length_of(one, analysis.diagram)},
+                   {"states", one.states}});
   return all;
 }
 

@@ -19,6 +19,7 @@ Json saved_json(const Analysis&);
 // What the names mean that the plan made.
 std::string names_text(const Analysis&);
 Table division_table(const Analysis&);  // axes that were divided to keep every core busy, and why
+Json prefixes_json(const Analysis&);
 Json divisions_json(const Analysis&);
 Table sweeps_table(const Analysis&);  // statements that fit only with a kernel for each sweep
 Json sweeps_json(const Analysis&);

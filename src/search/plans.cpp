@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "diagram/checked.hpp"
+#include "search/chunked.hpp"
 #include "search/divided.hpp"
 #include "search/kernels.hpp"
 #include "search/likeness.hpp"
@@ -357,13 +358,18 @@ FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goa
   return found;
 }
 
-}  // namespace
-
-FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
   auto found = cut(diagram, hardware, goal);
   if (found.plan.kernels.size() < found.kernels.size() && goal.fixed.splits.empty())
     found = with_sweeps_apart(std::move(found), hardware, goal);
   return divided(std::move(found), hardware, goal);
+}
+
+}  // namespace
+
+FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+  const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of); };
+  return chunked(plan(diagram, goal), diagram, goal, plan);
 }
 
 }  // namespace napkin

@@ -351,7 +351,7 @@ output L
 // How many diagrams on each path; more by hand.
 std::uint64_t diagrams() {
   const char* asked = std::getenv("NAPKIN_LAW_MASKS");
-  return asked ? std::strtoull(asked, nullptr, 10) : 8;
+  return asked ? std::strtoull(asked, nullptr, 10) : 4;
 }
 std::uint64_t first_seed() {
   const char* asked = std::getenv("NAPKIN_LAW_SEED");

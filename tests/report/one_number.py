@@ -296,13 +296,15 @@ def main():
     parser.add_argument("--examples", nargs="*",
                         default=sorted(one for one in os.listdir(os.path.join(ROOT, "examples")) if one.endswith(".nap")))
     parser.add_argument("--machines", nargs="*", default=MACHINES)
+    parser.add_argument("--spread", action="store_true", help="each example on one of the machines, in turn")
     options = parser.parse_args()
     matmul = os.path.join(ROOT, "examples", "matmul.nap")
     failed = 0
     for line in self_test(options, matmul, "h100-sxm5"):
         print(line)
         failed += 1
-    jobs = [(os.path.join(ROOT, "examples", example), machine) for example in options.examples for machine in options.machines]
+    jobs = [(os.path.join(ROOT, "examples", example), machine) for i, example in enumerate(options.examples)
+            for k, machine in enumerate(options.machines) if not options.spread or k == i % len(options.machines)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for (example, machine), found in zip(jobs, pool.map(lambda job: check(options, *job), jobs)):
             failed += bool(found)

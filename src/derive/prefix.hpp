@@ -1,0 +1,40 @@
+// One reduction over x of what lies before a kept position t, taken apart into what depends on each of them.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "napkin/diagram.hpp"
+
+namespace napkin {
+
+// The condition between a reduced wire and a kept one: `x <= t`, or for a suffix `x >= t`.
+struct Edge {
+  ExprId condition;
+  WireId reduced, kept;
+  bool before = true;  // x lies before t
+  bool with = true;    // and may be equal to it
+};
+
+// What is reduced: for sums the product of all factors times exp(of_kept) * exp(of_reduced), summed over `inner` as
+// well; for other reductions of_kept + of_reduced, or the one factor. What the guards leave out counts nothing.
+struct Separated {
+  struct Side {
+    std::vector<ExprId> factors, divisors, exponents, guards;
+  };
+  Edge edge;
+  Side kept, reduced;
+  std::vector<WireId> inner;               // sums over these wires mix both sides
+  const Pointwise* exponential = nullptr;  // of the exponents
+};
+struct Inseparable {
+  Edge edge;
+  ExprId part;  // it depends on both and does not come apart
+  std::string reason;
+};
+// Nothing (the monostate) where no condition makes the reduction one of a prefix or a suffix.
+using Separation = std::variant<std::monostate, Separated, Inseparable>;
+Separation separate_prefix(Diagram&, const Reduce&);
+
+}  // namespace napkin

@@ -1,0 +1,16 @@
+// Prefixes in chunks of an axis: which length of a chunk, and whether any.
+#pragma once
+
+#include <functional>
+
+#include "napkin/search.hpp"
+
+namespace napkin {
+
+// The plan of a diagram as it stands.
+using PlanOf = std::function<FoundPlan(const Diagram&, const Goal&)>;
+
+// What was found, or a better plan of the same diagram with its prefixes in chunks.
+FoundPlan chunked(FoundPlan found, const Diagram&, const Goal&, const PlanOf&);
+
+}  // namespace napkin

@@ -1,0 +1,115 @@
+// Reductions of what lies before a position: what they become in chunks, that they mean the same, and which do not
+// come apart.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "napkin/derive.hpp"
+#include "napkin/search.hpp"
+#include "napkin/verify.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+#include "support/read.hpp"
+#include "support/run_cli.hpp"
+
+using namespace napkin;
+
+namespace {
+
+constexpr const char* head =
+    "diagram prefixes\naxis r = 3; axis t = 12; axis x = 12; axis s = 12; axis d = 2; axis e = 4; axis u = 11\n"
+    "input A: f32[r, x]; input B: f32[r, t]; input Q: f32[r, t, d]; input K: f32[r, x, d]; input V: f32[r, x, e]\n"
+    "input a: f32[r, s]; input G: f32[r, t, d]; input c: f32[r]; input M: bool[r, x]; input Z: f32[u]\n";
+
+Diagram of(const std::string& statements) { return read_text(head + statements + "\noutput Y\n"); }
+
+void check_same(const Diagram& one, const Diagram& other) {
+  auto values = random_values(one, 3);
+  Values same;
+  same.arrays.resize(other.arrays.size());
+  for (const auto input : other.inputs) same.arrays[input.index] = values.arrays[input.index];
+  evaluate(one, values, false);
+  evaluate(other, same, false);
+  for (const auto output : one.outputs) {
+    const auto &a = values.arrays[output.index], &b = same.arrays[output.index];
+    REQUIRE(a.size() == b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      CAPTURE(i, a[i], b[i]);
+      REQUIRE((a[i] == b[i] || std::abs(a[i] - b[i]) < 1e-9 * (1 + std::abs(a[i]))));
+    }
+  }
+}
+
+std::string refusal(const std::string& statements) {
+  const auto made = prefixes_in_chunks(of(statements), 3);
+  CHECK(made.made.empty());
+  REQUIRE_FALSE(made.refused.empty());
+  return made.refused.front().reason;
+}
+
+const std::string separable[] = {
+    "Y[r, t] = sum[x](where(x <= t, A[r, x], 0))",
+    "Y[r, t] = sum[x](where(t > x, A[r, x], 0))",
+    "Y[r, t] = sum[x](where(x >= t, A[r, x], 0))",
+    "Y[r, t] = sum[x](where(x > t and M[r, x], A[r, x], 0))",
+    "Y[r, t] = max[x](where(x <= t, A[r, x], -inf))",
+    "Y[r, t] = max[x](where(x <= t, A[r, x] + B[r, t], -inf))",
+    "Y[r, t] = min[x](where(x >= t, B[r, t] - 2 * A[r, x], inf))",
+    "Y[r, t] = prod[x](where(x <= t, A[r, x], 1))",
+    "Y[r, t] = logsumexp[x](where(x <= t, A[r, x], -inf))",
+    "Y[r, t] = sum[x](where(x <= t, A[r, x], 0)) / sum[x](where(x <= t, 1, 0))",
+    "Y[r, t, e] = sum[x](where(x <= t, sum[d](Q[r, t, d] * K[r, x, d]), 0) * V[r, x, e])",
+    "P[r, t, x] = where(x <= t, sum[d](Q[r, t, d] * K[r, x, d]), 0); Y[r, t, e] = sum[x](P[r, t, x] * V[r, x, e])",
+    "Y[r, t, e] = sum[x](where(x <= t, exp(c[r] * (x - t)) * sum[d](Q[r, t, d] * K[r, x, d]), 0) * V[r, x, e])",
+    "L[r, t] = sum[s](where(s <= t, a[r, s], 0)); "
+    "Y[r, t, e] = sum[x](where(x <= t, exp(L[r, t] - L[r, x]) * sum[d](Q[r, t, d] * K[r, x, d]), 0) * V[r, x, e])",
+    "Y[r, t, e] = sum[x](where(x < t, sum[d](Q[r, t, d] * K[r, x, d] * exp(G[r, t, d] - G[r, x, d])), 0) * V[r, x, e])",
+    "Y[r, t] = sum[x](exp(where(x <= t, A[r, x] / 3 - B[r, t], -inf)) / (3 + A[r, x]) / (2 + B[r, t]))",
+    "Y[r, t] = sum[x](where(x <= t, sum[d](where(Q[r, t, d] > 0, Q[r, t, d], 0) * K[r, x, d] / (3 + G[r, t, d])), 0))",
+    "Y[r, t] = sum[x](where(x <= t and B[r, t] > 0, A[r, x] * sum[d](K[r, x, d] * Q[r, t, d]), 0))",
+    "C[r, t] = sum[x](where(x <= t, A[r, x], 0)); Y[r] = sum[t](C[r, t] * B[r, t])",
+};
+
+}  // namespace
+
+TEST_CASE("what lies before is reduced once for each chunk") {
+  const auto made = prefixes_in_chunks(of(separable[0]), 3);
+  const auto& diagram = made.diagram;
+  REQUIRE(diagram.statements.size() == 3);
+  const auto text = [&](std::uint32_t i) { return to_text(diagram, diagram.statements[i].value); };
+  CHECK(text(0) == "sum[x_in_chunk](A[r, 3*t_chunk + x_in_chunk])");
+  CHECK(text(1) == "sum[x_chunk](where(x_chunk < t_chunk, S[r, x_chunk], 0))");
+  CHECK(text(2) ==
+        "where(t_chunk > 0, S_before[r, t_chunk], 0) + "
+        "sum[x_in_chunk](where(x_in_chunk <= t_in_chunk, A[r, 3*t_chunk + x_in_chunk], 0))");
+  CHECK(chunk_lengths(of(separable[0])) == std::vector<std::int64_t>{2, 3, 4, 6});
+}
+
+TEST_CASE("prefixes in chunks mean what the file means") {
+  for (const auto& statements : separable)
+    for (const auto length : {2, 3, 6}) {
+      CAPTURE(statements, length);
+      const auto made = prefixes_in_chunks(of(statements), length);
+      CHECK(made.refused.empty());
+      CHECK_FALSE(made.made.empty());
+      CHECK(verify(made.diagram).empty());
+      check_same(of(statements), made.diagram);
+    }
+}
+
+TEST_CASE("what does not come apart is no prefix, and the reason is told") {
+  CHECK(refusal("Y[r, t] = sum[x](exp(where(x <= t, sum[d](Q[r, t, d] * K[r, x, d]), -inf)))") ==
+        "`sum[d](Q * K[r, x, d])` depends on t and x, and is no product of a factor of each");
+  CHECK(refusal("Y[r, t, e] = sum[x](f16(where(x <= t, sum[d](Q[r, t, d] * K[r, x, d]), 0)) * V[r, x, e])") ==
+        "`f16(where(x <= t, sum[d](Q * K[r, x, d]), 0))` is rounded before it is reduced");
+  CHECK(refusal("Y[r, t] = sum[x](where(x <= t and x > t - 4, A[r, x], 0))") ==
+        "`x > t - 4` leaves out more than what lies behind t");
+  CHECK(refusal("Y[r, t] = max[x](where(x <= t, A[r, x] * B[r, t], -inf))") ==
+        "`A * B` depends on t and x, and is no product of a factor of each");
+  for (const std::string statements :
+       {"Y[r, t] = sum[x](A[r, x] * B[r, t])", "Y[r, t] = sum[u](where(u <= t, Z[u], 0)) * B[r, t]"}) {
+    const auto made = prefixes_in_chunks(of(statements), 3);
+    CHECK((made.made.empty() && made.refused.empty()));
+    CHECK(chunk_lengths(of(statements)).empty());
+  }
+}
