@@ -64,7 +64,7 @@ def beside_products(configuration):
 
 def outside(configuration):
     lines = {one["what"]: one["seconds"] for one in configuration["launch"]["losses"]}
-    return lines.get("columns outside of the step", 0) > 0.02 * configuration["launch"]["time_s"]
+    return lines.get("operations outside the mainloop", 0) > 0.02 * configuration["launch"]["time_s"]
 
 
 def why(theirs, ours):

@@ -57,13 +57,7 @@ constexpr ChartKind kinds[] = {
 
 namespace chart {
 
-std::string kernel_name(const ChartedKernel& one) {
-  std::string names;
-  const auto& derivation = *one.kernel.derivation;
-  for (const auto id : derivation.statements)
-    names += (names.empty() ? "" : ", ") + derivation.scratch.at(derivation.scratch.at(id).output).name;
-  return names;
-}
+std::string kernel_name(const ChartedKernel& one) { return napkin::kernel_name(*one.kernel.derivation); }
 
 }  // namespace chart
 

@@ -97,7 +97,7 @@ void add_kernel(Document& made, const Analysis& analysis, std::size_t index) {
   const auto* shown = reported(found);
   if (!shown) return;
   const auto& [kernel, cost] = *shown;
-  made.blocks.push_back(Heading{2, "kernel " + join(statement_names(*kernel.derivation)), verdict_text(cost)});
+  made.blocks.push_back(Heading{2, "kernel " + kernel_name(*kernel.derivation), verdict_text(cost)});
   add(made, "Which axes can be split", verdict_table(*kernel.derivation, false));
   add(made, found.best.empty() ? "What does not fit, in the nearest partition" : "What does not fit",
       Table{{{"", false, true}}, overrun_rows(analysis.hardware, cost)});
@@ -243,7 +243,7 @@ Document explored_document(const Analysis& analysis) {
     const auto& explored = analysis.explored->kernels.at(i);
     if (!shown || !explored) continue;
     made.blocks.push_back(
-        Heading{2, "around kernel " + join(statement_names(*shown->kernel.derivation)), verdict_text(shown->cost)});
+        Heading{2, "around kernel " + kernel_name(*shown->kernel.derivation), verdict_text(shown->cost)});
     add_explored(made, *explored, analysis.hardware);
   }
   if (analysis.explored->machine.improvements.empty()) return made;

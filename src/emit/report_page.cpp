@@ -104,7 +104,7 @@ void add_programs(Document& made, const Analysis& analysis) {
     const auto nest = lower(candidate.kernel, analysis.hardware);
     for (const auto& buffer : nest.buffers) made.arrays.emplace(buffer.name, nest.scratch.at(buffer.array).name);
     auto code = emit_traced_pseudocode(nest, analysis.hardware);
-    made.blocks.push_back(Code{"pseudocode of " + join(statement_names(*candidate.kernel.derivation)),
+    made.blocks.push_back(Code{"pseudocode of " + kernel_name(*candidate.kernel.derivation),
                                std::move(code.text), 0, std::exchange(first, false), parts_of(code.origins, analysis)});
   }
   if (!std::ranges::all_of(all, [&](const Candidate& one) { return can_be_emitted(analysis, one); })) return;
@@ -119,6 +119,7 @@ void add_programs(Document& made, const Analysis& analysis) {
 
 void name_arrays(Document& made, const Analysis& analysis) {
   for (const auto& array : analysis.diagram.arrays) made.arrays.emplace(array.name, array.name);
+  for (const auto& array : analysis.written.arrays) made.written.push_back(array.name);
 }
 
 std::string row_name(const Comparison& comparison, std::size_t row) {

@@ -178,16 +178,6 @@ std::string proof_of(const Analysis& analysis) {
                      optimal ? "proven optimal among" : "the best found of", counted(static_cast<double>(candidates)));
 }
 
-// Kernels of the parts of an axis, and those that merge them, have statements that nobody wrote.
-std::string name_of(const Analysis& analysis, const Derivation& derivation, std::size_t k) {
-  if (analysis.plan)
-    for (const auto& division : analysis.plan->divisions) {
-      if (division.kernel == k) return join(division.statements) + " (parts)";
-      if (division.kernel + 1 == k) return "merge the parts";
-    }
-  return join(statement_names(derivation));
-}
-
 Derivation derive_written(const Analysis& analysis) {
   return derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written));
 }
@@ -235,7 +225,7 @@ void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
   page.numbers.push_back(k + 1);
   page.kernels.push_back(summarize(shown->kernel, shown->cost, configuration_of(analysis, k), analysis.hardware,
                                    analysis.goal.model, page.of_products));
-  page.names.push_back(name_of(analysis, *shown->kernel.derivation, k));
+  page.names.push_back(kernel_name(*shown->kernel.derivation));
   page.compulsory_bytes += static_cast<double>(shown->cost.compulsory_bytes);
   for (const auto& overrun : shown->cost.overruns) page.overruns.push_back(overrun_text(analysis.hardware, overrun));
 }

@@ -8,16 +8,9 @@ namespace {
 
 using namespace scene;
 
-std::string statement_names(const Diagram& diagram, const Derivation& derivation) {
-  std::string names;
-  for (const auto id : derivation.statements)
-    names += (names.empty() ? "" : ", ") + diagram.at(diagram.at(id).output).name;
-  return names;
-}
-
-std::string kernel_words(const Diagram& diagram, const Kernel& kernel, const Hardware& hardware) {
+std::string kernel_words(const Kernel& kernel, const Hardware& hardware) {
   const auto labels = to_text(kernel.partition, kernel.derivation->scratch, hardware);
-  return fmt::format("kernel {}: {}", statement_names(diagram, *kernel.derivation),
+  return fmt::format("kernel {}: {}", kernel_name(*kernel.derivation),
                      labels.empty() ? "everything whole" : labels);
 }
 
@@ -41,7 +34,7 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
     const auto some = part(all, *kernel.derivation);
     auto at = levels(some, kernel, hardware);
     if (i < configurations.size() && configurations[i]) at.divisors = divisors(diagram, *configurations[i]);
-    page.add_heading(kernel_words(diagram, kernel, hardware));
+    page.add_heading(kernel_words(kernel, hardware));
     page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
     for (const auto& [wire, size] : at.divisors)
       if (!divisor && page.says(fmt::format("÷{}", size))) divisor = size;
@@ -61,7 +54,7 @@ Scene lay_out_memories(const Diagram& diagram, const Plan& plan, const Hardware&
     const auto some = part(all, *kernel.derivation);
     auto at = levels(some, kernel, hardware);
     at.partition = {};
-    page.add_heading("kernel " + statement_names(diagram, *kernel.derivation));
+    page.add_heading("kernel " + kernel_name(*kernel.derivation));
     page.add({diagram, some, &at}, {});
   }
   page.add_legend();
