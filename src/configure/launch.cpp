@@ -40,7 +40,7 @@ class Reckoning {
           std::max(steps * with_outside(quiet, step_at(quiet)), model_ == Model::machine ? demand_.units_s : 0));
     const double step = sustained(now);
     const double busy = std::max(steps * step, model_ == Model::machine ? demand_.units_s : 0);
-    reach("waiting for results, tiles and turns", busy);
+    reach("waiting for results and tiles, or for turns", busy);
     add("cores idle in the last wave", in_rounds(now, step) - busy);
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     launch_.bound_by_cache = launch_.bound == Resource::copy && compulsory(&Rate::reached) <= time_ && now.by_cache;
