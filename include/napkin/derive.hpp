@@ -93,9 +93,6 @@ Derivation derive(const Diagram&, std::span<const StatementId> statements);
 // The same where others than the readers outside decide what must leave: a statement may be computed outside again.
 Derivation derive(const Diagram&, std::span<const StatementId> statements, std::vector<ArrayId> outputs);
 
-// "S, P, O", or what a kernel is called whose statements nobody wrote.
-std::string kernel_name(const Derivation&);
-
 // `l = r * l + sum[x](p)`; arrays read at their own place stand without indices.
 std::string to_text(const Diagram& scratch, const Column&);
 

@@ -145,7 +145,6 @@ struct Statement {
   ArrayId output;
   ExprId value;
   Span span;
-  std::string kernel{};  // what a kernel of it is called, where nobody wrote it: "S, P, O (parts)"
 };
 
 struct Diagram {

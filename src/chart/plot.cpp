@@ -57,7 +57,14 @@ constexpr ChartKind kinds[] = {
 
 namespace chart {
 
-std::string kernel_name(const ChartedKernel& one) { return napkin::kernel_name(*one.kernel.derivation); }
+std::string kernel_name(const ChartedKernel& one) {
+  if (!one.name.empty()) return one.name;
+  std::string names;
+  const auto& derivation = *one.kernel.derivation;
+  for (const auto id : derivation.statements)
+    names += (names.empty() ? "" : ", ") + derivation.scratch.at(derivation.scratch.at(id).output).name;
+  return names;
+}
 
 }  // namespace chart
 

@@ -28,7 +28,7 @@ Kernel as_asked(const Kernel& kernel, std::size_t k, const Analysis& analysis) {
 }
 
 std::string complaint(const Analysis& analysis, const Candidate& candidate) {
-  const auto names = kernel_name(*candidate.kernel.derivation);
+  const auto names = fmt::format("{}", fmt::join(report::statement_names(*candidate.kernel.derivation), ", "));
   const auto what = analysis.by_hand ? "the partition does not fit" : fmt::format("nothing fits for {}", names);
   const auto& overruns = candidate.cost.overruns;
   return overruns.empty() ? what

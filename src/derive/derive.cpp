@@ -2,7 +2,6 @@
 #include "napkin/derive.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -160,16 +159,6 @@ std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, W
 std::string_view code(Rule rule) {
   constexpr std::array<std::string_view, 8> codes = {"S1", "S2", "S3", "S4", "S5", "S6", "cast", "moments"};
   return codes[static_cast<std::size_t>(rule)];
-}
-
-std::string kernel_name(const Derivation& derivation) {
-  std::vector<std::string> names;
-  for (const auto id : derivation.statements) {
-    const auto& statement = derivation.scratch.at(id);
-    const auto& name = statement.kernel.empty() ? derivation.scratch.at(statement.output).name : statement.kernel;
-    if (!contains(names, name)) names.push_back(name);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 const Verdict* Derivation::find(WireId wire) const {

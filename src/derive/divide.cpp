@@ -132,7 +132,7 @@ class Divider {
     const bool own = finishes && array.index < derivation_.file_arrays && wires == diagram().at(array).wires;
     if (!own)
       array = new_array(diagram(), diagram().at(array).name, diagram().at(array).type, wires, diagram().at(array).span);
-    statements_.push_back({array, value, diagram().at(value).span, kernel_name(derivation_)});
+    statements_.push_back({array, value, diagram().at(value).span});
     made_by_us_.insert(array);
     return read_whole(diagram(), array);
   }
@@ -220,9 +220,7 @@ class Divider {
     for (std::uint32_t i = 0; i < ordered.size(); ++i) {
       const auto at = std::ranges::find(statements_, ordered[i].output, &Statement::output);
       if (at == statements_.end()) continue;
-      const bool of_parts = static_cast<std::size_t>(at - statements_.begin()) < parts_;
-      ordered[i].kernel += of_parts ? " (parts)" : " (merge)";
-      (of_parts ? made_.parts : made_.merging).push_back({i});
+      (static_cast<std::size_t>(at - statements_.begin()) < parts_ ? made_.parts : made_.merging).push_back({i});
     }
     return true;
   }

@@ -72,7 +72,7 @@ Document derivation_document(const std::vector<Derived>& kernels) {
   Document made;
   for (const auto& derived : kernels) {
     const auto& kernel = derived.kernel;
-    made.blocks.push_back(Heading{2, "kernel " + kernel_name(kernel), ""});
+    made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
     add_blocks(made, derived.blocks);
     made.blocks.push_back(verdict_table(kernel, true));
     add_products(made, derived);

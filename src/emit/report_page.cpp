@@ -99,13 +99,13 @@ void add_programs(Document& made, const Analysis& analysis) {
   if (analysis.symbolic || all.empty()) return;
   made.blocks.push_back(Heading{2, "programs", ""});
   made.blocks.push_back(statements_of(analysis));
-  bool first = true;
-  for (const auto& candidate : all) {
+  const auto names = kernel_names(analysis);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto& candidate = all[k];
     const auto nest = lower(candidate.kernel, analysis.hardware);
     for (const auto& buffer : nest.buffers) made.arrays.emplace(buffer.name, nest.scratch.at(buffer.array).name);
     auto code = emit_traced_pseudocode(nest, analysis.hardware);
-    made.blocks.push_back(Code{"pseudocode of " + kernel_name(*candidate.kernel.derivation),
-                               std::move(code.text), 0, std::exchange(first, false), parts_of(code.origins, analysis)});
+    made.blocks.push_back(Code{"pseudocode of " + names[k], std::move(code.text), 0, k == 0, parts_of(code.origins, analysis)});
   }
   if (!std::ranges::all_of(all, [&](const Candidate& one) { return can_be_emitted(analysis, one); })) return;
   auto code = kernels(analysis);

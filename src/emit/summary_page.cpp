@@ -225,7 +225,7 @@ void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
   page.numbers.push_back(k + 1);
   page.kernels.push_back(summarize(shown->kernel, shown->cost, configuration_of(analysis, k), analysis.hardware,
                                    analysis.goal.model, page.of_products));
-  page.names.push_back(kernel_name(*shown->kernel.derivation));
+  page.names.push_back(kernel_name(analysis, k));
   page.compulsory_bytes += static_cast<double>(shown->cost.compulsory_bytes);
   for (const auto& overrun : shown->cost.overruns) page.overruns.push_back(overrun_text(analysis.hardware, overrun));
 }

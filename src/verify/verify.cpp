@@ -33,7 +33,6 @@ VerifiedKernel counted(const Kernel& kernel, const LoopNest& nest, const KernelC
                        const Hardware& hardware, Values& values) {
   VerifiedKernel verified{{}, {}, kernel.partition, {}};
   const auto& diagram = kernel.derivation->scratch;
-  verified.name = kernel_name(*kernel.derivation);
   for (const auto id : kernel.derivation->statements)
     verified.statements.push_back(diagram.at(diagram.at(id).output).name);
   const auto count = interpret(nest, hardware, values, true);
