@@ -165,7 +165,7 @@ TEST_CASE("what does not fit says why") {
         "`C` multiplies arrays of f16 and i8, and no instruction takes both: cast one of them");
   CHECK(refusal(product(), "group m 32, n 32, stream k 32 at smem", "v100-sxm2") ==
         "napkin knows no matrix instructions for this machine");
-  CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only for numbers of 2 bytes") !=
+  CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only for types of 2 bytes") !=
         std::string::npos);
 }
 
