@@ -49,7 +49,7 @@ std::vector<Cause> causes(const KernelCost& cost, const std::optional<Launch>& l
   const double bound = outside ? 0 : steps - busy < nothing * *cost.time_s ? steps : busy;
   add(all, bound_words(cost), outside ? further : bound);
   add(all, launch ? "not overlapped" : "fill and drain", steps - bound);
-  if (!outside) add(all, "from further out", further);
+  if (!outside) add(all, "outer memory", further);
   add(all, "idle cores", idle);
   add(all, "fill and drain", ends);
   add(all, "launch", starting);
