@@ -54,8 +54,7 @@ std::vector<MatrixProduct> matrix_products(const Kernel&, const Hardware&, Model
 // instructions.
 std::vector<MatrixProduct> products_of(const Derivation&, const Hardware*, const std::optional<SourceText>& = {});
 // Of them, those that no matrix unit runs.
-std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&,
-                                            const std::optional<SourceText>& = {});
+std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&, const std::optional<SourceText>& = {});
 
 // What keeps a diagram slower than it needs to be, whatever its tiles are: "O = P*V runs without matrix units".
 struct Advice {

@@ -117,8 +117,9 @@ Refused refused_rounding(const Diagram& diagram, const Column& column, WireId wi
   const auto because = is_floating(type) ? "may exceed the range of the format" : "rounds to another integer";
   return of_a_cast(refused_fold(
       diagram, column, wire,
-      fmt::format("rounds to {} after a multiplication by `{}`, which is known only after all of `{}`: without it `{}` {}", format,
-                  to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
+      fmt::format(
+          "rounds to {} after a multiplication by `{}`, which is known only after all of `{}`: without it `{}` {}",
+          format, to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
       fmt::format("scale by a value known before `{}`, compute the rounded array in a kernel of its own, {}or leave "
                   "out the rounding",
                   axis, is_floating(type) ? "round to bf16, which has the range of f32, " : "")));

@@ -33,9 +33,9 @@ void NestPrinter::words(const std::string& by, const std::string& filled) {
   for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
   out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
                         warps_.warps, report::held(static_cast<double>(warps_.shared_bytes)), by));
-  out_.line(fmt::format("// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
-                        warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside,
-                        warps_.most_registers));
+  out_.line(fmt::format(
+      "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
+      warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));
   const auto of_warps = [&](const Split& group) {
     return warps_.team > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
                                                             : "one tile for each warp";

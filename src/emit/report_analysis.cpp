@@ -259,8 +259,7 @@ Document explored_document(const Analysis& analysis) {
     const auto* shown = reported(analysis.kernels[i]);
     const auto& explored = analysis.explored->kernels.at(i);
     if (!shown || !explored) continue;
-    made.blocks.push_back(
-        Heading{2, "around kernel " + kernel_name(analysis, i), verdict_text(shown->cost)});
+    made.blocks.push_back(Heading{2, "around kernel " + kernel_name(analysis, i), verdict_text(shown->cost)});
     add_explored(made, *explored, analysis.hardware);
   }
   if (analysis.explored->machine.improvements.empty()) return made;

@@ -105,7 +105,8 @@ void add_programs(Document& made, const Analysis& analysis) {
     const auto nest = lower(candidate.kernel, analysis.hardware);
     for (const auto& buffer : nest.buffers) made.arrays.emplace(buffer.name, nest.scratch.at(buffer.array).name);
     auto code = emit_traced_pseudocode(nest, analysis.hardware);
-    made.blocks.push_back(Code{"pseudocode of " + names[k], std::move(code.text), 0, k == 0, parts_of(code.origins, analysis)});
+    made.blocks.push_back(
+        Code{"pseudocode of " + names[k], std::move(code.text), 0, k == 0, parts_of(code.origins, analysis)});
   }
   if (!std::ranges::all_of(all, [&](const Candidate& one) { return can_be_emitted(analysis, one); })) return;
   auto code = kernels(analysis);

@@ -84,9 +84,8 @@ Table saved_table(const Analysis& analysis) {
     std::vector<std::string> arrays;
     for (const auto& array : saved.arrays)
       arrays.push_back(array.array + " " + moved(static_cast<double>(array.bytes)));
-    table.rows.push_back({kernel_name(analysis, saved.kernel),
-                          arrays.empty() ? "-" : join(arrays), from_to(saved.bytes_apart, saved.bytes),
-                          from_to(saved.time_apart_s, saved.time_s)});
+    table.rows.push_back({kernel_name(analysis, saved.kernel), arrays.empty() ? "-" : join(arrays),
+                          from_to(saved.bytes_apart, saved.bytes), from_to(saved.time_apart_s, saved.time_s)});
   }
   if (plan.cost.kernels.size() < 2) return table;
   table.rows.push_back({"the whole plan", "", from_to(moved_by(*plan.apart), moved_by(plan.cost)),

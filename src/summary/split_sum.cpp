@@ -102,7 +102,9 @@ class Writing {
     for (const auto& axis : diagram.axes) taken_.insert(axis.name);
   }
 
-  bool add(const Side& side, Datatype type) { return is_array(diagram_, side) ? keep(side, type) : declare(side, type); }
+  bool add(const Side& side, Datatype type) {
+    return is_array(diagram_, side) ? keep(side, type) : declare(side, type);
+  }
 
   // The product is written anew, behind the statements that it reads.
   Fix fix(const Reduce& sum) && {
@@ -226,7 +228,8 @@ std::optional<Datatype> format_of(const Diagram& diagram, const Sides& sides, co
   const auto& asked = arrays.empty() ? all : arrays;
   if (asked.empty()) return {};
   auto wanted = asked.front();
-  for (const auto type : asked) wanted = row(type).bytes > 1 || row(wanted).bytes > 1 ? wider(wanted, type) : Datatype::f16;
+  for (const auto type : asked)
+    wanted = row(type).bytes > 1 || row(wanted).bytes > 1 ? wider(wanted, type) : Datatype::f16;
   if (row(wanted).bytes == 1) wanted = Datatype::f16;
   if (unit.rates.contains(wanted)) return wanted;
   std::optional<Datatype> best;
@@ -257,7 +260,7 @@ std::string name_of(const Derivation& derivation, const Side& side) {
 }
 
 std::optional<SplitSum> split_at(const Derivation& derivation, const Statement& statement, ExprId sum,
-                              const ComputeUnit& unit, const std::optional<SourceText>& source) {
+                                 const ComputeUnit& unit, const std::optional<SourceText>& source) {
   const auto& diagram = derivation.scratch;
   const auto& reduce = std::get<Reduce>(diagram.at(sum).node);
   const auto sides = two_sides(diagram, reduce, free_wires(diagram, sum));

@@ -158,11 +158,11 @@ TEST_CASE("what a sum multiplies becomes a statement of its own", "[lsp]") {
 }
 
 TEST_CASE("a sum of more than two arrays runs on matrix units behind a statement of its own", "[lsp]") {
-  const auto product = GENERATE(
-      "A[m, k] * s[m, k] * B[k, j]", "A[m, k] * B[k, j] * t[k, j]", "s[m, k] * (A[m, k] * B[k, j])",
-      "A[m, k] * w[k] * B[k, j]", "A[m, k] * B[k, j] * w[k]", "A[m, k] * s[m, k] * B[k, j] * t[k, j]",
-      "B[k, j] * exp(A[m, k]) * w[k]", "A[m, k] * B[k, j] / s[m, k]", "(A[m, k] + s[m, k]) * B[k, j]",
-      "A[m, k] / w[k] * B[k, j]", "2 * B[k, j] / (w[k] + 1) * A[m, k]", "exp(A[m, k]) * exp(B[k, j])");
+  const auto product =
+      GENERATE("A[m, k] * s[m, k] * B[k, j]", "A[m, k] * B[k, j] * t[k, j]", "s[m, k] * (A[m, k] * B[k, j])",
+               "A[m, k] * w[k] * B[k, j]", "A[m, k] * B[k, j] * w[k]", "A[m, k] * s[m, k] * B[k, j] * t[k, j]",
+               "B[k, j] * exp(A[m, k]) * w[k]", "A[m, k] * B[k, j] / s[m, k]", "(A[m, k] + s[m, k]) * B[k, j]",
+               "A[m, k] / w[k] * B[k, j]", "2 * B[k, j] / (w[k] + 1) * A[m, k]", "exp(A[m, k]) * exp(B[k, j])");
   const auto type = GENERATE("bf16", "f16", "f32", "f8e4m3");
   CAPTURE(product, type);
   std::string text = "diagram t\naxis m = 64; axis k = 64; axis j = 64\n";
