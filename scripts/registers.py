@@ -14,7 +14,7 @@ nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
 ptxas = str(pathlib.Path(nvcc).with_name("ptxas"))
 machines = {"a100-sxm4-80": "sm_80", "h100-sxm5": "sm_90a"}
 begin, end = "<!-- registers: scripts/registers.py -->\n", "<!-- end of registers -->\n"
-head = re.compile(r"// A lane has (\d+) registers: (\d+)[^\n]*\n(?://[^\n]*\n)*(?:#ifdef NAPKIN_TEAMS\n)?"
+head = re.compile(r"// Planned registers of a thread: (\d+), of which (\d+)[^\n]*\n(?://[^\n]*\n)*(?:#ifdef NAPKIN_TEAMS\n)?"
                   r"__global__ void __launch_bounds__\(\d+, \d+\)\n(\w+)\(")
 least, most = 32, 255
 

@@ -14,10 +14,12 @@ LEFT = [(64, (128, 128, 8), 18), (64, (128, 128, 2), 5), (64, (64, 256, 4), 27),
         (128, (128, 128, 8), 28), (128, (256, 64, 8), 28)]
 # Less of a difference is none.
 SAME = 0.005
-# Lines of a launch that say together what the busiest part of a core takes at its best.
-BUSIEST = "the busiest part of a core at its best"
-TOGETHER = {BUSIEST: ("tiles that several", "the busiest part"), "columns that wait for each other": "columns"}
-WORDS = {"fma": "lanes", "sfu": "special functions", "shared": "reads of the core's memory", "copy": "tiles from above"}
+# Lines of a launch that say together how long the busiest unit of an SM works.
+BUSIEST = "the busiest unit of an SM"
+TOGETHER = {BUSIEST: ("tiles that several", "the busiest unit"), "operations that wait for each other": "operations"}
+OVERLAP = {"none": "no overlap", "copies": "multistage", "beside": "co-resident blocks overlap", "within_team": "intra-warpgroup overlap",
+           "two_teams": "ping-pong", "three_teams": "ping-pong of three"}
+WORDS = {"fma": "lanes", "sfu": "special functions", "shared": "reads of shared memory", "copy": "loads of tiles"}
 
 
 def diagram(width, causal, seq):
@@ -34,8 +36,9 @@ def how(configuration):
     """What runs on a core, and what is slowest there."""
     chosen = next(one for one in configuration["pipelinings"] if one["overlap"] == configuration["chosen"])
     fits = chosen["occupancy"]["as_allocated"]
-    return (f"{fits['blocks']} x {fits['warps'] // max(1, fits['blocks'])} warps, {chosen['stages']} copies, "
-            f"{configuration['chosen'].replace('_', ' ')}; {configuration['bound']}, no more fit for {fits['limited_by']}")
+    blocks, stages = fits["blocks"], chosen["stages"]
+    return (f"{blocks} block{'s'[:blocks != 1]} of {fits['warps'] // max(1, blocks)} warps, {stages} stage{'s'[:stages != 1]}, "
+            f"{OVERLAP[configuration['chosen']]}; bound by {configuration['bound']}, blocks limited by {fits['limited_by']}")
 
 
 def chosen_pieces(report):
@@ -44,7 +47,7 @@ def chosen_pieces(report):
 
 
 def parts_of(launch):
-    """The lines of the time, in short; several say together what the busiest part of a core takes at its best."""
+    """The lines of the time, in short; several say together how long the busiest unit of an SM works."""
     parts = {BUSIEST: launch["ideal_time_s"]}
     for one in launch["losses"]:
         name = next((name for name, begins in TOGETHER.items() if one["what"].startswith(begins)), one["what"].split(",")[0])
@@ -57,14 +60,14 @@ def signed(change):
 
 
 def beside_products(configuration):
-    """Seconds of each other part of a core over those of its matrix units; none where columns stand outside of the step."""
+    """Seconds of each other part of a core over those of its matrix units; none where operations stand outside the mainloop."""
     seconds = {one["on"]: one["time_s"] for one in configuration["resources"]}
     return {on: seconds[on] / seconds["tensor"] for on in WORDS if on in seconds} if not outside(configuration) else {}
 
 
 def outside(configuration):
     lines = {one["what"]: one["seconds"] for one in configuration["launch"]["losses"]}
-    return lines.get("columns outside of the step", 0) > 0.02 * configuration["launch"]["time_s"]
+    return lines.get("operations outside the mainloop", 0) > 0.02 * configuration["launch"]["time_s"]
 
 
 def why(theirs, ours):
@@ -79,6 +82,7 @@ def why(theirs, ours):
     then, now = beside_products(theirs), beside_products(ours)
     ratios = {WORDS[on]: now[on] / then[on] for on in now if on in then}
     ratios |= {key: after[key] / before[key] for key in ("steps", "blocks")}
+    ratios["iterations"] = ratios.pop("steps")
     changed = [f"{name} {signed(ratio - 1)}" for name, ratio in ratios.items() if abs(ratio - 1) > 0.05]
     return text + (f" ({', '.join(changed)})" if changed else "")
 

@@ -5,13 +5,13 @@ import kernels
 
 # What was chosen with published rows in sight, or is nobody's measurement: where it stands, values to try, what it is.
 VARIED = [
-    ("limits.unhidden", ("0.2", "0.6"), "of what blocks could hide that nothing makes take turns, the share they do not"),
-    ("limits.registers_for_addresses", ("10", "25"), "registers of a thread beside its arrays"),
-    ("limits.masked_end", ("0.25", "1"), "of each block that a core holds, the part for which it waits at the end, where masks make blocks differ"),
+    ("limits.unhidden", ("0.2", "0.6"), "the share of what unsynchronised blocks could hide of each other that they do not hide"),
+    ("limits.registers_for_addresses", ("10", "25"), "registers of a thread that hold no array"),
+    ("limits.masked_end", ("0.25", "1"), "the part of each resident block for which an SM waits at the end, if masks make blocks differ"),
     ("TRANSPOSED", (1 / 3, 1 / 10), "share of the bandwidth that PyTorch's transposing copy reaches"),
     ("BROADCAST", (60, 120), "instructions of a value in PyTorch's addition of a mask"),
-    ("ENDS", ("one",), "first tiles and last outputs of FlashAttention-3, whose blocks stay, of one piece a core instead of every"),
-    ("TRITON_STAGES", (2, 4), "copies of keys and values of Triton's kernel"),
+    ("ENDS", ("one",), "prologue and epilogue of FlashAttention-3, whose blocks are persistent: counted once per SM instead of once per output tile"),
+    ("TRITON_STAGES", (2, 4), "stages of keys and values in Triton's kernel"),
 ]
 PROFILE = [("h100-sxm5", "compute.tensor.instructions.wgmma.latency", ("64 clk", "256 clk")),
            ("h100-sxm5", "compute.tensor.sustained_fraction.f16", ("0.75", "0.85")),

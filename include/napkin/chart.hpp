@@ -35,6 +35,7 @@ struct ChartedKernel {
   KernelCost cost;
   std::optional<Configuration> configuration;
   std::optional<Explored::OfKernel> explored{};
+  std::string name{};  // instead of its statements, where nobody wrote those
 };
 struct Charted {
   std::string title;  // "attention on h100-sxm5"

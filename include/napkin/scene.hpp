@@ -105,8 +105,9 @@ Scene lay_out(const Diagram&, double width = 1200);
 // Kernel by kernel: arrays at their levels, what is loaded and saved, pieces on the wires, and above the columns what
 // is moved (H) and held (M) at each level, as the cost says. Pieces of kernels that are configured have their divisors.
 using Configurations = std::span<const std::optional<Configuration>>;  // by kernel
+// `names`: of the kernels, instead of their statements.
 Scene lay_out(const Diagram&, const Plan&, const Cost&, const Hardware&, Model, double width = 1200,
-              Configurations = {});
+              Configurations = {}, std::span<const std::string> names = {});
 
 // What stands in which memory, before there are pieces and numbers.
 Scene lay_out_memories(const Diagram&, const Plan&, const Hardware&, double width = 1200);

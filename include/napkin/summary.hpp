@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,12 +44,17 @@ struct MatrixProduct {
   Fix mend;             // and the change of the diagram that mends it; without edits where it is not made of text
   Span span = nowhere;  // of the result's name
 };
+// The file of the statements, where edits are made of its text.
+struct SourceText {
+  std::uint32_t file = 0;
+  std::string_view text;
+};
 std::vector<MatrixProduct> matrix_products(const Kernel&, const Hardware&, Model);
 // Whatever kernel they are in, by the names of the diagram; without a machine on the formats of all matrix
 // instructions.
-std::vector<MatrixProduct> products_of(const Derivation&, const Hardware*);
+std::vector<MatrixProduct> products_of(const Derivation&, const Hardware*, const std::optional<SourceText>& = {});
 // Of them, those that no matrix unit runs.
-std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&);
+std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&, const std::optional<SourceText>& = {});
 
 // What keeps a diagram slower than it needs to be, whatever its tiles are: "O = P*V runs without matrix units".
 struct Advice {

@@ -65,6 +65,7 @@ struct VerifiedLevel {
   double room = 0;      // of all that hold a piece together, in bytes or values as the level counts
 };
 struct VerifiedKernel {
+  std::string name{};  // instead of its statements, where nobody wrote those
   std::vector<std::string> statements;
   Partition partition;
   std::vector<VerifiedLevel> levels;

@@ -51,8 +51,10 @@ void draw(Sheet& sheet, const Trades& trades, double Traded::*what, const Scale&
               {i == 0 ? series_of_results : series_of_losses, "", about});
   }
   const auto& fastest = trades.all.front();
-  sheet.write_near(MarkKind::label, {across.at(fastest.*what), up.at(fastest.seconds) + 14}, Anchor::middle, "fastest",
-                   15);
+  constexpr double half_word = 24;
+  // Words stay between the ends of the axis.
+  const double x = std::clamp(across.at(fastest.*what), across.begin + half_word, across.end - half_word);
+  sheet.write_near(MarkKind::label, {x, up.at(fastest.seconds) + 14}, Anchor::middle, "fastest", 15);
   sheet.y = bottom + 52;
 }
 

@@ -41,7 +41,7 @@ void draw(Sheet& sheet, const Configuration& made, const Neighbour& one, const S
 
 void draw(Sheet& sheet, const ChartedKernel& one, double fastest) {
   const auto& all = one.configuration->neighbours;
-  sheet.head(fmt::format("kernel {}: speed relative to the chosen tile; a tick: of an iteration, per operation",
+  sheet.head(fmt::format("kernel {}: speed relative to the chosen tile (tick: of an iteration, per operation)",
                          kernel_name(one)));
   const auto scale = from_zero(fastest, margin, margin + bars_width);
   const double top = sheet.y, bottom = top + row_height * static_cast<double>(all.size());

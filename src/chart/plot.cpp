@@ -58,6 +58,7 @@ constexpr ChartKind kinds[] = {
 namespace chart {
 
 std::string kernel_name(const ChartedKernel& one) {
+  if (!one.name.empty()) return one.name;
   std::string names;
   const auto& derivation = *one.kernel.derivation;
   for (const auto id : derivation.statements)

@@ -64,7 +64,12 @@ int run_derive(Session& session) {
   std::optional<Hardware> machine;
   if (!session.options.target.empty() && !(machine = read_machine(session))) return finish(session);
   std::vector<Derived> kernels{{napkin::derive(input->diagram, statements)}};
-  kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr);
+  std::optional<SourceText> source;
+  if (!input->diagram.statements.empty()) {
+    const auto file = input->diagram.statements.front().span.file;
+    source = SourceText{file, session.sources.at(file).text};
+  }
+  kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr, source);
   kernels[0].blocks = input->blocks;
   kernels[0].prefixes = in_shortest_chunks(input->diagram);
   if (machine) kernels[0].machine = machine->name;

@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/plans.hpp"
+#include "emit/report_analysis.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -27,8 +28,10 @@ int run_verify(Session& session) {
   const auto& [diagram, hardware] = std::tie(started.analysis->diagram, started.analysis->hardware);
   const auto small = shrink(diagram, plan_of(*started.analysis), hardware, set_axes(session, diagram));
   const auto predicted = estimate(small.plan, hardware, started.analysis->goal.model);
-  const auto verification =
+  auto verification =
       verify_plan(small.diagram, small.plan, predicted, hardware, all_numbers, &started.analysis->written);
+  for (std::size_t k = 0; k < verification.kernels.size(); ++k)
+    verification.kernels[k].name = report::kernel_name(*started.analysis, k);
   return deliver(session, print(verification, format(session.options), product_in_color(session)),
                  verification.ok ? exit_done : exit_gate);
 }

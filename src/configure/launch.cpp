@@ -11,7 +11,7 @@
 namespace napkin {
 namespace {
 
-constexpr const char* cache_answers = "tiles that several blocks read at once, from the cache";
+constexpr const char* cache_answers = "tiles that several blocks read from the cache";
 
 class Reckoning {
  public:
@@ -32,22 +32,22 @@ class Reckoning {
     const double steps = launch_.steps / static_cast<double>(launch_.cores);
     const double from_cache = model_ == Model::machine ? cached(steps, ideal) : 0;
     add(cache_answers, from_cache);
-    reach("the busiest part of a core, ragged pieces included", std::max(floor(steps, ideal), steps * ideal.bound));
-    reach("columns of a step that wait for each other", steps * step_at(ideal));
-    reach("columns outside of the step", steps * with_outside(ideal, step_at(ideal)));
+    reach("the busiest unit of a core, partial tiles included", std::max(floor(steps, ideal), steps * ideal.bound));
+    reach("operations of an iteration that wait for each other", steps * step_at(ideal));
+    reach("operations outside the mainloop", steps * with_outside(ideal, step_at(ideal)));
     const auto quiet = now.without_waits();
-    reach("rates that machines sustain, instead of the datasheet's",
+    reach("sustained rates instead of datasheet rates",
           std::max(steps * with_outside(quiet, step_at(quiet)), model_ == Model::machine ? demand_.units_s : 0));
     const double step = sustained(now);
     const double busy = std::max(steps * step, model_ == Model::machine ? demand_.units_s : 0);
-    reach("results and tiles that are waited for, and turns that pass on", busy);
+    reach("waiting for results and tiles, or for turns", busy);
     add("cores idle in the last wave", in_rounds(now, step) - busy);
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     launch_.bound_by_cache = launch_.bound == Resource::copy && compulsory(&Rate::reached) <= time_ && now.by_cache;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
     launch_.bound_outside = outer() > time_;
-    reach("what comes from further out, as far as steps do not hide it", outer());
-    add("first tiles and last outputs, which nothing overlaps", ends());
+    reach("loads from outer memory that iterations do not hide", outer());
+    add("prologue and epilogue, which overlap nothing", ends());
     add("the launch", hardware_.limits.launch_seconds ? hardware_.limits.launch_seconds->value : 0);
     launch_.time_s = time_;
     return std::move(launch_);
@@ -173,7 +173,7 @@ Rounds least_rounds(const Demand& demand) {
 double last_round(const Demand& demand) { return demand.per_core - (std::ceil(demand.per_core) - 1); }
 
 std::vector<Loss> lines(const Launch& launch) {
-  std::vector<Loss> all = {{"memory, cache and units at their best, all at once", launch.ideal_s}};
+  std::vector<Loss> all = {{"the slowest of memory, cache and units, all in parallel", launch.ideal_s}};
   for (const auto& loss : launch.losses)
     if (loss.what == cache_answers)
       all.front().seconds += loss.seconds;

@@ -157,7 +157,7 @@ LowerBound lower_bound(const Derivation& derivation, double room, bool in_values
   const auto product = only_product(derivation);
   const auto products = std::ranges::count_if(
       derivation.columns, [&](const Column& column) { return multiplies_and_adds(derivation.scratch, column); });
-  if (products > 1) made.why += "; no more is known of fused products";
+  if (products > 1) made.why += "; no larger bound is known for fused products";
   if (!product) return made;
   const double one = narrowest(derivation, *product, in_values), held = room / one;
   const double values = 2 * product->m * product->n * product->k / std::sqrt(held);

@@ -65,8 +65,8 @@ class Writer {
     result_.programs.trace.push_back(
         {column.repair ? Rule::cascade : Rule::reduction, column.output, as_expression(scratch_, plain),
          as_expression(scratch_, column),
-         column.repair ? "what is carried was made with an older state: it is repaired, then a piece joins it"
-                       : "a piece joins what is carried"});
+         column.repair ? "the carried value was made with an older state: it is rescaled, then absorbs the piece"
+                       : "the carried value absorbs the piece"});
   }
   void emit_finish() {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -126,7 +126,7 @@ class Writer {
     const auto copies = [&](ExprId e) { return std::holds_alternative<Access>(scratch_.at(e).node); };
     if (value == column.value || copies(value) || (!column.fold && copies(column.value))) return;
     result_.programs.trace.push_back({Rule::finish, column.output, as_expression(scratch_, column), value,
-                                      "after the last piece, in terms of what was carried"});
+                                      "after the last piece, from the carried values"});
   }
   // Storing rounds already.
   ExprId stored(ArrayId output, ExprId value) const {

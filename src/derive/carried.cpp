@@ -25,7 +25,7 @@ std::optional<Reference> StateAnalysis::referenced(const Column& column, const S
     Term after = reduction(column, {relative})[0];
     after.exponent = {greatest};
     note_step(Rule::cascade, algebra_.build(reduction(column, piece)), algebra_.build(after),
-              "kept relative to the running maximum of its exponent it cannot overflow");
+              "kept relative to the running maximum of its exponent, it cannot overflow");
   }
   return found;
 }
@@ -172,7 +172,7 @@ void StateAnalysis::note_casts(const Term& term) {
   if (term.cast || term.unrounded) found_.rules.insert(Rule::cast);
   if (term.cast) note_cast(*term.cast);
   if (!term.unrounded) return;
-  note(fmt::format("leaves the cast to {0} out: terms rounded to {0} one by one could lose what their sum keeps",
+  note(fmt::format("omits the cast to {0}: rounding each term to {0} could lose what the sum keeps",
                    row(*term.unrounded).name));
 }
 
@@ -200,7 +200,7 @@ void StateAnalysis::show_written_out(const Column& column, const Sum& body) {
   if (!algebra_.dependence(body).state) return;
   const ExprId now = scratch_.intern(Reduce{column.fold, column.over, algebra_.build(unguarded(body))});
   note_step(Rule::composition, as_expression(scratch_, column), now,
-            "what mixes pieces with a reduction that is not finished before the last piece is written out");
+            "an expression that mixes pieces with an unfinished reduction is expanded");
 }
 
 void StateAnalysis::note_step(Rule rule, ExprId before, ExprId after, std::string why) {

@@ -239,7 +239,7 @@ std::optional<Sum> StateAnalysis::sum_about_centre(const Column& column, const S
     rest.coefficient = *factor;
     found_.rules.insert(Rule::moments);
     step(Rule::moments, column, piece, times(made.value, rest),
-         "a sum is its running mean, once for every term, and what rounding left");
+         "a sum is its running mean times the number of terms, plus the rounding error");
     return times({read_term(made.sum)}, rest);
   }
   return {};

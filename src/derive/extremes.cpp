@@ -31,10 +31,10 @@ void StateAnalysis::reduce_product(const Column& column, const Sum& body) {
   auto separated = algebra_.separate(body[0]);
   if (const auto* mixing = std::get_if<ExprId>(&separated)) return refuse_mixing(*mixing);
   const auto factor = to_text(scratch_, algebra_.build(std::get<Algebra::Separated>(separated).state));
-  refuse(fmt::format("multiplies by `{}` at every position: neither a power of it nor the product of the rest need be "
-                     "within range where the whole is",
+  refuse(fmt::format("multiplies by `{}` at every position: a power of it, or the product of the other factors, can "
+                     "overflow although the whole does not",
                      factor),
-         fmt::format("give what is multiplied by `{}` a kernel of its own", factor));
+         fmt::format("compute what `{}` multiplies in a kernel of its own", factor));
 }
 
 std::pair<std::vector<WireId>, std::vector<WireId>> StateAnalysis::parted(const std::vector<WireId>& over,

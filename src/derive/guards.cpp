@@ -23,7 +23,7 @@ Sum StateAnalysis::guarded(const Column& column, const Sum& value, const Sum& wa
   chosen.factors = {{algebra_.apply("where", {held, counted, zero}), 1}};
   found_.rules.insert({Rule::cascade, Rule::finish});
   note_step(Rule::cascade, algebra_.build(value), algebra_.build(chosen),
-            "where the condition held nowhere nothing was added up, whatever multiplies it");
+            "if the condition held nowhere, the sum is zero, whatever multiplies it");
   return {chosen};
 }
 

@@ -49,7 +49,7 @@ std::optional<Sum> StateAnalysis::extreme(const Column& column, const Sum& body)
   if (!outside.empty()) {
     found_.rules.insert({Rule::cascade, Rule::invariant});
     step(Rule::cascade, column, unguarded(body), add(reduction(column, unguarded(inside)), outside),
-         "what does not vary with the piece moves every term alike");
+         "a term that does not vary with the piece shifts all terms equally");
     for (const auto& term : inside) note_casts(term);
   }
   const bool single = inside.size() == 1 && (mixed || !inside[0].exponent.empty());
@@ -147,7 +147,7 @@ std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, c
   negative.coefficient *= -1;
   if (algebra_.positive(negative)) {
     step(Rule::cascade, column, {napkin::multiplied(u, v)}, times(reduction(turned, {u}), v),
-         "a factor that is never positive turns the order round");
+         "a factor that is never positive reverses the order");
     return product_with(of(turned), v);
   }
   // What exponential waits is multiplied in within the choice, or outside.
@@ -164,7 +164,7 @@ std::optional<Sum> StateAnalysis::by_sign(const Column& column, const Term& u, c
   };
   step(Rule::cascade, column, {napkin::multiplied(u, v)},
        {choose(reduction(column, {u}), reduction(turned, {u}), false)},
-       "a factor of unknown sign is known at the end: until then both extremes are carried");
+       "the sign of a factor is known only at the end: until then both extremes are carried");
   auto upright = of(column), flipped = upright ? of(turned) : std::nullopt;
   if (!flipped) return {};
   // Exponentials cancel where they stand together: outside if both extremes have the same, else within the choice.
@@ -319,14 +319,14 @@ std::optional<Sum> StateAnalysis::ordered(const Column& column, ExprId e, Order 
   if (order != Order::valley) {
     const Column& of = order == Order::rising ? column : turned;
     note_step(Rule::cascade, before, f(folded(of)),
-              order == Order::rising ? "what grows with its argument waits for the extreme of it"
-                                     : "what falls where its argument grows waits for the opposite extreme of it");
+              order == Order::rising ? "a growing function is applied once, to the extreme of its argument"
+                                     : "a falling function is applied once, to the opposite extreme of its argument");
     const auto value = extreme(of, inner);
     return value ? std::optional(as_factor(f(algebra_.build(*value)))) : std::nullopt;
   }
   if (column.fold->name != "max") return refuse_mixing(f(e)), std::nullopt;
   note_step(Rule::cascade, before, both(folded(column), folded(turned)),
-            "what falls and then rises is greatest at one of both ends");
+            "a function that falls and then rises is greatest at one of its two ends");
   const auto top = extreme(column, inner), bottom = top ? extreme(turned, inner) : std::nullopt;
   if (!bottom) return {};
   return as_factor(both(algebra_.build(*top), algebra_.build(*bottom)));

@@ -174,7 +174,7 @@ class Nester {
   }
   void refuse(ArrayId lost, WireId wire) {
     const auto& name = program_.scratch.at(wire).name;
-    refused_ = {fmt::format("each piece of `{}` changes `{}`, and a stream between the two would take that apart", name,
+    refused_ = {fmt::format("each piece of `{}` changes `{}`, so no other stream may stand between them", name,
                             program_.scratch.at(lost).name),
                 {},
                 fmt::format("put `{}` before the streams that stand between its pieces", name)};

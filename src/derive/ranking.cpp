@@ -87,7 +87,7 @@ Sum StateAnalysis::ranked(const Column& column, ExprId value, const std::vector<
   const Sum all = level ? as_factor(*level) : ranks_joined(column, number, value, values, over, first_of_ties);
   found_.rules.insert(Rule::cascade);
   step(Rule::cascade, column, as_factor(value), all,
-       "it is carried for each rank by itself, and moves with it when a greater or smaller value comes");
+       "it is carried for each rank, and moves with its value when a new one is inserted");
   return all;
 }
 

@@ -34,7 +34,7 @@ std::string why_elsewhere(const Diagram& diagram, ExprId read) {
 }
 std::string mend_elsewhere(const Diagram& diagram, ExprId read) {
   const auto& name = diagram.at(std::get<Access>(diagram.at(read).node).array).name;
-  return fmt::format("write what `{}` is there in place of the read, or end the kernel behind `{}`", name, name);
+  return fmt::format("replace the read by the expression of `{}`, or end the kernel after `{}`", name, name);
 }
 
 // A condition that compares a piece with a finished reduction.
@@ -92,16 +92,16 @@ Refused refused_mixing(Diagram& diagram, Algebra& algebra, const Column& column,
     return refused_fold(diagram, column, wire, why_elsewhere(diagram, *read), mend_elsewhere(diagram, *read));
   if (const auto condition = late_condition(diagram, algebra, mixing))
     return refused_fold(diagram, column, wire,
-                        fmt::format("cannot be taken apart: where `{}` holds is known only after all of `{}`",
+                        fmt::format("cannot be separated: whether `{}` holds is known only after all of `{}`",
                                     to_text(diagram, *condition), axis));
   if (separates(algebra, mixing))
     return refused_fold(
         diagram, column, wire,
-        fmt::format("cannot be taken apart: multiplied out, powers and products of `{}` would be sums of "
-                    "large terms that cancel",
+        fmt::format("cannot be separated: expanded, powers and products of `{}` are sums of large terms "
+                    "that cancel",
                     to_text(diagram, mixing)),
-        "give the reductions that it waits for a kernel of their own");
-  const auto why = fmt::format("cannot be taken apart: `{}` mixes a piece of `{}` with a finished reduction over it",
+        "compute the reductions that it waits for in a kernel of their own");
+  const auto why = fmt::format("cannot be separated: `{}` mixes a piece of `{}` with a finished reduction over it",
                                to_text(diagram, mixing), axis);
   if (!rounding_mixes(diagram, algebra, mixing)) return refused_fold(diagram, column, wire, why);
   const auto type = row(std::get<Cast>(diagram.at(mixing).node).type).name;
@@ -114,14 +114,15 @@ Refused refused_rounding(const Diagram& diagram, const Column& column, WireId wi
                          ExprId waiting) {
   const auto& axis = diagram.at(wire).name;
   const auto format = row(type).name;
-  const auto because = is_floating(type) ? "may be beyond the range of it" : "is another whole number then";
+  const auto because = is_floating(type) ? "may exceed the range of the format" : "rounds to another integer";
   return of_a_cast(refused_fold(
       diagram, column, wire,
-      fmt::format("rounds to {} what is multiplied by `{}`, known only after all of `{}`: `{}` by itself {}", format,
-                  to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
-      fmt::format("scale by what is known before `{}`, give the rounded array a kernel of its own, {}or leave the "
-                  "rounding out",
-                  axis, is_floating(type) ? "round to bf16, which reaches as far as f32, " : "")));
+      fmt::format(
+          "rounds to {} after a multiplication by `{}`, which is known only after all of `{}`: without it `{}` {}",
+          format, to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
+      fmt::format("scale by a value known before `{}`, compute the rounded array in a kernel of its own, {}or leave "
+                  "out the rounding",
+                  axis, is_floating(type) ? "round to bf16, which has the range of f32, " : "")));
 }
 
 }  // namespace napkin

@@ -56,7 +56,7 @@ std::optional<Reference> StateAnalysis::scaled(const Column& column, const Sum& 
   Term after = reduction(column, {relative_to(algebra_, piece[0], *scale, greatest)})[0];
   after.factors = combined(after.factors, {{greatest, scale->ratio}});
   note_step(Rule::cascade, algebra_.build(reduction(column, piece)), algebra_.build(after),
-            "kept relative to the greatest magnitude of what is raised it cannot overflow");
+            "kept relative to the greatest magnitude of the base, it cannot overflow");
   return scale;
 }
 

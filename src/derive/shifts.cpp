@@ -52,7 +52,7 @@ std::optional<Sum> StateAnalysis::about_centres(const Column& column) {
   show_written_out(column, body);
   for (const auto& shift : shifts) *value = add(*value, about_centre(column, shift));
   found_.rules.insert({Rule::moments, Rule::cascade});
-  step(Rule::moments, column, body, *value, "about a centre that is carried nothing large cancels");
+  step(Rule::moments, column, body, *value, "relative to a carried centre, no large terms cancel");
   return value;
 }
 

@@ -137,7 +137,7 @@ std::optional<Sum> StateAnalysis::summed(const Column& column, const Sum& body, 
   }
   const bool cascade = std::ranges::any_of(*shares, [&](const Share& s) { return algebra_.dependence(s.state).state; });
   step(cascade ? Rule::cascade : Rule::invariant, column, unguarded(body), apart,
-       "what does not vary with the piece is the same in every term of the sum, and comes out of it");
+       "a factor that does not vary with the piece moves out of the sum");
   for (const auto& share : *shares) finished = add(finished, folded(column, share, single));
   return finished;
 }

@@ -39,7 +39,7 @@ void Distributing::check_sum(Product& product) const {
     throw Misfit{fmt::format("`{}` is not summed in f32{}", name(compute.to), of_integers ? " or i32" : "")};
   if (!of_integers) return;
   if (!is_only_added_to(&compute))
-    throw Misfit{fmt::format("`{}` is an integer sum that is changed in another way than by adding", name(compute.to))};
+    throw Misfit{fmt::format("`{}` is an integer sum, and is changed by more than additions", name(compute.to))};
   product.longest = longest_sum;
   for (const auto wire : compute.column.over)
     if (wire != product.over) product.longest /= diagram().size(wire).value_or(1);
@@ -62,7 +62,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
     if (grid.rows != rows_ || grid.columns != product.over)
       throw Misfit{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
     if (row(product.instruction->operands).bytes != 2)
-      throw Misfit{fmt::format("`{}` is computed, and its numbers do not have 2 bytes", name(side.buffer))};
+      throw Misfit{fmt::format("`{}` is computed, and its type is not 2 bytes wide", name(side.buffer))};
     side.computed = true;
     return;
   }
@@ -73,7 +73,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   side.transposed = long_wire(read.at[*tile.column], extents) != product.over;
   if (side.transposed && row(nest().at(side.buffer).type).bytes != 2)
     throw Misfit{fmt::format(
-        "`{}` is contracted along another axis than its last, which instructions allow only for numbers of 2 bytes",
+        "`{}` is contracted along another axis than its last, which instructions allow only for types of 2 bytes",
         name(side.buffer))};
   cover(tile, side.buffer, read, extents);
   if (by_teams()) check_box(side.buffer, tile, read, extents);

@@ -65,7 +65,7 @@ struct Definition {
   bool of_cuda = false;  // what C++ has in napkin_numbers.hpp
 };
 constexpr std::array definitions = {
-    Definition{"pieces(", R"(// How many pieces of a size cover a length.
+    Definition{"pieces(", R"(// The number of tiles of a size that cover a length.
 @ANYWHERE@ inline int pieces(int length, int size) { return int((length + (long long)size - 1) / size); }
 )"},
     Definition{"napkin_floor_divide(", R"(// Division that rounds towards minus infinity.

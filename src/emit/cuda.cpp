@@ -58,7 +58,7 @@ std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& rows = std::get<RowNest>(distributed);
   printed.notes.push_back(
-      fmt::format("{} has its rows over warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
+      fmt::format("{} assigns its rows to warps: {}", name, to_text(rows.partition, kernel.program.scratch, hardware)));
   add(printed, row_launch(rows, hardware));
   printed.kernels.push_back(row_kernel(printed.threaded.back(), rows, printed.names, name));
   printed.ways.emplace_back("rows");
@@ -145,7 +145,7 @@ void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const
     const auto no_rows = print_rows(printed, kernel, hardware, name);
     if (!no_rows) return;
     printed.notes.push_back(fmt::format("{} runs without matrix units: {}", name, no_warps->reason));
-    printed.notes.push_back(fmt::format("{} runs without rows over warps: {}", name, no_rows->reason));
+    printed.notes.push_back(fmt::format("{} does not assign rows to warps: {}", name, no_rows->reason));
   }
   add(printed, thread(kernel, hardware));
   printed.kernels.push_back(cuda_kernel(printed.threaded.back(), printed.names, name));

@@ -10,15 +10,15 @@ namespace napkin {
 void GridPrinter::words() const {
   std::vector<std::string> order;
   for (const auto wire : walk_.order) order.push_back(page_.diagram.at(wire).name);
-  const auto* text = walk_.stays ? "As many blocks as run at once take one piece of the grid after another"
-                                 : "Every piece of the grid has a block, for masks make some longer than others";
+  const auto* text = walk_.stays
+                         ? "Persistent: only as many blocks are launched as run at once, and each takes tile after tile"
+                         : "One block for each tile of the grid, because masks make some tiles longer than others";
   page_.out.line(fmt::format("//   {}", text));
   if (walk_.cluster > 1)
-    page_.out.line(
-        fmt::format("//   in clusters of {} along {}, each of which copies its share of what all need to all",
-                    walk_.cluster, page_.diagram.at(*walk_.along).name));
+    page_.out.line(fmt::format("//   in clusters of {} along {}, whose blocks multicast the tiles that they share",
+                               walk_.cluster, page_.diagram.at(*walk_.along).name));
   if (!walk_.alone_because.empty())
-    page_.out.line(fmt::format("//   without the clusters that the model would have, for {}", walk_.alone_because));
+    page_.out.line(fmt::format("//   without the clusters of the plan, because {}", walk_.alone_because));
   if (order.empty()) return;
   const auto by = walk_.by > 1 ? fmt::format(", {} of {} for each {}", walk_.by, order[order.size() - 2], order.back())
                                : std::string();

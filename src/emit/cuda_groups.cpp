@@ -22,13 +22,13 @@ std::string GroupPrinter::words(const Split& split) const {
 
 void GroupPrinter::describe(const std::string& below) {
   for (const auto& group : page_.nest.groups)
-    page_.out.line(fmt::format("//   {:<24}  {}", words(group), is_block(group) ? "one piece for each block" : below));
+    page_.out.line(fmt::format("//   {:<24}  {}", words(group), is_block(group) ? "one tile for each block" : below));
   describe(page_.nest.body);
 }
 void GroupPrinter::describe(const Block& block) {
   for (const auto& step : block.steps)
     if (const auto* loop = std::get_if<For>(&step.node)) {
-      page_.out.line(fmt::format("//   {:<24}  one piece after another", words(loop->split)));
+      page_.out.line(fmt::format("//   {:<24}  one tile after another", words(loop->split)));
       describe(loop->body);
     }
 }
@@ -139,7 +139,7 @@ void GroupPrinter::run(const Entered& slower, const Entered& faster, const Walk&
   const auto at = page_.pool.fresh("at"), first = page_.pool.fresh("first"), wide = page_.pool.fresh("wide");
   out.line(fmt::format("const long long {} = block % {};", at, all));
   out.line(fmt::format("block /= {};", all));
-  out.declare(first, fmt::format("(int)({} / {}) * {}", at, run, by), "a run of so many pieces");
+  out.declare(first, fmt::format("(int)({} / {}) * {}", at, run, by), "the first tile of a band");
   out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower, walk), first));
   take(slower, fmt::format("({} + (int)({} % {} % {}))", first, at, run, wide));
   take(faster, fmt::format("(int)({} % {} / {})", at, run, wide));

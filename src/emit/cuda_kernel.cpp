@@ -42,7 +42,7 @@ class ThreadPrinter {
     for (const auto id : nest_.outputs) outputs += (outputs.empty() ? "" : ", ") + page_.diagram.at(id).name;
     out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", outputs, page_.kernel.threads,
                           report::held(static_cast<double>(page_.kernel.shared_bytes))));
-    groups_.describe("shared out inside the block");
+    groups_.describe("divided among the threads of the block");
   }
 
   void threads() {

@@ -21,7 +21,7 @@ std::string launch_head(const CudaPlan& plan) {
 }
 
 constexpr std::string_view start_text =
-    R"(// Starts a kernel on so many blocks, as a grid of one or two dimensions, with dynamic shared memory.
+    R"(// Launches a kernel with this many blocks, as a grid of one or two dimensions, with dynamic shared memory.
 template <class... Parameters>
 static int start(void (*kernel)(Parameters...), long long blocks, int threads, int shared, void* stream,
                  Parameters... arguments) {

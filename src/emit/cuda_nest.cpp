@@ -33,18 +33,18 @@ void NestPrinter::words(const std::string& by, const std::string& filled) {
   for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
   out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
                         warps_.warps, report::held(static_cast<double>(warps_.shared_bytes)), by));
-  out_.line(fmt::format("// A lane has {} registers: {} for values and operands, {} beside them; it may have {}.",
-                        warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside,
-                        warps_.most_registers));
+  out_.line(fmt::format(
+      "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
+      warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));
   const auto of_warps = [&](const Split& group) {
     return warps_.team > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
-                                                            : "one piece for each warp";
+                                                            : "one tile for each warp";
   };
   for (const auto& group : nest_.groups)
     out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
                           !groups_.is_block(group) ? of_warps(group)
-                          : warps_.walk.stays      ? "one piece at a time for each block"
-                                                   : "one piece for each block"));
+                          : warps_.walk.stays      ? "each block takes one tile at a time"
+                                                   : "one tile for each block"));
   print_streams(nest_.body, filled);
 }
 void NestPrinter::print_streams(const Block& block, const std::string& filled) {
@@ -52,8 +52,8 @@ void NestPrinter::print_streams(const Block& block, const std::string& filled) {
     if (const auto* loop = std::get_if<For>(&step.node)) {
       std::int64_t copies = 1;
       for (const auto id : tiles_of(loop->body)) copies = std::max(copies, warps_.tiles.at(id).copies);
-      const auto ahead = copies > 1 ? fmt::format(", {} copies of its tiles{}", copies, filled) : "";
-      out_.line(fmt::format("//   {:<24}  one piece after another{}", groups_.words(loop->split), ahead));
+      const auto ahead = copies > 1 ? fmt::format(", {} stages{}", copies, filled) : "";
+      out_.line(fmt::format("//   {:<24}  one tile after another{}", groups_.words(loop->split), ahead));
       print_streams(loop->body, filled);
     }
 }

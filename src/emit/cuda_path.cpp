@@ -8,7 +8,7 @@ namespace napkin {
 namespace {
 
 constexpr std::string_view declarations_text =
-    R"(/* How kernels run: one word for each, in their order, between commas. `warpgroups` are teams of warps with wgmma and
+    R"(/* How kernels run: one word for each, in their order, between commas. `warpgroups` are warpgroups with wgmma and
  * TMA, `warps` single warps with mma.sync, `rows` rows over warps, and `threads` plain threads. The path of the plan, and
  * that of the last launch of the calling thread, "" before any. */
 const char* @NAME@_planned_path(void);
@@ -38,7 +38,7 @@ extern "C" const char* @NAME@_last_path(void) { return last.path; }
 extern "C" const char* @NAME@_fallback_reason(void) { return last.reason; }
 extern "C" int @NAME@_fallback_expected(void) { return last.expected; }
 
-// Which way every kernel has to run, as NAPKIN_DEMAND_PATH says. False where it names no path of these kernels.
+// The path that every kernel has to take, as NAPKIN_DEMAND_PATH says. False where it names no path of these kernels.
 static bool read_demand(int (&demanded)[kernel_count]) {
   const char* at = std::getenv("NAPKIN_DEMAND_PATH");
   for (int& each : demanded) each = either;
@@ -92,7 +92,7 @@ static Prepared* prepared_for(const @NAME@_sizes& n, const void* const (&arrays)
   return &made;
 }
 
-// Says on which way a kernel is.
+// Says which path a kernel takes.
 static void take(const Prepared& made, int kernel) {
   if (kernel > 0) std::strcat(last.path, ",");
   std::strcat(last.path, ways[kernel][made.way[kernel]]);
@@ -109,7 +109,7 @@ static int give_up(int error, Prepared* made) {
   return error;
 }
 
-// Room for more shared memory than kernels have unasked.
+// Allows a kernel more shared memory than the default.
 template <class... Parameters>
 static int make_room(void (*kernel)(Parameters...), int shared) {
   return shared > 48 * 1024 ? cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared)

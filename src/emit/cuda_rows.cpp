@@ -45,7 +45,7 @@ class RowPrinter {
                           rows_.team > 1 ? fmt::format("rows of {} warps", rows_.team)
                                          : fmt::format("{} warps with a row each", rows_.warps),
                           held, page_.diagram.at(rows_.lanes).name));
-    groups_.describe("one piece for each warp");
+    groups_.describe("one tile for each warp");
   }
 
   // Warps of a team that is not the whole block have rows of their own, and no barriers.

@@ -34,7 +34,7 @@ class TeamPrinter : TurnPrinter {
 
   CudaKernel run(const std::string& name) {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
-    words("wgmma " + instruction, ", which one more team of warps fills");
+    words("wgmma " + instruction, " that a producer warpgroup fills");
     grid_.words();
     store_words();
     turn_words();
@@ -358,7 +358,7 @@ class TeamPrinter : TurnPrinter {
   // A product that stays on its way while the next round begins: the tiles of a round are released one round later.
   void begin_lasting(const For& loop, const Product& product) {
     const auto& name = lasts_[&loop] = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
-    out_.line(fmt::format("int {} = -1;  // the copy that products on their way read", name));
+    out_.line(fmt::format("int {} = -1;  // the stage that running products read", name));
     columns_.hold(product);
   }
   void release_last(const For& loop) {

@@ -122,8 +122,8 @@ void TurnPrinter::stream_within() {
   enter(loop, begin);
   const auto skips = may_skip(loop) ? skip(loop, begin, around) : "";
   const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
-  out_.line(fmt::format("int {} = {}, {} = -1;  // the piece, and the copy that products on their way read", begin,
-                        first, last_));
+  out_.line(
+      fmt::format("int {} = {}, {} = -1;  // the tile, and the stage that running products read", begin, first, last_));
   out_.open(fmt::format("if ({} < {})", begin, around.end));
   declare_buffers(round());
   for (const auto* some : {&warps_.step->leading, &warps_.step->trailing})

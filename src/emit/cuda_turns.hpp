@@ -62,7 +62,7 @@ class TurnPrinter : public NestPrinter {
   bool is_read_by(BufferId tile, const std::vector<const Compute*>&) const;
   bool is_read_by_others(BufferId tile) const;
 
-  std::string last_;                     // the copy that products on their way read; none: -1
+  std::string last_;                     // the stage that running products read; none: -1
   std::string team_, turn_, next_turn_;  // named barriers
 };
 

@@ -30,7 +30,7 @@ void add_rows(const std::vector<PseudoStep>& steps, std::size_t depth, std::vect
       rows.push_back({text, shape(step.shape), std::string(row(step.type).name), step.level,
                       report::held(static_cast<double>(step.bytes)), operations(step.operations)});
     else
-      rows.push_back({text, fmt::format("{} {}", step.pieces, step.pieces == 1 ? "piece" : "pieces"), "", "", "", ""});
+      rows.push_back({text, fmt::format("{} {}", step.pieces, step.pieces == 1 ? "tile" : "tiles"), "", "", "", ""});
     spans.push_back(step.span);
     add_rows(step.body, depth + 1, rows, spans);
   }

@@ -97,7 +97,7 @@ void add_kernel(Document& made, const Analysis& analysis, std::size_t index) {
   const auto* shown = reported(found);
   if (!shown) return;
   const auto& [kernel, cost] = *shown;
-  made.blocks.push_back(Heading{2, "kernel " + join(statement_names(*kernel.derivation)), verdict_text(cost)});
+  made.blocks.push_back(Heading{2, "kernel " + kernel_name(analysis, index), verdict_text(cost)});
   add(made, "Which axes can be split", verdict_table(*kernel.derivation, false));
   add(made, found.best.empty() ? "What does not fit, in the nearest partition" : "What does not fit",
       Table{{{"", false, true}}, overrun_rows(analysis.hardware, cost)});
@@ -175,7 +175,7 @@ Scene lay_out(const Analysis& analysis, double width) {
   const auto plan = plan_of(analysis);
   if (analysis.symbolic || plan.kernels.empty()) return napkin::lay_out(analysis.diagram, width);
   return napkin::lay_out(analysis.diagram, plan, cost_of(analysis), analysis.hardware, analysis.goal.model, width,
-                         analysis.configurations);
+                         analysis.configurations, kernel_names(analysis));
 }
 
 std::vector<Scene> lay_out_film(const Analysis& analysis, double width) {
@@ -194,11 +194,28 @@ Charted charted(const Analysis& analysis) {
   if (analysis.symbolic) return made;
   for (std::size_t i = 0; i < analysis.kernels.size(); ++i)
     if (const auto* shown = reported(analysis.kernels[i])) {
-      made.kernels.push_back({shown->kernel, shown->cost, configuration_of(analysis, i), {}});
+      made.kernels.push_back({shown->kernel, shown->cost, configuration_of(analysis, i), {}, kernel_name(analysis, i)});
       if (analysis.explored) made.kernels.back().explored = analysis.explored->kernels.at(i);
     }
   if (analysis.explored) made.sensitivity = analysis.explored->machine;
   return made;
+}
+
+std::string kernel_name(const Analysis& analysis, std::size_t kernel) {
+  if (analysis.plan)
+    for (const auto& division : analysis.plan->divisions) {
+      if (division.kernel == kernel) return join(division.statements) + " (parts)";
+      if (division.kernel + 1 == kernel) return join(division.statements) + " (merge)";
+    }
+  const auto* shown = reported(analysis.kernels.at(kernel));
+  return shown ? join(statement_names(*shown->kernel.derivation)) : "";
+}
+
+std::vector<std::string> kernel_names(const Analysis& analysis) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < analysis.kernels.size(); ++k)
+    if (reported(analysis.kernels[k])) names.push_back(kernel_name(analysis, k));
+  return names;
 }
 
 const std::optional<Configuration>& configuration_of(const Analysis& analysis, std::size_t kernel) {
@@ -242,8 +259,7 @@ Document explored_document(const Analysis& analysis) {
     const auto* shown = reported(analysis.kernels[i]);
     const auto& explored = analysis.explored->kernels.at(i);
     if (!shown || !explored) continue;
-    made.blocks.push_back(
-        Heading{2, "around kernel " + join(statement_names(*shown->kernel.derivation)), verdict_text(shown->cost)});
+    made.blocks.push_back(Heading{2, "around kernel " + kernel_name(analysis, i), verdict_text(shown->cost)});
     add_explored(made, *explored, analysis.hardware);
   }
   if (analysis.explored->machine.improvements.empty()) return made;

@@ -30,6 +30,9 @@ const Candidate* reported(const Found&);
 std::vector<Candidate> chosen(const Analysis&);
 Plan plan_of(const Analysis&);
 // The diagram on the machine, kernel by kernel; the bare diagram where there are no numbers.
+// "S, P, O"; of the two kernels of a division, whose statements nobody wrote, "S, P, O (parts)" and "S, P, O (merge)".
+std::string kernel_name(const Analysis&, std::size_t kernel);
+std::vector<std::string> kernel_names(const Analysis&);  // of those that are chosen
 Scene lay_out(const Analysis&, double width);
 
 // The film of its derivation, up to the plan.

@@ -97,6 +97,7 @@ using Block = std::variant<Heading, Paragraph, Verbatim, Picture, Pictures, Film
 struct Document {
   std::vector<Block> blocks;
   std::map<std::string, std::string> arrays{};  // by the names that stand for them: "K_smem" for "K"
+  std::vector<std::string> written{};           // of them, those of the file; empty where that is not known
 };
 
 // What stands behind a chart.

@@ -314,12 +314,17 @@ class Html {
     return all + "</ul></nav>\n";
   }
 
-  // To light an array without a pointer.
+  bool is_written(const std::string& array) const {
+    return document_.written.empty() || std::ranges::find(document_.written, array) != document_.written.end();
+  }
+
+  // To light an array of the file without a pointer.
   std::string buttons() const {
     std::string all = "<div class=\"arrays\" role=\"group\" aria-label=\"Show an array everywhere\">Arrays:\n";
     for (const auto& [array, id] : drawn_)
-      all +=
-          fmt::format("<button type=\"button\" data-array=\"{0}\" aria-pressed=\"false\">{0}</button>\n", xml(array));
+      if (is_written(array))
+        all +=
+            fmt::format("<button type=\"button\" data-array=\"{0}\" aria-pressed=\"false\">{0}</button>\n", xml(array));
     return drawn_.empty() ? "" : all + "</div>\n";
   }
 

@@ -99,13 +99,14 @@ void add_programs(Document& made, const Analysis& analysis) {
   if (analysis.symbolic || all.empty()) return;
   made.blocks.push_back(Heading{2, "programs", ""});
   made.blocks.push_back(statements_of(analysis));
-  bool first = true;
-  for (const auto& candidate : all) {
+  const auto names = kernel_names(analysis);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto& candidate = all[k];
     const auto nest = lower(candidate.kernel, analysis.hardware);
     for (const auto& buffer : nest.buffers) made.arrays.emplace(buffer.name, nest.scratch.at(buffer.array).name);
     auto code = emit_traced_pseudocode(nest, analysis.hardware);
-    made.blocks.push_back(Code{"pseudocode of " + join(statement_names(*candidate.kernel.derivation)),
-                               std::move(code.text), 0, std::exchange(first, false), parts_of(code.origins, analysis)});
+    made.blocks.push_back(
+        Code{"pseudocode of " + names[k], std::move(code.text), 0, k == 0, parts_of(code.origins, analysis)});
   }
   if (!std::ranges::all_of(all, [&](const Candidate& one) { return can_be_emitted(analysis, one); })) return;
   auto code = kernels(analysis);
@@ -119,6 +120,7 @@ void add_programs(Document& made, const Analysis& analysis) {
 
 void name_arrays(Document& made, const Analysis& analysis) {
   for (const auto& array : analysis.diagram.arrays) made.arrays.emplace(array.name, array.name);
+  for (const auto& array : analysis.written.arrays) made.written.push_back(array.name);
 }
 
 std::string row_name(const Comparison& comparison, std::size_t row) {

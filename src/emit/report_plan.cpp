@@ -84,9 +84,8 @@ Table saved_table(const Analysis& analysis) {
     std::vector<std::string> arrays;
     for (const auto& array : saved.arrays)
       arrays.push_back(array.array + " " + moved(static_cast<double>(array.bytes)));
-    table.rows.push_back({join(statement_names(*kernel_of(analysis, saved).derivation)),
-                          arrays.empty() ? "-" : join(arrays), from_to(saved.bytes_apart, saved.bytes),
-                          from_to(saved.time_apart_s, saved.time_s)});
+    table.rows.push_back({kernel_name(analysis, saved.kernel), arrays.empty() ? "-" : join(arrays),
+                          from_to(saved.bytes_apart, saved.bytes), from_to(saved.time_apart_s, saved.time_s)});
   }
   if (plan.cost.kernels.size() < 2) return table;
   table.rows.push_back({"the whole plan", "", from_to(moved_by(*plan.apart), moved_by(plan.cost)),
@@ -131,24 +130,44 @@ std::optional<Partition> undivided(Partition partition, const AxisDivision& divi
 
 }  // namespace
 
+namespace {
+
+// The labels of a kernel in the names of the file. Those of a divided kernel say what the kernel that merges its parts
+// does too.
+std::optional<std::string> labels_of(const FoundPlan& plan, std::size_t k, const Hardware& hardware) {
+  const auto& kernel = plan.plan.kernels[k];
+  const auto* division = division_at(plan, k);
+  const auto partition = division ? undivided(kernel.partition, *division, plan.diagram) : kernel.partition;
+  if (!partition) return std::nullopt;
+  const auto statements = division ? division->statements : statement_names(*kernel.derivation);
+  const auto labels = to_text(*partition, kernel.derivation->scratch, hardware);
+  return join(statements) + ":" + (labels.empty() ? "" : " " + labels);
+}
+
+bool has_text(const Analysis& analysis) {
+  return analysis.plan && analysis.plan->swept.empty() && analysis.plan->prefixes.empty() && !analysis.symbolic &&
+         analysis.plan->plan.kernels.size() == analysis.kernels.size();
+}
+
+}  // namespace
+
 std::optional<std::string> as_partition(const Analysis& analysis) {
   if (!analysis.plan) return analysis.by_hand;
-  const auto& plan = *analysis.plan;
-  if (!plan.swept.empty() || !plan.prefixes.empty() || analysis.symbolic ||
-      plan.plan.kernels.size() != analysis.kernels.size())
-    return std::nullopt;
+  if (!has_text(analysis)) return std::nullopt;
   std::vector<std::string> kernels;
-  for (std::size_t k = 0; k < plan.plan.kernels.size(); ++k) {
-    const auto& kernel = plan.plan.kernels[k];
-    const auto* division = division_at(plan, k);
-    const auto partition = division ? undivided(kernel.partition, *division, plan.diagram) : kernel.partition;
-    if (!partition) return std::nullopt;
-    const auto statements = division ? division->statements : statement_names(*kernel.derivation);
-    const auto labels = to_text(*partition, kernel.derivation->scratch, analysis.hardware);
-    kernels.push_back(join(statements) + ":" + (labels.empty() ? "" : " " + labels));
-    if (division) ++k;
+  for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
+    const auto labels = labels_of(*analysis.plan, k, analysis.hardware);
+    if (!labels) return std::nullopt;
+    kernels.push_back(*labels);
+    if (division_at(*analysis.plan, k)) ++k;
   }
   return fmt::format("{}", fmt::join(kernels, " | "));
+}
+
+std::optional<std::string> as_partition(const Analysis& analysis, std::size_t kernel) {
+  if (!has_text(analysis)) return std::nullopt;
+  if (kernel > 0 && division_at(*analysis.plan, kernel - 1)) --kernel;
+  return labels_of(*analysis.plan, kernel, analysis.hardware);
 }
 
 namespace {

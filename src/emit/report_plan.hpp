@@ -14,6 +14,8 @@ std::string plan_text(const Analysis&);  // how the cut was found; empty for one
 // What `--partition` takes to give back this plan: 'S, P: group q 128 at smem | O: group q 64 at smem'. None where
 // statements were swept apart, or parts of an axis are grouped in a way that no label says.
 std::optional<std::string> as_partition(const Analysis&);
+// What it says of one kernel.
+std::optional<std::string> as_partition(const Analysis&, std::size_t kernel);
 Table saved_table(const Analysis&);  // what every fused kernel saved, and all of them
 Json saved_json(const Analysis&);
 // What the names mean that the plan made.

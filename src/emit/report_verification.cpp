@@ -107,7 +107,7 @@ Document verification_document(const Verification& verification) {
   made.blocks.push_back(output_table(verification));
   for (const auto& fault : verification.faults) made.blocks.push_back(Paragraph{"WRONG: " + fault});
   for (const auto& kernel : verification.kernels) {
-    made.blocks.push_back(Heading{2, "kernel " + join(kernel.statements), ""});
+    made.blocks.push_back(Heading{2, "kernel " + (kernel.name.empty() ? join(kernel.statements) : kernel.name), ""});
     made.blocks.push_back(Paragraph{partition_text(verification, kernel)});
     made.blocks.push_back(level_table(verification, kernel));
     if (kernel.predicted_operations != kernel.counted_operations)

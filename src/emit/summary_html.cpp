@@ -50,18 +50,19 @@ std::string between(const std::string& text, const std::string& from, const std:
   return text.substr(begin, std::min(text.find(to, begin), text.size()) - begin);
 }
 
-void add_facts(report::Summary& made) {
+// With a time, the last three sentences say time and bound, the rate and the proof.
+void add_facts(report::Summary& made, bool timed) {
   const auto tile =
       std::ranges::find(made.sections, std::string_view("TILE"), [](const auto& one) { return one.title; });
-  if (made.sentences.size() > 1) {
-    const auto& first = made.sentences[made.sentences.size() - 2];
+  if (timed) {
+    const auto& first = made.sentences[made.sentences.size() - 3];
     made.facts.emplace_back("time", first.substr(0, first.find(',')));
     if (auto bound = between(first, "bound by ", "; "); !bound.empty())
       made.facts.emplace_back("bound by", std::move(bound));
   }
   if (tile != made.sections.end()) made.facts.emplace_back("tile", tile->rows.front().front());
-  if (made.sentences.size() > 1) {
-    const auto& second = made.sentences.back();
+  if (timed) {
+    const auto& second = made.sentences[made.sentences.size() - 2];
     made.facts.emplace_back("rate", second.substr(0, std::min(second.find(" ("), second.find(';'))));
   }
 }
@@ -87,9 +88,9 @@ report::Summary page_summary(const Page& page) {
     if (goes_on(section, words))
       section.rows.back().front() += " " + trimmed(words);
     else
-      section.rows.push_back(words.starts_with("--partition") ? Row{words} : cells(words));
+      section.rows.push_back(words.find("--partition") != std::string::npos ? Row{words} : cells(words));
   }
-  add_facts(made);
+  add_facts(made, page.time_s.value_or(0) > 0);
   return made;
 }
 

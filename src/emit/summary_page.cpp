@@ -164,7 +164,7 @@ std::string proof_of(const Analysis& analysis) {
     const auto cuts = plan.cuts > 1
                           ? fmt::format(" of the {} possible kernels", counted(static_cast<double>(plan.cuts)))
                           : std::string();
-    if (plan.optimal) return fmt::format("optimal among {} partitions{}", many, cuts);
+    if (plan.optimal) return fmt::format("proven optimal among {} partitions{}", many, cuts);
     if (plan.gap)
       return fmt::format("not proven: a better plan could save at most {:.1f} %; best found of {} partitions{}",
                          100 * *plan.gap, many, cuts);
@@ -173,30 +173,25 @@ std::string proof_of(const Analysis& analysis) {
   std::int64_t candidates = 0;
   bool optimal = true;
   for (const auto& found : analysis.kernels) candidates += found.candidates, optimal = optimal && found.optimal;
-  if (candidates <= 1) return "none: the partition is given";
+  if (candidates <= 1) return "not proven: the partition is given";
   return fmt::format("the partition is given; its lower levels are {} {} partitions",
-                     optimal ? "optimal among" : "the best found of", counted(static_cast<double>(candidates)));
-}
-
-// Kernels of the parts of an axis, and those that merge them, have statements that nobody wrote.
-std::string name_of(const Analysis& analysis, const Derivation& derivation, std::size_t k) {
-  if (analysis.plan)
-    for (const auto& division : analysis.plan->divisions) {
-      if (division.kernel == k) return join(division.statements) + " (parts)";
-      if (division.kernel + 1 == k) return "merge the parts";
-    }
-  return join(statement_names(derivation));
+                     optimal ? "proven optimal among" : "the best found of", counted(static_cast<double>(candidates)));
 }
 
 Derivation derive_written(const Analysis& analysis) {
   return derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written));
 }
 
+std::optional<SourceText> source_of(const Analysis& analysis) {
+  if (analysis.source.empty() || analysis.written.statements.empty()) return {};
+  return SourceText{analysis.written.statements.front().span.file, analysis.source};
+}
+
 // Of one kernel as it is; of a plan as it was written.
 void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto off = [&] {
     if (kernel) return off_matrix_units(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
-    return off_matrix_units(derive_written(analysis), analysis.hardware);
+    return off_matrix_units(derive_written(analysis), analysis.hardware, source_of(analysis));
   }();
   for (const auto& one : off)
     if (one.lost || !page.of_products) page.lost.push_back(one);
@@ -230,7 +225,7 @@ void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
   page.numbers.push_back(k + 1);
   page.kernels.push_back(summarize(shown->kernel, shown->cost, configuration_of(analysis, k), analysis.hardware,
                                    analysis.goal.model, page.of_products));
-  page.names.push_back(name_of(analysis, *shown->kernel.derivation, k));
+  page.names.push_back(kernel_name(analysis, k));
   page.compulsory_bytes += static_cast<double>(shown->cost.compulsory_bytes);
   for (const auto& overrun : shown->cost.overruns) page.overruns.push_back(overrun_text(analysis.hardware, overrun));
 }
@@ -266,7 +261,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   find_pieces(page, analysis);
   tell_of_file(page, analysis);
   find_doubled(page, analysis, one ? kernel : std::nullopt);
-  page.partition = one ? page.kernels.front().tile.partition : as_partition(analysis).value_or("");
+  page.partition = one ? as_partition(analysis, *kernel).value_or("") : as_partition(analysis).value_or("");
   if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
   if (!one) find_roundings(page, analysis);

@@ -27,9 +27,7 @@ class Lines {
   void section(const std::string& title) { title_ = title, text_ += "\n"; }
   void add(const std::string& given, std::size_t further = 0) {
     const auto words = on_one_line(given);
-    const auto title = std::exchange(title_, "");
-    auto line = color_ && !title.empty() ? "\033[1m" + title + "\033[0m" : title;
-    line += std::string(margin - std::min(margin, title.size()), ' ');
+    auto line = begun();
     std::size_t used = margin;
     for (std::size_t begin = 0; begin <= words.size();) {
       auto end = words.find(' ', begin);
@@ -46,8 +44,8 @@ class Lines {
     }
     close(line);
   }
-  // As it stands, however long.
-  void copied(const std::string& words) { text_ += std::string(margin, ' ') + on_one_line(words) + "\n"; }
+  // In one line, however long.
+  void copied(const std::string& words) { close(begun() + on_one_line(words)); }
   // Sentences under the heading.
   void head(const std::string& given) {
     const auto words = on_one_line(given);
@@ -59,6 +57,12 @@ class Lines {
   std::string text() && { return std::move(text_); }
 
  private:
+  // The margin, with the title of the section in its first line.
+  std::string begun() {
+    const auto title = std::exchange(title_, "");
+    const auto shown = color_ && !title.empty() ? "\033[1m" + title + "\033[0m" : title;
+    return shown + std::string(margin - std::min(margin, title.size()), ' ');
+  }
   void close(const std::string& line) { text_ += line.substr(0, line.find_last_not_of(' ') + 1) + "\n"; }
   bool color_;
   std::size_t end_;
@@ -205,10 +209,20 @@ void add_tile(Lines& lines, const Page& page) {
   lines.add(block_words(page, tile));
   if (tile.warps > 0) lines.add(worker_words(kernel));
   if (const auto room = room_words(page, tile); !room.empty()) lines.add(room);
-  if (page.kernels.size() <= 2)
+  if (page.partition.empty()) return;
+  if (page.kernels.size() < page.of_plan)
+    lines.copied(fmt::format("its part of --partition: \"{}\"", page.partition));
+  else if (page.kernels.size() > 2)
+    lines.add("--partition: PLAN below has the text of all kernels, --kernel N the tile of each");
+  else
     add_partition(lines, page.partition);
-  else if (!page.partition.empty())
-    lines.add("--partition: the key `partition` of --format json gives the plan back");
+}
+
+// With many kernels the text is long, and is found at the end of the page.
+void add_plan(Lines& lines, const Page& page) {
+  if (page.kernels.size() <= 2 || page.partition.empty()) return;
+  lines.section("PLAN");
+  add_partition(lines, page.partition);
 }
 
 std::string marks(double part, double whole) {
@@ -259,7 +273,7 @@ void add_traffic(Lines& lines, const Page& page) {
   }
   auto text = fmt::format("{:<{}}  {:>7}  {}{}", "on chip", names, moved(all), join(words),
                           page.kept.size() > words.size() ? ", ..." : "");
-  if (page.unfused_s) text += fmt::format(" (a kernel for each statement takes {})", lasting(page.unfused_s));
+  if (page.unfused_s) text += fmt::format(" (unfused: {})", lasting(page.unfused_s));
   lines.add(text, names + 11);
 }
 
@@ -352,13 +366,14 @@ std::string page_text(const Page& page, bool color, std::size_t width) {
   } else if (page.overruns.empty()) {
     lines.raw(fmt::format("  no time: the profile has no rates ({})", operation_words(page.operations)));
   }
+  if (!page.proof.empty()) lines.head(page.proof);
   if (page.kernels.size() > 1) add_kernels(lines, page);
   add_tile(lines, page);
   add_time(lines, page);
-  add_traffic(lines, page);
   add_units(lines, page);
   add_change(lines, page);
-  if (!page.proof.empty()) lines.section("PROOF"), lines.add(page.proof);
+  add_traffic(lines, page);
+  add_plan(lines, page);
   lines.raw(page.of_plan > 1 ? "\nmore: --kernel N   --details   --explore   --format html"
                              : "\nmore: --details (tables, formulas, drawing)   --explore   --format html");
   return std::move(lines).text();

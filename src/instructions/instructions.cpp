@@ -168,7 +168,7 @@ __device__ __forceinline__ void {2}(float* c, const unsigned* a, const unsigned*
 }
 
 constexpr std::string_view groups_of_copies =
-    R"(// Copies since the last such call are a group; waits until at most so many groups are on their way.
+    R"(// Makes a group of the copies since the last call, and waits until at most this many groups are in flight.
 __device__ __forceinline__ void napkin_copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int groups>
 __device__ __forceinline__ void napkin_copy_wait() {

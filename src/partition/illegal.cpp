@@ -27,7 +27,7 @@ Answer refuse(std::string reason, Span span = nowhere) { return Refused{std::mov
 
 Answer bad_size(const Question& asked) {
   if (asked.split().size >= 1) return std::nullopt;
-  return refuse(fmt::format("a piece of `{}` holds at least one position, not {}", asked.name(), asked.split().size));
+  return refuse(fmt::format("a tile of `{}` holds at least one position, not {}", asked.name(), asked.split().size));
 }
 
 Answer bad_level(const Question& asked) {

@@ -35,7 +35,7 @@ std::variant<DividedPartition, Refused> divide(const Diagram& diagram, const Der
                    {},
                    fmt::format("stream `{}` instead", name)};
   if (made->parts.empty())
-    return Refused{fmt::format("what is finished needs nothing of the parts of `{}`", name),
+    return Refused{fmt::format("the result does not depend on the parts of `{}`", name),
                    {},
                    fmt::format("stream `{}` instead, or leave it whole", name)};
   DividedPartition divided{std::move(made->diagram), std::move(made->parts), std::move(made->merging), partition};

@@ -15,10 +15,9 @@ std::string statement_names(const Diagram& diagram, const Derivation& derivation
   return names;
 }
 
-std::string kernel_words(const Diagram& diagram, const Kernel& kernel, const Hardware& hardware) {
+std::string kernel_words(const std::string& name, const Kernel& kernel, const Hardware& hardware) {
   const auto labels = to_text(kernel.partition, kernel.derivation->scratch, hardware);
-  return fmt::format("kernel {}: {}", statement_names(diagram, *kernel.derivation),
-                     labels.empty() ? "everything whole" : labels);
+  return fmt::format("kernel {}: {}", name, labels.empty() ? "everything whole" : labels);
 }
 
 }  // namespace
@@ -31,7 +30,7 @@ Scene lay_out(const Diagram& diagram, double width) {
 }
 
 Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const Hardware& hardware, Model model,
-              double width, Configurations configurations) {
+              double width, Configurations configurations, std::span<const std::string> names) {
   const auto all = circuit(diagram);
   Page page(width, fmt::format("{} on {}", diagram.name, hardware.name), described(all));
   page.set_levels(inked(hardware));
@@ -41,7 +40,8 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
     const auto some = part(all, *kernel.derivation);
     auto at = levels(some, kernel, hardware);
     if (i < configurations.size() && configurations[i]) at.divisors = divisors(diagram, *configurations[i]);
-    page.add_heading(kernel_words(diagram, kernel, hardware));
+    const auto name = i < names.size() ? names[i] : statement_names(diagram, *kernel.derivation);
+    page.add_heading(kernel_words(name, kernel, hardware));
     page.add({diagram, some, &at}, figures(cost.kernels.at(i), hardware, model));
     for (const auto& [wire, size] : at.divisors)
       if (!divisor && page.says(fmt::format("÷{}", size))) divisor = size;

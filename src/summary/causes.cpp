@@ -40,8 +40,8 @@ std::vector<Cause> causes(const KernelCost& cost, const std::optional<Launch>& l
   // Where memory takes longer than the cores with their idle ones, it is memory that they wait for.
   const bool by_memory = launch && of(*launch, "memory that cannot keep up") > 0;
   const double idle = launch && !by_memory ? of(*launch, "cores idle in the last wave") : 0;
-  const double further = launch ? of(*launch, "what comes from further out, as far as steps do not hide it") : 0;
-  const double ends = launch ? of(*launch, "first tiles and last outputs, which nothing overlaps") : 0;
+  const double further = launch ? of(*launch, "loads from outer memory that iterations do not hide") : 0;
+  const double ends = launch ? of(*launch, "prologue and epilogue, which overlap nothing") : 0;
   const double steps = std::max(0.0, *cost.time_s - starting - idle - further - ends);
   const bool outside = launch && launch->bound_outside;
   constexpr double nothing = 1e-6;  // of the launch: sums of the same numbers in another order
@@ -49,7 +49,7 @@ std::vector<Cause> causes(const KernelCost& cost, const std::optional<Launch>& l
   const double bound = outside ? 0 : steps - busy < nothing * *cost.time_s ? steps : busy;
   add(all, bound_words(cost), outside ? further : bound);
   add(all, launch ? "not overlapped" : "fill and drain", steps - bound);
-  if (!outside) add(all, "from further out", further);
+  if (!outside) add(all, "outer memory", further);
   add(all, "idle cores", idle);
   add(all, "fill and drain", ends);
   add(all, "launch", starting);

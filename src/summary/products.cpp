@@ -2,6 +2,7 @@
 #include "summary/products.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -14,6 +15,7 @@
 #include "loops/work.hpp"
 #include "napkin/instructions.hpp"
 #include "napkin/summary.hpp"
+#include "summary/split_sum.hpp"
 
 namespace napkin {
 namespace {
@@ -292,31 +294,77 @@ std::optional<WireId> stream_of_product(const Derivation& derivation, const std:
   }
   return {};
 }
-void spare(MatrixProduct& made, const Derivation& derivation, const Hardware& hardware) {
+bool spare(MatrixProduct& made, const Derivation& derivation, const Hardware& hardware) {
   const auto wire = stream_of_product(derivation, made.column, hardware);
-  if (!wire) return;
+  if (!wire) return false;
   made.lost = false, made.mend = {};
   made.why += fmt::format("; a stream along {} moves it out of the sum", derivation.scratch.at(*wire).name);
+  return true;
 }
 
-std::vector<MatrixProduct> all_products(const Derivation& derivation, const Hardware& hardware) {
-  const auto& diagram = derivation.scratch;
-  const Explaining explaining(diagram, derivation, hardware);
-  std::vector<MatrixProduct> all;
-  for (const auto& column : derivation.columns) {
-    const auto factors = summed(diagram, column);
-    if (!factors) continue;
-    auto made = product_of(column, *factors, derivation);
-    made.span = diagram.at(column.output).span;
-    const auto work = work_of(diagram, column, hardware).front();
-    made.unit = work.unit, made.type = work.type;
-    made.lost = made.unit != Unit::tensor && has_one_alone(diagram, column, factors->first, factors->second) &&
-                has_one_alone(diagram, column, factors->second, factors->first);
-    if (made.unit != Unit::tensor) explaining.explain(column, *factors, made);
-    if (made.lost) spare(made, derivation, hardware);
-    all.push_back(std::move(made));
+std::string join_and(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " and ")); }
+
+// A sum of more than two arrays is one of two, where a statement in front of it computes an operand.
+void mend_by(MatrixProduct& made, SplitSum found) {
+  made.lost = true;
+  made.first = found.operands[0], made.second = found.operands[1];
+  made.why = fmt::format("{} {} computed inside the sum, but matrix units read arrays", join_and(found.computed),
+                         found.computed.size() == 1 ? "is" : "are");
+  made.mend = std::move(found.fix);
+}
+
+class AllProducts {
+ public:
+  AllProducts(const Derivation& derivation, const Hardware& hardware, const std::optional<SourceText>& source)
+      : derivation_(derivation), hardware_(hardware), source_(source), explaining_(diagram_, derivation, hardware) {}
+
+  std::vector<MatrixProduct> list() const {
+    std::vector<MatrixProduct> all;
+    for (const auto& column : derivation_.columns)
+      if (auto made = of(column)) all.push_back(std::move(*made));
+    return all;
   }
-  return all;
+
+ private:
+  std::optional<MatrixProduct> of(const Column& column) const {
+    if (!column.fold || column.fold->combine->role != Role::add) return {};
+    const auto factors = summed(diagram_, column);
+    const auto work = work_of(diagram_, column, hardware_).front();
+    const bool on_lanes = work.unit != Unit::tensor || !factors;
+    auto found = on_lanes ? split_of(column) : std::nullopt;
+    if (!factors && !found) return {};
+    auto made = factors ? product_of(column, *factors, derivation_) : nameless(column);
+    made.span = diagram_.at(column.output).span;
+    made.unit = work.unit, made.type = work.type;
+    if (!on_lanes) return made;
+    made.lost = found || sums_matrices(diagram_, column);
+    if (factors) explaining_.explain(column, *factors, made);
+    if (made.lost && spare(made, derivation_, hardware_)) return made;
+    if (found) mend_by(made, std::move(*found));
+    return made;
+  }
+  std::optional<SplitSum> split_of(const Column& column) const {
+    const auto* unit = hardware_.find(Unit::tensor);
+    return unit ? split_sum(derivation_, column, *unit, source_) : std::nullopt;
+  }
+  // What is summed is no product of two, such as a quotient.
+  MatrixProduct nameless(const Column& column) const {
+    MatrixProduct made;
+    made.column = without_sum(diagram_.at(column.output).name);
+    made.result = result_name(derivation_, column);
+    return made;
+  }
+
+  const Derivation& derivation_;
+  const Hardware& hardware_;
+  const std::optional<SourceText>& source_;
+  const Diagram& diagram_ = derivation_.scratch;
+  Explaining explaining_;
+};
+
+std::vector<MatrixProduct> all_products(const Derivation& derivation, const Hardware& hardware,
+                                        const std::optional<SourceText>& source = {}) {
+  return AllProducts(derivation, hardware, source).list();
 }
 
 // A machine with nothing but all matrix instructions that there are.
@@ -337,8 +385,10 @@ bool sums_matrices(const Diagram& diagram, const Column& column) {
          has_one_alone(diagram, column, sides->second, sides->first);
 }
 
-std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardware* hardware) {
-  auto all = all_products(derivation, hardware ? *hardware : of_all_instructions());
+std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardware* hardware,
+                                       const std::optional<SourceText>& source) {
+  const auto every = of_all_instructions();
+  auto all = all_products(derivation, hardware ? *hardware : every, source);
   for (auto& made : all)
     if (made.unit == Unit::tensor) note_alignment(derivation, hardware, made);
   return all;
@@ -361,8 +411,9 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
   return all;
 }
 
-std::vector<MatrixProduct> off_matrix_units(const Derivation& derivation, const Hardware& hardware) {
-  auto all = all_products(derivation, hardware);
+std::vector<MatrixProduct> off_matrix_units(const Derivation& derivation, const Hardware& hardware,
+                                            const std::optional<SourceText>& source) {
+  auto all = all_products(derivation, hardware, source);
   std::erase_if(all, [](const MatrixProduct& one) { return one.unit == Unit::tensor; });
   return all;
 }

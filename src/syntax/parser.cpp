@@ -285,11 +285,12 @@ class Parser {
 
 // What stands between commas, without the spaces around it.
 std::vector<ast::Name> names_between(std::string_view text, std::uint32_t file, std::size_t begin, std::size_t end) {
+  constexpr std::string_view blanks = " \t\r\n";
   std::vector<ast::Name> names;
   while (begin <= end) {
     const auto comma = std::min(text.substr(0, end).find(',', begin), end);
-    const auto first = std::min(text.find_first_not_of(' ', begin), comma);
-    const auto last = text.substr(first, comma - first).find_last_not_of(' ');
+    const auto first = std::min(text.find_first_not_of(blanks, begin), comma);
+    const auto last = text.substr(first, comma - first).find_last_not_of(blanks);
     const auto length = last == text.npos ? 0 : last + 1;
     names.push_back({std::string(text.substr(first, length)),
                      {file, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first + length)}});

@@ -31,7 +31,7 @@ VerifiedLevel compare(const LevelCost& predicted, const Count& count, const Leve
 
 VerifiedKernel counted(const Kernel& kernel, const LoopNest& nest, const KernelCost& predicted,
                        const Hardware& hardware, Values& values) {
-  VerifiedKernel verified{{}, kernel.partition, {}};
+  VerifiedKernel verified{{}, {}, kernel.partition, {}};
   const auto& diagram = kernel.derivation->scratch;
   for (const auto id : kernel.derivation->statements)
     verified.statements.push_back(diagram.at(diagram.at(id).output).name);

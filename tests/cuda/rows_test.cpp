@@ -113,7 +113,7 @@ Partition in_rows(const Kernel& kernel) {
 EmittedCode emitted(const Planned& planned) {
   const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
   CAPTURE(code.notes);
-  for (const auto& note : code.notes) REQUIRE(note.find("has its rows over warps") != note.npos);
+  for (const auto& note : code.notes) REQUIRE(note.find("assigns its rows to warps") != note.npos);
   return code;
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("a bound of matrix products is of matrix products alone", "[explore]")
   CHECK(bound("C: f16[a, c] = where(M[a, c], A[a, c], 0)\noutput C\n").why.ends_with("if all of them are needed"));
   // Of two, one after the other, no theorem says more.
   CHECK(bound("C[a, c] = sum[b](A[a, b] * B[b, c])\nD: f16[a, b] = sum[c](C[a, c] * B[b, c])\noutput D\n")
-            .why.ends_with("no more is known of fused products"));
+            .why.ends_with("no larger bound is known for fused products"));
   CHECK_FALSE(plain.why.ends_with("unknown"));
   CHECK(bound("C[a, c] = sum[b](A[a, b] * B[b, c])\nD: f16[a] = sum[c](C[a, c])\noutput D\n").moved < compulsory);
 }

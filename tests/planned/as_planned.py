@@ -66,7 +66,7 @@ def of_plan(kernel):
 def of_kernel(comment, shared):
     """What its comment says of an emitted one. Tiles of one copy are not said to have copies; a label is printed at each
     loop that it makes."""
-    copies = {int(count) for count in re.findall(r", (\d+) copies of its tiles", comment)} or {1}
+    copies = {int(count) for count in re.findall(r"one tile after another, (\d+) stages", comment)} or {1}
     return {
         "labels": sorted(set(re.findall(r"//   ((?:group|stream) \S+ \d+ at \S+)", comment))),
         "warps": number(r"by (\d+) warps?", comment, 0),
@@ -75,7 +75,7 @@ def of_kernel(comment, shared):
         "within a team": "intra-warpgroup" in comment,
         "cluster": number(r"[Cc]lusters? of (\d+)", comment, 1),
         "shared bytes": shared,
-    }, number(r"A lane has (\d+) registers", comment, None)
+    }, number(r"Planned registers of a thread: (\d+)", comment, None)
 
 
 def differences(name, plan, code):

@@ -369,12 +369,13 @@ TEST_CASE("kernels are for matrix units where they fit, unless plain threads are
   CHECK(!has(text("causal", "reference"), "mma.sync"));
   const auto rows = emit("softmax", "a100-sxm4-80", "tensor");
   CHECK(rows.code == exit_done);
-  CHECK(has(rows.err, "note: softmax_kernel has its rows over warps: group r 1 at smem"));
-  CHECK(has(text("softmax", "tensor"), "// softmax_kernel has its rows over warps"));
+  CHECK(has(rows.err, "note: softmax_kernel assigns its rows to warps: group r 1 at smem"));
+  CHECK(has(text("softmax", "tensor"), "// softmax_kernel assigns its rows to warps"));
   const auto without = emit("depthwise_convolution", "a100-sxm4-80", "tensor");
-  const std::string kernel = "depthwise_convolution_kernel runs without ";
+  const std::string kernel = "depthwise_convolution_kernel ";
   CHECK(without.code == exit_done);
-  for (const auto* why : {"matrix units: it has no sum of products of two arrays", "rows over warps: every n reads"}) {
+  for (const auto* why : {"runs without matrix units: it has no sum of products of two arrays",
+                          "does not assign rows to warps: every n reads"}) {
     CHECK(has(without.err, "note: " + kernel + why));
     CHECK(has(text("depthwise_convolution", "tensor"), "// " + kernel + why));
   }

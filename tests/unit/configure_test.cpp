@@ -151,7 +151,7 @@ output B
   CHECK(clocks_of_column(made, "B", Resource::shared) == Approx(8 * 16 * 1024 / 128.0).epsilon(1e-3));
 }
 
-TEST_CASE("columns outside of the step take their part of the core", "[configure]") {
+TEST_CASE("operations outside the mainloop take their part of the core", "[configure]") {
   // Streaming the width of Q and K leaves softmax and the product with V in the body around the step, which other
   // blocks hide only as far as matrix units and lanes are free.
   const auto hardware = read_machine("a100-sxm4-80");

@@ -165,7 +165,7 @@ TEST_CASE("what does not fit says why") {
         "`C` multiplies arrays of f16 and i8, and no instruction takes both: cast one of them");
   CHECK(refusal(product(), "group m 32, n 32, stream k 32 at smem", "v100-sxm2") ==
         "napkin knows no matrix instructions for this machine");
-  CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only for numbers of 2 bytes") !=
+  CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only for types of 2 bytes") !=
         std::string::npos);
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("what does not fit teams says why") {
         "napkin knows no matrix instructions of warpgroups for this machine");
   CHECK(refused_by_teams(product("tf32"), fits) == "it has no sum of products of two arrays");
   CHECK(refused_by_teams(product("f8e4m3"), fits) ==
-        "`B` is contracted along another axis than its last, which instructions allow only for numbers of 2 bytes");
+        "`B` is contracted along another axis than its last, which instructions allow only for types of 2 bytes");
   CHECK(refused_by_teams(product(), "group m 32, n 32, stream k 64 at smem").empty());  // planned for single warps
   CHECK(refused_by_teams(product(), "group m 64, n 64, stream k 8 at smem") == "tiles of k do not fill fragments");
 }

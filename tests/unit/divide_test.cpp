@@ -240,7 +240,7 @@ TEST_CASE("a group by hand whose parts leave nothing that is needed is refused")
   const auto derivation = derived(diagram);
   const Partition written{{{SplitKind::group, *find_wire(diagram, "x"), 12, 1}}};
   const auto made = divide(diagram, *derivation, written, 0);
-  CHECK(std::get<Refused>(made).reason == "what is finished needs nothing of the parts of `x`");
+  CHECK(std::get<Refused>(made).reason == "the result does not depend on the parts of `x`");
   const auto found = search(read_text("diagram t\naxis q = 1\naxis x = 400000\ninput T: f32[q, x]\n"
                                       "Y[q] = max[x](abs(T[q, x] / max[x](abs(T[q, x])))^3)\noutput Y\n"),
                             read_machine("h100-sxm5"), {});

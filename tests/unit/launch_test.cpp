@@ -44,8 +44,8 @@ TEST_CASE("a block that begins anew loses as much as a block of its own", "[conf
   const auto once = configured("group q 128, stream x 128 at smem", hardware, 132 * 128);
   const auto anew = of_heads("group q 128, stream h 1, x 128 at smem");
   CHECK(once.launch->blocks == anew.launch->blocks);
-  CHECK(lost(once, "first tiles") > 0);
-  CHECK(lost(anew, "first tiles") == Approx(8 * lost(once, "first tiles")));
+  CHECK(lost(once, "prologue") > 0);
+  CHECK(lost(anew, "prologue") == Approx(8 * lost(once, "prologue")));
 }
 
 TEST_CASE("ragged pieces take as long as whole ones", "[configure]") {
@@ -75,7 +75,7 @@ TEST_CASE("what teams wait for is a line of its own", "[configure]") {
   REQUIRE(waits.pipelinings[waits.chosen].overlap == Overlap::two_teams);
   // At every step the matrix units pass on twice, for 128 clocks at the lowered clock each.
   const double step = 2 * 128 / 1.83e9 / (0.80 / 0.96);
-  CHECK(lost(waits, "results and tiles") == Approx(waits.launch->steps / 132 * step).epsilon(0.02));
+  CHECK(lost(waits, "waiting for results") == Approx(waits.launch->steps / 132 * step).epsilon(0.02));
 }
 
 TEST_CASE("what bounds a kernel says where its transfers come from", "[configure]") {

@@ -1,4 +1,6 @@
 // The language server where it changes and explains what is typed: quick fixes, hints, snippets, signatures, costs.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "support/catch.hpp"
@@ -152,6 +154,26 @@ TEST_CASE("what a sum multiplies becomes a statement of its own", "[lsp]") {
   CAPTURE(text);
   CHECK(text.find("O_factor: f16[q, x] = softmax[x](S[q, x])\nO[q, d] = sum[x](O_factor[q, x] * V[x, d])\n") !=
         std::string::npos);
+  CHECK(editor.hints[uri].empty());
+}
+
+TEST_CASE("a sum of more than two arrays runs on matrix units behind a statement of its own", "[lsp]") {
+  const auto product =
+      GENERATE("A[m, k] * s[m, k] * B[k, j]", "A[m, k] * B[k, j] * t[k, j]", "s[m, k] * (A[m, k] * B[k, j])",
+               "A[m, k] * w[k] * B[k, j]", "A[m, k] * B[k, j] * w[k]", "A[m, k] * s[m, k] * B[k, j] * t[k, j]",
+               "B[k, j] * exp(A[m, k]) * w[k]", "A[m, k] * B[k, j] / s[m, k]", "(A[m, k] + s[m, k]) * B[k, j]",
+               "A[m, k] / w[k] * B[k, j]", "2 * B[k, j] / (w[k] + 1) * A[m, k]", "exp(A[m, k]) * exp(B[k, j])");
+  const auto type = GENERATE("bf16", "f16", "f32", "f8e4m3");
+  CAPTURE(product, type);
+  std::string text = "diagram t\naxis m = 64; axis k = 64; axis j = 64\n";
+  for (const std::string array : {"A[m, k]", "s[m, k]", "w[k]", "B[k, j]", "t[k, j]"})
+    text += fmt::format("input {}: {}{}\n", array.substr(0, 1), type, array.substr(1));
+  Editor editor;
+  editor.start().open(text + fmt::format("C[m, j] = relu(sum[k]({})) + 1\noutput C\n", product));
+  REQUIRE(editor.hints[uri].size() == 1);
+  const auto mended = applied(editor, actions(editor).at(0));
+  CAPTURE(mended);
+  CHECK(mended.find("\nC_factor: ") != std::string::npos);
   CHECK(editor.hints[uri].empty());
 }
 

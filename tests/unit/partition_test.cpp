@@ -129,7 +129,7 @@ TEST_CASE("what no text can say is refused too") {
     const auto reasons = illegal(written.derivation, written.hardware, {{split}});
     return reasons.empty() ? "" : reasons.front().reason;
   };
-  CHECK(reason(by_hand::group(a, 0, 1)) == "a piece of `a` holds at least one position, not 0");
+  CHECK(reason(by_hand::group(a, 0, 1)) == "a tile of `a` holds at least one position, not 0");
   CHECK(reason(by_hand::group(a, 1, 0)) == "`gmem` is the outermost level, where everything is whole");
   CHECK(reason(by_hand::group(a, 1, 3)) == "`by_hand` has no level 3");
   CHECK(reason(by_hand::group(a, 1, 2)).empty());
@@ -157,7 +157,7 @@ TEST_CASE("no stream stands between the pieces that a state takes together") {
   const auto x = wire("x"), d = wire("d'");
   const auto refused = illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 2), split(x, 16, 2)}});
   REQUIRE(refused.size() == 1);
-  CHECK(refused[0].reason == "each piece of `x` changes `m`, and a stream between the two would take that apart");
+  CHECK(refused[0].reason == "each piece of `x` changes `m`, so no other stream may stand between them");
   CHECK_FALSE(illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 1), split(x, 16, 2)}}).empty());
   CHECK(illegal(*derivation, hardware, {{split(x, 64, 1), split(x, 16, 2), split(d, 16, 2)}}).empty());
 }

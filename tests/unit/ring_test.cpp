@@ -74,7 +74,7 @@ TEST_CASE("a ring as fast as its links takes what one machine takes for its shar
   const auto words = "group q " + std::to_string(q / 8) + ", stream x " + std::to_string(x / 8) + " at gmem; " + blocks;
   const auto together = launch_of(attention(q, x), words, ring), alone = launch_of(attention(q / 8, x), blocks, one);
   CHECK(together.time_s == Approx(alone.time_s).epsilon(0.01));
-  CHECK(lost(together, "what comes from further out") == 0);
+  CHECK(lost(together, "loads from outer memory") == 0);
 }
 
 TEST_CASE("what nobody gives to siblings runs on one of them", "[ring]") {
@@ -112,15 +112,15 @@ TEST_CASE("links hide behind steps as a simulation of the ring says", "[ring]") 
     const auto launch = launch_of(diagram, words, hardware);
     double before = launch.ideal_s;
     for (const auto& loss : launch.losses) {
-      if (loss.what.starts_with("what comes from further out")) break;
+      if (loss.what.starts_with("loads from outer memory")) break;
       before += loss.seconds;
     }
     const auto cost = cost_of(diagram, words, hardware);
     CAPTURE(links);
-    CHECK(before + lost(launch, "what comes from further out") == Approx(simulated(before, *cost.levels[0].time_s, 8)));
+    CHECK(before + lost(launch, "loads from outer memory") == Approx(simulated(before, *cost.levels[0].time_s, 8)));
     // Keys and values at once, before the first step.
     const auto gathered = launch_of(diagram, "group q 4096 at gmem; " + blocks, hardware);
-    CHECK(lost(gathered, "what comes from further out") == Approx(*cost.levels[0].time_s));
+    CHECK(lost(gathered, "loads from outer memory") == Approx(*cost.levels[0].time_s));
   }
 }
 

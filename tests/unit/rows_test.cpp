@@ -139,9 +139,9 @@ TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, by rows 
                                  "Y: f16[r, x] = layernorm[x](X[r, x]) * G[x]\noutput Y\n");
   const auto done = run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "-o", folder / "out"});
   CHECK(done.code == 0);
-  CHECK_THAT(done.err, Contains("layers_kernel has its rows over warps: group r 1 at smem"));
+  CHECK_THAT(done.err, Contains("layers_kernel assigns its rows to warps: group r 1 at smem"));
   const auto plain =
       run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "--path", "reference", "-o", folder / "plain"});
   CHECK(plain.code == 0);
-  CHECK_THAT(plain.err, !Contains("has its rows over warps"));
+  CHECK_THAT(plain.err, !Contains("assigns its rows to warps"));
 }

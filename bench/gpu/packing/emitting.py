@@ -93,7 +93,7 @@ def analyze(program, target, source, path):
 
 
 def registers(code):
-    return [int(count) for count in re.findall(r"^// A lane has (\d+) registers", code, re.M)]
+    return [int(count) for count in re.findall(r"^// Planned registers of a thread: (\d+)", code, re.M)]
 
 
 def of_kernel(kernel):
