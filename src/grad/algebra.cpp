@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagram/contains.hpp"
-#include "diagram/match.hpp"
-
 namespace napkin::grad {
 namespace {
 
@@ -56,13 +53,15 @@ bool is_one(const Product& product) { return product.coefficient == 1 && product
 
 Product common(const Sum& sum) {
   Product shared{1, sum.front().factors};
-  for (const auto& product : sum)
-    std::erase_if(shared.factors, [&](auto& factor) {
-      const auto found = product.factors.find(factor.first);
-      if (found == product.factors.end() || (found->second > 0) != (factor.second > 0)) return true;
-      if (std::abs(found->second) < std::abs(factor.second)) factor.second = found->second;
-      return false;
-    });
+  for (const auto& product : sum) {
+    std::map<ExprId, double> kept;
+    for (const auto& [factor, exponent] : shared.factors) {
+      const auto found = product.factors.find(factor);
+      if (found == product.factors.end() || (found->second > 0) != (exponent > 0)) continue;
+      kept[factor] = std::abs(found->second) < std::abs(exponent) ? found->second : exponent;
+    }
+    shared.factors = std::move(kept);
+  }
   return shared;
 }
 
@@ -177,8 +176,8 @@ Sum Algebra::root(ExprId base, double exponent) {
     return std::isfinite(value) ? Sum{{value}} : opaque(apply("^", {base, number(exponent)}));
   }
   if (is_whole(exponent)) return {to_power(single(sum), exponent)};
-  const bool alone = sum.size() == 1 && sum[0].coefficient == 1 && sum[0].factors.size() == 1 &&
-                     sum[0].factors.begin()->second == 1;
+  const bool alone =
+      sum.size() == 1 && sum[0].coefficient == 1 && sum[0].factors.size() == 1 && sum[0].factors.begin()->second == 1;
   return {{1, {{alone ? sum[0].factors.begin()->first : expression(sum), exponent}}}};
 }
 
@@ -196,7 +195,8 @@ Sum Algebra::exponential(const Apply& apply) {
 // log(exp(a) b) = a + log(b).
 Sum Algebra::logarithm(ExprId id, const Apply& apply) {
   const auto inside = sum_of(apply.arguments[0]);
-  if (inside.size() != 1) return inside.empty() ? opaque(id) : opaque(this->apply(*apply.function, {expression(inside)}));
+  if (inside.size() != 1)
+    return inside.empty() ? opaque(id) : opaque(this->apply(*apply.function, {expression(inside)}));
   Sum sum;
   auto rest = inside[0];
   std::erase_if(rest.factors, [&](const auto& factor) {

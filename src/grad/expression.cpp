@@ -14,7 +14,7 @@ ExprId Algebra::expression(const Sum& sum) {
 // A sum whose first term is not subtracted, where one is not.
 ExprId Algebra::inner_sum(const Sum& sum) {
   auto ordered = sum;
-  std::ranges::stable_partition(ordered, [](const Product& product) { return product.coefficient > 0; });
+  std::stable_partition(ordered.begin(), ordered.end(), [](const Product& product) { return product.coefficient > 0; });
   ExprId made = expression(ordered[0]);
   for (std::size_t i = 1; i < ordered.size(); ++i) {
     auto term = ordered[i];
