@@ -6,9 +6,19 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/napkin RENAME cop
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
+set(NAPKIN_MAINTAINER "The napkin authors <napkin@localhost>" CACHE STRING "Name and address of who maintains the package")
+string(TIMESTAMP napkin_built "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH sets it
+configure_file(cmake/changelog.in ${PROJECT_BINARY_DIR}/debian/changelog @ONLY)
+find_program(napkin_gzip gzip)
+if(napkin_gzip)
+  execute_process(COMMAND ${napkin_gzip} -9nf ${PROJECT_BINARY_DIR}/debian/changelog)
+  install(FILES ${PROJECT_BINARY_DIR}/debian/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/napkin
+          COMPONENT debian EXCLUDE_FROM_ALL)
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME napkin)
-set(CPACK_PACKAGE_CONTACT "The napkin authors <napkin@localhost>")
+set(CPACK_PACKAGE_CONTACT "${NAPKIN_MAINTAINER}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "derives fast kernels from diagrams")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "napkin takes an algorithm as plain mathematics, derives what may be grouped

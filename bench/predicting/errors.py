@@ -213,7 +213,7 @@ def page(rows, predictions):
     made = [(row, one) for row, one in zip(rows, answers) if not isinstance(one, str)]
     used, held = [one for one in made if not one[0]["held"]], [one for one in made if one[0]["held"]]
     chosen = [row for row in rows if not row["held"]]
-    parts = [["## By group", "", "These rows were in sight when rules and constants were chosen:", ""], by_group(used),
+    parts = [["## By group", "", "These rows were seen when rules and constants were chosen:", ""], by_group(used),
              ["", "These rows were held out. They are predicted, and were never used to choose a number:", ""], by_group(held), [""],
              rankings(used, held), ["", "![predicted over published](predictions.svg)", "", "## Constants", "",
              "These constants are in no profile. Each is changed alone, over the rows of the first table:", ""],

@@ -61,7 +61,7 @@ void draw(Sheet& sheet, const Trades& trades) {
   const auto transfers = [&](double n) { return trades.in_values ? counted(n) : moved(n); };
   const double begin = margin + 80, end = begin + plot_width;
   draw(sheet, trades, &Traded::held, from_zero(most(trades, &Traded::held), begin, end, trades.in_values ? 10 : 2),
-       memory, fmt::format("held by one piece in {}", trades.level));
+       memory, fmt::format("held by one tile in {}", trades.level));
   draw(sheet, trades, &Traded::moved, decades(least(trades, &Traded::moved), most(trades, &Traded::moved), begin, end),
        transfers, fmt::format("moved between {} and {}", trades.from, trades.level));
 }
@@ -70,7 +70,7 @@ void draw(Sheet& sheet, const Trades& trades) {
 
 std::optional<Chart> front(const Charted& charted) {
   Data data{{"kernel", "partition", "time_s", "held", "moved"}, {}};
-  Sheet sheet("trades of " + charted.title);
+  Sheet sheet("trade-offs of " + charted.title);
   for (const auto& one : charted.kernels) {
     if (!one.explored) continue;
     const auto all = trades(one.explored->front, charted.hardware);
@@ -78,11 +78,10 @@ std::optional<Chart> front(const Charted& charted) {
     for (const auto& trade : all.all)
       data.rows.push_back({kernel_name(one), trade.partition, trade.seconds, trade.held, trade.moved});
     const auto& front = one.explored->front;
-    sheet.head(fmt::format("kernel {}: {} at most {:.0f} % worse in each respect{}", kernel_name(one),
-                           all.all.size() == 1
-                               ? "1 partition; to every other, it is"
-                               : fmt::format("{} partitions; to every other, one of these is", all.all.size()),
-                           100 * front.tolerance, front.complete ? "" : "; not proven: the search gave up"));
+    sheet.head(fmt::format("kernel {}: no other partition is more than {:.0f} % better than {} in all respects{}",
+                           kernel_name(one), 100 * front.tolerance,
+                           all.all.size() == 1 ? "this one" : fmt::format("one of these {}", all.all.size()),
+                           front.complete ? "" : "; not proven, because the search gave up"));
     draw(sheet, all);
   }
   if (data.rows.empty()) return std::nullopt;

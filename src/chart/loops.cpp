@@ -284,10 +284,10 @@ std::optional<Chart> loops(const Charted& charted) {
     Drawing(sheet, nest, charted.hardware).draw(kernel_name(one), data);
   }
   if (data.rows.empty()) return std::nullopt;
-  sheet.note("A bar: the variable is held. A dot: it is written. A stroke: it is read.");
+  sheet.note("A variable is held along its bar, written at a dot and read at a stroke.");
   sheet.note(
-      "A frame: what stands in it is done for every piece, of groups side by side, of streams one after another.");
-  sheet.note("After each step: what it moves, or computes and on which unit, each time.");
+      "A frame repeats its content for every tile: tiles of a group in parallel, tiles of a stream one after another.");
+  sheet.note("The number after a line is what it moves each time, or what it computes and on which unit.");
   return sheet.end("loops", std::move(data));
 }
 

@@ -26,7 +26,7 @@ std::optional<Chart> machine(const Charted& charted) {
   if (all.empty()) return std::nullopt;
   Data data{{"twice_the", "time_s", "time_as_split_now_s", "bound_by", "proven"}, {}};
   Sheet sheet("larger and faster machines for " + charted.title);
-  sheet.head("how much faster the plan is where there is twice as much, split anew for it");
+  sheet.head("how much faster the plan is with twice as much of it, tiled anew");
   double most = 0.1;
   for (const auto& one : all) most = std::max({most, gain(now, one.time_s), gain(now, one.time_kept_s)});
   const auto scale = from_zero(most, margin, margin + bars_width);
@@ -43,7 +43,7 @@ std::optional<Chart> machine(const Charted& charted) {
               {series_of_results, "", fmt::format("twice the {}: {}", one.what, words)});
     if (kept >= 5e-4)
       sheet.add(MarkKind::limit, Line{{{scale.at(kept), y - 10}, {scale.at(kept), y + 10}}},
-                {{}, "", "as split now: " + percent(kept)});
+                {{}, "", "with the same tiles: " + percent(kept)});
     sheet.write(MarkKind::label, {scale.begin + 4, y - 16}, Anchor::start,
                 fmt::format("{}: {}{}", one.what, words,
                             one.bound_by.empty() || anew < 5e-4 ? "" : ", then bound by " + one.bound_by),
@@ -51,8 +51,8 @@ std::optional<Chart> machine(const Charted& charted) {
     sheet.y += row_height;
   }
   sheet.y = bottom + 52;
-  sheet.note("a tick: with the pieces of this machine");
-  if (!std::ranges::all_of(all, &Improvement::proven)) sheet.note("?: the best found, not proven");
+  sheet.note("A tick is the gain with the same tiles.");
+  if (!std::ranges::all_of(all, &Improvement::proven)) sheet.note("? marks the best found, which is not proven.");
   return sheet.end("machine", std::move(data));
 }
 

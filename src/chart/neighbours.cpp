@@ -35,19 +35,19 @@ void draw(Sheet& sheet, const Configuration& made, const Neighbour& one, const S
   const double tick = scale.at(one.times_as_fast);
   if (one.runs)
     sheet.add(MarkKind::limit, Line{{{tick, y - 10}, {tick, y + 10}}},
-              {{}, "", "for each operation " + percent(one.times_as_fast)});
+              {{}, "", "per operation " + percent(one.times_as_fast)});
   sheet.y += row_height;
 }
 
 void draw(Sheet& sheet, const ChartedKernel& one, double fastest) {
   const auto& all = one.configuration->neighbours;
-  sheet.head(fmt::format("kernel {}: speed, of that with the chosen pieces; a tick: of a step, for each operation",
+  sheet.head(fmt::format("kernel {}: speed relative to the chosen tile; a tick: of an iteration, per operation",
                          kernel_name(one)));
   const auto scale = from_zero(fastest, margin, margin + bars_width);
   const double top = sheet.y, bottom = top + row_height * static_cast<double>(all.size());
-  sheet.axis_below(scale, top, bottom, percent, "of the speed with the chosen pieces");
+  sheet.axis_below(scale, top, bottom, percent, "of the speed with the chosen tile");
   for (const auto& neighbour : all) draw(sheet, *one.configuration, neighbour, scale);
-  sheet.add(MarkKind::limit, Line{{{scale.at(1), top}, {scale.at(1), bottom}}}, {{}, "", "the chosen pieces"});
+  sheet.add(MarkKind::limit, Line{{{scale.at(1), top}, {scale.at(1), bottom}}}, {{}, "", "the chosen tile"});
   sheet.y = bottom + 52;
 }
 
@@ -65,7 +65,7 @@ std::optional<Chart> neighbours(const Charted& charted) {
                            std::string(name(next.bound))});
     }
   if (data.rows.empty()) return std::nullopt;
-  Sheet sheet("other pieces of " + charted.title);
+  Sheet sheet("other tile sizes of " + charted.title);
   for (const auto& one : charted.kernels)
     if (one.configuration && !one.configuration->neighbours.empty()) draw(sheet, one, fastest);
   return sheet.end("neighbours", std::move(data));

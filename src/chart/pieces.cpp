@@ -68,7 +68,7 @@ void draw(Sheet& sheet, const Terrain& terrain) {
 
 std::optional<Chart> pieces(const Charted& charted) {
   Data data{{"kernel", "across", "across_size", "up", "up_size", "time_s"}, {}};
-  Sheet sheet("other pieces of " + charted.title);
+  Sheet sheet("time by tile sizes of " + charted.title);
   for (const auto& one : charted.kernels) {
     if (!one.explored || !one.explored->pieces || least(*one.explored->pieces) > 1e299) continue;
     const auto& terrain = *one.explored->pieces;
@@ -81,9 +81,9 @@ std::optional<Chart> pieces(const Charted& charted) {
                              time ? Cell(*time) : Cell(std::string())});
       }
     sheet.head(
-        fmt::format("kernel {}: time in times of the least here, {}", kernel_name(one), lasting(least(terrain))));
+        fmt::format("kernel {}: time divided by the least in this map, {}", kernel_name(one), lasting(least(terrain))));
     draw(sheet, terrain);
-    sheet.note("framed: chosen; hatched: does not fit, or cannot run");
+    sheet.note("The frame marks the chosen tile. A hatched tile does not fit or cannot run.");
   }
   if (data.rows.empty()) return std::nullopt;
   return sheet.end("pieces", std::move(data));

@@ -7,54 +7,50 @@ namespace napkin {
 namespace {
 
 constexpr ChartKind kinds[] = {
-    {"transfers", "What moves",
-     "From the outermost memory on the left to the units on the right. A band is as high as the bytes that cross "
-     "there: its dark part crosses once, the light part again and again.",
+    {"transfers", "Transfers",
+     "The outermost memory is on the left, the units are on the right. The height of a band is the bytes that cross: "
+     "the dark part crosses once, the light part is loaded again.",
      chart::transfers},
-    {"roofline", "Operations against transfers",
-     "A kernel has a dot for each memory that it reads: its operations for each byte that comes from there, and its "
-     "operations in a second. A dot is in the colour of the slope that it cannot pass, unless blocks share what one of "
-     "them reads.",
+    {"roofline", "Roofline",
+     "A kernel has a dot for each memory that it reads: across, its operations per byte from there; up, its operations "
+     "per second. A dot has the colour of the slope that it cannot pass, unless blocks share what one of them reads.",
      chart::roofline},
-    {"memory", "What memory holds",
-     "Every array of the moment at which most is held, one after another. The heavy line is the room that there is.",
+    {"memory", "Memory",
+     "The bar shows the arrays that the memory holds when it is fullest. The heavy line is its capacity.",
      chart::memory},
     {"time", "Where the time goes",
-     "Memories and units work side by side, so the longest bar bounds the kernel, unless blocks share what one of them "
-     "reads. A tick is the time at the rates of the datasheet, without a cache. The second picture of a kernel adds up "
-     "what the launch takes.",
+     "Memories and units work in parallel, so the longest bar bounds the kernel, unless blocks share what one of them "
+     "reads. A tick is the time at datasheet rates, without a cache. The second picture of a kernel adds up the time "
+     "of "
+     "the launch.",
      chart::time},
-    {"timeline", "One step of the stream",
-     "What each unit does while a team takes one piece of the stream; of teams that take turns, what each of them does "
-     "meanwhile. A dotted line is a wait: what follows needs what ends there, or its turn. Hatched: the unit has "
-     "nothing "
-     "to do for this team.",
+    {"timeline", "One iteration of the stream",
+     "The rows show what each unit does during one iteration of a warpgroup, or of every warpgroup in ping-pong. At a "
+     "dotted line an operation waits for a result or for its turn. A unit is idle for the warpgroup where it is "
+     "hatched.",
      chart::timeline},
     {"loops", "The loops",
-     "The pseudocode from left to right, one column a step, inside the frames of its groups and streams. A bar is a "
-     "variable while it is held, with a dot where it is written and a stroke where it is read.",
+     "The pseudocode runs from left to right, one column per line, inside the frames of its groups and streams. A bar "
+     "is a variable while it is held; a dot marks a write and a stroke a read.",
      chart::loops},
-    {"neighbours", "Other pieces",
-     "How fast the kernel is with a piece of the next size up or down, against the pieces that were chosen; a tick is "
-     "the speed of its steps alone, for each operation. A bar that falls far short says that the choice stands at an "
-     "edge.",
+    {"neighbours", "Other tile sizes",
+     "A bar is the speed with the next tile size up or down, relative to the chosen one. A tick is the speed of its "
+     "iterations alone, per operation. A short bar means that the chosen size is close to a cliff.",
      chart::neighbours},
-    {"pieces", "The ground around the pieces",
-     "The time with other pieces at the core's level, of the two axes that change it most. Where a cell beside the "
-     "framed one is much slower, the choice stands on a cliff.",
+    {"pieces", "Time by tile sizes",
+     "The map shows the time by the tile sizes of a block, for the two axes that change it most. If a cell beside the "
+     "framed one is much slower, the chosen tile is close to a cliff.",
      chart::pieces, true},
-    {"front", "Trades",
-     "Every point is a partition that no other one beats in time, memory and transfers at once. Down and to the left "
-     "is "
-     "better.",
+    {"front", "Trade-offs",
+     "A point is a partition that no other one beats in time, memory and transfers at once. Points further down and to "
+     "the left are better.",
      chart::front, true},
-    {"rooms", "Transfers by room",
-     "What the best partition moves where its memory has so much room, above what no program goes below. Where the "
-     "curve falls steeply, more memory is worth having.",
+    {"rooms", "Transfers by capacity",
+     "The curve is what the best partition moves with that capacity; every program moves at least the lower line. More "
+     "memory pays off where the curve is steep.",
      chart::rooms, true},
     {"machine", "Other machines",
-     "What twice the room, twice the bandwidth or twice the rate of one part would gain, with all else as it is.",
-     chart::machine, true},
+     "A bar is the gain from twice the capacity, bandwidth or rate of one part of the machine.", chart::machine, true},
 };
 
 }  // namespace

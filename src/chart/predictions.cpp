@@ -48,7 +48,7 @@ void draw(Sheet& sheet, std::span<const Predicted> all, const std::string& group
 
 void legend(Sheet& sheet) {
   for (const auto& [series, words] :
-       {std::pair(in_sight, "in sight when rules and constants were chosen"), std::pair(held_out, "held out")}) {
+       {std::pair(in_sight, "seen when rules and constants were chosen"), std::pair(held_out, "held out")}) {
     sheet.add(MarkKind::point, Line{{{margin + 6, sheet.y}}}, {series, "", ""});
     sheet.write(MarkKind::label, {margin + 18, sheet.y}, Anchor::start, words);
     sheet.y += line_height;
@@ -66,7 +66,9 @@ Chart predictions(std::span<const Predicted> all) {
     least = std::min(least, ratio(one)), most = std::max(most, ratio(one));
   }
   Sheet sheet("predicted over published time", 900);
-  sheet.note("a point is a kernel at one size; on the heavy line it takes as long as published, at 2 twice as long");
+  sheet.note(
+      "A point is a kernel at one size. On the heavy line the prediction is the published time; at 2 it is twice "
+      "that.");
   sheet.y += line_height;
   const auto across = decades(shortest, longest, margin + names_width, margin + names_width + plot_width);
   const double top = sheet.y;

@@ -118,9 +118,9 @@ class Roofline {
 
   void draw() {
     sheet_.axis_below(
-        x_, y_.end, y_.begin, [](double n) { return counted(n); }, "operations for each byte");
+        x_, y_.end, y_.begin, [](double n) { return counted(n); }, "operations per byte");
     sheet_.axis_beside(
-        y_, x_.begin, x_.end, [](double n) { return rate(n, "FLOP/s"); }, "operations a second (FLOP/s)");
+        y_, x_.begin, x_.end, [](double n) { return rate(n, "FLOP/s"); }, "operations per second (FLOP/s)");
     for (const auto& slope : slopes_) draw(slope);
     for (const auto& roof : roofs_) draw(roof);
     for (std::size_t i = 0; i < placed_.size(); ++i) draw(placed_[i], i + 1);
@@ -166,7 +166,7 @@ class Roofline {
     sheet_.add(MarkKind::span, Line{{{from, y}, {several && !beyond ? name.x - 2 : x_.at(right), y}}});
     for (const auto& at : one.places) {
       const auto about =
-          fmt::format("{}, from {} into {}: {:.3g} operations for each byte, {}", one.kernel, memory_name(at.from),
+          fmt::format("{}, from {} into {}: {:.3g} operations per byte, {}", one.kernel, memory_name(at.from),
                       memory_name(at.into), at.intensity, rate(one.speed(), "FLOP/s"));
       sheet_.add(MarkKind::point, Line{{{x_.at(at.intensity), y}}}, {at.series, "", about});
       if (!several)

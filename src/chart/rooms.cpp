@@ -32,7 +32,7 @@ class Rooms {
     const bool in_values = level.in_values;
     sheet_.axis_below(
         across_, up_.end, up_.begin, [&](double n) { return in_values ? counted(n) : held(n); },
-        fmt::format("room of {}{}", level.name, in_values ? ", values" : ""));
+        fmt::format("capacity of {}{}", level.name, in_values ? ", values" : ""));
     sheet_.axis_beside(
         up_, across_.begin, across_.end, [&](double n) { return in_values ? counted(n) : moved(n); },
         fmt::format("moved between {} and {}", curve_.hardware.levels[0].name, level.name));
@@ -67,7 +67,7 @@ class Rooms {
     if (curve_.room_here < across_.low || curve_.room_here > across_.high) return;
     const double x = across_.at(curve_.room_here);
     sheet_.add(MarkKind::barrier, Line{{{x, up_.begin}, {x, up_.end}}});
-    sheet_.write_near(MarkKind::label, {x, up_.end - 10}, Anchor::middle, "the room here", -15);
+    sheet_.write_near(MarkKind::label, {x, up_.end - 10}, Anchor::middle, "this machine", -15);
   }
   void legend() {
     const auto entry = [&](MarkKind kind, std::optional<std::size_t> series, const std::string& words) {
@@ -77,12 +77,13 @@ class Rooms {
     };
     const bool all_proven = std::ranges::all_of(curve_.points, &CurvePoint::proven);
     entry(MarkKind::curve, series_of_results,
-          all_proven ? "the least that a partition moves, proven"
-                     : "the least that a partition moves; a point of another colour: the best found, not proven");
+          all_proven ? "the least that any partition moves, proven"
+                     : "the least that any partition moves; in another colour, the best found and not proven");
     std::vector<std::string> reasons;
     for (const auto& point : curve_.points)
       if (std::ranges::find(reasons, point.bound.why) == reasons.end()) reasons.push_back(point.bound.why);
-    entry(MarkKind::limit, std::nullopt, fmt::format("what every program moves: {}", fmt::join(reasons, ", then ")));
+    entry(MarkKind::limit, std::nullopt,
+          fmt::format("what every program moves at least: {}", fmt::join(reasons, ", then ")));
   }
 
   Sheet& sheet_;
@@ -95,7 +96,7 @@ class Rooms {
 
 std::optional<Chart> rooms(const Charted& charted) {
   Data data{{"kernel", "room", "moved", "at_least", "why", "proven", "partition"}, {}};
-  Sheet sheet("transfers by room of " + charted.title, 690);
+  Sheet sheet("transfers by capacity of " + charted.title, 690);
   std::vector<std::string> missing;
   for (const auto& one : charted.kernels) {
     if (!one.explored) continue;
@@ -108,15 +109,13 @@ std::optional<Chart> rooms(const Charted& charted) {
       data.rows.push_back({kernel_name(one), point.room, point.moved, point.bound.moved, point.bound.why,
                            std::string(point.proven ? "yes" : "no"),
                            to_text(point.kernel.partition, point.kernel.derivation->scratch, curve.hardware)});
-    sheet.head(
-        fmt::format("kernel {}, in one {} alone, {}", kernel_name(one), curve.level().name,
-                    curve.whole_tiles ? "with pieces that are whole tiles of the units" : "with pieces of any size"));
+    sheet.head(fmt::format("kernel {}, in one {} alone, {}", kernel_name(one), curve.level().name,
+                           curve.whole_tiles ? "with tiles that instructions fill" : "with tiles of any size"));
     Rooms(sheet, curve).draw();
   }
   if (data.rows.empty()) return std::nullopt;
   for (const auto& name : missing)
-    sheet.note(
-        fmt::format("kernel {}: no curve: nothing of it fits, or to count what its masks leave takes minutes", name));
+    sheet.note(fmt::format("kernel {} has no curve: nothing fits, or counting its masks would take minutes", name));
   return sheet.end("rooms", std::move(data));
 }
 

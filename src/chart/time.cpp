@@ -68,7 +68,7 @@ std::vector<Bar> of_losses(const Launch& launch) {
         {line.what, now, now + line.seconds, {}, {}, bars.empty() ? std::nullopt : std::optional(series_of_losses)});
     now += line.seconds;
   }
-  bars.push_back({"the launch in this configuration", 0, launch.time_s, {}, {}, {}});
+  bars.push_back({"the launch as configured", 0, launch.time_s, {}, {}, {}});
   return bars;
 }
 
@@ -79,7 +79,7 @@ std::vector<Panel> panels(const Charted& charted) {
     const auto name = kernel_name(one);
     if (!bars.empty()) all.push_back({fmt::format("kernel {}", name), std::move(bars)});
     if (one.configuration && one.configuration->launch)
-      all.push_back({fmt::format("kernel {}: from everything at its best to the launch", name),
+      all.push_back({fmt::format("kernel {}: what the time of the launch adds up to", name),
                      of_losses(*one.configuration->launch)});
   }
   return all;

@@ -48,6 +48,10 @@ double longest(const Pipelining& pipelining) {
   return all;
 }
 
+std::string_view workers(const Configuration& made) {
+  return made.instruction.starts_with("wgmma") ? "warpgroup" : "warps";
+}
+
 class Timeline {
  public:
   // The scale reaches at least to `seconds`.
@@ -59,10 +63,11 @@ class Timeline {
     scale_.high = seconds, scale_.end = margin + names_width + bars_width;
     sheet_.head("kernel " + kernel_name(one));
     const auto drawn = lasting(longest_), takes = lasting(pipelining().step_s);
-    sheet_.note(fmt::format("{}{}; {}", words(pipelining().overlap), teams_ > 1 ? ", once all are under way" : "",
-                            !pipelining().runs ? "as drawn " + drawn
-                            : drawn == takes   ? "a step takes " + takes
-                                               : fmt::format("as drawn {}, a step takes {}", drawn, takes)));
+    sheet_.note(fmt::format("{}{}; {}", words(pipelining().overlap), teams_ > 1 ? ", in the steady state" : "",
+                            !pipelining().runs ? "the picture shows " + drawn
+                            : drawn == takes
+                                ? "an iteration takes " + takes
+                                : fmt::format("the picture shows {}, an iteration takes {}", drawn, takes)));
   }
 
   void draw(const std::string& kernel, Data& data) {
@@ -87,7 +92,8 @@ class Timeline {
   void draw_team(std::int64_t team) {
     if (teams_ > 1) {
       sheet_.y += lane;
-      sheet_.write(MarkKind::note, {margin, sheet_.y}, Anchor::start, fmt::format("team {}", team + 1));
+      sheet_.write(MarkKind::note, {margin, sheet_.y}, Anchor::start,
+                   fmt::format("{} {}", workers(configuration_), team + 1));
       sheet_.y += lane / 2;
     }
     const double top = sheet_.y;
@@ -174,21 +180,20 @@ class Timeline {
 
 std::optional<Chart> timeline(const Charted& charted) {
   Data data{{"kernel", "overlap", "team", "column", "unit", "begin_s", "end_s"}, {}};
-  Sheet sheet("one step of " + charted.title, names_width + bars_width);
+  Sheet sheet("one iteration of " + charted.title, names_width + bars_width);
   const ArrayColours series(charted);
   for (const auto& one : charted.kernels) {
     if (chosen(one)) Timeline(sheet, one, series, charted.least_step_seconds).draw(kernel_name(one), data);
   }
   if (data.rows.empty()) return std::nullopt;
-  sheet.note(
-      "Dotted: what begins there waits for what ends there, or for its turn. Hatched: nothing to do for this team.");
-  sheet.note("Copies bring the tiles of a step to come, unless everything goes one after another.");
+  sheet.note("At a dotted line an operation waits for a result or for its turn. A unit is idle where it is hatched.");
+  sheet.note("Copies load the tiles of a later iteration, unless nothing overlaps.");
   const auto any = [&](std::size_t column, std::string_view text) {
     return std::ranges::any_of(data.rows, [&](const auto& row) { return std::get<std::string>(row[column]) == text; });
   };
   if (any(1, words(Overlap::within_team)))
-    sheet.note("Within a team the products that wait for the others are those of the step before.");
-  if (any(2, "2")) sheet.note("What is cut at the right goes on at the left.");
+    sheet.note("With intra-warpgroup overlap, products that wait for other operations belong to the iteration before.");
+  if (any(2, "2")) sheet.note("An operation that is cut off at the right continues at the left.");
   return sheet.end("timeline", std::move(data));
 }
 

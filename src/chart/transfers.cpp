@@ -130,7 +130,8 @@ std::optional<Chart> transfers(const Charted& charted) {
   if (!flow.moves()) return std::nullopt;
   Data data{{"kernel", "outer", "inner", "array", "way", "transfer_values", "transfer_bytes", "times"}, {}};
   for (const auto& one : charted.kernels) flow.draw(one, data);
-  sheet.note("A band is as high as the bytes that cross: dark those that cross once, light those that cross again.");
+  sheet.note(
+      "The height of a band is the bytes that cross. The dark part crosses once, the light part is loaded again.");
   return sheet.end("transfers", std::move(data));
 }
 

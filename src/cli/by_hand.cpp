@@ -57,8 +57,9 @@ class Plans {
     for (const auto& statement : diagram().statements)
       if (kernel.statements.empty()) part.made.push_back(diagram().at(statement.output).name);
     if (kernel.statements.empty() && written_.kernels.size() > 1)
-      error(kernel.span, "a kernel of several does not say which statements it has",
-            "write them before its labels: 'S, P: group q 128 at smem | O: group q 64 at smem'");
+      error(kernel.span, "a kernel does not say which statements it has",
+            "with several kernels, write the statements before the labels: 'S, P: group q 128 at smem | O: group q 64 "
+            "at smem'");
     for (const auto& name : kernel.statements) add_statement(part, name);
     return part;
   }
@@ -95,8 +96,8 @@ class Plans {
       for (const auto input : derivation.inputs)
         if (!has(diagram().inputs, input) && !has(made, input))
           error(kernel(k).span,
-                fmt::format("`{}` is read here, and no kernel before this one makes it", diagram().at(input).name),
-                "kernels stand in the order in which they are launched");
+                fmt::format("this kernel reads `{}`, but no kernel before it computes it", diagram().at(input).name),
+                "write the kernels in launch order");
       for (const auto statement : derivation.statements) {
         const auto output = diagram().at(statement).output;
         if (has(made, output)) continue;
@@ -106,8 +107,8 @@ class Plans {
     }
     for (const auto output : diagram().outputs)
       if (!has(made, output))
-        error(kernel(0).span, fmt::format("no kernel makes the output `{}`", diagram().at(output).name),
-              "name its statement in one of them");
+        error(kernel(0).span, fmt::format("no kernel computes the output `{}`", diagram().at(output).name),
+              "name its statement in one of the kernels");
     for (std::size_t k = 0; k < parts_.size(); ++k)
       std::erase_if(parts_[k].outputs, [&](ArrayId made_here) { return !leaves(made_here, k, reads); });
   }

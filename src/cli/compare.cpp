@@ -74,7 +74,8 @@ std::optional<Compared> compare(Session& session, const Input& input, const std:
 bool check_page(Session& session) {
   const auto& files = session.options.arguments;
   if (session.options.format != "html" || files.size() < 2) return true;
-  complain(session, "E0522", "a page is of one file", files.back(), "write a page for each, or use another format");
+  complain(session, "E0522", "an HTML page compares one file", files.back(),
+           "write a page for each, or use another format");
   return false;
 }
 

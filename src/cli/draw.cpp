@@ -35,8 +35,8 @@ const PictureFormat* asked(Session& session) {
   for (const auto& format : picture_formats)
     if (options.picture.empty() ? options.output.ends_with(format.ending) : options.picture == format.name)
       return &format;
-  complain(session, "E0523", fmt::format("`{}` has the ending of no picture", options.output), options.output,
-           "one of .svg, .pdf, .png, .tex, .html and .txt; or name the format: `--format svg`");
+  complain(session, "E0523", fmt::format("no picture has the ending of `{}`", options.output), options.output,
+           "use .svg, .pdf, .png, .tex, .html or .txt, or name the format: `--format svg`");
   return nullptr;
 }
 

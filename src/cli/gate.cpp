@@ -51,10 +51,12 @@ void add_held(Session& session, Compared& compared, const std::string& target, c
     all.back().gate.metric = metric;
     all.back().gate.row = *row;
   } else if (row) {
-    complain(session, "E0523", fmt::format("`{}` of {} on {} is unknown", metric, comparison.diagram, target), metric,
+    complain(session, "E0523",
+             fmt::format("the metric `{}` of {} on {} is unknown", metric, comparison.diagram, target), metric,
              fmt::format("one of {}", fmt::join(metric_names(comparison, target), ", ")));
   } else {
-    complain(session, "E0304", fmt::format("nothing fits of {} on {}", comparison.diagram, target), comparison.file);
+    complain(session, "E0304", fmt::format("no partition of {} fits on {}", comparison.diagram, target),
+             comparison.file);
   }
 }
 
@@ -84,8 +86,8 @@ bool distinct(Session& session, const std::vector<Held>& rows) {
   std::set<std::string> seen;
   for (const auto& row : rows) {
     if (seen.insert(subject(row.basis)).second) continue;
-    complain(session, "E0522", fmt::format("{} would stand twice in one baseline", subject(row.basis)),
-             row.comparison->file, "give the diagrams names of their own, and name every metric once");
+    complain(session, "E0522", fmt::format("one baseline would contain {} twice", subject(row.basis)),
+             row.comparison->file, "give every diagram its own name, and name every metric once");
     return false;
   }
   return true;
@@ -103,11 +105,10 @@ void no_baseline(Session& session, const std::string& what) {
        session.line.find(session.options.baseline),
        "",
        {},
-       {"without a baseline a gate would let everything pass"},
-       fmt::format(
-           "make one by the same command with `--save-baseline {0}` in place of `--baseline {0}`; to let it pass "
-           "until there is one, add `--accept missing`",
-           session.options.baseline)});
+       {"without a baseline, a gate would let everything pass"},
+       fmt::format("make one with the same command and `--save-baseline {0}` in place of `--baseline {0}`; add "
+                   "`--accept missing` to let it pass until then",
+                   session.options.baseline)});
 }
 
 // None where there is nothing to compare with; with a diagnostic, unless that was accepted.
@@ -129,9 +130,8 @@ std::optional<Baselines> read_baselines(Session& session) {
 void check_version(Session& session, const Baselines& baselines) {
   if (baselines.version == NAPKIN_VERSION || accepts(session, "version")) return;
   complain(session, "W0537",
-           fmt::format("another version of napkin made `{}`: {}", session.options.baseline, baselines.version),
-           session.options.baseline,
-           "what is predicted may have changed with it: make a new one with `--save-baseline`");
+           fmt::format("another version of napkin wrote `{}`: {}", session.options.baseline, baselines.version),
+           session.options.baseline, "its predictions may differ: make a new baseline with `--save-baseline`");
 }
 
 // Of the same diagram that which shares most: the target counts more than the metric, and both more than the rest.
@@ -217,7 +217,7 @@ void tell_unused(Session& session, const Baselines& baselines, const std::vector
   };
   for (const auto& one : baselines.all)
     if (std::ranges::none_of(rows, [&](const Held& held) { return is_used(one, held); }))
-      note(session, fmt::format("{} also has {}, which nothing was compared with", session.options.baseline,
+      note(session, fmt::format("{} also has {}, and no file was compared with it", session.options.baseline,
                                 subject(one.basis)));
 }
 
@@ -241,7 +241,7 @@ void save_rows(Session& session, const std::vector<Held>& rows) {
   const auto& path = session.options.save_baseline;
   const bool worse = std::ranges::any_of(rows, [](const Held& held) { return held.gate.regressed; });
   if (worse && is_same_file(path, session.options.baseline))
-    return note(session, fmt::format("{} stays as it was: a new one would hide what is worse", path));
+    return note(session, fmt::format("{} was not replaced, because a new baseline would hide the regression", path));
   if (!may_be_replaced(session, path)) return;
   Baselines made{NAPKIN_VERSION, {}};
   for (const auto& held : rows) made.all.push_back({held.basis, held.comparison->rows[held.gate.row]});

@@ -83,7 +83,7 @@ std::string help(const CLI::App& app) {
   for (const auto& option : option_helps(app))
     rows.push_back({option.names + (option.value.empty() ? "" : " " + option.value), option.summary});
   add_section(document, "Options", std::move(rows));
-  if (program) document.blocks.push_back(report::Verbatim{"\n`napkin COMMAND --help` says more of a command."});
+  if (program) document.blocks.push_back(report::Verbatim{"\n`napkin COMMAND --help` explains a command."});
   return report::to_text(document, false);
 }
 

@@ -102,11 +102,11 @@ std::string example_section(const CLI::App& app) {
 
 std::string exit_section() {
   constexpr std::pair<int, std::string_view> meanings[] = {
-      {exit_done, "The command is done."},
+      {exit_done, "The command succeeded."},
       {exit_input, "The input is wrong, or nothing fits."},
-      {exit_command_line, "The command line is wrong, or a baseline is missing or of something else."},
+      {exit_command_line, "The command line is wrong, or a baseline is missing or does not match."},
       {exit_gate, "A gate failed: compare against a baseline, fmt --check, or verify."},
-      {exit_bug, "The program met a bug of its own."},
+      {exit_bug, "The program has a bug."},
       {exit_interrupted, "The program was interrupted."}};
   std::vector<Entry> entries;
   for (const auto& [code, meaning] : meanings) entries.push_back({bold(std::to_string(code)), meaning});
@@ -115,8 +115,8 @@ std::string exit_section() {
 
 std::string environment_section() {
   return section("ENVIRONMENT",
-                 {{bold("NAPKIN_PROFILES"), "a folder of profiles that go before those that are installed"},
-                  {bold("NO_COLOR"), "no colours where this is set and not empty, unless --color asks for them"}});
+                 {{bold("NAPKIN_PROFILES"), "a folder of profiles that is searched before the installed ones"},
+                  {bold("NO_COLOR"), "turns colours off if it is set and not empty, unless --color asks for them"}});
 }
 
 std::string page(const CLI::App& app) {

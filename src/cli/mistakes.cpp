@@ -26,7 +26,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 std::string or_see_help(const std::string& help, const CLI::App& app) {
-  return help.empty() ? fmt::format("`{} --help` lists what there is", full_name(app)) : help;
+  return help.empty() ? fmt::format("`{} --help` lists the options and commands", full_name(app)) : help;
 }
 
 void unexpected(Session& session, const CLI::App& app, const std::string& word) {

@@ -50,7 +50,7 @@ std::optional<std::string> derivation_text(const Input& input) {
 std::optional<Written> read_one_partition(Session& session, const Input& input) {
   const auto& asked = session.options.partition;
   if (asked.size() > 1) {
-    complain(session, "E0522", "one partition at a time", asked.back(), "`napkin compare` puts several side by side");
+    complain(session, "E0522", "one partition at a time", asked.back(), "`napkin compare` compares several");
   }
   return asked.empty() ? std::nullopt : read_partition(session, input, asked.front());
 }

@@ -20,8 +20,8 @@ std::optional<std::string> picture(Session& session, const Chart& chart) {
   if (format == "csv") return emit_csv(chart.data);
   if (format == "svg") return emit_svg(chart.scene);
   if (format == "pdf" || format == "png") return convert(session, emit_svg(chart.scene), format);
-  complain(session, "E0523", fmt::format("`{}` has the ending of no chart", output), output,
-           "one of .svg, .pdf, .png and .csv");
+  complain(session, "E0523", fmt::format("no chart has the ending of `{}`", output), output,
+           "use .svg, .pdf, .png or .csv");
   return std::nullopt;
 }
 
@@ -31,8 +31,8 @@ int run_plot(Session& session, const Analysis& analysis) {
   const auto& name = session.options.plot;
   const auto chart = plot(name, report::charted(analysis));
   if (!chart && !session.diagnostics.has_errors())
-    complain(session, "E0523", fmt::format("there is nothing to plot as `{}` here", name), name,
-             "`napkin analyze` without `--plot` says what is known of the kernels on this machine");
+    complain(session, "E0523", fmt::format("the chart `{}` has nothing to show here", name), name,
+             "`napkin analyze` without `--plot` shows what is known about the kernels on this machine");
   const auto made = chart ? picture(session, *chart) : std::nullopt;
   return made ? deliver(session, *made) : finish(session);
 }

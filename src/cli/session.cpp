@@ -106,7 +106,8 @@ bool write_product(Session& session, const std::string& text) {
   return false;
 }
 
-int deliver(Session& session, const std::string& product, int otherwise) {
+int deliver(Session& session, const std::string& made, int otherwise) {
+  const auto product = session.options.watch ? reloading(made) : made;
   if (session.options.output.empty() || session.options.output == "-") {
     write_product(session, product);
   } else {

@@ -45,6 +45,9 @@ int finish(Session&, int otherwise = exit_done);
 // The product goes to `-o` or to standard output, diagnostics to standard error.
 int deliver(Session&, const std::string& product, int otherwise = exit_done);
 
+// A page that loads itself again when its file changes; what is no page stays as it is.
+std::string reloading(const std::string& product);
+
 // Writes to standard output. A reader that went away is no error.
 bool write_product(Session&, const std::string& text);
 

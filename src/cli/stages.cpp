@@ -164,7 +164,7 @@ std::vector<Hardware> read_machines(Session& session) {
   }
   if (session.options.target.empty()) {
     complain(session, "E0522", "a target is needed", session.options.arguments.at(0),
-             "say on which machine, such as `--target h100-sxm5`; `napkin targets` lists them");
+             "name the machine, such as `--target h100-sxm5`; `napkin targets` lists all");
   }
   return machines.size() == session.options.target.size() ? machines : std::vector<Hardware>{};
 }
@@ -172,7 +172,7 @@ std::vector<Hardware> read_machines(Session& session) {
 std::optional<Hardware> read_machine(Session& session) {
   if (session.options.target.size() > 1) {
     complain(session, "E0522", "one target at a time", session.options.target.back(),
-             "`napkin compare` puts several side by side");
+             "`napkin compare` compares several");
     return std::nullopt;
   }
   auto machines = read_machines(session);

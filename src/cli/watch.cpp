@@ -2,6 +2,7 @@
 //
 // Files are looked at a few times a second, which works on every file system. What a file was is noted before it is
 // read, so that no change is missed that comes while the command runs.
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include "cli/commands.hpp"
 #include "napkin/hardware.hpp"
 #include "text/escape.hpp"
+#include "text/fingerprint.hpp"
 
 namespace napkin::cli {
 namespace {
@@ -61,7 +63,36 @@ void await_change(const Session& session, const Stamps& before) {
   }
 }
 
+// The page looks at itself in a hidden frame, once a second, since pages from files may not read files. A page in a
+// frame tells its number to the page around it and stops there; another number than its own makes that one load again.
+constexpr const char* reloading_script = R"(<script>
+const stamp = "{}";
+if (parent !== window) {{
+  parent.postMessage({{ napkin: stamp }}, "*");
+  stop();
+}} else {{
+  const frame = document.createElement("iframe");
+  frame.hidden = true;
+  addEventListener("message", event => {{
+    if (event.data?.napkin && event.data.napkin !== stamp) location.reload();
+  }});
+  setInterval(() => {{
+    if (!frame.isConnected) document.body.append(frame);
+    frame.src = location.pathname + "?" + Date.now();
+  }}, 1000);
+}}
+</script>
+)";
+
 }  // namespace
+
+std::string reloading(const std::string& product) {
+  const std::string_view head = "<head>\n";
+  const auto at = product.starts_with("<!DOCTYPE html>") ? product.find(head) : std::string::npos;
+  if (at == std::string::npos) return product;
+  auto page = product;
+  return page.insert(at + head.size(), fmt::format(fmt::runtime(reloading_script), fingerprint(product)));
+}
 
 int watch(Session& session, const Command& command) {
   if (session.options.arguments.front() == "-") {
@@ -73,7 +104,7 @@ int watch(Session& session, const Command& command) {
   if (first == exit_command_line || first == exit_bug) return first;
   std::string all;
   for (const auto& [file, was] : seen) all += (all.empty() ? "" : ", ") + on_one_line(file);
-  tell(session, "note: watching " + all + "; Ctrl-C ends");
+  tell(session, "note: watching " + all + "; Ctrl-C stops");
   while (session.out) {  // the reader of a pipe may go away
     await_change(session, seen);
     seen = stamps(session.options);

@@ -171,8 +171,8 @@ std::string_view name(Overlap overlap) {
   return names[static_cast<std::size_t>(overlap)];
 }
 std::string_view words(Overlap overlap) {
-  constexpr std::string_view all[] = {"one after another", "copies beside",     "blocks side by side",
-                                      "within a team",     "two teams in turn", "three teams in turn"};
+  constexpr std::string_view all[] = {"no overlap",      "multistage",       "co-resident blocks",
+                                      "intra-warpgroup", "ping-pong of two", "ping-pong of three"};
   return all[static_cast<std::size_t>(overlap)];
 }
 

@@ -206,7 +206,7 @@ std::string why_no_block(const Dealing& dealing, const Deal& deal) {
   const auto& occupancy = chosen.occupancy;
   const auto& most = dealing.hardware().limits.registers_per_thread;
   if (most && static_cast<double>(occupancy.registers_per_thread) > most->value)
-    return fmt::format("a thread would need {} registers of {}", occupancy.registers_per_thread,
+    return fmt::format("a thread would need {} registers, and has at most {}", occupancy.registers_per_thread,
                        static_cast<std::int64_t>(most->value));
   return "not enough " + occupancy.limited_by;
 }

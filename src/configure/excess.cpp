@@ -17,23 +17,23 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
   };
   for (const auto& column : columns) {
     if (std::ranges::any_of(column.factors, is_no_matrix))
-      return Excess{"wires of a product", "matrices have two wires: stream or group the others one position at a time"};
+      return Excess{"axes of a product", "a matrix has two axes: stream or group the others one position at a time"};
     if (column.contraction && is_computed(*column.contraction))
       return Excess{"computed columns of a product",
-                    "registers hold rows of a product alone: make the other axis shorter"};
+                    "registers hold whole rows of a product: make the other axis shorter"};
     if (column.contraction && is_too_wide(*column.contraction))
-      return Excess{"columns of an instruction", "one instruction makes all columns of a product: take fewer"};
+      return Excess{"columns of an instruction", "one instruction makes all columns of a product: choose fewer"};
   }
   if (counts_through_registers)
-    return Excess{"pieces of what registers hold", "no loop counts through registers: leave out the inner stream"};
+    return Excess{"tiles of an array in registers", "registers cannot be indexed by a loop: remove the inner stream"};
   if (std::ranges::any_of(loops, [&](const For* loop) { return loop->split.wire == row; }))
-    return Excess{"rows that a loop cuts", "warps share out what no loop of a block cuts: stream another axis"};
+    return Excess{"rows that a loop cuts",
+                  "a loop of the block cuts the rows that warps divide among them: stream another axis"};
   if (!issues_together()) return std::nullopt;
-  if (has_long_tile())
-    return Excess{"rows of a copy", "one copy brings tiles of at most 256 rows: make groups or pieces shorter"};
+  if (has_long_tile()) return Excess{"rows of a copy", "one copy has at most 256 rows: make groups or streams shorter"};
   if (has_ragged_pieces() || has_ragged_parts())
-    return Excess{"pieces that end within others",
-                  "copies end where arrays do: make groups multiples of the pieces inside"};
+    return Excess{"tiles that do not divide evenly",
+                  "a copy ends only at the end of an array: make groups multiples of the tiles inside"};
   return std::nullopt;
 }
 

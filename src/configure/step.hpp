@@ -149,6 +149,8 @@ std::vector<WireId> row_wires(const BlockStep&);
 
 // None without a core or without a contraction on its matrix units.
 std::optional<BlockStep> step_of(const Kernel&, const Hardware&);
+// Measures the pieces of its nest and gives each contraction its rows.
+void deal_rows(BlockStep&);
 // The same step of a partition with the same splits in other sizes.
 void resize(BlockStep&, const Partition&);
 

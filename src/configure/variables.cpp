@@ -165,7 +165,7 @@ std::optional<Variables::Part> Variables::fragment(const Team& team) const {
     const bool widened = tile.type != step_.diagram().at(tile.array).type;
     if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1 && !widened) continue;
     const auto steps = subloop(column.contraction->depth, column.contraction->instruction->k);
-    Part made{column.contraction->rows.buffer, {team.rows, steps}, " (a step of it)"};
+    Part made{column.contraction->rows.buffer, {team.rows, steps}, " (one instruction's part)"};
     if (!largest || bytes(*largest) < bytes(made)) largest = std::move(made);
   }
   return largest;
@@ -177,7 +177,7 @@ std::optional<Variables::Part> Variables::product(const Team& team) const {
   for (const auto& column : step_.columns) {
     if (!column.contraction || !column.compute->column.repair || !column.contraction->across) continue;
     const auto across = subloop(*column.contraction->across, column.contraction->instruction->n);
-    return Part{column.compute->to, {team.rows, across}, " (a step of it)"};
+    return Part{column.compute->to, {team.rows, across}, " (one instruction's part)"};
   }
   return std::nullopt;
 }
@@ -187,7 +187,7 @@ void Variables::add_kept(std::vector<Part>& all, const Team& team) const {
     if (!column.contraction || !column.contraction->rows.kept) continue;
     const auto id = column.contraction->rows.buffer;
     if (std::ranges::find(all, id, &Part::buffer) == all.end())
-      all.push_back({id, step_.shape(id, team.rows), " (kept)"});
+      all.push_back({id, step_.shape(id, team.rows), " (resident)"});
   }
 }
 
@@ -203,7 +203,7 @@ std::vector<Variables::Part> Variables::parts(const Team& team, bool overlapped)
     const auto id = column.contraction->rows.buffer;
     const bool known = std::any_of(all.begin() + static_cast<std::ptrdiff_t>(fixed), all.end(),
                                    [&](const Part& other) { return other.buffer == id; });
-    if (!known) all.push_back({id, step_.shape(id, team.rows), " (of the step before)"});
+    if (!known) all.push_back({id, step_.shape(id, team.rows), " (of the iteration before)"});
   }
   return all;
 }

@@ -152,12 +152,12 @@ double room_below(const Hardware& hardware, std::size_t level) {
 }  // namespace
 
 LowerBound lower_bound(const Derivation& derivation, double room, bool in_values, double memories) {
-  LowerBound made{compulsory(derivation, in_values), "inputs read once, outputs written once"};
-  if (may_leave_out(derivation)) made.why += ", where all of them are needed";
+  LowerBound made{compulsory(derivation, in_values), "each input is read once and each output written once"};
+  if (may_leave_out(derivation)) made.why += ", if all of them are needed";
   const auto product = only_product(derivation);
   const auto products = std::ranges::count_if(
       derivation.columns, [&](const Column& column) { return multiplies_and_adds(derivation.scratch, column); });
-  if (products > 1) made.why += "; of fused products more is unknown";
+  if (products > 1) made.why += "; no more is known of fused products";
   if (!product) return made;
   const double one = narrowest(derivation, *product, in_values), held = room / one;
   const double values = 2 * product->m * product->n * product->k / std::sqrt(held);
@@ -189,9 +189,9 @@ LowerBound lower_bound(const Derivation& derivation, const Hardware& hardware) {
   auto made = lower_bound(derivation, room_below(hardware, level) * static_cast<double>(siblings), memory.in_values,
                           static_cast<double>(memories));
   if (!made.why.starts_with("2mnk")) return made;
-  if (memories > 1) made.why += fmt::format(", 2M for each of {} memories", memories);
-  if (siblings > 1) made.why += fmt::format(" of {} {}s that read each other's", siblings, memory.unit);
-  if (level + 1 < hardware.levels.size()) made.why += ", M with all that is held below";
+  if (memories > 1) made.why += fmt::format(", with 2M for each of {} memories", memories);
+  if (siblings > 1) made.why += fmt::format(" of {} {}s that read each other's memory", siblings, memory.unit);
+  if (level + 1 < hardware.levels.size()) made.why += ", where M includes the memories below";
   return made;
 }
 

@@ -4,9 +4,11 @@
 //
 // The inner sum is a product for matrix units, and the factors are applied once a block.
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
+#include "derive/ranges.hpp"
 #include "derive/split_wire.hpp"
 #include "diagram/assume.hpp"
 #include "diagram/contains.hpp"
@@ -48,11 +50,21 @@ std::int64_t block_of(const Diagram& diagram, ExprId e, WireId wire) {
   return length == 0 ? 1 : length;
 }
 
+// The length of the blocks of each axis: blocks of one length serve all sums along it.
+using BlockLengths = std::map<AxisId, std::int64_t>;
+
 class Blocking {
  public:
   explicit Blocking(const Diagram& diagram) : made_{diagram, {}} {}
 
-  SumsInBlocks run() {
+  // What every sum would be taken in, by axis.
+  BlockLengths measure() {
+    measuring_ = true;
+    for (const auto& statement : made_.diagram.statements) blocked(statement.value);
+    return std::move(lengths_);
+  }
+  SumsInBlocks run(BlockLengths lengths) {
+    lengths_ = std::move(lengths);
     for (auto& statement : made_.diagram.statements) {
       statement_ = statement.output;
       statement.value = blocked(statement.value);
@@ -109,15 +121,30 @@ class Blocking {
     return true;
   }
 
+  // The product of the factors alone stays within f32: the file multiplies them itself, or f16 holds both.
+  bool keeps_range(ExprId body, const std::vector<ExprId>& factors) {
+    const auto multiplies = [&](ExprId part) {
+      const auto* apply = std::get_if<Apply>(&diagram().at(part).node);
+      return apply && apply->function->role == Role::multiply && std::ranges::is_permutation(apply->arguments, factors);
+    };
+    const Ranges ranges(diagram(), [](ArrayId) { return std::nullopt; });
+    return any_part(diagram(), body, multiplies) ||
+           std::ranges::all_of(factors, [&](ExprId e) { return ranges.of(e).magnitude() <= greatest(Datatype::f16); });
+  }
+
   std::optional<ExprId> in_blocks(const Reduce& reduce, WireId wire, Span span) {
     Factors factors;
     collect(reduce.body, wire, true, factors);
     const auto size = diagram().size(wire);
     if (factors.length <= 1 || !factors.under.empty() || !size || *size % factors.length != 0 ||
         !contracts(factors.over, reduce) ||
-        !std::ranges::all_of(factors.over, [&](ExprId e) { return of_inputs(e, wire); }))
+        !std::ranges::all_of(factors.over, [&](ExprId e) { return of_inputs(e, wire); }) ||
+        !keeps_range(reduce.body, factors.over))
       return std::nullopt;
-    const auto split = split_wire(wire, factors.length);
+    auto& length = lengths_[diagram().at(wire).axis];
+    if (measuring_) length = std::gcd(length, factors.length);
+    if (measuring_ || length <= 1) return std::nullopt;
+    const auto split = split_wire(wire, length);
     auto inside = reduce.over;
     std::erase_if(inside, [&](WireId w) { return w == wire || waits_for(factors, w); });
     auto outside = reduce.over;
@@ -134,20 +161,23 @@ class Blocking {
     return std::ranges::any_of(factors.waiting, varies) || std::ranges::any_of(factors.divisors, varies);
   }
 
-  // Blocks of one axis and length are the same wires in all statements.
+  // Blocks of one wire are the same wires in all statements, and those of one axis have the same axes.
   SplitWire split_wire(WireId wire, std::int64_t length) {
-    const auto same = [&](const SplitWire& one) { return one.whole == wire && one.length == length; };
-    const auto known = std::ranges::find_if(splits_, same);
+    const auto known = std::ranges::find(splits_, wire, &SplitWire::whole);
     const auto split = known != splits_.end() ? *known : splits_.emplace_back(new_split(wire, length));
     const auto name = [&](WireId id) { return diagram().at(id).name; };
     made_.made.push_back({diagram().at(statement_).name, name(wire), name(split.outer), name(split.inside), length});
     return split;
   }
   SplitWire new_split(WireId wire, std::int64_t length) {
+    const auto axis = [&](WireId id) { return diagram().at(id).axis; };
     const auto name = diagram().at(wire).name;
+    const auto like = std::ranges::find(splits_, axis(wire), [&](const SplitWire& one) { return axis(one.whole); });
+    if (like != splits_.end())
+      return {wire, add_wire(diagram(), name + "_block", axis(like->outer)),
+              add_wire(diagram(), name + "_in_block", axis(like->inside)), length};
     const auto outer = add_wire(diagram(), name + "_block", *diagram().size(wire) / length);
     const auto inside = add_wire(diagram(), name + "_in_block", length);
-    const auto axis = [&](WireId id) { return diagram().at(id).axis; };
     assume_blocks(diagram(), axis(wire), axis(outer), axis(inside), length);
     return {wire, outer, inside, length};
   }
@@ -156,10 +186,16 @@ class Blocking {
     if (const auto* at = std::get_if<Position>(&node)) return at->wire == split.whole ? position(diagram(), split) : e;
     if (const auto* access = std::get_if<Access>(&node)) {
       Access made{access->array, {}};
-      for (const auto& index : access->at) made.at.push_back(divided(index, split));
+      for (const auto& index : access->at) made.at.push_back(in_blocks(index, split));
       return diagram().intern(std::move(made), diagram().at(e).span);
     }
     return with_operands(diagram(), e, [&](ExprId operand) { return rewritten(operand, split); });
+  }
+  // What is constant on a block is read at its number.
+  static Index in_blocks(const Index& index, const SplitWire& split) {
+    const bool alone = index == Index{{{split.whole, 1}}, 0, index.divisor};
+    if (!alone || index.divisor == 1 || index.divisor % split.length != 0) return divided(index, split);
+    return {{{split.outer, 1}}, 0, index.divisor / split.length};
   }
   std::vector<ExprId> rewritten(const std::vector<ExprId>& all, const SplitWire& split) {
     std::vector<ExprId> made;
@@ -176,12 +212,14 @@ class Blocking {
   }
 
   SumsInBlocks made_;
+  BlockLengths lengths_;
+  bool measuring_ = false;
   ArrayId statement_{};
   std::vector<SplitWire> splits_;
 };
 
 }  // namespace
 
-SumsInBlocks sums_in_blocks(const Diagram& diagram) { return Blocking(diagram).run(); }
+SumsInBlocks sums_in_blocks(const Diagram& diagram) { return Blocking(diagram).run(Blocking(diagram).measure()); }
 
 }  // namespace napkin

@@ -4,17 +4,27 @@
 
 namespace napkin {
 
-WireId add_wire(Diagram& diagram, std::string name, std::int64_t size) {
+namespace {
+
+std::string unique(const Diagram& diagram, std::string name) {
   while (find_wire(diagram, name)) name += "_";
+  return name;
+}
+
+}  // namespace
+
+WireId add_wire(Diagram& diagram, std::string name, std::int64_t size) {
+  name = unique(diagram, std::move(name));
   diagram.axes.push_back({name, size, {}});
-  diagram.wires.push_back({AxisId{static_cast<std::uint32_t>(diagram.axes.size() - 1)}, name});
+  return add_wire(diagram, name, AxisId{static_cast<std::uint32_t>(diagram.axes.size() - 1)});
+}
+
+WireId add_wire(Diagram& diagram, std::string name, AxisId axis) {
+  diagram.wires.push_back({axis, unique(diagram, std::move(name))});
   return {static_cast<std::uint32_t>(diagram.wires.size() - 1)};
 }
 
 Index divided(const Index& index, const SplitWire& split) {
-  const bool alone = index.terms.size() == 1 && index.terms[0].first == split.whole && index.offset == 0;
-  if (alone && index.terms[0].second == 1 && index.divisor % split.length == 0 && index.divisor > 1)
-    return {{{split.outer, 1}}, 0, index.divisor / split.length};
   Index all{{}, index.offset, index.divisor};
   for (const auto& [wire, factor] : index.terms) {
     if (wire != split.whole) {

@@ -12,7 +12,9 @@ struct SplitWire {
 
 // A new wire of an axis of its own; its name gets underscores until it is unique.
 WireId add_wire(Diagram&, std::string name, std::int64_t size);
-// The same place, by the two wires. Where an index divides by a multiple of the length, the outer wire is enough.
+// A new wire of an axis that exists.
+WireId add_wire(Diagram&, std::string name, AxisId);
+// The same place, by the two wires.
 Index divided(const Index&, const SplitWire&);
 // The same position as a number.
 ExprId position(Diagram&, const SplitWire&);

@@ -47,8 +47,8 @@ WarpNest Distributing::run() {
 void Distributing::check_machine() {
   const auto& levels = hardware_.levels;
   if (by_teams() && hardware_.cuda_architecture != "sm_90a")
-    throw Misfit{"the machine has no matrix instructions of warpgroups that are known here"};
-  if (hardware_.cuda_capability() < 80) throw Misfit{"the machine has no matrix instructions that are known here"};
+    throw Misfit{"napkin knows no matrix instructions of warpgroups for this machine"};
+  if (hardware_.cuda_capability() < 80) throw Misfit{"napkin knows no matrix instructions for this machine"};
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
     throw Misfit{"the machine's two innermost levels are not a block and its warps"};
   result_.block_level = levels.size() - 2;
@@ -83,7 +83,7 @@ Extents Distributing::whole_pieces() {
       result_.warps *= static_cast<int>(parts);
       parts_[group.wire] = {parts, group.size};
       if (result_.warps > most_warps)
-        throw Misfit{"its groups are more warps than a block may have", {}, {}, {group.wire}};
+        throw Misfit{"a block would need more warps than it can have", {}, {}, {group.wire}};
     }
     piece = std::min(piece, group.size);
   }
@@ -123,7 +123,7 @@ void Distributing::find_products() {
 }
 // One position of the wires that keep a sum of products from being one of matrices.
 Misfit Distributing::no_products() const {
-  Misfit misfit{"no column of it sums products of two arrays for matrix units"};
+  Misfit misfit{"it has no sum of products of two arrays"};
   for (const auto& place : computes_) {
     for (const auto wire : beside_product(diagram(), *place.compute, place.extents, result_.team)) {
       const bool summed = has(place.compute->column.over, wire);
@@ -154,7 +154,7 @@ void Distributing::find_rows() {
     return !std::all_of(result_.products.begin(), result_.products.end(),
                         [&](const Product& p) { return may_be_rows(p, wire); });
   });
-  if (wires.empty()) throw Misfit{"no wire can run along the rows of all its products"};
+  if (wires.empty()) throw Misfit{"its products have no common row axis"};
   const auto fills = [&](WireId wire) { return by_teams() && fills_teams(wire); };
   const auto found = std::find_if(wires.begin(), wires.end(), fills);
   const bool as_planned = planned_.rows && has(wires, *planned_.rows) && fills(*planned_.rows);

@@ -28,9 +28,9 @@ void join(Walk& walk, const Neighbours& neighbours, const Kernel& fitted) {
     return split.kind == SplitKind::stream && split.wire == *neighbours.along;
   };
   if (!walk.stays) {
-    walk.alone_because = "masks make some pieces longer than others";
+    walk.alone_because = "masks make some tiles take longer than others";
   } else if (std::ranges::any_of(fitted.partition.splits, streams_along)) {
-    walk.alone_because = "they would stream the wire that they lie along";
+    walk.alone_because = "they would stream the axis along which they lie";
   } else {
     walk.cluster = neighbours.blocks;
     walk.along = neighbours.along;

@@ -25,7 +25,8 @@ void Distributing::find_grids() {
     drop_missing(out, compute->column.output);
     check_extent(compute->to, extents);
     const auto [at, fresh] = result_.arrays.try_emplace(compute->to, out);
-    if (!fresh && at->second != out) throw Misfit{fmt::format("`{}` lies in fragments in two ways", name(compute->to))};
+    if (!fresh && at->second != out)
+      throw Misfit{fmt::format("two products need `{}` in different fragment layouts", name(compute->to))};
   }
   for (const auto& place : computes_) check_reads(*place.compute, place.extents);
 }
@@ -35,8 +36,9 @@ void Distributing::check_extent(BufferId id, const Extents& extents) const {
   const auto& wires = diagram().at(buffer.array).wires;
   for (std::size_t k = 0; k < wires.size(); ++k)
     if (buffer.extent[k] > extents[wires[k].index])
-      throw Misfit{
-          fmt::format("`{}` is held across the pieces of a stream of {}", name(id), name(wires[k])), {}, {wires[k]}};
+      throw Misfit{fmt::format("`{}` is held across the iterations of a stream of {}", name(id), name(wires[k])),
+                   {},
+                   {wires[k]}};
 }
 void Distributing::drop_missing(Grid& grid, ArrayId array) const {
   const auto& wires = diagram().at(array).wires;
@@ -75,7 +77,7 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
       std::erase(wires, *one);
     }
   if (wires.size() > 1)
-    throw Misfit{fmt::format("`{}` runs along {} and {} beside the rows {}", name(compute.to), name(wires[0]),
+    throw Misfit{fmt::format("`{}` has the axes {} and {} beside the rows {}", name(compute.to), name(wires[0]),
                              name(wires[1]), name(rows_))};
   if (!wires.empty()) grid.columns = wires[0];
   if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
@@ -94,7 +96,7 @@ void Distributing::check_reads(const Compute& compute, const Extents& extents) c
     const auto& at = access(diagram(), access_id).at;
     for (std::size_t k = 0; k < wires.size(); ++k)
       if (extents[wires[k].index] > 1 && !is_along(at[k], wires[k]))
-        throw Misfit{fmt::format("`{}` reads `{}` at another place", name(compute.to), name(buffer))};
+        throw Misfit{fmt::format("`{}` reads `{}` at another position", name(compute.to), name(buffer))};
     if (result_.product(&compute)) continue;
     auto own = result_.columns.at(&compute);
     if (const auto one = result_.handed.find(&compute); one != result_.handed.end() && grid.columns == one->second)
@@ -102,7 +104,7 @@ void Distributing::check_reads(const Compute& compute, const Extents& extents) c
     if ((grid.rows && grid.rows != own.rows) || (grid.columns && grid.columns != own.columns) ||
         (grid.rows && grid.row_tiles != own.row_tiles) || (grid.columns && grid.column_tiles != own.column_tiles))
       throw Misfit{
-          fmt::format("`{}` lies in fragments otherwise than `{}`, which reads it", name(buffer), name(compute.to))};
+          fmt::format("`{}` has another fragment layout than `{}`, which reads it", name(buffer), name(compute.to))};
   }
 }
 

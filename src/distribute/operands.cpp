@@ -17,7 +17,7 @@ void Distributing::find_operands(Product& product) {
   if (!has_wire(product.rows, rows_)) std::swap(product.rows, product.columns);
   const auto& grid = result_.columns.at(product.compute);
   check_sum(product);
-  if (!grid.columns) throw Misfit{fmt::format("`{}` is a matrix with a vector", name(product.compute->to))};
+  if (!grid.columns) throw Misfit{fmt::format("`{}` multiplies a matrix by a vector", name(product.compute->to))};
   product.widened = !by_teams() && !multiplies_directly(*product.instruction, hardware_.cuda_capability());
   product.steps = pieces_of(extents[product.over.index], product.instruction->k);
   product.promoted = promoted_steps(product);
@@ -36,15 +36,15 @@ void Distributing::check_sum(Product& product) const {
   const auto type = nest().at(compute.to).type;
   const bool of_integers = product.instruction->accumulator == Datatype::i32;
   if (type != Datatype::f32 && !(of_integers && type == Datatype::i32))
-    throw Misfit{fmt::format("`{}` is no sum in f32{}", name(compute.to), of_integers ? " or i32" : "")};
+    throw Misfit{fmt::format("`{}` is not summed in f32{}", name(compute.to), of_integers ? " or i32" : "")};
   if (!of_integers) return;
   if (!is_only_added_to(&compute))
-    throw Misfit{fmt::format("`{}` is a sum of integers that is not only added to", name(compute.to))};
+    throw Misfit{fmt::format("`{}` is an integer sum that is changed in another way than by adding", name(compute.to))};
   product.longest = longest_sum;
   for (const auto wire : compute.column.over)
     if (wire != product.over) product.longest /= diagram().size(wire).value_or(1);
   if (diagram().size(product.over).value_or(1) > product.longest)
-    throw Misfit{fmt::format("`{}` sums more than {} products, which i32 may not hold", name(compute.to), longest_sum)};
+    throw Misfit{fmt::format("`{}` sums more than {} products, and i32 may overflow", name(compute.to), longest_sum)};
 }
 bool Distributing::is_only_added_to(const Compute* compute) const {
   const auto is_zero = [&](const Column& column) {
@@ -60,9 +60,9 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   if (!is_input(side.buffer)) {
     const auto& grid = result_.arrays.at(side.buffer);
     if (grid.rows != rows_ || grid.columns != product.over)
-      throw Misfit{fmt::format("`{}` would have to leave its registers to be multiplied", name(side.buffer))};
+      throw Misfit{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
     if (row(product.instruction->operands).bytes != 2)
-      throw Misfit{fmt::format("`{}` is computed, and no number of 2 bytes", name(side.buffer))};
+      throw Misfit{fmt::format("`{}` is computed, and its numbers do not have 2 bytes", name(side.buffer))};
     side.computed = true;
     return;
   }
@@ -72,9 +72,9 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   find_dimensions(side.buffer, read, tile, extents);
   side.transposed = long_wire(read.at[*tile.column], extents) != product.over;
   if (side.transposed && row(nest().at(side.buffer).type).bytes != 2)
-    throw Misfit{
-        fmt::format("`{}` is contracted along another wire than its last, which only numbers of 2 bytes can be",
-                    name(side.buffer))};
+    throw Misfit{fmt::format(
+        "`{}` is contracted along another axis than its last, which instructions allow only for numbers of 2 bytes",
+        name(side.buffer))};
   cover(tile, side.buffer, read, extents);
   if (by_teams()) check_box(side.buffer, tile, read, extents);
 }
@@ -92,9 +92,9 @@ void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& 
     if (buffer.extent[k] == 1) continue;
     const auto stands = [&](const auto& term) { return extents[term.first.index] == 1; };
     if (std::all_of(read.at[k].terms.begin(), read.at[k].terms.end(), stands))
-      throw Misfit{fmt::format("tiles of `{}` hold pieces of several warps in one dimension more", name(id))};
+      throw Misfit{fmt::format("tiles of `{}` have one more dimension for the parts of several warps", name(id))};
     if (!long_wire(read.at[k], extents))
-      throw Misfit{fmt::format("`{}` is read at sums of positions, or in steps", name(id))};
+      throw Misfit{fmt::format("`{}` is read at sums of positions or with a stride", name(id))};
     if (tile.row) throw Misfit{fmt::format("tiles of `{}` have more than two long dimensions", name(id))};
     (tile.column ? tile.row : tile.column) = k;
   }
@@ -117,7 +117,7 @@ std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_
   if (found == parts_.end()) return up(extent, longest_step(chunk));
   const auto [parts, size] = found->second;
   if (parts > 1 && size % chunk != 0)
-    throw Misfit{fmt::format("a warp's piece of {} does not fill chunks of 16 bytes", name(wire))};
+    throw Misfit{fmt::format("a warp's part of {} is no multiple of 16 bytes", name(wire))};
   return (parts - 1) * size + up(size, longest_step(chunk));
 }
 std::int64_t Distributing::longest_step(std::int64_t chunk) { return std::max(row_tile, 2 * chunk); }

@@ -18,9 +18,10 @@ void Distributing::count_registers() {
   if (by_teams()) share_registers();
   result_.registers = most_registers();
   if (result_.registers > room())
-    throw Misfit{.reason = fmt::format("a lane would hold {} registers, of {}", result_.registers, room()),
-                 .shorten = longest_first(),
-                 .by_warps = room() < (by_teams() ? most_team_registers : most_lane_registers)};
+    throw Misfit{
+        .reason = fmt::format("a thread would need {} registers, and has at most {}", result_.registers, room()),
+        .shorten = longest_first(),
+        .by_warps = room() < (by_teams() ? most_team_registers : most_lane_registers)};
   for (auto& product : result_.products) keep(product);
   result_.registers_beside = rest(), result_.most_registers = room();
 }
@@ -167,7 +168,7 @@ void Distributing::place_tiles() {
   if (shared_bytes() > room) std::erase_if(result_.tiles, [](const auto& each) { return !each.second.of_products; });
   result_.shared_bytes = shared_bytes();
   if (result_.shared_bytes > room)
-    throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", result_.shared_bytes, room),
+    throw Misfit{fmt::format("its tiles, padded to whole fragments, take {} B of {} B", result_.shared_bytes, room),
                  streamed_wires()};
   std::int64_t begin = 0;
   for (auto& [id, tile] : result_.tiles) {

@@ -113,7 +113,7 @@ void RowAttempt::check_columns(const Block& block, const Extents& extents) {
   for (const auto& step : block.steps)
     match(
         step.node, [](const Load&) {},
-        [](const Ask&) { throw Misfit{"whether a piece is needed is asked of an array"}; },
+        [](const Ask&) { throw Misfit{"a mask in an array decides whether a tile is needed"}; },
         [&](const Compute& compute) {
           columns_.push_back(&compute);
           check_column(compute, extents);
@@ -129,9 +129,9 @@ void RowAttempt::check_column(const Compute& compute, const Extents& extents) {
   const auto& wires = diagram().at(compute.column.output).wires;
   for (std::size_t k = 0; k < wires.size(); ++k) {
     if (nest().at(compute.to).extent[k] > extents[wires[k].index])
-      throw Misfit{fmt::format("`{}` is held across the pieces of a stream", name(compute.to))};
+      throw Misfit{fmt::format("`{}` is held across the iterations of a stream", name(compute.to))};
     if (wires[k] != shape_.lanes && extents[wires[k].index] > 1)
-      throw Misfit{fmt::format("`{}` has {} beside {}, and not one row at a time", name(compute.to),
+      throw Misfit{fmt::format("`{}` has {} beside {}, and cannot be computed one row at a time", name(compute.to),
                                diagram().at(wires[k]).name, diagram().at(shape_.lanes).name)};
   }
   std::int64_t window = 1;
@@ -142,7 +142,7 @@ void RowAttempt::check_column(const Compute& compute, const Extents& extents) {
       result_.shared_bytes = 2 * shape_.team * partial_bytes;
   }
   if (window > longest_window)
-    throw Misfit{fmt::format("`{}` folds {} values at each position of {}", name(compute.to), window,
+    throw Misfit{fmt::format("`{}` reduces {} values at each position of {}", name(compute.to), window,
                              diagram().at(shape_.lanes).name)};
   for (const auto& [access_id, buffer] : compute.reads) find_read(compute, access_id, buffer, extents);
 }
@@ -158,7 +158,7 @@ void RowAttempt::check_computed(const Compute& compute, const Access& read, cons
   const auto& wires = diagram().at(read.array).wires;
   for (std::size_t k = 0; k < wires.size(); ++k)
     if (extents[wires[k].index] > 1 && !is_along(read.at[k], wires[k]))
-      throw Misfit{fmt::format("`{}` reads `{}` at another place", name(compute.to), diagram().at(read.array).name)};
+      throw Misfit{fmt::format("`{}` reads `{}` at another position", name(compute.to), diagram().at(read.array).name)};
 }
 RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Extents& extents) const {
   bool others = false;
@@ -166,7 +166,7 @@ RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Exten
     for (const auto& [wire, coefficient] : read.at[k].terms) {
       others |= wire != shape_.lanes && extents[wire.index] > 1;
       if (wire == shape_.lanes && (k + 1 < read.at.size() || coefficient != 1 || read.at[k].divisor != 1))
-        throw Misfit{fmt::format("`{}` reads `{}` along {} not number by number", name(compute.to),
+        throw Misfit{fmt::format("`{}` does not read `{}` position by position along {}", name(compute.to),
                                  diagram().at(read.array).name, diagram().at(shape_.lanes).name)};
     }
   }
@@ -182,7 +182,8 @@ void RowAttempt::check_outputs() const {
   for (const auto output : nest().outputs) {
     const auto& array = diagram().at(output);
     if (has(array.wires, shape_.lanes) && array.wires.back() != shape_.lanes)
-      throw Misfit{fmt::format("`{}` does not lie along {} in memory", array.name, diagram().at(shape_.lanes).name)};
+      throw Misfit{
+          fmt::format("`{}` is not contiguous along {} in memory", array.name, diagram().at(shape_.lanes).name)};
   }
 }
 // One array at least is as large as all rows together: else the rows read much more than there is.
@@ -205,7 +206,7 @@ void RowAttempt::stage() {
   for (const auto* compute : columns_) {
     if (!has(diagram().at(compute->column.output).wires, shape_.lanes)) continue;
     if (compute->column.fold || compute->carried || result_.in_passing.contains(compute->to))
-      throw Misfit{fmt::format("`{}` folds, or is computed twice, at every position of a row in shared memory",
+      throw Misfit{fmt::format("`{}` reduces, or is computed twice, at every position of a row in shared memory",
                                name(compute->to))};
     result_.in_passing[compute->to] = compute;
   }
@@ -258,7 +259,7 @@ void RowAttempt::count_registers() {
   };
   const auto wanted = follow ? 2 : 1;
   if (result_.registers > room(wanted))
-    throw Misfit{fmt::format("a row of {} takes {} registers of every lane of {} warps, of {}",
+    throw Misfit{fmt::format("a row of {} takes {} registers of each thread of {} warps, which has {}",
                              diagram().at(shape_.lanes).name, result_.registers, shape_.team, room(wanted))};
   result_.blocks = result_.registers <= room(2) ? 2 : 1;
 }
@@ -283,7 +284,7 @@ std::int64_t RowAttempt::registers(BufferId id) const {
 std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardware& hardware) {
   const auto& levels = hardware.levels;
   if (hardware.cuda_capability() < 80)
-    return Refused{"the machine is not known to be a CUDA device of compute capability 8.0 or more", {}};
+    return Refused{"the profile does not say that the machine is a CUDA device of compute capability 8.0 or more", {}};
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
     return Refused{"the machine's two innermost levels are not a block and its warps", {}};
   std::optional<std::string> reason;  // of the first attempt, which is the one to be wished for
@@ -296,7 +297,7 @@ std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardw
         if (!reason) reason = misfit.reason;
       }
   }
-  return Refused{reason.value_or("no array lies along a wire of it"), {}};
+  return Refused{reason.value_or("no array is contiguous along one of its axes"), {}};
 }
 
 }  // namespace napkin

@@ -14,7 +14,7 @@ void Distributing::find_stores() {
     const auto& buffer = nest().at(save.from);
     if (buffer.level != leaf()) continue;
     if (!may_leave_in_boxes(save.from)) {
-      result_.no_stores = "pieces of theirs do not lie along memory in whole fragments";
+      result_.no_stores = "their tiles do not consist of whole fragments along memory";
       continue;
     }
     result_.stores[save.from] = tile_of_store(save.from);
@@ -62,7 +62,7 @@ void Distributing::drop_stores(std::int64_t room) {
   for (auto& ring : result_.rings) ring.copies = std::min(ring.copies, keep);
   if (!result_.stores.empty() && ring_bytes() > room) {
     result_.stores.clear();
-    result_.no_stores = "there is no room for them beside copies of other tiles";
+    result_.no_stores = "shared memory has no space for them beside the stages of other tiles";
   }
   result_.rings = std::move(rings);
 }

@@ -19,12 +19,13 @@ void Distributing::check_teams() const {
   const bool dealt = parts_.size() == 1 && found != parts_.end() && found->second.size % row_tile == 0 &&
                      found->second.parts % result_.team == 0 && found->second.size <= rows_of_warp();
   if (!dealt)
-    throw Misfit{.reason = fmt::format("rows along {} cannot be dealt to teams of {} warps", name(rows_), result_.team),
+    throw Misfit{.reason = fmt::format("the rows along {} do not divide among warpgroups of {} warps", name(rows_),
+                                       result_.team),
                  .dealt = rows_,
                  .rows_of_warp = rows_of_warp(),
                  .may_grow = may_fill_teams()};
   if (result_.warps > most_teams * result_.team)
-    throw Misfit{"its rows are more teams than a block may have", {}, {}, {rows_}};
+    throw Misfit{"its rows need more warpgroups than a block can have", {}, {}, {rows_}};
 }
 
 std::int64_t Distributing::rows_of_warp() const {
@@ -62,7 +63,7 @@ void Distributing::check_team_product(const Product& product) const {
     for (const auto& index : access(diagram(), side->access).at)
       for (const auto& [wire, coefficient] : index.terms)
         if (wire == product.over && !is_dimension(index, wire, extents, diagram(), product.instruction->k))
-          throw Misfit{fmt::format("`{}` is contracted along sums of positions", name(side->buffer))};
+          throw Misfit{fmt::format("`{}` is contracted along a sum of positions", name(side->buffer))};
 }
 
 // Copies by TMA know the ends of arrays, not those of pieces.
@@ -74,9 +75,9 @@ void Distributing::check_box(BufferId id, const StagedTile& tile, const Access& 
     const auto wire = *long_wire(read.at[dimension], extents);
     const auto length = dimension == *tile.row ? tile.layout.rows : tile.layout.columns;
     if (is_split(wire) && length != buffer.extent[dimension])
-      throw Misfit{fmt::format("pieces of {} do not fill fragments", name(wire))};
+      throw Misfit{fmt::format("tiles of {} do not fill fragments", name(wire))};
     if (is_split(wire) && !is_along(read.at[dimension], wire) && diagram().size(wire).value_or(1) % length != 0)
-      throw Misfit{fmt::format("pieces of {} do not end where parts of `{}` do", name(wire), name(id)), {wire}};
+      throw Misfit{fmt::format("tiles of {} do not end where parts of `{}` end", name(wire), name(id)), {wire}};
   }
   if (tile.layout.rows > longest_box)
     throw Misfit{fmt::format("tiles of `{}` have more than {} rows", name(id), longest_box),
@@ -146,7 +147,7 @@ void Distributing::place_rings() {
   drop_stores(room);
   while (ring_bytes() > room && most()->copies > least_copies(*most())) --most()->copies;
   if (ring_bytes() > room)
-    throw Misfit{fmt::format("its tiles, as long as fragments reach, take {} B of {} B", ring_bytes(), room),
+    throw Misfit{fmt::format("its tiles, padded to whole fragments, take {} B of {} B", ring_bytes(), room),
                  streamed_wires()};
   std::int64_t begin = 0;
   for (auto& ring : result_.rings) {

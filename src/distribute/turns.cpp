@@ -47,22 +47,23 @@ void Distributing::find_step() {
 // Why the step cannot be cut; empty where it can.
 std::string Distributing::cut(OverlappedStep& step) const {
   step.loop = loop_of_products();
-  if (!step.loop) return "its products do not stand in one loop of tiles";
+  if (!step.loop) return "its products are not in one loop over tiles";
   for (const auto& product : result_.products) {
     const bool begins_anew = !product.compute->carried && !product.compute->column.repair;
     (begins_anew && !product.rows.computed ? step.leading : step.trailing).push_back(product.compute);
   }
-  if (step.leading.empty()) return "no product of tiles alone begins its step";
-  if (step.trailing.empty()) return "no product follows what its step computes";
+  if (step.leading.empty()) return "no product that needs only loaded tiles begins its iteration";
+  if (step.trailing.empty()) return "no product follows the other operations of its iteration";
   const auto teams = result_.warps / result_.team;
   step.teams = in_turn(result_.planned) ? std::max<std::int64_t>(teams_in_turn(result_.planned, teams), 1) : 1;
   const auto needed = std::find_if_not(step.trailing.begin(), step.trailing.end(),
                                        [&](const Compute* trailing) { return may_trail(step, trailing); });
   step.within = planned_.within && needed == step.trailing.end();
   if (in_turn(result_.planned))
-    return step.teams > 1 ? "" : fmt::format("its block has {} team{}", teams, teams == 1 ? "" : "s");
-  return step.within || !planned_.within ? ""
-                                         : fmt::format("`{}` is needed in the step that makes it", name((*needed)->to));
+    return step.teams > 1 ? "" : fmt::format("its block has {} warpgroup{}", teams, teams == 1 ? "" : "s");
+  return step.within || !planned_.within
+             ? ""
+             : fmt::format("`{}` is needed in the iteration that computes it", name((*needed)->to));
 }
 
 // The loop whose body has all products, and no loop inside.

@@ -44,7 +44,7 @@ std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, cons
   auto& warps = std::get<WarpNest>(distributed);
   if (fallback) warps.blocks = 1;
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
-    printed.notes.push_back(fmt::format("{} has its pieces fitted to matrix instructions: {}", name, fitted));
+    printed.notes.push_back(fmt::format("the tile of {} was adjusted for mma.sync: {}", name, fitted));
   add(printed, warp_launch(warps, hardware));
   printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
   printed.ways.emplace_back("warps");
@@ -72,9 +72,9 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& warps = std::get<WarpNest>(distributed);
   if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
-    printed.notes.push_back(fmt::format("{} has its pieces fitted to teams of warps: {}", name, fitted));
+    printed.notes.push_back(fmt::format("the tile of {} was adjusted for wgmma: {}", name, fitted));
   if (!warps.not_as_planned.empty())
-    printed.notes.push_back(fmt::format("{} does not overlap its step as planned: {}", name, warps.not_as_planned));
+    printed.notes.push_back(fmt::format("{} does not overlap as planned: {}", name, warps.not_as_planned));
   auto& teams = printed.teams.back().emplace();
   teams.threaded = team_launch(warps, hardware);
   teams.threaded.shared_alignment = printed.shared_alignment;

@@ -309,8 +309,8 @@ bool FragmentPrinter::is_along(const Index& index) const {
                      [&](const auto& term) { return term.first == warps_.walk.along; });
 }
 
-// Where an index divides, as that of a scale for each block does, positions beside each other are at one place: lanes,
-// and a lane's own numbers, share a read of it.
+// An index that divides, such as the k / 128 of a scale, is the same for neighbouring positions: the lanes and numbers
+// that hold them share one read.
 std::string FragmentPrinter::index(const Index& index, bool clamped, const Here& here) const {
   const auto together = positions_at_one_place(index);
   return code_index(index, [&](WireId wire) {

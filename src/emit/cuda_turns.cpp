@@ -13,23 +13,23 @@ namespace napkin {
 
 void TurnPrinter::turn_words() {
   if (!warps_.not_as_planned.empty())
-    out_.line(
-        fmt::format("//   {:<24}  as planned, but not here: {}", napkin::words(warps_.planned), warps_.not_as_planned));
+    out_.line(fmt::format("//   {:<24}  is planned, but cannot run: {}", napkin::words(warps_.planned),
+                          warps_.not_as_planned));
   if (warps_.planned_blocks > 1)
-    out_.line(fmt::format("//   {:<24}  beside each other on a core{}",
+    out_.line(fmt::format("//   {:<24}  co-resident on an SM{}",
                           fmt::format("{} block{}", warps_.blocks, warps_.blocks == 1 ? "" : "s"),
                           warps_.blocks == warps_.planned_blocks
                               ? ""
-                              : fmt::format("; {} as planned, but there is no room", warps_.planned_blocks)));
+                              : fmt::format("; {} are planned, but do not fit", warps_.planned_blocks)));
   if (!warps_.step) return;
   std::string names;
   for (const auto* trailing : warps_.step->trailing)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", page_.buffer(trailing->to));
   if (warps_.is_in_turn())
-    out_.line(fmt::format("//   {:<24}  one computes columns while another has the matrix units",
-                          fmt::format("{} teams in turn", warps_.step->teams)));
+    out_.line(fmt::format("//   {:<24}  one computes while another uses the tensor cores",
+                          fmt::format("{} in ping-pong", warps_.step->teams)));
   if (warps_.is_within())
-    out_.line(fmt::format("//   {:<24}  products of {} run beside the columns of the next piece",
+    out_.line(fmt::format("//   {:<24}  products of {} overlap the other operations of the next iteration",
                           napkin::words(Overlap::within_team), names));
 }
 

@@ -40,8 +40,8 @@ double operations(const KernelCost& cost) {
 
 std::string time_text(const KernelCost& cost, const Hardware& hardware) {
   if (!cost.time_s && !cost.ideal_time_s) return "unknown: the profile has no rates";
-  auto text = fmt::format("{} predicted; {} at datasheet rates, all at once and without a cache", lasting(cost.time_s),
-                          lasting(cost.ideal_time_s));
+  auto text = fmt::format("{} predicted; {} at datasheet rates, fully overlapped, without a cache",
+                          lasting(cost.time_s), lasting(cost.ideal_time_s));
   if (cost.time_s && *cost.time_s > 0)
     text += fmt::format("; {} of all operations executed", rate(operations(cost) / *cost.time_s, "FLOP/s"));
   if (cost.energy_j) text += "; " + energy(*cost.energy_j);
@@ -84,7 +84,7 @@ void add_numbers(Document& made, const Analysis& analysis, std::size_t index, co
   add(made, "Levels", level_table(analysis, cost));
   if (const auto words = level_words(analysis, cost, configured); !words.empty())
     made.blocks.push_back(Paragraph{words});
-  add(made, "Memory at its largest", held_table(analysis, cost));
+  add(made, "Memory at its peak", held_table(analysis, cost));
   add(made, "Arrays", array_table(analysis, cost));
   add(made, "Sectors", sector_table(analysis, cost));
   add(made, "Masks", mask_table(analysis, cost));
@@ -98,8 +98,8 @@ void add_kernel(Document& made, const Analysis& analysis, std::size_t index) {
   if (!shown) return;
   const auto& [kernel, cost] = *shown;
   made.blocks.push_back(Heading{2, "kernel " + join(statement_names(*kernel.derivation)), verdict_text(cost)});
-  add(made, "What may be split", verdict_table(*kernel.derivation, false));
-  add(made, found.best.empty() ? "What does not fit, in the partition that comes nearest" : "What does not fit",
+  add(made, "Which axes can be split", verdict_table(*kernel.derivation, false));
+  add(made, found.best.empty() ? "What does not fit, in the nearest partition" : "What does not fit",
       Table{{{"", false, true}}, overrun_rows(analysis.hardware, cost)});
   if (!analysis.symbolic) add_numbers(made, analysis, index, *shown, configuration ? &*configuration : nullptr);
   if (analysis.symbolic) add(made, "Partition", shape_text(analysis, kernel));
@@ -135,12 +135,12 @@ std::string result_text(const Analysis& analysis) {
 
 Table header_table(const Analysis& analysis) {
   constexpr const char* least[] = {"least time", "least transfers", "least energy"};
-  const auto* model =
-      analysis.goal.model == Model::ideal ? "ideal: levels with capacity and bandwidth alone" : "machine";
+  const auto* model = analysis.goal.model == Model::ideal ? "ideal: only capacities and bandwidths" : "machine";
   Rows rows{{"sizes", sizes_text(analysis.diagram)},
             {"model", fmt::format("{}; {}", model, least[static_cast<std::size_t>(analysis.goal.objective)])}};
   if (analysis.by_hand) rows.push_back({"partition", *analysis.by_hand});
   if (const auto result = result_text(analysis); !result.empty()) rows.push_back({"result", result});
+  if (const auto names = names_text(analysis); !names.empty()) rows.push_back({"names", names});
   return {{{""}, {"", false, true}}, std::move(rows)};
 }
 
@@ -230,7 +230,7 @@ void add_plan(Document& made, const Analysis& analysis) {
   if (analysis.kernels.size() > 1) made.blocks.push_back(totals_table(analysis));
   add(made, "Statements in several sweeps", sweeps_table(analysis));
   add(made, "Divided axes", division_table(analysis));
-  add(made, "What fusing saved, against a kernel for each statement", saved_table(analysis));
+  add(made, "What fusing saves against a kernel for each statement", saved_table(analysis));
   add(made, "Search", words);
   if (explored) add_sensitivity(made, analysis.explored->machine);
 }

@@ -112,7 +112,7 @@ std::vector<Difference> differences(const Basis& before, const Basis& now) {
   add_entries(found, "types", types);
   add_word(found, "target", before.target, now.target);
   if (before.target == now.target && before.numbers != now.numbers)
-    found.push_back({"target", fmt::format("{} has other numbers than in the baseline", now.target)});
+    found.push_back({"target", fmt::format("the numbers of {} differ from those in the baseline", now.target)});
   add_word(found, "model", before.model, now.model);
   add_word(found, "objective", before.objective, now.objective);
   add_word(found, "metric", before.metric, now.metric);
@@ -124,10 +124,9 @@ std::optional<Baselines> parse_baselines(const std::string& text, std::string& w
     const auto json = Json::parse(text);
     const auto schema = schema_of(json);
     if (schema == "napkin.baseline/2") return baselines_in(json);
-    why = schema == "napkin.baseline/1"
-              ? "an older napkin wrote it, and it does not say which model and which numbers of the target it is of"
-          : schema.empty() ? "it names no schema"
-                           : fmt::format("its schema is `{}`", schema);
+    why = schema == "napkin.baseline/1" ? "an older napkin wrote it, without the model and the numbers of the target"
+          : schema.empty()              ? "it names no schema"
+                                        : fmt::format("its schema is `{}`", schema);
   } catch (const Json::exception& problem) {
     why = problem.what();
   }

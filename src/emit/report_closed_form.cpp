@@ -14,7 +14,7 @@ namespace {
 std::string whole_text(const WholePieces& whole) {
   std::vector<std::string> pieces;
   for (const auto& [piece, size] : whole.pieces) pieces.push_back(fmt::format("{} = {}", piece, size));
-  return fmt::format("best in whole numbers: {}, which moves {} values where pieces come out even", join(pieces),
+  return fmt::format("best integer tile: {}; it moves {} values if tiles divide evenly", join(pieces),
                      counted(whole.values));
 }
 
@@ -22,23 +22,23 @@ std::string room_text(const Level& level, double room) { return level.in_values 
 
 std::string length_text(const Balance::AxisLength& length, const Level& level) {
   const auto words = [](const std::optional<double>& size) {
-    return size ? ratio(*size) : std::string("more than any");
+    return size ? "at least " + ratio(*size) : std::string("no length is enough");
   };
-  return fmt::format("{} {} ({} in {})", length.axis, words(length.in_any_room), words(length.in_this_room),
+  return fmt::format("{}: {} ({} in {})", length.axis, words(length.in_any_room), words(length.in_this_room),
                      room_text(level, level.room()));
 }
 
 std::string balance_text(const Balance& balance, const Level& level) {
   std::vector<std::string> needs;
-  if (balance.least_room) needs.push_back("a room of " + room_text(level, *balance.least_room));
-  for (const auto& length : balance.least_lengths) needs.push_back("at least " + length_text(length, level));
-  auto text = fmt::format("{} operations of {} for each byte from above", ratio(balance.operations_per_byte),
+  if (balance.least_room) needs.push_back("capacity: at least " + room_text(level, *balance.least_room));
+  for (const auto& length : balance.least_lengths) needs.push_back(length_text(length, level));
+  auto text = fmt::format("{} {} operations per byte from the level above", ratio(balance.operations_per_byte),
                           name(balance.unit));
-  return needs.empty() ? text : fmt::format("{}: the least transfers keep up from {}", text, join(needs));
+  return needs.empty() ? text : fmt::format("{}; for operations to be the bound: {}", text, join(needs));
 }
 
 std::string siblings_text(const Gains::Siblings& siblings, const Level& level) {
-  return fmt::format("{} {}s that share what they load save {:.1f} %", siblings.count, level.unit,
+  return fmt::format("{} {}s that multicast their loads save {:.1f} %", siblings.count, level.unit,
                      100 * siblings.saved);
 }
 
@@ -46,8 +46,9 @@ std::string siblings_text(const Gains::Siblings& siblings, const Level& level) {
 std::string gains_text(const Gains& gains, const Level& level) {
   std::vector<std::string> words;
   if (gains.half_the_bytes)
-    words.push_back(fmt::format("half the bytes a value: {} times less", ratio(*gains.half_the_bytes)));
-  if (gains.twice_the_room) words.push_back(fmt::format("twice the room: {} times less", ratio(*gains.twice_the_room)));
+    words.push_back(fmt::format("values of half the bytes: {} times fewer transfers", ratio(*gains.half_the_bytes)));
+  if (gains.twice_the_room)
+    words.push_back(fmt::format("twice the capacity: {} times fewer transfers", ratio(*gains.twice_the_room)));
   for (const auto& siblings : gains.siblings) words.push_back(siblings_text(siblings, level));
   return join(words, "; ");
 }
@@ -58,10 +59,10 @@ std::string bound_text(const KernelCost& cost) {
   const auto least = *cost.closed_form.bound_values;
   const auto here = static_cast<double>(cost.levels.front().transfer_values);
   const auto text =
-      fmt::format("with these splits, no sizes that fit move fewer than {} values, to leading order; ", counted(least));
-  if (!cost.overruns.empty()) return text + fmt::format("this one does not fit, and moves {}", counted(here));
+      fmt::format("to leading order, no sizes of these splits that fit move fewer than {} values; ", counted(least));
+  if (!cost.overruns.empty()) return text + fmt::format("these sizes do not fit, and move {}", counted(here));
   const auto times = ratio(here / least);
-  return text + fmt::format("this one moves {}{}", counted(here),
+  return text + fmt::format("these sizes move {}{}", counted(here),
                             times == "1" ? "" : fmt::format(", {} times as many", times));
 }
 
@@ -71,9 +72,9 @@ std::string every_program_text(const Level& level, const KernelCost& cost) {
   const auto here = static_cast<double>(level.in_values ? first.transfer_values : first.transfer_bytes);
   const auto& [least, why] = std::tie(cost.every_program.moved, cost.every_program.why);
   if (!cost.overruns.empty())
-    return fmt::format("every program that fits moves at least {}: {}; this one does not, and moves {}", words(least),
-                       why, words(here));
-  return fmt::format("every program moves at least {}: {}; this one {} times as many", words(least), why,
+    return fmt::format("every program that fits moves at least {} ({}); this one does not fit, and moves {}",
+                       words(least), why, words(here));
+  return fmt::format("every program moves at least {} ({}); this one moves {} times as much", words(least), why,
                      ratio(here / least));
 }
 
@@ -122,7 +123,7 @@ Rows closed_form_rows(const Hardware& hardware, const KernelCost& cost) {
   row("H  =", form.H);
   row("M  =", form.M);
   row("H* =", form.H_star);
-  if (!form.dropped.empty()) row("", "to leading order: of M it leaves out " + join(form.dropped));
+  if (!form.dropped.empty()) row("", "H* is to leading order: it ignores these terms of M: " + join(form.dropped));
   if (form.bound_values && !cost.levels.empty()) row("bound", bound_text(cost));
   if (!cost.levels.empty() && cost.every_program.moved > 0) row("proven", every_program_text(hardware.levels[1], cost));
   const auto& level = hardware.levels[1];

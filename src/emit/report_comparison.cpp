@@ -92,10 +92,11 @@ void add_gates(Document& made, const Comparison& comparison, const Gates& gates)
   std::vector<std::string> metrics, paragraphs;
   for (const auto* gate : gates) {
     metrics.push_back(gate->metric);
-    if (!gate->baseline) paragraphs.push_back(fmt::format("{} has no baseline yet, as was accepted", gate->metric));
+    if (!gate->baseline)
+      paragraphs.push_back(fmt::format("{} has no baseline yet, which --accept allows", gate->metric));
     for (const auto& words : gate->accepted) paragraphs.push_back(fmt::format("accepted: {}", words));
   }
-  if (std::ranges::any_of(gates, &Gate::edited)) paragraphs.emplace_back("the diagram was edited since");
+  if (std::ranges::any_of(gates, &Gate::edited)) paragraphs.emplace_back("the diagram was edited since the baseline");
   auto heading = std::string(worse ? "Worse than the baseline" : "Against the baseline");
   if (!one_target(comparison.rows)) heading += " on " + comparison.rows[gates[0]->row].target;
   made.blocks.push_back(

@@ -1,6 +1,7 @@
 // Derivations -> text, markdown and `napkin.derivation/1`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "derive/trace.hpp"
@@ -49,15 +50,22 @@ void add_products(Document& made, const Derived& derived) {
       {{of_machine ? "product on " + derived.machine : "product"}, {"unit"}, {"format, or why not", false, true}}, {}};
   for (const auto& product : derived.products) table.rows.push_back(product_row(product, of_machine));
   made.blocks.push_back(std::move(table));
+  std::vector<std::string> told;
+  for (const auto& product : derived.products)
+    for (const auto& one : product.unaligned)
+      if (const auto words = page::unaligned_words(one); std::ranges::find(told, words) == told.end())
+        told.push_back(words);
+  for (const auto& words : told) made.blocks.push_back(Paragraph{words});
 }
 
 // What was done to the statements before they were derived.
 void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
   for (const auto& one : blocks)
-    made.blocks.push_back(Paragraph{fmt::format(
-        "S10: {} sums {} in blocks of {}, on which its other factors are constant. {} counts the blocks, {} the "
-        "positions within one.",
-        one.statement, one.axis, one.length, one.block, one.inside)});
+    made.blocks.push_back(
+        Paragraph{fmt::format("S10: {} sums {} in blocks of {}, because its other factors are constant on a block. {} "
+                              "counts the blocks, and {} "
+                              "the positions in a block.",
+                              one.statement, one.axis, one.length, one.block, one.inside)});
 }
 
 Document derivation_document(const std::vector<Derived>& kernels) {
@@ -68,7 +76,7 @@ Document derivation_document(const std::vector<Derived>& kernels) {
     add_blocks(made, derived.blocks);
     made.blocks.push_back(verdict_table(kernel, true));
     add_products(made, derived);
-    add_trace(made, "Steps before any stream", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
+    add_trace(made, "Steps before the streams", kernel.trace, [&](const Rewriting&) { return kernel.scratch; });
     for (const auto& verdict : kernel.verdicts)
       if (const auto* stream = streams(verdict))
         add_trace(made, fmt::format("Steps to the stream of {}", wire_name(kernel, verdict.wire)), stream->trace,
@@ -120,7 +128,7 @@ Json products_json(const std::vector<MatrixProduct>& products) {
   auto all = Json::array();
   for (const auto& product : products) {
     all.push_back(page::product_json(product));
-    for (const auto* of_plan : {"instruction", "rows", "of_rows", "padded", "unaligned"}) all.back().erase(of_plan);
+    for (const auto* of_plan : {"instruction", "rows", "of_rows", "padded"}) all.back().erase(of_plan);
   }
   return all;
 }

@@ -52,15 +52,18 @@ Table front_table(const Front& front, const Hardware& hardware) {
 }
 
 std::string front_words(const Front& front, std::size_t shown) {
-  auto text = fmt::format("every partition is at most {:.0f} % better than one of {} in all three",
-                          100 * front.tolerance, front.candidates.size());
-  if (front.candidates.size() > shown) text += fmt::format(", of which {} take no more than twice the least", shown);
-  return text + (front.complete ? "" : "; not proven: the search gave up");
+  auto text = fmt::format(
+      "no partition is more than {:.0f} % better than one of these {} in time, transfers and memory at once",
+      100 * front.tolerance, front.candidates.size());
+  if (front.candidates.size() > shown)
+    text += fmt::format("; the table shows the {} that take at most twice the least time", shown);
+  return text + (front.complete ? "" : "; this is not proven, because the search gave up");
 }
 
 Table rooms_table(const Curve& curve) {
   const auto& level = curve.level();
-  Table table{{{"room", true}, {"moved", true}, {"at least", true}, {"times", true}, {"partition", false, true}}, {}};
+  Table table{{{"capacity", true}, {"moved", true}, {"at least", true}, {"times", true}, {"partition", false, true}},
+              {}};
   double next = 0;
   for (const auto& point : curve.points) {
     const bool here = point.room == curve.room_here, last = &point == &curve.points.back();
@@ -78,11 +81,12 @@ std::string rooms_words(const Curve& curve) {
   std::vector<std::string> reasons;
   for (const auto& point : curve.points)
     if (std::ranges::find(reasons, point.bound.why) == reasons.end()) reasons.push_back(point.bound.why);
-  auto text = fmt::format("one {} alone, with pieces {}; * the room here; at least: {}", curve.level().name,
-                          curve.whole_tiles ? "that are whole tiles of the units, for the masks" : "of any size",
-                          fmt::join(reasons, ", or "));
+  auto text =
+      fmt::format("one {} alone, with {}; * marks the capacity of this machine; at least: {}", curve.level().name,
+                  curve.whole_tiles ? "tiles that instructions fill, because of the masks" : "tiles of any size",
+                  fmt::join(reasons, ", or "));
   const bool unproven = std::ranges::any_of(curve.points, [](const CurvePoint& point) { return !point.proven; });
-  return unproven ? text + "; ? the best found, not proven" : text;
+  return unproven ? text + "; ? marks the best found, not proven" : text;
 }
 
 std::string side_words(const Terrain::Side& side, std::size_t index) {
@@ -114,21 +118,22 @@ void add_explored(Document& made, const Explored::OfKernel& explored, const Hard
   const auto shown = trades.rows.size();
   add(made, "Trades between time, transfers and memory", std::move(trades), front_words(explored.front, shown));
   if (!explored.rooms.points.empty())
-    add(made, "Transfers by the room that there is", rooms_table(explored.rooms), rooms_words(explored.rooms));
+    add(made, "Transfers by capacity", rooms_table(explored.rooms), rooms_words(explored.rooms));
   if (explored.pieces)
-    add(made, "The time with other pieces", pieces_table(*explored.pieces), "* chosen; -: does not fit, or cannot run");
+    add(made, "The time with other tile sizes", pieces_table(*explored.pieces),
+        "* marks the chosen size; - means that it does not fit or cannot run");
 }
 
 void add_sensitivity(Document& made, const Sensitivity& sensitivity) {
   const bool all_proven = std::ranges::all_of(sensitivity.improvements, &Improvement::proven);
-  Table table{{{"twice the"}, {"time", true}, {"faster", true}, {"as split now", true}, {"bound by"}}, {}};
+  Table table{{{"twice the"}, {"time", true}, {"faster", true}, {"same tiles", true}, {"bound by"}}, {}};
   for (const auto& one : sensitivity.improvements)
     table.rows.push_back({one.what, lasting(one.time_s) + (one.proven ? "" : " ?"),
                           gain(sensitivity.time_s, one.time_s), gain(sensitivity.time_s, one.time_kept_s),
                           bound_text(one.bound_by, one.bound_from)});
   add(made, "What a larger or faster machine would gain", std::move(table),
-      fmt::format("each kernel split anew for that machine, what is fused in it stays{}",
-                  all_proven ? "" : "; ? the best found, not proven"));
+      fmt::format("each kernel is tiled anew for that machine, with the same fusion{}",
+                  all_proven ? "" : "; ? marks the best found, not proven"));
 }
 
 }  // namespace napkin::report

@@ -19,7 +19,7 @@ std::string because(const Gate& gate) {
   const auto* change = report::find_change(gate);
   auto words = change ? change->because : std::vector<std::string>();
   for (const auto& accepted : gate.accepted) words.push_back("accepted: " + accepted);
-  if (gate.edited) words.emplace_back("the diagram was edited since");
+  if (gate.edited) words.emplace_back("the diagram was edited since the baseline");
   return report::join(words, "\n");
 }
 

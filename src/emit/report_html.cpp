@@ -126,8 +126,8 @@ class Html {
   void operator()(const Statements& statements) {
     open(3, "<div class=\"side\">\n", "</div></div>\n");
     text_ +=
-        "<div class=\"statements\"><p>Point at a statement, or at a line of a program, and both are lit. A click keeps "
-        "them lit and opens the programs.</p>\n<ul>\n";
+        "<div class=\"statements\"><p>Point at a statement or at a line of a program to highlight both. A click "
+        "keeps the highlight and opens the programs.</p>\n<ul>\n";
     for (const auto& one : statements.all)
       text_ += fmt::format(
           "<li><button type=\"button\" data-of=\"{}\" data-arrays=\"{}\" aria-pressed=\"false\">{}</button>\n",
@@ -136,7 +136,7 @@ class Html {
   }
   void operator()(const Chart& chart) {
     auto scene = chart.scene;
-    scene.description = "Its numbers stand in the table below.";
+    scene.description = "The table below has its numbers.";
     text_ += html_figure(scene, fresh_id(), SvgDetail::grouped) + "<details><summary>The numbers</summary>\n";
     print(numbers(chart), true);
     text_ += "</details>\n";

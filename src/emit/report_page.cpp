@@ -19,10 +19,9 @@ namespace {
 
 constexpr double page_width = 1200;
 constexpr const char* glance_words =
-    "From here on: what lies around the plan, at a glance, of kernels that take a twentieth of its time or more. The "
-    "rooms are four times apart, and a search gives up early; "
-    "where it could not prove what it found, the chart says so. napkin analyze --explore with the same options looks "
-    "longer.";
+    "The charts below show what lies around the plan, at a glance. They cover the kernels that take a twentieth of its "
+    "time or more, in capacities four times apart, and their searches give up early; a chart says so if its search "
+    "could not prove the result. napkin analyze --explore with the same options looks longer.";
 
 // Of a long plan, whose page would be charts most of all: the kernels that take most of its time.
 constexpr std::size_t charted_kernels = 6;
@@ -48,7 +47,8 @@ std::string keep_longest(std::vector<ChartedKernel>& kernels) {
   for (const auto i : order) kept.push_back(std::move(kernels[i]));
   kernels = std::move(kept);
   return fmt::format(
-      "Of the {} kernels, the {} that take most of the time{}. napkin analyze --plot with the same options draws all.",
+      "The charts show the {1} of {0} kernels that take most of the time{2}. napkin analyze --plot with the same "
+      "options draws all.",
       count, charted_kernels, all > 0 ? fmt::format(", {:.0f} % of it", 100 * kept_s / all) : "");
 }
 

@@ -30,19 +30,19 @@ std::int64_t moved_by(const Cost& cost) {
 
 std::string why(const AxisDivision& division) {
   return fmt::format(
-      "{} parts side by side, merged by a kernel of their own, give {} blocks to {} cores; undivided, {}: "
-      "{}, and {} for both kernels",
-      division.parts, division.blocks_divided, division.cores,
+      "{} parts run in parallel and a second kernel merges them: {} blocks for {} cores, and {} for both kernels; "
+      "undivided, {}, and the kernel takes {}",
+      division.parts, division.blocks_divided, division.cores, lasting(division.time_s),
       division.groups < static_cast<double>(division.cores)
           ? fmt::format("the grouped axes have {} positions", counted(division.groups))
-          : fmt::format("{} blocks", division.blocks),
-      lasting(division.time_undivided_s), lasting(division.time_s));
+          : fmt::format("there are {} blocks", division.blocks),
+      lasting(division.time_undivided_s));
 }
 
 std::string why(const Swept& swept) {
   return fmt::format(
-      "fits nowhere as one: it keeps an axis and needs all of it first, so {} became {} in front of it, "
-      "for kernels that sweep over the axis again",
+      "no level can hold it in one kernel, because it keeps an axis and needs all of it first; so {} became {} before "
+      "it, and later kernels sweep over the axis again",
       join(swept.before), swept.before.size() == 1 ? "a statement" : "statements");
 }
 
@@ -69,10 +69,10 @@ Json one_json(const Analysis& analysis, const Saved& saved) {
 std::string plan_text(const Analysis& analysis) {
   if (!analysis.plan || analysis.diagram.statements.size() < 2 || analysis.plan->plan.kernels.empty()) return "";
   const auto& plan = *analysis.plan;
-  auto text =
-      fmt::format("{} different kernels in all cuts; {} among {}", counted(static_cast<double>(plan.cuts)),
-                  plan.optimal ? "this cut is proven best" : "this cut is the best found, not proven,", plan.space);
-  if (plan.gap) text += fmt::format("; no legal cut is better by more than {:.1f} %", 100 * *plan.gap);
+  auto text = fmt::format("all possible fusions have {} different kernels; {} among {}",
+                          counted(static_cast<double>(plan.cuts)),
+                          plan.optimal ? "this one is optimal" : "this one is the best found, not proven,", plan.space);
+  if (plan.gap) text += fmt::format("; no legal fusion is better by more than {:.1f} %", 100 * *plan.gap);
   return text;
 }
 
@@ -150,6 +150,41 @@ std::optional<std::string> as_partition(const Analysis& analysis) {
   return fmt::format("{}", fmt::join(kernels, " | "));
 }
 
+namespace {
+
+bool is_written(const Analysis& analysis, const std::string& name) {
+  return std::ranges::find(analysis.written.arrays, name, &Array::name) != analysis.written.arrays.end();
+}
+
+std::string without_number(std::string name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+std::string names_text(const Analysis& analysis) {
+  if (!analysis.plan) return "";
+  std::vector<std::string> all, copies, states;
+  for (const auto& division : analysis.plan->divisions)
+    all.push_back(fmt::format("{0} counts the parts of {2}, and {1} the positions in a part",
+                              analysis.diagram.at(division.part).name, analysis.diagram.at(division.inside).name,
+                              division.axis));
+  for (const auto& swept : analysis.plan->swept)
+    all.push_back(fmt::format("{} {} from {}", join_and(swept.before), swept.before.size() == 1 ? "comes" : "come",
+                              swept.statement));
+  if (analysis.plan->divisions.empty()) return join(all, "; ");
+  for (const auto& statement : analysis.diagram.statements) {
+    const auto& name = analysis.diagram.at(statement.output).name;
+    if (!is_written(analysis, name)) (is_written(analysis, without_number(name)) ? copies : states).push_back(name);
+  }
+  if (!copies.empty())
+    all.push_back(fmt::format("a number at the end ({}) marks what the parts compute of an array", join(copies)));
+  if (!states.empty())
+    all.push_back(fmt::format("{} {} from the parts", join_and(states), states.size() == 1 ? "comes" : "come"));
+  return join(all, "; ");
+}
+
 Table division_table(const Analysis& analysis) {
   Table table{{{"axis"}, {"why, and what it saves", false, true}}, {}};
   if (!analysis.plan) return table;
@@ -158,7 +193,7 @@ Table division_table(const Analysis& analysis) {
 }
 
 Table sweeps_table(const Analysis& analysis) {
-  Table table{{{"statement"}, {"why it is several", false, true}}, {}};
+  Table table{{{"statement"}, {"why it became several", false, true}}, {}};
   if (!analysis.plan) return table;
   for (const auto& swept : analysis.plan->swept) table.rows.push_back({swept.statement, why(swept)});
   return table;
@@ -166,8 +201,8 @@ Table sweeps_table(const Analysis& analysis) {
 
 std::vector<std::string> changes(const Analysis& analysis) {
   std::vector<std::string> all;
-  if (!analysis.plan) return {"an axis in parts side by side, and a kernel that merges what each of them carries"};
-  for (const auto& swept : analysis.plan->swept) all.push_back(fmt::format("{} {}", swept.statement, why(swept)));
+  if (!analysis.plan) return {"an axis is divided into parallel parts, and a second kernel merges what they carry"};
+  for (const auto& swept : analysis.plan->swept) all.push_back(fmt::format("{}: {}", swept.statement, why(swept)));
   for (const auto& division : analysis.plan->divisions)
     all.push_back(fmt::format("{}: {}", division.axis, why(division)));
   return all;

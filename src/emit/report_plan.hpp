@@ -16,6 +16,8 @@ std::string plan_text(const Analysis&);  // how the cut was found; empty for one
 std::optional<std::string> as_partition(const Analysis&);
 Table saved_table(const Analysis&);  // what every fused kernel saved, and all of them
 Json saved_json(const Analysis&);
+// What the names mean that the plan made.
+std::string names_text(const Analysis&);
 Table division_table(const Analysis&);  // axes that were divided to keep every core busy, and why
 Json divisions_json(const Analysis&);
 Table sweeps_table(const Analysis&);  // statements that fit only with a kernel for each sweep

@@ -83,8 +83,8 @@ void add_energy(ComparedRow& row, const Hardware& hardware, const KernelCost& co
   add(row.metrics, "energy", cost.energy_j);
   if (!cost.energy_j) return;
   const double idle = hardware.idle_watts && cost.time_s ? hardware.idle_watts->value * *cost.time_s : 0;
-  add(parts_of(row, "energy"), "the power of the idle machine, for as long as it takes", idle);
-  add(parts_of(row, "energy"), "what is moved and computed", *cost.energy_j - idle);
+  add(parts_of(row, "energy"), "idle power during the launch", idle);
+  add(parts_of(row, "energy"), "transfers and operations", *cost.energy_j - idle);
 }
 
 std::string launch_words(const Launch& launch) {

@@ -14,16 +14,18 @@ namespace napkin::report {
 namespace {
 
 std::string words(Sharing how) {
-  constexpr const char* all[] = {"apart", "all at once, then steps", "around, beside the steps", "parts, then merged"};
+  constexpr const char* all[] = {"independent parts", "gather first, then iterate", "pass around while iterating",
+                                 "merge partial results"};
   return all[static_cast<std::size_t>(how)];
 }
 
 // What the fastest way has over another.
 std::string advantage(const Shared& best, const Shared& other) {
-  if (best.crossing_bytes < other.crossing_bytes) return "less crosses";
+  if (best.crossing_bytes < other.crossing_bytes) return "fewer bytes cross the links";
   if (best.crossing_bytes == other.crossing_bytes)
-    return best.how == Sharing::rotated ? "as much crosses, but beside the steps" : "as much crosses";
-  return best.how == Sharing::rotated ? "more crosses, but beside the steps" : "more crosses, but the rest takes less";
+    return best.how == Sharing::rotated ? "as many bytes cross, but while the kernel computes" : "as many bytes cross";
+  return best.how == Sharing::rotated ? "more bytes cross, but while the kernel computes"
+                                      : "more bytes cross, but the rest is faster";
 }
 
 std::size_t shared_level(const Hardware& hardware) {
@@ -66,9 +68,9 @@ std::string shared_text(const Analysis& analysis) {
   const auto& best = analysis.shared[0];
   std::vector<std::string> over;
   for (std::size_t i = 1; i < analysis.shared.size(); ++i)
-    over.push_back(fmt::format("against {}: {}, {} less", words(analysis.shared[i].how),
+    over.push_back(fmt::format("against \"{}\": {}, and it takes {} less", words(analysis.shared[i].how),
                                advantage(best, analysis.shared[i]), lasting(analysis.shared[i].time_s - best.time_s)));
-  return fmt::format("{} is fastest; {}", words(best.how), join(over, "; "));
+  return fmt::format("\"{}\" is fastest; {}", words(best.how), join(over, "; "));
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ std::string groups_text(const Analysis& analysis, const LevelCost& cost, const C
   if (cost.together > 1) return fmt::format("{} together hold each", plural(cost.together, unit));
   if (cost.groups == cost.groups_per_parent) return plural(cost.groups, unit);
   if (configured)
-    return fmt::format("{} in each, {} in all, by {} of {}", plural(cost.groups_per_parent, "piece"), cost.groups,
-                       plural(configured->teams, "team"), plural(configured->team_warps, "warp"));
+    return fmt::format("{} in each, {} in all, by {}", plural(cost.groups_per_parent, "tile"), cost.groups,
+                       plural(configured->teams * configured->team_warps, "warp"));
   return fmt::format("{} in each, {} in all", plural(cost.groups_per_parent, unit), cost.groups);
 }
 
@@ -112,13 +112,15 @@ std::string level_words(const Analysis& analysis, const KernelCost& cost, const 
   if (!configured || analysis.goal.model == Model::ideal) return "";
   const auto core = *analysis.hardware.core;
   const auto& chosen = configured->pipelinings[configured->chosen];
-  auto text = fmt::format("{}: memory of one copy of each tile; the launch has {} in {}", level_name(analysis, core),
-                          held(static_cast<double>(chosen.shared_bytes)), plural(chosen.stages, "stage"));
+  auto text = fmt::format("{}: the memory counts one copy of each tile; the launch takes {}, for {}",
+                          level_name(analysis, core), held(static_cast<double>(chosen.shared_bytes)),
+                          plural(chosen.stages, "stage"));
   if (!analysis.hardware.caches.empty())
-    text += fmt::format(", and moved is what {} passes on", analysis.hardware.caches.front().name);
+    text += fmt::format(". What it moves comes through {}", analysis.hardware.caches.front().name);
   if (core < cost.levels.size())
-    text += fmt::format(". {}: moved is what warps would read one by one; instructions read for several at once",
-                        level_name(analysis, core + 1));
+    text += fmt::format(
+        ". {}: the table counts what each warp reads by itself; instructions read for several warps at once",
+        level_name(analysis, core + 1));
   return text;
 }
 
@@ -158,9 +160,10 @@ Table sector_table(const Analysis& analysis, const KernelCost& cost) {
     const auto whole = static_cast<double>(level.sector_bytes.value_or(0));
     if (whole <= wanted * worth_saying) continue;
     const auto& sector = *analysis.hardware.levels[level.level].sector;
-    table.rows.push_back({level_name(analysis, level.level),
-                          fmt::format("{} move in whole sectors of {}, {} times what is asked for: pieces are narrow",
-                                      moved(whole), held(sector.value), ratio(whole / wanted))});
+    table.rows.push_back(
+        {level_name(analysis, level.level),
+         fmt::format("{} move in whole sectors of {}, {} times the bytes of the tiles, because tiles are narrow",
+                     moved(whole), held(sector.value), ratio(whole / wanted))});
   }
   return table;
 }
@@ -171,8 +174,8 @@ Table mask_table(const Analysis& analysis, const KernelCost& cost) {
     const auto part = share(static_cast<double>(mask.run), static_cast<double>(mask.all));
     table.rows.push_back(
         {level_name(analysis, mask.level), "stream " + mask.axis,
-         fmt::format("{} of {} pieces ({}) are loaded and computed{}: where {}", mask.run, mask.all, part,
-                     mask.expected ? ", as expected of random entries" : "", fmt::join(mask.conditions, " and "))});
+         fmt::format("{} of {} tiles ({}) are loaded and computed{}: those with {} somewhere", mask.run, mask.all, part,
+                     mask.expected ? ", the mean for random entries" : "", fmt::join(mask.conditions, " and "))});
   }
   return table;
 }
@@ -208,8 +211,8 @@ std::string power_text(double watts, const Hardware& hardware) {
     return fmt::format("{:.0f} W on average{}", watts,
                        limit ? fmt::format(", below the limit of {:.0f} W", limit->value) : std::string());
   return fmt::format(
-      "at most the limit of {0:.0f} W on average: the profile's energies add up to {1:.2f} times as much, "
-      "and what the limit does to the clock is only in the rates that it sustains",
+      "at most the limit of {0:.0f} W on average: the profile's energies add up to {1:.2f} times as much; only the "
+      "sustained rates account for the lower clock",
       limit->value, watts / limit->value);
 }
 
@@ -220,7 +223,7 @@ Table totals_table(const Analysis& analysis) {
     table.rows.push_back({"moved at " + level, moved(static_cast<double>(bytes))});
   }
   if (all.time_s) table.rows.push_back({"time", lasting(all.time_s)});
-  if (all.ideal_time_s) table.rows.push_back({"at every peak", lasting(all.ideal_time_s)});
+  if (all.ideal_time_s) table.rows.push_back({"at datasheet rates", lasting(all.ideal_time_s)});
   if (all.energy_j) table.rows.push_back({"energy", energy(*all.energy_j)});
   if (const auto watts = all.power_w()) table.rows.push_back({"power", power_text(*watts, analysis.hardware)});
   return table;

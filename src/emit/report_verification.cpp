@@ -39,7 +39,7 @@ std::vector<std::int64_t> sizes_run(const Diagram& diagram) {
   return sizes;
 }
 std::string sizes_text(const Verification& verification) {
-  auto text = "run with " + sizes_text(verification.diagram, sizes_run(verification.diagram));
+  auto text = "run at " + sizes_text(verification.diagram, sizes_run(verification.diagram));
   for (const auto& other : verification.others) text += "; " + sizes_text(verification.diagram, other);
   return text;
 }
@@ -67,8 +67,8 @@ Table output_table(const Verification& verification) {
                {"error", true},
                {"allowed", true},
                {"used", true},
-               {"on numbers"},
-               {"with", false, true},
+               {"inputs"},
+               {"at", false, true},
                {""}},
               {}};
   add_rows(table, verification, verification.outputs, "rounded");

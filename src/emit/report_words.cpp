@@ -66,8 +66,9 @@ void add_verdict(Table& table, const Derivation& derivation, const Verdict& verd
     table.rows.push_back({"", stateless ? "group, stream" : "group", weave(derivation, verdict, *group), "S1"});
   }
   if (stream && !stateless) {
-    table.rows.push_back(
-        {"", "stream", "carried " + state(*stream) + (merges ? "; group too, by merge" : ""), rules(*stream)});
+    table.rows.push_back({"", "stream",
+                          "carried " + state(*stream) + (merges ? "; can group too, by merging states" : ""),
+                          rules(*stream)});
     if (with_programs) add_programs(table, *stream);
   }
   add_refusals(table, verdict);

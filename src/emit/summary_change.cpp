@@ -85,11 +85,26 @@ void list_mends(Rows& rows, const Page& page) {
       rows.push_back({"diagram", fmt::format("{}: {} then runs on tensor cores", product.mend.title, product.result)});
 }
 
+void list_roundings(Rows& rows, const Page& page) {
+  for (const auto& [axis, refused] : page.roundings)
+    rows.push_back({"diagram", fmt::format("a rounding prevents a stream of {}: {}", axis, refusal(refused))});
+}
+
 }  // namespace
+
+void find_roundings(Page& page, const Analysis& analysis) {
+  std::vector<StatementId> all;
+  for (std::uint32_t s = 0; s < analysis.written.statements.size(); ++s) all.push_back(StatementId{s});
+  const auto derivation = derive(analysis.written, all);
+  for (const auto& verdict : derivation.verdicts)
+    if (const auto* refused = std::get_if<Refused>(&verdict.stream); refused && refused->of_a_cast)
+      page.roundings.emplace_back(wire_name(derivation, verdict.wire), *refused);
+}
 
 Rows change_rows(const Page& page) {
   Rows rows;
   list_mends(rows, page);
+  list_roundings(rows, page);
   list_pieces(rows, page);
   list_divisions(rows, page);
   list_doubled(rows, page);

@@ -161,9 +161,9 @@ std::string proof_of(const Analysis& analysis) {
   if (analysis.plan) {
     const auto& plan = *analysis.plan;
     const auto many = counted(static_cast<double>(plan.candidates));
-    const auto cuts = plan.cuts > 1 ? fmt::format(" of the {} kernels that all cuts consist of",
-                                                  counted(static_cast<double>(plan.cuts)))
-                                    : std::string();
+    const auto cuts = plan.cuts > 1
+                          ? fmt::format(" of the {} possible kernels", counted(static_cast<double>(plan.cuts)))
+                          : std::string();
     if (plan.optimal) return fmt::format("optimal among {} partitions{}", many, cuts);
     if (plan.gap)
       return fmt::format("not proven: a better plan could save at most {:.1f} %; best found of {} partitions{}",
@@ -174,8 +174,8 @@ std::string proof_of(const Analysis& analysis) {
   bool optimal = true;
   for (const auto& found : analysis.kernels) candidates += found.candidates, optimal = optimal && found.optimal;
   if (candidates <= 1) return "none: the partition is given";
-  return fmt::format("the partition is given; below it {} {} partitions", optimal ? "optimal among" : "best found of",
-                     counted(static_cast<double>(candidates)));
+  return fmt::format("the partition is given; its lower levels are {} {} partitions",
+                     optimal ? "optimal among" : "the best found of", counted(static_cast<double>(candidates)));
 }
 
 // Kernels of the parts of an axis, and those that merge them, have statements that nobody wrote.
@@ -188,12 +188,15 @@ std::string name_of(const Analysis& analysis, const Derivation& derivation, std:
   return join(statement_names(derivation));
 }
 
+Derivation derive_written(const Analysis& analysis) {
+  return derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written));
+}
+
 // Of one kernel as it is; of a plan as it was written.
 void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto off = [&] {
     if (kernel) return off_matrix_units(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
-    return off_matrix_units(derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written)),
-                            analysis.hardware);
+    return off_matrix_units(derive_written(analysis), analysis.hardware);
   }();
   for (const auto& one : off)
     if (one.lost || !page.of_products) page.lost.push_back(one);
@@ -234,8 +237,7 @@ void add_kernel(Page& page, const Analysis& analysis, std::size_t k) {
 
 void tell_of_file(Page& page, const Analysis& analysis) {
   if (!analysis.plan || analysis.plan->divisions.empty()) return;
-  const auto written = products_of(derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written)),
-                                   &analysis.hardware);
+  const auto written = products_of(derive_written(analysis), &analysis.hardware);
   for (std::size_t k = 0; k < page.kernels.size(); ++k)
     tell_as_written(page.kernels[k], analysis, page.numbers[k] - 1, written);
 }
@@ -267,6 +269,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   page.partition = one ? page.kernels.front().tile.partition : as_partition(analysis).value_or("");
   if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
+  if (!one) find_roundings(page, analysis);
   page.proof = proof_of(analysis);
   return page;
 }

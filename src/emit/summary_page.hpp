@@ -35,7 +35,8 @@ struct Page {
   std::optional<double> unfused_s;                   // of a kernel for each statement
   std::string partition;                             // as `--partition` gives the plan back; empty where nothing does
   std::vector<AxisDivision> divisions;
-  std::vector<Doubled> doubled;  // what makes it faster, the most first
+  std::vector<Doubled> doubled;                            // what makes it faster, the most first
+  std::vector<std::pair<std::string, Refused>> roundings;  // axes that a cast keeps from being streamed
   std::string proof;
   std::vector<std::string> overruns;  // what does not fit
 };
@@ -46,10 +47,14 @@ void tell_as_written(KernelSummary&, const Analysis&, std::size_t kernel, const 
 
 // Lines of so many columns at most, but for a text that is copied; the words of a section begin behind its margin.
 inline constexpr std::size_t page_columns = 100, page_margin = 10;
+// What an operand loses whose rows are not aligned, and the size that would do.
+std::string unaligned_words(const MatrixProduct::Unaligned&);
 std::string page_text(const Page&, bool color, std::size_t columns = page_columns);
 // The same words for a page of HTML.
 report::Summary page_summary(const Page&);
 
+// Of the diagram as it was written.
+void find_roundings(Page&, const Analysis&);
 // What to change, and what it gains.
 std::vector<std::vector<std::string>> change_rows(const Page&);
 

@@ -160,7 +160,7 @@ std::string block_words(const Page& page, const BlockTile& tile) {
 std::string worker_words(const KernelSummary& kernel) {
   const auto& tile = kernel.tile;
   auto text = tile.warpgroups > 0 ? counted_words(tile.warpgroups, "warpgroup") : counted_words(tile.warps, "warp");
-  if (tile.copies) text += " and one that copies";
+  if (tile.copies) text += tile.warpgroups == 1 ? " computes and one copies" : " compute and one copies";
   std::vector<std::string> names;
   for (const auto& product : kernel.products)
     if (!product.instruction.empty() && std::ranges::find(names, product.instruction) == names.end())
@@ -274,12 +274,7 @@ void add_unaligned(Lines& lines, const Page& page) {
   for (const auto& kernel : page.kernels)
     for (const auto& product : kernel.products)
       for (const auto& one : product.unaligned) {
-        auto text = fmt::format("rows of {} ({} {}) are no multiple of 16 bytes: {}; {} {} would be", one.array,
-                                one.axis, one.size,
-                                !one.lacks_tma     ? "no copies ahead"
-                                : one.copied_ahead ? "no TMA"
-                                                   : "no TMA, no copies ahead",
-                                one.axis, one.next);
+        auto text = unaligned_words(one);
         if (std::ranges::find(told, text) != told.end()) continue;
         told.push_back(text);
         lines.add(text, 2);
@@ -336,6 +331,14 @@ void add_heading(Lines& lines, const Page& page, bool color) {
 }
 
 }  // namespace
+
+std::string unaligned_words(const MatrixProduct::Unaligned& one) {
+  const auto* lost = !one.lacks_tma     ? "no load runs ahead of the computation"
+                     : one.copied_ahead ? "TMA cannot copy them"
+                                        : "TMA cannot copy them and no load runs ahead of the computation";
+  return fmt::format("rows of {0} ({1} {2}) are not a multiple of 16 bytes, so {3}; {1} {4} would do", one.array,
+                     one.axis, one.size, lost, one.next);
+}
 
 std::string page_text(const Page& page, bool color, std::size_t width) {
   Lines lines(color, width);

@@ -42,8 +42,8 @@ const Access& access(const Diagram&, ExprId);
 using Lengths = std::vector<std::int64_t>;
 // The one long wire that an index steps along, place by place; the others that it adds stand still.
 std::optional<WireId> long_wire(const Index&, const Lengths&);
-// Whether a piece of the wire is a dimension of a tile, which instructions of so many positions fill: it ends where the
-// array does, or where what follows in the array is of another piece and no instruction reads it.
+// True if a piece of the wire can be a dimension of a tile that instructions of this many positions read: no
+// instruction reads past the piece, unless the array ends there.
 bool is_dimension(const Index&, WireId, const Lengths&, const Diagram&, std::int64_t instruction);
 
 // The bytes at whose multiples the rows of an array begin, where it has several: 16 at most, which is what copies by

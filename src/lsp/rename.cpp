@@ -43,11 +43,11 @@ Symbol renamed(const Document& open, const std::optional<Occurrence>& at) {
   const std::string text(found.text);
   if (found.space == Space::language) throw refused(fmt::format("`{}` is built into the language", text));
   if (found.space == Space::prelude) throw refused(fmt::format("`{}` is not defined in this file", text));
-  if (found.space == Space::machine) throw refused(fmt::format("`{}` is a name of the machine's", text));
+  if (found.space == Space::machine) throw refused(fmt::format("`{}` is a name of the machine", text));
   if (!declaration(file, found)) throw refused(fmt::format("`{}` is not declared in this file", text));
   for (const auto& declared : file.declarations)
     if (std::holds_alternative<ast::Broken>(declared.node))
-      throw refused("some lines cannot be read, and may hold the name: mend their errors first");
+      throw refused("some lines have errors and may contain the name: correct them first");
   return found;
 }
 

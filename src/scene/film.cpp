@@ -106,7 +106,7 @@ class Film {
 
   // The diagram that the plan is of.
   void add_changed(const std::vector<std::string>& changes, const Hardware& hardware) {
-    auto page = begin(fmt::format("for {}", hardware.name), "the same results by other statements, which run faster");
+    auto page = begin(fmt::format("for {}", hardware.name), "other statements give the same results faster");
     for (std::string_view change : changes) {
       for (auto end = change.find("; "); end != change.npos; end = change.find("; "))
         page.add_heading(std::string(change.substr(0, end))), change.remove_prefix(end + 2);
@@ -120,8 +120,8 @@ class Film {
   void add_fusion(const std::vector<const Derivation*>& kernels) {
     const auto fused = [](const Derivation* one) { return one->statements.size() > 1; };
     if (std::ranges::none_of(kernels, fused)) return;
-    auto page = begin("fused", "what one statement makes and only the next ones read stays inside their kernel");
-    page.add_heading("apart: each statement is a kernel, and what it makes goes through the outermost memory");
+    auto page = begin("fused", "an array that only the next statements read stays inside their kernel");
+    page.add_heading("apart: each statement is a kernel, and its result goes through the outermost memory");
     std::set<StatementId> apart;
     for (const auto* one : kernels)
       if (fused(one)) apart.insert(one->statements.begin(), one->statements.end());
@@ -166,7 +166,7 @@ class Film {
   void add_columns(const Derivation& derivation) {
     const bool more = derivation.columns.size() > derivation.statements.size();
     if (!more || !has_calls(derivation)) return;
-    auto page = begin("written out", "what is called by name is a few simple steps, each of which makes one array");
+    auto page = begin("written out", "every function becomes a few simple operations, and each makes one array");
     auto words = derivation.scratch;
     name_apart(words, derivation.columns);
     for (const auto& column : derivation.columns)
@@ -198,14 +198,13 @@ class Film {
     std::set<ArrayId> made;
     for (const auto& column : derivation.columns)
       if (std::ranges::find(column.over, wire) != column.over.end()) ends.push_back(column), made.insert(column.output);
-    auto page =
-        begin(fmt::format("the aim: {} piece by piece", axis),
-              fmt::format("then only a piece of what has {} is held at a time{}", axis, held_words(derivation, wire)));
-    page.add_heading(fmt::format("but where {} ends, all of it is needed:", axis));
+    auto page = begin(fmt::format("the aim: {} tile by tile", axis),
+                      fmt::format("then one tile along {} is held at a time{}", axis, held_words(derivation, wire)));
+    page.add_heading(fmt::format("but these reductions need all of {}:", axis));
     add(page, excerpt(derivation.scratch, ends, made));
-    page.add_heading(fmt::format("so {} {} carried from piece to piece", names(stream.scratch, carried(stream)),
+    page.add_heading(fmt::format("so {} {} carried from tile to tile", names(stream.scratch, carried(stream)),
                                  stream.state.size() == 1 ? "is" : "are"));
-    page.add_heading("the next steps find how a piece joins what is carried");
+    page.add_heading("the next steps derive how a tile joins the carried state");
     frames_.push_back(page.end());
   }
 
@@ -256,13 +255,13 @@ class Film {
       add(page, excerpt(scratch, std::vector<Statement>{{step.array, value, {}}}, {step.array}));
     }
     if (const auto words = gained(scratch, step, around.ends, around.axis); !words.empty()) page.add_heading(words);
-    if (!alike.empty()) page.add_heading(fmt::format("{} in the same way", fmt::join(alike, ", ")));
+    if (!alike.empty()) page.add_heading(fmt::format("the same holds for {}", fmt::join(alike, ", ")));
     frames_.push_back(page.end());
   }
 
   static std::string equation(const Diagram& scratch, ArrayId array, ExprId value) {
     const auto &name = scratch.at(array).name, words = to_short_text(scratch, value);
-    return words == name ? fmt::format("{} is what is carried", name) : fmt::format("{} = {}", name, words);
+    return words == name ? fmt::format("{} is the carried state", name) : fmt::format("{} = {}", name, words);
   }
 
   // What the step reads anew, where these columns compute it.
@@ -272,7 +271,7 @@ class Film {
     std::string words;
     for (const auto& column : computed)
       if (column.output == step.array && column.carried && *column.carried != step.array)
-        words += fmt::format(", where {} is what was carried so far", scratch.at(*column.carried).name);
+        words += fmt::format(", where {} is the state carried so far", scratch.at(*column.carried).name);
     for (const auto& column : computed)
       if (has(now, column.output) && !has(old, column.output) && !column.carried && !is_copy(scratch, column) &&
           scratch.at(column.output).name != scratch.at(step.array).name)
@@ -289,18 +288,20 @@ class Film {
     for (const auto& line : room) page.add_heading(line);
     if (!as_before_.empty())
       page.add_heading(
-          fmt::format("found as in step{} {}", as_before_.size() == 1 ? "" : "s", fmt::join(as_before_, ", ")));
+          fmt::format("this follows as in step{} {}", as_before_.size() == 1 ? "" : "s", fmt::join(as_before_, ", ")));
     auto scratch = stream.scratch;
     name_apart(scratch, stream.piece);
     auto step = stream.piece;
     step.insert(step.end(), stream.absorb.begin(), stream.absorb.end());
-    page.add_heading(state.empty() ? "with each piece: nothing is carried, each piece of the result is made of its own"
-                                   : "with each piece: what is carried comes in on the left and leaves on the right");
+    page.add_heading(
+        state.empty()
+            ? "for each tile: nothing is carried, and a tile of the result needs only its own tile of the inputs"
+            : "for each tile: the carried state enters on the left and leaves on the right");
     add(page, excerpt(scratch, step, state));
     std::set<ArrayId> finished;
     for (const auto& column : stream.finish) finished.insert(column.output);
     if (!finished.empty()) {
-      page.add_heading("after the last piece");
+      page.add_heading("after the last tile");
       add(page, excerpt(stream.scratch, stream.finish, finished));
     }
     frames_.push_back(page.end());

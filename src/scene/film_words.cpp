@@ -99,11 +99,10 @@ std::string joined_words(const Diagram& scratch, const Rewriting& step) {
   const double count = values(scratch, step.array);
   const auto name = of_array(scratch, step);
   if (step.rule != Rule::cascade)
-    return count > 1 ? fmt::format("so {} values of {} are all that is kept of it, however many pieces come",
-                                   counted(count), name)
-                     : fmt::format("so {} is all that is kept of it, however many pieces come", name);
-  return count > 1 ? fmt::format("so {} products a piece spare reading every earlier piece again", counted(count))
-                   : "so no earlier piece is read again";
+    return count > 1 ? fmt::format("so only {} values of {} are kept, for any number of tiles", counted(count), name)
+                     : fmt::format("so only {} is kept, for any number of tiles", name);
+  return count > 1 ? fmt::format("so {} products per tile replace reading every earlier tile again", counted(count))
+                   : "so no earlier tile is read again";
 }
 
 }  // namespace
@@ -111,37 +110,37 @@ std::string joined_words(const Diagram& scratch, const Rewriting& step) {
 std::string title(const Diagram& scratch, const Rewriting& step) {
   const auto name = of_array(scratch, step);
   if (step.rule == Rule::composition) return name + " written out";
-  if (step.rule == Rule::finish) return name + " after the last piece";
-  if (joins(scratch, step)) return "a piece joins " + name;
+  if (step.rule == Rule::finish) return name + " after the last tile";
+  if (joins(scratch, step)) return "a tile joins " + name;
   if (step.rule == Rule::moments) return name + " about the running mean";
   if (const auto gone = left(scratch, step); !gone.empty())
     return fmt::format("{} {} the sum of {}", and_words(gone), gone.size() == 1 ? "leaves" : "leave", name);
   if (const auto now = entered(scratch, step); !now.empty())
     return fmt::format("{} relative to {}", name, and_words(now));
-  return name + " in other words";
+  return name + " rewritten";
 }
 
 std::string allowed(const Diagram& scratch, const Rewriting& step) {
   const auto why = [&] {
     switch (step.rule) {
       case Rule::weave:
-        return "what is computed at each position alone is computed piece by piece as well";
+        return "a value that depends on its own position only can be computed tile by tile";
       case Rule::reduction:
-        return "a + b + c + d = (a + b) + (c + d), and maxima are alike";
+        return "a + b + c + d = (a + b) + (c + d), and the same holds for maxima";
       case Rule::composition:
-        return "a name may be replaced by what it stands for";
+        return "a name may be replaced by its definition";
       case Rule::finish:
-        return "what is made of finished results alone waits for them";
+        return "an operation on finished results can wait for them";
       case Rule::cascade:
-        return joins(scratch, step)             ? "times b / a, a sum of terms a * x is the sum of b * x"
+        return joins(scratch, step)             ? "a sum of terms a * x, multiplied by b / a, is the sum of terms b * x"
                : entered(scratch, step).empty() ? "a * x + a * y = a * (x + y)"
                                                 : "a * x + a * y = a * (x + y), and x = a * (x / a)";
       case Rule::invariant:
         return "a * x + a * y = a * (x + y)";
       case Rule::cast:
-        return "a piece is rounded as the whole would be";
+        return "a tile is rounded as the whole array would be";
       case Rule::moments:
-        return "squares about one mean give those about another";
+        return "squares about one mean follow from squares about another";
     }
     return "";
   }();
@@ -152,7 +151,7 @@ std::string gained(const Diagram& scratch, const Rewriting& step, const std::set
                    const std::string& axis) {
   if (step.rule == Rule::finish) {
     const double count = values(scratch, step.array);
-    return count > 1 ? fmt::format("so it is done once for {} values, not for every piece", counted(count)) : "";
+    return count > 1 ? fmt::format("so it is done once for {} values, not for every tile", counted(count)) : "";
   }
   if (joins(scratch, step)) return joined_words(scratch, step);
   if (step.rule == Rule::composition) {
@@ -164,7 +163,8 @@ std::string gained(const Diagram& scratch, const Rewriting& step, const std::set
   const auto gone = left(scratch, step);
   return gone.empty() || inside(scratch, step.after).empty()
              ? ""
-             : fmt::format("so what is summed needs its piece of {} alone", and_words(inside(scratch, step.after)));
+             : fmt::format("so a term of the sum needs only its own tile of {}",
+                           and_words(inside(scratch, step.after)));
 }
 
 std::vector<ArrayId> carried(const Streamable& stream) {
@@ -185,11 +185,11 @@ std::string inside_words(const Diagram& diagram, const Derivation& derivation) {
     if (const auto made = diagram.at(id).output;
         std::ranges::find(derivation.outputs, made) == derivation.outputs.end())
       all.push_back(made);
-  if (all.empty()) return "what is read is read once for all of them";
+  if (all.empty()) return "all of them share one read of their inputs";
   const auto stay = fmt::format("{} {} inside", names(diagram, all), all.size() == 1 ? "stays" : "stay");
   const auto count = amount(diagram, all);
   return count.empty() ? stay
-                       : fmt::format("{}: {}, {}, are never written to that memory, nor read again", stay, count,
+                       : fmt::format("{}: {} ({}) are never written to that memory or read again", stay, count,
                                      moved(bytes(diagram, all)));
 }
 
@@ -203,8 +203,8 @@ std::string held_words(const Derivation& derivation, WireId wire) {
   }
   if (!largest || values(scratch, *largest) == 0) return "";
   const double all = values(scratch, *largest), each = all / static_cast<double>(*scratch.size(wire));
-  return fmt::format(": of {}, {} values for each position of {}, instead of {}", scratch.at(*largest).name,
-                     counted(each), scratch.at(wire).name, counted(all));
+  return fmt::format(": {1} values of {0} per position of {2}, not {3}", scratch.at(*largest).name, counted(each),
+                     scratch.at(wire).name, counted(all));
 }
 
 std::string stream_words(const Derivation& derivation, const Streamable& stream, WireId wire) {
@@ -229,7 +229,7 @@ std::vector<std::string> room_words(const Kernel& kernel, const Hardware& hardwa
     const auto& at = hardware.levels.at(level.level);
     const auto held_there = static_cast<double>(level.memory_bytes);
     if (!at.in_values && level.capacity && held_there > *level.capacity)
-      lines.push_back(fmt::format("with nothing in pieces a group would hold {} in {}, where there is room for {}",
+      lines.push_back(fmt::format("without the stream a group would hold {} in {}, which has a capacity of {}",
                                   held(held_there), at.name, held(*level.capacity)));
   }
   return lines;

@@ -13,12 +13,14 @@ struct Sign {
   const char* words;
 };
 constexpr Sign signs[] = {
-    {MarkKind::cup, "two lines that a cup joins: multiply along them and add up, as in a product of matrices"},
-    {MarkKind::pointwise, "a box: a function of single values; \u00b7 is what comes in without a name"},
-    {MarkKind::normalisation, "a triangle that widens: every value depends on all of the line, and the line goes on"},
-    {MarkKind::reduction, "a triangle that narrows: all of the line becomes one value, and the line ends"},
-    {MarkKind::mask, "a hexagon: values pass where the condition holds"},
-    {MarkKind::reindexing, "a slanted box: other positions are read, as its words say"},
+    {MarkKind::cup, "two lines that a cup joins are multiplied and summed, as in a product of matrices"},
+    {MarkKind::pointwise, "a box is a function of single values; \u00b7 stands for an input without a name"},
+    {MarkKind::normalisation,
+     "a triangle that widens is a normalisation: every value depends on the whole line, and the line goes on"},
+    {MarkKind::reduction,
+     "a triangle that narrows is a reduction: the whole line becomes one value, and the line ends"},
+    {MarkKind::mask, "a hexagon is a mask: values pass where the condition holds"},
+    {MarkKind::reindexing, "a slanted box reads other positions, which its words give"},
 };
 
 bool woven(const Circuit& circuit, const Function& function) {
@@ -39,15 +41,14 @@ const Split* first(const Plan& plan, SplitKind kind) {
 }  // namespace
 
 std::vector<std::string> reading_help(const Circuit& circuit) {
-  std::vector<std::string> lines = {
-      "a line: an axis of the array that is named above it, with its size where it begins"};
+  std::vector<std::string> lines = {"a line is an axis of the array named above it, with its size where it begins"};
   for (const auto& sign : signs)
     if (std::ranges::find(circuit.functions, sign.kind, &Function::kind) != circuit.functions.end())
       lines.emplace_back(sign.words);
   if (std::ranges::any_of(circuit.functions, [&](const Function& one) { return woven(circuit, one); }))
-    lines.emplace_back("a bar over a name: the next function is repeated at every position of that line");
+    lines.emplace_back("a bar over a name means that the next function is repeated at every position of that line");
   const auto single = [](const Value& value) { return value.wires.empty() && !value.name.empty(); };
-  if (std::ranges::any_of(circuit.values, single)) lines.emplace_back("a line called 1: an array of a single value");
+  if (std::ranges::any_of(circuit.values, single)) lines.emplace_back("a line called 1 is an array of a single value");
   return lines;
 }
 
@@ -60,12 +61,12 @@ std::vector<std::string> reading_help(const Diagram& diagram, const Plan& plan, 
     lines.push_back(fmt::format("{0}_{1} {2}: {3} of {2} position{4} of {1}, {5}", letter, name, split->size, what,
                                 split->size == 1 ? "" : "s", how));
   };
-  add(SplitKind::group, 'g', "groups", "side by side");
-  add(SplitKind::stream, 's', "pieces", "one after another");
+  add(SplitKind::group, 'g', "groups", "in parallel");
+  add(SplitKind::stream, 's', "tiles", "one after another");
   if (divisor)
-    lines.push_back(fmt::format("÷{0}: instructions or lines of memory take {0} positions at a time", *divisor));
-  lines.emplace_back("H: what is moved into the level or out of it, in the whole launch");
-  lines.emplace_back("M: what the level holds at most, for one group");
+    lines.push_back(fmt::format("÷{0} means that instructions or memory lines take {0} positions at a time", *divisor));
+  lines.emplace_back("H is what the whole launch moves into or out of the level");
+  lines.emplace_back("M is what the level holds at most for one group");
   return lines;
 }
 

@@ -53,8 +53,7 @@ Scene lay_out(const Diagram& diagram, const Plan& plan, const Cost& cost, const 
 
 Scene lay_out_memories(const Diagram& diagram, const Plan& plan, const Hardware& hardware, double width) {
   const auto all = circuit(diagram);
-  const auto* why =
-      "each array in the look of the memory that it stands in: only what is loaded or saved leaves a core";
+  const auto* why = "each array is drawn in the style of its memory: only loads and saves leave an SM";
   Page page(width, fmt::format("the memories of {}", hardware.name), why);
   page.add_heading(why);
   page.set_levels(inked(hardware));

@@ -233,10 +233,8 @@ class Plans {
     return napkin::found(space(all), goal_, rank, patient(most_of_a_cut, goal_));
   }
   std::string words() const {
-    const std::string legal =
-        "every cut into kernels that do not wait for each other in a circle, what several kernels need and "
-        "what contracts nothing or gives more than it takes recomputed or not";
-    return exact_ ? legal : "cuts into runs of statements in the order of the file";
+    const std::string legal = "all acyclic fusions, with cheap shared intermediates stored or recomputed";
+    return exact_ ? legal : "fusions of neighbouring statements in the order of the file";
   }
   // What no legal cut can cost less than, whether it was looked at or not.
   Price least_of_all() const {
@@ -295,7 +293,7 @@ class Joined {
     std::ranges::move(found.plan.kernels, std::back_inserter(all_.found.plan.kernels));
     all_.found.candidates = saturating_add(all_.found.candidates, found.candidates);
     all_.found.evaluated += found.evaluated, all_.found.cuts += found.cuts;
-    all_.found.space = "runs of statements in the order of the file, and of each " + found.space;
+    all_.found.space = "sections of neighbouring statements, and in each section " + found.space;
     all_.price = all_.price + run.price;
   }
   std::int64_t evaluated() const { return all_.found.evaluated; }

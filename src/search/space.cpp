@@ -210,10 +210,6 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   return Chains(space_, groups).count(space_.derivation->scratch.size(wire).value_or(1));
 }
 
-}  // namespace
-
-namespace {
-
 bool is_copied_by_tma(const std::shared_ptr<const Derivation>& derivation, const Hardware& hardware) {
   const auto step = step_of(make_kernel(derivation, {}), hardware);
   return !step || step->row_alignment == 16;
@@ -253,16 +249,16 @@ std::set<std::string> multiples_of(const Space& space, const std::vector<std::in
 
 std::string to_text(const Space& space) {
   const auto multiples = multiples_of(space, space.divisors), to_core = multiples_of(space, space.core_divisors);
-  auto text =
-      fmt::format("groups of every woven axis and at most {} streams in any order, at each level", space.most_streams);
-  if (!space.fixed.splits.empty()) text += " below those written by hand";
-  text += "; pieces of every number";
+  auto text = fmt::format("groups of every axis that can group and at most {} streams in any order, at each level",
+                          space.most_streams);
+  if (!space.fixed.splits.empty()) text += " below those given by hand";
+  text += "; every number of tiles";
   const bool core = space.core_level > 0 && space.first <= space.core_level && !to_core.empty();
   if (core)
-    text += fmt::format(", as multiples down to {} ({})", space.hardware->levels[space.core_level].name,
+    text += fmt::format(", of multiples down to {} ({})", space.hardware->levels[space.core_level].name,
                         fmt::join(to_core, ", "));
   if (!multiples.empty())
-    text += fmt::format(", as multiples{} ({})", core ? " below" : "", fmt::join(multiples, ", "));
+    text += fmt::format(", of multiples{} ({})", core ? " below" : "", fmt::join(multiples, ", "));
   return text;
 }
 

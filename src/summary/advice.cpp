@@ -130,7 +130,7 @@ std::vector<Advice> advice(const Sources& sources, const Derivation& derivation,
   for (const auto& verdict : derivation.verdicts)
     if (const auto* refused = std::get_if<Refused>(&verdict.stream); refused && refused->of_a_cast)
       all.push_back({refused->span,
-                     fmt::format("`{}` cannot be streamed for a rounding", derivation.scratch.at(verdict.wire).name),
+                     fmt::format("a rounding prevents a stream of `{}`", derivation.scratch.at(verdict.wire).name),
                      refused->reason,
                      {refused->mend, {}}});
   return all;

@@ -107,7 +107,7 @@ class Explaining {
     }
     const bool first = !std::holds_alternative<Access>(diagram_.at(factors.first).node);
     const auto& inner = first ? made.first : made.second;
-    made.why = fmt::format("{} is computed inside of the sum, and matrix units read arrays", inner);
+    made.why = fmt::format("{} is computed inside the sum, but matrix units read arrays", inner);
     made.mend = {
         fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner, formats_of(*unit_)),
         {}};
@@ -115,7 +115,8 @@ class Explaining {
   void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
     const auto &matrix = first ? made.first : made.second, &vector = first ? made.second : made.first;
-    made.why = fmt::format("{} has no axis of the result that {} lacks: no product of matrices", vector, matrix);
+    made.why = fmt::format("every axis of the result that {} has, {} has too, so this is no product of matrices",
+                           vector, matrix);
   }
   // Of what has no name yet it takes a statement.
   Fix edit(ExprId factor, const std::string& array, Datatype type) const {
@@ -175,16 +176,31 @@ void note_padding(const Contraction& contraction, const BlockStep& step, MatrixP
   if (contraction.across) note(*contraction.across, shape.n);
 }
 
+// TMA copies rows of a multiple of 16 bytes, and what runs ahead of the computation copies 4 bytes at least.
+void note_alignment(const Diagram& diagram, const Array& array, bool by_tma, MatrixProduct& made) {
+  constexpr std::int64_t most = 16, least = 4;
+  const auto aligned = row_alignment(diagram, array);
+  if (aligned == most || (!by_tma && aligned >= least)) return;
+  const std::int64_t size = diagram.size(array.wires.back()).value_or(0), unit = most / row(array.type).bytes;
+  made.unaligned.push_back(
+      {array.name, diagram.at(array.wires.back()).name, size, round_up(size, unit), by_tma, aligned >= least});
+}
+
 void note_alignment(const StepColumn& column, const BlockStep& step, MatrixProduct& made) {
-  const auto& diagram = step.diagram();
-  for (const auto& factor : column.factors) {
-    const auto& array = diagram.at(step.nest->at(factor.operand.buffer).array);
-    const auto aligned = factor.operand.staged ? row_alignment(diagram, array) : std::int64_t{16};
-    const bool by_tma = warps_of(*column.contraction->fastest) > 1;
-    if (aligned == 16 || (!by_tma && aligned >= 4)) continue;
-    const std::int64_t size = diagram.size(array.wires.back()).value_or(0), unit = 16 / row(array.type).bytes;
-    made.unaligned.push_back(
-        {array.name, diagram.at(array.wires.back()).name, size, round_up(size, unit), by_tma, aligned >= 4});
+  const bool by_tma = warps_of(*column.contraction->fastest) > 1;
+  for (const auto& factor : column.factors)
+    if (factor.operand.staged)
+      note_alignment(step.diagram(), step.diagram().at(step.nest->at(factor.operand.buffer).array), by_tma, made);
+}
+
+// Of the inputs that it multiplies, whatever kernel they are in.
+void note_alignment(const Derivation& derivation, const Hardware* hardware, MatrixProduct& made) {
+  const auto* unit = hardware ? hardware->find(Unit::tensor) : nullptr;
+  const auto of_warpgroups = [](const InstructionShape& shape) { return warps_of(shape) > 1; };
+  const bool by_tma = !hardware || (unit && std::ranges::any_of(unit->instructions, of_warpgroups));
+  for (const auto input : derivation.inputs) {
+    const auto& array = derivation.scratch.at(input);
+    if (array.name == made.first || array.name == made.second) note_alignment(derivation.scratch, array, by_tma, made);
   }
 }
 
@@ -322,7 +338,10 @@ bool sums_matrices(const Diagram& diagram, const Column& column) {
 }
 
 std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardware* hardware) {
-  return all_products(derivation, hardware ? *hardware : of_all_instructions());
+  auto all = all_products(derivation, hardware ? *hardware : of_all_instructions());
+  for (auto& made : all)
+    if (made.unit == Unit::tensor) note_alignment(derivation, hardware, made);
+  return all;
 }
 
 std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& hardware, Model model) {

@@ -30,17 +30,17 @@ void name_pieces(BlockTile& tile, const Kernel& kernel, std::size_t core) {
 std::string overlap_words(const Pipelining& chosen) {
   switch (chosen.overlap) {
     case Overlap::none:
-      return "loads, products and the rest follow one another";
+      return "loads, products and other operations run one after another";
     case Overlap::copies:
       return "loads overlap computing";
     case Overlap::beside:
       return "co-resident blocks overlap each other";
     case Overlap::within_team:
-      return "products overlap the rest of the step before, within a warpgroup";
+      return "products overlap the other operations of the iteration before, within a warpgroup";
     case Overlap::two_teams:
     case Overlap::three_teams:
-      return chosen.within ? "ping-pong: one computes while another has the tensor cores; products overlap within each"
-                           : "ping-pong: one computes while another has the tensor cores";
+      return chosen.within ? "ping-pong: one computes while another uses the tensor cores; products overlap within each"
+                           : "ping-pong: one computes while another uses the tensor cores";
   }
   return "";
 }
@@ -98,7 +98,7 @@ std::vector<std::string> reasons_for_more(const Kernel& kernel, const KernelCost
       all.push_back(
           fmt::format("every group of {} computes {} again", wire_name(kernel, split.wire), fmt::join(names, ", ")));
   }
-  if (!cost.masks.empty()) all.emplace_back("a mask lets parts of pieces through");
+  if (!cost.masks.empty()) all.emplace_back("tiles on the edge of a mask are computed whole");
   return all;
 }
 

@@ -95,9 +95,11 @@ bool has(const std::vector<AxisId>& axes, AxisId axis) {
 }
 
 // Parts of a divided axis are as long as they are made, and the axis as long as all of them; pieces of it are not
-// longer.
+// longer. Parts of parts come first.
 void join_parts(Diagram& diagram, std::vector<Chain>& chains) {
-  for (const auto& parts : divided_axes(diagram)) {
+  auto divided = divided_axes(diagram);
+  std::ranges::reverse(divided);
+  for (const auto& parts : divided) {
     set_length(diagram, parts, *diagram.at(parts.inside).size);
     for (auto& chain : chains)
       for (auto* split : chain.splits)
@@ -105,10 +107,8 @@ void join_parts(Diagram& diagram, std::vector<Chain>& chains) {
   }
 }
 
-// Where the whole is kept its parts are. Blocks stay as long as they are.
-std::vector<AxisId> with_parts(const Diagram& diagram, std::vector<AxisId> axes) {
-  for (const auto& parts : divided_axes(diagram))
-    if (has(axes, parts.whole)) axes.insert(axes.end(), {parts.part, parts.inside});
+// Blocks stay as long as they are.
+std::vector<AxisId> with_blocks(const Diagram& diagram, std::vector<AxisId> axes) {
   for (const auto& parts : axes_in_blocks(diagram)) axes.push_back(parts.inside);
   return axes;
 }
@@ -117,7 +117,7 @@ std::vector<AxisId> with_parts(const Diagram& diagram, std::vector<AxisId> axes)
 Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure, const std::vector<AxisId>& asked,
                 const std::vector<AxisId>& single = {}) {
   Shrunk result{diagram, {}};
-  const auto kept = with_parts(diagram, asked);
+  const auto kept = with_blocks(diagram, with_parts(diagram, asked));
   std::vector<Partition> partitions;
   for (const auto& kernel : plan.kernels) partitions.push_back(kernel.partition);
   auto all = chains(diagram, partitions);

@@ -73,7 +73,9 @@ Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, cons
     result.axes[a].size = next;
     growth = grown;
   }
-  for (const auto& parts : divided_axes(diagram)) join(diagram, limited, parts, result);
+  auto divided = divided_axes(diagram);
+  std::ranges::reverse(divided);
+  for (const auto& parts : divided) join(diagram, limited, parts, result);
   return result;
 }
 
@@ -87,6 +89,12 @@ Diagram possible(const Diagram& diagram, const std::vector<AxisId>& limited, con
 }
 
 }  // namespace
+
+std::vector<AxisId> with_parts(const Diagram& diagram, std::vector<AxisId> axes) {
+  for (const auto& parts : divided_axes(diagram))
+    if (std::ranges::find(axes, parts.whole) != axes.end()) axes.insert(axes.end(), {parts.part, parts.inside});
+  return axes;
+}
 
 void make_room(Diagram& diagram) {
   constexpr int most_rounds = 16;  // an array that is read at twice its own positions has never room enough
@@ -102,7 +110,8 @@ void make_room(Diagram& diagram) {
   }
 }
 
-std::vector<Diagram> at_other_sizes(const Diagram& diagram, const std::vector<AxisId>& limited) {
+std::vector<Diagram> at_other_sizes(const Diagram& diagram, const std::vector<AxisId>& of_user) {
+  const auto limited = with_parts(diagram, of_user);
   const Change changes[] = {
       [](std::int64_t, std::uint32_t) { return std::int64_t{1}; },
       [](std::int64_t size, std::uint32_t axis) { return std::max<std::int64_t>(1, (size + axis % 2) / 2); },

@@ -7,6 +7,9 @@
 
 namespace napkin {
 
+// The axes, and the parts of those that are divided.
+std::vector<AxisId> with_parts(const Diagram&, std::vector<AxisId> axes);
+
 // Arrays that are read at sums of positions get as long as the largest.
 void make_room(Diagram&);
 

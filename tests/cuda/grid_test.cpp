@@ -149,7 +149,7 @@ TEST_CASE("clusters copy together what all of their blocks need", "[emulated][te
 TEST_CASE("a kernel says why it has no clusters where the model would have some", "[emulated][teams][grid]") {
   const Case causal{"", case_named("causal").text, {"group q 64, stream x 64 at smem; group q 16 at reg"}, {}};
   CHECK(says(emitted(planned_on(causal, in_pairs())).front().text,
-             "without the clusters that the model would have, for masks make some pieces longer than others"));
+             "without the clusters that the model would have, for masks make some tiles take longer than others"));
 }
 
 TEST_CASE("the emulation finds mistakes planted in clusters", "[emulated][teams][grid]") {

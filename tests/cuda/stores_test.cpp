@@ -50,7 +50,7 @@ TEST_CASE("outputs leave through shared memory where that leaves room for rings"
   CHECK(roomy.no_stores == "");
   const auto full = of(attention.text, "group q 128, stream x 176 at smem; group q 16 at reg");
   CHECK(full.stores.empty());
-  CHECK(says(full.no_stores, "no room"));
+  CHECK(says(full.no_stores, "no space"));
   const auto across = of(product("f16[n, m]"), "group m 128, n 64, stream k 64 at smem; group n 16 at reg");
   CHECK(across.stores.size() == 1);
 }

@@ -271,6 +271,31 @@ TEST_CASE("attention whose keys are divided among blocks is merged", "[emulated]
   }
 }
 
+// A sum so long that its blocks are divided among SMs: parts of blocks, each of which has a length of its own.
+TEST_CASE("products with block scales whose blocks are divided are merged", "[emulated][tensor]") {
+  const auto diagram = sums_in_blocks(read_text(R"(diagram divided_blocks
+axis m = 64; axis j = 128; axis k = 65536; axis kb = 512
+input A: f8e4m3[m, k]; input B: f8e4m3[j, k]; input s: f32[kb, m]
+C: f32[m, j] = sum[k](A[m, k] * B[j, k] * s[k / 128, m])
+output C
+)"))
+                           .diagram;
+  for (const std::string target : {"a100-sxm4-80", "h100-sxm5"}) {
+    const auto hardware = read_machine(target);
+    const auto found = search(diagram, hardware, Goal());
+    REQUIRE(found.divisions.size() == 1);
+    CHECK(found.divisions[0].axis == "k_block");
+    const auto files = emitted(Planned{found.diagram, hardware, found.plan}).files;
+    const auto folder = emulate::build("tensor_divided_blocks_" + target, found.diagram, files);
+    const auto blocks = 512 / found.divisions[0].parts;  // of a part
+    for (const auto kb : {blocks * 2, blocks * 3, std::int64_t{1}, std::int64_t{2}}) {
+      const auto ran = emulate::harness(folder, fmt::format("m=64 j=72 k={} kb={}", 128 * kb, kb));
+      CAPTURE(target, kb, ran.output);
+      CHECK(ran.status == 0);
+    }
+  }
+}
+
 namespace {
 
 // Attention with a causal mask on a machine whose memory answers after so long that a plan has so many copies of keys

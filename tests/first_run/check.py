@@ -87,7 +87,7 @@ def first_run(name, *words, lies=None, timeout=120, **more):
 
 
 def test_lies():
-    made, results, took = first_run("lies", "--minutes", "3", "--limit", "3", lies={**LIES, EMULATED: "emulated"},
+    made, results, took = first_run("lies", "--minutes", "3", "--limit", "8", lies={**LIES, EMULATED: "emulated"},
                                     STANDIN_SANITIZED="softmax",
                                     STANDIN_TORCH_WRONG="9", STANDIN_TORCH_CRASH="10")
     steps, sources = results["steps"], json.loads((ROOT / "there/pack/manifest.json").read_text())["sources"]

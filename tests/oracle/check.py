@@ -39,6 +39,7 @@ class Case:
     def __init__(self, diagram, seed):
         self.diagram, self.seed = diagram, seed
         self.planned = sizes_of(diagram, {})
+        self.wires = self.planned  # and those of blocks, once they are derived
         self.meanings = {}
         self.derivation = None
         self.plans = []  # (machine, labels)
@@ -67,6 +68,12 @@ def read_derivation(case, tools):
     if code:
         return case.failure("derive ends with %d" % code, err.strip()[-300:])
     case.derivation = json.loads(out)["kernels"][0]
+    case.wires = dict(case.planned)
+    for one in case.derivation.get("blocks", []):
+        whole = case.planned[one["axis"].rstrip("'")]
+        if whole % one["length"]:
+            return case.failure("wrong derivation", "blocks of %d do not fill %s" % (one["length"], one["axis"]))
+        case.wires.update({one["block"]: whole // one["length"], one["inside"]: one["length"]})
     return None
 
 
@@ -84,9 +91,9 @@ def draw_plans(case, count, rng):
     groupable, streamable = d["groupable"], [one["axis"] for one in d["streamable"]]
     for _ in range(count):
         if streamable and rng.random() < 0.15:
-            plan = partitions.draw_parts(rng, streamable, groupable, case.planned)
+            plan = partitions.draw_parts(rng, streamable, groupable, case.wires)
         else:
-            plan = partitions.draw(rng, groupable, streamable, case.planned)
+            plan = partitions.draw(rng, groupable, streamable, case.wires)
         if plan[1]:
             case.plans.append(plan)
 

@@ -207,8 +207,8 @@ def check(case, rng, counts, only=""):
 
 def check_stream(case, one, wires, inputs, right, rng, counts):
     from check import difference
-    program = Program(wires, case.diagram, case.planned, inputs)
-    parts = read_program(one, case.planned)
+    program = Program(wires, case.diagram, case.wires, inputs)
+    parts = read_program(one, case.wires)
     if says_two_things(parts):
         counts["streams left out"] += 1
         return ""

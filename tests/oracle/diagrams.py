@@ -37,6 +37,8 @@ class Maker:
 
     def diagram(self):
         self.make_axes()
+        if self.chance(0.12):
+            self.make_scaled()
         for _ in range(self.random.choice([1, 1, 2, 2, 3, 4])):
             self.make_statement()
         self.choose_outputs()
@@ -213,7 +215,7 @@ class Maker:
 
     def fold(self, scope, depth):
         """A reduction over one or two axes that are not in the scope."""
-        free = [axis for axis in self.d.axes if axis not in scope and axis not in ("y", "b")]
+        free = [axis for axis in self.d.axes if axis not in scope and axis in self.plain]
         if not free:
             return self.access(scope)
         bound = self.random.sample(free, min(len(free), self.random.choice([1, 1, 1, 2])))
@@ -230,6 +232,37 @@ class Maker:
 
     # Statements
 
+    def make_scaled(self):
+        """Sums of products of matrices with a scale for each block of what is summed."""
+        rows, columns, summed = "mjk"
+        blocks, by = self.random.randint(1, 4), self.random.choice([2, 3, 4, 6])
+        whole = number(blocks * by * self.random.choice([1, 2]) + (self.random.randint(0, 1) if self.chance(0.1) else 0))
+        self.d.axes.update({rows: number(self.random.randint(1, 9)), columns: number(self.random.randint(1, 9)), summed: whole})
+        self.plain += [rows, columns, summed]
+        narrow = ["f16", "f16", "f8e4m3", "f8e5m2", "f32"]
+        at = lambda *axes: [("position", axis) for axis in axes]
+        left, right = ("read", "Aa", at(rows, summed)), ("read", "Ab", at(columns, summed))
+        for name, axis in (("Aa", rows), ("Ab", columns)):
+            self.d.inputs[name] = ("f64" if self.wide else self.random.choice(narrow), [axis, summed])
+        for name in self.random.choice(["P", "P", "PQ"]):
+            factors = [self.scale(name + str(place), by * self.random.choice([1, 1, 2]),
+                                  self.random.choice([[], [rows], [columns]]), summed) for place in range(self.random.choice([1, 1, 2]))]
+            value = ("*", left, right) if self.chance(0.7) else ("*", left, factors.pop(0))
+            if value[2] is not right:
+                value = ("*", value, right)
+            for factor in factors:
+                value = (self.random.choice("**/"), value, factor)
+            self.count += 1
+            self.d.statements.append(Statement(name, "f64" if self.wide else "f32", [rows, columns], ("reduce", "sum", [summed], value)))
+
+    def scale(self, name, by, beside, summed):
+        """A factor that is constant on blocks, read at their number; never zero."""
+        axis, name = "b" + name.lower(), "A" + name.lower()
+        self.d.axes[axis] = ("/", ("+", ("position", summed), number(by - 1)), number(by))
+        self.d.inputs[name] = ("f64" if self.wide else "f32", beside + [axis])
+        read = ("read", name, [("position", one) for one in beside] + [("/", ("position", summed), number(by))])
+        return ("+", number(1), ("call", "abs", [read]))
+
     def make_statement(self):
         axes = [axis for axis in self.plain]
         kept = self.random.sample(axes, min(len(axes), self.random.choice([0, 1, 1, 1, 2, 2])))
@@ -242,7 +275,7 @@ class Maker:
             value = self.pointwise(value)
         kind = "f64" if self.wide else self.random.choice(["f32"] * 8 + ["f16", "bf16"])
         self.count += 1
-        self.d.statements.append(Statement("PQRST"[self.count - 1], kind, kept, value))
+        self.d.statements.append(Statement("PQRSTHI"[self.count - 1], kind, kept, value))
 
     def choose_outputs(self):
         read = {node[1] for s in self.d.statements for node in walk(s.value) if node[0] == "read"}

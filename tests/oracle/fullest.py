@@ -40,7 +40,7 @@ FIXED = [
 def draw_diagram(case, rng):
     """The case's own diagram, one of the fixed ones, or one whose transfers are counted."""
     roll = rng.random()
-    if roll < 0.35:
+    if roll < 0.35 and not (case.derivation or {}).get("blocks"):
         return case.diagram
     if roll < 0.6:
         return parse(transfers.Family(rng).text())

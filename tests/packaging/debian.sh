@@ -32,7 +32,8 @@ for library in libc6 libstdc++6 libfmt libyaml-cpp; do says "$depends" "$library
 # What it has: everything that a person or the program looks for, and nothing of the library.
 listed=$(dpkg-deb -c "$package" | awk '{ print $6 }')
 for path in bin/napkin share/bash-completion/completions/napkin share/zsh/vendor-completions/_napkin \
-  share/fish/vendor_completions.d/napkin.fish share/doc/napkin/copyright share/napkin/examples/attention.nap \
+  share/fish/vendor_completions.d/napkin.fish share/doc/napkin/copyright share/doc/napkin/changelog.gz \
+  share/napkin/examples/attention.nap \
   share/napkin/docs/editors/vscode/package.json share/napkin/gate.sh; do
   says "$listed" "^./usr/$path$"
 done
@@ -42,6 +43,13 @@ for profile in "$source"/hardware_profiles/*.yaml; do
 done
 printf '%s\n' "$listed" | grep -E '/include/|\.a$|/cmake/|site-functions' && fail "it has parts of the library"
 dpkg-deb -c "$package" | grep -vE '^[^ ]+ root/root ' && fail "not all of it is root's"
+
+# Who maintains it, here and in its changelog, which the tools of Debian can read.
+dpkg-deb --fsys-tarfile "$package" | tar -xO ./usr/share/doc/napkin/changelog.gz | gzip -dc >changelog
+maintainer=$(dpkg-deb -f "$package" Maintainer)
+says "$(tail -n 1 changelog)" "^ -- $maintainer  "
+says "$(head -n 1 changelog)" "^napkin ($version) "
+[ "$(dpkg-parsechangelog -l changelog -S Version)" = "$version" ] || fail "its changelog has another version"
 
 # It runs from an empty folder, and reads the profiles there, which are one more.
 dpkg-deb -x "$package" root

@@ -71,8 +71,8 @@ def of_kernel(comment, shared):
         "labels": sorted(set(re.findall(r"//   ((?:group|stream) \S+ \d+ at \S+)", comment))),
         "warps": number(r"by (\d+) warps?", comment, 0),
         "copies": copies.pop() if len(copies) == 1 else sorted(copies),
-        "in turn": "teams in turn" in comment,
-        "within a team": "within a team" in comment,
+        "in turn": "in ping-pong" in comment,
+        "within a team": "intra-warpgroup" in comment,
         "cluster": number(r"[Cc]lusters? of (\d+)", comment, 1),
         "shared bytes": shared,
     }, number(r"A lane has (\d+) registers", comment, None)

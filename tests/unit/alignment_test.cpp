@@ -70,3 +70,22 @@ TEST_CASE("a product is never planned faster than the one of the next aligned si
     CHECK(odd > aligned * 0.99);
   }
 }
+
+TEST_CASE("`derive` says which size would let TMA copy rows, and nothing where nothing needs that") {
+  const auto derived = [](const std::string& size, const std::string& target) {
+    return test::run_cli({"derive", test::example("matmul"), "--set", size, "--target", target}).out;
+  };
+  CHECK(derived("b=4100", "h100-sxm5").find("b 4104 would do") != std::string::npos);
+  CHECK(derived("b=4096", "h100-sxm5").find("would do") == std::string::npos);
+  CHECK(derived("b=4100", "a100-sxm4-80").find("would do") == std::string::npos);
+  CHECK(derived("b=4099", "a100-sxm4-80").find("no load runs ahead") != std::string::npos);
+}
+
+TEST_CASE("a page names the rounding that prevents a stream") {
+  const auto ran =
+      test::run_cli({"analyze", "-", "--target", "h100-sxm5"},
+                    "diagram t\naxis t = 300; axis x = 1300\ninput A: f32[t, x]\nM[t] = max[x](abs(A[t, x]))\n"
+                    "R: f16[t, x] = A[t, x] * M[t]\nY[t] = sum[x](R[t, x])\noutput Y\n");
+  INFO(ran.out);
+  CHECK(ran.out.find("a rounding prevents a stream of x") != std::string::npos);
+}

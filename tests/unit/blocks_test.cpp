@@ -45,7 +45,7 @@ TEST_CASE("factors that are constant on blocks multiply the sum of a block") {
   CHECK(blocked_text("C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 4])") ==
         "sum[k_block](sum[k_in_block](A[m, 4*k_block + k_in_block] * B[j, 4*k_block + k_in_block]) * s[m, k_block])");
   // Two lengths: blocks of the greatest that divides both, and a divisor.
-  CHECK(blocked_text("C[m, j] = sum[k](A[m, k] * s[m, k / 4] * B[j, k] / t[j / 2, k / 8])") ==
+  CHECK(blocked_text("C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 4] / t[j / 2, k / 8])") ==
         "sum[k_block](sum[k_in_block](A[m, 4*k_block + k_in_block] * B[j, 4*k_block + k_in_block]) * s[m, k_block] / "
         "t[j / 2, k_block / 2])");
   // Another axis is summed with what varies within blocks.
@@ -57,7 +57,8 @@ TEST_CASE("factors that are constant on blocks multiply the sum of a block") {
 TEST_CASE("sums in blocks mean what the file means") {
   for (const std::string statement : {
            "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 4])",
-           "C[m, j] = sum[k](A[m, k] * s[m, k / 4] * B[j, k] * t[j / 2, k / 8])",
+           "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 4] * t[j / 2, k / 8])",
+           "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 4]) + sum[k](A[m, k] * B[j, k] * t[j / 2, k / 8])",
            "C[m, j] = sum[k](A[m, k] * B[j, k] / (2 + u[k / 8])) + sum[k](A[m, k] * B[j, k] * s[m, k / 4])",
            "C[m, j] = relu(sum[c, k](D[c, m, k] * E[c, j, k] * u[k / 8]))",
            "C[m, j] = sum[k](where(k <= 9, A[m, k], 0) * B[j, k] * u[k / 8])",
@@ -73,11 +74,13 @@ TEST_CASE("sums in blocks mean what the file means") {
 TEST_CASE("other sums are not taken in blocks") {
   for (const std::string statement : {
            "C[m, j] = sum[k](A[m, k] * B[j, k])",
-           "C[m, j] = max[k](A[m, k] * B[j, k] * s[m, k / 4])",                           // a scale may be negative
-           "C[m, j] = sum[k](A[m, k] * B[j, k] * (s[m, k / 4] + k))",                     // not constant on any block
-           "C[m, j] = sum[k](f16(A[m, k] * s[m, k / 4]) * B[j, k])",                      // rounded before it is summed
-           "C[m] = sum[k](A[m, k] * s[m, k / 4])",                                        // no product of matrices
-           "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 5])",                           // blocks do not fill the axis
+           "C[m, j] = max[k](A[m, k] * B[j, k] * s[m, k / 4])",        // a scale may be negative
+           "C[m, j] = sum[k](A[m, k] * B[j, k] * (s[m, k / 4] + k))",  // not constant on any block
+           "C[m, j] = sum[k](f16(A[m, k] * s[m, k / 4]) * B[j, k])",   // rounded before it is summed
+           "C[m] = sum[k](A[m, k] * s[m, k / 4])",                     // no product of matrices
+           "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 5])",        // blocks do not fill the axis
+           "C[m, j] = sum[k](A[m, k] * s[m, k / 4] * B[j, k])",        // A * B alone may be too large
+           "C[m, j] = sum[k](A[m, k] / (2 + s[m, k / 4]) * B[j, k])",
            "X[m, k] = relu(A[m, k]); C[m, j] = sum[k](X[m, k] * B[j, k] * s[m, k / 4])",  // computed here
        }) {
     CAPTURE(statement);
@@ -96,6 +99,8 @@ TEST_CASE("a product with block scales runs on warpgroups, nearly as fast as wit
   const auto found = search(scaled, hardware, {}), without = search(plain, hardware, {});
   REQUIRE(found.cost.time_s);
   CHECK(*found.cost.time_s * 0.7 <= *without.cost.time_s);
+  const auto report = test::run_cli({"analyze", test::example("block_scales"), "--target", "h100-sxm5"});
+  CHECK(report.out.find("wgmma") != std::string::npos);
 }
 
 TEST_CASE("a plan in blocks is verified against the statements of the file") {
@@ -104,4 +109,24 @@ TEST_CASE("a plan in blocks is verified against the statements of the file") {
     CAPTURE(target, ran.out, ran.err);
     CHECK(ran.code == exit_done);
   }
+}
+
+// Two lengths of blocks along one axis, in two sums; and so long a sum that blocks are divided among SMs.
+TEST_CASE("plans in blocks of two lengths, and in divided blocks, are verified") {
+  const std::string two_lengths =
+      "diagram t\naxis m = 256; axis j = 256; axis k = 512; axis kb = 8; axis kc = 4\n"
+      "input A: f16[m, k]; input B: f16[j, k]; input s: f32[m, kb]; input t: f32[j, kc]\n"
+      "C: f32[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 64])\n"
+      "D: f32[m, j] = sum[k](A[m, k] * B[j, k] * t[j, k / 128])\noutput C\noutput D\n";
+  const std::string divided =
+      "diagram t\naxis m = 64; axis j = 128; axis k = 65536; axis kb = 512\n"
+      "input A: f8e4m3[m, k]; input B: f8e4m3[j, k]; input s: f32[m, kb]\n"
+      "C: f32[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 128])\noutput C\n";
+  for (const auto& text : {two_lengths, divided})
+    for (const std::string target : {"h100-sxm5", "a100-sxm4-80"}) {
+      const test::Folder folder;
+      const auto ran = test::run_cli({"verify", folder.write("t.nap", text), "--target", target});
+      CAPTURE(text, target, ran.out, ran.err);
+      CHECK(ran.code == exit_done);
+    }
 }

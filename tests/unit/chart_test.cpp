@@ -190,9 +190,9 @@ TEST_CASE("a timeline leaves no clock of a unit without bar or hatching", "[char
 TEST_CASE("a timeline names its overlap, and shows each of the teams that take turns", "[chart]") {
   auto charted = attention();
   auto& made = *charted.kernels[0].configuration;
-  const std::pair<const char*, int> expected[] = {{"one after another", 1},   {"copies beside", 1},
-                                                  {"blocks side by side", 1}, {"within a team", 1},
-                                                  {"two teams in turn", 2},   {"three teams in turn", 3}};
+  const std::pair<const char*, int> expected[] = {{"no overlap", 1},         {"multistage", 1},
+                                                  {"co-resident blocks", 1}, {"intra-warpgroup", 1},
+                                                  {"ping-pong of two", 2},   {"ping-pong of three", 3}};
   REQUIRE(made.pipelinings.size() == std::size(expected));
   for (std::size_t i = 0; i < std::size(expected); ++i) {
     CAPTURE(expected[i].first);
@@ -203,7 +203,7 @@ TEST_CASE("a timeline names its overlap, and shows each of the teams that take t
     for (const auto& mark : chart->scene.marks)
       if (const auto* words = std::get_if<Words>(&mark.shape)) ++said[words->text];
     for (int team = 1; team <= 3; ++team)
-      CHECK(said["team " + std::to_string(team)] == (expected[i].second > 1 && team <= expected[i].second));
+      CHECK(said["warpgroup " + std::to_string(team)] == (expected[i].second > 1 && team <= expected[i].second));
     std::set<std::string> teams;
     for (const auto& row : chart->data.rows) {
       CHECK(std::get<std::string>(row[1]) == expected[i].first);
@@ -211,7 +211,7 @@ TEST_CASE("a timeline names its overlap, and shows each of the teams that take t
     }
     CHECK(teams.contains("all"));
     for (const auto& [words, times] : said) CHECK(!words.ends_with("…"));
-    CHECK(said["What is cut at the right goes on at the left."] == (expected[i].second > 1));
+    CHECK(said["An operation that is cut off at the right continues at the left."] == (expected[i].second > 1));
     // 512 clocks for 128 rows by 64 positions, of which each team has its share.
     const auto* clocks = expected[i].second == 1   ? ", 512 clocks"
                          : expected[i].second == 2 ? ", 256 clocks"
@@ -361,7 +361,7 @@ TEST_CASE("analyze --plot writes a chart by the ending of its file", "[chart][cl
   for (const auto& kind : chart_kinds()) CHECK(has(choices, std::string(kind.name)));
   const auto nothing = test::run_cli({"analyze", attention, "--target", "two-level", "--plot", "roofline"});
   CHECK(nothing.code == exit_command_line);
-  CHECK(has(nothing.err, "there is nothing to plot as `roofline`"));
+  CHECK(has(nothing.err, "the chart `roofline` has nothing to show here"));
 }
 
 TEST_CASE("analyze shows the drawing above the numbers", "[cli][scene]") {

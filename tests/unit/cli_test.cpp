@@ -286,7 +286,7 @@ TEST_CASE("the manual has a page for the program and for every command, with wha
   CHECK(count == 16);
   const auto fmt = run_cli({"man", "napkin-fmt"}).out;
   CHECK(has(fmt, ".SH NAME\nnapkin\\-fmt \\- canonical text, in place (\\(ga\\-\\(ga: from"));
-  CHECK(has(fmt, ".TP\n\\fB\\-o, \\-\\-output\\fR \\fIFILE\\fR\nwrite there"));
+  CHECK(has(fmt, ".TP\n\\fB\\-o, \\-\\-output\\fR \\fIFILE\\fR\nwrite to this file"));
 }
 
 TEST_CASE("a target that is no whole name is told, and the name of a profile is not", "[cli]") {
@@ -374,8 +374,7 @@ TEST_CASE("kernels are for matrix units where they fit, unless plain threads are
   const auto without = emit("depthwise_convolution", "a100-sxm4-80", "tensor");
   const std::string kernel = "depthwise_convolution_kernel runs without ";
   CHECK(without.code == exit_done);
-  for (const auto* why :
-       {"matrix units: no column of it sums products of two arrays", "rows over warps: every n reads"}) {
+  for (const auto* why : {"matrix units: it has no sum of products of two arrays", "rows over warps: every n reads"}) {
     CHECK(has(without.err, "note: " + kernel + why));
     CHECK(has(text("depthwise_convolution", "tensor"), "// " + kernel + why));
   }

@@ -159,14 +159,13 @@ TEST_CASE("pieces are fitted to fragments") {
 TEST_CASE("what does not fit says why") {
   CHECK(refusal(read_file(NAPKIN_SOURCE_DIR "/examples/grouped_query.nap"),
                 "group k 1, r 4, q 16, stream x 32 at smem; group r 1 at reg") ==
-        "tiles of `Q` hold pieces of several warps in one dimension more");
-  CHECK(refusal(product("f32"), "group m 32, n 32, stream k 32 at smem") ==
-        "no column of it sums products of two arrays for matrix units");
+        "tiles of `Q` have one more dimension for the parts of several warps");
+  CHECK(refusal(product("f32"), "group m 32, n 32, stream k 32 at smem") == "it has no sum of products of two arrays");
   CHECK(refusal(product("f16", "i8"), "group m 32, n 32, stream k 32 at smem") ==
         "`C` multiplies arrays of f16 and i8, and no instruction takes both: cast one of them");
   CHECK(refusal(product(), "group m 32, n 32, stream k 32 at smem", "v100-sxm2") ==
-        "the machine has no matrix instructions that are known here");
-  CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only numbers of 2 bytes can be") !=
+        "napkin knows no matrix instructions for this machine");
+  CHECK(refusal(product("tf32"), "group m 32, n 32, stream k 32 at smem").find("only for numbers of 2 bytes") !=
         std::string::npos);
 }
 
@@ -198,7 +197,7 @@ TEST_CASE("a fold along a wire beside rows and columns goes along it position by
   CHECK(name(warps, warps.handed.begin()->second) == "r");
   CHECK(name(warps, grid(warps, "U").columns) == "r");
   CHECK(name(warps, grid(warps, "Y").columns) == "o");
-  CHECK(refusal(text("80"), labels).find("runs along") != std::string::npos);
+  CHECK(refusal(text("80"), labels).find("has the axes") != std::string::npos);
 }
 
 TEST_CASE("products of i8 are summed as i32, as far as that holds them") {
@@ -214,7 +213,7 @@ TEST_CASE("products of i8 are summed as i32, as far as that holds them") {
   CHECK(product.steps == 2);
   CHECK(product.longest == 131071);
   CHECK_FALSE(product.widened);
-  CHECK(refusal(text("131072"), labels) == "`C` sums more than 131071 products, which i32 may not hold");
+  CHECK(refusal(text("131072"), labels) == "`C` sums more than 131071 products, and i32 may overflow");
 }
 
 TEST_CASE("numbers of f8 are widened where the machine has no products of them") {
@@ -296,12 +295,12 @@ TEST_CASE("what does not fit teams says why") {
   const std::string fits = "group m 64, n 64, stream k 64 at smem; group m 16 at reg";
   CHECK(refused_by_teams(product(), fits).empty());
   CHECK(refused_by_teams(product(), fits, "a100-sxm4-80") ==
-        "the machine has no matrix instructions of warpgroups that are known here");
-  CHECK(refused_by_teams(product("tf32"), fits) == "no column of it sums products of two arrays for matrix units");
+        "napkin knows no matrix instructions of warpgroups for this machine");
+  CHECK(refused_by_teams(product("tf32"), fits) == "it has no sum of products of two arrays");
   CHECK(refused_by_teams(product("f8e4m3"), fits) ==
-        "`B` is contracted along another wire than its last, which only numbers of 2 bytes can be");
+        "`B` is contracted along another axis than its last, which instructions allow only for numbers of 2 bytes");
   CHECK(refused_by_teams(product(), "group m 32, n 32, stream k 64 at smem").empty());  // planned for single warps
-  CHECK(refused_by_teams(product(), "group m 64, n 64, stream k 8 at smem") == "pieces of k do not fill fragments");
+  CHECK(refused_by_teams(product(), "group m 64, n 64, stream k 8 at smem") == "tiles of k do not fill fragments");
 }
 
 namespace {

@@ -163,7 +163,7 @@ TEST_CASE("a rounding that forbids a stream is a hint that says which", "[lsp]")
   REQUIRE(editor.hints[uri].size() == 1);
   const auto message = editor.hints[uri][0]["message"].get<std::string>();
   CAPTURE(message);
-  CHECK(message.find("`x` cannot be streamed for a rounding: ") == 0);
+  CHECK(message.find("a rounding prevents a stream of `x`: ") == 0);
   CHECK(message.find("rounds to f16") != std::string::npos);
   CHECK(message.find("\nhelp: ") != std::string::npos);
 }

@@ -364,13 +364,13 @@ TEST_CASE("a rename is refused with a reason", "[lsp]") {
   CHECK(refusal(editor, "A[", std::string(65, 'a')) == "a name has at most 64 characters");
   CHECK(refusal(editor, "sum[", "total") == "`sum` is built into the language");
   CHECK(refusal(editor, "= 8", "total") == "there is no name here");
-  CHECK(refusal(editor, "smem", "total") == "`smem` is a name of the machine's");
+  CHECK(refusal(editor, "smem", "total") == "`smem` is a name of the machine");
   CHECK(editor.ask_at("rename", "A[", 1, 0, {{"newName", "A"}})["result"].is_null());
   CHECK(editor.ask_at("rename", "A[")["error"]["code"] == -32602);
   CHECK(editor.ask_at("prepareRename", "A[")["result"] == range_of(6, 20, 21));
   CHECK(editor.ask_at("prepareRename", "sum[")["error"]["code"] == -32803);
   editor.change(Json::array({edit(2, 0, 2, 0, "axis = 3\n")}));
-  CHECK(refusal(editor, "A[", "B") == "some lines cannot be read, and may hold the name: mend their errors first");
+  CHECK(refusal(editor, "A[", "B") == "some lines have errors and may contain the name: correct them first");
 }
 
 TEST_CASE("symbols are the declarations in order", "[lsp]") {

@@ -176,7 +176,7 @@ TEST_CASE("the report says what fusing saved, and of one statement nothing") {
   CHECK(saved["saved_bytes"] == kernel["saved_bytes"]);
   CHECK(saved["time_s"] == json["totals"]["time_s"]);
   for (const std::string format : {"text", "markdown"}) {
-    CHECK(report("attention", format).find("What fusing saved") != std::string::npos);
+    CHECK(report("attention", format).find("What fusing saves") != std::string::npos);
     CHECK(report("softmax", format).find("the whole plan") == std::string::npos);
   }
   CHECK(nlohmann::json::parse(report("softmax", "json"))["saved"].is_null());

@@ -168,7 +168,7 @@ TEST_CASE("what is written by hand stands beside the ways to share", "[ring]") {
   // The same at the outermost level as the way that goes around, and no faster below.
   const auto line = text.substr(at, text.find('\n', at + 1) - at);
   CHECK(line.find("group q 512, stream x 512 at gmem  14.7 MB") != std::string::npos);
-  CHECK(text.find("around, beside the steps  group q 512, stream x 512 at gmem  14.7 MB") < at);
+  CHECK(text.find("pass around while iterating  group q 512, stream x 512 at gmem  14.7 MB") < at);
   CHECK(test::run_cli({"analyze", test::example("attention"), "--target", "h100-sxm5-x8", "--details"})
             .out.find("\n  as written  ") == std::string::npos);
 }

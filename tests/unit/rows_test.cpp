@@ -124,11 +124,11 @@ TEST_CASE("what rows over warps cannot do is refused with its reason") {
   CHECK_THAT(refusal("diagram turned\naxis r = 512; axis x = 512\ninput X: f32[x, r]\n"
                      "Y: f32[r, x] = exp(X[x, r])\noutput Y\n",
                      "group r 8 at smem"),
-             Contains("`Y` does not lie along r in memory"));
+             Contains("`Y` is not contiguous along r in memory"));
   CHECK_THAT(refusal("diagram steps\naxis r = 512; axis x = 512; axis y = 1024\ninput X: f32[r, y]\n"
                      "Y: f32[r, x] = exp(X[r, 2 * x])\noutput Y\n",
                      "group r 8 at smem"),
-             Contains("not number by number"));
+             Contains("position by position along"));
 }
 
 TEST_CASE("a row that one warp cannot hold is no error for `emit cuda`, by rows over warps or plain threads") {

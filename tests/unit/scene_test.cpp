@@ -135,17 +135,17 @@ TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
   const auto& stream = std::get<Streamable>(derivation.find(*x)->stream);
   const auto scenes = lay_out_derivation(diagram, derivation, x);
   REQUIRE(scenes.size() == 5 + derivation.trace.size() + stream.trace.size());
-  CHECK(has(to_text(scenes[0]), "two lines that a cup joins: multiply along them"));
+  CHECK(has(to_text(scenes[0]), "two lines that a cup joins are multiplied and summed"));
   CHECK(!has(to_text(scenes[0]), "hexagon"));
   CHECK(has(scenes[1].title, "2. fused"));
-  CHECK(has(to_text(scenes[1]), "fused: S, P stay inside: 33.6 M values, 101 MB, are never written"));
+  CHECK(has(to_text(scenes[1]), "fused: S, P stay inside: 33.6 M values (101 MB) are never written"));
   CHECK(has(scenes[2].title, "3. written out"));
   for (const auto* step : {"S_sum = sum[d](Q * K)", "S = S_sum / sqrt(size(d))", "m = max[x](S)", "p = exp(S - m)",
                            "l = sum[x](p)", "P = p / l"})
     CHECK(has(to_text(scenes[2]), step));
   CHECK(!has(to_text(scenes[2]), "O = O"));
   const auto aim = to_text(scenes[3 + derivation.trace.size()]);
-  CHECK(has(aim, "so m, l, O are carried from piece to piece"));
+  CHECK(has(aim, "so m, l, O are carried from tile to tile"));
   for (std::size_t i = 0; i < stream.trace.size(); ++i) {
     const auto& scene = scenes[4 + derivation.trace.size() + i];
     CHECK(has(to_text(scene), "allowed by rule " + std::string(code(stream.trace[i].rule)) + ":"));
@@ -154,7 +154,7 @@ TEST_CASE("a derivation is drawn step by step, each with its rule", "[scene]") {
   CHECK(has(to_text(scenes[4 + derivation.trace.size()]), "before:  l = sum[x](p)"));
   CHECK(has(to_text(scenes[scenes.size() - 3]), "+ sum[x](f16(exp(S - n)) * V), with r = exp(m - n)"));
   CHECK(has(to_text(scenes.back()), "carried: m, l, O, 532 k values, however long x is; one pass over x instead of 3"));
-  CHECK(has(aim, "held at a time: of S, 4.10 k values for each position of x, instead of 16.8 M"));
+  CHECK(has(aim, "held at a time: 4.10 k values of S per position of x, not 16.8 M"));
   CHECK(has(to_text(scenes.back()), "r * O + ·"));
   CHECK(lay_out_derivation(diagram, derivation, std::nullopt).size() == 3 + derivation.trace.size());
 }
@@ -164,15 +164,15 @@ TEST_CASE("the film says what each step did and what it is good for", "[scene]")
   const std::vector<StatementId> all = {{0}, {1}, {2}};
   const std::pair<const char*, const char*> expected[] = {
       {"l written out", "so every term needs m, known only after all of x"},
-      {"m leaves the sum of l", "so what is summed needs its piece of S alone"},
+      {"m leaves the sum of l", "so a term of the sum needs only its own tile of S"},
       {"l relative to m", "x = a * (x / a)"},
       {"O written out", "so every term needs m and l, known only after all of x"},
-      {"m and l leave the sum of O", "so what is summed needs its piece of V and S alone"},
+      {"m and l leave the sum of O", "so a term of the sum needs only its own tile of V and S"},
       {"O relative to m", "it cannot overflow"},
-      {"a piece joins n", "so 4.10 k values of n are all that is kept"},
-      {"a piece joins l", "so 4.10 k products a piece spare reading every earlier piece again"},
-      {"a piece joins O", "so 524 k products a piece spare"},
-      {"O after the last piece", "so it is done once for 524 k values, not for every piece"}};
+      {"a tile joins n", "so only 4.10 k values of n are kept"},
+      {"a tile joins l", "so 4.10 k products per tile replace reading every earlier tile again"},
+      {"a tile joins O", "so 524 k products per tile"},
+      {"O after the last tile", "so it is done once for 524 k values, not for every tile"}};
   const auto scenes = lay_out_derivation(diagram, derive(diagram, all), find_wire(diagram, "x"));
   REQUIRE(scenes.size() == 5 + std::size(expected));
   for (std::size_t i = 0; i < std::size(expected); ++i) {
@@ -208,7 +208,7 @@ TEST_CASE("steps that differ in names alone are drawn once", "[scene]") {
             has(scene.title, "Q written");
     of_k += has(scene.title, "sum of K") || has(scene.title, "joins K") || has(scene.title, "K after") ||
             has(scene.title, "K written");
-    same += has(to_text(scene), "K in the same way");
+    same += has(to_text(scene), "the same holds for K");
     CHECK(!has(to_text(scene), "with l ="));
   }
   CHECK(of_q > 1);
@@ -230,7 +230,7 @@ TEST_CASE("steps of a later kernel that are told already are named by their pict
   const auto cost = estimate(plan, hardware, Model::machine);
   std::size_t joins = 0, before = 0;  // and nothing is fused
   for (const auto& scene : lay_out_derivation(diagram, plan, cost, hardware, Model::machine))
-    joins += has(scene.title, "a piece joins"), before += has(to_text(scene), "found as in step 2");
+    joins += has(scene.title, "a tile joins"), before += has(to_text(scene), "this follows as in step 2");
   CHECK(joins == 1);
   CHECK(before == 1);
 }
@@ -239,7 +239,7 @@ TEST_CASE("the divisor that is explained is one that is drawn", "[cli][scene]") 
   for (const auto* name : {"convolution", "attention", "block_sparse"}) {
     const auto drawn = test::run_cli({"draw", test::example(name), "--target", "h100-sxm5", "--format", "svg"}).out;
     const auto explained = drawn.find(">÷");
-    const auto last = drawn.rfind(">÷"), colon = drawn.find(':', last);
+    const auto last = drawn.rfind(">÷"), colon = drawn.find(" means", last);
     CAPTURE(name);
     REQUIRE(explained != std::string::npos);
     const auto size = drawn.substr(last + 1, colon - last - 1);
@@ -273,10 +273,10 @@ TEST_CASE("the film of a plan ends with its memories and with what it costs", "[
   whole.splits.pop_back();
   const auto held_whole = estimate(make_kernel(plan.kernels[0].derivation, whole), hardware, Model::machine).levels[0];
   CHECK(static_cast<double>(held_whole.memory_bytes) > *held_whole.capacity);
-  CHECK(has(to_text(scenes[bare.size() - 1]), "with nothing in pieces a group would hold 1.03 MiB in smem"));
+  CHECK(has(to_text(scenes[bare.size() - 1]), "without the stream a group would hold 1.03 MiB in smem"));
   const auto coloured = to_text(scenes[bare.size()]), planned = to_text(scenes.back());
-  CHECK(has(planned, "g_q 128: groups of 128 positions of q, side by side"));
-  CHECK(has(planned, "s_x 64: pieces of 64 positions of x, one after another"));
+  CHECK(has(planned, "g_q 128: groups of 128 positions of q, in parallel"));
+  CHECK(has(planned, "s_x 64: tiles of 64 positions of x, one after another"));
   CHECK(has(coloured, " at smem"));
   CHECK(!has(coloured, "s_x 64"));
   CHECK(!has(coloured, "figure"));
@@ -288,7 +288,7 @@ TEST_CASE("an array of a single value is explained", "[scene]") {
   const auto one = read_text("diagram s\naxis a = 64\ninput X: f32[a]\ns[] = sum[a](X[a])\noutput s\n");
   const std::vector<StatementId> all = {{0}};
   const auto film = lay_out_derivation(one, derive(one, all), find_wire(one, "a"));
-  CHECK(has(to_text(film.front()), "a line called 1: an array of a single value"));
+  CHECK(has(to_text(film.front()), "a line called 1 is an array of a single value"));
   CHECK(has(to_text(film.back()), "carried: s, 1 value, however long a is"));
   const auto attention = read_example("attention.nap");
   CHECK(!has(to_text(lay_out_derivation(attention, derive(attention, all), std::nullopt).front()), "called 1"));
@@ -302,7 +302,7 @@ TEST_CASE("a film begins with what was written, and says what a machine made of 
   REQUIRE(second != film.out.npos);
   CHECK(has(film.out.substr(first, second - first), "softmax"));
   CHECK(!has(film.out.substr(first, second - first), "x_part"));
-  CHECK(has(film.out.substr(second), "parts side by side, merged by a kernel of their own"));
+  CHECK(has(film.out.substr(second), "parts run in parallel and a second kernel merges them"));
   const auto whole = test::run_cli({"draw", test::example("multi_head"), "--derivation", "--target", "h100-sxm5"});
   CHECK(!has(whole.out, "for h100-sxm5"));
 }

@@ -79,6 +79,9 @@ cat new.txt >machine.yaml
 await "the new page" has page.html renamed_machine
 has before.html renamed_machine && fail "a name that was not there yet"
 has err.txt '^note: ./machine.yaml changed' || fail "what changed is not said"
+number() { sed -n 's/^const stamp = "\(.*\)";$/\1/p' "$1"; }
+[ -n "$(number page.html)" ] || fail "the page does not reload itself"
+[ "$(number page.html)" != "$(number before.html)" ] || fail "the page cannot tell that it changed"
 rm new.txt before.html
 stop 'err.txt machine.yaml out.txt page.html softmax.nap softmax.svg'
 
