@@ -12,7 +12,9 @@ ExprId apply(Diagram& diagram, std::string_view function, std::vector<ExprId> ar
   return diagram.intern(Apply{find_pointwise(function), std::move(arguments)});
 }
 
-bool binds_one_of(const Reduce& reduce, WireId wire) { return std::ranges::find(reduce.over, wire) != reduce.over.end(); }
+bool binds_one_of(const Reduce& reduce, WireId wire) {
+  return std::ranges::find(reduce.over, wire) != reduce.over.end();
+}
 
 // The places that hold below a reduction: what it binds is not replaced, and makes way for what a replacement reads.
 Places below(Diagram& diagram, Reduce& reduce, const Places& places) {

@@ -21,7 +21,7 @@ ExprId replaced(Diagram&, ExprId, const std::map<ExprId, ExprId>& by);
 WireId fresh_wire(Diagram&, WireId like);
 WireId fresh_wire(Diagram&, const std::string& axis, std::int64_t size);
 
-Index place(WireId);              // the wire itself
+Index place(WireId);                       // the wire itself
 ExprId number_of(Diagram&, const Index&);  // without a divisor, as a number
 
 }  // namespace napkin::grad
