@@ -1,0 +1,84 @@
+// Names and types of what is added.
+#include "grad/backward.hpp"
+
+#include <algorithm>
+
+#include "napkin/functions.hpp"
+
+namespace napkin::grad {
+
+std::string Backward::unused(const std::string& name) {
+  const auto taken = [&](const std::string& one) {
+    return names.contains(one) || find_pointwise(one) || find_reduction(one) || find_datatype(one);
+  };
+  auto made = name;
+  for (int i = 2; taken(made); ++i) made = name + std::to_string(i);
+  names.insert(made);
+  return made;
+}
+
+ArrayId Backward::array(const std::string& name, Datatype type, const std::vector<WireId>& wires) {
+  Array made;
+  made.name = name;
+  made.type = type;
+  made.wires = wires;
+  diagram.arrays.push_back(std::move(made));
+  return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
+}
+
+const Statement* Backward::statement(ArrayId array) const {
+  const auto found = std::ranges::find(forward, array, &Statement::output);
+  return found == forward.end() ? nullptr : &*found;
+}
+
+std::string in_axes(const Diagram& diagram, ExprId id) {
+  auto named = diagram;
+  for (auto& wire : named.wires) wire.name = named.at(wire.axis).name;
+  return to_short_text(named, id);
+}
+
+Datatype gradient_type(Datatype type) {
+  switch (type) {
+    case Datatype::f8e4m3:
+    case Datatype::f8e5m2:
+    case Datatype::i8:
+      return Datatype::f16;
+    case Datatype::i32:
+    case Datatype::boolean:
+      return Datatype::f32;
+    default:
+      return type;
+  }
+}
+
+namespace {
+
+// Types that hold more stand first.
+int rank(Datatype type) {
+  constexpr Datatype order[] = {Datatype::f64, Datatype::f32, Datatype::tf32, Datatype::bf16, Datatype::f16};
+  return static_cast<int>(std::ranges::find(order, type) - std::begin(order));
+}
+
+}  // namespace
+
+void set_types(Backward& all, const std::map<ArrayId, ArrayId>& gradient_of) {
+  auto& diagram = all.diagram;
+  std::map<ArrayId, Datatype> widest;  // of the gradients made of an array
+  const auto receive = [&](ArrayId array, Datatype type) {
+    const auto [found, first] = widest.try_emplace(array, type);
+    if (rank(type) < rank(found->second)) found->second = type;
+  };
+  for (auto at = all.made.rbegin(); at != all.made.rend(); ++at) {
+    auto& array = diagram.at(at->output);
+    const auto of = gradient_of.find(at->output);
+    const bool result = std::ranges::find(all.results, at->output) != all.results.end();
+    const bool stated = of != gradient_of.end() && diagram.at(of->second).typed != nowhere &&
+                        diagram.at(of->second).typed.begin != diagram.at(of->second).typed.end;
+    if (of != gradient_of.end() && !result && !stated && widest.contains(at->output))
+      array.type = widest.at(at->output);
+    const auto type = of == gradient_of.end() ? widest[at->output] : array.type;
+    for (const auto read : arrays_read(diagram, at->value)) receive(read, type);
+  }
+}
+
+}  // namespace napkin::grad

@@ -1,0 +1,99 @@
+// Puts saved arrays in place of what computes them.
+#include <algorithm>
+
+#include "grad/backward.hpp"
+#include "grad/substitute.hpp"
+
+namespace napkin::grad {
+namespace {
+
+const Pointwise* logarithm_of(const Pointwise& exponential) {
+  for (const auto& function : pointwise_functions())
+    if (function.role == Role::logarithm && function.scale == exponential.scale) return &function;
+  return nullptr;
+}
+
+// The exponential that a sum adds up.
+const Pointwise* summed_exponential(Algebra& algebra, ExprId id) {
+  const auto node = algebra.diagram().at(id).node;
+  const auto* reduce = std::get_if<Reduce>(&node);
+  if (!reduce || reduce->reduction->combine->role != Role::add) return nullptr;
+  for (const auto& [factor, exponent] : algebra.single(Sum(algebra.sum_of(reduce->body))).factors) {
+    const auto* apply = std::get_if<Apply>(&algebra.diagram().at(factor).node);
+    const bool varies = std::ranges::any_of(reduce->over, [&](WireId w) { return algebra.free(factor).contains(w); });
+    if (apply && apply->function->role == Role::exponential && varies) return apply->function;
+  }
+  return nullptr;
+}
+
+// The first such sum below an expression.
+std::optional<ExprId> find_sum(Algebra& algebra, ExprId id) {
+  if (summed_exponential(algebra, id)) return id;
+  const auto node = algebra.diagram().at(id).node;
+  if (const auto* apply = std::get_if<Apply>(&node)) {
+    for (const auto argument : apply->arguments)
+      if (const auto found = find_sum(algebra, argument)) return found;
+  }
+  if (const auto* cast = std::get_if<Cast>(&node)) return find_sum(algebra, cast->value);
+  if (const auto* reduce = std::get_if<Reduce>(&node)) return find_sum(algebra, reduce->body);
+  return std::nullopt;
+}
+
+// exp(array) in place of a sum of exponentials, wherever it stands.
+void replace_sum(Backward& all, ExprId sum, ArrayId array) {
+  const auto exponential = all.algebra.apply(*summed_exponential(all.algebra, sum), {all.algebra.read(array)});
+  const auto rewrite = [&](Statement& statement) {
+    const auto normal = all.algebra.expression(Sum(all.algebra.sum_of(statement.value)));
+    const auto made = replaced(all.diagram, normal, {{sum, exponential}});
+    if (made == normal) return;
+    statement.value = made;
+    all.rewritten.insert(statement.output);
+  };
+  std::ranges::for_each(all.forward, rewrite);
+  std::ranges::for_each(all.diagram.statements, rewrite);
+}
+
+// The sum of exponentials that a value is the logarithm of.
+std::optional<ExprId> logarithm_in(Algebra& algebra, const Sum& value) {
+  if (value.size() != 1 || value[0].factors.size() != 1 || value[0].coefficient != 1) return std::nullopt;
+  const auto [factor, exponent] = *value[0].factors.begin();
+  const auto* log = std::get_if<Apply>(&algebra.diagram().at(factor).node);
+  if (exponent != 1 || !log || log->function->role != Role::logarithm) return std::nullopt;
+  const auto sum = log->arguments[0];
+  const auto scale = log->function->scale;
+  const auto* exponential = summed_exponential(algebra, sum);
+  return exponential && exponential->scale == scale ? std::optional(sum) : std::nullopt;
+}
+
+bool save_statement(Backward& all, ArrayId array) {
+  const auto at = std::ranges::find(all.forward, array, &Statement::output);
+  if (at == all.forward.end()) return false;
+  const auto sum = logarithm_in(all.algebra, all.algebra.sum_of(at->value));
+  all.forward.erase(at);
+  all.saved.push_back(array);
+  if (sum) replace_sum(all, *sum, array);
+  return true;
+}
+
+}  // namespace
+
+bool save(Backward& all, const std::string& name) {
+  const auto old = std::ranges::find(all.diagram.arrays, name, &Array::name);
+  if (old != all.diagram.arrays.end())
+    return save_statement(all, {static_cast<std::uint32_t>(old - all.diagram.arrays.begin())});
+  for (const auto& statement : all.forward) {
+    const auto normal = all.algebra.expression(Sum(all.algebra.sum_of(statement.value)));
+    const auto sum = find_sum(all.algebra, normal);
+    if (!sum) continue;
+    const auto& wires = all.algebra.free(*sum);
+    const auto array = all.array(name, Datatype::f32, {wires.begin(), wires.end()});
+    const auto* log = logarithm_of(*summed_exponential(all.algebra, *sum));
+    all.comments[array] = in_axes(all.diagram, all.algebra.apply(*log, {*sum}));
+    all.saved.push_back(array);
+    replace_sum(all, *sum, array);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace napkin::grad
