@@ -7,19 +7,19 @@
 
 namespace napkin::grad {
 
-std::string Backward::unused(const std::string& name) {
+std::string Backward::unused(const std::string& wanted) {
   const auto taken = [&](const std::string& one) {
     return names.contains(one) || find_pointwise(one) || find_reduction(one) || find_datatype(one);
   };
-  auto made = name;
-  for (int i = 2; taken(made); ++i) made = name + std::to_string(i);
+  auto made = wanted;
+  for (int i = 2; taken(made); ++i) made = wanted + std::to_string(i);
   names.insert(made);
   return made;
 }
 
-ArrayId Backward::array(const std::string& name, Datatype type, const std::vector<WireId>& wires) {
+ArrayId Backward::array(const std::string& called, Datatype type, const std::vector<WireId>& wires) {
   Array made;
-  made.name = name;
+  made.name = called;
   made.type = type;
   made.wires = wires;
   diagram.arrays.push_back(std::move(made));

@@ -140,7 +140,7 @@ class Differentiation {
   }
 
   void seed(ArrayId of) {
-    const auto array = all_.array("d" + all_.diagram.at(of).name, gradient_type(all_.diagram.at(of).type),
+    const auto array = all_.array(all_.unused("d" + all_.diagram.at(of).name), gradient_type(all_.diagram.at(of).type),
                                   std::vector<WireId>(all_.diagram.at(of).wires));
     all_.seeds.push_back(array);
     add(received_[of], Product{1, {{all_.algebra.read(array), 1}}});
@@ -149,7 +149,7 @@ class Differentiation {
   void save_all() {
     for (const auto& name : wanted_.save) {
       if (save(all_, name.text)) continue;
-      const bool known = std::ranges::find(array_names(), name.text) != array_names().end();
+      const bool known = std::ranges::find(read_.arrays, name.text, &Array::name) != read_.arrays.end();
       fail("E0543", fmt::format("there is nothing to save as `{}`", name.text), name,
            known ? "an input is there already: name the result of a statement"
                  : "name the result of a statement; a new name is for the logarithm of a sum of exponentials, and "
@@ -189,7 +189,7 @@ class Differentiation {
     return exponent == 1 && std::holds_alternative<Access>(all_.diagram.at(factor).node);
   }
   ArrayId statement(ArrayId array, const Sum& received) {
-    const auto made = all_.array("d" + all_.diagram.at(array).name, gradient_type(all_.diagram.at(array).type),
+    const auto made = all_.array(all_.unused("d" + all_.diagram.at(array).name), gradient_type(all_.diagram.at(array).type),
                                  std::vector<WireId>(all_.diagram.at(array).wires));
     all_.made.push_back({made, all_.algebra.expression(received), nowhere});
     all_.values[made] = received;

@@ -18,9 +18,10 @@ const Pointwise* summed_exponential(Algebra& algebra, ExprId id) {
   const auto node = algebra.diagram().at(id).node;
   const auto* reduce = std::get_if<Reduce>(&node);
   if (!reduce || reduce->reduction->combine->role != Role::add) return nullptr;
-  for (const auto& [factor, exponent] : algebra.single(Sum(algebra.sum_of(reduce->body))).factors) {
-    const auto* apply = std::get_if<Apply>(&algebra.diagram().at(factor).node);
-    const bool varies = std::ranges::any_of(reduce->over, [&](WireId w) { return algebra.free(factor).contains(w); });
+  for (const auto& factor : algebra.single(Sum(algebra.sum_of(reduce->body))).factors) {
+    const auto* apply = std::get_if<Apply>(&algebra.diagram().at(factor.first).node);
+    const auto& free = algebra.free(factor.first);
+    const bool varies = std::ranges::any_of(reduce->over, [&](WireId wire) { return free.contains(wire); });
     if (apply && apply->function->role == Role::exponential && varies) return apply->function;
   }
   return nullptr;
