@@ -231,7 +231,7 @@ Product Algebra::single(const Sum& sum) {
   if (sum.empty()) return {0};
   if (sum.size() == 1) return sum[0];
   auto shared = common(sum);
-  if (sum[0].coefficient < 0) shared.coefficient = -1;
+  if (std::ranges::all_of(sum, [](const Product& product) { return product.coefficient < 0; })) shared.coefficient = -1;
   Sum inner;
   for (const auto& product : sum) add(inner, times(product, to_power(shared, -1)));
   return times(shared, {1, {{inner_sum(inner), 1}}});

@@ -87,25 +87,33 @@ class Apart {
     return algebra_.read(array);
   }
 
-  // What a sum adds up, if that is a product of few arrays: O_dO. Else what it is and along what it varies: sum_q.
+  // What a sum adds up, if that is a product of few arrays: O_dO; sum_X of one. Else what it is and along what it
+  // varies: sum_q.
   std::string name_of(const Reduce& reduce, const std::set<WireId>& wires) const {
-    const auto factors = names_in(reduce.body);
-    if (reduce.reduction->combine->role == Role::add && !factors.empty() && factors.size() < 4)
-      return fmt::format("{}", fmt::join(factors, "_"));
+    auto arrays = arrays_in(reduce.body);
+    std::ranges::sort(arrays);
     std::string name(reduce.reduction->name);
+    if (reduce.reduction->combine->role == Role::add && !arrays.empty() && arrays.size() < 4) {
+      if (arrays.size() > 1) name.clear();
+      for (const auto array : arrays) name += (name.empty() ? "" : "_") + diagram_.at(array).name;
+      return name;
+    }
+    const auto* choice = std::get_if<Apply>(&diagram_.at(reduce.body).node);
+    if (choice && choice->function->role == Role::choose) return "count";
+    if (wires.size() > 2) return name + "_part";
     for (const auto wire : wires) name += "_" + diagram_.at(diagram_.at(wire).axis).name;
     return name;
   }
-  std::vector<std::string> names_in(ExprId id) const {
+  std::vector<ArrayId> arrays_in(ExprId id) const {
     const auto& node = diagram_.at(id).node;
-    if (const auto* access = std::get_if<Access>(&node)) return {diagram_.at(access->array).name};
+    if (const auto* access = std::get_if<Access>(&node)) return {access->array};
     const auto* apply = std::get_if<Apply>(&node);
     if (!apply || apply->function->role != Role::multiply) return {};
-    auto names = names_in(apply->arguments[0]);
-    const auto more = names_in(apply->arguments[1]);
-    if (names.empty() || more.empty()) return {};
-    names.insert(names.end(), more.begin(), more.end());
-    return names;
+    auto arrays = arrays_in(apply->arguments[0]);
+    const auto more = arrays_in(apply->arguments[1]);
+    if (arrays.empty() || more.empty()) return {};
+    arrays.insert(arrays.end(), more.begin(), more.end());
+    return arrays;
   }
 
   Backward& all_;

@@ -11,18 +11,18 @@ std::string Backward::unused(const std::string& wanted) {
   const auto taken = [&](const std::string& one) {
     return names.contains(one) || find_pointwise(one) || find_reduction(one) || find_datatype(one);
   };
-  auto made = wanted;
-  for (int i = 2; taken(made); ++i) made = wanted + std::to_string(i);
-  names.insert(made);
-  return made;
+  auto name = wanted;
+  for (int i = 2; taken(name); ++i) name = wanted + std::to_string(i);
+  names.insert(name);
+  return name;
 }
 
 ArrayId Backward::array(const std::string& called, Datatype type, const std::vector<WireId>& wires) {
-  Array made;
-  made.name = called;
-  made.type = type;
-  made.wires = wires;
-  diagram.arrays.push_back(std::move(made));
+  Array one;
+  one.name = called;
+  one.type = type;
+  one.wires = wires;
+  diagram.arrays.push_back(std::move(one));
   return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
 }
 

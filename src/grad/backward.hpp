@@ -19,6 +19,7 @@ struct Backward {
   std::vector<ArrayId> seeds;      // gradients that are inputs
   std::vector<Statement> made;     // those of the gradients
   std::vector<ArrayId> results;    // and of these the ones asked for
+  std::set<ArrayId> between;       // of these, neither a gradient nor a number of its own: typed as what is made of it
   std::map<ArrayId, Sum> values;   // of what is made, as the algebra has it
   std::map<ArrayId, std::string> comments;
   std::vector<std::string> steps;
@@ -40,6 +41,9 @@ std::string in_axes(const Diagram&, ExprId);
 // `saved` is a name that the diagram has, or a new one for the logarithm of a sum of exponentials that it has. False
 // where nothing is left to be saved so.
 bool save(Backward&, const std::string& name);
+
+// Sums of exponentials in what is made become statements of their logarithms, which do not overflow.
+void keep_logarithms(Backward&);
 
 // Sums of products in which a gradient is the sum of a product itself: another order of the sums may be an array that
 // exists.

@@ -26,9 +26,10 @@ class Differentiation {
     find_active();
     if (!depends()) return std::nullopt;
     for (const auto of : of_) seed(of);
+    backward();
     save_all();
     if (diagnostics_.has_errors()) return std::nullopt;
-    backward();
+    keep_logarithms(all_);
     set_apart(all_);
     set_types(all_, gradient_of_);
     return Gradient{write(sources_, file_, all_, heading(command)), all_.steps};
@@ -161,9 +162,15 @@ class Differentiation {
   }
 
   void backward() {
-    Reverse reverse{all_.algebra, active_, [this](const std::vector<WireId>& over, const Product& product) {
-                      return reassociated(all_, over, product);
-                    }};
+    Reverse reverse{
+        all_.algebra, active_,
+        [this](const std::vector<WireId>& over, const Product& product) { return reassociated(all_, over, product); },
+        [this](const std::string& name, const std::vector<WireId>& wires, const Sum& value) {
+          const auto array = all_.array(all_.unused(name), Datatype::f32, wires);
+          all_.made.push_back({array, all_.algebra.expression(value), nowhere});
+          all_.between.insert(array);
+          return array;
+        }};
     const auto statements = all_.diagram.statements;
     for (auto at = statements.rbegin(); at != statements.rend(); ++at) {
       const auto found = received_.find(at->output);
@@ -189,8 +196,9 @@ class Differentiation {
     return exponent == 1 && std::holds_alternative<Access>(all_.diagram.at(factor).node);
   }
   ArrayId statement(ArrayId array, const Sum& received) {
-    const auto made = all_.array(all_.unused("d" + all_.diagram.at(array).name), gradient_type(all_.diagram.at(array).type),
-                                 std::vector<WireId>(all_.diagram.at(array).wires));
+    const auto made =
+        all_.array(all_.unused("d" + all_.diagram.at(array).name), gradient_type(all_.diagram.at(array).type),
+                   std::vector<WireId>(all_.diagram.at(array).wires));
     all_.made.push_back({made, all_.algebra.expression(received), nowhere});
     all_.values[made] = received;
     made_[array] = made;

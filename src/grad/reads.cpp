@@ -6,18 +6,6 @@
 namespace napkin::grad {
 namespace {
 
-using Range = std::pair<std::int64_t, std::int64_t>;  // both ends are met
-
-std::optional<Range> range(const Diagram& diagram, const Index& index) {
-  Range all{index.offset, index.offset};
-  for (const auto& [wire, factor] : index.terms) {
-    const auto size = diagram.size(wire);
-    if (!size) return std::nullopt;
-    (factor > 0 ? all.second : all.first) += factor * (*size - 1);
-  }
-  return all;
-}
-
 bool stays_inside(const Diagram& diagram, const Index& index, WireId wire) {
   const bool alone = index.terms.size() == 1 && index.offset == 0 && index.terms[0].second == 1;
   if (alone && diagram.at(index.terms[0].first).axis == diagram.at(wire).axis) return true;
@@ -27,8 +15,8 @@ bool stays_inside(const Diagram& diagram, const Index& index, WireId wire) {
 
 class Equations {
  public:
-  Equations(Algebra& algebra, const Access& access, const std::set<WireId>& from)
-      : algebra_(algebra), diagram_(algebra.diagram()), access_(access), wires_(diagram_.at(access.array).wires) {
+  Equations(Diagram& diagram, const Access& access, const std::set<WireId>& from)
+      : diagram_(diagram), access_(access), wires_(diagram_.at(access.array).wires) {
     std::set<WireId> kept;
     for (std::size_t i = 0; i < wires_.size(); ++i)
       if (access.at[i] == place(wires_[i])) kept.insert(wires_[i]);
@@ -42,7 +30,7 @@ class Equations {
       if (access_.at[i] != place(wires_[i]) && !solve(substituted(access_.at[i], places_), wires_[i]))
         unsolved.push_back(i);
     Return made{places_, {left_.begin(), left_.end()}, {}};
-    for (const auto i : unsolved) add_condition(made, substituted(access_.at[i], places_), wires_[i]);
+    for (const auto i : unsolved) made.unsolved.emplace_back(substituted(access_.at[i], places_), wires_[i]);
     return made;
   }
 
@@ -59,23 +47,14 @@ class Equations {
     if (index.divisor != 1) return solve_block(index, at);
     for (const auto& [wire, factor] : index.terms) {
       if (!left_.contains(wire) || (factor != 1 && factor != -1)) continue;
-      const auto solution = solved_for(index, wire, factor, at);
+      auto solution = without(index, wire, at);
+      for (auto& term : solution.terms) term.second *= factor;
+      solution.offset *= factor;
       if (!stays_inside(diagram_, solution, wire)) continue;
       put(wire, solution);
       return true;
     }
     return false;
-  }
-
-  // factor * wire + rest = at, so wire = factor * (at - rest).
-  static Index solved_for(const Index& index, WireId wire, std::int64_t factor, WireId at) {
-    std::map<WireId, std::int64_t> terms{{at, factor}};
-    for (const auto& [other, own] : index.terms)
-      if (other != wire) terms[other] -= factor * own;
-    Index made{{}, -factor * index.offset, 1};
-    for (const auto& term : terms)
-      if (term.second != 0) made.terms.push_back(term);
-    return made;
   }
 
   // wire / n = at where wire = n * at + r, for every r below n.
@@ -97,20 +76,6 @@ class Equations {
     left_.erase(wire);
   }
 
-  void add_condition(Return& made, Index index, WireId at) {
-    const auto divisor = index.divisor;
-    index.divisor = 1;
-    const auto value = number_of(diagram_, index);
-    const auto first = number_of(diagram_, {{{at, divisor}}, 0, 1});
-    if (divisor == 1) {
-      made.conditions.push_back(algebra_.apply("==", {value, first}));
-    } else {
-      made.conditions.push_back(algebra_.apply(">=", {value, first}));
-      made.conditions.push_back(algebra_.apply("<", {value, number_of(diagram_, {{{at, divisor}}, divisor, 1})}));
-    }
-  }
-
-  Algebra& algebra_;
   Diagram& diagram_;
   const Access& access_;
   std::vector<WireId> wires_;
@@ -120,8 +85,39 @@ class Equations {
 
 }  // namespace
 
-Return way_back(Algebra& algebra, const Access& access, const std::set<WireId>& from) {
-  return Equations(algebra, access, from).run();
+Return way_back(Diagram& diagram, const Access& access, const std::set<WireId>& from) {
+  return Equations(diagram, access, from).run();
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> range(const Diagram& diagram, const Index& index) {
+  std::pair all{index.offset, index.offset};
+  for (const auto& [wire, factor] : index.terms) {
+    const auto size = diagram.size(wire);
+    if (!size) return std::nullopt;
+    (factor > 0 ? all.second : all.first) += factor * (*size - 1);
+  }
+  return all;
+}
+
+Index without(const Index& index, WireId wire, WireId at) {
+  std::map<WireId, std::int64_t> terms{{at, 1}};
+  for (const auto& [other, factor] : index.terms)
+    if (other != wire) terms[other] -= factor;
+  Index made{{}, -index.offset, 1};
+  for (const auto& term : terms)
+    if (term.second != 0) made.terms.push_back(term);
+  return made;
+}
+
+std::vector<ExprId> conditions(Algebra& algebra, Index index, WireId at) {
+  const auto divisor = index.divisor;
+  index.divisor = 1;
+  auto& diagram = algebra.diagram();
+  const auto value = number_of(diagram, index);
+  const auto first = number_of(diagram, {{{at, divisor}}, 0, 1});
+  if (divisor == 1) return {algebra.apply("==", {value, first})};
+  const auto last = number_of(diagram, {{{at, divisor}}, divisor, 1});
+  return {algebra.apply(">=", {value, first}), algebra.apply("<", {value, last})};
 }
 
 }  // namespace napkin::grad

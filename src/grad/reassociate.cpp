@@ -74,6 +74,15 @@ std::optional<Sum> with_statement(Backward& all, const OneSum& wide, const State
   return all.algebra.reduced(over, times(times(quotient, read), to_power(known->outside, -1)));
 }
 
+// What differs between two products that are equal.
+std::string equation(Backward& all, const Product& plain, const Product& found) {
+  Product left, right;
+  for (const auto& [factor, exponent] : times(plain, to_power(found, -1)).factors)
+    (exponent > 0 ? left : right).factors[factor] = std::abs(exponent);
+  const auto text = [&](const Product& product) { return in_axes(all.diagram, all.algebra.expression(product)); };
+  return text(left) + " = " + text(right);
+}
+
 }  // namespace
 
 Sum reassociated(Backward& all, const std::vector<WireId>& over, const Product& product) {
@@ -83,12 +92,7 @@ Sum reassociated(Backward& all, const std::vector<WireId>& over, const Product& 
   for (const auto& statement : all.diagram.statements) {
     const auto found = with_statement(all, *wide, statement);
     if (!found) continue;
-    const auto text = [&](const Sum& sum) {
-      auto positive = sum;
-      for (auto& term : positive) term.coefficient = std::abs(term.coefficient);
-      return in_axes(all.diagram, all.algebra.expression(positive));
-    };
-    const auto step = text(plain) + " = " + text(*found);
+    const auto step = equation(all, all.algebra.single(plain), all.algebra.single(*found));
     if (std::ranges::find(all.steps, step) == all.steps.end()) all.steps.push_back(step);
     return *found;
   }

@@ -7,6 +7,7 @@
 #include "diagram/match.hpp"
 #include "grad/derivative.hpp"
 #include "grad/reads.hpp"
+#include "grad/spread.hpp"
 
 namespace napkin::grad {
 namespace {
@@ -170,13 +171,18 @@ class Walk {
   }
 
   void back(ExprId id, const Access& access, const Sum& cotangent) {
-    const auto way = way_back(algebra_, access, algebra_.free(id));
+    const auto way = way_back(diagram_, access, algebra_.free(id));
     for (const auto& product : cotangent) {
       Product moved{product.coefficient};
       for (const auto& [factor, exponent] : product.factors)
         moved = times(moved, {1, {{substituted(diagram_, factor, way.places), exponent}}});
-      for (const auto condition : way.conditions) moved.factors[condition] = 1;
-      add(to_[access.array], all_.summed(way.over, moved));
+      Terms terms{moved, way.over};
+      if (!way.unsolved.empty()) open(algebra_, terms);
+      for (const auto& [index, at] : way.unsolved) {
+        if (spread(algebra_, all_.stored, index, at, terms)) continue;
+        for (const auto condition : conditions(algebra_, index, at)) terms.product.factors[condition] = 1;
+      }
+      add(to_[access.array], all_.summed(terms.over, terms.product));
     }
   }
 

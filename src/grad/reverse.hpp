@@ -10,10 +10,14 @@ namespace napkin::grad {
 // Sums a product over wires: where more of the diagram is known than the algebra, better than it.
 using Summing = std::function<Sum(const std::vector<WireId>&, const Product&)>;
 
+// A statement of its own, with its name and the wires of its array.
+using Storing = std::function<ArrayId(const std::string&, const std::vector<WireId>&, const Sum&)>;
+
 struct Reverse {
   Algebra& algebra;
   const std::set<ArrayId>& active;  // whose gradients matter
   Summing summed;
+  Storing stored;
 
   // `cotangent` is of the statement's result, over the wires of its array. What the arrays receive adds to `to`.
   void through(const Statement&, const Sum& cotangent, std::map<ArrayId, Sum>& to);

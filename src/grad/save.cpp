@@ -40,18 +40,24 @@ std::optional<ExprId> find_sum(Algebra& algebra, ExprId id) {
   return std::nullopt;
 }
 
-// exp(array) in place of a sum of exponentials, wherever it stands.
-void replace_sum(Backward& all, ExprId sum, ArrayId array) {
+// exp(array) in place of a sum of exponentials, in every statement from the i-th on.
+bool replace_sum(Backward& all, std::vector<Statement>& statements, std::size_t i, ExprId sum, ArrayId array) {
   const auto exponential = all.algebra.apply(*summed_exponential(all.algebra, sum), {all.algebra.read(array)});
-  const auto rewrite = [&](Statement& statement) {
+  bool any = false;
+  for (; i < statements.size(); ++i) {
+    auto& statement = statements[i];
     const auto normal = all.algebra.expression(Sum(all.algebra.sum_of(statement.value)));
     const auto made = replaced(all.diagram, normal, {{sum, exponential}});
-    if (made == normal) return;
-    statement.value = made;
+    if (made == normal) continue;
+    statement.value = all.algebra.expression(Sum(all.algebra.sum_of(made)));
     all.rewritten.insert(statement.output);
-  };
-  std::ranges::for_each(all.forward, rewrite);
-  std::ranges::for_each(all.diagram.statements, rewrite);
+    any = true;
+  }
+  return any;
+}
+void replace_sum(Backward& all, ExprId sum, ArrayId array) {
+  replace_sum(all, all.forward, 0, sum, array);
+  replace_sum(all, all.made, 0, sum, array);
 }
 
 // The sum of exponentials that a value is the logarithm of.
@@ -76,6 +82,17 @@ bool save_statement(Backward& all, ArrayId array) {
   return true;
 }
 
+std::optional<ExprId> sum_in(Backward& all, const Statement& statement) {
+  return find_sum(all.algebra, all.algebra.expression(Sum(all.algebra.sum_of(statement.value))));
+}
+ArrayId array_for(Backward& all, const std::string& name, ExprId sum) {
+  const auto wires = all.algebra.free(sum);
+  return all.array(name, Datatype::f32, {wires.begin(), wires.end()});
+}
+ExprId logarithm(Backward& all, ExprId sum) {
+  return all.algebra.apply(*logarithm_of(*summed_exponential(all.algebra, sum)), {sum});
+}
+
 }  // namespace
 
 bool save(Backward& all, const std::string& name) {
@@ -83,18 +100,30 @@ bool save(Backward& all, const std::string& name) {
   if (old != all.diagram.arrays.end())
     return save_statement(all, {static_cast<std::uint32_t>(old - all.diagram.arrays.begin())});
   for (const auto& statement : all.forward) {
-    const auto normal = all.algebra.expression(Sum(all.algebra.sum_of(statement.value)));
-    const auto sum = find_sum(all.algebra, normal);
+    const auto sum = sum_in(all, statement);
     if (!sum) continue;
-    const auto& wires = all.algebra.free(*sum);
-    const auto array = all.array(name, Datatype::f32, {wires.begin(), wires.end()});
-    const auto* log = logarithm_of(*summed_exponential(all.algebra, *sum));
-    all.comments[array] = in_axes(all.diagram, all.algebra.apply(*log, {*sum}));
+    const auto array = array_for(all, name, *sum);
+    all.comments[array] = in_axes(all.diagram, logarithm(all, *sum));
     all.saved.push_back(array);
     replace_sum(all, *sum, array);
     return true;
   }
   return false;
+}
+
+void keep_logarithms(Backward& all) {
+  for (std::size_t i = 0; i < all.made.size(); ++i) {
+    const auto sum = sum_in(all, all.made[i]);
+    if (!sum || logarithm_in(all.algebra, all.algebra.sum_of(all.made[i].value))) continue;
+    const auto same = std::ranges::find_if(all.forward, [&](const Statement& statement) {
+      return logarithm_in(all.algebra, all.algebra.sum_of(statement.value)) == sum;
+    });
+    const bool known = same != all.forward.end();
+    const auto array = known ? same->output : array_for(all, all.unused("log_sum"), *sum);
+    replace_sum(all, all.made, i, *sum, array);
+    if (!known)
+      all.made.insert(all.made.begin() + static_cast<std::ptrdiff_t>(i), {array, logarithm(all, *sum), nowhere});
+  }
 }
 
 }  // namespace napkin::grad

@@ -35,6 +35,23 @@ Places below(Diagram& diagram, Reduce& reduce, const Places& places) {
   return inner;
 }
 
+// (n * a + r) / n is a where r stays below n.
+Index divided(const Diagram& diagram, const Index& index) {
+  Index whole{{}, 0, 1};
+  auto most = index.offset;
+  for (const auto& [wire, factor] : index.terms) {
+    const auto size = diagram.size(wire);
+    if (factor % index.divisor == 0) {
+      whole.terms.emplace_back(wire, factor / index.divisor);
+    } else if (factor > 0 && size) {
+      most += factor * (*size - 1);
+    } else {
+      return index;
+    }
+  }
+  return index.divisor > 1 && index.offset >= 0 && most < index.divisor ? whole : index;
+}
+
 }  // namespace
 
 Index place(WireId wire) { return {{{wire, 1}}, 0, 1}; }
@@ -92,7 +109,7 @@ ExprId substituted(Diagram& diagram, ExprId id, const Places& places) {
         return found == places.end() ? id : number_of(diagram, found->second);
       },
       [&](Access& access) {
-        for (auto& index : access.at) index = substituted(index, places);
+        for (auto& index : access.at) index = divided(diagram, substituted(index, places));
         return diagram.intern(access);
       },
       [&](Apply& apply) {

@@ -1,0 +1,127 @@
+// Lays out what varies along one wire of an equation.
+#include "grad/spread.hpp"
+
+#include <algorithm>
+
+#include "grad/reads.hpp"
+#include "grad/substitute.hpp"
+
+namespace napkin::grad {
+namespace {
+
+bool contains(const std::vector<WireId>& wires, WireId wire) { return std::ranges::find(wires, wire) != wires.end(); }
+
+// The factors that vary along a wire, taken out of a product.
+Product taken(Algebra& algebra, Product& product, WireId wire) {
+  Product part;
+  for (const auto& [factor, exponent] : Product(product).factors) {
+    if (!algebra.free(factor).contains(wire)) continue;
+    part.factors[factor] = exponent;
+    product.factors.erase(factor);
+  }
+  return part;
+}
+
+// The longest wire that is summed, if what varies along it varies along no other of the equation.
+std::optional<WireId> wire_to_spread(Algebra& algebra, const Index& index, const Terms& terms) {
+  const auto& diagram = algebra.diagram();
+  std::optional<WireId> longest;
+  for (const auto& [wire, factor] : index.terms) {
+    if (!diagram.size(wire)) return std::nullopt;
+    if (contains(terms.over, wire) && (!longest || diagram.size(wire) > diagram.size(*longest))) longest = wire;
+  }
+  if (!longest || index.divisor != 1 || index.terms.size() < 2) return std::nullopt;
+  auto rest = terms.product;
+  const auto varies = algebra.free(taken(algebra, rest, *longest));
+  for (const auto& [wire, factor] : index.terms)
+    if (wire != *longest && varies.contains(wire)) return std::nullopt;
+  return longest;
+}
+
+// What is laid out: over the wires, along which it is read again at the places, and along one more.
+struct Part {
+  std::string name;
+  Product value;
+  WireId wire;  // that is laid out
+  std::vector<WireId> wires;
+  std::vector<Index> places;
+};
+
+// A read of an array along a wire of its own lays out the array, wherever it is read along its other wires.
+std::optional<Part> whole_array(Algebra& algebra, const Product& value, WireId wire) {
+  const auto& diagram = algebra.diagram();
+  if (value.factors.size() != 1 || value.factors.begin()->second != 1) return std::nullopt;
+  const auto* access = std::get_if<Access>(&diagram.at(value.factors.begin()->first).node);
+  if (!access) return std::nullopt;
+  const auto& array = diagram.at(access->array);
+  Part part{array.name, {1, {{algebra.read(access->array), 1}}}, {}, {}, {}};
+  bool found = false;
+  for (std::size_t i = 0; i < array.wires.size(); ++i) {
+    const auto& index = access->at[i];
+    const bool varies = std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
+    if (varies && (found || index != place(wire))) return std::nullopt;
+    if (varies) {
+      found = true;
+      part.wire = array.wires[i];
+    } else {
+      part.wires.push_back(array.wires[i]);
+      part.places.push_back(index);
+    }
+  }
+  return part;
+}
+
+Part part_of(Algebra& algebra, const Product& value, WireId wire) {
+  if (auto part = whole_array(algebra, value, wire)) return *part;
+  Part part{"part", value, wire, {}, {}};
+  for (const auto one : algebra.free(value)) {
+    if (one == wire) continue;
+    part.wires.push_back(one);
+    part.places.push_back(place(one));
+  }
+  return part;
+}
+
+std::string spread_name(const std::string& name) {
+  return name.find("_spread") == std::string::npos ? name + "_spread" : name.substr(0, name.find("_spread") + 7);
+}
+
+}  // namespace
+
+void open(Algebra& algebra, Terms& terms) {
+  for (const auto& [factor, exponent] : Product(terms.product).factors) {
+    const auto node = algebra.diagram().at(factor).node;
+    const auto* reduce = std::get_if<Reduce>(&node);
+    if (!reduce || exponent != 1 || reduce->reduction->combine->role != Role::add) continue;
+    const Sum body = algebra.sum_of(reduce->body);
+    const auto free = algebra.free(terms.product);
+    const bool apart = std::ranges::none_of(
+        reduce->over, [&](WireId wire) { return free.contains(wire) || contains(terms.over, wire); });
+    if (body.size() != 1 || !apart) continue;
+    terms.product = times(times(terms.product, {1, {{factor, -1}}}), body[0]);
+    terms.over.insert(terms.over.end(), reduce->over.begin(), reduce->over.end());
+  }
+}
+
+bool spread(Algebra& algebra, const Storing& stored, const Index& index, WireId at, Terms& terms) {
+  auto& diagram = algebra.diagram();
+  const auto wire = wire_to_spread(algebra, index, terms);
+  auto read = wire ? without(index, *wire, at) : Index{};
+  const auto reached = wire ? range(diagram, read) : std::nullopt;
+  if (!reached) return false;
+  const auto factor = std::ranges::find(index.terms, *wire, [](const auto& term) { return term.first; })->second;
+  auto part = part_of(algebra, taken(algebra, terms.product, *wire), *wire);
+  const auto axis = diagram.at(diagram.at(*wire).axis).name + "_spread";
+  const auto laid = fresh_wire(diagram, axis, reached->second - reached->first + 1);
+  const auto from = number_of(diagram, {{{part.wire, factor}}, -reached->first, 1});
+  part.value.factors[algebra.apply("==", {from, diagram.intern(Position{laid})})] = 1;
+  part.wires.push_back(laid);
+  read.offset -= reached->first;
+  part.places.push_back(read);
+  const auto array = stored(spread_name(part.name), part.wires, algebra.reduced({part.wire}, part.value));
+  terms.product = times(terms.product, {1, {{diagram.intern(Access{array, part.places}), 1}}});
+  std::erase(terms.over, *wire);
+  return true;
+}
+
+}  // namespace napkin::grad

@@ -1,0 +1,22 @@
+// Sums under an equation between positions, where one side of it can be laid out so that the other is read at a place.
+#pragma once
+
+#include "grad/algebra.hpp"
+#include "grad/reverse.hpp"
+
+namespace napkin::grad {
+
+struct Terms {
+  Product product;
+  std::vector<WireId> over;  // what it is summed over
+};
+
+// sum[u](a * sum[o](b)) as sum[u, o](a * b).
+void open(Algebra&, Terms&);
+
+// Summed where n * u + rest = at: what varies along u is stored at n * u, with zeros between and on both sides, and
+// read at `at - rest`. u is not summed any more. False, and nothing, where it varies along the rest too or a size is
+// unknown.
+bool spread(Algebra&, const Storing&, const Index&, WireId at, Terms&);
+
+}  // namespace napkin::grad
