@@ -99,7 +99,7 @@ class Apart {
       return name;
     }
     const auto* choice = std::get_if<Apply>(&diagram_.at(reduce.body).node);
-    if (choice && choice->function->role == Role::choose) return "count";
+    if (choice && choice->function->role == Role::choose && choice->arguments[1] == algebra_.number(1)) return "count";
     if (wires.size() > 2) return name + "_part";
     for (const auto wire : wires) name += "_" + diagram_.at(diagram_.at(wire).axis).name;
     return name;

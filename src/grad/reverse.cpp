@@ -47,21 +47,30 @@ class Walk {
     return found->second;
   }
 
+  bool is_exponential(ExprId id) const {
+    const auto* apply = std::get_if<Apply>(&diagram_.at(id).node);
+    return apply && apply->function->role == Role::exponential;
+  }
+  // A factor that is solved for varies along all wires, and the others are never 0.
   std::optional<Known> known(ArrayId output) {
     if (value_.size() != 1) return std::nullopt;
     std::optional<ExprId> factor;
     for (const auto& [one, exponent] : value_[0].factors) {
       const bool whole = algebra_.free(one) == scope_ && std::holds_alternative<Apply>(diagram_.at(one).node);
-      if (exponent == 1 && whole && !algebra_.is_condition(one) && !factor) {
+      if (algebra_.is_condition(one)) return std::nullopt;
+      if (!factor && whole && (exponent == 1 || is_exponential(one))) {
         factor = one;
-      } else if (exponent >= 0 || algebra_.is_condition(one)) {
+      } else if (exponent > 0 && !is_exponential(one)) {
         return std::nullopt;
       }
     }
     if (!factor || !matters(*factor)) return std::nullopt;
     auto rest = value_[0];
+    const auto exponent = rest.factors.at(*factor);
     rest.factors.erase(*factor);
-    return Known{*factor, times({1, {{algebra_.read(output), 1}}}, to_power(rest, -1))};
+    const auto power = times({1, {{algebra_.read(output), 1}}}, to_power(rest, -1));
+    if (exponent != 1 && power.coefficient < 0) return std::nullopt;
+    return Known{*factor, to_power(power, 1 / exponent)};
   }
   Product with_known(Product product) const {
     if (!known_) return product;
@@ -177,7 +186,7 @@ class Walk {
       for (const auto& [factor, exponent] : product.factors)
         moved = times(moved, {1, {{substituted(diagram_, factor, way.places), exponent}}});
       Terms terms{moved, way.over};
-      if (!way.unsolved.empty()) open(algebra_, terms);
+      if (!way.unsolved.empty()) open(algebra_, diagram_.at(access.array).wires, terms);
       for (const auto& [index, at] : way.unsolved) {
         if (spread(algebra_, all_.stored, index, at, terms)) continue;
         for (const auto condition : conditions(algebra_, index, at)) terms.product.factors[condition] = 1;

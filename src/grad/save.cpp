@@ -13,12 +13,20 @@ const Pointwise* logarithm_of(const Pointwise& exponential) {
   return nullptr;
 }
 
-// The exponential that a sum adds up.
+bool is_positive(const Diagram& diagram, ExprId id) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+  return apply && apply->function->positive;
+}
+
+// The exponential that a sum adds up, alone or with factors that are not negative either.
 const Pointwise* summed_exponential(Algebra& algebra, ExprId id) {
   const auto node = algebra.diagram().at(id).node;
   const auto* reduce = std::get_if<Reduce>(&node);
   if (!reduce || reduce->reduction->combine->role != Role::add) return nullptr;
-  for (const auto& factor : algebra.single(Sum(algebra.sum_of(reduce->body))).factors) {
+  const auto body = algebra.single(Sum(algebra.sum_of(reduce->body)));
+  const auto positive = [&](const auto& factor) { return is_positive(algebra.diagram(), factor.first); };
+  if (body.coefficient < 0 || !std::ranges::all_of(body.factors, positive)) return nullptr;
+  for (const auto& factor : body.factors) {
     const auto* apply = std::get_if<Apply>(&algebra.diagram().at(factor.first).node);
     const auto& free = algebra.free(factor.first);
     const bool varies = std::ranges::any_of(reduce->over, [&](WireId wire) { return free.contains(wire); });

@@ -88,18 +88,22 @@ std::string spread_name(const std::string& name) {
 
 }  // namespace
 
-void open(Algebra& algebra, Terms& terms) {
+void open(Algebra& algebra, const std::vector<WireId>& taken, Terms& terms) {
+  auto& diagram = algebra.diagram();
   for (const auto& [factor, exponent] : Product(terms.product).factors) {
-    const auto node = algebra.diagram().at(factor).node;
+    const auto node = diagram.at(factor).node;
     const auto* reduce = std::get_if<Reduce>(&node);
     if (!reduce || exponent != 1 || reduce->reduction->combine->role != Role::add) continue;
-    const Sum body = algebra.sum_of(reduce->body);
-    const auto free = algebra.free(terms.product);
-    const bool apart = std::ranges::none_of(
-        reduce->over, [&](WireId wire) { return free.contains(wire) || contains(terms.over, wire); });
-    if (body.size() != 1 || !apart) continue;
-    terms.product = times(times(terms.product, {1, {{factor, -1}}}), body[0]);
-    terms.over.insert(terms.over.end(), reduce->over.begin(), reduce->over.end());
+    auto rest = times(terms.product, {1, {{factor, -1}}});
+    const auto free = algebra.free(rest);
+    Places renamed;
+    for (const auto wire : reduce->over) {
+      const bool met = free.contains(wire) || contains(terms.over, wire) || contains(taken, wire);
+      const auto own = met ? fresh_wire(diagram, wire) : wire;
+      if (met) renamed[wire] = place(own);
+      terms.over.push_back(own);
+    }
+    terms.product = times(rest, algebra.single(Sum(algebra.sum_of(substituted(diagram, reduce->body, renamed)))));
   }
 }
 
