@@ -47,7 +47,8 @@ class Apart {
     if (value.size() != 1 || value[0].coefficient != 1 || value[0].factors.size() != 1) return;
     const auto [factor, exponent] = *value[0].factors.begin();
     const auto* reduce = std::get_if<Reduce>(&diagram_.at(factor).node);
-    if (reduce && exponent == 1 && may_store(*reduce, diagram_.at(statement.output).type))
+    const bool whole = algebra_.free(factor).size() == diagram_.at(statement.output).wires.size();
+    if (reduce && whole && exponent == 1 && may_store(*reduce, diagram_.at(statement.output).type))
       known_[factor] = algebra_.read(statement.output);
   }
 

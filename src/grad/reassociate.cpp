@@ -31,7 +31,10 @@ std::optional<OneSum> one_sum(Algebra& algebra, const Sum& sum) {
     if (!reduce || reduce->reduction->combine->role != Role::add || exponent != 1) continue;
     const Sum body = algebra.sum_of(reduce->body);
     if (body.size() != 1 || found) return std::nullopt;
-    found = OneSum{times(sum[0], {1, {{factor, -1}}}), reduce->over, body[0]};
+    found.emplace();
+    found->outside = times(sum[0], {1, {{factor, -1}}});
+    found->over = reduce->over;
+    found->inside = body[0];
   }
   return found;
 }
@@ -52,7 +55,10 @@ std::optional<OneSum> opened(Backward& all, const std::vector<WireId>& over, con
     if (meet(all.algebra.free(rest), inner->over)) continue;
     auto wires = over;
     wires.insert(wires.end(), inner->over.begin(), inner->over.end());
-    return OneSum{{}, wires, times(times(rest, inner->outside), inner->inside)};
+    OneSum wide;
+    wide.over = wires;
+    wide.inside = times(times(rest, inner->outside), inner->inside);
+    return wide;
   }
   return std::nullopt;
 }

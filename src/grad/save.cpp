@@ -68,8 +68,9 @@ void replace_sum(Backward& all, ExprId sum, ArrayId array) {
   replace_sum(all, all.made, 0, sum, array);
 }
 
-// The sum of exponentials that a value is the logarithm of.
-std::optional<ExprId> logarithm_in(Algebra& algebra, const Sum& value) {
+// The sum of exponentials that a statement is the logarithm of.
+std::optional<ExprId> logarithm_in(Algebra& algebra, const Statement& statement) {
+  const Sum value = algebra.sum_of(statement.value);
   if (value.size() != 1 || value[0].factors.size() != 1 || value[0].coefficient != 1) return std::nullopt;
   const auto [factor, exponent] = *value[0].factors.begin();
   const auto* log = std::get_if<Apply>(&algebra.diagram().at(factor).node);
@@ -77,13 +78,14 @@ std::optional<ExprId> logarithm_in(Algebra& algebra, const Sum& value) {
   const auto sum = log->arguments[0];
   const auto scale = log->function->scale;
   const auto* exponential = summed_exponential(algebra, sum);
-  return exponential && exponential->scale == scale ? std::optional(sum) : std::nullopt;
+  const bool whole = algebra.free(sum).size() == algebra.diagram().at(statement.output).wires.size();
+  return whole && exponential && exponential->scale == scale ? std::optional(sum) : std::nullopt;
 }
 
 bool save_statement(Backward& all, ArrayId array) {
   const auto at = std::ranges::find(all.forward, array, &Statement::output);
   if (at == all.forward.end()) return false;
-  const auto sum = logarithm_in(all.algebra, all.algebra.sum_of(at->value));
+  const auto sum = logarithm_in(all.algebra, *at);
   all.forward.erase(at);
   all.saved.push_back(array);
   if (sum) replace_sum(all, *sum, array);
@@ -122,10 +124,9 @@ bool save(Backward& all, const std::string& name) {
 void keep_logarithms(Backward& all) {
   for (std::size_t i = 0; i < all.made.size(); ++i) {
     const auto sum = sum_in(all, all.made[i]);
-    if (!sum || logarithm_in(all.algebra, all.algebra.sum_of(all.made[i].value))) continue;
-    const auto same = std::ranges::find_if(all.forward, [&](const Statement& statement) {
-      return logarithm_in(all.algebra, all.algebra.sum_of(statement.value)) == sum;
-    });
+    if (!sum || logarithm_in(all.algebra, all.made[i])) continue;
+    const auto same = std::ranges::find_if(
+        all.forward, [&](const Statement& statement) { return logarithm_in(all.algebra, statement) == sum; });
     const bool known = same != all.forward.end();
     const auto array = known ? same->output : array_for(all, all.unused("log_sum"), *sum);
     replace_sum(all, all.made, i, *sum, array);

@@ -167,9 +167,9 @@ class Writer {
     Sources sources;
     Diagnostics diagnostics;
     const auto file = sources.add("<gradient>", text);
-    const auto syntax = parse(sources, file, diagnostics);
-    if (diagnostics.has_errors()) throw std::logic_error(render_text(sources, diagnostics, false) + text);
-    return print(sources, syntax);
+    read_diagram(sources, file, {}, diagnostics);
+    if (diagnostics.has_errors()) throw std::logic_error(render_text(sources, diagnostics, false));
+    return print(sources, parse(sources, file, diagnostics));
   }
 
   const std::string& source_;

@@ -24,8 +24,9 @@ import numpy as np
 
 import diagrams
 import meaning
-from language import children, parse, print_diagram, rebuilt, walk
 from formats import WIDE
+from language import children, parse, print_diagram, rebuilt
+from ranged import Condition, exact
 
 STEP = 1e-5
 NO_GRADIENT = ("E0541", "E0542")
@@ -76,8 +77,23 @@ def draw(diagram, sizes, numbers):
     return inputs
 
 
+class Unrounded:
+    """Stores numbers as they are, without how far a plain evaluation may be from them."""
+
+    @staticmethod
+    def cast(numbers, kind):
+        return exact(numbers.value)
+
+
 def values(diagram, sizes, inputs):
-    return {name: data.value for name, (_, data) in meaning.evaluate(diagram, sizes, inputs).items()}
+    arrays = {}
+    for name, (kind, axes) in diagram.inputs.items():
+        sure = Condition(inputs[name].astype(bool), np.zeros(inputs[name].shape, bool)) if kind == "bool" else exact(inputs[name])
+        arrays[name] = (axes, sure)
+    for statement in diagram.statements:
+        value = meaning.Evaluator(sizes, arrays, "f64", diagram.defs).evaluate(statement.value)
+        arrays[statement.name] = (statement.axes, meaning.stored(value, statement.axes, sizes, "f64", Unrounded))
+    return {name: data.value for name, (_, data) in arrays.items()}
 
 
 class Mismatch(Exception):
@@ -89,17 +105,16 @@ def compare(forward, backward, numbers, directions):
     sizes, own_sizes = meaning.sizes_of(forward, {}), meaning.sizes_of(backward, {})
     inputs = draw(forward, sizes, numbers)
     seeds = {"d" + name: name for name in forward.outputs}
-    shapes = {name: values(forward, sizes, inputs)[name].shape for name in forward.outputs}
-    cotangents = {seed: numbers.normal(size=shapes[name]).astype(WIDE) for seed, name in seeds.items()}
-    for name, (_, axes) in backward.inputs.items():
-        if name not in inputs and name not in cotangents:
-            raise Mismatch("the gradients read %s" % name)
+    arrays = values(forward, sizes, inputs)
+    if not all(np.all(np.isfinite(np.where(array.dtype == bool, 0, array))) for array in arrays.values()):
+        return 0
+    cotangents = {seed: numbers.normal(size=arrays[name].shape) + WIDE(0) for seed, name in seeds.items()}
     gradients = values(backward, own_sizes, {**inputs, **cotangents})
     compared = 0
     for output in backward.outputs:
         name = output[1:]
         for _ in range(directions):
-            direction = numbers.normal(size=inputs[name].shape).astype(WIDE)
+            direction = numbers.normal(size=inputs[name].shape) + WIDE(0)
             parts = []
             for sign in (1, -1):
                 moved = values(forward, sizes, {**inputs, name: inputs[name] + sign * STEP * direction})
