@@ -59,6 +59,9 @@ int rank(Datatype type) {
   return static_cast<int>(std::ranges::find(order, type) - std::begin(order));
 }
 
+// Whether the file says it.
+bool has_type(const Array& array) { return array.typed != nowhere && array.typed.begin != array.typed.end; }
+
 }  // namespace
 
 void set_types(Backward& all, const std::map<ArrayId, ArrayId>& gradient_of) {
@@ -71,13 +74,13 @@ void set_types(Backward& all, const std::map<ArrayId, ArrayId>& gradient_of) {
   for (auto at = all.made.rbegin(); at != all.made.rend(); ++at) {
     auto& array = diagram.at(at->output);
     const auto of = gradient_of.find(at->output);
+    const bool gradient = of != gradient_of.end();
     const bool result = std::ranges::find(all.results, at->output) != all.results.end();
-    const bool stated = of != gradient_of.end() && diagram.at(of->second).typed != nowhere &&
-                        diagram.at(of->second).typed.begin != diagram.at(of->second).typed.end;
-    if (of != gradient_of.end() && !result && !stated && widest.contains(at->output))
-      array.type = widest.at(at->output);
-    const auto type = of == gradient_of.end() ? widest[at->output] : array.type;
-    for (const auto read : arrays_read(diagram, at->value)) receive(read, type);
+    const bool stated = gradient && has_type(diagram.at(of->second));
+    const auto made_of_it = widest.contains(at->output) ? widest.at(at->output) : array.type;
+    const bool passes = gradient || all.between.contains(at->output);  // others are f32, whatever is made of them
+    if (passes && !result && !stated) array.type = made_of_it;
+    for (const auto read : arrays_read(diagram, at->value)) receive(read, passes ? array.type : made_of_it);
   }
 }
 

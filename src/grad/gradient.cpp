@@ -166,7 +166,7 @@ class Differentiation {
         all_.algebra, active_,
         [this](const std::vector<WireId>& over, const Product& product) { return reassociated(all_, over, product); },
         [this](const std::string& name, const std::vector<WireId>& wires, const Sum& value) {
-          const auto array = all_.array(all_.unused(name), Datatype::f32, wires);
+          const auto array = all_.array(name, Datatype::f32, wires);
           all_.made.push_back({array, all_.algebra.expression(value), nowhere});
           all_.between.insert(array);
           return array;

@@ -188,7 +188,7 @@ class Walk {
       Terms terms{moved, way.over};
       if (!way.unsolved.empty()) open(algebra_, diagram_.at(access.array).wires, terms);
       for (const auto& [index, at] : way.unsolved) {
-        if (spread(algebra_, all_.stored, index, at, terms)) continue;
+        if (spread(all_, index, at, terms)) continue;
         for (const auto condition : conditions(algebra_, index, at)) terms.product.factors[condition] = 1;
       }
       add(to_[access.array], all_.summed(terms.over, terms.product));

@@ -38,23 +38,27 @@ std::optional<WireId> wire_to_spread(Algebra& algebra, const Index& index, const
   return longest;
 }
 
-// What is laid out: over the wires, along which it is read again at the places, and along one more.
+// What is laid out along a wire: over the wires, along which it is read again at the places.
 struct Part {
   std::string name;
-  Product value;
-  WireId wire;  // that is laid out
+  Terms value;
+  WireId wire;
   std::vector<WireId> wires;
   std::vector<Index> places;
+  std::ptrdiff_t at = 0;  // where among them the wire was
 };
 
 // A read of an array along a wire of its own lays out the array, wherever it is read along its other wires.
-std::optional<Part> whole_array(Algebra& algebra, const Product& value, WireId wire) {
-  const auto& diagram = algebra.diagram();
+std::optional<Part> whole_array(Reverse& all, const Product& value, WireId wire) {
+  const auto& diagram = all.algebra.diagram();
   if (value.factors.size() != 1 || value.factors.begin()->second != 1) return std::nullopt;
   const auto* access = std::get_if<Access>(&diagram.at(value.factors.begin()->first).node);
   if (!access) return std::nullopt;
   const auto& array = diagram.at(access->array);
-  Part part{array.name, {1, {{algebra.read(access->array), 1}}}, {}, {}, {}};
+  const auto before = all.laid.find(access->array);
+  Part part;
+  part.name = before == all.laid.end() ? array.name + "_spread" : array.name;
+  part.value = before == all.laid.end() ? Terms{{1, {{all.algebra.read(access->array), 1}}}, {}} : before->second;
   bool found = false;
   for (std::size_t i = 0; i < array.wires.size(); ++i) {
     const auto& index = access->at[i];
@@ -63,6 +67,7 @@ std::optional<Part> whole_array(Algebra& algebra, const Product& value, WireId w
     if (varies) {
       found = true;
       part.wire = array.wires[i];
+      part.at = static_cast<std::ptrdiff_t>(i);
     } else {
       part.wires.push_back(array.wires[i]);
       part.places.push_back(index);
@@ -71,19 +76,19 @@ std::optional<Part> whole_array(Algebra& algebra, const Product& value, WireId w
   return part;
 }
 
-Part part_of(Algebra& algebra, const Product& value, WireId wire) {
-  if (auto part = whole_array(algebra, value, wire)) return *part;
-  Part part{"part", value, wire, {}, {}};
-  for (const auto one : algebra.free(value)) {
+Part part_of(Reverse& all, const Product& value, WireId wire) {
+  if (auto part = whole_array(all, value, wire)) return *part;
+  Part part;
+  part.name = "part_spread";
+  part.value = {value, {}};
+  part.wire = wire;
+  for (const auto one : all.algebra.free(value)) {
     if (one == wire) continue;
     part.wires.push_back(one);
     part.places.push_back(place(one));
   }
+  part.at = static_cast<std::ptrdiff_t>(part.wires.size());
   return part;
-}
-
-std::string spread_name(const std::string& name) {
-  return name.find("_spread") == std::string::npos ? name + "_spread" : name.substr(0, name.find("_spread") + 7);
 }
 
 }  // namespace
@@ -107,22 +112,25 @@ void open(Algebra& algebra, const std::vector<WireId>& taken, Terms& terms) {
   }
 }
 
-bool spread(Algebra& algebra, const Storing& stored, const Index& index, WireId at, Terms& terms) {
+bool spread(Reverse& all, const Index& index, WireId at, Terms& terms) {
+  auto& algebra = all.algebra;
   auto& diagram = algebra.diagram();
   const auto wire = wire_to_spread(algebra, index, terms);
   auto read = wire ? without(index, *wire, at) : Index{};
   const auto reached = wire ? range(diagram, read) : std::nullopt;
   if (!reached) return false;
   const auto factor = std::ranges::find(index.terms, *wire, [](const auto& term) { return term.first; })->second;
-  auto part = part_of(algebra, taken(algebra, terms.product, *wire), *wire);
+  auto part = part_of(all, taken(algebra, terms.product, *wire), *wire);
   const auto axis = diagram.at(diagram.at(*wire).axis).name + "_spread";
   const auto laid = fresh_wire(diagram, axis, reached->second - reached->first + 1);
   const auto from = number_of(diagram, {{{part.wire, factor}}, -reached->first, 1});
-  part.value.factors[algebra.apply("==", {from, diagram.intern(Position{laid})})] = 1;
-  part.wires.push_back(laid);
+  part.value.product.factors[algebra.apply("==", {from, diagram.intern(Position{laid})})] = 1;
+  part.value.over.push_back(part.wire);
   read.offset -= reached->first;
-  part.places.push_back(read);
-  const auto array = stored(spread_name(part.name), part.wires, algebra.reduced({part.wire}, part.value));
+  part.wires.insert(part.wires.begin() + part.at, laid);
+  part.places.insert(part.places.begin() + part.at, read);
+  const auto array = all.stored(part.name, part.wires, algebra.reduced(part.value.over, part.value.product));
+  all.laid[array] = part.value;
   terms.product = times(terms.product, {1, {{diagram.intern(Access{array, part.places}), 1}}});
   std::erase(terms.over, *wire);
   return true;

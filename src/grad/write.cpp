@@ -58,7 +58,13 @@ class Writer {
 
  private:
   void find_needed() {
-    for (auto at = all_.made.rbegin(); at != all_.made.rend(); ++at) need(at->value);
+    needed_.insert(all_.results.begin(), all_.results.end());
+    for (auto at = all_.made.rbegin(); at != all_.made.rend(); ++at)
+      if (needed_.contains(at->output)) need(at->value);
+    std::erase_if(all_.made, [&](const Statement& statement) { return !needed_.contains(statement.output); });
+    for (const auto& statement : all_.made)
+      if (all_.between.contains(statement.output))
+        all_.diagram.at(statement.output).name = all_.unused(diagram_.at(statement.output).name);
     for (auto at = all_.forward.rbegin(); at != all_.forward.rend(); ++at)
       if (needed_.contains(at->output)) need(at->value);
   }
