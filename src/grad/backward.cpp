@@ -7,12 +7,14 @@
 
 namespace napkin::grad {
 
+bool Backward::is_free(const std::string& name) const {
+  return !names.contains(name) && !find_pointwise(name) && !find_reduction(name) && !find_datatype(name) &&
+         name != "size" && name != "inf";
+}
+
 std::string Backward::unused(const std::string& wanted) {
-  const auto taken = [&](const std::string& one) {
-    return names.contains(one) || find_pointwise(one) || find_reduction(one) || find_datatype(one);
-  };
   auto name = wanted;
-  for (int i = 2; taken(name); ++i) name = wanted + std::to_string(i);
+  for (int i = 2; !is_free(name); ++i) name = wanted + std::to_string(i);
   names.insert(name);
   return name;
 }

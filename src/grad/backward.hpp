@@ -29,6 +29,7 @@ struct Backward {
   Backward(const Backward&) = delete;
   Backward& operator=(const Backward&) = delete;
 
+  bool is_free(const std::string& name) const;
   // The name, or with a number behind it if it is taken.
   std::string unused(const std::string& name);
   ArrayId array(const std::string& name, Datatype, const std::vector<WireId>&);

@@ -21,7 +21,7 @@ class Differentiation {
   std::optional<Gradient> run(const std::string& command) {
     take_names();
     find_results();
-    find_sources();
+    if (!diagnostics_.has_errors()) find_sources();
     if (diagnostics_.has_errors()) return std::nullopt;
     find_active();
     if (!depends()) return std::nullopt;
@@ -45,7 +45,20 @@ class Differentiation {
     for (const auto& array : read_.arrays) all_.names.insert(array.name);
     for (const auto& declaration : file_.declarations)
       if (const auto* def = std::get_if<ast::Def>(&declaration.node)) all_.names.insert(def->name.text);
+    for (const auto& name : wanted_.save) check_new(name);
     for (const auto& name : wanted_.save) all_.names.insert(name.text);
+  }
+
+  // A name to save something as is one of an array, or may become one.
+  void check_new(const ast::Name& name) {
+    if (std::ranges::find(read_.arrays, name.text, &Array::name) != read_.arrays.end()) return;
+    const auto letter = [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; };
+    const bool well = letter(name.text[0]) && std::ranges::all_of(name.text, [&](char c) {
+                        return letter(c) || (c >= '0' && c <= '9') || c == '_';
+                      });
+    if (well && all_.is_free(name.text)) return;
+    fail("E0543", fmt::format("nothing can be saved as `{}`", name.text), name,
+         well ? "the name has another meaning: choose a new one" : "names consist of letters, digits and `_`");
   }
 
   std::vector<std::string> array_names() const {
@@ -83,6 +96,9 @@ class Differentiation {
     if (!wanted_.of.empty()) return;
     for (const auto output : read_.outputs)
       if (read_.at(output).type != Datatype::boolean) of_.push_back(output);
+    if (of_.empty())
+      fail("E0542", "conditions have no gradient, and every output holds conditions", file_.diagram,
+           "name a statement that gives numbers with `--of`");
   }
 
   static bool has_fractions(Datatype type) {

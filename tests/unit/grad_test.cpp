@@ -1,0 +1,118 @@
+// Gradients: what is written for each rule, what the algebra finds, and what is refused. Numbers are compared with
+// central differences by tests/oracle/gradients.py.
+#include "napkin/grad.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+
+namespace {
+
+struct Ran {
+  std::string text;
+  std::vector<std::string> steps, codes;
+};
+
+std::vector<ast::Name> names(const std::vector<std::string>& all) {
+  std::vector<ast::Name> made;
+  for (const auto& name : all) made.push_back({name, nowhere});
+  return made;
+}
+
+Ran ran(const std::string& text, const std::vector<std::string>& of = {}, const std::vector<std::string>& wrt = {},
+        const std::vector<std::string>& save = {}) {
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto file = sources.add("test.nap", text);
+  const auto diagram = read_diagram(sources, file, {}, diagnostics);
+  const auto tree = parse(sources, file, diagnostics);
+  const auto made =
+      differentiate(sources, tree, diagram, {names(of), names(wrt), names(save)}, "napkin grad", diagnostics);
+  Ran all;
+  for (const auto& one : diagnostics.sorted()) all.codes.emplace_back(one.code);
+  if (made) all.text = made->text, all.steps = made->steps;
+  return all;
+}
+
+// The line of a text that begins so.
+std::string line(const std::string& text, const std::string& begin) {
+  const auto at = text.find("\n" + begin);
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
+std::string gradient(const std::string& body, const std::string& result = "dX") {
+  const auto made = ran("diagram d; axis q = 6; axis x = 5; axis w = 3\n" + body + "; output Y");
+  CAPTURE(made.text);
+  CHECK(made.codes.empty());
+  const auto found = line(made.text, result + ": f64[") + line(made.text, result + "[");
+  return found.substr(std::min(found.find("= "), found.size()));
+}
+
+const std::string one = "input X: f64[x]; ";
+
+}  // namespace
+
+TEST_CASE("each kind of expression passes its gradient on") {
+  CHECK(gradient(one + "Y: f64[x] = 3 * X[x]") == "= 3 * dY[x]");
+  CHECK(gradient(one + "Y: f64[x] = X[x]^3") == "= 3 * X[x]^2 * dY[x]");
+  CHECK(gradient(one + "Y: f64[x] = tanh(2 * X[x])") == "= 2 * dY[x] * (1 - Y[x]^2)");
+  CHECK(gradient(one + "Y: f64[] = sum[x](X[x])") == "= dY[]");
+  CHECK(gradient(one + "Y: f64[q, x] = X[x]") == "= sum[q](dY[q, x])");
+  CHECK(gradient(one + "Y: f64[x] = where(x < 3, X[x], 0)") == "= where(x < 3, dY[x], 0)");
+  CHECK(gradient(one + "Y: f64[x] = f16(X[x])") == "= dY[x]");
+  CHECK(gradient(one + "Y: f64[] = max[x](X[x])") == "= where(X[x] == Y[], dY[] / count[], 0)");
+}
+
+TEST_CASE("reads are solved, laid out, or summed under a condition") {
+  CHECK(gradient(one + "Y: f64[x] = X[size(x) - 1 - x]") == "= dY[-x + 4]");
+  CHECK(gradient("axis b = x / 5; input X: f64[b]; Y: f64[x] = X[x / 5]") == "= sum[r](dY[5*b + r])");
+  CHECK(gradient("axis y = q + w - 1; input X: f64[y]; Y: f64[q] = sum[w](X[q + w] * w)") ==
+        "= sum[w](w * dY_spread[-w + y + 2])");
+  CHECK(gradient("axis y = q + 2; input X: f64[y]; Y: f64[q] = X[q + 2]") == "= sum[q](where(q + 2 == y, dY[q], 0))");
+}
+
+TEST_CASE("a sum that another order finds in an array that exists is not taken again") {
+  const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/attention.nap");
+  const auto saved = ran(text, {}, {}, {"L"});
+  CHECK(saved.steps == std::vector<std::string>{"sum[x](P * dP) = sum[d](dO * O)"});
+  CHECK(line(saved.text, "P: f16[q, x]") == "P: f16[q, x] = exp(S[q, x] - L[q])");
+  CHECK(saved.text.find("input O: f16[q, d]") != std::string::npos);
+  CHECK(saved.text.find("softmax") == std::string::npos);
+  const auto plain = ran(text);
+  CHECK(line(plain.text, "P: f16[q, x]") == "P: f16[q, x] = softmax[x](S[q, x])");
+  CHECK(line(plain.text, "output") == "output dQ");
+}
+
+TEST_CASE("what is written is a diagram in canonical form whose gradients can be taken again") {
+  for (const std::string name : {"attention", "layernorm_projection", "cross_entropy", "convolution", "block_scales"}) {
+    const auto first = ran(read_file(NAPKIN_SOURCE_DIR "/examples/" + name + ".nap"));
+    CAPTURE(name);
+    REQUIRE(first.codes.empty());
+    Sources sources;
+    Diagnostics diagnostics;
+    const auto file = sources.add("gradient.nap", first.text);
+    read_diagram(sources, file, {}, diagnostics);
+    CHECK(diagnostics.size() == 0);
+    CHECK(print(sources, parse(sources, file, diagnostics)) == first.text);
+    CHECK(ran(first.text).codes.empty());
+  }
+}
+
+TEST_CASE("what cannot be done is refused by its code") {
+  const std::string text =
+      "diagram d; axis x = 5; input X: f64[x]; input M: bool[x]; input Z: f64[x]\n"
+      "A: f64[x] = where(M[x], X[x], 0); Y: f64[x] = A[x] + Z[x]; output Y";
+  using Codes = std::vector<std::string>;
+  CHECK(ran(text, {"B"}).codes == Codes{"E0540"});
+  CHECK(ran(text, {"X"}).codes == Codes{"E0540"});
+  CHECK(ran(text, {"A"}, {"Z"}).codes == Codes{"E0541"});
+  CHECK(ran(text, {}, {"M"}).codes == Codes{"E0542"});
+  CHECK(ran(text, {}, {}, {"L"}).codes == Codes{"E0543"});
+  CHECK(ran(text, {}, {}, {"x"}).codes == Codes{"E0543"});
+  CHECK(ran(text, {}, {"X"}, {"X"}).codes == Codes{"E0543"});
+  CHECK(ran(text, {}, {"A"}).codes.empty());
+}
