@@ -54,7 +54,52 @@ std::string gradient(const std::string& body, const std::string& result = "dX") 
 
 const std::string one = "input X: f64[x]; ";
 
+// The output of a diagram of f64 without axes, from its inputs.
+double value(const std::string& text, const std::vector<double>& inputs) {
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto diagram = read_diagram(sources, sources.add("test.nap", text), {}, diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  Values values;
+  values.arrays.resize(diagram.arrays.size());
+  for (std::size_t i = 0; i < diagram.inputs.size(); ++i) {
+    const auto& name = diagram.at(diagram.inputs[i]).name;
+    const auto at = name == "dY" ? inputs.size() : static_cast<std::size_t>(name[0] - 'A');
+    values.arrays[diagram.inputs[i].index] = {at < inputs.size() ? inputs[at] : 1.0};
+  }
+  evaluate(diagram, values, false);
+  return values.arrays[diagram.outputs[0].index][0];
+}
+
+std::string written(const Pointwise& function) {
+  const auto name = std::string(function.name);
+  if (function.precedence == 0) return function.arity == 1 ? name + "(A[])" : name + "(A[], B[])";
+  return function.arity == 1 ? "-A[]" : "A[] " + name + " B[]";
+}
+
 }  // namespace
+
+TEST_CASE("the derivatives of every row are those of its value") {
+  int tried = 0;
+  for (const auto& function : pointwise_functions()) {
+    if (function.derivative.empty() || function.role == Role::choose) continue;
+    for (const std::size_t i : {0, 1}) {
+      if (i >= static_cast<std::size_t>(function.arity)) continue;
+      const std::string inputs = function.arity == 1 ? "input A: f64[]" : "input A: f64[]; input B: f64[]";
+      const auto text = "diagram d\n" + inputs + "\nY: f64[] = " + written(function) + "\noutput Y\n";
+      const auto made = ran(text, {}, {i == 0 ? "A" : "B"});
+      for (const double a : {0.3, 0.8, 1.7}) {
+        std::vector<double> at{a, 1.1}, above = at, below = at;
+        above[i] += 1e-5, below[i] -= 1e-5;
+        const auto difference = (value(text, above) - value(text, below)) / 2e-5;
+        CAPTURE(function.name, i, a, made.text);
+        CHECK(std::abs(value(made.text, at) - difference) < 1e-8 * std::max(1.0, std::abs(difference)));
+        ++tried;
+      }
+    }
+  }
+  CHECK(tried > 50);
+}
 
 TEST_CASE("each kind of expression passes its gradient on") {
   CHECK(gradient(one + "Y: f64[x] = 3 * X[x]") == "= 3 * dY[x]");
