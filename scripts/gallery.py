@@ -57,7 +57,7 @@ def instructions(kernel):
 def opening(text):
     """The paragraph of comment with which every example begins, as prose."""
     lines = re.match(r"(?:#.*\n)+", text)[0].splitlines()
-    return "\n".join(line.lstrip("# ").rstrip().replace("*", "\\*") for line in lines)
+    return "\n".join(line.lstrip("# ").rstrip().replace("*", "\\*").replace("](", "]\\(") for line in lines)
 
 
 def overview(rows):

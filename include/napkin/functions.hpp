@@ -57,6 +57,9 @@ struct Pointwise {
   bool callable;          // may be written in a file; else only the derivation makes it
   std::string_view cuda;  // "expf({0})"
   std::string_view cpp;   // the same for portable C++
+  // With respect to each argument, in the language, of arguments a, b and c: "b; a". Empty: conditions, which have
+  // none, powers, of which the algebra knows it, and what only the derivation makes.
+  std::string_view derivative;
   double (*value)(const double* arguments);
 };
 std::span<const Pointwise> pointwise_functions();

@@ -14,6 +14,7 @@ int run_emit_cpp(Session&);
 int run_compare(Session&);
 int run_draw(Session&);
 int run_verify(Session&);
+int run_grad(Session&);
 int run_fmt(Session&);
 int run_lsp(Session&);
 int run_targets(Session&);

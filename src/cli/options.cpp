@@ -31,6 +31,7 @@ enum Set : unsigned {
   for_gpu = 16384,
   gated = 32768,  // or for continuous integration
   watching = 65536,
+  differentiating = 131072,
 };
 
 using Field =
@@ -66,6 +67,13 @@ const Row rows[] = {
      "search around the plan: trade-offs, transfers by capacity, other tile sizes, larger machines", "",
      &Options::explore},
     {deriving, "--statements", "NAMES", "fuse only these statements: S,P", "", &Options::statements},
+    {differentiating, "--of", "NAMES", "results whose gradients are given: O (default: every output)", "",
+     &Options::of},
+    {differentiating, "--wrt", "NAMES", "arrays to take gradients of: Q,K,V (default: every input that has one)", "",
+     &Options::wrt},
+    {differentiating, "--save", "NAMES",
+     "what the forward pass keeps: statements, or a new name for the logarithm of a sum of exponentials", "",
+     &Options::save},
     {comparing, "--baseline", "FILE",
      "compare with a file of --save-baseline; exit 3 if worse, 2 if the file is missing or does not match", "",
      &Options::baseline},
@@ -156,6 +164,11 @@ const Command command_rows[] = {
      "napkin verify attention.nap --target h100-sxm5\n"
      "napkin verify attention.nap --target toy --partition 'group q 4, stream x 4 at smem' --set q=13",
      run_verify},
+    {"grad", "the diagram of the gradients, in reverse mode", "FILE", product | differentiating,
+     "napkin grad attention.nap -o attention_gradient.nap\n"
+     "napkin grad attention.nap --save L\n"
+     "napkin grad attention.nap --of O --wrt Q,K",
+     run_grad},
     {"fmt", "canonical text, in place (`-`: from standard input to standard output)", "FILE...", product | formatting,
      "napkin fmt *.nap\n"
      "napkin fmt --check *.nap",

@@ -26,6 +26,7 @@ const std::vector<Stage> stages = {
     {"syntax", {"text", "functions"}},
     {"diagram", {"text", "functions", "syntax"}},
     {"derive", {"text", "functions", "diagram"}},
+    {"grad", {"text", "functions", "syntax", "diagram"}},
     {"hardware", {"text", "functions"}},
     {"layout", {}},
     {"instructions", {"functions", "layout"}},
@@ -153,7 +154,7 @@ TEST_CASE("no source file is longer than 600 lines", "[tree]") {
 TEST_CASE("no stage below the front end knows an algorithm by name", "[tree]") {
   const std::regex names("softmax|attention|logsumexp|(rms|layer|l2)_?norm|gelu|silu|swiglu|matmul|flash",
                          std::regex::icase);
-  const auto files = files_below({"src/derive", "src/partition", "src/cost", "src/search", "src/loops",
+  const auto files = files_below({"src/derive", "src/grad", "src/partition", "src/cost", "src/search", "src/loops",
                                   "src/distribute", "src/scene", "src/chart", "src/emit"},
                                  {".hpp", ".cpp", ".cuh"});
   CHECK(uses(files, names, false) == std::vector<std::string>{});

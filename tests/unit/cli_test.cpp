@@ -283,7 +283,7 @@ TEST_CASE("the manual has a page for the program and for every command, with wha
     CHECK(options > 0);
     CHECK(page.out.starts_with(".TH NAPKIN"));
   }
-  CHECK(count == 16);
+  CHECK(count == 17);
   const auto fmt = run_cli({"man", "napkin-fmt"}).out;
   CHECK(has(fmt, ".SH NAME\nnapkin\\-fmt \\- canonical text, in place (\\(ga\\-\\(ga: from"));
   CHECK(has(fmt, ".TP\n\\fB\\-o, \\-\\-output\\fR \\fIFILE\\fR\nwrite to this file"));

@@ -1,0 +1,164 @@
+// Gradients: what is written for each rule, what the algebra finds, and what is refused. Numbers are compared with
+// central differences by tests/oracle/gradients.py.
+#include "napkin/grad.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/catch.hpp"
+#include "support/read.hpp"
+
+using namespace napkin;
+
+namespace {
+
+struct Ran {
+  std::string text;
+  std::vector<std::string> steps, codes;
+};
+
+std::vector<ast::Name> names(const std::vector<std::string>& all) {
+  std::vector<ast::Name> made;
+  for (const auto& name : all) made.push_back({name, nowhere});
+  return made;
+}
+
+Ran ran(const std::string& text, const std::vector<std::string>& of = {}, const std::vector<std::string>& wrt = {},
+        const std::vector<std::string>& save = {}) {
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto file = sources.add("test.nap", text);
+  const auto diagram = read_diagram(sources, file, {}, diagnostics);
+  const auto tree = parse(sources, file, diagnostics);
+  const auto made =
+      differentiate(sources, tree, diagram, {names(of), names(wrt), names(save)}, "napkin grad", diagnostics);
+  Ran all;
+  for (const auto& one : diagnostics.sorted())
+    if (one.code[0] == 'E') all.codes.emplace_back(one.code);
+  if (made) all.text = made->text, all.steps = made->steps;
+  return all;
+}
+
+// The line of a text that begins so.
+std::string line(const std::string& text, const std::string& begin) {
+  const auto at = text.find("\n" + begin);
+  return at == std::string::npos ? "" : text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+}
+
+std::string gradient(const std::string& body, const std::string& result = "dX") {
+  const auto made = ran("diagram d; axis q = 6; axis x = 5; axis w = 3\n" + body + "; output Y");
+  CAPTURE(made.text);
+  CHECK(made.codes.empty());
+  const auto found = line(made.text, result + ": f64[") + line(made.text, result + "[");
+  return found.substr(std::min(found.find("= "), found.size()));
+}
+
+const std::string one = "input X: f64[x]; ";
+
+// The output of a diagram of f64 without axes, from its inputs.
+double value(const std::string& text, const std::vector<double>& inputs) {
+  Sources sources;
+  Diagnostics diagnostics;
+  const auto diagram = read_diagram(sources, sources.add("test.nap", text), {}, diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  Values values;
+  values.arrays.resize(diagram.arrays.size());
+  for (std::size_t i = 0; i < diagram.inputs.size(); ++i) {
+    const auto& name = diagram.at(diagram.inputs[i]).name;
+    const auto at = name == "dY" ? inputs.size() : static_cast<std::size_t>(name[0] - 'A');
+    values.arrays[diagram.inputs[i].index] = {at < inputs.size() ? inputs[at] : 1.0};
+  }
+  evaluate(diagram, values, false);
+  return values.arrays[diagram.outputs[0].index][0];
+}
+
+std::string written(const Pointwise& function) {
+  const auto name = std::string(function.name);
+  if (function.precedence == 0) return function.arity == 1 ? name + "(A[])" : name + "(A[], B[])";
+  return function.arity == 1 ? "-A[]" : "A[] " + name + " B[]";
+}
+
+}  // namespace
+
+TEST_CASE("the derivatives of every row are those of its value") {
+  int tried = 0;
+  for (const auto& function : pointwise_functions()) {
+    if (function.derivative.empty() || function.role == Role::choose) continue;
+    for (const std::size_t i : {0, 1}) {
+      if (i >= static_cast<std::size_t>(function.arity)) continue;
+      const std::string inputs = function.arity == 1 ? "input A: f64[]" : "input A: f64[]; input B: f64[]";
+      const auto text = "diagram d\n" + inputs + "\nY: f64[] = " + written(function) + "\noutput Y\n";
+      const auto made = ran(text, {}, {i == 0 ? "A" : "B"});
+      for (const double a : {0.3, 0.8, 1.7}) {
+        std::vector<double> at{a, 1.1}, above = at, below = at;
+        above[i] += 1e-5, below[i] -= 1e-5;
+        const auto difference = (value(text, above) - value(text, below)) / 2e-5;
+        CAPTURE(function.name, i, a, made.text);
+        CHECK(std::abs(value(made.text, at) - difference) < 1e-8 * std::max(1.0, std::abs(difference)));
+        ++tried;
+      }
+    }
+  }
+  CHECK(tried > 50);
+}
+
+TEST_CASE("each kind of expression passes its gradient on") {
+  CHECK(gradient(one + "Y: f64[x] = 3 * X[x]") == "= 3 * dY[x]");
+  CHECK(gradient(one + "Y: f64[x] = X[x]^3") == "= 3 * X[x]^2 * dY[x]");
+  CHECK(gradient(one + "Y: f64[x] = tanh(2 * X[x])") == "= 2 * dY[x] * (1 - tanh(2 * X[x])^2)");
+  CHECK(gradient(one + "Y: f64[] = sum[x](X[x])") == "= dY[]");
+  CHECK(gradient(one + "Y: f64[q, x] = X[x]") == "= sum[q](dY[q, x])");
+  CHECK(gradient(one + "Y: f64[x] = where(x < 3, X[x], 0)") == "= where(x < 3, dY[x], 0)");
+  CHECK(gradient(one + "Y: f64[x] = f16(X[x])") == "= dY[x]");
+  CHECK(gradient(one + "Y: f64[] = max[x](X[x])") == "= where(X[x] == Y[], dY[] / count[], 0)");
+}
+
+TEST_CASE("reads are solved, laid out, or summed under a condition") {
+  CHECK(gradient(one + "Y: f64[x] = X[size(x) - 1 - x]") == "= dY[-x + 4]");
+  CHECK(gradient("axis b = x / 5; input X: f64[b]; Y: f64[x] = X[x / 5]") == "= sum[r](dY[5*b + r])");
+  CHECK(gradient("axis y = q + w - 1; input X: f64[y]; Y: f64[q] = sum[w](X[q + w] * w)") ==
+        "= sum[w](w * dY_spread[-w + y + 2])");
+  CHECK(gradient("axis y = q + 2; input X: f64[y]; Y: f64[q] = X[q + 2]") == "= sum[q](where(q + 2 == y, dY[q], 0))");
+}
+
+TEST_CASE("a sum that another order finds in an array that exists is not taken again") {
+  const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/attention.nap");
+  const auto saved = ran(text, {}, {}, {"L"});
+  CHECK(saved.steps == std::vector<std::string>{"sum[x](P * dP) = sum[d](dO * O)"});
+  CHECK(line(saved.text, "P: f16[q, x]") == "P: f16[q, x] = exp(S[q, x] - L[q])");
+  CHECK(saved.text.find("input O: f16[q, d]") != std::string::npos);
+  CHECK(saved.text.find("softmax") == std::string::npos);
+  const auto plain = ran(text);
+  CHECK(line(plain.text, "P: f16[q, x]") == "P: f16[q, x] = softmax[x](S[q, x])");
+  CHECK(line(plain.text, "output") == "output dQ");
+}
+
+TEST_CASE("what is written is a diagram in canonical form whose gradients can be taken again") {
+  for (const std::string name : {"attention", "layernorm_projection", "cross_entropy", "convolution", "block_scales"}) {
+    const auto first = ran(read_file(NAPKIN_SOURCE_DIR "/examples/" + name + ".nap"));
+    CAPTURE(name);
+    REQUIRE(first.codes.empty());
+    Sources sources;
+    Diagnostics diagnostics;
+    const auto file = sources.add("gradient.nap", first.text);
+    read_diagram(sources, file, {}, diagnostics);
+    CHECK(diagnostics.size() == 0);
+    CHECK(print(sources, parse(sources, file, diagnostics)) == first.text);
+    CHECK(ran(first.text).codes.empty());
+  }
+}
+
+TEST_CASE("what cannot be done is refused by its code") {
+  const std::string text =
+      "diagram d; axis x = 5; input X: f64[x]; input M: bool[x]; input Z: f64[x]\n"
+      "A: f64[x] = where(M[x], X[x], 0); Y: f64[x] = A[x] + Z[x]; output Y";
+  using Codes = std::vector<std::string>;
+  CHECK(ran(text, {"B"}).codes == Codes{"E0540"});
+  CHECK(ran(text, {"X"}).codes == Codes{"E0540"});
+  CHECK(ran(text, {"A"}, {"Z"}).codes == Codes{"E0541"});
+  CHECK(ran(text, {}, {"M"}).codes == Codes{"E0542"});
+  CHECK(ran(text, {}, {}, {"L"}).codes == Codes{"E0543"});
+  CHECK(ran(text, {}, {}, {"x"}).codes == Codes{"E0543"});
+  CHECK(ran(text, {}, {"X"}, {"X"}).codes == Codes{"E0543"});
+  CHECK(ran(text, {}, {"A"}).codes.empty());
+}
