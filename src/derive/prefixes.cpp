@@ -14,6 +14,7 @@
 #include "derive/prefix.hpp"
 #include "derive/split_wire.hpp"
 #include "diagram/assume.hpp"
+#include "diagram/compact.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 #include "napkin/derive.hpp"
@@ -73,6 +74,7 @@ class Chunking {
     if (!alike_.empty()) {
       split_wires();
       for (const auto& statement : std::exchange(diagram().statements, {})) write(statement);
+      drop_unused_expressions(diagram());
     }
     if (!possible_ || made_.made.empty()) made_.diagram = before, made_.made.clear();
     return std::move(made_);

@@ -37,11 +37,12 @@ class Chunked {
   Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& plan)
       : diagram_(diagram), goal_(goal), plan_(plan), lengths_(tried(chunk_lengths(diagram))) {}
 
-  FoundPlan better_of(FoundPlan found) {
-    if (lengths_.empty()) return found;
+  FoundPlan run() {
+    if (lengths_.empty()) return plan_(diagram_, goal_);
     auto made = prefixes_in_chunks(diagram_, lengths_[best()]);
     auto other = plan_(made.diagram, hurried(patience_of_the_best));
-    if (worth(other, goal_) >= worth(found, goal_)) return found;
+    if (worth(other, goal_) >= worth(plan_(diagram_, hurried(patience_of_a_trial)), goal_))
+      return plan_(diagram_, goal_);
     other.prefixes = std::move(made.made);
     return other;
   }
@@ -76,9 +77,8 @@ class Chunked {
 
 }  // namespace
 
-FoundPlan chunked(FoundPlan found, const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
-  return goal.chunks && goal.fixed.splits.empty() ? Chunked(diagram, goal, plan).better_of(std::move(found))
-                                                  : std::move(found);
+FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
+  return goal.chunks && goal.fixed.splits.empty() ? Chunked(diagram, goal, plan).run() : plan(diagram, goal);
 }
 
 }  // namespace napkin

@@ -10,7 +10,7 @@ namespace napkin {
 // The plan of a diagram as it stands.
 using PlanOf = std::function<FoundPlan(const Diagram&, const Goal&)>;
 
-// What was found, or a better plan of the same diagram with its prefixes in chunks.
-FoundPlan chunked(FoundPlan found, const Diagram&, const Goal&, const PlanOf&);
+// The better plan of the diagram as it stands and with its prefixes in chunks.
+FoundPlan chunked(const Diagram&, const Goal&, const PlanOf&);
 
 }  // namespace napkin

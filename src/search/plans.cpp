@@ -369,7 +369,7 @@ FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& 
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
   const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of); };
-  return chunked(plan(diagram, goal), diagram, goal, plan);
+  return chunked(diagram, goal, plan);
 }
 
 }  // namespace napkin

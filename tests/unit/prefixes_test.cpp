@@ -99,9 +99,9 @@ TEST_CASE("prefixes in chunks mean what the file means") {
 
 TEST_CASE("what does not come apart is no prefix, and the reason is told") {
   CHECK(refusal("Y[r, t] = sum[x](exp(where(x <= t, sum[d](Q[r, t, d] * K[r, x, d]), -inf)))") ==
-        "`sum[d](Q * K[r, x, d])` depends on t and x, and is no product of a factor of each");
+        "`sum[d](Q * K)` depends on t and x, and is no product of a factor of each");
   CHECK(refusal("Y[r, t, e] = sum[x](f16(where(x <= t, sum[d](Q[r, t, d] * K[r, x, d]), 0)) * V[r, x, e])") ==
-        "`f16(where(x <= t, sum[d](Q * K[r, x, d]), 0))` is rounded before it is reduced");
+        "`f16(where(x <= t, sum[d](Q * K), 0))` is rounded before it is reduced");
   CHECK(refusal("Y[r, t] = sum[x](where(x <= t and x > t - 4, A[r, x], 0))") ==
         "`x > t - 4` leaves out more than what lies behind t");
   CHECK(refusal("Y[r, t] = max[x](where(x <= t, A[r, x] * B[r, t], -inf))") ==
