@@ -21,7 +21,7 @@ const Apply* applied(const Diagram& diagram, ExprId e, Role role) {
 }
 
 // `x <= t`, `x < t` and their mirror images, of wires of one length.
-std::optional<Edge> edge_of(const Diagram& diagram, ExprId comparison, const Reduce& reduce) {
+std::optional<PrefixEdge> edge_of(const Diagram& diagram, ExprId comparison, const Reduce& reduce) {
   if (!applied(diagram, comparison, Role::compare)) return std::nullopt;
   const auto found = condition(diagram, comparison);
   if (!found || found->terms.size() != 2 || found->offset != 0 || found->below == found->above) return std::nullopt;
@@ -30,12 +30,12 @@ std::optional<Edge> edge_of(const Diagram& diagram, ExprId comparison, const Red
   if (!contains(reduce.over, x)) std::swap(x, t), std::swap(factor, other);
   const bool apart = contains(reduce.over, x) && !contains(reduce.over, t) && factor == -other;
   if (!apart || !diagram.size(x) || diagram.size(x) != diagram.size(t)) return std::nullopt;
-  return Edge{comparison, x, t, found->below == (factor > 0), found->at};
+  return PrefixEdge{comparison, x, t, found->below == (factor > 0), found->at};
 }
 
 // The first condition of a choice in the body that is one.
-std::optional<Edge> find_edge(const Diagram& diagram, const Reduce& reduce) {
-  std::optional<Edge> found;
+std::optional<PrefixEdge> find_edge(const Diagram& diagram, const Reduce& reduce) {
+  std::optional<PrefixEdge> found;
   any_part(diagram, reduce.body, [&](ExprId part) {
     const auto* choice = applied(diagram, part, Role::choose);
     return choice && any_part(diagram, choice->arguments[0], [&](ExprId condition) {
@@ -47,7 +47,7 @@ std::optional<Edge> find_edge(const Diagram& diagram, const Reduce& reduce) {
 
 class Separator {
  public:
-  Separator(Diagram& diagram, const Reduce& reduce, const Edge& edge) : diagram_(diagram), reduce_(reduce) {
+  Separator(Diagram& diagram, const Reduce& reduce, const PrefixEdge& edge) : diagram_(diagram), reduce_(reduce) {
     made_.edge = edge;
   }
 

@@ -10,7 +10,7 @@
 namespace napkin {
 
 // The condition between a reduced wire and a kept one: `x <= t`, or for a suffix `x >= t`.
-struct Edge {
+struct PrefixEdge {
   ExprId condition;
   WireId reduced, kept;
   bool before = true;  // x lies before t
@@ -23,13 +23,13 @@ struct Separated {
   struct Side {
     std::vector<ExprId> factors, divisors, exponents, guards;
   };
-  Edge edge;
+  PrefixEdge edge;
   Side kept, reduced;
   std::vector<WireId> inner;               // sums over these wires mix both sides
   const Pointwise* exponential = nullptr;  // of the exponents
 };
 struct Inseparable {
-  Edge edge;
+  PrefixEdge edge;
   ExprId part;  // it depends on both and does not come apart
   std::string reason;
 };

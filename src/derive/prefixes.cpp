@@ -106,7 +106,7 @@ class Chunking {
       made_.refused.push_back(
           {diagram().at(statement.output).name, name(no->edge.kept), no->reason, diagram().at(part).span});
   }
-  void cut_alike(const Edge& edge) {
+  void cut_alike(const PrefixEdge& edge) {
     const auto t = diagram().at(edge.kept).axis, x = diagram().at(edge.reduced).axis;
     if (*diagram().at(t).size % length_ != 0 || *diagram().at(t).size == length_) return;
     const auto first = [&](AxisId axis) { return alike_.try_emplace(axis, axis).first->second; };
@@ -222,7 +222,7 @@ class Chunking {
     return diagram().intern(Apply{reduce.reduction->combine, {before, chunk}}, span);
   }
   // `x <= t` of two other wires, or `x < t` where equal ones are asked for apart.
-  ExprId edge(const Edge& edge, WireId x, WireId t, bool strict = false) {
+  ExprId edge(const PrefixEdge& edge, WireId x, WireId t, bool strict = false) {
     const bool with = edge.with && !strict;
     const auto* sign = edge.before ? (with ? "<=" : "<") : (with ? ">=" : ">");
     return apply(sign, {diagram().intern(Position{x}), diagram().intern(Position{t})});
@@ -288,7 +288,7 @@ class Chunking {
     return guarded(parts.kept, quotient(std::move(factors), parts.kept.divisors), number(0));
   }
   // Where no chunk lies before, the factors of t need not be numbers.
-  ExprId first_guarded(const Edge& edge, ExprId value) {
+  ExprId first_guarded(const PrefixEdge& edge, ExprId value) {
     const auto& t = splits_.at(edge.kept);
     const ExprId chunk = diagram().intern(Position{t.outer});
 
@@ -298,7 +298,8 @@ class Chunking {
   }
   ExprId size(WireId wire) { return diagram().intern(Size{diagram().at(wire).axis}); }
   // Over the chunks that lie before, or behind.
-  ExprId before(const Reduction* reduction, const Edge& edge, const SplitWire& own, ExprId value, ExprId identity) {
+  ExprId before(const Reduction* reduction, const PrefixEdge& edge, const SplitWire& own, ExprId value,
+                ExprId identity) {
     const auto& t = splits_.at(edge.kept);
     const ExprId there = this->edge(edge, own.outer, t.outer, true);
     return this->reduction(reduction, {own.outer}, apply("where", {there, value, identity}), {});

@@ -3,13 +3,33 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
+
+#include "diagram/operands.hpp"
 
 namespace napkin {
 namespace {
 
 // As parts of what a search of the file's own statements has: of a length, and of the length that is taken.
-constexpr double patience_of_a_trial = 0.02, patience_of_the_best = 0.2;
+constexpr double patience_of_a_trial = 0.005, patience_of_the_best = 0.1;
+constexpr double hopeless = 32;  // times as much is reduced: the plan of such a form is not looked for
+
+// How many values are reduced, all together.
+double reduced_values(const Diagram& diagram) {
+  std::set<ExprId> seen;
+  double all = 0;
+  for (const auto& statement : diagram.statements)
+    any_part(diagram, statement.value, [&](ExprId part) {
+      const auto* reduce = std::get_if<Reduce>(&diagram.at(part).node);
+      if (!reduce || !seen.insert(part).second) return false;
+      double values = 1;
+      for (const auto wire : free_wires(diagram, reduce->body)) values *= static_cast<double>(*diagram.size(wire));
+      all += values;
+      return false;
+    });
+  return all;
+}
 
 double worth(const FoundPlan& found, const Goal& goal) {
   if (found.plan.kernels.empty() || found.plan.kernels.size() < found.kernels.size()) return HUGE_VAL;
@@ -41,7 +61,8 @@ class Chunked {
     if (lengths_.empty()) return plan_(diagram_, goal_);
     auto made = prefixes_in_chunks(diagram_, lengths_[best()]);
     auto other = plan_(made.diagram, hurried(patience_of_the_best));
-    if (worth(other, goal_) >= worth(plan_(diagram_, hurried(patience_of_a_trial)), goal_))
+    const bool more = reduced_values(diagram_) > hopeless * reduced_values(made.diagram);
+    if (!more && worth(plan_(diagram_, hurried(patience_of_the_best)), goal_) <= worth(other, goal_))
       return plan_(diagram_, goal_);
     other.prefixes = std::move(made.made);
     return other;

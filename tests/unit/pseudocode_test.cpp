@@ -23,10 +23,10 @@ A_low     [16, 8]   f16   low       256 B
 B_low     [8, 24]   f16   low       384 B
 
 step                         shape     type  level     bytes  operations
-group a 16 at low            4 pieces
-  group c 24 at low          3 pieces
+group a 16 at low            4 tiles
+  group c 24 at low          3 tiles
     l = 0                    [16, 24]  f32   low    1.50 KiB
-    stream b 8 at low        8 pieces
+    stream b 8 at low        8 tiles
       load A_low from A      [16, 8]   f16   low       256 B
       load B_low from B      [8, 24]   f16   low       384 B
       l = l + sum[b](A * B)  [16, 24]  f32   low    1.50 KiB  6.14 k fma
@@ -41,29 +41,29 @@ TEST_CASE("pseudocode of attention", "[pseudocode]") {
   const auto nest = lower(a.kernel({group(a.q, 16, 1), stream(a.x, 8, 1), group(a.q, 4, 2)}), hardware);
   const auto text = emit_pseudocode(nest, hardware);
   CHECK("\n" + text.substr(text.find("step ")) == R"(
-step                                                              shape     type  level  bytes  operations
-group q 16 at smem                                                2 pieces
-  group q 4 at reg                                                4 pieces
-    m = -inf                                                      [4]       f32   reg     16 B
-    l = 0                                                         [4]       f32   reg     16 B
-    o = 0                                                         [4, 8]    f32   reg    128 B
-    load Q_smem from Q                                            [16, 8]   f16   smem   256 B
-    load Q_reg from Q_smem                                        [4, 8]    f16   reg     64 B
-    stream x 8 at smem                                            4 pieces
-      load K_smem from K                                          [8, 8]    f16   smem   128 B
-      load K_reg from K_smem                                      [8, 8]    f16   reg    128 B
-      load V_smem from V                                          [8, 8]    f16   smem   128 B
-      load V_reg from V_smem                                      [8, 8]    f16   reg    128 B
-      S = sum[d](Q * K)                                           [4, 8]    f32   reg    128 B  512 fma
-      n = max(m, max[x](where(x <= q, S / sqrt(size(d)), -inf)))  [4]       f32   reg     16 B  128 fma
-      r = exp(m - n)                                              [4]       f32   reg     16 B  4 sfu
-      P = exp(where(x <= q, S / sqrt(size(d)), -inf) - n)         [4, 8]    f16   reg     64 B  96 fma, 32 sfu
-      l = r * l + sum[x](P)                                       [4]       f32   reg     16 B  36 fma
-      o = r * o + sum[x](P * V)                                   [4, 8]    f32   reg    128 B  544 fma
-      m = n                                                       [4]       f32   reg     16 B
-    O = o / l                                                     [4, 8]    f16   reg     64 B  32 sfu
-    save O_smem from O                                            [4, 8]    f16   smem    64 B
-    save O from O_smem                                            [4, 8]    f16   gmem    64 B
+step                                                              shape    type  level  bytes  operations
+group q 16 at smem                                                2 tiles
+  group q 4 at reg                                                4 tiles
+    m = -inf                                                      [4]      f32   reg     16 B
+    l = 0                                                         [4]      f32   reg     16 B
+    o = 0                                                         [4, 8]   f32   reg    128 B
+    load Q_smem from Q                                            [16, 8]  f16   smem   256 B
+    load Q_reg from Q_smem                                        [4, 8]   f16   reg     64 B
+    stream x 8 at smem                                            4 tiles
+      load K_smem from K                                          [8, 8]   f16   smem   128 B
+      load K_reg from K_smem                                      [8, 8]   f16   reg    128 B
+      load V_smem from V                                          [8, 8]   f16   smem   128 B
+      load V_reg from V_smem                                      [8, 8]   f16   reg    128 B
+      S = sum[d](Q * K)                                           [4, 8]   f32   reg    128 B  512 fma
+      n = max(m, max[x](where(x <= q, S / sqrt(size(d)), -inf)))  [4]      f32   reg     16 B  128 fma
+      r = exp(m - n)                                              [4]      f32   reg     16 B  4 sfu
+      P = exp(where(x <= q, S / sqrt(size(d)), -inf) - n)         [4, 8]   f16   reg     64 B  96 fma, 32 sfu
+      l = r * l + sum[x](P)                                       [4]      f32   reg     16 B  36 fma
+      o = r * o + sum[x](P * V)                                   [4, 8]   f32   reg    128 B  544 fma
+      m = n                                                       [4]      f32   reg     16 B
+    O = o / l                                                     [4, 8]   f16   reg     64 B  32 sfu
+    save O_smem from O                                            [4, 8]   f16   smem    64 B
+    save O from O_smem                                            [4, 8]   f16   gmem    64 B
 )");
 }
 
