@@ -20,7 +20,7 @@ BACKWARD_TILES = {32: (128, 128), 64: (128, 128), 96: (64, 128), 128: (64, 128),
 TRITON_TILES = [(m, n, warps) for m in (64, 128) for n in (32, 64) for warps in (4, 8) if m // warps >= 16]
 TRITON_STAGES = 3
 # FlashAttention-3's blocks stay on their cores (hopper/flash_fwd_launch_template.h, UsePersistentScheduler). Whether the
-# first tiles and last outputs of "every" piece stand by themselves there, or of "one".
+# prologue and epilogue of "every" output tile stand by themselves there, or of "one".
 ENDS = "every"
 # Elementwise copies from one order of axes to another read 2 bytes of a sector of 32 where keys change places with
 # their width. Its share of the bandwidth is one of the constants of the page.
@@ -62,7 +62,7 @@ def forward(row, settings, tile, overlaps=None):
 
 
 def ends_of(launch):
-    return [one["seconds"] for one in launch["losses"] if one["what"].startswith("first tiles")]
+    return [one["seconds"] for one in launch["losses"] if one["what"].startswith("prologue")]
 
 
 def two_fit(row, tile):
@@ -96,7 +96,7 @@ def causal_share(seq, queries, keys):
 
 
 def part_of(launch, seconds, share):
-    fixed = sum(one["seconds"] for one in launch["losses"] if one["what"].startswith(("first tiles", "the launch")))
+    fixed = sum(one["seconds"] for one in launch["losses"] if one["what"].startswith(("prologue", "the launch")))
     blocks = launch["blocks"] / launch["cores"]
     return fixed + (seconds - fixed) * share * max(1, (blocks + 0.5) / math.ceil(blocks))
 
