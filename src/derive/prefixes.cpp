@@ -6,6 +6,7 @@
 //
 // Statements are written again with both wires cut, so that every later stage treats them as any other.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -252,7 +253,8 @@ class Chunking {
     const ExprId all = state(before(reduce.reduction, parts.edge, own, added, zero), "S_before");
     return first_guarded(parts.edge, of_all_before(reduce, parts, all, references));
   }
-  // The greatest exponent of each chunk, and of all chunks before it.
+  // The greatest exponent of each chunk, and of all chunks before it. Where guards may leave nothing of a chunk it is
+  // the least number, because infinity has no difference from itself.
   struct References {
     ExprId own, before;
   };
@@ -260,7 +262,10 @@ class Chunking {
     if (parts.reduced.exponents.empty()) return std::nullopt;
     const auto* max = find_reduction("max");
     const ExprId h = total(parts.reduced.exponents), none = number(max->identity);
-    const ExprId greatest = state(reduction(max, {own.inside}, guarded(parts.reduced, h, none), {}), max->state_name);
+    ExprId greatest = reduction(max, {own.inside}, guarded(parts.reduced, h, none), {});
+    if (!parts.reduced.guards.empty())
+      greatest = apply("max", {greatest, number(std::numeric_limits<float>::lowest())});
+    greatest = state(greatest, max->state_name);
     return References{greatest, state(this->before(max, parts.edge, own, in(greatest, own), none), "m_before")};
   }
   // What does not vary along the wires of an inner sum stands outside of it, so that a product of matrices is left.

@@ -95,7 +95,7 @@ std::string driver(const Diagram& diagram) {
   }
   const auto size = [&](ArrayId id) {
     std::string text = "(size_t)1";
-    for (const auto wire : diagram.at(id).wires) text += fmt::format(" * size{}", diagram.at(wire).axis.index);
+    for (const auto axis : whole_shape(diagram, id)) text += fmt::format(" * size{}", axis.index);
     return text;
   };
   for (const auto* list : {&diagram.inputs, &diagram.outputs})

@@ -67,6 +67,7 @@ const std::string separable[] = {
     "Y[r, t] = sum[x](exp(where(x <= t, A[r, x] / 3 - B[r, t], -inf)) / (3 + A[r, x]) / (2 + B[r, t]))",
     "Y[r, t] = sum[x](where(x <= t, sum[d](where(Q[r, t, d] > 0, Q[r, t, d], 0) * K[r, x, d] / (3 + G[r, t, d])), 0))",
     "Y[r, t] = sum[x](where(x <= t and B[r, t] > 0, A[r, x] * sum[d](K[r, x, d] * Q[r, t, d]), 0))",
+    "Y[r, t] = sum[x](where(x < t and M[r, x], A[r, x] * exp(B[r, t] - A[r, x]), 0))",
     "C[r, t] = sum[x](where(x <= t, A[r, x], 0)); Y[r] = sum[t](C[r, t] * B[r, t])",
 };
 
