@@ -133,8 +133,10 @@ def main():
     parser.add_argument("--examples", nargs="*",
                         default=sorted(one for one in os.listdir(os.path.join(ROOT, "examples")) if one.endswith(".nap")))
     parser.add_argument("--machines", nargs="*", default=MACHINES)
+    parser.add_argument("--spread", type=int, default=len(MACHINES), help="each example on so many of the machines, in turn")
     options = parser.parse_args()
-    jobs = [(os.path.join(ROOT, "examples", example), machine) for machine in options.machines for example in options.examples]
+    jobs = [(os.path.join(ROOT, "examples", example), machine) for k, machine in enumerate(options.machines)
+            for i, example in enumerate(options.examples) if (k - i) % len(options.machines) < options.spread]
     compared, failed = 0, 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for (example, machine), (found, kernels) in zip(jobs, pool.map(lambda job: check(options, *job), jobs)):
