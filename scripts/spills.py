@@ -50,10 +50,10 @@ def ways(source, notes, name):
         kernel = f"{name}_kernel{number}"
         if re.search(rf"^{kernel}_teams\(", source, re.M):
             yield "warpgroups" if f"{kernel} runs without matrix" not in notes else "warpgroups, else threads"
-        elif f"{kernel} runs without rows" in notes:
+        elif f"{kernel} does not assign rows" in notes:
             yield "threads"
         else:
-            yield "rows" if f"{kernel} has its rows" in notes else "warps"
+            yield "rows" if f"{kernel} assigns its rows" in notes else "warps"
 
 
 def compiled(program, text, machine):

@@ -24,7 +24,7 @@ struct Path {
 };
 const Path warps{"warps", "a100-sxm4-80", "napkin_mma"};
 const Path teams{"teams", "h100-sxm5", "_teams("};
-const Path rows{"rows", "a100-sxm4-80", "rows over warps"};
+const Path rows{"rows", "a100-sxm4-80", "assigns its rows to warps"};
 const Path threads{"threads", "a100-sxm4-80", "threadIdx", CudaPath::reference};
 
 // A diagram with masks, how it is split, and the sizes that it runs at.
@@ -365,7 +365,7 @@ TEST_CASE("random masks leave out what they mean, on every path", "[emulated][ma
       std::uint64_t checked = 0;
       for (auto seed = first_seed(); checked < diagrams(); ++seed) {
         CAPTURE(seed);
-        REQUIRE(seed < first_seed() + 30 * diagrams());  // of rows one in ten has a kernel
+        REQUIRE(seed < first_seed() + 10 * diagrams());  // most are split so that they have a kernel of the path
         checked += check("random", Drawing(seed, path).run(), path);
       }
     }

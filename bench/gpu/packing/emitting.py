@@ -74,10 +74,10 @@ def ways(code, notes, name):
         kernel = f"{name}_kernel{number}"
         if re.search(rf"^{kernel}_teams\(", code, re.M):
             found.append("teams")
-        elif f"{kernel} runs without rows" in notes:
+        elif f"{kernel} does not assign rows" in notes:
             found.append("threads")
         else:
-            found.append("rows" if f"{kernel} has its rows" in notes else "warps")
+            found.append("rows" if f"{kernel} assigns its rows" in notes else "warps")
     return ",".join(WORDS[one] for one in found)
 
 
