@@ -20,8 +20,13 @@ const Apply* applied(const Diagram& diagram, ExprId e, Role role) {
   return apply && apply->function->role == role ? apply : nullptr;
 }
 
-// `x <= t`, `x < t` and their mirror images, of wires of one length.
+// `x <= t`, `x < t`, their mirror images and `not` of each, of wires of one length.
 std::optional<PrefixEdge> edge_of(const Diagram& diagram, ExprId comparison, const Reduce& reduce) {
+  if (const auto* negated = applied(diagram, comparison, Role::logic); negated && negated->arguments.size() == 1) {
+    auto edge = edge_of(diagram, negated->arguments[0], reduce);
+    if (edge) *edge = {comparison, edge->reduced, edge->kept, !edge->before, !edge->with};
+    return edge;
+  }
   if (!applied(diagram, comparison, Role::compare)) return std::nullopt;
   const auto found = condition(diagram, comparison);
   if (!found || found->terms.size() != 2 || found->offset != 0 || found->below == found->above) return std::nullopt;

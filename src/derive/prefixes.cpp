@@ -14,6 +14,7 @@
 #include "derive/columns.hpp"
 #include "derive/prefix.hpp"
 #include "derive/split_wire.hpp"
+#include "derive/write_out.hpp"
 #include "diagram/assume.hpp"
 #include "diagram/compact.hpp"
 #include "diagram/contains.hpp"
@@ -27,43 +28,6 @@ constexpr std::int64_t longest_chunk = 4096;  // its own positions are compared 
 
 // Axes that are cut in the same places, by the first of them.
 using Alike = std::map<AxisId, AxisId>;
-
-// Statements that nothing rounds and that only others read are written into those, where they have two axes of one
-// length: a matrix of t and x never exists.
-class Inlining {
- public:
-  explicit Inlining(Diagram& diagram) : diagram_(diagram) {}
-
-  void run() {
-    for (auto& statement : diagram_.statements) {
-      statement.value = written_out(statement.value);
-      if (may_go(statement)) values_[statement.output] = statement.value;
-    }
-    std::erase_if(diagram_.statements, [&](const Statement& one) { return values_.contains(one.output); });
-  }
-
- private:
-  bool may_go(const Statement& statement) const {
-    const auto& array = diagram_.at(statement.output);
-    if (contains(diagram_.outputs, statement.output) || array.type != held_as(diagram_, statement.value)) return false;
-    const auto alike = [&](WireId a, WireId b) {
-      return diagram_.at(a).axis != diagram_.at(b).axis && diagram_.size(a) && diagram_.size(a) == diagram_.size(b);
-    };
-    return std::ranges::any_of(
-        array.wires, [&](WireId a) { return std::ranges::any_of(array.wires, [&](WireId b) { return alike(a, b); }); });
-  }
-  ExprId written_out(ExprId e) {
-    if (const auto* access = std::get_if<Access>(&diagram_.at(e).node))
-      if (const auto found = values_.find(access->array); found != values_.end()) {
-        if (read_whole(diagram_, access->array) == e) return found->second;
-        values_.erase(found);
-      }
-    return with_operands(diagram_, e, [&](ExprId operand) { return written_out(operand); });
-  }
-
-  Diagram& diagram_;
-  std::map<ArrayId, ExprId> values_;
-};
 
 class Chunking {
  public:
@@ -93,7 +57,7 @@ class Chunking {
 
   // ---- which axes ----
   void find_axes() {
-    Inlining(diagram()).run();
+    write_out(diagram());
     auto seen = diagram();
     for (const auto& statement : diagram().statements)
       any_part(diagram(), statement.value, [&](ExprId part) { return look_at(seen, statement, part), false; });
@@ -131,6 +95,8 @@ class Chunking {
     for (const bool named : {true, false})  // the axis that the chunks are named after comes first
       for (const auto& [axis, first] : alike_)
         if ((axis == first) == named) assume_parts(diagram(), axis, cut.at(first).first, cut.at(first).second, length_);
+    for (const auto& [axis, first] : alike_)
+      if (axis != first) assume_same_size(diagram(), first, axis);
     for (const auto& statement : diagram().statements) {
       auto& own = diagram().at(statement.output).wires;
       std::vector<WireId> all;
@@ -296,7 +262,6 @@ class Chunking {
   ExprId first_guarded(const PrefixEdge& edge, ExprId value) {
     const auto& t = splits_.at(edge.kept);
     const ExprId chunk = diagram().intern(Position{t.outer});
-
     const ExprId some =
         edge.before ? apply(">", {chunk, number(0)}) : apply("<", {chunk, apply("-", {size(t.outer), number(1)})});
     return apply("where", {some, value, number(0)});

@@ -39,6 +39,10 @@ void assume_size(Diagram& diagram, AxisId axis) {
   apply(diagram, "==", {here, diagram.intern(Size{axis})});
 }
 
+void assume_same_size(Diagram& diagram, AxisId a, AxisId b) {
+  apply(diagram, "==", {diagram.intern(Size{a}), diagram.intern(Size{b})});
+}
+
 void assume_parts(Diagram& diagram, AxisId whole, AxisId part, AxisId inside, std::int64_t length) {
   const auto size = [&](AxisId axis) { return diagram.intern(Size{axis}); };
   const ExprId parts = size(part), each = size(inside);

@@ -11,6 +11,8 @@ namespace napkin {
 
 // From here on the diagram means what it should only where an axis has the size that it has here.
 void assume_size(Diagram&, AxisId);
+// The same where two axes have one size, whatever it is.
+void assume_same_size(Diagram&, AxisId, AxisId);
 // Where the positions of `whole` are length * (position along `part`) + (position along `inside`): the parts make up
 // the whole, and have that length if there are several.
 void assume_parts(Diagram&, AxisId whole, AxisId part, AxisId inside, std::int64_t length);
@@ -27,7 +29,7 @@ std::optional<Parts> parts_of(const Diagram&, ExprId assumption);
 std::vector<Parts> divided_axes(const Diagram&);
 // Of those, the ones whose length is given by what the file reads once a block.
 std::vector<Parts> axes_in_blocks(const Diagram&);
-// The axes of an array as a caller knows them: of parts that stand beside each other, the whole.
+// The axes of an array as the file declares it: where a part and the position in it are adjacent, the divided axis.
 std::vector<AxisId> whole_shape(const Diagram&, ArrayId);
 // Gives parts another length, in sizes, indices, positions and what is assumed: then the whole is as long as all parts.
 void set_length(Diagram&, const Parts&, std::int64_t length);

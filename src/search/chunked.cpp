@@ -65,6 +65,7 @@ class Chunked {
     if (!more && worth(plan_(diagram_, hurried(patience_of_the_best)), goal_) <= worth(other, goal_))
       return plan_(diagram_, goal_);
     other.prefixes = std::move(made.made);
+    other.optimal = false, other.gap.reset();  // other lengths were tried, not searched to the end
     return other;
   }
 

@@ -104,6 +104,8 @@ def differences(name, plan, code):
 def given_back(options, example, machine, plan):
     """The plan's text by hand: the same kernels, time and bytes."""
     text = plan["partition"]
+    if text is None and plan["prefixes"]:  # labels have no words for chunks (docs/json.md)
+        return []
     if text is None:
         return ["no text gives the plan back"]
     again = analyze(options, example, machine, "--partition", text)

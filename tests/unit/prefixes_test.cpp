@@ -52,6 +52,8 @@ const std::string separable[] = {
     "Y[r, t] = sum[x](where(t > x, A[r, x], 0))",
     "Y[r, t] = sum[x](where(x >= t, A[r, x], 0))",
     "Y[r, t] = sum[x](where(x > t and M[r, x], A[r, x], 0))",
+    "Y[r, t] = sum[x](where(not (x > t), A[r, x], 0))",
+    "Y[r, t] = sum[x](where(not (x <= t), A[r, x], 0))",
     "Y[r, t] = max[x](where(x <= t, A[r, x], -inf))",
     "Y[r, t] = max[x](where(x <= t, A[r, x] + B[r, t], -inf))",
     "Y[r, t] = min[x](where(x >= t, B[r, t] - 2 * A[r, x], inf))",
@@ -96,6 +98,33 @@ TEST_CASE("prefixes in chunks mean what the file means") {
       CHECK(verify(made.diagram).empty());
       check_same(of(statements), made.diagram);
     }
+}
+
+TEST_CASE("a plan takes the chunks that are faster, and proves nothing of other lengths") {
+  const auto diagram = read_text(
+      "diagram c\naxis r = 64; axis t = 8192; axis x = 8192\ninput A: f32[r, x]\n"
+      "Y[r, t] = sum[x](where(x <= t, A[r, x], 0))\noutput Y\n");
+  const auto hardware = read_machine("h100-sxm5");
+  Goal whole;
+  whole.chunks = false, whole.patience = 0.05;
+  const auto plain = search(diagram, hardware, whole), found = search(diagram, hardware, {});
+  REQUIRE(found.prefixes.size() == 1);
+  CHECK(found.prefixes[0].statement == "Y");
+  CHECK(found.prefixes[0].axis == "t");
+  CHECK(plain.prefixes.empty());
+  CHECK(*found.cost.time_s * 2 < *plain.cost.time_s);
+  CHECK_FALSE(found.optimal);
+  CHECK_FALSE(found.gap);
+}
+
+TEST_CASE("a launcher of chunks has the axes of the file, and asks for one length", "[cli]") {
+  const test::Folder folder;
+  const auto ran = test::run_cli({"emit", "cuda", test::example("cumulative_sum"), "--target", "h100-sxm5", "--set",
+                                  "t=4096", "--set", "x=4096", "-o", folder / "out"});
+  CHECK(ran.code == exit_done);
+  const auto header = test::text_of(folder / "out/cumulative_sum.h");
+  CHECK(header.find("output f32[r, t]") != std::string::npos);
+  CHECK(header.find("where size(t) == size(x)") != std::string::npos);
 }
 
 TEST_CASE("what does not come apart is no prefix, and the reason is told") {
