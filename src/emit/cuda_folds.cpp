@@ -17,6 +17,8 @@ bool has(const std::vector<WireId>& wires, std::optional<WireId> wire) {
 }  // namespace
 
 void FragmentPrinter::fold(const Compute& compute) {
+  if (const auto found = warps_.handed.find(&compute); found != warps_.handed.end())
+    return fold_in_turns(compute, found->second);
   const auto& grid = warps_.columns.at(&compute);
   const bool rows = has(compute.column.over, grid.rows), columns = has(compute.column.over, grid.columns);
   Here here;
@@ -45,7 +47,6 @@ void FragmentPrinter::fold(const Compute& compute) {
         within += fmt::format("{}{} < {}", within.empty() ? "" : " && ", inside.unclamped.at(wire),
                               page_.own[wire.index].end);
     if (!within.empty()) out_.open(fmt::format("if ({})", within)), ++more;
-    more += open_turns(compute, inside);
     out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
                           without_brackets(value(compute, value_of(compute), inside))));
     close(more);
@@ -63,12 +64,23 @@ void FragmentPrinter::fold(const Compute& compute) {
   close(opened);
 }
 
-// One position after another of a wire that fragments have no place for. Only what lanes hold needs the loop unrolled;
-// unrolled reads of tiles would be thousands of lines in every cell.
-int FragmentPrinter::open_turns(const Compute& compute, Here& here) {
-  const auto found = warps_.handed.find(&compute);
-  if (found == warps_.handed.end()) return 0;
-  const auto wire = found->second;
+// One position after another of a wire that fragments have no place for, of all cells at each: its addresses, and what
+// lanes hand around, are then found once and not needed again.
+void FragmentPrinter::fold_in_turns(const Compute& compute, WireId wire) {
+  const auto& grid = warps_.columns.at(&compute);
+  begin(compute);
+  Here here;
+  int opened = open_turns(compute, wire, here);
+  opened += open_rows(grid, here);
+  hand_around(compute, here);
+  opened += open_columns(grid, here);
+  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, slot(compute.to, here),
+                        without_brackets(value(compute, value_of(compute), here))));
+  close(opened);
+  round(compute);
+}
+// Only what lanes hold needs the loop unrolled.
+int FragmentPrinter::open_turns(const Compute& compute, WireId wire, Here& here) {
   const auto& piece = page_.own[wire.index];
   here.handed = wire, here.turn = page_.pool.fresh("turn");
   const bool from_tiles = std::ranges::all_of(
@@ -78,14 +90,22 @@ int FragmentPrinter::open_turns(const Compute& compute, Here& here) {
   out_.open(fmt::format("if ({} < {})", here.unclamped.at(wire), piece.end));
   return 2;
 }
+bool FragmentPrinter::is_handed(BufferId id, const Here& here) const {
+  return here.handed && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.handed;
+}
 // What the lane of the row has that holds the column at hand.
-std::string FragmentPrinter::handed(BufferId id, const Here& here) const {
-  auto there = here;
-  there.column = here.turn + " / 8";
-  there.pair = here.turn + " % 2";
-  there.value = fmt::format("({}) * 2 + {}", here.half, there.pair);
-  return fmt::format("__shfl_sync(0xffffffffu, {}, {} - {} + {} % 8 / 2)", slot(id, there), lanes.lane, lanes.quad,
-                     here.turn);
+void FragmentPrinter::hand_around(const Compute& compute, Here& here) {
+  for (const auto& [access, id] : compute.reads) {
+    if (!is_handed(id, here) || here.turn_values.contains(id)) continue;
+    auto there = here;
+    there.column = here.turn + " / 8";
+    there.pair = here.turn + " % 2";
+    there.value = fmt::format("{} * 2 + {}", here.half, there.pair);
+    const auto& name = here.turn_values[id] = page_.pool.fresh(page_.buffer(id) + "_at");
+    out_.line(fmt::format("const {} {} = __shfl_sync(0xffffffffu, {}, {} - {} + {} % 8 / 2);",
+                          warps_.is_integer(id) ? "int" : "float", name, slot(id, there), lanes.lane, lanes.quad,
+                          here.turn));
+  }
 }
 
 // Columns of a row lie in the four lanes of a group, rows in its eight groups.

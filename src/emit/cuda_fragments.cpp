@@ -285,8 +285,7 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
     return {known->second ? "true" : "false", NumberKind::boolean};
   const auto& from = access(page_.diagram, access_id);
   const auto id = read_from(compute, access_id);
-  if (here.handed && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.handed)
-    return {handed(id, here), NumberKind::real};
+  if (is_handed(id, here)) return {here.turn_values.at(id), NumberKind::real};
   if (!page_.is_input(from.array))
     return {
         warps_.is_integer(id)

@@ -62,6 +62,7 @@ class FragmentPrinter {
     std::map<WireId, std::string> eight;  // in the piece, the first of the eight positions that this one is among
     std::optional<WireId> handed;         // a wire that lanes hand around what they hold along, and how far they are
     std::string turn;
+    std::map<BufferId, std::string> turn_values;  // what they handed around at this position
   };
 
   int open_cells(const Grid&, Here&);
@@ -97,8 +98,10 @@ class FragmentPrinter {
 
   void pointwise(const Compute&);
   void fold(const Compute&);
-  int open_turns(const Compute&, Here&);
-  std::string handed(BufferId, const Here&) const;
+  void fold_in_turns(const Compute&, WireId);
+  int open_turns(const Compute&, WireId, Here&);
+  bool is_handed(BufferId, const Here&) const;
+  void hand_around(const Compute&, Here&);
   void exchange(const Compute&, const std::string& partial, bool rows, bool columns);
   void product(const Product&);
   std::string sums(const Product&) const;
