@@ -141,8 +141,7 @@ double CostModel::sector_bytes(const Transfer& transfer, std::span<const std::in
     if (figures.counts[i] > 1) {
       const Sectors memory(static_cast<std::int64_t>(sector));
       const auto row = size * together, rows = std::max<std::int64_t>(1, transfer.array_values * transfer.bytes / row);
-      const auto all_rows = memory.sum(
-          rows, row, [&](std::int64_t at) { return memory.of_pieces(at, size, cut.splits, sizes, together); });
+      const auto all_rows = memory.of_pieces(rows, size, cut.splits, sizes, together);
       return bytes / static_cast<double>(row) / static_cast<double>(rows) * sector * static_cast<double>(all_rows);
     }
     if (__builtin_mul_overflow(together, size, &together)) return bytes;

@@ -29,22 +29,30 @@ class Sectors {
   std::int64_t of(std::int64_t begin, std::int64_t bytes) const {
     return (begin + bytes + sector_ - 1) / sector_ - begin / sector_;
   }
-  // Of pieces as above, of so many bytes a position.
-  std::int64_t of_pieces(std::int64_t begin, std::int64_t extent, std::span<const std::size_t> splits,
+  // Of pieces as above in each of so many rows that follow each other, of so many bytes a position.
+  std::int64_t of_pieces(std::int64_t rows, std::int64_t extent, std::span<const std::size_t> splits,
                          std::span<const std::int64_t> sizes, std::int64_t bytes) const;
   // Added up over so many that begin so many bytes apart: again and again the same places in a sector.
   template <class OfOne>
   std::int64_t sum(std::int64_t count, std::int64_t apart, const OfOne& of_one) const {
-    const auto period = sector_ / std::gcd(sector_, apart);
-    std::int64_t all = 0, left = 0;
+    const auto period = sector_ / std::gcd(sector_, apart), step = apart % sector_, rest = count % period;
+    std::int64_t all = 0, left = 0, at = 0;
     for (std::int64_t i = 0; i < std::min(count, period); ++i) {
-      const auto one = of_one(i * apart % sector_);
-      all += one, left += i < count % period ? one : 0;
+      const auto one = of_one(at);
+      all += one, left += i < rest ? one : 0;
+      if ((at += step) >= sector_) at -= sector_;
     }
     return count / period * all + left;
   }
 
  private:
+  // How often pieces meet where a sector begins; and how often the first so many that are so far apart do.
+  std::int64_t met_in_rows(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t extent,
+                           std::span<const std::size_t> splits, std::span<const std::int64_t> sizes,
+                           std::int64_t bytes) const;
+  std::int64_t started(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t apart,
+                       std::int64_t count) const;
+
   std::int64_t sector_;
 };
 

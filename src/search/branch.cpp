@@ -249,8 +249,8 @@ void Search::free_splits(Beginning& beginning) const {
   const auto& splits = shapes_.at(beginning.shape).partition.splits;
   for (auto i = beginning.least.size(); i < splits.size(); ++i) {
     auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
-    const auto divisor = space_.divisor(splits[i]);
-    beginning.least.push_back(extent < divisor ? 1 : divisor);
+    const auto least = space_.least(splits[i]);
+    beginning.least.push_back(extent < least ? 1 : least);
     for (std::size_t j = 0; j < i; ++j)
       if (splits[j].wire == splits[i].wire) extent = std::min(extent, beginning.most[j]);
     beginning.most.push_back(extent);

@@ -47,13 +47,16 @@ std::int64_t rows(const InstructionShape& shape) { return shape.m >= 64 ? shape.
 
 std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(wire).value_or(1); }
 
-// Of the wires that one operand alone has, the innermost that is as long as the divisor, or else the innermost. The
-// others count instructions.
-std::optional<WireId> innermost_own(const Diagram& diagram, const std::vector<WireId>& kept, const Access& operand,
-                                    const Access& other, std::int64_t divisor) {
+// The wires that one operand of a product alone has.
+std::vector<WireId> own_wires(const std::vector<WireId>& kept, const Access& operand, const Access& other) {
   std::vector<WireId> own;
   for (const auto wire : kept)
     if (moves(operand, wire) && !moves(other, wire)) own.push_back(wire);
+  return own;
+}
+
+// The innermost that is as long as the divisor, or else the innermost. The others count instructions.
+std::optional<WireId> innermost(const Diagram& diagram, const std::vector<WireId>& own, std::int64_t divisor) {
   if (own.empty()) return std::nullopt;
   const auto long_enough = [&](WireId wire) { return size_of(diagram, wire) >= divisor; };
   const auto found = std::find_if(own.rbegin(), own.rend(), long_enough);
@@ -62,8 +65,8 @@ std::optional<WireId> innermost_own(const Diagram& diagram, const std::vector<Wi
 
 // A sum of products of two arrays: the wires that it contracts take multiples of the instruction's k, those of one
 // operand only multiples of m and n, whichever way round the operands are put.
-void divide_contraction(const Diagram& scratch, const Hardware& hardware, const Column& column,
-                        std::vector<std::int64_t>& divisors) {
+void divide_contraction(const Diagram& scratch, const Hardware& hardware, const Column& column, Space& space) {
+  auto& divisors = space.divisors;
   const auto* product = std::get_if<Apply>(&scratch.at(column.value).node);
   if (column.fold == nullptr || column.fold->combine->role != Role::add || product == nullptr ||
       product->function->role != Role::multiply)
@@ -76,10 +79,13 @@ void divide_contraction(const Diagram& scratch, const Hardware& hardware, const 
   if (shape == nullptr) return;
   const auto& kept = scratch.at(column.output).wires;
   const auto divisor = std::max(rows(*shape), shape->n);
-  const std::pair own = {innermost_own(scratch, kept, *reads[0], *reads[1], divisor),
-                         innermost_own(scratch, kept, *reads[1], *reads[0], divisor)};
+  const std::pair all = {own_wires(kept, *reads[0], *reads[1]), own_wires(kept, *reads[1], *reads[0])};
+  const std::pair own = {innermost(scratch, all.first, divisor), innermost(scratch, all.second, divisor)};
   const bool matrix = own.first && own.second, vectors = shape->m == 1;
   if (!matrix && !(vectors && (own.first || own.second))) return;
+  const auto is_short = [&](WireId wire) { return size_of(scratch, wire) < divisor; };
+  for (auto wires : {all.first, all.second})
+    if (std::erase_if(wires, is_short); matrix && wires.size() > 1) space.single.insert(wires.begin(), wires.end());
   const auto depth = depth_of(column.over, *reads[0], scratch, shape->k);
   divisors[depth.index] = std::lcm(divisors[depth.index], shape->k);
   for (const auto& wire : {own.first, own.second}) {
@@ -144,7 +150,13 @@ std::unique_ptr<Dealing> any_dealing(const Space& space) {
   return nullptr;
 }
 
-// Whether the smallest pieces of some shape do, in the core's memory.
+bool has_excess(const Space& space, Partition partition, const std::vector<std::int64_t>& sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) partition.splits[i].size = sizes[i];
+  const auto dealing = Dealing::of(make_kernel(space.derivation, partition), *space.hardware, Model::machine);
+  return dealing && dealing->step().excess();
+}
+
+// Whether the smallest pieces of some shape do, in the core's memory, and are what its instructions and copies take.
 bool smallest_fit(const Space& space) {
   bool fit = false;
   Streamed streamed(space.derivation);
@@ -156,7 +168,8 @@ bool smallest_fit(const Space& space) {
       sizes.push_back(std::min(space.divisor(split), size_of(space.derivation->scratch, split.wire)));
     Figures figures;
     CostModel(shape, *space.hardware).least_held(sizes, sizes, figures);
-    fit = static_cast<double>(figures.levels[core].memory_bytes) <= space.hardware->levels[core].room();
+    fit = static_cast<double>(figures.levels[core].memory_bytes) <= space.hardware->levels[core].room() &&
+          !has_excess(space, shape.partition, sizes);
   });
   return fit;
 }
@@ -170,7 +183,7 @@ bool asks_for_position(const Diagram& diagram, ExprId id) {
 void divide_by_instructions(Space& space) {
   each_column(*space.derivation, [&](const Diagram& scratch, const Column& column) {
     space.divisors.resize(std::max(space.divisors.size(), scratch.wires.size()), 1);
-    divide_contraction(scratch, *space.hardware, column, space.divisors);
+    divide_contraction(scratch, *space.hardware, column, space);
   });
   space.core_divisors = space.divisors;
 }

@@ -243,7 +243,8 @@ std::set<std::string> multiples_of(const Space& space, const std::vector<std::in
   std::set<std::string> multiples;
   for (const auto& verdict : space.derivation->verdicts)
     if (const auto divisor = divisors[verdict.wire.index]; divisor > 1)
-      multiples.insert(fmt::format("{} by {}", space.derivation->scratch.at(verdict.wire).name, divisor));
+      multiples.insert(fmt::format("{} by {}{}", space.derivation->scratch.at(verdict.wire).name, divisor,
+                                   space.single.contains(verdict.wire) ? " or 1" : ""));
   return multiples;
 }
 
@@ -297,6 +298,7 @@ std::vector<std::int64_t> multiples_for_numbers(std::int64_t extent, std::int64_
 std::vector<std::int64_t> piece_sizes(std::int64_t extent, Grain grain) {
   auto sizes = multiples_for_numbers(extent, grain.divisor);
   take_whole_fragments(sizes, grain.fragment);
+  if (grain.single && sizes.back() > 1) sizes.push_back(1);
   return sizes;
 }
 

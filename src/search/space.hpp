@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,9 +17,11 @@
 
 namespace napkin {
 
-// Of which sizes pieces may be: multiples, and where registers hold them in fragments, beyond one only whole fragments.
+// Of which sizes pieces may be: multiples, and where registers hold them in fragments, beyond one only whole fragments;
+// or, if single, one position.
 struct Grain {
   std::int64_t divisor = 1, fragment = 1;
+  bool single = false;
   auto operator<=>(const Grain&) const = default;
 };
 
@@ -39,14 +42,18 @@ struct Space {
   std::size_t core_level = 0;               // down to it pieces have divisors of their own
   std::vector<std::int64_t> core_divisors;
   std::map<WireId, std::int64_t> core_fragments;  // there, pieces longer than so much are multiples of it; else 16
+  std::set<WireId>
+      single;  // one operand of a product has several: one fills fragments, one position of the others does
   std::int64_t divisor(const Split& split) const {
     return (split.level <= core_level ? core_divisors : divisors)[split.wire.index];
   }
+  std::int64_t least(const Split& split) const { return single.contains(split.wire) ? 1 : divisor(split); }
   Grain grain(const Split& split) const {
     constexpr std::int64_t fragment = 16;
-    if (!launches || split.level > core_level) return {divisor(split), 1};
+    const bool one = single.contains(split.wire);
+    if (!launches || split.level > core_level) return {divisor(split), 1, one};
     const auto own = core_fragments.find(split.wire);
-    return {divisor(split), own == core_fragments.end() ? fragment : own->second};
+    return {divisor(split), own == core_fragments.end() ? fragment : own->second, one};
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);

@@ -55,6 +55,7 @@ TEST_CASE("pieces are the least of their number") {
   CHECK(piece_sizes(4096, {1}).size() == 127);
   CHECK(piece_sizes(100, {1, 16}) ==
         std::vector<std::int64_t>{100, 64, 48, 32, 15, 13, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+  CHECK(piece_sizes(48, {16, 16, true}) == std::vector<std::int64_t>{48, 32, 16, 1});
   CHECK(piece_sizes(20, {1, 16}) == std::vector<std::int64_t>{20, 10, 7, 5, 4, 3, 2, 1});
 }
 
@@ -251,4 +252,24 @@ output G
     whole += split.kind == SplitKind::group && split.size % 64 == 0;
   }
   CHECK(whole > 0);
+}
+
+TEST_CASE("of axes of one operand that all fill fragments one does, and of others there is one position",
+          "[configure]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto diagram = read_text(R"(diagram window
+axis n = 32; axis c = 256; axis o = 256; axis u = 16; axis v = 16; axis i = 3; axis j = 3
+axis y = u + i - 1
+axis z = v + j - 1
+input X: f16[n, y, z, c]
+input W: f16[i, j, c, o]
+Y: f16[n, u, v, o] = sum[i, j, c](X[n, u + i, v + j, c] * W[i, j, c, o])
+output Y
+)");
+  const auto found = search(fused(diagram), hardware, least(Objective::time));
+  REQUIRE_FALSE(found.best.empty());
+  const auto& best = found.best.front();
+  CHECK(best.cost.overruns.empty());
+  CHECK(best.cost.time_s < 55e-6);  // images in rows of one position: 91 us in rows of a piece along v
+  CHECK(size_of(best.kernel.partition, SplitKind::group, diagram, "v") == 1);
 }

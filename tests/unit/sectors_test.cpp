@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <random>
 
+#include "cost/reach.hpp"
 #include "napkin/configure.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
@@ -24,6 +26,33 @@ LevelCost smem(const Diagram& diagram, const std::string& words, const Hardware&
 }
 
 }  // namespace
+
+TEST_CASE("sectors of nested pieces are those of each piece alone", "[cost][sectors]") {
+  const auto one_by_one = [](const Sectors& memory, std::int64_t begin, std::int64_t extent,
+                             std::span<const std::int64_t> sizes, std::int64_t bytes,
+                             const auto& self) -> std::int64_t {
+    if (sizes.empty()) return memory.of(begin, extent * bytes);
+    std::int64_t all = 0;
+    for (std::int64_t at = 0; at < extent; at += sizes[0])
+      all += self(memory, begin + at * bytes, std::min(sizes[0], extent - at), sizes.subspan(1), bytes, self);
+    return all;
+  };
+  std::mt19937 random(5);
+  const auto to = [&](std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(1, most)(random); };
+  for (int i = 0; i < 3000; ++i) {
+    const std::int64_t sector = i % 3 == 0 ? to(40) : 32, extent = to(300), bytes = to(9), rows = to(70);
+    std::vector<std::int64_t> sizes;
+    std::vector<std::size_t> splits;
+    for (auto left = to(3), most = extent; left > 1; --left)
+      splits.push_back(sizes.size()), sizes.push_back(most = to(most));
+    const Sectors memory(sector);
+    std::int64_t expected = 0;
+    for (std::int64_t r = 0; r < rows; ++r)
+      expected += one_by_one(memory, r * extent * bytes, extent, sizes, bytes, one_by_one);
+    CAPTURE(sector, extent, bytes, rows, sizes);
+    REQUIRE(memory.of_pieces(rows, extent, splits, sizes, bytes) == expected);
+  }
+}
 
 TEST_CASE("pieces narrower than a sector move whole ones", "[cost][sectors]") {
   const auto hardware = read_machine("h100-sxm5");
