@@ -74,7 +74,7 @@ class Columns {
                  load.from ? std::vector{*load.from} : std::vector<BufferId>{}, held(bytes(load.to)), bytes(load.to)});
           },
           [&](const Ask& ask) {
-            add({fmt::format("pass over unless {} lets something through", name(ask.tile)), {}, {ask.tile}});
+            add({fmt::format("skip unless {} lets something through", name(ask.tile)), {}, {ask.tile}});
           },
           [&](const Compute& compute) { add(computed(compute)); },
           [&](const Save& save) {

@@ -22,7 +22,7 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
       return Excess{"computed columns of a product",
                     "registers hold whole rows of a product: make the other axis shorter"};
     if (column.contraction && is_too_wide(*column.contraction))
-      return Excess{"columns of an instruction", "one instruction makes all columns of a product: choose fewer"};
+      return Excess{"columns of an instruction", "one instruction computes all columns of a product: choose fewer"};
   }
   if (counts_through_registers)
     return Excess{"tiles of an array in registers", "registers cannot be indexed by a loop: remove the inner stream"};

@@ -65,7 +65,7 @@ class Writer {
     result_.programs.trace.push_back(
         {column.repair ? Rule::cascade : Rule::reduction, column.output, as_expression(scratch_, plain),
          as_expression(scratch_, column),
-         column.repair ? "the carried value was made with an older state: it is rescaled, then absorbs the piece"
+         column.repair ? "the carried value refers to an older state: it is rescaled, then absorbs the piece"
                        : "the carried value absorbs the piece"});
   }
   void emit_finish() {

@@ -109,7 +109,7 @@ std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, Wir
     for (const auto output : derivation.outputs)
       if (!contains(scratch.at(output).wires, wire))
         return Refused{
-            fmt::format("output `{}` does not carry `{}`: every group would write it", scratch.at(output).name, name),
+            fmt::format("output `{}` has no axis `{}`: every group would write it", scratch.at(output).name, name),
             scratch.at(output).span};
   }
   for (const auto& column : derivation.columns)

@@ -179,8 +179,8 @@ class Separator {
     const auto edge = edge_of(diagram_, e, reduce_);
     const auto& own = made_.edge;
     if (!edge || edge->before != own.before || edge->with != own.with)
-      return fail(e, fmt::format("`{}` leaves out more than what lies {} {}", to_short_text(diagram_, e),
-                                 own.before ? "behind" : "before", diagram_.at(own.kept).name));
+      return fail(e, fmt::format("`{}` leaves out more than the positions {} {}", to_short_text(diagram_, e),
+                                 own.before ? "after" : "before", diagram_.at(own.kept).name));
     ++edges_;
     return true;
   }

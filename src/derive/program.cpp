@@ -174,10 +174,10 @@ class Nester {
   }
   void refuse(ArrayId lost, WireId wire) {
     const auto& name = program_.scratch.at(wire).name;
-    refused_ = {fmt::format("each piece of `{}` changes `{}`, so no other stream may stand between them", name,
+    refused_ = {fmt::format("each piece of `{}` changes `{}`, so no other stream may come between these pieces", name,
                             program_.scratch.at(lost).name),
                 {},
-                fmt::format("put `{}` before the streams that stand between its pieces", name)};
+                fmt::format("put `{}` before the streams that are between its pieces", name)};
   }
 
   Steps absorbed(const std::vector<Column>& columns, std::size_t label, std::set<WireId> around,

@@ -97,8 +97,8 @@ Refused refused_mixing(Diagram& diagram, Algebra& algebra, const Column& column,
   if (separates(algebra, mixing))
     return refused_fold(
         diagram, column, wire,
-        fmt::format("cannot be separated: expanded, powers and products of `{}` are sums of large terms "
-                    "that cancel",
+        fmt::format("cannot be separated: expanding the powers and products of `{}` gives sums of large "
+                    "terms that cancel",
                     to_text(diagram, mixing)),
         "compute the reductions that it waits for in a kernel of their own");
   const auto why = fmt::format("cannot be separated: `{}` mixes a piece of `{}` with a finished reduction over it",
@@ -117,9 +117,9 @@ Refused refused_rounding(const Diagram& diagram, const Column& column, WireId wi
   const auto because = is_floating(type) ? "may exceed the range of the format" : "rounds to another integer";
   return of_a_cast(refused_fold(
       diagram, column, wire,
-      fmt::format(
-          "rounds to {} after a multiplication by `{}`, which is known only after all of `{}`: without it `{}` {}",
-          format, to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
+      fmt::format("rounds to {} after a multiplication by `{}`, which is known only after all of `{}`: without this "
+                  "factor `{}` {}",
+                  format, to_text(diagram, waiting), axis, to_text(diagram, rounded), because),
       fmt::format("scale by a value known before `{}`, compute the rounded array in a kernel of its own, {}or leave "
                   "out the rounding",
                   axis, is_floating(type) ? "round to bf16, which has the range of f32, " : "")));

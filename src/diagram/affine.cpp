@@ -129,8 +129,7 @@ std::optional<Index> AffineReader::binary(const ast::Expr& expr) {
 
 std::optional<Index> AffineReader::add(const ast::Expr& expr, const Index& left, const Index& right) {
   const Index &floored = left.divisor != 1 ? left : right, &other = left.divisor != 1 ? right : left;
-  if (floored.divisor != 1 && !is_constant(other))
-    return refuse(expr, "a quotient takes only whole numbers added to it");
+  if (floored.divisor != 1 && !is_constant(other)) return refuse(expr, "only whole numbers can be added to a quotient");
   const auto scaled = scale(expr, other, floored.divisor);
   if (!scaled) return std::nullopt;
   const auto total = sum(floored, *scaled);

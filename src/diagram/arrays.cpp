@@ -111,7 +111,7 @@ class ArrayDeclarer {
       diagnostics_.add({.code = "E0502",
                         .message = fmt::format("`--dtype {}={}` makes {}", name, row(given).name,
                                                is_mask(given) ? "a mask of numbers" : "numbers of a mask"),
-                        .help = "an input of type `bool` keeps it, and no other gets it"});
+                        .help = "an input of type `bool` keeps its type, and no other input can get it"});
     }
     return type;
   }

@@ -90,16 +90,16 @@ bool Expander::within_limits(const ast::Expr& expr, const Scope& scope) {
   if (large)
     fail({.code = "E0607",
           .message = fmt::format("the expressions of the diagram have more than {} terms", limits::expanded_terms),
-          .notes =
-              {"defs are expanded first; a def that uses a parameter several times multiplies what is passed to it"},
-          .help = "name a part of it by a statement of its own"},
+          .notes = {"defs are expanded first; a def that uses a parameter several times copies what is passed to it "
+                    "each time"},
+          .help = "give a part of it a statement of its own"},
          expr, scope);
   else
-    fail(
-        {.code = "E0604",
-         .message = fmt::format("expression nested deeper than {} levels, its defs expanded", limits::expanded_nesting),
-         .help = "name a part of it by a statement of its own"},
-        expr, scope);
+    fail({.code = "E0604",
+          .message =
+              fmt::format("expression nested deeper than {} levels, with its defs expanded", limits::expanded_nesting),
+          .help = "give a part of it a statement of its own"},
+         expr, scope);
   return false;
 }
 

@@ -255,7 +255,8 @@ Expander::Result Expander::read(const ast::Expr& expr, const Scope& scope, const
   if (!entry.ready) {
     const bool itself = array.name == statement_->name.text;
     std::vector<std::string> notes;
-    if (itself) notes.emplace_back("a value made of earlier values of itself is a recurrence, which no statement is");
+    if (itself)
+      notes.emplace_back("a value computed from its own earlier values is a recurrence, and no statement is one");
     diagnostics_.add({.code = "E0213",
                       .message = fmt::format("array `{}` is read {}", array.name,
                                              itself ? "by the statement that produces it" : "before it is produced"),

@@ -109,7 +109,7 @@ void check_distinct(const std::vector<ast::Name>& axes, Diagnostics& diagnostics
     const auto [first, fresh] = seen.emplace(axis.text, axis.span);
     if (!fresh)
       diagnostics.add({.code = "E0220",
-                       .message = fmt::format("`{}` stands twice in one list", axis.text),
+                       .message = fmt::format("`{}` is named twice in one list", axis.text),
                        .span = axis.span,
                        .label = "again",
                        .others = {{first->second, "first here"}}});

@@ -61,11 +61,11 @@ void idle_reductions(const Diagram& diagram, Diagnostics& diagnostics) {
     for (const auto wire : reduce->over) {
       if (std::binary_search(read.begin(), read.end(), wire)) continue;
       const auto& axis = diagram.at(diagram.at(wire).axis).name;
-      diagnostics.add(
-          {.code = "W0222",
-           .message = fmt::format("`{}` over `{}` of what does not depend on it", reduce->reduction->name, axis),
-           .span = expr.span,
-           .help = "a count or a size is `size(axis)`"});
+      diagnostics.add({.code = "W0222",
+                       .message = fmt::format("`{}` over `{}` of a value that does not depend on it",
+                                              reduce->reduction->name, axis),
+                       .span = expr.span,
+                       .help = "a count or a size is `size(axis)`"});
     }
   }
 }

@@ -30,7 +30,7 @@ void join(Walk& walk, const Neighbours& neighbours, const Kernel& fitted) {
   if (!walk.stays) {
     walk.alone_because = "masks make some tiles take longer than others";
   } else if (std::ranges::any_of(fitted.partition.splits, streams_along)) {
-    walk.alone_because = "they would stream the axis along which they lie";
+    walk.alone_because = "their blocks would stream the axis along which they are neighbours";
   } else {
     walk.cluster = neighbours.blocks;
     walk.along = neighbours.along;

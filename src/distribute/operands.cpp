@@ -92,7 +92,7 @@ void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& 
     if (buffer.extent[k] == 1) continue;
     const auto stands = [&](const auto& term) { return extents[term.first.index] == 1; };
     if (std::all_of(read.at[k].terms.begin(), read.at[k].terms.end(), stands))
-      throw Misfit{fmt::format("tiles of `{}` have one more dimension for the parts of several warps", name(id))};
+      throw Misfit{fmt::format("tiles of `{}` hold the parts of several warps in a separate dimension", name(id))};
     if (!long_wire(read.at[k], extents))
       throw Misfit{fmt::format("`{}` is read at sums of positions or with a stride", name(id))};
     if (tile.row) throw Misfit{fmt::format("tiles of `{}` have more than two long dimensions", name(id))};

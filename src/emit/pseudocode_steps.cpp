@@ -108,7 +108,7 @@ class Writer {
   }
   PseudoStep write(const Ask& ask) const {
     auto step = of("ask", ask.tile, nest_.at(ask.tile).extent);
-    step.text = fmt::format("pass over unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
+    step.text = fmt::format("skip unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
                             step.variable);
     return step;
   }

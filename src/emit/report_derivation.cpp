@@ -72,8 +72,8 @@ void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
 void add_prefixes(Document& made, const PrefixesInChunks& prefixes) {
   for (const auto& one : prefixes.made)
     made.blocks.push_back(Paragraph{
-        fmt::format("S9: {} reduces along {} what lies on one side of each position, so that chunks of {} can be "
-                    "reduced once each. `analyze` chooses their length; with chunks of {}:",
+        fmt::format("S9: for each position of {1}, {0} reduces the positions on one side of it, so each chunk of {2} "
+                    "is reduced only once. `analyze` chooses the length of chunks; with chunks of {3}:",
                     one.statement, one.axis, one.axis,
                     prefixes.diagram.size(*find_wire(prefixes.diagram, one.inside)).value_or(1))});
   if (!prefixes.made.empty()) {

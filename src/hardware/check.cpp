@@ -35,7 +35,7 @@ bool clamp_to_given(Reader& reader, Level& level) {
                 figure.unit,
                 Origin::derived,
                 {},
-                "all of the capacity given",
+                "the capacity that was set",
                 figure.span};
   return true;
 }
@@ -51,8 +51,8 @@ bool usable_fits(Reader& reader, Level& level) {
 
 void check_room(Reader& reader, const Level& above, const Level& level) {
   if (above.in_values != level.in_values || !std::isfinite(level.room()) || level.room() <= above.room()) return;
-  reader.error(problem("E0413", fmt::format("`{}` has more room than `{}` above it", level.name, above.name),
-                       span_of(reader, room_path(level)), "levels stand outermost first",
+  reader.error(problem("E0413", fmt::format("`{}` has more memory than `{}` above it", level.name, above.name),
+                       span_of(reader, room_path(level)), "list the levels from the outermost inwards",
                        {{span_of(reader, room_path(above)), "the level above"}}));
 }
 
@@ -65,7 +65,7 @@ std::string bandwidth_path(Reader& reader, const Level& level) {
 
 void check_bandwidth(Reader& reader, const Level& above, const Level& level) {
   if (!above.bandwidth || !level.bandwidth || level.bandwidth->peak() >= above.bandwidth->peak()) return;
-  reader.error(problem("W0414", fmt::format("`{}` is fed more slowly than `{}` above it", level.name, above.name),
+  reader.error(problem("W0414", fmt::format("`{}` has less bandwidth than `{}` above it", level.name, above.name),
                        span_of(reader, bandwidth_path(reader, level)),
                        "a bandwidth is into all children of the whole machine together",
                        {{span_of(reader, bandwidth_path(reader, above)), "the level above"}}));
@@ -73,11 +73,11 @@ void check_bandwidth(Reader& reader, const Level& above, const Level& level) {
 
 void check_outermost(Reader& reader, const Level& level) {
   if (level.bandwidth)
-    reader.error(problem("E0412", fmt::format("nothing feeds `{}`, the outermost level", level.name),
+    reader.error(problem("E0412", fmt::format("`{}` is the outermost level and has no bandwidth", level.name),
                          span_of(reader, bandwidth_path(reader, level)),
-                         "a bandwidth belongs to the level that is fed"));
+                         "give the bandwidth at the level below, into which the bytes move"));
   if (level.count != 1)
-    reader.error(problem("E0412", fmt::format("there is one `{}`, the outermost level", level.name),
+    reader.error(problem("E0412", fmt::format("there is only one `{}`, because it is the outermost level", level.name),
                          span_of(reader, fmt::format("levels.{}.count", level.name)), "add a level above it"));
 }
 
@@ -96,7 +96,7 @@ void check_levels(Reader& reader) {
 void check_sustained(const Rate& rate, const std::string& path, Reader& reader) {
   if (!rate.datasheet || !rate.sustained || rate.sustained->value <= rate.datasheet->value) return;
   reader.error(problem("E0412", fmt::format("`{}` is above the datasheet rate", path), span_of(reader, path),
-                       "what is reached is at most the peak"));
+                       "a sustained rate is at most the datasheet rate"));
 }
 
 void sustain(Rate& rate, const Sourced<double>& fraction, const std::string& path, Reader& reader) {

@@ -11,7 +11,7 @@ namespace {
 void check_printable(Reader& reader, const std::string& text, Span span) {
   if (is_on_one_line(text)) return;
   reader.error(problem("E0420", "a text of a profile is one line without control characters", span,
-                       "write it on one line, and leave out what cannot be seen"));
+                       "write it on one line, without characters that cannot be printed"));
 }
 
 void check_printable(Reader& reader, const Node& node) {

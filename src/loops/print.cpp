@@ -54,7 +54,7 @@ class Printer {
     line(fmt::format("load {} from {}", name(load.to), load.from ? name(*load.from) : array));
   }
   void print(const Ask& ask) {
-    line(fmt::format("pass over unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
+    line(fmt::format("skip unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
                      name(ask.tile)));
   }
   void print(const Save& save) {

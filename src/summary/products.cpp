@@ -117,8 +117,8 @@ class Explaining {
   void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
     const auto &matrix = first ? made.first : made.second, &vector = first ? made.second : made.first;
-    made.why = fmt::format("every axis of the result that {} has, {} has too, so this is no product of matrices",
-                           vector, matrix);
+    made.why =
+        fmt::format("{} has no axis of the result that {} lacks, so this is no product of matrices", vector, matrix);
   }
   // Of what has no name yet it takes a statement.
   Fix edit(ExprId factor, const std::string& array, Datatype type) const {

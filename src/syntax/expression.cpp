@@ -28,7 +28,7 @@ Diagnostic too_deep(Span span) {
   return {.code = "E0604",
           .message = fmt::format("expression nested deeper than {} levels", limits::nesting),
           .span = span,
-          .help = "name a part of it by a statement of its own"};
+          .help = "give a part of it a statement of its own"};
 }
 
 Diagnostic chained(const Token& sign) {

@@ -47,7 +47,7 @@ TEST_CASE("what does not fit is not set beside a bound of what does") {
 TEST_CASE("a partition of which a core can run no block is refused, and says why") {
   const std::vector<std::array<std::string, 3>> cases = {
       {"softcap", "group h 1, q 64, stream x 192 at smem", "a thread would need 302 registers, and has at most 255"},
-      {"matmul", "group a 320, c 320, stream b 64 at smem", "one instruction makes all columns of a product"},
+      {"matmul", "group a 320, c 320, stream b 64 at smem", "one instruction computes all columns of a product"},
       {"matmul", "group a 512, c 64, stream a 192, b 64 at smem", "a copy ends only at the end of an array"},
       {"matmul", "group a 384, c 64, stream b 64 at smem", "one copy has at most 256 rows"},
       {"attention", "group q 128, stream x 64, d' 64 at smem", "registers cannot be indexed by a loop"},

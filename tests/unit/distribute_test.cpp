@@ -159,7 +159,7 @@ TEST_CASE("pieces are fitted to fragments") {
 TEST_CASE("what does not fit says why") {
   CHECK(refusal(read_file(NAPKIN_SOURCE_DIR "/examples/grouped_query.nap"),
                 "group k 1, r 4, q 16, stream x 32 at smem; group r 1 at reg") ==
-        "tiles of `Q` have one more dimension for the parts of several warps");
+        "tiles of `Q` hold the parts of several warps in a separate dimension");
   CHECK(refusal(product("f32"), "group m 32, n 32, stream k 32 at smem") == "it has no sum of products of two arrays");
   CHECK(refusal(product("f16", "i8"), "group m 32, n 32, stream k 32 at smem") ==
         "`C` multiplies arrays of f16 and i8, and no instruction takes both: cast one of them");

@@ -157,7 +157,7 @@ TEST_CASE("no stream stands between the pieces that a state takes together") {
   const auto x = wire("x"), d = wire("d'");
   const auto refused = illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 2), split(x, 16, 2)}});
   REQUIRE(refused.size() == 1);
-  CHECK(refused[0].reason == "each piece of `x` changes `m`, so no other stream may stand between them");
+  CHECK(refused[0].reason == "each piece of `x` changes `m`, so no other stream may come between these pieces");
   CHECK_FALSE(illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 1), split(x, 16, 2)}}).empty());
   CHECK(illegal(*derivation, hardware, {{split(x, 64, 1), split(x, 16, 2), split(d, 16, 2)}}).empty());
 }

@@ -133,7 +133,7 @@ TEST_CASE("what does not come apart is no prefix, and the reason is told") {
   CHECK(refusal("Y[r, t, e] = sum[x](f16(where(x <= t, sum[d](Q[r, t, d] * K[r, x, d]), 0)) * V[r, x, e])") ==
         "`f16(where(x <= t, sum[d](Q * K), 0))` is rounded before it is reduced");
   CHECK(refusal("Y[r, t] = sum[x](where(x <= t and x > t - 4, A[r, x], 0))") ==
-        "`x > t - 4` leaves out more than what lies behind t");
+        "`x > t - 4` leaves out more than the positions after t");
   CHECK(refusal("Y[r, t] = max[x](where(x <= t, A[r, x] * B[r, t], -inf))") ==
         "`A * B` depends on t and x, and is no product of a factor of each");
   for (const std::string statements :
