@@ -3,7 +3,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "napkin/emit.hpp"
+#include "napkin/pictures.hpp"
 
 int main() {
   std::vector<napkin::Predicted> all;

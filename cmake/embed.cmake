@@ -17,5 +17,9 @@ endfunction()
 
 napkin_embed(napkin_library prelude_text ${PROJECT_SOURCE_DIR}/src/diagram/prelude.nap)
 napkin_embed(napkin_library diagnostics_text ${PROJECT_SOURCE_DIR}/docs/diagnostics.md)
-napkin_embed(napkin_library page_style ${PROJECT_SOURCE_DIR}/src/emit/page.css)
-napkin_embed(napkin_library page_script ${PROJECT_SOURCE_DIR}/src/emit/page.js)
+napkin_embed(napkin_library page_style ${PROJECT_SOURCE_DIR}/src/pictures/page.css)
+napkin_embed(napkin_library page_script ${PROJECT_SOURCE_DIR}/src/pictures/page.js)
+# What emitted kernels call, as it is printed.
+foreach(name clusters exponentials machine pairs stores tiles warpgroups)
+  napkin_embed(napkin_library cuda_${name} ${PROJECT_SOURCE_DIR}/src/emit/cuda/runtime/${name}.cuh)
+endforeach()

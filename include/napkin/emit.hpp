@@ -1,11 +1,10 @@
-// Emitters: a loop nest or a scene in other words. They print what was decided and decide nothing about the plan.
+// Emitters: a loop nest as text. They print what was decided and decide nothing about the plan.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "napkin/chart.hpp"
 #include "napkin/loops.hpp"
 
 namespace napkin {
@@ -53,14 +52,5 @@ EmittedCode emit_cuda(const Diagram&, const Plan&, const Hardware&, CudaPath, Cu
 // CMakeLists.txt. Every axis of the diagram needs a size: one that the plan leaves whole may later be that long at
 // most.
 std::vector<EmittedFile> emit_cpp(const Diagram&, const Plan&, const Hardware&);
-
-// A scene as SVG, as TikZ for papers, and as plain text for the terminal.
-std::string emit_svg(const Scene&);
-std::string emit_tikz(const Scene&);
-std::string emit_text_drawing(const Scene&);
-// The numbers behind a chart: a line of names and a line for each row, as RFC 4180 has it.
-std::string emit_csv(const Data&);
-// Scenes one after another in one HTML page, with a slider.
-std::string emit_page(const std::vector<Scene>&, const std::string& title);
 
 }  // namespace napkin

@@ -9,10 +9,10 @@
 #include "cli/by_hand.hpp"
 #include "cli/print_stages.hpp"
 #include "cli/progress.hpp"
-#include "emit/report_analysis.hpp"
-#include "emit/report_words.hpp"
 #include "napkin/distribute.hpp"
 #include "napkin/loops.hpp"
+#include "report/analysis.hpp"
+#include "report/words.hpp"
 
 namespace napkin::cli {
 namespace {

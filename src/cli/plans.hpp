@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cli/stages.hpp"
-#include "emit/report_analysis.hpp"
+#include "report/analysis.hpp"
 
 namespace napkin::cli {
 

@@ -3,10 +3,10 @@
 #include <exception>
 #include <ostream>
 
-#include "cli/commands.hpp"
-#include "cli/mistakes.hpp"
-#include "cli/options.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/session.hpp"
+#include "cli/words/mistakes.hpp"
+#include "cli/words/options.hpp"
 
 namespace napkin {
 namespace {

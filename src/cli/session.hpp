@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/words/options.hpp"
 #include "napkin/cli.hpp"
 #include "napkin/report.hpp"
 #include "napkin/text.hpp"

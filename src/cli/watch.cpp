@@ -11,7 +11,7 @@
 #include <thread>
 #include <tuple>
 
-#include "cli/commands.hpp"
+#include "cli/commands/commands.hpp"
 #include "napkin/hardware.hpp"
 #include "text/escape.hpp"
 #include "text/fingerprint.hpp"

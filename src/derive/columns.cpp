@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "derive/invariant.hpp"
+#include "derive/algebra/invariant.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 

@@ -7,8 +7,8 @@
 #include <array>
 #include <set>
 
-#include "derive/absorb.hpp"
 #include "derive/columns.hpp"
+#include "derive/streams/absorb.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 

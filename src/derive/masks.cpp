@@ -10,10 +10,10 @@
 #include <map>
 #include <set>
 
+#include "derive/algebra/conditions.hpp"
+#include "derive/algebra/terms.hpp"
+#include "derive/algebra/trial.hpp"
 #include "derive/columns.hpp"
-#include "derive/conditions.hpp"
-#include "derive/terms.hpp"
-#include "derive/trial.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 

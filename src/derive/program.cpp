@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <set>
 
-#include "derive/absorb.hpp"
 #include "derive/columns.hpp"
 #include "derive/masks.hpp"
+#include "derive/streams/absorb.hpp"
 
 namespace napkin {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "diagram/names.hpp"
-#include "diagram/scope.hpp"
+#include "diagram/resolve/names.hpp"
+#include "diagram/resolve/scope.hpp"
 
 namespace napkin {
 

@@ -2,7 +2,7 @@
 #include <cctype>
 #include <set>
 
-#include "diagram/names.hpp"
+#include "diagram/resolve/names.hpp"
 #include "lsp/session.hpp"
 #include "lsp/signatures.hpp"
 #include "syntax/token.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "diagram/names.hpp"
+#include "diagram/resolve/names.hpp"
 #include "lsp/session.hpp"
 #include "text/quantity.hpp"
 

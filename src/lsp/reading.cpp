@@ -1,7 +1,7 @@
 // Text to tree to diagram. No search: this runs on every key.
 #include "lsp/reading.hpp"
 
-#include "diagram/names.hpp"
+#include "diagram/resolve/names.hpp"
 
 namespace napkin::lsp {
 

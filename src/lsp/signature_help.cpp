@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "diagram/names.hpp"
+#include "diagram/resolve/names.hpp"
 #include "lsp/session.hpp"
 #include "lsp/signatures.hpp"
 #include "syntax/token.hpp"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "diagram/names.hpp"
+#include "diagram/resolve/names.hpp"
 #include "napkin/functions.hpp"
 
 namespace napkin::lsp {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "derive/divide.hpp"
+#include "derive/streams/divide.hpp"
 #include "napkin/partition.hpp"
 
 namespace napkin {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "diagram/assume.hpp"
+#include "napkin/cost.hpp"
 #include "support/catch.hpp"
 #include "support/read.hpp"
 #include "support/values.hpp"

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "napkin/distribute.hpp"
+#include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/kernel_cases.hpp"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
-#include "search/cuts.hpp"
 #include "search/kernels.hpp"
-#include "search/prices.hpp"
+#include "search/plans/cuts.hpp"
+#include "search/plans/prices.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/random_diagram.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "napkin/emit.hpp"
+#include "napkin/pictures.hpp"
 #include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"

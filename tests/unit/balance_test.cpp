@@ -1,5 +1,5 @@
 // What closed forms say of a machine, against looking at every piece and against the machine changed.
-#include "cost/balance.hpp"
+#include "cost/closed_form/balance.hpp"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "napkin/emit.hpp"
+#include "napkin/pictures.hpp"
 #include "napkin/summary.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"

@@ -1,5 +1,5 @@
 // A streamed wire divided into parts: the two kernels mean what the one did, and each derives as any other.
-#include "derive/divide.hpp"
+#include "derive/streams/divide.hpp"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // What the help for functions of other languages tells people to write is right: it reads without a word.
-#include "diagram/elsewhere.hpp"
+#include "diagram/resolve/elsewhere.hpp"
 
 #include "napkin/diagram.hpp"
 #include "support/catch.hpp"

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "napkin/search.hpp"
-#include "search/likeness.hpp"
+#include "search/plans/likeness.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 

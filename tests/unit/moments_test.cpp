@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "derive/divide.hpp"
+#include "derive/streams/divide.hpp"
 #include "napkin/loops.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"

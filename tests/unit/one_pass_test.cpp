@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "derive/divide.hpp"
+#include "derive/streams/divide.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
 #include "support/read.hpp"

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "emit/code_text.hpp"
+#include "emit/shared/text.hpp"
 #include "napkin/emit.hpp"
 #include "napkin/search.hpp"
 #include "support/catch.hpp"

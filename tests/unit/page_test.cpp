@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "emit/report_document.hpp"
+#include "report/document.hpp"
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
 #include "support/sanitized.hpp"

@@ -1,7 +1,7 @@
 // Posynomials, and their least value under a room: by means against numbers.
 #include <cmath>
 
-#include "cost/least_transfers.hpp"
+#include "cost/closed_form/least_transfers.hpp"
 #include "support/catch.hpp"
 
 using namespace napkin;

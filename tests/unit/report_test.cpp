@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "emit/report_document.hpp"
-#include "emit/report_quantity.hpp"
+#include "report/document.hpp"
+#include "report/quantity.hpp"
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
 

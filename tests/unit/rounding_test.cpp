@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "derive/ranges.hpp"
+#include "derive/algebra/ranges.hpp"
 #include "napkin/loops.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"

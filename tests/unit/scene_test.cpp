@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "napkin/emit.hpp"
+#include "napkin/pictures.hpp"
 #include "scene/bends.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"

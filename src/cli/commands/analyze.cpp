@@ -1,0 +1,37 @@
+// `napkin analyze`: the report of the best plan, or of the partition that was written.
+#include <fmt/format.h>
+
+#include "cli/commands/commands.hpp"
+#include "cli/plans.hpp"
+
+namespace napkin::cli {
+namespace {
+
+// None where the plan does not have the kernel that is asked for, which is an error.
+std::optional<View> view_of(Session& session, const Analysis& analysis) {
+  const auto& asked = session.options.kernel;
+  // Runners-up stand in a table of the details.
+  View view{session.options.details || session.options.top > 1, std::nullopt};
+  if (asked == 0) return view;
+  view.kernel = asked - 1;
+  const auto count = analysis.kernels.size();
+  if (asked <= count) return view;
+  complain(session, "E0523",
+           fmt::format("the plan has {} kernel{}, and no kernel {}", count, count == 1 ? "" : "s", asked),
+           std::to_string(asked), count == 1 ? "leave `--kernel` out" : fmt::format("a number from 1 to {}", count));
+  return std::nullopt;
+}
+
+}  // namespace
+
+int run_analyze(Session& session) {
+  auto started = start(session, Sizes::or_symbolic);
+  if (!started.analysis) return started.finished;
+  if (!session.options.plot.empty()) return run_plot(session, *started.analysis);
+  if (format(session.options) == Format::html) look_around(session, *started.analysis);
+  const auto view = view_of(session, *started.analysis);
+  if (!view) return finish(session);
+  return deliver(session, print(*started.analysis, format(session.options), product_in_color(session), *view));
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,126 @@
+// Infinities followed through expressions; see finite.hpp.
+#include "derive/algebra/finite.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "diagram/match.hpp"
+#include "diagram/order.hpp"
+
+namespace napkin {
+namespace {
+
+Ends ends_of(double value) { return {value == -infinity, value == infinity, std::isnan(value)}; }
+
+Ends finite_if(bool finite) { return finite ? Ends{} : any_ends; }
+
+// exp(a - b), and exp(a) where both are the same infinity: never no number by that alone.
+Ends exponential_of_difference(Ends a, Ends b) { return {false, a.above || b.below, a.none || b.none}; }
+
+}  // namespace
+
+Ends joined(Ends a, Ends b) { return {a.below || b.below, a.above || b.above, a.none || b.none}; }
+
+Ends sum(Ends a, Ends b) {
+  Ends all = joined(a, b);
+  all.none = all.none || (a.below && b.above) || (a.above && b.below);
+  return all;
+}
+
+Ends negated(Ends a) { return {a.above, a.below, a.none}; }
+
+Ends Finite::of(ExprId e) const {
+  return match(
+      diagram_.at(e).node, [](const Constant& c) { return ends_of(c.value); }, [](const Position&) { return Ends{}; },
+      [](const Size&) { return Ends{}; }, [&](const Access& a) { return array_(a.array); },
+      [&](const Apply& a) { return of(a); }, [&](const Cast& c) { return of(c.value); },
+      [](const Reduce&) { return any_ends; });
+}
+
+Ends Finite::of(const Apply& a) const {
+  const auto argument = [&](std::size_t i) { return of(a.arguments[i]); };
+  switch (a.function->role) {
+    case Role::add:
+      return sum(argument(0), argument(1));
+    case Role::subtract:
+      return sum(argument(0), negated(argument(1)));
+    case Role::negate:
+      return negated(argument(0));
+    case Role::multiply:
+      return finite_if(finite(a.arguments[0]) && finite(a.arguments[1]));
+    case Role::divide:
+      return finite_if(finite(a.arguments[0]) && finite(a.arguments[1]) && nonzero(a.arguments[1]));
+    case Role::power:
+      return power(a);
+    case Role::root:
+      return finite_if(finite(a.arguments[0]) && at_least(a.arguments[0], 0, false));
+    case Role::inverse_root:
+      return finite_if(finite(a.arguments[0]) && at_least(a.arguments[0], 0, true));
+    case Role::logarithm:
+      return logarithm(a);
+    case Role::exponential:
+      return {false, argument(0).above, argument(0).none};
+    case Role::magnitude:
+      return {false, argument(0).below || argument(0).above, argument(0).none};
+    case Role::choose:
+      return joined(argument(1), argument(2));
+    case Role::compare:
+    case Role::logic:
+      return {};
+    case Role::other:
+      break;
+  }
+  return of_function(a);
+}
+
+// What rises or falls has its ends where its argument has them.
+Ends Finite::of_function(const Apply& a) const {
+  if (a.function == find_pointwise("expdiff")) return exponential_of_difference(of(a.arguments[0]), of(a.arguments[1]));
+  Ends inside;
+  for (const auto argument : a.arguments) inside = joined(inside, of(argument));
+  if (a.arguments.size() > 1) return order_of(*a.function).homogeneous ? inside : finite_if(inside.finite());
+  Ends all{false, false, inside.none};
+  const double low = -infinity;
+  if (inside.below) all = joined(all, ends_of(a.function->value(&low)));
+  if (inside.above) all = joined(all, ends_of(a.function->value(&infinity)));
+  return all;
+}
+
+Ends Finite::power(const Apply& a) const {
+  const auto* power = std::get_if<Constant>(&diagram_.at(a.arguments[1]).node);
+  if (!power || !finite(a.arguments[0])) return any_ends;
+  const bool defined = integer(power->value) || at_least(a.arguments[0], 0, false);
+  return finite_if(defined && (power->value >= 0 || nonzero(a.arguments[0])));
+}
+
+Ends Finite::logarithm(const Apply& a) const {
+  if (!finite(a.arguments[0]) || !at_least(a.arguments[0], 0, false)) return any_ends;
+  return {!at_least(a.arguments[0], 0, true), false, false};
+}
+
+bool Finite::at_least(ExprId e, double least, bool more) const {
+  const double found = bounds_.of(e).least;
+  return found > least || (!more && found == least);
+}
+
+bool Finite::nonzero(ExprId e) const {
+  const auto range = bounds_.of(e);
+  if (range.least > 0 || range.greatest < 0) return true;
+  const auto* apply = std::get_if<Apply>(&diagram_.at(e).node);
+  if (!apply) return false;
+  if (apply->function->role == Role::choose) return avoids_zero(*apply);
+  const bool multiplies = apply->function->role == Role::multiply;
+  return multiplies && std::ranges::all_of(apply->arguments, [&](ExprId part) { return nonzero(part); });
+}
+
+// where(a > 0, a, b)
+bool Finite::avoids_zero(const Apply& choice) const {
+  const auto* asked = std::get_if<Apply>(&diagram_.at(choice.arguments[0]).node);
+  if (!asked || asked->function->role != Role::compare || asked->arguments[0] != choice.arguments[1]) return false;
+  const auto* zero = std::get_if<Constant>(&diagram_.at(asked->arguments[1]).node);
+  const double equal[] = {0, 0};
+  return zero && zero->value == 0 && asked->function->value(equal) == 0 && nonzero(choice.arguments[2]);
+}
+
+}  // namespace napkin

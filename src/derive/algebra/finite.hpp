@@ -1,0 +1,44 @@
+// Whether a value is a finite number on all finite inputs, whatever a mask leaves out.
+#pragma once
+
+#include <functional>
+
+#include "derive/algebra/ranges.hpp"
+
+namespace napkin {
+
+// Which of minus infinity, infinity and no number at all a value may be.
+struct Ends {
+  bool below = false, above = false, none = false;
+  bool finite() const { return !below && !above && !none; }
+};
+inline constexpr Ends any_ends{true, true, true};
+Ends joined(Ends, Ends);  // of one or the other
+Ends sum(Ends, Ends);
+Ends negated(Ends);
+
+// Numbers that leave the range of a format are not looked for.
+class Finite {
+ public:
+  // `array`: of what an array holds; `bounds`: of numbers that are divided by.
+  Finite(const Diagram& diagram, std::function<Ends(ArrayId)> array, Ranges bounds)
+      : diagram_(diagram), array_(std::move(array)), bounds_(std::move(bounds)) {}
+
+  Ends of(ExprId) const;
+
+ private:
+  Ends of(const Apply&) const;
+  Ends of_function(const Apply&) const;
+  Ends power(const Apply&) const;
+  Ends logarithm(const Apply&) const;
+  bool finite(ExprId e) const { return of(e).finite(); }
+  bool at_least(ExprId, double least, bool more) const;
+  bool nonzero(ExprId) const;
+  bool avoids_zero(const Apply& choice) const;
+
+  const Diagram& diagram_;
+  std::function<Ends(ArrayId)> array_;
+  Ranges bounds_;
+};
+
+}  // namespace napkin

@@ -1,0 +1,45 @@
+// Bounds of values that hold whatever the data, and what number formats hold.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "derive/algebra/terms.hpp"
+
+namespace napkin {
+
+bool is_floating(Datatype);
+bool saturates(Datatype);   // beyond its range it gives its greatest number, not infinity
+double greatest(Datatype);  // finite
+// True where numbers as large, and as small, as those of `other` are numbers of the format.
+bool reaches_as_far(Datatype, Datatype other);
+bool holds_all_of(Datatype, Datatype other);
+
+struct Range {
+  double least = -std::numeric_limits<double>::infinity(), greatest = std::numeric_limits<double>::infinity();
+  double magnitude() const;
+};
+
+class Ranges {
+ public:
+  // `known`: of an array, where more is known than its format says.
+  Ranges(const Diagram& diagram, std::function<std::optional<Range>(ArrayId)> known)
+      : diagram_(diagram), known_(std::move(known)) {}
+
+  Range of(ExprId) const;
+  Range of(const Term&) const;  // its cast left out
+  Range of(const Sum&) const;
+  // Casts to the format do not change the value: it is chosen among numbers that it holds.
+  bool exact_in(Datatype, ExprId) const;
+  bool exact_in(Datatype, const Term&) const;
+
+ private:
+  Range of(const Apply&) const;
+  Range of_size(AxisId, double least) const;
+
+  const Diagram& diagram_;
+  std::function<std::optional<Range>(ArrayId)> known_;
+};
+
+}  // namespace napkin

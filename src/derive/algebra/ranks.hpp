@@ -1,0 +1,77 @@
+// Reductions that ask how a position ranks: `sum of where(g == max g, u, 0)`, and what is below the maximum.
+//
+// Let t1 be the greatest value of g so far, t2 the greatest below it, and so on. They part the positions into ranks:
+// those where g is t1, where it is t2, .., and the rest below them. A position only ever falls to a later rank. So what
+// is reduced is carried for each rank by itself, and moves with it when a greater value comes (docs/theory.md, ranks).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "derive/algebra/algebra.hpp"
+#include "derive/columns.hpp"
+
+namespace napkin {
+
+// An expression by which positions rank, and its greatest (with min: smallest) values, which are carried.
+struct Chain {
+  const Reduction* fold;  // max or min
+  ExprId by;
+  std::vector<WireId> over;
+  std::vector<ArrayId> levels;  // t1, t2, ..
+};
+
+// A comparison of the chain's expression with one of its levels.
+struct RankCondition {
+  std::size_t chain, level;
+  const Pointwise* compare;
+  bool level_first;  // `max g == g`
+};
+// Whether it holds where the expression is at level number `rank`; beyond the last level it is below all.
+bool holds_at(const Chain&, const RankCondition&, std::size_t rank);
+// The same where all levels from `rank` on are equal, as they are where there are no more values.
+bool holds_at_ties(const Chain&, const RankCondition&, std::size_t rank);
+
+// The reduction of `value` over the positions of each rank: one array for each of the first `depth` ranks, and perhaps
+// one more for the rest.
+struct RankedFold {
+  std::size_t chain, depth;
+  const Reduction* fold;
+  std::vector<WireId> over;
+  ExprId value;
+  std::vector<ArrayId> arrays;
+};
+
+// Writes what becomes of levels and ranked folds into the programs of a stream.
+class RankWriter {
+ public:
+  using Other = std::function<ArrayId(ArrayId)>;  // of a state, that of the second one in a merge
+  RankWriter(Diagram& scratch, Algebra& algebra, Streamable& to, Other other)
+      : scratch_(scratch), algebra_(algebra), to_(to), other_(std::move(other)) {}
+
+  void move(const Chain&, ArrayId greatest);  // the new levels; `greatest` is the new first one
+  void update(const RankedFold&);
+  void settle();  // the new levels are the levels
+
+ private:
+  struct Moved {
+    Chain chain;
+    std::vector<ArrayId> levels;  // the new ones
+  };
+  using Old = std::function<ExprId(ArrayId)>;
+  ExprId read(ArrayId array) { return read_whole(scratch_, array); }
+  ExprId where(ExprId condition, ExprId one, ExprId other) { return algebra_.apply("where", {condition, one, other}); }
+  ExprId identity(const Reduction* fold) { return scratch_.intern(Constant{fold->identity}); }
+  ExprId behind(const Chain&, ExprId value, ExprId level);
+  ExprId next_level(const Moved&, std::size_t rank, const Old&);
+  ExprId kept(const RankedFold&, std::size_t rank, const Old&);
+  ExprId joined(const Reduction* fold, ExprId one, ExprId other);
+
+  Diagram& scratch_;
+  Algebra& algebra_;
+  Streamable& to_;
+  Other other_;
+  std::vector<Moved> moved_;
+};
+
+}  // namespace napkin

@@ -1,0 +1,209 @@
+#include "derive/prefixes/prefix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "derive/algebra/conditions.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/operands.hpp"
+
+namespace napkin {
+namespace {
+
+const Apply* applied(const Diagram& diagram, ExprId e, Role role) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(e).node);
+  return apply && apply->function->role == role ? apply : nullptr;
+}
+
+// `x <= t`, `x < t`, their mirror images and `not` of each, of wires of one length.
+std::optional<PrefixEdge> edge_of(const Diagram& diagram, ExprId comparison, const Reduce& reduce) {
+  if (const auto* negated = applied(diagram, comparison, Role::logic); negated && negated->arguments.size() == 1) {
+    auto edge = edge_of(diagram, negated->arguments[0], reduce);
+    if (edge) *edge = {comparison, edge->reduced, edge->kept, !edge->before, !edge->with};
+    return edge;
+  }
+  if (!applied(diagram, comparison, Role::compare)) return std::nullopt;
+  const auto found = condition(diagram, comparison);
+  if (!found || found->terms.size() != 2 || found->offset != 0 || found->below == found->above) return std::nullopt;
+  auto [x, factor] = found->terms[0];
+  auto [t, other] = found->terms[1];
+  if (!contains(reduce.over, x)) std::swap(x, t), std::swap(factor, other);
+  const bool apart = contains(reduce.over, x) && !contains(reduce.over, t) && factor == -other;
+  if (!apart || !diagram.size(x) || diagram.size(x) != diagram.size(t)) return std::nullopt;
+  return PrefixEdge{comparison, x, t, found->below == (factor > 0), found->at};
+}
+
+// The first condition of a choice in the body that is one.
+std::optional<PrefixEdge> find_edge(const Diagram& diagram, const Reduce& reduce) {
+  std::optional<PrefixEdge> found;
+  any_part(diagram, reduce.body, [&](ExprId part) {
+    const auto* choice = applied(diagram, part, Role::choose);
+    return choice && any_part(diagram, choice->arguments[0], [&](ExprId condition) {
+             return (found = edge_of(diagram, condition, reduce)).has_value();
+           });
+  });
+  return found;
+}
+
+class Separator {
+ public:
+  Separator(Diagram& diagram, const Reduce& reduce, const PrefixEdge& edge) : diagram_(diagram), reduce_(reduce) {
+    made_.edge = edge;
+  }
+
+  Separation run() {
+    const bool sums = reduce_.reduction->combine->role == Role::add;
+    const bool apart = reduce_.over.size() == 1 && (sums ? product(reduce_.body, true) : extreme(reduce_.body));
+    if (apart && edges_ > 0) return std::move(made_);
+    if (edges_ == 0 && apart) return std::monostate();
+    if (reason_.empty()) fail(reduce_.body, "more than one axis is reduced at once");
+    return Inseparable{made_.edge, part_, reason_};
+  }
+
+ private:
+  bool has(ExprId e, WireId wire) const { return contains(free_wires(diagram_, e), wire); }
+  bool mixes(ExprId e) const { return has(e, made_.edge.reduced) && has(e, made_.edge.kept); }
+  Separated::Side& side(ExprId e) { return has(e, made_.edge.reduced) ? made_.reduced : made_.kept; }
+  bool fail(ExprId part, std::string reason) {
+    if (reason_.empty()) part_ = part, reason_ = std::move(reason);
+    return false;
+  }
+  bool stays_mixed(ExprId e) {
+    const auto name = [&](WireId wire) { return diagram_.at(wire).name; };
+    return fail(e, fmt::format("`{}` depends on {} and {}, and is no product of a factor of each",
+                               to_short_text(diagram_, e), name(made_.edge.kept), name(made_.edge.reduced)));
+  }
+  bool is_number(ExprId e, double value) const {
+    const auto* constant = std::get_if<Constant>(&diagram_.at(e).node);
+    return constant && constant->value == value;
+  }
+
+  bool product(ExprId e, bool over) {
+    if (!mixes(e)) return (over ? side(e).factors : side(e).divisors).push_back(e), true;
+    const auto node = diagram_.at(e).node;
+    if (const auto* reduce = std::get_if<Reduce>(&node)) return over ? inner_sum(*reduce, e) : stays_mixed(e);
+    if (std::holds_alternative<Cast>(node))
+      return fail(e, fmt::format("`{}` is rounded before it is reduced", to_short_text(diagram_, e)));
+    const auto* apply = std::get_if<Apply>(&node);
+    if (!apply) return stays_mixed(e);
+    const auto& arguments = apply->arguments;
+    switch (apply->function->role) {
+      case Role::multiply:
+        return product(arguments[0], over) && product(arguments[1], over);
+      case Role::divide:
+        return product(arguments[0], over) && product(arguments[1], !over);
+      case Role::negate:
+        return made_.kept.factors.push_back(number(-1)), product(arguments[0], over);
+      case Role::exponential:
+        return same_exponential(*apply, e) && exponent(arguments[0], {}, !over);
+      case Role::choose:
+        if (over && is_number(arguments[2], 0)) return guard(arguments[0]) && product(arguments[1], true);
+        return stays_mixed(e);
+      default:
+        return stays_mixed(e);
+    }
+  }
+  bool inner_sum(const Reduce& reduce, ExprId e) {
+    const bool again = std::ranges::any_of(reduce.over, [&](WireId wire) { return contains(made_.inner, wire); });
+    if (again || reduce.reduction != reduce_.reduction) return stays_mixed(e);
+    made_.inner.insert(made_.inner.end(), reduce.over.begin(), reduce.over.end());
+    return product(reduce.body, true);
+  }
+  bool same_exponential(const Apply& apply, ExprId e) {
+    if (made_.exponential && made_.exponential != apply.function) return stays_mixed(e);
+    made_.exponential = apply.function;
+    return true;
+  }
+
+  // A sum of parts, each of one side, times what depends on neither.
+  bool exponent(ExprId e, std::vector<ExprId> times, bool negative) {
+    if (!mixes(e)) {
+      for (const auto factor : times) e = made("*", {factor, e});
+      side(e).exponents.push_back(negative ? made("neg", {e}) : e);
+      return true;
+    }
+    const auto* found = std::get_if<Apply>(&diagram_.at(e).node);
+    if (!found) return stays_mixed(e);
+    const auto apply = *found;
+    const auto& arguments = apply.arguments;
+    switch (apply.function->role) {
+      case Role::add:
+        return exponent(arguments[0], times, negative) && exponent(arguments[1], times, negative);
+      case Role::subtract:
+        return exponent(arguments[0], times, negative) && exponent(arguments[1], times, !negative);
+      case Role::negate:
+        return exponent(arguments[0], times, !negative);
+      case Role::multiply: {
+        const bool first = is_of_neither(arguments[0]);
+        if (!first && !is_of_neither(arguments[1])) return stays_mixed(e);
+        times.push_back(arguments[first ? 0 : 1]);
+        return exponent(arguments[first ? 1 : 0], times, negative);
+      }
+      case Role::divide:
+        if (!is_of_neither(arguments[1])) return stays_mixed(e);
+        times.push_back(made("/", {number(1), arguments[1]}));
+        return exponent(arguments[0], times, negative);
+      case Role::choose:
+        if (negative || !times.empty() || !is_number(arguments[2], -HUGE_VAL)) return stays_mixed(e);
+        return guard(arguments[0]) && exponent(arguments[1], times, negative);
+      default:
+        return stays_mixed(e);
+    }
+  }
+  bool is_of_neither(ExprId e) const { return !has(e, made_.edge.reduced) && !has(e, made_.edge.kept); }
+
+  // `where(x <= t, g(t) + h(x), identity)`; of products one factor alone.
+  bool extreme(ExprId e) {
+    const auto* choice = applied(diagram_, e, Role::choose);
+    if (choice && is_number(choice->arguments[2], reduce_.reduction->identity)) {
+      const auto arguments = choice->arguments;
+      return guard(arguments[0]) && extreme(arguments[1]);
+    }
+    if (!has(e, made_.edge.kept)) return made_.reduced.exponents.push_back(e), true;
+    const bool moves = std::isinf(reduce_.reduction->identity);  // max(g + h) = g + max(h)
+    return moves && mixes(e) ? exponent(e, {}, false) : stays_mixed(e);
+  }
+
+  bool guard(ExprId e) {
+    const auto* both = applied(diagram_, e, Role::logic);
+    if (both && both->function == find_pointwise("and")) {
+      const auto arguments = both->arguments;
+      return guard(arguments[0]) && guard(arguments[1]);
+    }
+    if (!mixes(e)) return side(e).guards.push_back(e), true;
+    const auto edge = edge_of(diagram_, e, reduce_);
+    const auto& own = made_.edge;
+    if (!edge || edge->before != own.before || edge->with != own.with)
+      return fail(e, fmt::format("`{}` leaves out more than the positions {} {}", to_short_text(diagram_, e),
+                                 own.before ? "after" : "before", diagram_.at(own.kept).name));
+    ++edges_;
+    return true;
+  }
+
+  ExprId number(double value) { return diagram_.intern(Constant{value}); }
+  ExprId made(std::string_view function, std::vector<ExprId> arguments) {
+    return diagram_.intern(Apply{find_pointwise(function), std::move(arguments)});
+  }
+
+  Diagram& diagram_;
+  const Reduce& reduce_;
+  Separated made_;
+  int edges_ = 0;
+  ExprId part_{};
+  std::string reason_;
+};
+
+}  // namespace
+
+Separation separate_prefix(Diagram& diagram, const Reduce& reduce) {
+  const auto edge = find_edge(diagram, reduce);
+  if (!edge) return std::monostate();
+  return Separator(diagram, reduce, *edge).run();
+}
+
+}  // namespace napkin

@@ -1,0 +1,100 @@
+// Powers and binomials of moments, and the conditions under which a term counts; see moments.hpp.
+#include "derive/states/moments.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace napkin {
+namespace {
+
+// The condition of where(condition, e, otherwise).
+std::optional<ExprId> chosen_by(const Diagram& diagram, ExprId e, double otherwise) {
+  const auto* apply = std::get_if<Apply>(&diagram.at(e).node);
+  if (!apply || apply->function->role != Role::choose) return {};
+  const auto* constant = std::get_if<Constant>(&diagram.at(apply->arguments[2]).node);
+  return constant && constant->value == otherwise ? std::optional(apply->arguments[0]) : std::nullopt;
+}
+
+double binomial(int n, int k) {
+  double all = 1;
+  for (int i = 1; i <= k; ++i) all = all * (n - k + i) / i;
+  return all;
+}
+
+}  // namespace
+
+bool equal(const Averaged& a, const Averaged& b) {
+  return equal(a.body, b.body) && equal(a.weight, b.weight) && equal(a.mean, b.mean);
+}
+
+int Moment::degree() const { return std::accumulate(powers.begin(), powers.end(), 0); }
+
+bool is_zero(const Powers& powers) {
+  return std::ranges::all_of(powers, [](int power) { return power == 0; });
+}
+
+Moment without_zeros(const Moment& moment) {
+  const auto kept = [&](const Powers& powers) {
+    Powers all;
+    for (std::size_t i = 0; i < powers.size(); ++i)
+      if (moment.powers[i] != 0) all.push_back(powers[i]);
+    return all;
+  };
+  Moment made{{}, kept(moment.powers), moment.rounded, {}, {}};
+  for (std::size_t i = 0; i < moment.powers.size(); ++i) {
+    if (moment.powers[i] == 0) continue;
+    made.centres.push_back(moment.centres[i]);
+    if (!moment.scales.empty()) made.scales.push_back(moment.scales[i]);
+  }
+  for (const auto& [powers, array] : moment.lower) made.lower.emplace(kept(powers), array);
+  return made;
+}
+
+double choose(const Powers& n, const Powers& k) {
+  double all = 1;
+  for (std::size_t i = 0; i < n.size(); ++i) all *= binomial(n[i], k[i]);
+  return all;
+}
+
+std::vector<Powers> powers_up_to(const Powers& greatest) {
+  std::vector<Powers> all = {Powers(greatest.size(), 0)};
+  for (std::size_t i = 0; i < greatest.size(); ++i) {
+    const auto before = all;
+    for (int power = 1; power <= greatest[i]; ++power)
+      for (auto powers : before) {
+        powers[i] = power;
+        all.push_back(powers);
+      }
+  }
+  return all;
+}
+
+Term without_counting(Diagram& diagram, Term term) {
+  const ExprId one = diagram.intern(Constant{1}), zero = diagram.intern(Constant{0});
+  const auto only_counts = [&](const auto& factor) {
+    Term alone;
+    alone.factors = {factor};
+    const auto conditions = conditions_of(diagram, alone);
+    if (conditions.empty()) return false;
+    return factor.first == diagram.intern(Apply{find_pointwise("where"), {conditions[0], one, zero}});
+  };
+  std::erase_if(term.factors, only_counts);
+  return term;
+}
+
+std::vector<ExprId> conditions_of(const Diagram& diagram, const Term& term) {
+  std::vector<ExprId> all;
+  const auto look = [&](const Factors& factors, double otherwise) {
+    for (const auto& [base, power] : factors)
+      if (const auto condition = chosen_by(diagram, base, otherwise); condition && power > 0)
+        if (std::ranges::find(all, *condition) == all.end()) all.push_back(*condition);
+  };
+  look(term.factors, 0);
+  look(term.rounded, 0);
+  for (const auto& part : term.exponent)
+    if (part.coefficient > 0 && part.factors.size() == 1) look(part.factors, -std::numeric_limits<double>::infinity());
+  return all;
+}
+
+}  // namespace napkin

@@ -1,0 +1,119 @@
+// Casts of pieces: whether a factor that waits may be multiplied in after the rounding (docs/theory.md, casts).
+#include <algorithm>
+#include <cmath>
+
+#include "derive/states/analysis.hpp"
+#include "derive/streams/refusals.hpp"
+
+namespace napkin {
+
+// What a cast rounds is the product of a piece and of finished reductions. The piece is rounded, the other factor
+// waits; whether that is the same, within what the cast may round, is asked when it is known what the piece is kept
+// relative to.
+Sum Algebra::cast(ExprId e, Datatype type, const Sum& sum) {
+  const auto depends = dependence(sum);
+  if (!depends.mixed()) return dependence(e).state ? atom(cast_to(type, build(sum)), moved_in(sum)) : atom(e);
+  if (keeps_sums_) return atom(cast_to(type, build(sum)), moved_in(sum));
+  if (is_shift(sum)) return cast_distance(type, atom(sum)[0]);
+  if (sum.size() > 1) return left_out(type, sum);
+  auto separated = separate(sum[0]);
+  if (std::holds_alternative<ExprId>(separated)) return atom(cast_to(type, build(sum)), moved_in(sum));
+  auto& [piece, state, shifts, guards] = std::get<Separated>(separated);
+  if (!shifts.empty()) {
+    for (const auto& shift : shifts) piece.factors = combined(piece.factors, {{shift.base, shift.power}});
+    Term distance = napkin::multiplied(cast_distance(type, piece)[0], state);
+    distance.guards = guards;
+    return {distance};
+  }
+  Factors waiting;
+  piece.rounded = combined(piece.rounded, piece.factors);
+  piece.factors.clear();
+  for (const auto& factor : state.factors) {
+    auto& side = dependence(factor.first).state ? waiting : piece.rounded;
+    side = combined(side, {factor});
+  }
+  state.factors = waiting;
+  const double size = std::abs(state.coefficient);
+  if (size != 1) piece.rounded = combined(piece.rounded, {{diagram_.intern(Constant{size}), 1}});
+  state.coefficient /= size;
+  if (piece.cast && *piece.cast != type) piece.unrounded = piece.cast;
+  piece.cast = type;
+  Term inside;
+  inside.factors = piece.rounded;
+  inside.exponent = piece.exponent;
+  piece.moved.push_back({type, {inside}, {state}});
+  Term all = napkin::multiplied(piece, state);
+  all.guards = guards;
+  return {all};
+}
+
+// A distance from what is finished later: it is rounded where the format reaches as far as the numbers that are
+// carried, else left as it is.
+Sum Algebra::cast_distance(Datatype type, Term distance) {
+  if (!reaches_as_far(type, Datatype::f32)) return left_out(type, {distance});
+  distance.rounded = combined(distance.rounded, distance.factors);
+  distance.factors.clear();
+  distance.cast = type;
+  return {distance};
+}
+
+// The terms of a sum are left as they are: rounded one by one they could lose more than the sum has. What a cast may
+// change by more than its last digit stays.
+Sum Algebra::left_out(Datatype type, const Sum& sum) {
+  if (!is_floating(type) || saturates(type)) return atom(cast_to(type, build(sum)), moved_in(sum));
+  Sum all = sum;
+  for (auto& term : all)
+    if (dependence(term).piece) term.unrounded = type;
+  return all;
+}
+
+bool StateAnalysis::rounds_alike(const Column& column, const Sum& piece, const std::optional<Reference>& reference) {
+  const auto kept = accumulator(type(column));
+  for (const auto& term : piece)
+    for (const auto& moved : term.moved)
+      if (!rounds_alike(kept, relative(moved, term, reference))) {
+        if (!found_.refused)
+          found_.refused = refused_rounding(scratch_, *deriving_, wire_, moved.type, algebra_.build(moved.rounded),
+                                            algebra_.build(moved.waiting));
+        return false;
+      }
+  return true;
+}
+
+// A digit that is rounded is the same share of the product. Below the range of the format what is lost grows with the
+// factor; beyond it a format that saturates gives another number.
+bool StateAnalysis::rounds_alike(Datatype kept, const Moved& moved) const {
+  if (!is_floating(moved.type)) return false;
+  if (reaches_as_far(moved.type, kept)) return true;
+  const double rounded = ranges_.of(moved.rounded).magnitude(), waiting = ranges_.of(moved.waiting).magnitude();
+  if (waiting <= 1) return rounded <= greatest(moved.type);
+  return ranges_.exact_in(moved.type, moved.rounded[0]) && !saturates(moved.type);
+}
+
+Moved StateAnalysis::relative(Moved moved, const Term& piece, const std::optional<Reference>& reference) {
+  if (!reference) return moved;
+  Term &rounded = moved.rounded[0], &waiting = moved.waiting[0];
+  const ExprId maximum = read_whole(scratch_, found_.all[reference->state].array);
+  if (!reference->base.empty()) {
+    // Of a magnitude of one at most; the rest of it stands as it is.
+    const auto rest = without(rounded.factors, *reference);
+    if (!rest) return moved;
+    rounded.factors = *rest;
+    waiting.factors = combined(waiting.factors, {{maximum, reference->ratio}});
+  } else if (!rounded.exponent.empty() && equal(rounded.exponent, piece.exponent)) {
+    rounded.exponent = {};
+    Term greatest;
+    greatest.coefficient = reference->ratio;
+    greatest.factors = {{maximum, 1}};
+    waiting.exponent = add(waiting.exponent, {greatest});
+  }
+  return moved;
+}
+
+std::optional<Range> StateAnalysis::known(ArrayId array) const {
+  if (at_least_one_.contains(array)) return Range{.least = 1};
+  if (positive_.contains(array)) return Range{.least = 0};
+  return std::nullopt;
+}
+
+}  // namespace napkin

@@ -1,0 +1,225 @@
+// Factors that are constant on blocks of a sum, taken out of the sum over a block: rule S10.
+//
+//   sum[k](A[k] * B[k] * s[k / n])  =  sum[k_block](s[k_block] * sum[k_in_block](A[n * k_block + k_in_block] * ..))
+//
+// The inner sum is a product for matrix units, and the factors are applied once a block.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "derive/algebra/ranges.hpp"
+#include "derive/split_wire.hpp"
+#include "diagram/assume.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/operands.hpp"
+#include "napkin/derive.hpp"
+
+namespace napkin {
+namespace {
+
+std::vector<Index> indices_along(const Diagram& diagram, ExprId e, WireId wire) {
+  std::vector<Index> all;
+  any_part(diagram, e, [&](ExprId part) {
+    if (const auto* read = std::get_if<Access>(&diagram.at(part).node))
+      for (const auto& index : read->at)
+        if (std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; }))
+          all.push_back(index);
+    return false;
+  });
+  return all;
+}
+
+bool reads_position(const Diagram& diagram, ExprId e, WireId wire) {
+  return any_part(diagram, e, [&](ExprId part) {
+    const auto* at = std::get_if<Position>(&diagram.at(part).node);
+    return at && at->wire == wire;
+  });
+}
+
+// The length of the blocks on which an expression is constant along a wire: the greatest common divisor of what its
+// indices divide by; 1 where it is constant on none.
+std::int64_t block_of(const Diagram& diagram, ExprId e, WireId wire) {
+  if (reads_position(diagram, e, wire)) return 1;
+  std::int64_t length = 0;
+  for (const auto& index : indices_along(diagram, e, wire)) {
+    const bool alone = index.terms.size() == 1 && index.terms[0].second == 1 && index.offset == 0;
+    if (!alone) return 1;
+    length = std::gcd(length, index.divisor);
+  }
+  return length == 0 ? 1 : length;
+}
+
+// The length of the blocks of each axis: blocks of one length serve all sums along it.
+using BlockLengths = std::map<AxisId, std::int64_t>;
+
+class Blocking {
+ public:
+  explicit Blocking(const Diagram& diagram) : made_{diagram, {}} {}
+
+  // What every sum would be taken in, by axis.
+  BlockLengths measure() {
+    measuring_ = true;
+    for (const auto& statement : made_.diagram.statements) blocked(statement.value);
+    return std::move(lengths_);
+  }
+  SumsInBlocks run(BlockLengths lengths) {
+    lengths_ = std::move(lengths);
+    for (auto& statement : made_.diagram.statements) {
+      statement_ = statement.output;
+      statement.value = blocked(statement.value);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  Diagram& diagram() { return made_.diagram; }
+
+  ExprId blocked(ExprId e) {
+    const ExprId plain = with_operands(diagram(), e, [&](ExprId operand) { return blocked(operand); });
+    const Expr made = diagram().at(plain);
+    const auto* reduce = std::get_if<Reduce>(&made.node);
+    if (!reduce || reduce->reduction->combine->role != Role::add) return plain;
+    for (const auto wire : reduce->over)
+      if (const auto better = in_blocks(*reduce, wire, made.span)) return *better;
+    return plain;
+  }
+
+  struct Factors {
+    std::vector<ExprId> over, under;        // that vary within blocks
+    std::vector<ExprId> waiting, divisors;  // that do not
+    std::int64_t length = 0;
+  };
+  void collect(ExprId e, WireId wire, bool over, Factors& factors) {
+    const auto* apply = std::get_if<Apply>(&diagram().at(e).node);
+    const auto role = apply ? apply->function->role : Role::other;
+    if (role == Role::multiply || role == Role::divide) {
+      const auto arguments = apply->arguments;
+      collect(arguments[0], wire, over, factors);
+      collect(arguments[1], wire, role == Role::multiply ? over : !over, factors);
+      return;
+    }
+    const auto length = block_of(diagram(), e, wire);
+    if (length == 1) return (over ? factors.over : factors.under).push_back(e);
+    factors.length = std::gcd(factors.length, length);
+    (over ? factors.waiting : factors.divisors).push_back(e);
+  }
+
+  // Two factors at least are left of which each varies along a wire that the other lacks: a contraction.
+  bool contracts(const std::vector<ExprId>& factors, const Reduce& reduce) {
+    if (factors.size() != 2) return false;
+    const auto a = free_wires(diagram(), factors[0]), b = free_wires(diagram(), factors[1]);
+    const auto lacks = [&](const std::vector<WireId>& one, const std::vector<WireId>& other) {
+      return std::ranges::any_of(other, [&](WireId w) { return !contains(one, w) && !contains(reduce.over, w); });
+    };
+    return lacks(a, b) && lacks(b, a);
+  }
+  // What statements make is read at its own place, so that they can be fused.
+  bool of_inputs(ExprId e, WireId wire) {
+    for (const auto array : arrays_read(diagram(), e))
+      if (contains(diagram().at(array).wires, wire) && !contains(diagram().inputs, array)) return false;
+    return true;
+  }
+
+  // The product of the factors alone stays within f32: the file multiplies them itself, or f16 holds both.
+  bool keeps_range(ExprId body, const std::vector<ExprId>& factors) {
+    const auto multiplies = [&](ExprId part) {
+      const auto* apply = std::get_if<Apply>(&diagram().at(part).node);
+      return apply && apply->function->role == Role::multiply && std::ranges::is_permutation(apply->arguments, factors);
+    };
+    const Ranges ranges(diagram(), [](ArrayId) { return std::nullopt; });
+    return any_part(diagram(), body, multiplies) ||
+           std::ranges::all_of(factors, [&](ExprId e) { return ranges.of(e).magnitude() <= greatest(Datatype::f16); });
+  }
+
+  std::optional<ExprId> in_blocks(const Reduce& reduce, WireId wire, Span span) {
+    Factors factors;
+    collect(reduce.body, wire, true, factors);
+    const auto size = diagram().size(wire);
+    if (factors.length <= 1 || !factors.under.empty() || !size || *size % factors.length != 0 ||
+        !contracts(factors.over, reduce) ||
+        !std::ranges::all_of(factors.over, [&](ExprId e) { return of_inputs(e, wire); }) ||
+        !keeps_range(reduce.body, factors.over))
+      return std::nullopt;
+    auto& length = lengths_[diagram().at(wire).axis];
+    if (measuring_) length = std::gcd(length, factors.length);
+    if (measuring_ || length <= 1) return std::nullopt;
+    const auto split = split_wire(wire, length);
+    auto inside = reduce.over;
+    std::erase_if(inside, [&](WireId w) { return w == wire || waits_for(factors, w); });
+    auto outside = reduce.over;
+    std::erase_if(outside, [&](WireId w) { return w == wire || contains(inside, w); });
+    inside.push_back(split.inside), outside.push_back(split.outer);
+    std::ranges::sort(inside), std::ranges::sort(outside);
+    ExprId value = diagram().intern(Reduce{reduce.reduction, inside, product(rewritten(factors.over, split))}, span);
+    for (const auto factor : rewritten(factors.waiting, split)) value = apply("*", value, factor);
+    if (!factors.divisors.empty()) value = apply("/", value, product(rewritten(factors.divisors, split)));
+    return diagram().intern(Reduce{reduce.reduction, outside, value}, span);
+  }
+  bool waits_for(const Factors& factors, WireId wire) {
+    const auto varies = [&](ExprId e) { return contains(free_wires(diagram(), e), wire); };
+    return std::ranges::any_of(factors.waiting, varies) || std::ranges::any_of(factors.divisors, varies);
+  }
+
+  // Blocks of one wire are the same wires in all statements, and those of one axis have the same axes.
+  SplitWire split_wire(WireId wire, std::int64_t length) {
+    const auto known = std::ranges::find(splits_, wire, &SplitWire::whole);
+    const auto split = known != splits_.end() ? *known : splits_.emplace_back(new_split(wire, length));
+    const auto name = [&](WireId id) { return diagram().at(id).name; };
+    made_.made.push_back({diagram().at(statement_).name, name(wire), name(split.outer), name(split.inside), length});
+    return split;
+  }
+  SplitWire new_split(WireId wire, std::int64_t length) {
+    const auto axis = [&](WireId id) { return diagram().at(id).axis; };
+    const auto name = diagram().at(wire).name;
+    const auto like = std::ranges::find(splits_, axis(wire), [&](const SplitWire& one) { return axis(one.whole); });
+    if (like != splits_.end())
+      return {wire, add_wire(diagram(), name + "_block", axis(like->outer)),
+              add_wire(diagram(), name + "_in_block", axis(like->inside)), length};
+    const auto outer = add_wire(diagram(), name + "_block", *diagram().size(wire) / length);
+    const auto inside = add_wire(diagram(), name + "_in_block", length);
+    assume_blocks(diagram(), axis(wire), axis(outer), axis(inside), length);
+    return {wire, outer, inside, length};
+  }
+  ExprId rewritten(ExprId e, const SplitWire& split) {
+    const auto node = diagram().at(e).node;
+    if (const auto* at = std::get_if<Position>(&node)) return at->wire == split.whole ? position(diagram(), split) : e;
+    if (const auto* access = std::get_if<Access>(&node)) {
+      Access made{access->array, {}};
+      for (const auto& index : access->at) made.at.push_back(in_blocks(index, split));
+      return diagram().intern(std::move(made), diagram().at(e).span);
+    }
+    return with_operands(diagram(), e, [&](ExprId operand) { return rewritten(operand, split); });
+  }
+  // What is constant on a block is read at its number.
+  static Index in_blocks(const Index& index, const SplitWire& split) {
+    const bool alone = index == Index{{{split.whole, 1}}, 0, index.divisor};
+    if (!alone || index.divisor == 1 || index.divisor % split.length != 0) return divided(index, split);
+    return {{{split.outer, 1}}, 0, index.divisor / split.length};
+  }
+  std::vector<ExprId> rewritten(const std::vector<ExprId>& all, const SplitWire& split) {
+    std::vector<ExprId> made;
+    for (const auto e : all) made.push_back(rewritten(e, split));
+    return made;
+  }
+  ExprId product(const std::vector<ExprId>& factors) {
+    ExprId value = factors[0];
+    for (std::size_t i = 1; i < factors.size(); ++i) value = apply("*", value, factors[i]);
+    return value;
+  }
+  ExprId apply(std::string_view function, ExprId a, ExprId b) {
+    return diagram().intern(Apply{find_pointwise(function), {a, b}});
+  }
+
+  SumsInBlocks made_;
+  BlockLengths lengths_;
+  bool measuring_ = false;
+  ArrayId statement_{};
+  std::vector<SplitWire> splits_;
+};
+
+}  // namespace
+
+SumsInBlocks sums_in_blocks(const Diagram& diagram) { return Blocking(diagram).run(Blocking(diagram).measure()); }
+
+}  // namespace napkin

@@ -1,0 +1,20 @@
+// Why a wire cannot be streamed, in the words of the file, and what would mend it.
+#pragma once
+
+#include <string>
+
+#include "derive/streams/kinds.hpp"
+
+namespace napkin {
+
+// An output that keeps the wire but needs all of it first.
+Refused refused_kept(const Diagram&, const Column&, WireId, const Kinds&);
+// A reduction over the wire that does what `why` says.
+Refused refused_fold(const Diagram&, const Column&, WireId, const std::string& why, const std::string& mend = "");
+// A reduction over the wire in which `mixing` needs a piece and a finished reduction at once.
+Refused refused_mixing(Diagram&, Algebra&, const Column&, WireId, const Kinds&, ExprId mixing);
+// A reduction over the wire in which the cast of `rounded * waiting` is another number than that of `rounded`, times
+// `waiting`.
+Refused refused_rounding(const Diagram&, const Column&, WireId, Datatype, ExprId rounded, ExprId waiting);
+
+}  // namespace napkin

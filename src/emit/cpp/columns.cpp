@@ -1,0 +1,323 @@
+// Loads, columns and saves of one kernel in C++, as loops.
+#include "emit/cpp/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "derive/columns.hpp"
+#include "emit/shared/text.hpp"
+#include "emit/shared/types.hpp"
+#include "loops/pieces.hpp"
+#include "text/quantity.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t most_cells = 256;  // of a fold's result that fit in vector registers, with some to spare
+
+std::string difference(const std::string& place, const std::string& begin) {
+  return begin == "0" ? place : place == begin ? "0" : fmt::format("{} - {}", place, begin);
+}
+
+// The first place that an index reaches over the pieces, or the last.
+std::string corner(const Index& index, const CppPieces& pieces, bool last) {
+  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
+  return code_index(index, [&](WireId wire) {
+    const auto& piece = pieces[wire.index];
+    return (sign.at(wire) > 0) == last ? sum(piece.begin, piece.count) + " - 1" : piece.begin;
+  });
+}
+
+}  // namespace
+
+// Loads
+
+// Copies a tile from its array, in the order of the array.
+void CppColumns::print(const Load& load) {
+  const auto of = out_.from(page_.diagram.at(page_.nest.at(load.to).array).span);
+  if (load.from) return;
+  page_.place(load.to);
+  auto& place = page_.places.at(load.to);
+  const auto& buffer = page_.nest.at(load.to);
+  const auto& array = page_.diagram.at(buffer.array);
+  out_.line(fmt::format("// load {}", page_.buffer(load.to)));
+  for (std::size_t i = 0; i < buffer.at.size(); ++i) {
+    if (is_wire(buffer.at[i])) continue;
+    place.corner[i] = page_.pool.fresh(page_.buffer(load.to) + "_begin");
+    out_.line(fmt::format("const int {} = {};", place.corner[i], corner(buffer.at[i], page_.own, false)));
+  }
+  std::vector<std::string> at, local;
+  int opened = 0;
+  for (std::size_t i = 0; i < buffer.at.size(); ++i) {
+    const bool single = place.extent[i] == 1;
+    local.push_back(single ? "0" : fmt::format("i{}", i));
+    at.push_back(sum(place.corner[i], local[i]));
+    if (single) continue;
+    const auto count = is_wire(buffer.at[i])
+                           ? page_.own[buffer.at[i].terms[0].first.index].count
+                           : fmt::format("{} + 1 - {}", corner(buffer.at[i], page_.own, true), place.corner[i]);
+    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", local[i], count));
+    ++opened;
+  }
+  const auto element = fmt::format("{}[{}]", page_.array(buffer.array),
+                                   code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)));
+  out_.line(fmt::format("{} = {};", page_.element(load.to, local),
+                        filled(code_type(Language::cpp, buffer.type).read, element)));
+  close(opened);
+}
+
+// In the tile of the first level, which holds what those further in are parts of.
+void CppColumns::print(const Ask& ask) {
+  auto id = ask.tile;
+  while (const auto from = page_.layout.above.at(id)) id = *from;
+  const auto& buffer = page_.nest.at(ask.tile);
+  const auto& place = page_.places.at(id);
+  const auto any = page_.pool.fresh("any");
+  out_.line(
+      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  std::vector<std::string> at;
+  for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+    const auto name = fmt::format("at{}", k);
+    at.push_back(difference(name, place.corner[k]));
+    out_.open(fmt::format("for (int {0} = {1}; {0} <= {2}; ++{0})", name, corner(buffer.at[k], page_.own, false),
+                          corner(buffer.at[k], page_.own, true)));
+  }
+  const auto element = page_.element(id, at);
+  out_.line(fmt::format("{0} = {0} || {1} {2};", any, element, ask.wanted ? "!= 0" : "== 0"));
+  close(static_cast<int>(at.size()));
+  out_.line(fmt::format("if (!{}) continue;", any));
+}
+
+// Steps
+
+void CppColumns::print(const Compute& compute) {
+  const auto from = out_.from(origin(page_.diagram, compute.column));
+  out_.line(fmt::format("// {}{}", to_text(page_.diagram, compute.column), extents(compute)));
+  if (!compute.column.fold) return pointwise(compute);
+  begin_fold(compute);
+  if (page_.layout.lanes.at(&compute).folded)
+    fold_lanes(compute);
+  else
+    fold(compute);
+  if (code_type(Language::cpp, page_.nest.at(compute.to).type).round != "{0}") round_fold(compute);
+}
+
+void CppColumns::print(const Save& save) {
+  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto& buffer = page_.nest.at(save.from);
+  const auto& array = page_.diagram.at(buffer.array);
+  if (page_.is_input(buffer.array) || !page_.places.contains(save.from)) return;
+  out_.line(fmt::format("// save {}", array.name));
+  Here here;
+  std::vector<std::string> at;
+  int opened = 0;
+  for (const auto wire : array.wires) {
+    opened += open(wire, 0, here);
+    at.push_back(here.position.at(wire));
+  }
+  const auto text = filled(code_type(Language::cpp, array.type).write, slot(save.from, buffer.at, here));
+  out_.line(fmt::format("{}[{}] = {};", page_.array(buffer.array),
+                        code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)), without_brackets(text)));
+  close(opened);
+}
+
+void CppColumns::pointwise(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(compute, here);
+  const auto text = value(compute, compute.column.value, here);
+  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, text)));
+  close(opened);
+}
+
+// The identity, or the old value repaired.
+void CppColumns::begin_fold(const Compute& compute) {
+  if (begins_in_place(compute)) return;
+  Here here;
+  const int opened = open_cells(compute, here);
+  FoldWords words{slot(compute, here), "", ""};
+  if (compute.carried) words.old = slot(*compute.carried, page_.nest.at(*compute.carried).at, here);
+  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
+  close(opened);
+}
+
+// A result of few cells stays in registers while all is folded into it; of a larger one, a row at a time.
+void CppColumns::fold(const Compute& compute) {
+  Here here;
+  int opened = 0;
+  if (cells(compute) > most_cells) opened += open_rows(compute, here);
+  const int rows = opened;
+  opened += open_folded(compute, here);
+  if (rows == 0) opened += open_rows(compute, here);
+  opened += open_lanes(compute, here);
+  absorb(compute, slot(compute, here), here);
+  close(opened);
+}
+
+// A number at a time, as many lanes of it at once as a vector has.
+void CppColumns::fold_lanes(const Compute& compute) {
+  const auto& combine = *compute.column.fold->combine;
+  const auto lanes = *page_.layout.lanes.at(&compute).wire;
+  Here here;
+  int opened = open_rows(compute, here);
+  const auto to = slot(compute, here);
+  const auto total = page_.pool.fresh("total");
+  out_.line(fmt::format("{} {} = {};", is_wide(page_.nest, compute) ? "double" : "float", total, to));
+  int inner = 0;
+  for (const auto wire : compute.column.over)
+    if (wire != lanes) inner += open(wire, 0, here);
+  const bool sign = combine.role == Role::add || combine.role == Role::multiply;
+  out_.line(fmt::format("#pragma omp simd reduction({} : {})", sign ? combine.name : compute.column.fold->name, total));
+  inner += open(lanes, 0, here);
+  absorb(compute, total, here);
+  close(inner);
+  out_.line(fmt::format("{} = {};", to, total));
+  close(opened);
+}
+
+void CppColumns::absorb(const Compute& compute, const std::string& to, const Here& here) {
+  const auto text = without_brackets(value(compute, compute.column.value, here));
+  out_.line(code_joined(Language::cpp, *compute.column.fold->combine, to, text));
+}
+
+void CppColumns::round_fold(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(compute, here);
+  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, slot(compute, here))));
+  close(opened);
+}
+
+// Loops
+
+int CppColumns::open(WireId wire, std::int64_t constant, Here& here) {
+  const auto& piece = page_.own[wire.index];
+  if (page_.is_single(wire)) {
+    here.counter[wire] = "0";
+    here.position[wire] = piece.begin;
+    return 0;
+  }
+  const auto& counter = here.counter[wire] = piece.is_whole() ? page_.wires[wire.index] : page_.counters[wire.index];
+  here.position[wire] = page_.wires[wire.index];
+  const auto end = constant > 0 ? fmt::format("{}", constant) : piece.count;
+  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, end));
+  if (!piece.is_whole()) out_.declare(page_.wires[wire.index], sum(piece.begin, counter));
+  return 1;
+}
+
+int CppColumns::open_kept(const Compute& compute, WireId wire, Here& here) {
+  return open(wire, steady(compute, wire), here);
+}
+
+int CppColumns::open_rows(const Compute& compute, Here& here) {
+  int opened = 0;
+  for (const auto wire : page_.diagram.at(compute.column.output).wires)
+    if (page_.layout.lanes.at(&compute).wire != wire) opened += open_kept(compute, wire, here);
+  return opened;
+}
+
+int CppColumns::open_cells(const Compute& compute, Here& here) {
+  const int rows = open_rows(compute, here);
+  return rows + open_lanes(compute, here);
+}
+
+// Without being told, compilers may unroll the lanes before they make vectors of them.
+int CppColumns::open_lanes(const Compute& compute, Here& here) {
+  const auto lanes = page_.layout.lanes.at(&compute);
+  if (!lanes.wire || lanes.folded) return 0;
+  out_.line("#pragma omp simd");
+  return open_kept(compute, *lanes.wire, here);
+}
+
+int CppColumns::open_folded(const Compute& compute, Here& here) {
+  int opened = 0;
+  for (const auto wire : compute.column.over) opened += open(wire, 0, here);
+  return opened;
+}
+
+void CppColumns::close(int opened) {
+  while (opened-- > 0) out_.close();
+}
+
+// How far a loop over a kept wire may always run, or 0: everything it touches was made for the piece at hand.
+std::int64_t CppColumns::steady(const Compute& compute, WireId wire) const {
+  if (page_.own[wire.index].is_whole()) return 0;
+  auto least = steady(compute.to, page_.nest.at(compute.to).at, wire);
+  const auto consider = [&](BufferId id, const std::vector<Index>& at) {
+    const auto touched = page_.layout.above.contains(id) ? outermost_tile(page_.layout, id) : id;
+    least = std::min(least, steady(touched, at, wire));
+  };
+  if (compute.carried) consider(*compute.carried, page_.nest.at(*compute.carried).at);
+  for (const auto& [expr, id] : compute.reads) consider(id, access(page_.diagram, expr).at);
+  return least == INT64_MAX ? page_.own[wire.index].extent : least;
+}
+
+std::int64_t CppColumns::steady(BufferId id, const std::vector<Index>& at, WireId wire) const {
+  const auto& place = page_.places.at(id);
+  std::int64_t least = INT64_MAX;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    if (!has(at[i], wire)) continue;
+    const bool same = is_along(at[i], wire) && place.scope[wire.index].begin == page_.own[wire.index].begin;
+    least = std::min(least, same ? place.extent[i] : 0);
+  }
+  return least;
+}
+
+std::int64_t CppColumns::cells(const Compute& compute) const {
+  std::int64_t all = 1;
+  for (const auto wire : page_.diagram.at(compute.column.output).wires) all *= page_.own[wire.index].extent;
+  return all;
+}
+
+// Values
+
+std::string CppColumns::slot(BufferId id, const std::vector<Index>& at, const Here& here) const {
+  const auto& place = page_.places.at(id);
+  std::vector<std::string> local;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const auto wire = is_wire(at[i]) ? std::optional(at[i].terms[0].first) : std::nullopt;
+    if (wire && place.corner[i] == page_.own[wire->index].begin)
+      local.push_back(here.counter.at(*wire));
+    else
+      local.push_back(difference(code_index(at[i], [&](WireId w) { return here.position.at(w); }), place.corner[i]));
+  }
+  return page_.element(id, local);
+}
+std::string CppColumns::slot(const Compute& compute, const Here& here) const {
+  return slot(compute.to, page_.nest.at(compute.to).at, here);
+}
+
+Typed CppColumns::read(const Compute& compute, ExprId access_id, const Here& here) const {
+  const auto& from = access(page_.diagram, access_id);
+  const auto found = std::find_if(compute.reads.begin(), compute.reads.end(),
+                                  [&](const auto& read) { return read.first == access_id; });
+  const bool tile = page_.layout.above.contains(found->second);
+  const auto id = tile ? outermost_tile(page_.layout, found->second) : found->second;
+  return {slot(id, from.at, here), NumberKind::real};
+}
+
+std::string CppColumns::value(const Compute& compute, ExprId id, const Here& here) {
+  const Surroundings around{.language = Language::cpp,
+                            .position = [&](WireId wire) { return here.position.at(wire); },
+                            .size = {},
+                            .read = [&](ExprId access) { return read(compute, access, here); },
+                            .wide = is_wide(page_.nest, compute)};
+  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
+}
+
+std::string CppColumns::rounded(BufferId id, const std::string& text) const {
+  return code_rounded(Language::cpp, page_.nest.at(id).type, text);
+}
+
+// "    q 13, d 8".
+std::string CppColumns::extents(const Compute& compute) const {
+  auto all = page_.diagram.at(compute.column.output).wires;
+  all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
+  std::string text;
+  for (const auto wire : all)
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "    " : ", ", page_.diagram.at(wire).name, page_.own[wire.index].extent);
+  return text;
+}
+
+}  // namespace napkin

@@ -1,0 +1,80 @@
+// The C interface of a plan's kernels in C++, and the kernels with the function that runs them.
+#include "emit/cpp/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace napkin {
+namespace {
+
+std::string run_head(const CppPlan& plan) {
+  return fmt::format("int {}_run({}{}, void* workspace)", plan.names.diagram, size_parameters(plan),
+                     array_parameters(plan));
+}
+
+void runner(const CppPlan& plan, Lines& out) {
+  out.open(fmt::format("extern \"C\" {}", run_head(plan)));
+  declare_all_sizes(plan, out);
+  out.line("if (!possible(n)) return 1;");
+  divide_workspace(plan, out);
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    std::string arguments = "n";
+    for (const auto id : plan.plan.kernels[i].program.inputs) arguments += ", " + argument(plan, id, true);
+    for (const auto id : plan.plan.kernels[i].program.outputs) arguments += ", " + argument(plan, id, false);
+    out.line(fmt::format("{}({});", plan.kernels[i].name, arguments));
+  }
+  out.line("return 0;");
+  out.close();
+}
+
+}  // namespace
+
+std::string cpp_header(const CppPlan& plan) {
+  Lines out;
+  std::string guard = plan.names.diagram + "_H";
+  std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
+  out.line(fmt::format("/* {}: the kernel that napkin printed in C++ for this plan:", plan.diagram.name));
+  out.line(fmt::format(" *   {}", plan.labels));
+  out.line(" *");
+  out.line(" * All arrays are row major. f16 and bf16 are their 16 bits, f8 formats their 8 bits, bool is a byte. */");
+  out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
+  out.line("#include <stddef.h>\n");
+  out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+  out.line("/* Bytes of workspace that a run with these sizes needs; 0 where it needs none. */");
+  out.line(workspace_head(plan) + ";\n");
+  out.line("/* Runs the kernels; 0, or 1 where they do not hold for the sizes.");
+  describe_parameters(plan, out);
+  out.line(" */");
+  out.line(run_head(plan) + ";\n");
+  out.line("#ifdef __cplusplus\n}\n#endif\n");
+  out.line("#endif");
+  return out.text();
+}
+
+EmittedText cpp_source(const CppPlan& plan) {
+  Lines sizes;
+  define_sizes(plan, sizes);
+  EmittedText kernels;
+  for (const auto& kernel : plan.kernels) append(kernels, kernel.text + "\n", kernel.origins);
+  Lines rest;
+  define_all_sizes(plan, rest);
+  define_possible(plan, rest);
+  define_workspace_size(plan, rest);
+  runner(plan, rest);
+  const auto code = sizes.text() + kernels.text + rest.text();
+  const auto& name = plan.names.diagram;
+  EmittedText whole;
+  append(whole,
+         fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n#include "
+                     "\"{}.h\"\n\n#include <algorithm>\n#include <cmath>\n#include <cstring>\n\n"
+                     "#include \"napkin_numbers.hpp\"\n\n",
+                     plan.diagram.name, plan.labels, name, name) +
+             code_definitions(Language::cpp, code) + sizes.text());
+  append(whole, kernels.text, kernels.origins);
+  append(whole, rest.text());
+  return whole;
+}
+
+}  // namespace napkin

@@ -1,0 +1,203 @@
+// A loop nest printed as two functions in C++: one loops over the groups, the first of them in parallel, the other does
+// one group. Streams are loops.
+//
+// A tile is copied once, at the first level, and read there: that levels further in hold parts of it is what caches and
+// registers do by themselves.
+#include "emit/cpp/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "diagram/match.hpp"
+#include "emit/cpp/columns.hpp"
+#include "emit/shared/expression.hpp"
+
+namespace napkin {
+namespace {
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const LoopNest& nest, const Hardware& hardware, const CodeNames& names)
+      : page_(nest, names), out_(page_.out), nest_(page_.nest), hardware_(hardware), columns_(page_) {}
+
+  CppKernel run(const std::string& name) {
+    enter_groups();
+    out_.deepen();
+    for (const auto& each : groups_) count(each);
+    print(nest_.body);
+    out_.close();
+    const auto body = out_.text();
+    for (const auto& each : groups_)
+      if (mentions(body, each.piece.begin)) begins_.push_back(each.piece.begin);
+    EmittedText made{group_head(name, body)};
+    append(made, body, out_.origins());
+    append(made, "\n" + loops(name));
+    return {name, std::move(made.text), page_.limits, std::move(made.origins)};
+  }
+
+ private:
+  std::string words(const Split& split) const {
+    return fmt::format("{} {} {} at {}", split.kind == SplitKind::group ? "group" : "stream",
+                       page_.diagram.at(split.wire).name, split.size, hardware_.levels[split.level].name);
+  }
+
+  // Groups
+
+  // One group, the piece that it splits and where its own begins.
+  struct Entered {
+    const Split* group;
+    CppPiece around, piece;
+  };
+  void enter_groups() {
+    for (const auto& group : nest_.groups) {
+      auto& own = page_.own[group.wire.index];
+      groups_.push_back({&group, own, split(group, own)});
+      own = groups_.back().piece;
+    }
+  }
+  CppPiece split(const Split& split, const CppPiece& around) {
+    const auto begin = page_.pool.fresh(fmt::format("{}{}", page_.wires[split.wire.index], splits_[split.wire]++));
+    return {begin, split.size == 1 ? "1" : begin + "_n", std::min(around.extent, split.size)};
+  }
+  static std::string end(const CppPiece& piece) {
+    return piece.is_whole() ? piece.count : fmt::format("{} + {}", piece.begin, piece.count);
+  }
+  std::string counted(const Split& split, const CppPiece& around, const CppPiece& piece) const {
+    return fmt::format("std::min({}, {} - {})", split.size, end(around), piece.begin);
+  }
+  void count(const Entered& each) {
+    const auto& [group, around, piece] = each;
+    if (group->size == 1) return;
+    out_.declare(piece.count, fmt::format("full ? {} : {}", group->size, counted(*group, around, piece)),
+                 words(*group));
+  }
+
+  std::vector<std::string> parameters() const {
+    std::vector<std::string> all = {fmt::format("const {}_sizes& n", page_.names.diagram)};
+    for (const auto id : nest_.inputs)
+      all.push_back(fmt::format("const {}* __restrict {}", page_.storage(id), page_.array(id)));
+    for (const auto id : nest_.outputs)
+      all.push_back(fmt::format("{}* __restrict {}", page_.storage(id), page_.array(id)));
+    return all;
+  }
+
+  std::string group_head(const std::string& name, const std::string& body) const {
+    Lines out;
+    out.line(fmt::format("// One group; `full` where all its pieces are as long as they can be."));
+    auto all = parameters();
+    if (!mentions(body, "n")) all[0] = "[[maybe_unused]] " + all[0];
+    for (const auto& begin : begins_) all.push_back("int " + begin);
+    out.line("template <bool full>");
+    out.list(fmt::format("static void {}_group(", name), all, ") {");
+    out.deepen();
+    for (const auto& [id, place] : page_.places) out.line(page_.declaration(id));
+    return out.text();
+  }
+
+  std::string loops(const std::string& name) const {
+    Lines out;
+    for (const auto& split : splits_in_order(nest_.body)) out.line("//   " + words(*split));
+    out.list(fmt::format("static void {}(", name), parameters(), ") {");
+    out.deepen();
+    std::string arguments = "n", full;
+    for (const auto* list : {&nest_.inputs, &nest_.outputs})
+      for (const auto id : *list) arguments += ", " + page_.array(id);
+    if (const auto parallel = independent(); parallel > 0)
+      out.line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", parallel));
+    for (const auto& [group, around, piece] : groups_) {
+      const auto last = around.is_whole() ? around.count : outer_end(*group, around);
+      out.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", piece.begin, around.begin, last, group->size));
+      full += fmt::format("{}{} + {} <= {}", full.empty() ? "" : " && ", piece.begin, group->size, last);
+    }
+    for (const auto& begin : begins_) arguments += ", " + begin;
+    if (full.empty()) full = "true";
+    out.line(fmt::format("if ({})", full));
+    out.line(fmt::format("  {}_group<true>({});", name, arguments));
+    out.line("else");
+    out.line(fmt::format("  {}_group<false>({});", name, arguments));
+    for (std::size_t i = 0; i < groups_.size(); ++i) out.close();
+    out.close();
+    return out.text();
+  }
+  // How many of the first groups are of wires that no group before them splits.
+  std::size_t independent() const {
+    std::set<WireId> seen;
+    std::size_t count = 0;
+    while (count < groups_.size() && seen.insert(groups_[count].group->wire).second) ++count;
+    return count;
+  }
+  // The end of the piece of a wire that several groups split, in terms of where they begin.
+  std::string outer_end(const Split& group, const CppPiece& around) const {
+    for (const auto& outer : groups_)
+      if (outer.group->wire == group.wire && outer.piece.begin == around.begin)
+        return fmt::format("std::min({} + {}, {})", around.begin, outer.group->size,
+                           outer.around.is_whole() ? outer.around.count : outer_end(*outer.group, outer.around));
+    return around.count;
+  }
+  std::vector<const Split*> splits_in_order(const Block& block) const {
+    std::vector<const Split*> all;
+    if (&block == &nest_.body)
+      for (const auto& group : nest_.groups) all.push_back(&group);
+    for (const auto& step : block.steps)
+      if (const auto* loop = std::get_if<For>(&step.node)) {
+        all.push_back(&loop->split);
+        for (const auto* inner : splits_in_order(loop->body)) all.push_back(inner);
+      }
+    return all;
+  }
+
+  // Steps
+
+  void print(const Block& block) {
+    for (const auto id : block.buffers)
+      if (nest_.at(id).level == hardware_.levels.size() - 1 && !page_.is_input(nest_.at(id).array)) page_.place(id);
+    for (const auto& step : block.steps)
+      match(
+          step.node, [&](const Load& load) { columns_.print(load); }, [&](const Ask& ask) { columns_.print(ask); },
+          [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
+          [&](const For& loop) { stream(loop); });
+  }
+
+  // The first or the last position of the piece at hand.
+  std::string end(WireId wire, bool last) const {
+    const auto& piece = page_.own[wire.index];
+    if (!last || piece.count == "1") return piece.begin;
+    return piece.is_whole() ? fmt::format("({} - 1)", piece.count)
+                            : fmt::format("({} + {} - 1)", piece.begin, piece.count);
+  }
+
+  void stream(const For& loop) {
+    const auto around = page_.own[loop.split.wire.index];
+    const auto piece = split(loop.split, around);
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", piece.begin, around.begin, end(around),
+                          loop.split.size));
+    if (loop.split.size > 1) out_.declare(piece.count, counted(loop.split, around, piece), words(loop.split));
+    page_.own[loop.split.wire.index] = piece;
+    for (const auto& needed : loop.needs)
+      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
+                            code_possible(needed, page_.names, [&](WireId wire, bool last) { return end(wire, last); }),
+                            to_text(page_.diagram, needed)));
+    print(loop.body);
+    page_.own[loop.split.wire.index] = around;
+    out_.close();
+  }
+
+  CppPage page_;
+  Lines& out_;
+  const LoopNest& nest_;
+  const Hardware& hardware_;
+  CppColumns columns_;
+  std::vector<Entered> groups_;
+  std::vector<std::string> begins_;  // of groups, that the text of one uses
+  std::map<WireId, int> splits_;
+};
+
+}  // namespace
+
+CppKernel cpp_kernel(const LoopNest& nest, const Hardware& hardware, const CodeNames& names, const std::string& name) {
+  return KernelPrinter(nest, hardware, names).run(name);
+}
+
+}  // namespace napkin

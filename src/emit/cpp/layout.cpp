@@ -1,0 +1,112 @@
+// Chooses for every column the innermost loop along which most of what it reads and writes lies together. Tiles are
+// copied anyway, so the first column that reads one decides how it lies; computed arrays lie as they are declared.
+#include "emit/cpp/layout.hpp"
+
+#include <algorithm>
+
+#include "diagram/contains.hpp"
+#include "diagram/match.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+// One step along the wire is one step of the index.
+bool follows(const Index& index, WireId wire) {
+  return index.divisor == 1 && std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) {
+           return term == std::pair<WireId, std::int64_t>{wire, 1};
+         });
+}
+
+class Chooser {
+ public:
+  explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch) {}
+
+  CppLayout run() {
+    std::vector<std::int64_t> extents;
+    for (std::uint32_t w = 0; w < diagram_.wires.size(); ++w) extents.push_back(*diagram_.size(WireId{w}));
+    for (const auto& group : nest_.groups) shrink(extents, group);
+    visit(nest_.body, extents);
+    return std::move(layout_);
+  }
+
+ private:
+  static void shrink(std::vector<std::int64_t>& extents, const Split& split) {
+    extents[split.wire.index] = std::min(extents[split.wire.index], split.size);
+  }
+  void visit(const Block& block, const std::vector<std::int64_t>& extents) {
+    for (const auto& step : block.steps)
+      match(
+          step.node, [&](const Load& load) { layout_.above[load.to] = load.from; }, [](const Ask&) {},
+          [&](const Compute& compute) { choose(compute, extents); }, [](const Save&) {},
+          [&](const For& loop) {
+            auto inner = extents;
+            shrink(inner, loop.split);
+            visit(loop.body, inner);
+          });
+  }
+
+  void choose(const Compute& compute, const std::vector<std::int64_t>& extents) {
+    Lanes best;
+    int least = 0;
+    const auto consider = [&](WireId wire, bool folded) {
+      if (extents[wire.index] == 1) return;
+      const int cost = 2 * scattered(compute, wire) + (folded ? 1 : 0);
+      if (best.wire && cost >= least) return;
+      best = {wire, folded};
+      least = cost;
+    };
+    const auto& kept = diagram_.at(compute.column.output).wires;
+    for (auto wire = kept.rbegin(); wire != kept.rend(); ++wire) consider(*wire, false);
+    for (const auto wire : compute.column.over) consider(wire, true);
+    layout_.lanes[&compute] = best;
+    if (best.wire) settle(compute, *best.wire);
+  }
+
+  // How many arrays do not lie together along the wire.
+  int scattered(const Compute& compute, WireId wire) {
+    int count = 0;
+    const auto& wires = diagram_.at(compute.column.output).wires;
+    if (contains(wires, wire) && wires.back() != wire) ++count;
+    for (const auto& [expr, id] : compute.reads) count += scattered(access(diagram_, expr), id, wire) ? 1 : 0;
+    return count;
+  }
+  bool scattered(const Access& access, BufferId id, WireId wire) {
+    const auto moves = [&](const Index& index) { return has(index, wire); };
+    if (std::none_of(access.at.begin(), access.at.end(), moves)) return false;
+    if (std::count_if(access.at.begin(), access.at.end(), moves) > 1) return true;
+    const bool tile = layout_.above.contains(id);
+    const auto settled = tile ? layout_.fastest.find(outermost_tile(layout_, id)) : layout_.fastest.end();
+    if (!tile) return !follows(access.at.back(), wire);
+    if (settled != layout_.fastest.end()) return !follows(access.at[settled->second], wire);
+    return std::none_of(access.at.begin(), access.at.end(), [&](const Index& i) { return follows(i, wire); });
+  }
+
+  void settle(const Compute& compute, WireId wire) {
+    for (const auto& [expr, id] : compute.reads) {
+      if (!layout_.above.contains(id)) continue;
+      const auto& at = access(diagram_, expr).at;
+      for (std::size_t i = 0; i < at.size(); ++i)
+        if (follows(at[i], wire)) layout_.fastest.try_emplace(outermost_tile(layout_, id), i);
+    }
+  }
+
+  const LoopNest& nest_;
+  const Diagram& diagram_;
+  CppLayout layout_;
+};
+
+}  // namespace
+
+bool has(const Index& index, WireId wire) {
+  return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
+}
+
+BufferId outermost_tile(const CppLayout& layout, BufferId id) {
+  while (const auto from = layout.above.at(id)) id = *from;
+  return id;
+}
+
+CppLayout cpp_layout(const LoopNest& nest) { return Chooser(nest).run(); }
+
+}  // namespace napkin

@@ -1,0 +1,96 @@
+// The page that the text of one kernel in C++ is written on, and what names mean where it stands.
+#include "emit/cpp/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/shared/types.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t vector_values = 8;         // of f32, in AVX2
+constexpr std::int64_t most_local_bytes = 16384;  // larger buffers do not belong on the stack
+
+}  // namespace
+
+CppPage::CppPage(const LoopNest& of, const CodeNames& known)
+    : nest(of), diagram(of.scratch), names(known), layout(cpp_layout(of)) {
+  for (const auto id : nest.inputs) pool.fresh(array(id));
+  for (const auto id : nest.outputs) pool.fresh(array(id));
+  for (const auto& wire : diagram.wires) wires.push_back(pool.fresh(wire.name));
+  for (const auto& wire : diagram.wires) counters.push_back(pool.fresh("i_" + wire.name));
+  for (const auto& each : nest.buffers) buffers.push_back(pool.fresh(each.name));
+  for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
+    own.push_back({"0", code_size(diagram, names, WireId{w}), diagram.size(WireId{w}).value_or(1)});
+}
+
+bool CppPage::is_input(ArrayId id) const {
+  return std::find(nest.inputs.begin(), nest.inputs.end(), id) != nest.inputs.end();
+}
+
+bool CppPage::is_single(WireId wire) const {
+  const auto& piece = own[wire.index];
+  return piece.extent == 1 && (!piece.is_whole() || limits.contains(diagram.at(wire).axis));
+}
+
+std::string_view CppPage::storage(ArrayId id) const { return code_storage(Language::cpp, diagram.at(id).type); }
+std::string_view CppPage::own_type(BufferId id) const { return code_type(Language::cpp, nest.at(id).type).own; }
+
+bool CppPage::is_shared_out(WireId wire, std::size_t level) const {
+  const auto below = [&](const Split& group) { return group.wire == wire && group.level > level; };
+  const auto above = [&](const Split& group) { return group.wire == wire && group.level <= level; };
+  return std::ranges::none_of(nest.groups, below) || std::ranges::any_of(nest.groups, above);
+}
+
+void CppPage::place(BufferId id) {
+  const auto& buffer = nest.at(id);
+  CppPlace place{own, {}, buffer.extent, std::vector<std::string>(buffer.at.size())};
+  for (std::size_t i = 0; i < buffer.at.size(); ++i) {
+    const auto& index = buffer.at[i];
+    const bool alone = is_wire(index);
+    if (alone) {
+      place.extent[i] = own[index.terms[0].first.index].extent;
+      place.corner[i] = own[index.terms[0].first.index].begin;
+    }
+    // What was measured with the whole wire holds for no longer one, also where groups of a level below share it out.
+    for (const auto& term : index.terms)
+      if (own[term.first.index].is_whole() || (!alone && !is_shared_out(term.first, buffer.level)))
+        limits[diagram.at(term.first).axis] = diagram.size(term.first).value_or(1);
+    if (place.extent[i] > 1) place.order.push_back(i);
+  }
+  const auto fastest = layout.fastest.find(id);
+  if (fastest != layout.fastest.end())
+    if (const auto at = std::find(place.order.begin(), place.order.end(), fastest->second); at != place.order.end())
+      std::rotate(at, at + 1, place.order.end());
+  if (!place.order.empty()) {
+    auto& last = place.extent[place.order.back()];
+    if (last > vector_values / 2) last = (last + vector_values - 1) / vector_values * vector_values;
+  }
+  places[id] = std::move(place);
+}
+
+std::string CppPage::element(BufferId id, const std::vector<std::string>& at) const {
+  auto text = buffer(id);
+  for (const auto i : places.at(id).order) text += fmt::format("[{}]", at[i]);
+  return text;
+}
+
+std::string CppPage::declaration(BufferId id) const {
+  const auto& place = places.at(id);
+  std::string shape;
+  std::int64_t bytes = 8;
+  for (const auto i : place.order) {
+    shape += fmt::format("[{}]", place.extent[i]);
+    bytes *= place.extent[i];
+  }
+  const auto type = own_type(id);
+  if (shape.empty()) return fmt::format("{} {} = 0;", type, buffer(id));
+  if (bytes <= most_local_bytes) return fmt::format("alignas(64) {} {}{} = {{}};", type, buffer(id), shape);
+  const auto inner = shape.substr(shape.find(']') + 1);
+  return fmt::format("const napkin_space<{}{}> {}({});", type, inner, buffer(id), place.extent[place.order.front()]);
+}
+
+}  // namespace napkin

@@ -1,0 +1,162 @@
+// Groups as the decoding of block numbers, and the pieces that follow.
+#include "emit/cuda/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/assume.hpp"
+
+namespace napkin {
+
+std::optional<WireId> single_in_block(const LoopNest& nest, std::size_t block_level, AxisId axis) {
+  for (const auto& group : nest.groups)
+    if (group.level <= block_level && group.size == 1 && nest.scratch.at(group.wire).axis == axis) return group.wire;
+  return std::nullopt;
+}
+
+std::string GroupPrinter::words(const Split& split) const {
+  return fmt::format("{} {} {} at {}", split.kind == SplitKind::group ? "group" : "stream",
+                     page_.diagram.at(split.wire).name, split.size, page_.level(split.level));
+}
+
+void GroupPrinter::describe(const std::string& below) {
+  for (const auto& group : page_.nest.groups)
+    page_.out.line(fmt::format("//   {:<24}  {}", words(group), is_block(group) ? "one tile for each block" : below));
+  describe(page_.nest.body);
+}
+void GroupPrinter::describe(const Block& block) {
+  for (const auto& step : block.steps)
+    if (const auto* loop = std::get_if<For>(&step.node)) {
+      page_.out.line(fmt::format("//   {:<24}  one tile after another", words(loop->split)));
+      describe(loop->body);
+    }
+}
+
+std::string GroupPrinter::begin_name(WireId wire) {
+  return page_.pool.fresh(fmt::format("{}{}", page_.wires[wire.index], splits_[wire]++));
+}
+
+std::vector<GroupPrinter::Entered> GroupPrinter::enter(bool of_blocks) {
+  std::vector<Entered> all;
+  for (const auto& group : page_.nest.groups) {
+    if (is_block(group) != of_blocks) continue;
+    auto& piece = page_.own[group.wire.index];
+    all.push_back({&group, piece, begin_name(group.wire)});
+    const auto& begin = all.back().begin;
+    piece = {begin, begin + "_end", std::min(piece.extent, group.size), begin, !of_blocks};
+    if (of_blocks) page_.shared[group.wire.index] = piece;
+  }
+  if (of_blocks) end_parts();
+  return all;
+}
+
+// Where a block has one part of a divided axis, that of the last may be shorter.
+void GroupPrinter::end_parts() {
+  for (const auto& [whole, part, inside] : divided_axes(page_.diagram)) {
+    const auto of_block = single_in_block(page_.nest, page_.kernel.block_level, part);
+    for (std::uint32_t w = 0; of_block && w < page_.own.size(); ++w) {
+      auto& piece = page_.own[w];
+      if (page_.diagram.at(WireId{w}).axis != inside || !piece.is_whole()) continue;
+      piece.end = page_.pool.fresh(page_.wires[w] + "_end");
+      ends_.emplace_back(piece.end, fmt::format("min({0}, n.{1} - {0} * {2})", page_.size(WireId{w}),
+                                                page_.names.axes[whole.index], page_.own[of_block->index].begin));
+      page_.shared[w] = piece;
+    }
+  }
+}
+
+void GroupPrinter::print(const Entered& entered, const std::string& number) {
+  const auto& [group, around, begin] = entered;
+  const auto offset = group->size == 1 ? number : fmt::format("{} * {}", number, group->size);
+  print(entered, offset, group->size);
+}
+void GroupPrinter::print(const Entered& entered, const std::string& offset, std::int64_t reach) {
+  const auto& [group, around, begin] = entered;
+  page_.out.declare(begin, around.is_whole() ? offset : fmt::format("{} + {}", around.begin, offset), words(*group));
+  page_.out.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, reach, around.end));
+}
+
+void GroupPrinter::blocks() {
+  const auto groups = enter(true);
+  if (groups.empty()) return;
+  page_.out.line("long long block = blockIdx.x + (long long)blockIdx.y * gridDim.x;");
+  take_apart(groups, {}, "return");
+}
+
+// The fastest group last; the number is taken apart from there.
+void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& walk, const std::string& otherwise) {
+  auto& out = page_.out;
+  std::vector<const Entered*> inner;  // of a wire that another group of blocks splits: printed after that
+  const auto take = [&](const Entered& each, std::string number) {
+    if (is_along(each, walk)) number = fmt::format("({} * {} + {})", number, walk.cluster, rank);
+    if (each.around.is_whole()) return print(each, number);
+    out.declare(each.begin + "_number", number);
+    inner.insert(inner.begin(), &each);
+  };
+  const auto order = ordered(groups, walk);
+  auto it = order.rbegin();
+  if (walk.by > 1 && order.size() > 1) {
+    run(*order[order.size() - 2], *order.back(), walk, take);
+    it += 2;
+  }
+  for (; it != order.rend(); ++it) {
+    take(**it, fmt::format("(int)(block % {})", count(**it, walk)));
+    out.line(fmt::format("block /= {};", count(**it, walk)));
+  }
+  if (otherwise == "return") out.line("if (block > 0) return;  // the grid may be larger than the groups are many");
+  for (const auto* each : inner) {
+    print(*each, each->begin + "_number");
+    out.line(fmt::format("if ({} >= {}) {};", each->begin, each->around.end, otherwise));
+  }
+  for (const auto& [name, value] : ends_)
+    out.line(fmt::format("[[maybe_unused]] const int {} = {};  // of the block's part", name, value));
+  out.line();
+}
+
+// Groups that the walk does not name stand first.
+std::vector<const GroupPrinter::Entered*> GroupPrinter::ordered(const std::vector<Entered>& groups,
+                                                                const Walk& walk) const {
+  std::vector<const Entered*> all;
+  for (const auto& each : groups) all.push_back(&each);
+  std::stable_sort(all.begin(), all.end(), [&](const Entered* a, const Entered* b) {
+    const auto place = [&](const Entered* each) {
+      const auto found = std::find(walk.order.begin(), walk.order.end(), each->group->wire);
+      const bool named = found != walk.order.end() && each->group->level == page_.kernel.block_level;
+      return named ? found - walk.order.begin() : -1;
+    };
+    return place(a) < place(b);
+  });
+  return all;
+}
+
+// The last two groups, so many pieces of the slower one side by side for each of the faster: the last run has fewer.
+void GroupPrinter::run(const Entered& slower, const Entered& faster, const Walk& walk, const Take& take) {
+  auto& out = page_.out;
+  const auto by = walk.by;
+  const auto all = fmt::format("((long long){} * {})", count(slower, walk), count(faster, walk));
+  const auto run = fmt::format("((long long){} * {})", by, count(faster, walk));
+  const auto at = page_.pool.fresh("at"), first = page_.pool.fresh("first"), wide = page_.pool.fresh("wide");
+  out.line(fmt::format("const long long {} = block % {};", at, all));
+  out.line(fmt::format("block /= {};", all));
+  out.declare(first, fmt::format("(int)({} / {}) * {}", at, run, by), "the first tile of a band");
+  out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower, walk), first));
+  take(slower, fmt::format("({} + (int)({} % {} % {}))", first, at, run, wide));
+  take(faster, fmt::format("(int)({} % {} / {})", at, run, wide));
+}
+
+// Of clusters, along the group that theirs lie along.
+std::string GroupPrinter::count(const Entered& each, const Walk& walk) const {
+  const auto together = is_along(each, walk) ? walk.cluster : 1;
+  return each.around.is_whole()
+             ? fmt::format("pieces({}, {})", page_.size(each.group->wire), each.group->size * together)
+             : fmt::format("{}", pieces_of(each.most(), together));
+}
+bool GroupPrinter::is_along(const Entered& each, const Walk& walk) { return walk.along == each.group->wire; }
+std::string GroupPrinter::all(const std::vector<Entered>& groups, const Walk& walk) const {
+  std::string text = "1LL";
+  for (const auto& each : groups) text += " * " + count(each, walk);
+  return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
+}
+
+}  // namespace napkin

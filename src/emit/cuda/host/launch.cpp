@@ -1,0 +1,366 @@
+// The C interface of a plan's kernels: a header that documents it, and the launcher that checks sizes, lays out the
+// workspace and starts the kernels one after another.
+#include "emit/cuda/host/launch.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "emit/cuda/path.hpp"
+#include "emit/cuda/warps/warps.hpp"
+#include "emit/shared/types.hpp"
+
+namespace napkin {
+namespace {
+
+std::string launch_head(const CudaPlan& plan) {
+  return fmt::format("int {}_launch({}{}, void* workspace, void* stream)", plan.names.diagram, size_parameters(plan),
+                     array_parameters(plan));
+}
+
+constexpr std::string_view start_text =
+    R"(// Launches a kernel with this many blocks, as a grid of one or two dimensions, with dynamic shared memory.
+template <class... Parameters>
+static int start(void (*kernel)(Parameters...), long long blocks, int threads, int shared, void* stream,
+                 Parameters... arguments) {
+  const long long width = blocks < 2147483647 ? blocks : 2147483647, height = (blocks + width - 1) / width;
+  if (height > 65535) return cudaErrorInvalidConfiguration;
+  void* pointers[] = {(void*)&arguments...};
+  return cudaLaunchKernel(kernel, dim3((unsigned)width, (unsigned)height), dim3((unsigned)threads), pointers,
+                          (size_t)shared, (cudaStream_t)stream);
+}
+
+)";
+
+constexpr std::string_view map_text =
+    R"(// Of blocks that stay for several pieces: as many as run at once, but no more than there are pieces.
+template <class... Parameters>
+static long long at_once(const Prepared& made, void (*kernel)(Parameters...), long long pieces, int threads,
+                         int shared) {
+  int cores = 0, blocks = 0;
+  if (cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, made.device) != cudaSuccess ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, (size_t)shared) != cudaSuccess) {
+    cudaGetLastError();
+    return pieces;
+  }
+  const long long fit = (long long)cores * blocks;
+  return fit < 1 || pieces < fit ? pieces : fit;
+}
+
+// How copies of tiles see an array: its sizes, and the box that is copied at once, slowest dimension first. False where
+// they cannot, and then it says why if the array's name is given.
+template <class T, int rank>
+static bool map_tiles(Prepared& made, int number, const char* name, const T* array, const long long (&sizes)[rank],
+                      const int (&box)[rank], int swizzle) {
+  static void* const encode = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result;
+#if defined(CUDART_VERSION) && CUDART_VERSION < 12050
+    const cudaError_t error = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result);
+#else
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result);
+#endif
+    if (error == cudaSuccess && result == cudaDriverEntryPointSuccess) return found;
+    cudaGetLastError();
+    return (void*)nullptr;
+  }();
+  cuuint64_t dimensions[rank], steps[rank];
+  cuuint32_t boxes[rank], ones[rank];
+  bool aligned = reinterpret_cast<size_t>(array) % 16 == 0;
+  for (int i = 0; i < rank; ++i) {
+    dimensions[i] = (cuuint64_t)sizes[rank - 1 - i];
+    steps[i] = (i == 0 ? sizeof(T) : steps[i - 1]) * dimensions[i];
+    boxes[i] = (cuuint32_t)box[rank - 1 - i];
+    ones[i] = 1;
+    aligned = aligned && (i == rank - 1 || steps[i] % 16 == 0);
+  }
+  const CUtensorMapDataType type = sizeof(T) == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                   : sizeof(T) == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                   : sizeof(T) == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                                                    : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  const CUtensorMapSwizzle swizzles = swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                      : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                      : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                      : CU_TENSOR_MAP_SWIZZLE_NONE;
+  if (!aligned) return name && lacks(made, true, "rows of `", name, "` do not begin at multiples of 16 bytes");
+  if (!encode) return name && lacks(made, false, "cuTensorMapEncodeTiled is missing");
+  return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
+             &made.maps[number], type, rank, const_cast<T*>(array), dimensions, steps, boxes, ones,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzles, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS ||
+         (name && lacks(made, false, "cuTensorMapEncodeTiled refuses `", name, "`"));
+}
+
+)";
+
+constexpr std::string_view cluster_text =
+    R"(// A launch of clusters of so many blocks each.
+struct Clusters {
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+  Clusters(int cluster, long long clusters, int threads, int shared, void* stream) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = (unsigned)cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = dim3((unsigned)(clusters * cluster));
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)shared;
+    config.stream = (cudaStream_t)stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  Clusters(const Clusters&) = delete;
+};
+
+// Of clusters that stay for several pieces: as many as run at once, but no more than there are pieces.
+template <class... Parameters>
+static int clusters_at_once(long long* number, void (*kernel)(Parameters...), int cluster, long long clusters,
+                            int threads, int shared) {
+  const Clusters one(cluster, 1, threads, shared, nullptr);
+  int fit = 0;
+  const cudaError_t error = cudaOccupancyMaxActiveClusters(&fit, kernel, &one.config);
+  *number = clusters < fit ? clusters : fit;
+  return error == cudaSuccess && fit < 1 ? cudaErrorInvalidConfiguration : error;
+}
+
+template <class... Parameters>
+static int start_clusters(void (*kernel)(Parameters...), int cluster, long long clusters, int threads, int shared,
+                          void* stream, Parameters... arguments) {
+  const Clusters all(cluster, clusters, threads, shared, stream);
+  return cudaLaunchKernelEx(&all.config, kernel, arguments...);
+}
+
+)";
+
+// The number of blocks: pieces of the groups that are blocks, multiplied. Along a wire there may be clusters of them.
+std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const Walk& walk) {
+  std::string text = "1LL";
+  std::map<WireId, std::int64_t> around;
+  for (const auto& group : kernel.nest.groups) {
+    if (group.level > kernel.block_level) continue;
+    const auto [outer, first] = around.try_emplace(group.wire, group.size);
+    const auto size = group.size * (walk.along == group.wire ? walk.cluster : 1);
+    text += first ? fmt::format(" * pieces({}, {})", code_size(plan.diagram, plan.names, group.wire), size)
+                  : fmt::format(" * {}", (outer->second + group.size - 1) / group.size);
+    outer->second = std::min(outer->second, group.size);
+  }
+  return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
+}
+
+std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const std::vector<ArrayId>& inputs,
+                    const std::string& name, const std::string& number, const Walk& walk = {}) {
+  std::string arguments;
+  for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
+  for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
+  const auto head =
+      walk.cluster > 1 ? fmt::format("start_clusters({}, {}, ", name, walk.cluster) : fmt::format("start({}, ", name);
+  return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, kernel.threads, kernel.shared_bytes, arguments);
+}
+
+// "map_tiles(*made, 0, "A", A, {n.a, n.b}, {64, 64}, 128)".
+std::string mapped(const CudaPlan& plan, const TileMap& map, std::size_t number, bool is_input = true) {
+  std::vector<std::string> sizes;
+  for (const auto wire : plan.diagram.at(map.array).wires) sizes.push_back(code_size(plan.diagram, plan.names, wire));
+  const auto name = is_input ? fmt::format("\"{}\"", plan.diagram.at(map.array).name) : "nullptr";
+  return fmt::format("map_tiles(*made, {}, {}, {}, {{{}}}, {{{}}}, {})", number, name,
+                     argument(plan, map.array, is_input), fmt::join(sizes, ", "), fmt::join(map.box, ", "),
+                     map.swizzle);
+}
+
+// One kernel of the plan, the number of its first map among all, and of its first output's.
+struct Launched {
+  std::size_t index = 0, maps = 0, stores = 0;
+};
+
+std::string room(const ThreadedKernel& kernel, const std::string& name) {
+  return fmt::format("make_room({}, {})", name, kernel.shared_bytes);
+}
+
+// How many blocks stay, where they do.
+void prepare_blocks(const CudaPlan& plan, const TeamKernel& teams, std::size_t index, Lines& out) {
+  const auto number = blocks(plan, teams.threaded, teams.walk);
+  const auto& [threads, shared] = std::pair(teams.threaded.threads, teams.threaded.shared_bytes);
+  if (teams.walk.cluster > 1)
+    out.line(fmt::format("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});",
+                         index, teams.kernel.name, teams.walk.cluster, number, threads, shared));
+  else if (teams.walk.stays)
+    out.line(fmt::format("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, teams.kernel.name, number,
+                         threads, shared));
+}
+
+// Whether the kernel of teams can run; what either needs.
+void prepare_teams(const CudaPlan& plan, const TeamKernel& teams, const Launched& here, Lines& out) {
+  const auto i = here.index;
+  std::string conditions = fmt::format("runs(*made, {}, {})", teams.kernel.name, teams.threaded.threads);
+  for (std::size_t k = 0; k < teams.maps.size(); ++k)
+    conditions += " &&\n        " + mapped(plan, teams.maps[k], here.maps + k);
+  out.line(
+      fmt::format("if (demanded[{}] == other) lacks(*made, false, \"NAPKIN_DEMAND_PATH asks for another path\");", i));
+  out.open(fmt::format("if (demanded[{}] != other && {})", i, conditions));
+  for (std::size_t k = 0; k < teams.stores.size(); ++k)
+    out.line(fmt::format("made->mapped[{}] = {};", here.stores + k,
+                         mapped(plan, teams.stores[k], here.maps + teams.maps.size() + k, false)));
+  out.line(fmt::format("error = {};", room(teams.threaded, teams.kernel.name)));
+  prepare_blocks(plan, teams, i, out);
+  out.close("} else {");
+  out.deepen();
+  out.line(fmt::format("made->way[{}] = other;", i));
+  out.line(fmt::format("error = demanded[{}] == planned ? (int)cudaErrorNotSupported : {};", i,
+                       room(plan.threaded[i], plan.kernels[i].name)));
+  out.close();
+}
+
+// What is made once for all launches alike.
+void prepare(const CudaPlan& plan, const Launched& here, Lines& out) {
+  const auto i = here.index;
+  out.open(fmt::format("if (!made->ready[{}])", i));
+  if (const auto& teams = plan.teams[i])
+    prepare_teams(plan, *teams, here, out);
+  else
+    out.line(fmt::format("error = {};", room(plan.threaded[i], plan.kernels[i].name)));
+  out.line("if (error != cudaSuccess) return give_up(error, made);");
+  out.line(fmt::format("made->ready[{}] = true;", i));
+  out.close();
+}
+
+std::string teams_started(const CudaPlan& plan, const TeamKernel& teams, const Launched& here) {
+  std::string maps;
+  for (std::size_t k = 0; k < teams.maps.size(); ++k) maps += fmt::format(", made->maps[{}]", here.maps + k);
+  for (std::size_t k = 0; k < teams.stores.size(); ++k)
+    maps += fmt::format(", made->maps[{}], made->mapped[{}]", here.maps + teams.maps.size() + k, here.stores + k);
+  const auto number = teams.walk.stays || teams.walk.cluster > 1 ? fmt::format("made->blocks[{}]", here.index)
+                                                                 : blocks(plan, teams.threaded, teams.walk);
+  return started(plan, teams.threaded, teams.inputs, teams.kernel.name, number, teams.walk) + maps + ");";
+}
+
+void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
+  const auto i = here.index;
+  const auto& kernel = plan.threaded[i];
+  const auto alone = started(plan, kernel, kernel.nest.inputs, plan.kernels[i].name, blocks(plan, kernel, {})) + ");";
+  prepare(plan, here, out);
+  out.line(fmt::format("take(*made, {});", i));
+  if (const auto& teams = plan.teams[i]) {
+    out.line(fmt::format("if (made->way[{}] == planned)", i));
+    out.line("  " + teams_started(plan, *teams, here));
+    out.line("else");
+    out.line("  " + alone);
+  } else {
+    out.line(alone);
+  }
+  out.line("if (error != cudaSuccess) return give_up(error, made);");
+}
+
+bool any_clusters(const CudaPlan& plan) {
+  return std::any_of(plan.teams.begin(), plan.teams.end(),
+                     [](const auto& each) { return each && each->walk.cluster > 1; });
+}
+
+// The arrays by which a launch is known.
+std::string all_arrays(const CudaPlan& plan) {
+  std::string text;
+  for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
+    for (const auto id : *list) text += plan.names.arrays[id.index] + ", ";
+  return text + "workspace";
+}
+
+void launcher(const CudaPlan& plan, Lines& out) {
+  out.open(fmt::format("extern \"C\" {}", launch_head(plan)));
+  out.line("last.path[0] = last.reason[0] = 0, last.expected = false;");
+  declare_all_sizes(plan, out);
+  out.line("if (!possible(n)) return cudaErrorInvalidValue;");
+  out.line("int demanded[kernel_count], error = cudaSuccess;");
+  out.open("if (!read_demand(demanded))");
+  out.line("std::strcpy(last.reason, \"NAPKIN_DEMAND_PATH names no path of these kernels\");");
+  out.line("return cudaErrorNotSupported;");
+  out.close();
+  out.line(fmt::format("const void* const arrays[] = {{{}}};", all_arrays(plan)));
+  out.line("Prepared* const made = prepared_for(n, arrays, demanded, &error);");
+  out.line("if (!made) return give_up(error, made);");
+  divide_workspace(plan, out);
+  Launched here;
+  for (; here.index < plan.kernels.size(); ++here.index) {
+    launch(plan, here, out);
+    if (const auto& teams = plan.teams[here.index]) {
+      here.maps += teams->maps.size() + teams->stores.size();
+      here.stores += teams->stores.size();
+    }
+  }
+  out.line("return cudaSuccess;");
+  out.close();
+}
+
+}  // namespace
+
+bool any_teams(const CudaPlan& plan) {
+  return std::any_of(plan.teams.begin(), plan.teams.end(), [](const auto& each) { return each.has_value(); });
+}
+
+std::string cuda_header(const CudaPlan& plan) {
+  Lines out;
+  const auto& diagram = plan.diagram;
+  std::string guard = plan.names.diagram + "_H";
+  std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
+  out.line(fmt::format("/* {}: the kernels that napkin printed for this plan:", diagram.name));
+  out.line(fmt::format(" *   {}", plan.labels));
+  out.line(" *");
+  out.line(" * All arrays are in device memory, row major, aligned as cudaMalloc aligns. */");
+  out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
+  out.line("#include <stddef.h>\n");
+  out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+  out.line("/* Bytes of workspace, in device memory, that a launch with these sizes needs; 0 where it needs none. */");
+  out.line(workspace_head(plan) + ";\n");
+  out.line(
+      "/* Starts the kernels on a stream (a cudaStream_t, or null) and returns a cudaError_t; cudaErrorInvalidValue");
+  out.line(
+      " * where the kernels do not hold for the sizes. The environment variable NAPKIN_DEMAND_PATH may demand a path, "
+      "see");
+  out.line(
+      " * below, or `planned`; cudaErrorNotSupported is returned where a kernel cannot run so, and nothing more "
+      "started.");
+  describe_parameters(plan, out);
+  out.line(" */");
+  out.line(launch_head(plan) + ";\n");
+  out.verbatim(path_declarations(plan));
+  out.line("#ifdef __cplusplus\n}\n#endif\n");
+  out.line("#endif");
+  return out.text();
+}
+
+EmittedText cuda_source(const CudaPlan& plan) {
+  Lines body;
+  define_sizes(plan, body);
+  EmittedText kernels;
+  for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
+    if (const auto& teams = plan.teams[i]) append(kernels, teams->kernel.text + "\n", teams->kernel.origins);
+    append(kernels, plan.kernels[i].text + "\n", plan.kernels[i].origins);
+  }
+  Lines rest;
+  rest.verbatim(path_definitions(plan));
+  rest.verbatim(start_text);
+  if (any_teams(plan)) rest.verbatim(map_text);
+  if (any_clusters(plan)) rest.verbatim(cluster_text);
+  define_all_sizes(plan, rest);
+  define_possible(plan, rest);
+  define_workspace_size(plan, rest);
+  launcher(plan, rest);
+  const auto code = body.text() + kernels.text + rest.text();
+  std::string notes;
+  for (const auto& note : plan.notes) notes += "// " + note + ".\n";
+  EmittedText whole;
+  append(whole,
+         fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n{}#include "
+                     "\"{}.h\"\n\n",
+                     plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
+             cuda_headers(code) + (any_teams(plan) ? "#include <cuda.h>\n" : "") +
+             "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
+             "<cstring>\n\n" +
+             code_definitions(Language::cuda, code) + warp_definitions(kernels.text) + body.text());
+  append(whole, kernels.text, kernels.origins);
+  append(whole, rest.text());
+  return whole;
+}
+
+}  // namespace napkin

@@ -1,0 +1,60 @@
+// What the host makes before it launches a kernel of teams: the boxes of its copies, and the launch.
+#include <algorithm>
+
+#include "emit/cuda/warpgroups/teams.hpp"
+
+namespace napkin {
+
+std::vector<TileMap> tile_maps(const WarpNest& warps) {
+  std::vector<TileMap> all;
+  for (const auto& ring : warps.rings)
+    for (const auto id : ring.tiles) {
+      const auto& tile = warps.tiles.at(id);
+      const auto& buffer = warps.nest->at(id);
+      TileMap map{buffer.array, std::vector<std::int64_t>(buffer.at.size(), 1),
+                  tile.layout.bits == 0 ? 0 : tile.layout.panel * tile.layout.bytes};
+      if (tile.row) map.box[*tile.row] = tile.layout.rows / tile.shares;
+      map.box[*tile.column] = tile.layout.panel;
+      all.push_back(map);
+    }
+  return all;
+}
+
+std::vector<TileMap> store_maps(const WarpNest& warps) {
+  std::vector<TileMap> all;
+  for (const auto& [id, tile] : warps.stores) {
+    const auto array = warps.nest->at(id).array;
+    TileMap map{array, std::vector<std::int64_t>(warps.nest->scratch.at(array).wires.size(), 1),
+                tile.layout.panel * tile.layout.bytes};
+    const bool across = warps.nest->scratch.at(array).wires[*tile.column] == *warps.arrays.at(id).rows;
+    map.box[*tile.row] = across ? tile.layout.rows : warps.team * rows_of_fragment;
+    map.box[*tile.column] = tile.layout.panel;
+    all.push_back(map);
+  }
+  return all;
+}
+
+std::vector<ArrayId> read_in_place(const WarpNest& warps) {
+  auto inputs = warps.nest->inputs;
+  const auto is_copied = [&](ArrayId array) {
+    const auto& buffers = warps.nest->buffers;
+    for (std::uint32_t b = 0; b < buffers.size(); ++b)
+      if (buffers[b].array == array && buffers[b].level == warps.block_level && !warps.tiles.contains(BufferId{b}))
+        return false;
+    return true;
+  };
+  std::erase_if(inputs, is_copied);
+  return inputs;
+}
+
+ThreadedKernel team_launch(const WarpNest& warps, const Hardware& hardware) {
+  ThreadedKernel launch;
+  launch.nest = *warps.nest;
+  launch.hardware = hardware;
+  launch.block_level = warps.block_level;
+  launch.threads = (warps.warps + warps.team) * 32;
+  launch.shared_bytes = warps.shared_bytes;
+  return launch;
+}
+
+}  // namespace napkin

@@ -1,0 +1,15 @@
+// The kernels of a plan as an operator of PyTorch.
+#pragma once
+
+#include <vector>
+
+#include "emit/cuda/host/launch.hpp"
+#include "napkin/emit.hpp"
+
+namespace napkin {
+
+// NAME_torch.cpp, which registers torch.ops.napkin.NAME, and NAME_torch.py, which builds and loads it. None where the
+// diagram has no inputs: nothing then says which device is meant.
+std::vector<EmittedFile> torch_binding(const CudaPlan&);
+
+}  // namespace napkin

@@ -1,0 +1,187 @@
+// A threaded loop nest printed as a __global__ function: groups become the decoding of block and thread numbers,
+// streams loops, tiles cooperative loads into shared memory, and every column loops over the thread's own cells.
+#include "emit/cuda/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "diagram/match.hpp"
+#include "emit/cuda/groups.hpp"
+#include "emit/cuda/threads/columns.hpp"
+#include "emit/cuda/warps/tiles.hpp"
+#include "emit/shared/expression.hpp"
+#include "emit/shared/types.hpp"
+#include "text/quantity.hpp"
+
+namespace napkin {
+namespace {
+
+class ThreadPrinter {
+ public:
+  ThreadPrinter(const ThreadedKernel& kernel, const CodeNames& names)
+      : page_(kernel, names), out_(page_.out), nest_(page_.nest), groups_(page_), columns_(page_) {}
+
+  CudaKernel run(const std::string& name) {
+    words();
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
+    page_.open_function(name);
+    declare_tiles(page_);
+    groups_.blocks();
+    threads();
+    print(nest_.body, true);
+    out_.close();
+    return {name, out_.text(), page_.limits, out_.origins()};
+  }
+
+ private:
+  // What the function computes, and how.
+  void words() {
+    std::string outputs;
+    for (const auto id : nest_.outputs) outputs += (outputs.empty() ? "" : ", ") + page_.diagram.at(id).name;
+    out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", outputs, page_.kernel.threads,
+                          held(static_cast<double>(page_.kernel.shared_bytes))));
+    groups_.describe("divided among the threads of the block");
+  }
+
+  void threads() {
+    const auto groups = groups_.enter(false);
+    page_.any_threads = !groups.empty() || !page_.kernel.spread.empty();
+    if (page_.any_threads) out_.line("const int thread = threadIdx.x;");
+    std::int64_t faster = 1;
+    for (const auto& each : page_.kernel.spread) faster *= each.parts;
+    for (const auto& each : groups) faster *= each.most();
+    bool slowest = true;
+    const auto next = [&](std::int64_t parts) {
+      faster /= parts;
+      auto number = faster == 1 ? std::string("thread") : fmt::format("thread / {}", faster);
+      if (!std::exchange(slowest, false)) number += fmt::format(" % {}", parts);
+      return number;
+    };
+    for (const auto& each : page_.kernel.spread) spread(each, next(each.parts));
+    for (const auto& each : groups) {
+      if (each.around.is_whole()) page_.limit(each.group->wire);
+      const auto number = next(each.most());
+      groups_.print(each, each.group->size == 1 || number == "thread" ? number : "(" + number + ")");
+    }
+    for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
+    if (page_.any_threads) out_.line();
+  }
+  void spread(const Spread& each, const std::string& number) {
+    auto& piece = page_.own[each.wire.index];
+    piece.number = page_.pool.fresh(page_.wires[each.wire.index] + "_share");
+    out_.declare(piece.number, number,
+                 fmt::format("{} of every {} of {}", each.share, each.step, page_.diagram.at(each.wire).name));
+    piece.extent = GroupPrinter::pieces_of(piece.extent, each.step) * each.share;
+    piece.step = each.step;
+    piece.share = each.share;
+  }
+  // A wire with a single position in the piece; threads past the end repeat the last one.
+  void only_position(std::uint32_t w) {
+    auto& piece = page_.own[w];
+    if (piece.extent != 1 || piece.is_whole() || piece.is_spread()) return;
+    out_.declare(page_.wires[w],
+                 piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin);
+    piece.position = page_.wires[w];
+  }
+
+  // Steps
+
+  void print(const Block& block, bool outermost) {
+    declare_buffers(block);
+    for (std::size_t i = 0; i < block.steps.size(); ++i)
+      match(
+          block.steps[i].node, [&](const Load&) { i = loads(block, i, outermost); },
+          [&](const Ask& ask) { columns_.print(ask, asked_); },
+          [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
+          [&](const For& loop) { stream(loop); });
+  }
+  // All loads that follow each other, between barriers; the number of the last.
+  std::size_t loads(const Block& block, std::size_t begin, bool outermost) {
+    std::vector<BufferId> tiles;
+    auto end = begin;
+    for (; end < block.steps.size(); ++end) {
+      const auto* load = std::get_if<Load>(&block.steps[end].node);
+      if (!load) break;
+      if (page_.kernel.staged.contains(load->to)) tiles.push_back(load->to);
+    }
+    load_tiles(page_, tiles, !outermost);
+    return end - 1;
+  }
+
+  void stream(const For& loop) {
+    const auto& split = loop.split;
+    const auto own = page_.own, shared = page_.shared;
+    const auto around = own[split.wire.index];
+    const auto begin = groups_.begin_name(split.wire);
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, split.size));
+    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), groups_.words(split));
+    auto& piece = page_.own[split.wire.index];
+    piece = {begin, begin + "_end", std::min(around.extent, split.size), begin};
+    if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = piece;
+    const auto& pieces = split.level <= page_.kernel.block_level ? page_.shared : page_.own;
+    for (const auto& needed : loop.needs)
+      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
+                            code_possible(needed, page_.names,
+                                          [&](WireId wire, bool last) {
+                                            const auto& part = pieces[wire.index];
+                                            return last ? fmt::format("({} - 1)", part.end) : part.begin;
+                                          }),
+                            to_text(page_.diagram, needed)));
+    asked_ = pieces;
+    if (around.is_spread()) share(split.wire, around);
+    print(loop.body, false);
+    out_.close();
+    page_.own = own;
+    page_.shared = shared;
+  }
+
+  // The thread's own part of a piece that is shared out.
+  void share(WireId wire, const WirePiece& around) {
+    auto& piece = page_.own[wire.index];
+    const auto stream = piece;
+    piece.begin = groups_.begin_name(wire);
+    piece.end = piece.begin + "_end";
+    piece.extent = around.share;
+    piece.by_thread = true;
+    const auto distance = around.is_whole() ? stream.begin : fmt::format("({} - {})", stream.begin, around.begin);
+    piece.slot =
+        fmt::format("{} / {}{}", distance, around.step, around.share == 1 ? "" : fmt::format(" * {}", around.share));
+    const auto offset = around.share == 1 ? around.number : fmt::format("{} * {}", around.number, around.share);
+    out_.declare(piece.begin, fmt::format("{} + {}", stream.begin, offset));
+    out_.declare(piece.end, fmt::format("min({} + {}, {})", piece.begin, around.share, stream.end));
+    only_position(wire.index);
+  }
+
+  // The thread's own arrays, those of one type together.
+  void declare_buffers(const Block& block) {
+    std::map<std::string_view, std::vector<std::string>> by_type;
+    for (const auto id : block.buffers) {
+      const auto& buffer = nest_.at(id);
+      page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
+      if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || !columns_.is_stored(id)) continue;
+      auto text = page_.buffer(id);
+      for (const auto& index : buffer.at) page_.limit(index, page_.own);
+      for (const auto wire : page_.diagram.at(buffer.array).wires)
+        if (const auto extent = page_.own[wire.index].extent; extent > 1) text += fmt::format("[{}]", extent);
+      by_type[code_type(Language::cuda, buffer.type).own].push_back(text);
+    }
+    for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+  }
+
+  Page page_;
+  Lines& out_;
+  const LoopNest& nest_;
+  GroupPrinter groups_;
+  ColumnPrinter columns_;
+  WirePieces asked_;  // of the innermost loop: what its masks are asked of
+};
+
+}  // namespace
+
+CudaKernel cuda_kernel(const ThreadedKernel& kernel, const CodeNames& names, const std::string& name) {
+  return ThreadPrinter(kernel, names).run(name);
+}
+
+}  // namespace napkin

@@ -1,0 +1,275 @@
+// The parts of kernels on matrix units that do not depend on who copies tiles.
+#include "emit/cuda/nest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "emit/cuda/warps/tiles.hpp"
+#include "emit/shared/expression.hpp"
+#include "emit/shared/types.hpp"
+#include "text/quantity.hpp"
+
+namespace napkin {
+
+NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
+    : page_(kernel, names), out_(page_.out), warps_(warps), nest_(*warps.nest), groups_(page_), columns_(page_, warps) {
+  const auto study = [&](const auto& self, const Block& block) -> void {
+    for (const auto& step : block.steps) {
+      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
+      if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
+      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
+    }
+  };
+  study(study, nest_.body);
+}
+
+// The kernel's head
+
+// `by` says by what instructions, and `filled` who fills several copies of tiles.
+void NestPrinter::words(const std::string& by, const std::string& filled) {
+  std::vector<std::string> outputs;
+  for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
+  out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
+                        warps_.warps, held(static_cast<double>(warps_.shared_bytes)), by));
+  out_.line(fmt::format(
+      "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
+      warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));
+  const auto of_warps = [&](const Split& group) {
+    return warps_.team > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
+                                                            : "one tile for each warp";
+  };
+  for (const auto& group : nest_.groups)
+    out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
+                          !groups_.is_block(group) ? of_warps(group)
+                          : warps_.walk.stays      ? "each block takes one tile at a time"
+                                                   : "one tile for each block"));
+  print_streams(nest_.body, filled);
+}
+void NestPrinter::print_streams(const Block& block, const std::string& filled) {
+  for (const auto& step : block.steps)
+    if (const auto* loop = std::get_if<For>(&step.node)) {
+      std::int64_t copies = 1;
+      for (const auto id : tiles_of(loop->body)) copies = std::max(copies, warps_.tiles.at(id).copies);
+      const auto ahead = copies > 1 ? fmt::format(", {} stages{}", copies, filled) : "";
+      out_.line(fmt::format("//   {:<24}  one tile after another{}", groups_.words(loop->split), ahead));
+      print_streams(loop->body, filled);
+    }
+}
+
+void NestPrinter::parameters(const std::string& name, const std::vector<ArrayId>& inputs,
+                             const std::vector<std::string>& more) {
+  std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
+  for (const auto id : inputs)
+    all.push_back(fmt::format("const {}* __restrict__ {}", page_.storage(id), page_.array(id)));
+  for (const auto id : nest_.outputs)
+    all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
+  all.insert(all.end(), more.begin(), more.end());
+  out_.list(name + "(", all, ") {");
+  out_.deepen();
+}
+
+void NestPrinter::declare_tiles() {
+  out_.line(
+      fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page_.kernel.shared_alignment));
+  for (const auto& [id, tile] : warps_.tiles)
+    out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // {3}[{4}][{5}]",
+                          page_.storage(nest_.at(id).array), page_.buffer(id), tile.begin,
+                          tile.copies > 1 ? fmt::format("[{}]", tile.copies) : "", tile.layout.rows,
+                          tile.layout.columns));
+}
+
+void NestPrinter::lanes() {
+  const auto& lanes = columns_.lanes;
+  out_.declare(lanes.warp, "threadIdx.x / 32");
+  out_.declare(lanes.lane, "threadIdx.x % 32");
+  out_.declare(lanes.group, lanes.lane + " / 4", "the lane's rows of fragments");
+  out_.declare(lanes.quad, lanes.lane + " % 4", "and its columns");
+}
+void NestPrinter::warps() {
+  const auto& lanes = columns_.lanes;
+  const auto groups = groups_.enter(false);
+  std::int64_t faster = warps_.warps;
+  for (const auto& each : groups) {
+    const bool slowest = faster == warps_.warps;
+    faster /= each.most();
+    auto number = faster == 1 ? lanes.warp : fmt::format("{} / {}", lanes.warp, faster);
+    if (!slowest) number += fmt::format(" % {}", each.most());
+    if (each.around.is_whole()) page_.limit(each.group->wire);
+    if (warps_.team > 1 && each.group->size > rows_of_fragment) {
+      rows_of_team(each);
+      continue;
+    }
+    groups_.print(each, each.group->size == 1 || number == lanes.warp ? number : "(" + number + ")");
+  }
+  for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
+  out_.line();
+}
+// A team's rows lie one after another, and each instruction has the next 64 of them: a warp has 16 of every 64.
+void NestPrinter::rows_of_team(const GroupPrinter::Entered& rows) {
+  const auto together = rows_of_fragment * warps_.team, all = rows.group->size * warps_.team;
+  const auto offset =
+      fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.team, all, rows_of_fragment);
+  groups_.print(rows, offset, all - together + rows_of_fragment);
+}
+void NestPrinter::only_position(std::uint32_t w) {
+  auto& piece = page_.own[w];
+  if (piece.extent != 1 || piece.is_whole()) return;
+  piece.position = piece.by_thread ? fmt::format("min({}, {} - 1)", piece.begin, piece.end) : piece.begin;
+}
+
+// Steps
+
+void NestPrinter::declare_buffers(const Block& block) {
+  std::map<std::string_view, std::vector<std::string>> by_type;
+  for (const auto id : block.buffers) {
+    const auto& buffer = nest_.at(id);
+    page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
+    if (columns_.is_stored(id)) by_type[type(id)].push_back(columns_.declared(id));
+    const auto tile = warps_.tiles.find(id);
+    if (tile != warps_.tiles.end() && tile->second.copies == 1)
+      out_.line(fmt::format("const {}* const {} = {};", page_.storage(buffer.array), tile_pointer(page_, id),
+                            page_.buffer(id)));
+  }
+  for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+}
+
+std::string_view NestPrinter::type(BufferId id) const {
+  return warps_.is_integer(id) ? "int" : code_type(Language::cuda, nest_.at(id).type).own;
+}
+
+std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {
+  std::vector<BufferId> all;
+  for (const auto& step : block.steps)
+    if (const auto* load = std::get_if<Load>(&step.node); load && warps_.tiles.contains(load->to))
+      all.push_back(load->to);
+  return all;
+}
+
+// The same number for all threads of the block.
+std::string NestPrinter::read_once(const Buffer& buffer, const std::vector<std::string>& at) const {
+  const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(buffer.array).wires);
+  return fmt::format("napkin_read_once<{}>(&{}[{}])", page_.kernel.threads, page_.array(buffer.array),
+                     code_offset(at, sizes));
+}
+void NestPrinter::read_single(const Load& load) {
+  const auto& buffer = nest_.at(load.to);
+  if (buffer.level != page_.kernel.block_level || warps_.tiles.contains(load.to) || warps_.walk.cluster > 1 ||
+      !columns_.is_single(load.to) || asked_.contains(load.to))
+    return;
+  std::vector<std::string> at;
+  for (const auto& index : buffer.at) at.push_back(corner(index, page_.shared, false));
+  const auto& name = columns_.single[load.to] = page_.pool.fresh(page_.buffer(load.to) + "_one");
+  out_.line(
+      fmt::format("[[maybe_unused]] const {} {} = {};", page_.storage(buffer.array), name, read_once(buffer, at)));
+}
+
+BufferId NestPrinter::staged(BufferId id) const {
+  while (nest_.at(id).level > page_.kernel.block_level) id = from_.at(id);
+  return id;
+}
+std::string NestPrinter::copy_of(BufferId id, const std::string& number, std::int64_t alignment) const {
+  const auto& layout = warps_.tiles.at(id).layout;
+  const auto step = (layout.size_bytes() + alignment - 1) / alignment * alignment / layout.bytes;
+  return fmt::format("{} + {} * {}", page_.buffer(id), number, step);
+}
+
+// Streams
+
+void NestPrinter::enter(const For& loop, const std::string& begin) {
+  const auto wire = loop.split.wire.index;
+  const auto extent = std::min(page_.own[wire].extent, loop.split.size);
+  page_.own[wire] = {begin, begin + "_end", extent, begin};
+  page_.shared[wire] = page_.own[wire];
+}
+void NestPrinter::declare_end(const For& loop, const std::string& begin, const WirePiece& around) {
+  out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, loop.split.size, around.end),
+               groups_.words(loop.split));
+}
+bool NestPrinter::may_skip(const For& loop) {
+  return !loop.needs.empty() || std::any_of(loop.body.steps.begin(), loop.body.steps.end(),
+                                            [](const Nest& step) { return std::holds_alternative<Ask>(step.node); });
+}
+std::string NestPrinter::needed(const For& loop) {
+  std::vector<std::string> all;
+  for (const auto& each : loop.needs) all.push_back(fmt::format("({})", code_possible(each, page_.names, ends())));
+  for (const auto& step : loop.body.steps)
+    if (const auto* ask = std::get_if<Ask>(&step.node)) all.push_back(asked(*ask));
+  return fmt::format("{}", fmt::join(all, " && "));
+}
+// All threads of the block read the mask where it is, and answer alike.
+std::string NestPrinter::asked(const Ask& ask) {
+  const auto& buffer = nest_.at(ask.tile);
+  const auto any = page_.pool.fresh("any");
+  out_.line(
+      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  std::vector<std::string> at;
+  int opened = 0;
+  for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+    at.push_back(corner(buffer.at[k], page_.shared, false));
+    if (buffer.extent[k] == 1) continue;
+    const auto position = page_.pool.fresh("at");
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", position, at.back(),
+                          corner(buffer.at[k], page_.shared, true)));
+    at.back() = position;
+    ++opened;
+  }
+  out_.line(fmt::format("{0} = {1}{2} || {0};", any, ask.wanted ? "" : "!",
+                        filled(code_type(Language::cuda, buffer.type).read, read_once(buffer, at))));
+  while (opened-- > 0) out_.close();
+  return any;
+}
+
+std::string NestPrinter::skip(const For& loop, const std::string& begin, const WirePiece& around) {
+  const auto name = page_.pool.fresh("needed_" + begin);
+  out_.open(fmt::format("const auto {} = [&](int {})", name, begin));
+  out_.open(fmt::format("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size));
+  declare_end(loop, begin, around);
+  out_.line(fmt::format("if ({}) break;", needed(loop)));
+  out_.close();
+  out_.line(fmt::format("return {};", begin));
+  out_.close("};");
+  return name;
+}
+
+// What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
+void NestPrinter::body(const For& loop, const std::string& begin, const WirePiece& around) {
+  const auto clear = clear_piece(loop, begin, around);
+  if (clear.empty()) return print(loop.body, false);
+  const auto on_their_way = on_their_way_;
+  out_.open(fmt::format("if ({})", clear));
+  const auto outer = columns_.set_clear(loop.split.wire);
+  print(loop.body, false);
+  columns_.set_clear(outer);
+  out_.close("} else {");
+  out_.deepen();
+  on_their_way_ = on_their_way;
+  print(loop.body, false);
+  out_.close();
+}
+// That a piece is whole and that its masks hold everywhere; empty where no column of its own minds. All warps of the
+// block answer alike, for there may be barriers.
+std::string NestPrinter::clear_piece(const For& loop, const std::string& begin, const WirePiece& around) const {
+  std::vector<std::string> all = {fmt::format("{} + {} <= {}", begin, loop.split.size, around.end)};
+  bool minds = false;
+  for (const auto& step : loop.body.steps) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    if (!compute) continue;
+    minds |= columns_.minds(*compute, loop.split.wire);
+    for (const auto& mask : compute->masks) {
+      const auto text = code_certain(mask, page_.names, ends());
+      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+    }
+  }
+  return minds ? fmt::format("{}", fmt::join(all, " && ")) : "";
+}
+// Where the block's piece begins and ends.
+std::function<std::string(WireId, bool last)> NestPrinter::ends() const {
+  return [this](WireId wire, bool last) {
+    const auto& part = page_.shared[wire.index];
+    return last ? fmt::format("({} - 1)", part.end) : part.begin;
+  };
+}
+
+}  // namespace napkin

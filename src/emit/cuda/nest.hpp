@@ -1,0 +1,76 @@
+// What kernels on matrix units have in common in print, whoever copies their tiles: their head, the warps' pieces, and
+// streams with what masks pass over.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/cuda/groups.hpp"
+#include "emit/cuda/kernel.hpp"
+#include "emit/cuda/warps/fragments.hpp"
+
+namespace napkin {
+
+class NestPrinter {
+ public:
+  NestPrinter(const ThreadedKernel&, const WarpNest&, const CodeNames&);
+  NestPrinter(const NestPrinter&) = delete;
+  virtual ~NestPrinter() = default;
+
+ protected:
+  // The kernel's head
+
+  void words(const std::string& by, const std::string& filled);
+  void parameters(const std::string& name, const std::vector<ArrayId>& inputs,
+                  const std::vector<std::string>& more = {});
+  void declare_tiles();
+  void lanes();
+  void warps();
+
+  // Steps
+
+  virtual void print(const Block&, bool outermost) = 0;
+  void declare_buffers(const Block&);
+  std::string_view type(BufferId) const;  // that lanes hold an array in
+  std::vector<BufferId> tiles_of(const Block&) const;
+  void read_single(const Load&);    // where the block needs one number
+  BufferId staged(BufferId) const;  // the tile that it was loaded from
+  // "[2]" numbers in all, and where the copy of that number stands.
+  std::string copy_of(BufferId, const std::string& number, std::int64_t alignment) const;
+
+  // Streams
+
+  void enter(const For&, const std::string& begin);
+  void declare_end(const For&, const std::string& begin, const WirePiece& around);
+  // Whether masks may pass over pieces; and whether the one at hand counts, for which it may print what it asks.
+  static bool may_skip(const For&);
+  std::string needed(const For&);
+  // A function that gives the first piece from a given one on that a mask lets count; its name.
+  std::string skip(const For&, const std::string& begin, const WirePiece& around);
+  // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
+  void body(const For&, const std::string& begin, const WirePiece& around);
+  std::function<std::string(WireId, bool last)> ends() const;
+
+  Page page_;
+  Lines& out_;
+  const WarpNest& warps_;
+  const LoopNest& nest_;
+  GroupPrinter groups_;
+  FragmentPrinter columns_;
+  std::set<BufferId> on_their_way_;  // tiles that were loaded and nobody has waited for
+
+ private:
+  void print_streams(const Block&, const std::string& filled);
+  std::string asked(const Ask&);
+  std::string read_once(const Buffer&, const std::vector<std::string>& at) const;
+  std::string clear_piece(const For&, const std::string& begin, const WirePiece& around) const;
+  void rows_of_team(const GroupPrinter::Entered&);
+  void only_position(std::uint32_t wire);
+
+  std::map<BufferId, BufferId> from_;  // of tiles
+  std::set<BufferId> asked_;           // whether pieces count
+};
+
+}  // namespace napkin

@@ -1,0 +1,77 @@
+// Loads, columns and saves of one row, on the values that the lanes of its team hold.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/cuda/page.hpp"
+#include "emit/shared/columns.hpp"
+#include "napkin/distribute.hpp"
+
+namespace napkin {
+
+class RowColumnPrinter {
+ public:
+  RowColumnPrinter(Page&, const RowNest&);
+  void print(const Load&);
+  void print(const Compute&);
+  void print(const Save&);
+  // "float p[16]", "napkin_values<__half, 8> S_reg[2]"; empty where nothing is held.
+  std::string declared(BufferId) const;
+  std::string type(BufferId) const;
+  // Where rows stand in shared memory, and names for vectors.
+  void declare_rows();
+
+  const std::string lane, slot;  // the number in the team, and of the partial results at hand
+
+ private:
+  // What loops are open: the position of every wire, and where lanes reach without a look at the end.
+  struct Here {
+    std::map<WireId, std::string> position;
+    std::string unclamped;
+  };
+  Here row() const;
+  void open_values(Here&);
+  void open_vectors(Here&);
+  int open_window(const Compute&, Here&);
+  // Along rows in shared memory: a lane's vectors one after another, what is read of them, the positions of one, and
+  // what is computed there on the way to an array.
+  void open_row(Here&);
+  void read_row(BufferId to, const Here&);
+  void read_vector(BufferId, const Here&);
+  void open_vector(Here&);
+  void compute_along(BufferId to, const Here&);
+  std::vector<const Compute*> on_the_way(BufferId to) const;
+  void loop(const std::string& counter, std::int64_t count);
+  void close(int opened);
+  std::string left(const Here&) const;
+
+  void pointwise(const Compute&);
+  void fold(const Compute&);
+  void fold_values(const Compute&, const std::string& partial, bool along, Here);
+  bool reads_window(const Compute&) const;
+  void fold_window(const Compute&);
+  void join_lanes(const Compute&, const std::string& partial);
+  void finish(const Compute&, const std::string& partial, const Here&);
+
+  bool has_lanes(BufferId) const;
+  std::string slot_of(BufferId) const;
+  std::string element(ArrayId, const std::vector<std::string>& at) const;
+  std::string written(ArrayId, const std::string& text) const;
+  Typed read(const Compute&, ExprId access, const Here&);
+  std::string value(const Compute&, ExprId, const Here&);
+
+  Page& page_;
+  Lines& out_;
+  const RowNest& rows_;
+  const std::string index_, vector_;           // counters: of a vector's values, or of a lane's; and of its vectors
+  std::string value_;                          // the value at hand of a lane
+  std::map<BufferId, const Access*> read_as_;  // of inputs that are held
+  std::set<BufferId> wanted_;                  // computed, and read or added to later
+  std::vector<const Compute*> columns_;        // in the order of the nest
+  std::map<BufferId, std::string> along_;  // of inputs that are read as vectors where they are needed, the one at hand
+};
+
+}  // namespace napkin

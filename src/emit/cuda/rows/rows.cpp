@@ -1,0 +1,186 @@
+// A nest of rows printed as a __global__ function: groups become the decoding of block and warp numbers, rows and
+// pieces follow one another, and columns run on the values that lanes hold.
+#include "emit/cuda/rows/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "emit/cuda/groups.hpp"
+#include "emit/cuda/rows/row_columns.hpp"
+#include "emit/shared/expression.hpp"
+
+namespace napkin {
+namespace {
+
+class RowPrinter {
+ public:
+  RowPrinter(const ThreadedKernel& kernel, const RowNest& rows, const CodeNames& names)
+      : page_(kernel, names), out_(page_.out), rows_(rows), nest_(*rows.nest), groups_(page_), columns_(page_, rows) {}
+
+  CudaKernel run(const std::string& name) {
+    words();
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks));
+    page_.open_function(name);
+    if (rows_.shared_bytes > 0)
+      out_.line(
+          fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page_.kernel.shared_alignment));
+    columns_.declare_rows();
+    groups_.blocks();
+    lanes();
+    print(nest_.body);
+    out_.close();
+    return {name, out_.text(), page_.limits, out_.origins()};
+  }
+
+ private:
+  void words() {
+    std::vector<std::string> outputs;
+    for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
+    const auto held = rows_.staged
+                          ? fmt::format("in shared memory, {} values of each lane at a time", rows_.vector)
+                          : fmt::format("{} {} of each lane", rows_.values(), rows_.values() == 1 ? "value" : "values");
+    out_.line(fmt::format("// {}, by {}, {} along {}.", fmt::join(outputs, ", "),
+                          rows_.team > 1 ? fmt::format("rows of {} warps", rows_.team)
+                                         : fmt::format("{} warps with a row each", rows_.warps),
+                          held, page_.diagram.at(rows_.lanes).name));
+    groups_.describe("one tile for each warp");
+  }
+
+  // Warps of a team that is not the whole block have rows of their own, and no barriers.
+  void lanes() {
+    const auto all = rows_.team * lanes_of_warp;
+    out_.declare(columns_.lane, fmt::format("threadIdx.x % {}", all));
+    if (rows_.shared_bytes > 0 && rows_.team > 1)
+      out_.line(fmt::format("int {} = 0;  // of the partial results of warps", columns_.slot));
+    for (const auto& each : groups_.enter(false)) {
+      groups_.print(each, fmt::format("(int)threadIdx.x / {}", all));
+      out_.line(fmt::format("if ({} >= {}) return;", each.begin, each.around.end));
+    }
+    out_.line();
+  }
+
+  // Steps
+
+  void print(const Block& block) {
+    declare_buffers(block);
+    for (const auto& step : block.steps)
+      match(
+          step.node, [&](const Load& load) { columns_.print(load); }, [](const Ask&) {},
+          [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
+          [&](const For& loop) { stream(loop); });
+  }
+  void declare_buffers(const Block& block) {
+    std::map<std::string, std::vector<std::string>> by_type;
+    for (const auto id : block.buffers) {
+      if (nest_.at(id).level != page_.leaf()) continue;
+      if (const auto text = columns_.declared(id); !text.empty()) by_type[columns_.type(id)].push_back(text);
+    }
+    for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+  }
+
+  void stream(const For& loop) {
+    const auto& split = loop.split;
+    const auto around = page_.own[split.wire.index];
+    const auto begin = groups_.begin_name(split.wire);
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, split.size));
+    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), groups_.words(split));
+    page_.own[split.wire.index] = {begin, begin + "_end", std::min(around.extent, split.size), begin};
+    for (const auto& needed : loop.needs) out_.line(fmt::format("if (!({})) continue;", possible(needed)));
+    print(loop.body);
+    out_.close();
+    page_.own[split.wire.index] = around;
+  }
+  // Whether a condition holds somewhere on the row's piece.
+  std::string possible(const Condition& condition) const {
+    return code_possible(condition, page_.names, [&](WireId wire, bool last) {
+      const auto& part = page_.own[wire.index];
+      return last ? fmt::format("({} - 1)", part.end) : part.begin;
+    });
+  }
+
+  Page page_;
+  Lines& out_;
+  const RowNest& rows_;
+  const LoopNest& nest_;
+  GroupPrinter groups_;
+  RowColumnPrinter columns_;
+};
+
+constexpr std::string_view functions =
+    R"(// Numbers side by side, which go from and to memory 16 bytes at a time.
+template <class T, int count>
+struct alignas(count * sizeof(T) < 16 ? count * sizeof(T) : 16) napkin_values {
+  T at[count];
+};
+
+// A vector of an array, of which so many numbers are left; 0 stands for the others.
+template <int count, class T>
+__device__ __forceinline__ napkin_values<T, count> napkin_read_vector(const T* from, int left) {
+  using Values = napkin_values<T, count>;
+  if (left >= count && reinterpret_cast<size_t>(from) % alignof(Values) == 0)
+    return napkin_global_read(reinterpret_cast<const Values*>(from));
+  Values all;
+#pragma unroll
+  for (int i = 0; i < count; ++i) all.at[i] = i < left ? napkin_global_read(from + i) : T();
+  return all;
+}
+template <class T, int count>
+__device__ __forceinline__ void napkin_write_vector(T* to, const napkin_values<T, count>& all, int left) {
+  using Values = napkin_values<T, count>;
+  if (left >= count && reinterpret_cast<size_t>(to) % alignof(Values) == 0)
+    return napkin_global_write(reinterpret_cast<Values*>(to), all);
+#pragma unroll
+  for (int i = 0; i < count; ++i)
+    if (i < left) napkin_global_write(to + i, all.at[i]);
+}
+
+// What the lanes of a warp have, joined: all of them then have it.
+template <class T, class Join>
+__device__ __forceinline__ T napkin_join_lanes(T mine, Join join) {
+#pragma unroll
+  for (int mask = 1; mask < 32; mask *= 2) mine = join(mine, __shfl_xor_sync(0xffffffffu, mine, mask));
+  return mine;
+}
+// What the warps of a block have, a power of two of them. One barrier is enough: partial results change between two
+// places, so that the next ones do not meet a warp that still reads.
+template <int warps, class T, class Join>
+__device__ __forceinline__ T napkin_join_warps(T mine, Join join, unsigned char* shared_memory, int& slot) {
+  T* const partial = reinterpret_cast<T*>(shared_memory + slot * warps * 8);
+  slot ^= 1;
+  if (threadIdx.x % 32 == 0) napkin_shared_write(partial + threadIdx.x / 32, mine);
+  __syncthreads();
+  mine = napkin_shared_read(partial + threadIdx.x % warps);
+#pragma unroll
+  for (int mask = 1; mask < warps; mask *= 2) mine = join(mine, __shfl_xor_sync(0xffffffffu, mine, mask));
+  return mine;
+}
+
+)";
+
+}  // namespace
+
+ThreadedKernel row_launch(const RowNest& rows, const Hardware& hardware) {
+  ThreadedKernel launch;
+  launch.nest = *rows.nest;
+  launch.hardware = hardware;
+  launch.block_level = rows.block_level;
+  launch.threads = static_cast<int>(rows.warps * lanes_of_warp);
+  launch.shared_bytes = rows.shared_bytes;
+  return launch;
+}
+
+CudaKernel row_kernel(const ThreadedKernel& launch, const RowNest& rows, const CodeNames& names,
+                      const std::string& name) {
+  return RowPrinter(launch, rows, names).run(name);
+}
+
+std::string row_definitions(const std::string& used_in) {
+  const bool used = used_in.find("napkin_values<") != std::string::npos ||
+                    used_in.find("napkin_join_lanes(") != std::string::npos ||
+                    used_in.find("napkin_read_once<") != std::string::npos;
+  return used ? std::string(functions) : "";
+}
+
+}  // namespace napkin

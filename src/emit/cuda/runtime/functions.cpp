@@ -1,0 +1,34 @@
+// The functions that kernels on matrix units call: those of single instructions, which an emulation on the host brings
+// itself, and those made of them.
+#include "emit/cuda/rows/rows.hpp"
+#include "emit/cuda/warps/warps.hpp"
+#include "napkin/instructions.hpp"
+
+namespace napkin {
+
+// The files beside this one.
+std::string_view cuda_machine();
+std::string_view cuda_exponentials();
+std::string_view cuda_tiles();
+std::string_view cuda_warpgroups();
+std::string_view cuda_pairs();
+std::string_view cuda_stores();
+std::string_view cuda_clusters();
+
+std::string warp_definitions(const std::string& used_in) {
+  const auto uses = [&](std::string_view call) { return used_in.find(call) != std::string::npos; };
+  const auto rows = row_definitions(used_in);
+  const bool by_teams = uses("napkin_team_"), tiles = by_teams || uses("napkin_load_tile<");
+  if (!tiles && rows.empty()) return "";
+  const auto only = [](bool used, std::string_view text) { return used ? std::string(text) + "\n" : std::string(); };
+  const auto products = product_definitions(used_in);
+  const auto common = only(tiles, cuda_tiles()) + only(by_teams, cuda_warpgroups());
+  return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
+         "NAPKIN_EMULATION\n" +
+         instruction_definitions(used_in + products + common) + std::string(cuda_machine()) + "#endif\n\n" + products +
+         std::string(cuda_exponentials()) + common + only(uses("napkin_stage_pair("), cuda_pairs()) +
+         only(uses("napkin_store_numbers<"), cuda_stores()) + only(uses("napkin_release_cluster<"), cuda_clusters()) +
+         rows;
+}
+
+}  // namespace napkin

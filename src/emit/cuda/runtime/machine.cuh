@@ -1,0 +1,42 @@
+// Two numbers in the halves of a register.
+__device__ __forceinline__ unsigned napkin_pack_f16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+__device__ __forceinline__ unsigned napkin_pack_bf16(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+__device__ __forceinline__ float napkin_exp2(float a) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
+  return result;
+}
+__device__ __forceinline__ float napkin_reciprocal(float a) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
+  return result;
+}
+template <class T>
+__device__ __forceinline__ T napkin_shared_read(const T* at) {
+  return *at;
+}
+template <class T>
+__device__ __forceinline__ void napkin_shared_write(T* at, T value) {
+  *at = value;
+}
+template <class T>
+__device__ __forceinline__ T napkin_global_read(const T* at) {
+  return *at;
+}
+template <class T>
+__device__ __forceinline__ void napkin_global_write(T* at, T value) {
+  *at = value;
+}
+// The same number for all of so many threads.
+template <int threads, class T>
+__device__ __forceinline__ T napkin_read_once(const T* at) {
+  return *at;
+}

@@ -1,0 +1,313 @@
+// Columns and saves of one thread, as loops over its own cells.
+#include "emit/cuda/threads/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "derive/columns.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/match.hpp"
+#include "emit/cuda/warps/tiles.hpp"
+#include "emit/shared/text.hpp"
+#include "emit/shared/types.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+// An array keeps to registers only if all loops over it are unrolled: those of up to so many cells, and of up to so
+// many copies of a body.
+constexpr std::int64_t most_unrolled_cells = 256, most_unrolled = 1024;
+
+// Where one of all positions that are spread to the thread lies.
+std::string spread_place(const WirePiece& piece, const std::string& counter) {
+  return fmt::format("{1} / {3} * {2} + {0} * {3} + {1} % {3}", piece.number, counter, piece.step, piece.share);
+}
+
+}  // namespace
+
+ColumnPrinter::ColumnPrinter(Page& page) : page_(page), out_(page.out) {
+  for (const auto id : page.nest.outputs)
+    for (std::uint32_t b = 0; b < page.nest.buffers.size(); ++b)
+      if (page.nest.buffers[b].array == id && page.nest.buffers[b].level == page.leaf()) passing_.insert({b});
+  study(page.nest.body);
+}
+
+// Finds where tiles come from, and which outputs are more than passed on: read, folded or saved later.
+void ColumnPrinter::study(const Block& block) {
+  const Compute* last = nullptr;
+  for (const auto& step : block.steps) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    match(
+        step.node, [&](const Load& load) { from_[load.to] = load.from; }, [](const Ask&) {},
+        [&](const Compute& column) {
+          if (column.column.fold) passing_.erase(column.to);
+          if (column.carried) passing_.erase(*column.carried);
+          for (const auto& [access, id] : column.reads) passing_.erase(id);
+        },
+        [&](const Save& save) {
+          if (!last || last->to != save.from) passing_.erase(save.from);
+        },
+        [&](const For& loop) { study(loop.body); });
+    // Two computations of one output: neither is the last word.
+    if (last && !compute && !std::holds_alternative<Save>(step.node)) passing_.erase(last->to);
+    if (last && compute) passing_.erase(last->to);
+    last = compute;
+  }
+  if (last) passing_.erase(last->to);
+}
+
+// Steps
+
+void ColumnPrinter::print(const Compute& compute) {
+  const auto from = out_.from(origin(page_.diagram, compute.column));
+  auto all = wires(compute);
+  all.insert(all.end(), compute.column.over.begin(), compute.column.over.end());
+  const auto sizes = page_.extents(all, page_.own);
+  out_.line(fmt::format("// {}{}", to_text(page_.diagram, compute.column), sizes.empty() ? "" : "    " + sizes));
+  if (!is_stored(compute.to))
+    pass(compute);
+  else if (compute.column.fold)
+    fold(compute);
+  else
+    pointwise(compute);
+}
+
+void ColumnPrinter::print(const Save& save) {
+  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto& buffer = page_.nest.at(save.from);
+  if (buffer.level != page_.leaf() || !is_stored(save.from)) return;
+  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
+  Here here;
+  const int opened = open_cells(page_.diagram.at(buffer.array).wires, Edge::guard, here);
+  store(buffer.array, slot(save.from, buffer.at, here), here);
+  close(opened);
+}
+
+void ColumnPrinter::pass(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(wires(compute), Edge::guard, here);
+  store(compute.column.output, value(compute, compute.column.value, here), here);
+  close(opened);
+}
+
+void ColumnPrinter::store(ArrayId id, const std::string& text, const Here& here) {
+  const auto& array = page_.diagram.at(id);
+  std::vector<std::string> at;
+  for (const auto wire : array.wires) at.push_back(here.position.at(wire));
+  const auto written = without_brackets(filled(code_type(Language::cuda, array.type).write, without_brackets(text)));
+  out_.line(fmt::format("{}[{}] = {};", page_.array(id),
+                        code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)), written));
+}
+
+void ColumnPrinter::print(const Ask& ask, const WirePieces& pieces) {
+  const auto& buffer = page_.nest.at(ask.tile);
+  const auto any = page_.pool.fresh("any");
+  out_.line(
+      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  std::vector<std::string> at;
+  for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+    at.push_back(fmt::format("at{}", k));
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", at[k], corner(buffer.at[k], pieces, false),
+                          corner(buffer.at[k], pieces, true)));
+  }
+  out_.line(fmt::format("{0} = {0} || {1}{2};", any, ask.wanted ? "" : "!", input_element(ask.tile, at)));
+  close(static_cast<int>(at.size()));
+  out_.line(fmt::format("if (!{}) continue;", any));
+}
+
+void ColumnPrinter::pointwise(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(wires(compute), edge(compute.to), here);
+  const auto text = value(compute, compute.column.value, here);
+  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, text)));
+  close(opened);
+}
+
+void ColumnPrinter::fold(const Compute& compute) {
+  const auto past_end = edge(compute.to);
+  begin_fold(compute, past_end);
+  Here here;
+  int opened = 0;
+  auto unrolled = cells(wires(compute));
+  for (const auto wire : compute.column.over) opened += open_fold(compute, wire, unrolled, here);
+  opened += open_cells(wires(compute), past_end, here);
+  absorb(compute, here);
+  close(opened);
+  if (code_type(Language::cuda, page_.nest.at(compute.to).type).round != "{0}") round_fold(compute, past_end);
+}
+
+// The identity, or the old value repaired.
+void ColumnPrinter::begin_fold(const Compute& compute, Edge past_end) {
+  if (begins_in_place(compute)) return;
+  Here here;
+  const int opened = open_cells(wires(compute), past_end, here);
+  FoldWords words{slot(compute, here), "", ""};
+  if (compute.carried) words.old = slot(*compute.carried, page_.nest.at(*compute.carried).at, here);
+  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
+  close(opened);
+}
+
+void ColumnPrinter::absorb(const Compute& compute, const Here& here) {
+  const auto to = slot(compute, here);
+  const auto text = without_brackets(value(compute, compute.column.value, here));
+  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, text));
+}
+
+void ColumnPrinter::round_fold(const Compute& compute, Edge past_end) {
+  Here here;
+  const int opened = open_cells(wires(compute), past_end, here);
+  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, slot(compute, here))));
+  close(opened);
+}
+
+// Loops
+
+const std::vector<WireId>& ColumnPrinter::wires(const Compute& compute) const {
+  return page_.diagram.at(compute.column.output).wires;
+}
+
+std::int64_t ColumnPrinter::cells(const std::vector<WireId>& of) const {
+  std::int64_t all = 1;
+  for (const auto wire : of) all *= page_.own[wire.index].extent;
+  return all;
+}
+
+int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here& here) {
+  const bool unroll = cells(of) <= most_unrolled_cells;
+  int opened = 0;
+  std::string guard;
+  const auto add = [&](const std::string& condition) { guard += (guard.empty() ? "" : " && ") + condition; };
+  for (const auto wire : of) {
+    const auto& piece = page_.own[wire.index];
+    const bool single = piece.extent == 1 && !piece.is_spread();
+    const auto& counter = here.counter[wire] = single ? "0" : page_.counters[wire.index];
+    const auto& position = here.position[wire] = single ? piece.position : page_.wires[wire.index];
+    if (piece.is_whole()) page_.limit(wire);
+    if (single && piece.by_thread) add(fmt::format("{} < {}", piece.begin, piece.end));
+    if (single) continue;
+    if (unroll) out_.line("#pragma unroll");
+    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, piece.extent));
+    const auto place = sum(piece.begin, piece.is_spread() ? spread_place(piece, counter) : counter);
+    out_.declare(position, past_end == Edge::guard ? place : fmt::format("min({}, {} - 1)", place, piece.end));
+    add(fmt::format("{} < {}", position, piece.end));
+    if (piece.is_spread())
+      add(fmt::format("{} * {} + {} % {} < {}", piece.number, piece.share, counter, piece.share, piece.step));
+    ++opened;
+  }
+  if (!page_.any_threads) add("threadIdx.x == 0");
+  if (past_end == Edge::repeat || guard.empty()) return opened;
+  out_.open(fmt::format("if ({})", guard));
+  return opened + 1;
+}
+
+// A loop over one folded wire: with a constant length if that keeps an array of the thread's in registers.
+int ColumnPrinter::open_fold(const Compute& compute, WireId wire, std::int64_t& unrolled, Here& here) {
+  const auto& piece = page_.own[wire.index];
+  const auto& counter = page_.counters[wire.index];
+  const auto& position = page_.wires[wire.index];
+  const bool own = reads_own(compute, wire);
+  if (piece.is_whole() && (piece.extent == 1 || own)) page_.limit(wire);
+  if (piece.extent == 1) {
+    here.position[wire] = piece.position;
+    here.counter[wire] = "0";
+    return 0;
+  }
+  here.position[wire] = position;
+  if (!own || unrolled * piece.extent > most_unrolled) {
+    here.counter[wire] = piece.is_whole() ? position : fmt::format("{} - {}", position, piece.begin);
+    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", position, piece.begin, piece.end));
+    return 1;
+  }
+  unrolled *= piece.extent;
+  here.counter[wire] = counter;
+  out_.line("#pragma unroll");
+  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, piece.extent));
+  out_.declare(position, sum(piece.begin, counter));
+  out_.open(fmt::format("if ({} < {})", position, piece.end));
+  return 2;
+}
+
+void ColumnPrinter::close(int opened) {
+  while (opened-- > 0) out_.close();
+}
+
+bool ColumnPrinter::reads_own(const Compute& compute, WireId wire) const {
+  return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
+    const auto array = page_.nest.at(read.second).array;
+    return !page_.is_input(array) && contains(page_.diagram.at(array).wires, wire);
+  });
+}
+
+// Values
+
+// Where a cell of an array that the thread computes stands.
+std::string ColumnPrinter::slot(BufferId id, const std::vector<Index>& at, const Here& here) const {
+  const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
+  std::string text = page_.buffer(id);
+  for (std::size_t k = 0; k < wires.size(); ++k)
+    if (page_.scope.at(id)[wires[k].index].extent > 1)
+      text += fmt::format("[{}]", slot(page_.scope.at(id)[wires[k].index], wires[k], at[k], here));
+  return text;
+}
+std::string ColumnPrinter::slot(const WirePiece& scope, WireId wire, const Index& at, const Here& here) const {
+  const auto& now = page_.own[wire.index];
+  if (is_along(at, wire) && here.counter.contains(wire)) {
+    if (scope.begin == now.begin) return here.counter.at(wire);
+    if (scope.is_spread()) return here.counter.at(wire) == "0" ? now.slot : now.slot + " + " + here.counter.at(wire);
+  }
+  const auto place = code_index(at, [&](WireId w) { return here.position.at(w); });
+  return scope.is_whole() ? place : fmt::format("{} - {}", place, scope.begin);
+}
+std::string ColumnPrinter::slot(const Compute& compute, const Here& here) const {
+  return slot(compute.to, page_.nest.at(compute.to).at, here);
+}
+
+// Cells past the end may repeat the last one, unless they would fall on its slot.
+ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {
+  for (const auto wire : page_.diagram.at(page_.nest.at(id).array).wires) {
+    const auto& scope = page_.scope.at(id)[wire.index];
+    if (scope.begin != page_.own[wire.index].begin && !scope.is_spread()) return Edge::guard;
+  }
+  return Edge::repeat;
+}
+
+Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) const {
+  const auto& from = access(page_.diagram, access_id);
+  auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
+              return r.first == access_id;
+            })->second;
+  if (!page_.is_input(from.array)) return {slot(id, from.at, here), NumberKind::real};
+  std::vector<std::string> at;
+  for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
+  return {input_element(id, at),
+          page_.diagram.at(from.array).type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+}
+
+// From shared memory where the tile of the block stands there.
+std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::string>& at) const {
+  while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
+  const auto array = page_.nest.at(id).array;
+  const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(array).wires);
+  const auto element = page_.kernel.staged.contains(id)
+                           ? tile_element(page_, id, at)
+                           : fmt::format("{}[{}]", page_.array(array), code_offset(at, sizes));
+  return filled(code_type(Language::cuda, page_.diagram.at(array).type).read, element);
+}
+
+std::string ColumnPrinter::value(const Compute& compute, ExprId id, const Here& here) {
+  const Surroundings around{.language = Language::cuda,
+                            .position = [&](WireId wire) { return here.position.at(wire); },
+                            .size = {},
+                            .read = [&](ExprId access) { return read(compute, access, here); },
+                            .wide = is_wide(page_.nest, compute)};
+  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
+}
+
+std::string ColumnPrinter::rounded(BufferId id, const std::string& text) const {
+  return code_rounded(Language::cuda, page_.nest.at(id).type, text);
+}
+
+}  // namespace napkin

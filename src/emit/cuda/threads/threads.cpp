@@ -1,0 +1,316 @@
+// A kernel's groups become blocks and threads: the theory's own group rule applied once more, to the piece of the
+// innermost group. Each thread computes its own cells of every output, alone; what lacks the wire is recomputed.
+//
+// Wires that all columns carry are split first, for that recomputes nothing. Streams below the blocks, which stage
+// tiles in registers, are left out; those that remain get a finer piece so that a thread's temporaries stay small.
+// Sizes here are those of whole pieces, so that the text holds for any size.
+#include "emit/cuda/threads/threads.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "derive/columns.hpp"
+#include "diagram/contains.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr int most_threads = 1024, wanted_threads = 256, busy_threads = 64;
+constexpr std::int64_t most_own_bytes = 2048;  // of a thread's arrays
+constexpr std::int64_t longest_stream = 8;     // pieces of a stream in one thread
+constexpr double shared_without_limit = 99 * 1024, most_shared = 227 * 1024;
+
+std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+
+// One wire that may be split over threads.
+struct Share {
+  WireId wire;
+  std::int64_t piece;  // of the innermost group
+  bool recomputes;     // some column lacks the wire
+  bool streamed;       // each piece of a stream is shared out
+  std::int64_t parts = 1;
+
+  std::int64_t size() const { return pieces_of(piece, parts); }
+  // The next finer split, doubling the parts.
+  std::int64_t next() const { return std::min(piece, parts * 2); }
+};
+
+class Threading {
+ public:
+  Threading(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel) {
+    result_.hardware = hardware;
+    Level level;
+    level.name = level.unit = "thread";
+    result_.hardware.levels.push_back(level);
+    result_.block_level = block_level(hardware);
+    leave_to_threads();
+    columns_ = columns_in(kernel_.program.steps);
+    allow_whole_pieces();
+  }
+
+  ThreadedKernel run() {
+    find_shares();
+    share_out();
+    result_.nest = lower(refined(), result_.hardware);
+    while (own_bytes() > most_own_bytes && split_further()) result_.nest = lower(refined(), result_.hardware);
+    result_.spread = spread();
+    std::int64_t used = groups_below();
+    for (const auto& share : shares_) used *= pieces_of(share.piece, share.size());
+    result_.threads = static_cast<int>(pieces_of(std::max<std::int64_t>(used, busy_threads), 32) * 32);
+    stage_tiles();
+    return std::move(result_);
+  }
+
+ private:
+  static std::size_t block_level(const Hardware& hardware) {
+    for (std::size_t level = 1; level < hardware.levels.size(); ++level)
+      if (hardware.levels[level].unit == "block") return level;
+    return 1;
+  }
+  std::size_t thread_level() const { return result_.hardware.levels.size() - 1; }
+
+  // Pieces longer than the axis count whole: the text must hold for longer axes too.
+  void allow_whole_pieces() {
+    auto& diagram = kernel_.program.scratch;
+    for (const auto& split : kernel_.partition.splits) {
+      auto& size = diagram.axes[diagram.at(split.wire).axis.index].size;
+      size = std::max(size.value_or(1), split.size);
+    }
+  }
+
+  // Pieces
+
+  std::int64_t leaf_piece(WireId wire) const {
+    auto piece = *kernel_.program.scratch.size(wire);
+    for (const auto& split : kernel_.partition.splits)
+      if (split.wire == wire) piece = std::min(piece, split.size);
+    return piece;
+  }
+  // Groups inside one block.
+  std::int64_t groups_below() const {
+    std::int64_t groups = 1;
+    Intervals around;
+    for (std::uint32_t w = 0; w < kernel_.program.scratch.wires.size(); ++w)
+      around.push_back({0, kernel_.program.scratch.size(WireId{w}).value_or(1)});
+    for (const auto& split : kernel_.partition.splits) {
+      auto& [begin, end] = around[split.wire.index];
+      if (split.kind == SplitKind::group && split.level > result_.block_level) groups *= pieces_of(end, split.size);
+      end = std::min(end, split.size);
+    }
+    return groups;
+  }
+  // Below the blocks streams are left out, and groups where they are more than a block has threads.
+  void leave_to_threads() {
+    const auto below = [&](const Split& s) { return s.level > result_.block_level; };
+    const bool crowded = groups_below() > most_threads;
+    std::erase_if(kernel_.partition.splits,
+                  [&](const Split& s) { return below(s) && (crowded || s.kind == SplitKind::stream); });
+    if (auto program = streamed(kernel_.partition)) kernel_.program = std::move(*program);
+  }
+  std::optional<Program> streamed(const Partition& partition) const {
+    std::vector<WireId> wires;
+    for (const auto& split : partition.splits)
+      if (split.kind == SplitKind::stream) wires.push_back(split.wire);
+    auto result = napkin::stream(*kernel_.derivation, wires);
+    if (auto* program = std::get_if<Program>(&result)) return std::move(*program);
+    return {};
+  }
+
+  // Shares
+
+  std::ptrdiff_t streams(WireId wire) const {
+    return std::count_if(kernel_.partition.splits.begin(), kernel_.partition.splits.end(),
+                         [&](const Split& s) { return s.kind == SplitKind::stream && s.wire == wire; });
+  }
+  // Kept by every output, folded by no column, and read at its own place by all; if streamed then once, around all
+  // columns that carry it.
+  bool may_share(WireId wire) const {
+    const auto& diagram = kernel_.program.scratch;
+    const auto kept = [&](ArrayId output) { return contains(diagram.at(output).wires, wire); };
+    if (!std::all_of(kernel_.program.outputs.begin(), kernel_.program.outputs.end(), kept)) return false;
+    if (streams(wire) > 1 || (streams(wire) == 1 && !is_inside(kernel_.program.steps, wire))) return false;
+    return std::none_of(columns_.begin(), columns_.end(),
+                        [&](const Column* c) { return contains(c->over, wire) || reads_elsewhere(*c, wire); });
+  }
+  // Whether loops over the wire enclose every column that carries it.
+  bool is_inside(const std::vector<Step>& steps, WireId wire) const {
+    return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
+      if (const auto* loop = std::get_if<Loop>(&step)) return loop->wire == wire || is_inside(loop->body, wire);
+      return !contains(kernel_.program.scratch.at(std::get<Column>(step).output).wires, wire);
+    });
+  }
+  bool reads_elsewhere(const Column& column, WireId wire) const {
+    const auto& diagram = kernel_.program.scratch;
+    const auto elsewhere = [&](ExprId id) {
+      const auto& read = access(diagram, id);
+      if (has_input(read.array)) return false;
+      const auto& wires = diagram.at(read.array).wires;
+      for (std::size_t i = 0; i < wires.size(); ++i)
+        if (wires[i] == wire && !is_along(read.at[i], wire)) return true;
+      return false;
+    };
+    auto reads = accesses(diagram, column.value);
+    if (column.repair)
+      for (const auto id : accesses(diagram, *column.repair)) reads.push_back(id);
+    return std::any_of(reads.begin(), reads.end(), elsewhere);
+  }
+  bool has_input(ArrayId array) const {
+    const auto& inputs = kernel_.program.inputs;
+    return std::find(inputs.begin(), inputs.end(), array) != inputs.end();
+  }
+
+  void find_shares() {
+    const auto& diagram = kernel_.program.scratch;
+    for (const auto wire : diagram.at(kernel_.program.outputs.front()).wires)
+      if (may_share(wire)) {
+        const bool recomputes = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
+          return !contains(diagram.at(c->output).wires, wire);
+        });
+        shares_.push_back({wire, leaf_piece(wire), recomputes, streams(wire) > 0});
+      }
+  }
+
+  // The wire with the longest piece left, the fastest one among equals; none if that would be too many threads.
+  Share* longest(bool recomputing, std::int64_t limit) {
+    Share* best = nullptr;
+    for (auto& share : shares_)
+      if (share.recomputes == recomputing && share.size() > 1 && (!best || share.size() >= best->size())) best = &share;
+    return best && threads() / best->parts * best->next() <= limit ? best : nullptr;
+  }
+  std::int64_t threads() const {
+    auto threads = groups_below();
+    for (const auto& share : shares_) threads *= share.parts;
+    return threads;
+  }
+  bool split_one(bool recomputing, std::int64_t limit) {
+    auto* share = longest(recomputing, limit);
+    if (share) share->parts = share->next();
+    return share;
+  }
+  void share_out() {
+    while (split_one(false, wanted_threads)) {
+    }
+    while (threads() < busy_threads && split_one(true, wanted_threads)) {
+    }
+  }
+  bool split_further() { return split_one(false, most_threads) || split_one(true, most_threads); }
+
+  // The refined kernel
+
+  std::vector<Split> added() const {
+    std::vector<Split> splits;
+    for (const auto& share : shares_)
+      if (share.parts > 1 && !share.streamed)
+        splits.push_back({SplitKind::group, share.wire, share.size(), thread_level()});
+    splits.insert(splits.end(), finer_.begin(), finer_.end());
+    return splits;
+  }
+  std::vector<Spread> spread() const {
+    std::vector<Spread> all;
+    for (const auto& share : shares_)
+      if (share.streamed) all.push_back({share.wire, share.piece, share.size(), pieces_of(share.piece, share.size())});
+    return all;
+  }
+  Kernel refined() {
+    finer_ = finer_streams();
+    auto kernel = with(added());
+    if (auto program = streamed(kernel.partition)) {
+      program->scratch.axes = kernel_.program.scratch.axes;
+      kernel.program = std::move(*program);
+      return kernel;
+    }
+    finer_.clear();
+    return with(added());
+  }
+  Kernel with(const std::vector<Split>& more) const {
+    auto kernel = kernel_;
+    kernel.partition.splits.insert(kernel.partition.splits.end(), more.begin(), more.end());
+    return kernel;
+  }
+  // Streams whose piece some temporary holds, where it is long.
+  std::vector<Split> finer_streams() const {
+    std::vector<Split> finer;
+    for (const auto& split : kernel_.partition.splits) {
+      const bool known = std::any_of(finer.begin(), finer.end(), [&](const Split& s) { return s.wire == split.wire; });
+      const bool held = std::any_of(columns_.begin(), columns_.end(), [&](const Column* c) {
+        return contains(kernel_.program.scratch.at(c->output).wires, split.wire);
+      });
+      const bool shared =
+          std::any_of(shares_.begin(), shares_.end(), [&](const Share& s) { return s.wire == split.wire; });
+      if (split.kind == SplitKind::stream && !known && !shared && held && leaf_piece(split.wire) > longest_stream &&
+          is_innermost(kernel_.program.steps, split.wire))
+        finer.push_back({SplitKind::stream, split.wire, longest_stream, thread_level()});
+    }
+    return finer;
+  }
+  // No other stream stands inside one of the wire: a finer piece is absorbed by all of the same columns.
+  static bool is_innermost(const std::vector<Step>& steps, WireId wire, bool inside = false) {
+    return std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
+      const auto* loop = std::get_if<Loop>(&step);
+      if (!loop) return true;
+      return (loop->wire == wire || !inside) && is_innermost(loop->body, wire, inside || loop->wire == wire);
+    });
+  }
+
+  // Memory
+
+  std::int64_t own_bytes() const {
+    std::int64_t bytes = 0;
+    for (std::uint32_t id = 0; id < result_.nest.buffers.size(); ++id) {
+      const auto& buffer = result_.nest.buffers[id];
+      if (buffer.level != thread_level() || has_input(buffer.array)) continue;
+      std::int64_t size = 4;
+      const auto& wires = result_.nest.scratch.at(buffer.array).wires;
+      for (std::size_t k = 0; k < wires.size(); ++k) size *= own_extent(wires[k], buffer.extent[k]);
+      bytes += size;
+    }
+    return bytes;
+  }
+
+  // What one thread has of a piece that long.
+  std::int64_t own_extent(WireId wire, std::int64_t extent) const {
+    for (const auto& each : spread())
+      if (each.wire == wire) return pieces_of(extent, each.step) * each.share;
+    return extent;
+  }
+
+  // The smallest tiles first, while they fit.
+  void stage_tiles() {
+    const auto& level = result_.hardware.levels[result_.block_level];
+    const auto known =
+        level.in_values || result_.hardware.cuda_architecture.empty() ? shared_without_limit : level.room();
+    const auto room = static_cast<std::int64_t>(std::min(known, most_shared));
+    std::vector<BufferId> tiles;
+    for (std::uint32_t id = 0; id < result_.nest.buffers.size(); ++id)
+      if (result_.nest.buffers[id].level == result_.block_level && has_input(result_.nest.buffers[id].array))
+        tiles.push_back({id});
+    std::stable_sort(tiles.begin(), tiles.end(), [&](BufferId a, BufferId b) {
+      return shared_size(result_.nest.at(a)) < shared_size(result_.nest.at(b));
+    });
+    for (const auto id : tiles) {
+      const auto bytes = shared_size(result_.nest.at(id));
+      if (result_.shared_bytes + bytes > room) break;
+      result_.shared_bytes += bytes;
+      result_.staged.insert(id);
+    }
+  }
+
+  Kernel kernel_;
+  ThreadedKernel result_;
+  std::vector<const Column*> columns_;
+  std::vector<Share> shares_;
+  std::vector<Split> finer_;
+};
+
+}  // namespace
+
+std::int64_t shared_size(const Buffer& buffer) {
+  std::int64_t bytes = row(buffer.type).bytes;
+  for (const auto extent : buffer.extent) bytes *= extent;
+  return (bytes + 15) / 16 * 16;
+}
+
+ThreadedKernel thread(const Kernel& kernel, const Hardware& hardware) { return Threading(kernel, hardware).run(); }
+
+}  // namespace napkin

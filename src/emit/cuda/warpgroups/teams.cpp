@@ -1,0 +1,388 @@
+// A nest of teams printed as a __global__ function, once for the team that copies tiles and once for those that
+// compute. Both run the same loops over the same pieces; barriers in shared memory tell one side which copies of a ring
+// are full and the other which are empty again.
+#include "emit/cuda/warpgroups/teams.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "emit/cuda/grid.hpp"
+#include "emit/cuda/warpgroups/turns.hpp"
+#include "emit/cuda/warps/tiles.hpp"
+
+namespace napkin {
+namespace {
+
+class TeamPrinter : TurnPrinter {
+ public:
+  TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
+      : TurnPrinter(kernel, warps, names), grid_(page_, groups_, warps.walk), barriers_(page_.pool.fresh("barriers")) {
+    for (const auto id : tiles()) {
+      maps_[id] = page_.pool.fresh(page_.buffer(id) + "_map");
+      full_[id] = page_.pool.fresh(page_.buffer(id) + "_full");
+    }
+    for (const auto& ring : warps_.rings)
+      if (is_reused(ring)) name_ring(ring);
+    for (const auto& [id, tile] : warps_.stores) {
+      const auto& name = page_.array(nest_.at(id).array);
+      columns_.stores[id] = {page_.pool.fresh(name + "_map"), page_.pool.fresh(name + "_mapped"),
+                             page_.pool.fresh(name + "_leaves")};
+    }
+  }
+
+  CudaKernel run(const std::string& name) {
+    const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
+    words("wgmma " + instruction, " that a producer warpgroup fills");
+    grid_.words();
+    store_words();
+    turn_words();
+    out_.verbatim("#ifdef NAPKIN_TEAMS\n");
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
+    parameters(name, read_in_place(warps_), map_parameters());
+    declare_tiles();
+    declare_stores();
+    declare_barriers();
+    grid_.begin();
+    begin_barriers();
+    copying_team();
+    if (warps_.loader_lane_registers > 0)
+      out_.line(fmt::format("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers));
+    begin_turns();
+    lanes();
+    declare_places();
+    grid_.open();
+    warps();
+    print(nest_.body, true);
+    grid_.close();
+    end_turns();
+    if (!warps_.stores.empty()) out_.line("napkin_store_end();");
+    end_blocks();
+    out_.close();
+    without_teams(name);
+    return {name, out_.text(), page_.limits, out_.origins()};
+  }
+
+ private:
+  struct RingNames {
+    std::string empty, slot, phase;  // no slot where there is one copy outside of all loops
+    std::string at(const std::string& barriers) const { return slot.empty() ? barriers : barriers + " + " + slot; }
+  };
+
+  std::vector<BufferId> tiles() const {
+    std::vector<BufferId> all;
+    for (const auto& ring : warps_.rings) all.insert(all.end(), ring.tiles.begin(), ring.tiles.end());
+    return all;
+  }
+  // Whether copies of it are filled more than once.
+  bool is_reused(const Ring& ring) const { return ring.loop || warps_.walk.stays; }
+  void name_ring(const Ring& ring) {
+    const auto& stem = ring.loop ? page_.wires[ring.loop->split.wire.index] : page_.buffer(ring.tiles.front());
+    rings_[&ring] = {page_.pool.fresh(stem + "_empty"), ring.loop ? page_.pool.fresh(stem + "_slot") : "",
+                     page_.pool.fresh(stem + "_phase")};
+  }
+  const Ring* ring(const For* loop) const {
+    const auto found =
+        std::find_if(warps_.rings.begin(), warps_.rings.end(), [&](const Ring& each) { return each.loop == loop; });
+    return found == warps_.rings.end() ? nullptr : &*found;
+  }
+
+  // The kernel's head
+
+  std::vector<std::string> map_parameters() const {
+    std::vector<std::string> all;
+    for (const auto id : tiles()) all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", maps_.at(id)));
+    for (const auto& [id, names] : columns_.stores) {
+      all.push_back(fmt::format("const __grid_constant__ CUtensorMap {}", names.map));
+      all.push_back(fmt::format("const int {}", names.mapped));
+    }
+    return all;
+  }
+  // Where the text is compiled for other machines: a launcher finds that it may not have as many threads.
+  void without_teams(const std::string& name) {
+    std::vector<std::string> all = {fmt::format("{}_sizes", page_.names.diagram)};
+    for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.storage(id)));
+    for (const auto id : nest_.outputs) all.push_back(fmt::format("{}*", page_.storage(id)));
+    for (std::size_t i = 0; i < maps_.size(); ++i) all.emplace_back("const __grid_constant__ CUtensorMap");
+    for (std::size_t i = 0; i < warps_.stores.size(); ++i)
+      all.insert(all.end(), {"const __grid_constant__ CUtensorMap", "const int"});
+    out_.verbatim("#else\n");
+    out_.list(fmt::format("__global__ void __launch_bounds__(1) {}(", name), all, ") {}");
+    out_.verbatim("#endif\n");
+  }
+
+  void store_words() {
+    for (const auto& [id, tile] : warps_.stores)
+      out_.line(fmt::format("//   {} leaves through shared memory, by TMA where its rows are aligned",
+                            page_.diagram.at(nest_.at(id).array).name));
+    if (!warps_.no_stores.empty())
+      out_.line(fmt::format("//   {} leave from registers: {}", warps_.stores.empty() ? "outputs" : "others",
+                            warps_.no_stores));
+  }
+  void declare_stores() {
+    for (const auto& [id, tile] : warps_.stores)
+      out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // [{3}][{4}]",
+                            page_.storage(nest_.at(id).array), columns_.stores.at(id).tile, tile.begin,
+                            tile.layout.rows, tile.layout.columns));
+  }
+  // Full barriers of all tiles first, then empty ones of all rings.
+  void declare_barriers() {
+    out_.line(fmt::format("napkin_barrier* const {} = reinterpret_cast<napkin_barrier*>(shared_memory + {});",
+                          barriers_, warps_.barriers_begin));
+    const auto declare = [&](const std::string& name, std::int64_t count) {
+      out_.line(fmt::format("napkin_barrier* const {} = {} + {};  // [{}]", name, barriers_, barrier_count_, count));
+      barrier_count_ += count;
+    };
+    for (const auto id : tiles()) declare(full_.at(id), warps_.tiles.at(id).copies);
+    full_count_ = barrier_count_;
+    for (const auto& ring : warps_.rings)
+      if (is_reused(ring)) declare(rings_.at(&ring).empty, ring.copies);
+    out_.line();
+  }
+  // The copying thread makes a tile full, every computing warp makes it empty; of tiles that a cluster shares, the
+  // warps of all its blocks.
+  void begin_barriers() {
+    out_.open("if (threadIdx.x == 0)");
+    out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, 1);", full_count_, barriers_));
+    for (const auto& ring : warps_.rings)
+      if (is_reused(ring))
+        out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, {});", ring.copies,
+                              rings_.at(&ring).empty, warps_.warps * (is_shared(ring) ? warps_.walk.cluster : 1)));
+    out_.line("napkin_barrier_publish();");
+    out_.close();
+    meet_blocks();
+    out_.line();
+  }
+  // Of a cluster, or the one.
+  void meet_blocks() { out_.line(warps_.walk.cluster > 1 ? "napkin_cluster_meet();" : "__syncthreads();"); }
+  bool is_shared(const Ring& ring) const {
+    return std::any_of(ring.tiles.begin(), ring.tiles.end(),
+                       [&](BufferId id) { return warps_.tiles.at(id).shares > 1; });
+  }
+  std::string release(const Ring& ring) const {
+    return is_shared(ring) ? fmt::format("napkin_release_cluster<{}>", warps_.walk.cluster) : "napkin_release";
+  }
+  void declare_places() {
+    for (const auto& [ring, names] : rings_)
+      out_.line(names.slot.empty() ? fmt::format("int {} = 0;", names.phase)
+                                   : fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
+  }
+
+  // Blocks of a cluster write to each other's memory, which lasts as long as they do.
+  void end_blocks() {
+    if (warps_.walk.cluster > 1) meet_blocks();
+  }
+
+  // The team that copies
+
+  void copying_team() {
+    const auto computing = page_.kernel.threads - 128;
+    out_.open(fmt::format("if (threadIdx.x >= {})", computing));
+    if (warps_.loader_lane_registers > 0)
+      out_.line(fmt::format("napkin_give_registers<{}, {}>();", warps_.loader_lane_registers, warps_.first_registers));
+    out_.line(fmt::format("if (threadIdx.x > {}) return;", computing));
+    declare_places();
+    grid_.open();
+    for (const auto& step : nest_.body.steps) {
+      outside(step, &Ring::first, [&](const Ring& ring) { fill(ring); });
+      fill_loop(step);
+    }
+    grid_.close();
+    end_blocks();
+    out_.line("return;");
+    out_.close();
+  }
+  bool fills(const For& loop) const {
+    return ring(&loop) || std::any_of(loop.body.steps.begin(), loop.body.steps.end(), [&](const Nest& step) {
+             const auto* inside = std::get_if<For>(&step.node);
+             return inside && fills(*inside);
+           });
+  }
+  void fill_loop(const Nest& step) {
+    const auto* loop = std::get_if<For>(&step.node);
+    if (!loop || !fills(*loop)) return;
+    pieces(*loop, [&](const WirePiece&, const std::string&) {
+      if (const auto* here = ring(loop)) fill(*here);
+      for (const auto& inside : loop->body.steps) fill_loop(inside);
+    });
+  }
+  void fill(const Ring& ring) {
+    const auto names = is_reused(ring) ? rings_.at(&ring) : RingNames();
+    if (is_reused(ring)) out_.line(fmt::format("napkin_barrier_wait({}, {} ^ 1);", names.at(names.empty), names.phase));
+    for (const auto id : ring.tiles) fill(id, names.slot);
+    if (is_reused(ring)) advance(ring);
+  }
+  // Of the tiles outside of all loops, those that the step is the first to read, or the last.
+  template <class Do>
+  void outside(const Nest& step, const Nest* Ring::*which, Do act) const {
+    for (const auto& ring : warps_.rings)
+      if (!ring.loop && ring.*which == &step) act(ring);
+  }
+  // One tile, panel after panel; its barrier expects all bytes of the boxes, those past the end of the array too.
+  void fill(BufferId id, const std::string& slot) {
+    const auto& tile = warps_.tiles.at(id);
+    const auto& buffer = nest_.at(id);
+    const auto from = out_.from(page_.diagram.at(buffer.array).span);
+    const auto full = slot.empty() ? full_.at(id) : fmt::format("{} + {}", full_.at(id), slot);
+    const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, swizzle_pattern);
+    out_.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));
+    const auto share = tile.layout.rows / tile.shares;
+    const bool shared = tile.shares > 1;
+    for (std::int64_t column = 0; column < tile.layout.columns; column += tile.layout.panel) {
+      std::string at;
+      for (std::size_t k = 0; k < buffer.at.size(); ++k) {
+        page_.limit(buffer.at[k], page_.shared);
+        const auto further = k == tile.column && column > 0 ? fmt::format("{}", column)
+                             : k == tile.row && shared      ? fmt::format("{} * {}", GroupPrinter::rank, share)
+                                                            : "";
+        at += ", " + sum(corner(buffer.at[k], page_.shared, false), further);
+      }
+      auto panel = sum(to, column == 0 ? "" : fmt::format("{}", column * tile.layout.rows));
+      if (shared) panel = sum(panel, fmt::format("{} * {}", GroupPrinter::rank, share * tile.layout.panel));
+      out_.line(fmt::format("{}({}, &{}, {}{}{});", tile_copy_name(buffer.at.size(), shared), panel, maps_.at(id), full,
+                            shared ? fmt::format(", {}", (1 << tile.shares) - 1) : "", at));
+    }
+  }
+  static std::string sum(const std::string& begin, const std::string& further) {
+    return further.empty() ? begin : begin == "0" ? further : fmt::format("{} + {}", begin, further);
+  }
+  void advance(const Ring& ring) {
+    const auto& names = rings_.at(&ring);
+    out_.line(names.slot.empty()
+                  ? fmt::format("{} ^= 1;", names.phase)
+                  : fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
+  }
+
+  // Streams, on either side
+
+  template <class Inside>
+  void pieces(const For& loop, Inside inside) {
+    const auto own = page_.own, shared = page_.shared;
+    const auto begin = groups_.begin_name(loop.split.wire);
+    const auto around = own[loop.split.wire.index];
+    enter(loop, begin);
+    out_.open(
+        fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
+    declare_end(loop, begin, around);
+    if (may_skip(loop)) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
+    inside(around, begin);
+    out_.close();
+    page_.own = own;
+    page_.shared = shared;
+  }
+
+  // The teams that compute
+
+  void print(const Block& block, bool outermost) override {
+    if (!is_step(block)) declare_buffers(block);
+    for (const auto& step : block.steps) {
+      if (outermost) outside(step, &Ring::first, [&](const Ring& ring) { on_their_way_.insert(ring.tiles.front()); });
+      match(
+          step.node,
+          [&](const Load& load) {
+            if (!is_step(block)) loaded(load.to), read_single(load);
+          },
+          [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
+          [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop); });
+      if (outermost) outside(step, &Ring::last, [&](const Ring& ring) { release_outside(ring); });
+    }
+  }
+  void loaded(BufferId id) override {
+    if (warps_.tiles.contains(id) && ring_of(id)->loop) on_their_way_.insert(id);
+  }
+  // The tile of the block's next piece may come.
+  void release_outside(const Ring& ring) {
+    if (!is_reused(ring)) return;
+    out_.line(fmt::format("{}({});", release(ring), rings_.at(&ring).empty));
+    advance(ring);
+  }
+  void print(const Compute& compute) {
+    if (print_in_step(compute)) return;
+    arrive(compute);
+    columns_.print(compute);
+  }
+  void arrive(const Compute& compute) override {
+    for (const auto& [access, buffer] : compute.reads)
+      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+  }
+  std::string slot(const For& loop) const override { return rings_.at(ring(&loop)).slot; }
+  std::string release(const For& loop, const std::string& copy) const override {
+    return fmt::format("{}({} + {});", release(*ring(&loop)), rings_.at(ring(&loop)).empty, copy);
+  }
+  void advance(const For& loop) override { advance(*ring(&loop)); }
+  void arrive(BufferId id) {
+    if (on_their_way_.erase(id) == 0) return;
+    const auto* of = ring_of(id);
+    if (!is_reused(*of)) return out_.line(fmt::format("napkin_barrier_wait({}, 0);", full_.at(id)));
+    const auto& names = rings_.at(of);
+    out_.line(fmt::format("napkin_barrier_wait({}, {});", names.at(full_.at(id)), names.phase));
+  }
+  void arrive_all() override {
+    const auto all = on_their_way_;
+    for (const auto id : all) arrive(id);
+  }
+  const Ring* ring_of(BufferId id) const {
+    return &*std::find_if(warps_.rings.begin(), warps_.rings.end(), [&](const Ring& each) {
+      return std::find(each.tiles.begin(), each.tiles.end(), id) != each.tiles.end();
+    });
+  }
+  void stream(const For& loop) {
+    arrive_all();
+    if (within(loop)) return stream_within();
+    const auto* lasting = ring(&loop) ? warps_.product(ring(&loop)->lasting) : nullptr;
+    if (lasting) begin_lasting(loop, *lasting);
+    if (in_turn(loop)) take_turn();
+    pieces(loop, [&](const WirePiece& around, const std::string& begin) {
+      const auto* here = ring(&loop);
+      if (here && here->copies > 1)
+        for (const auto id : here->tiles)
+          out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
+                                copy_of(id, rings_.at(here).slot, swizzle_pattern)));
+      if (in_turn(loop)) begin_round();
+      body(loop, begin, around);
+      if (!here) return;
+      arrive_all();
+      const auto& names = rings_.at(here);
+      if (lasting) {
+        release_last(loop);
+        out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
+      } else {
+        out_.line(release(loop, names.slot));
+      }
+      advance(*here);
+    });
+    if (lasting) end_lasting(loop, *lasting);
+    if (in_turn(loop)) give_turn();
+  }
+  // A product that stays on its way while the next round begins: the tiles of a round are released one round later.
+  void begin_lasting(const For& loop, const Product& product) {
+    const auto& name = lasts_[&loop] = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
+    out_.line(fmt::format("int {} = -1;  // the stage that running products read", name));
+    columns_.hold(product);
+  }
+  void release_last(const For& loop) {
+    out_.line(fmt::format("if ({} >= 0) {}", lasts_.at(&loop), release(loop, lasts_.at(&loop))));
+  }
+  void end_lasting(const For& loop, const Product& product) {
+    out_.line("napkin_team_wait<0>();");
+    columns_.hold(product);
+    release_last(loop);
+  }
+
+  GridPrinter grid_;
+  std::map<BufferId, std::string> maps_, full_;
+  std::map<const Ring*, RingNames> rings_;  // those whose copies are filled more than once
+  std::map<const For*, std::string> lasts_;
+  std::string barriers_;
+  std::int64_t barrier_count_ = 0, full_count_ = 0;
+};
+
+}  // namespace
+
+CudaKernel team_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
+                       const std::string& name) {
+  return TeamPrinter(launch, warps, names).run(name);
+}
+
+}  // namespace napkin

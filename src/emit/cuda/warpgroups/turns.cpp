@@ -1,0 +1,222 @@
+// Products that are issued while others wait, in print. A team's turn at the matrix units is a named barrier: the team
+// waits there with all its lanes, and the one before it arrives.
+#include "emit/cuda/warpgroups/turns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "derive/columns.hpp"
+#include "emit/cuda/warps/tiles.hpp"
+
+namespace napkin {
+
+void TurnPrinter::turn_words() {
+  if (!warps_.not_as_planned.empty())
+    out_.line(fmt::format("//   {:<24}  is planned, but cannot run: {}", napkin::words(warps_.planned),
+                          warps_.not_as_planned));
+  if (warps_.planned_blocks > 1)
+    out_.line(fmt::format("//   {:<24}  co-resident on an SM{}",
+                          fmt::format("{} block{}", warps_.blocks, warps_.blocks == 1 ? "" : "s"),
+                          warps_.blocks == warps_.planned_blocks
+                              ? ""
+                              : fmt::format("; {} are planned, but do not fit", warps_.planned_blocks)));
+  if (!warps_.step) return;
+  std::string names;
+  for (const auto* trailing : warps_.step->trailing)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", page_.buffer(trailing->to));
+  if (warps_.is_in_turn())
+    out_.line(fmt::format("//   {:<24}  one computes while another uses the tensor cores",
+                          fmt::format("{} in ping-pong", warps_.step->teams)));
+  if (warps_.is_within())
+    out_.line(fmt::format("//   {:<24}  products of {} overlap the other operations of the next iteration",
+                          napkin::words(Overlap::within_team), names));
+}
+
+// Turns
+
+// The last team of those that take turns with each other gives the first its first one.
+void TurnPrinter::begin_turns() {
+  if (!warps_.is_in_turn()) return;
+  const auto teams = warps_.step->teams;
+  const bool all = teams == warps_.warps / warps_.team;
+  team_ = page_.pool.fresh("team"), turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
+  out_.line(fmt::format("const int {} = threadIdx.x / {};", team_, warps_.team * lanes_of_warp));
+  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where it waits for its turn", turn_, team_));
+  out_.line(fmt::format("const int {} = {}({} + 1) % {} + 1;", next_turn_,
+                        all ? "" : fmt::format("{0} / {1} * {1} + ", team_, teams), team_, teams));
+  out_.line(fmt::format("if ({} % {} == {}) napkin_turn_give({});", team_, teams, teams - 1, next_turn_));
+}
+// Nobody's turn is left over.
+void TurnPrinter::end_turns() {
+  if (!warps_.is_in_turn()) return;
+  out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", team_, warps_.step->teams, turn_));
+}
+void TurnPrinter::take_turn() {
+  if (warps_.is_in_turn()) out_.line(fmt::format("napkin_turn_wait({});", turn_));
+}
+void TurnPrinter::give_turn() {
+  if (warps_.is_in_turn()) out_.line(fmt::format("napkin_turn_give({});", next_turn_));
+}
+
+// Steps
+
+bool TurnPrinter::leads(const Compute& compute) const {
+  const auto& all = warps_.step->leading;
+  return std::find(all.begin(), all.end(), &compute) != all.end();
+}
+void TurnPrinter::load_tiles() {
+  for (const auto id : tiles_of(round())) loaded(id);
+}
+// As one group on their way.
+void TurnPrinter::issue_leading() {
+  for (const auto* leading : warps_.step->leading) {
+    arrive(*leading);
+    const auto from = out_.from(origin(page_.diagram, leading->column));
+    out_.line(fmt::format("// {}", to_text(page_.diagram, leading->column)));
+    columns_.prepare(product(leading));
+    columns_.hold(product(leading));
+    out_.line("napkin_team_fence();");
+    columns_.issue(product(leading));
+  }
+  out_.line("napkin_team_commit();");
+}
+void TurnPrinter::wait_for_leading(int left) {
+  out_.line(fmt::format("napkin_team_wait<{}>();", left));
+  for (const auto* leading : warps_.step->leading) columns_.arrived(product(leading));
+}
+
+bool TurnPrinter::print_in_step(const Compute& compute) {
+  const auto* known = warps_.step ? warps_.product(&compute) : nullptr;
+  if (!known) return false;
+  if (leads(compute)) return true;
+  const bool first = &compute == warps_.step->trailing.front(), within = warps_.is_within();
+  if (within && first) wait_for_last();
+  prepare_trailing(*known);
+  if (within) return true;
+  if (first) take_turn();
+  columns_.run(*known);
+  return true;
+}
+
+// In turn
+
+void TurnPrinter::begin_round() {
+  declare_buffers(round());
+  load_tiles();
+  issue_leading();
+  give_turn();
+  wait_for_leading(0);
+}
+
+// Within a team
+
+// The leading products of a piece are issued before the trailing ones of the piece before, which then run beside the
+// columns of this one. So the loop is entered with a piece whose leading products are done.
+void TurnPrinter::stream_within() {
+  const auto& loop = *warps_.step->loop;
+  const auto own = page_.own, shared = page_.shared;
+  const auto begin = groups_.begin_name(loop.split.wire);
+  const auto around = own[loop.split.wire.index];
+  last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
+  enter(loop, begin);
+  const auto skips = may_skip(loop) ? skip(loop, begin, around) : "";
+  const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
+  out_.line(
+      fmt::format("int {} = {}, {} = -1;  // the tile, and the stage that running products read", begin, first, last_));
+  out_.open(fmt::format("if ({} < {})", begin, around.end));
+  declare_buffers(round());
+  for (const auto* some : {&warps_.step->leading, &warps_.step->trailing})
+    for (const auto* each : *some) columns_.operands(product(each));
+  lead(0);
+  out_.open("for (;;)");
+  round_within(begin, around, skips);
+  out_.close();
+  take_turn();
+  issue_trailing();
+  give_turn();
+  arrive_trailing();
+  out_.line(release(loop, last_));
+  out_.close();
+  on_their_way_.clear();
+  page_.own = own;
+  page_.shared = shared;
+}
+// `skips` names what finds the next piece that counts; empty where all do.
+void TurnPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
+  const auto& loop = *warps_.step->loop;
+  const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
+  declare_end(loop, begin, around);
+  declare_copies([&](BufferId id) { return is_read_by_others(id); }, slot(loop));
+  body(loop, begin, around);
+  arrive_all();
+  out_.line(fmt::format("{} = {};", last_, slot(loop)));
+  advance(loop);
+  out_.line(fmt::format("const int {} = {};", next, skips.empty() ? after : fmt::format("{}({})", skips, after)));
+  out_.line(fmt::format("if ({} >= {}) break;", next, around.end));
+  lead(1);
+  out_.line(fmt::format("{} = {};", begin, next));
+}
+// With so many groups of the piece before behind it.
+void TurnPrinter::lead(int behind) {
+  load_tiles();
+  take_turn();
+  out_.open("");
+  declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->leading); }, slot(*warps_.step->loop));
+  issue_leading();
+  out_.close();
+  if (behind > 0) issue_trailing();
+  give_turn();
+  wait_for_leading(behind);
+}
+void TurnPrinter::issue_trailing() {
+  for (const auto* trailing : warps_.step->trailing) columns_.hold(product(trailing));
+  out_.line("napkin_team_fence();");
+  out_.open("");
+  declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->trailing); }, last_);
+  for (const auto* trailing : warps_.step->trailing) columns_.issue(product(trailing));
+  out_.close();
+  out_.line("napkin_team_commit();");
+}
+void TurnPrinter::arrive_trailing() {
+  out_.line("napkin_team_wait<0>();");
+  for (const auto* trailing : warps_.step->trailing) columns_.arrived(product(trailing));
+}
+void TurnPrinter::wait_for_last() {
+  arrive_trailing();
+  out_.line(fmt::format("if ({} >= 0) {}", last_, release(*warps_.step->loop, last_)));
+}
+// What its sum begins with and its operand in registers; its tiles are there when it is issued.
+void TurnPrinter::prepare_trailing(const Product& product) {
+  arrive(*product.compute);
+  const auto from = out_.from(origin(page_.diagram, product.compute->column));
+  out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
+  columns_.prepare(product);
+}
+
+// Pointers to the copies of that number, of the tiles that have several.
+template <class Wanted>
+void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {
+  for (const auto id : tiles_of(round()))
+    if (wanted(id))
+      out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
+                            copy_of(id, number, swizzle_pattern)));
+}
+bool TurnPrinter::reads(const Compute& compute, BufferId tile) const {
+  return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
+    return page_.is_input(nest_.at(read.second).array) && staged(read.second) == tile;
+  });
+}
+bool TurnPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {
+  return std::any_of(some.begin(), some.end(), [&](const Compute* compute) { return reads(*compute, tile); });
+}
+// By columns that are no products.
+bool TurnPrinter::is_read_by_others(BufferId tile) const {
+  const auto& steps = round().steps;
+  return std::any_of(steps.begin(), steps.end(), [&](const Nest& step) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    return compute && !warps_.product(compute) && reads(*compute, tile);
+  });
+}
+
+}  // namespace napkin

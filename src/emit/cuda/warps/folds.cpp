@@ -1,0 +1,143 @@
+// Folds on fragments: over a lane's own values first, then between the lanes that share a row or a column; along a wire
+// that fragments have no place for position by position, for which lanes hand around what they hold.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "emit/cuda/warps/fragments.hpp"
+#include "emit/shared/types.hpp"
+
+namespace napkin {
+namespace {
+
+bool has(const std::vector<WireId>& wires, std::optional<WireId> wire) {
+  return wire && std::find(wires.begin(), wires.end(), *wire) != wires.end();
+}
+
+}  // namespace
+
+void FragmentPrinter::fold(const Compute& compute) {
+  if (const auto found = warps_.handed.find(&compute); found != warps_.handed.end())
+    return fold_in_turns(compute, found->second);
+  const auto& grid = warps_.columns.at(&compute);
+  const bool rows = has(compute.column.over, grid.rows), columns = has(compute.column.over, grid.columns);
+  Here here;
+  int opened = 0;
+  if (!rows && !columns) {
+    opened = open_cells(grid, here);
+  } else {
+    if (!rows) opened += open_rows(grid, here);
+    if (!columns) opened += open_columns(grid, here);
+  }
+  const auto to = slot(compute.to, here);
+  FoldWords words{to, "", ""};
+  const auto partial = page_.pool.fresh("t");
+  const auto own = code_type(Language::cuda, page_.nest.at(compute.to).type).own;
+  out_.line(fmt::format("{} {} = {};", own, partial,
+                        code_number(compute.column.fold->identity, is_wide(page_.diagram, page_.nest, compute))));
+  {
+    Here inside = here;
+    int more = 0;
+    std::string within;
+    if (rows) more += open_rows(grid, inside);
+    if (columns) more += open_columns(grid, inside);
+    if (inside.value.empty()) inside.value = "0";
+    for (const auto wire : compute.column.over)
+      if (inside.unclamped.contains(wire) && clear_ != wire)
+        within += fmt::format("{}{} < {}", within.empty() ? "" : " && ", inside.unclamped.at(wire),
+                              page_.own[wire.index].end);
+    if (!within.empty()) out_.open(fmt::format("if ({})", within)), ++more;
+    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
+                          without_brackets(value(compute, value_of(compute), inside))));
+    close(more);
+  }
+  exchange(compute, partial, rows, columns);
+  if (!begins_in_place(compute)) {
+    if (compute.carried) words.old = slot(*compute.carried, here);
+    if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+    out_.line(code_begun(compute, words, is_wide(page_.diagram, page_.nest, compute)));
+  }
+  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, partial));
+  const auto type = page_.nest.at(compute.to).type;
+  if (code_type(Language::cuda, type).round != "{0}")
+    out_.line(fmt::format("{} = {};", to, code_rounded(Language::cuda, type, to)));
+  close(opened);
+}
+
+// One position after another of a wire that fragments have no place for, of all cells at each: its addresses, and what
+// lanes hand around, are then found once and not needed again.
+void FragmentPrinter::fold_in_turns(const Compute& compute, WireId wire) {
+  const auto& grid = warps_.columns.at(&compute);
+  begin(compute);
+  Here here;
+  int opened = open_turns(compute, wire, here);
+  opened += open_rows(grid, here);
+  hand_around(compute, here);
+  opened += open_columns(grid, here);
+  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, slot(compute.to, here),
+                        without_brackets(value(compute, value_of(compute), here))));
+  close(opened);
+  round(compute);
+}
+// Only what lanes hold needs the loop unrolled.
+int FragmentPrinter::open_turns(const Compute& compute, WireId wire, Here& here) {
+  const auto& piece = page_.own[wire.index];
+  here.handed = wire, here.turn = page_.pool.fresh("turn");
+  const bool from_tiles = std::ranges::all_of(
+      compute.reads, [&](const auto& read) { return page_.is_input(page_.nest.at(read.second).array); });
+  loop(here.turn, piece.extent, !from_tiles);
+  place(wire, here.turn, here);
+  out_.open(fmt::format("if ({} < {})", here.unclamped.at(wire), piece.end));
+  return 2;
+}
+bool FragmentPrinter::is_handed(BufferId id, const Here& here) const {
+  return here.handed && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.handed;
+}
+// What the lane of the row has that holds the column at hand.
+void FragmentPrinter::hand_around(const Compute& compute, Here& here) {
+  for (const auto& [access, id] : compute.reads) {
+    if (!is_handed(id, here) || here.turn_values.contains(id)) continue;
+    auto there = here;
+    there.column = here.turn + " / 8";
+    there.pair = here.turn + " % 2";
+    there.value = fmt::format("{} * 2 + {}", here.half, there.pair);
+    const auto& name = here.turn_values[id] = page_.pool.fresh(page_.buffer(id) + "_at");
+    out_.line(fmt::format("const {} {} = __shfl_sync(0xffffffffu, {}, {} - {} + {} % 8 / 2);",
+                          warps_.is_integer(id) ? "int" : "float", name, slot(id, there), lanes.lane, lanes.quad,
+                          here.turn));
+  }
+}
+
+// Columns of a row lie in the four lanes of a group, rows in its eight groups.
+void FragmentPrinter::exchange(const Compute& compute, const std::string& partial, bool rows, bool columns) {
+  std::vector<int> masks;
+  if (columns) masks = {1, 2};
+  if (rows) masks.insert(masks.end(), {4, 8, 16});
+  for (const int mask : masks)
+    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
+                          fmt::format("__shfl_xor_sync(0xffffffffu, {}, {})", partial, mask)));
+}
+
+// What a sum begins with: nothing, or the old value repaired.
+void FragmentPrinter::begin(const Compute& compute) {
+  if (begins_in_place(compute)) return;
+  Here here;
+  const int opened = open_cells(warps_.arrays.at(compute.to), here);
+  FoldWords words{slot(compute.to, here), "", ""};
+  if (compute.carried) words.old = slot(*compute.carried, here);
+  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+  out_.line(code_begun(compute, words, is_wide(page_.diagram, page_.nest, compute)));
+  close(opened);
+}
+
+void FragmentPrinter::round(const Compute& compute) {
+  const auto type = page_.nest.at(compute.to).type;
+  if (code_type(Language::cuda, type).round == "{0}" || warps_.is_integer(compute.to)) return;
+  Here here;
+  const int opened = open_cells(warps_.arrays.at(compute.to), here);
+  out_.line(
+      fmt::format("{} = {};", slot(compute.to, here), code_rounded(Language::cuda, type, slot(compute.to, here))));
+  close(opened);
+}
+
+}  // namespace napkin

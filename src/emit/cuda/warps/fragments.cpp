@@ -1,0 +1,378 @@
+// Columns on fragments: every lane loops over its own values, folds end in an exchange between lanes, and what is saved
+// goes from registers into the array.
+#include "emit/cuda/warps/fragments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "derive/columns.hpp"
+#include "diagram/match.hpp"
+#include "emit/cuda/warps/tiles.hpp"
+#include "emit/shared/text.hpp"
+#include "emit/shared/types.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+namespace {
+
+BufferId read_from(const Compute& compute, ExprId access) {
+  return std::ranges::find(compute.reads, access, [](const auto& read) { return read.first; })->second;
+}
+
+}  // namespace
+
+LaneNames::LaneNames(Identifiers& pool)
+    : warp(pool.fresh("warp")),
+      lane(pool.fresh("lane")),
+      group(pool.fresh("group")),
+      quad(pool.fresh("quad")),
+      row(pool.fresh("i")),
+      column(pool.fresh("j")),
+      half(pool.fresh("h")),
+      pair(pool.fresh("p")),
+      value(pool.fresh("e")),
+      step(pool.fresh("k")) {}
+
+FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
+    : lanes(page.pool), page_(page), out_(page.out), warps_(warps) {
+  const auto study = [&](const auto& self, const Block& block) -> void {
+    for (const auto& step : block.steps) {
+      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
+      if (const auto* ask = std::get_if<Ask>(&step.node); ask && is_single(ask->tile))
+        known_[ask->access] = ask->wanted;
+      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
+    }
+  };
+  study(study, warps_.nest->body);
+}
+
+bool FragmentPrinter::is_single(BufferId id) const {
+  const auto& extent = page_.nest.at(id).extent;
+  return std::all_of(extent.begin(), extent.end(), [](std::int64_t length) { return length == 1; });
+}
+
+bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
+  if (!compute.masks.empty()) return true;
+  if (const auto* product = warps_.product(&compute)) return product->rows.computed && product->over == wire;
+  return compute.column.fold && std::ranges::count(compute.column.over, wire) > 0;
+}
+
+// Steps
+
+void FragmentPrinter::print(const Compute& compute) {
+  const auto from = out_.from(origin(page_.diagram, compute.column));
+  if (warps_.in_passing.contains(compute.to)) return;
+  out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
+  if (const auto* known = warps_.product(&compute))
+    product(*known);
+  else if (compute.column.fold)
+    fold(compute);
+  else
+    pointwise(compute);
+}
+
+void FragmentPrinter::print(const Save& save) {
+  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto& buffer = page_.nest.at(save.from);
+  if (buffer.level != page_.leaf()) return;
+  out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
+  warps_.stores.contains(save.from) ? store(save.from) : this->save(save.from);
+}
+
+// From registers.
+void FragmentPrinter::save(BufferId id) {
+  const auto array = page_.nest.at(id).array;
+  const auto& grid = warps_.arrays.at(id);
+  if (grid.rows && grid.columns && page_.diagram.at(array).wires.back() == *grid.columns) return save_pairs(id);
+  Here here;
+  int opened = open_cells(grid, here);
+  if (const auto guarded = guard(array, here); !guarded.empty()) {
+    out_.open(fmt::format("if ({})", guarded));
+    ++opened;
+  }
+  out_.line(fmt::format("napkin_global_write({}, {});", element(array, here), stored(id, here)));
+  close(opened);
+}
+
+// Two numbers side by side at once.
+void FragmentPrinter::save_pairs(BufferId id) {
+  const auto& grid = warps_.arrays.at(id);
+  const auto array = page_.nest.at(id).array;
+  Here first;
+  const int opened = open_rows(grid, first);
+  const auto second = open_pairs(grid, first);
+  out_.open(fmt::format("if ({})", guard(array, first)));
+  const auto one = stored(id, first), other = stored(id, second);
+  out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
+                        second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
+  close(opened + 2);
+}
+
+// Inside of rows, a loop over columns of fragments: the lane's first number there, and the second.
+FragmentPrinter::Here FragmentPrinter::open_pairs(const Grid& grid, Here& first) {
+  first.column = lanes.column;
+  loop(first.column, grid.column_tiles);
+  return pair(grid, first);
+}
+FragmentPrinter::Here FragmentPrinter::pair(const Grid& grid, Here& first) {
+  auto second = first;
+  for (auto* here : {&first, &second}) {
+    here->pair = here == &first ? "0" : "1";
+    here->value = fmt::format("{} * 2 + {}", here->half, here->pair);
+    const auto wire = grid.columns->index;
+    here->unclamped[*grid.columns] = page_.pool.fresh(page_.wires[wire] + "_at");
+    here->position[*grid.columns] = page_.pool.fresh(page_.wires[wire]);
+    place_column(grid, *here);
+  }
+  return second;
+}
+
+// The address of an output's cell, and what is written there.
+std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
+  const auto& wires = page_.diagram.at(id).wires;
+  std::vector<std::string> at;
+  for (const auto wire : wires) at.push_back(here.position.at(wire));
+  return fmt::format("&{}[{}]", page_.array(id), code_offset(at, code_sizes(page_.diagram, page_.names, wires)));
+}
+std::string FragmentPrinter::stored(BufferId id, const Here& here) {
+  const auto array = page_.nest.at(id).array;
+  const auto type = page_.diagram.at(array).type;
+  if (warps_.is_integer(id) && type == Datatype::i32) return slot(id, here);
+  const auto written = filled(code_type(Language::cuda, type).write, leaving(id, here));
+  return code_as_stored(Language::cuda, type, without_brackets(written));
+}
+// The number that leaves, before it is rounded to the array's format.
+std::string FragmentPrinter::leaving(BufferId id, const Here& here) {
+  const auto passing = warps_.in_passing.find(id);
+  return without_brackets(
+      passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, value_of(*passing->second), here));
+}
+
+// Positions inside of the pieces; of lanes that hold the same, the first.
+std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
+  std::vector<std::string> all;
+  const auto& wires = page_.diagram.at(id).wires;
+  for (const auto wire : wires) {
+    const auto& piece = page_.own[wire.index];
+    if (here.unclamped.contains(wire))
+      all.push_back(fmt::format("{} < {}", here.unclamped.at(wire), piece.end));
+    else if (piece.by_thread)
+      all.push_back(fmt::format("{} < {}", piece.begin, piece.end));
+  }
+  if (here.row.empty()) all.push_back(lanes.group + " == 0");
+  if (here.column.empty()) all.push_back(lanes.quad + " == 0");
+  return fmt::format("{}", fmt::join(all, " && "));
+}
+
+void FragmentPrinter::pointwise(const Compute& compute) {
+  Here here;
+  const int opened = open_cells(warps_.columns.at(&compute), here);
+  const auto text = value(compute, value_of(compute), here);
+  out_.line(fmt::format("{} = {};", slot(compute.to, here),
+                        code_rounded(Language::cuda, page_.nest.at(compute.to).type, text)));
+  close(opened);
+}
+
+// Loops
+
+void FragmentPrinter::loop(const std::string& counter, std::int64_t count, bool unrolled) {
+  out_.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
+  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, count));
+}
+
+int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
+  if (!grid.rows || !grid.columns) return open_rows(grid, here) + open_columns(grid, here);
+  here.half = lanes.value + " / 2", here.pair = lanes.value + " % 2";
+  const int opened = open_values(grid, here);
+  place(grid, here, true, true);
+  return opened;
+}
+// Of a grid of both rows and columns, wherever they are.
+int FragmentPrinter::open_values(const Grid& grid, Here& here) {
+  here.row = lanes.row, here.column = lanes.column, here.value = lanes.value;
+  loop(here.row, grid.row_tiles);
+  loop(here.column, grid.column_tiles);
+  loop(here.value, 4);
+  return 3;
+}
+int FragmentPrinter::open_rows(const Grid& grid, Here& here) {
+  if (!grid.rows) return place(grid, here, false, false), 0;
+  here.row = lanes.row, here.half = lanes.half;
+  loop(here.row, grid.row_tiles);
+  open_half(grid, here);
+  return 2;
+}
+// Of the rows of a fragment that is at hand.
+void FragmentPrinter::open_half(const Grid& grid, Here& here) {
+  here.row = lanes.row, here.half = lanes.half;
+  loop(here.half, 2);
+  if (!here.column.empty()) here.value = fmt::format("{} * 2 + {}", here.half, here.pair);
+  place(grid, here, true, false);
+}
+int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
+  if (!grid.columns) return place(grid, here, false, false), 0;
+  here.column = lanes.column, here.pair = lanes.pair;
+  loop(here.column, grid.column_tiles);
+  loop(here.pair, 2);
+  if (!here.row.empty()) here.value = fmt::format("{} * 2 + {}", here.half, here.pair);
+  place(grid, here, false, true);
+  return 2;
+}
+void FragmentPrinter::close(int opened) {
+  while (opened-- > 0) out_.close();
+}
+
+// Positions along the grid, as fragments have them, and of pieces of 1. Those past the end are clamped to the last one
+// where something is read.
+void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
+  const auto half = here.half.find(' ') == std::string::npos ? here.half : "(" + here.half + ")";
+  if (rows) {
+    const auto eight = fmt::format("{} * {} + {} * 8", here.row, row_step(*grid.rows), half);
+    place(*grid.rows, eight + " + " + lanes.group, here, eight);
+  }
+  if (columns) place_column(grid, here);
+  for (std::uint32_t w = 0; w < page_.own.size(); ++w)
+    if (const auto& piece = page_.own[w]; piece.extent == 1) here.position.try_emplace(WireId{w}, piece.position);
+}
+
+// From a fragment's rows to the next one's: an instruction of a team has those of all its warps one after another.
+std::int64_t FragmentPrinter::row_step(WireId rows) const {
+  const auto& groups = page_.nest.groups;
+  const bool dealt = std::any_of(groups.begin(), groups.end(), [&](const Split& group) {
+    return group.wire == rows && group.level > page_.kernel.block_level;
+  });
+  return rows_of_fragment * (dealt ? warps_.team : 1);
+}
+void FragmentPrinter::place_column(const Grid& grid, Here& here) {
+  const auto eight = here.column + " * 8";
+  place(*grid.columns, fmt::format("{} + {} * 2 + {}", eight, lanes.quad, here.pair), here, eight);
+}
+void FragmentPrinter::place(WireId wire, const std::string& offset, Here& here, const std::string& eight) {
+  const auto& piece = page_.own[wire.index];
+  if (piece.is_whole()) page_.limit(wire);
+  const auto& all = here.unclamped.try_emplace(wire, page_.wires[wire.index] + "_at").first->second;
+  const auto& position = here.position.try_emplace(wire, page_.wires[wire.index]).first->second;
+  out_.declare(all, sum(piece.begin, offset));
+  out_.declare(position, clear_ == wire ? all : fmt::format("min({}, {} - 1)", all, piece.end));
+  if (!eight.empty()) here.eight[wire] = eight;
+}
+
+// Values
+
+std::string FragmentPrinter::declared(BufferId id) const {
+  const auto& grid = warps_.arrays.at(id);
+  auto text = page_.buffer(id);
+  if (grid.rows) text += fmt::format("[{}]", grid.row_tiles);
+  if (grid.columns) text += fmt::format("[{}]", grid.column_tiles);
+  if (grid.rows || grid.columns) text += grid.rows && grid.columns ? "[4]" : "[2]";
+  return text;
+}
+std::string FragmentPrinter::slot(BufferId id, const Here& here) const {
+  const auto& grid = warps_.arrays.at(id);
+  auto text = page_.buffer(id);
+  if (grid.rows) text += "[" + here.row + "]";
+  if (grid.columns) text += "[" + here.column + "]";
+  if (grid.rows && grid.columns) return text + "[" + here.value + "]";
+  if (grid.rows) return text + "[" + here.half + "]";
+  if (grid.columns) return text + "[" + here.pair + "]";
+  return text;
+}
+
+Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
+  if (const auto known = known_.find(access_id); known != known_.end())
+    return {known->second ? "true" : "false", NumberKind::boolean};
+  const auto& from = access(page_.diagram, access_id);
+  const auto id = read_from(compute, access_id);
+  if (is_handed(id, here)) return {here.turn_values.at(id), NumberKind::real};
+  if (!page_.is_input(from.array))
+    return {
+        warps_.is_integer(id)
+            ? fmt::format("{}({})", is_wide(page_.diagram, page_.nest, compute) ? "double" : "float", slot(id, here))
+            : slot(id, here),
+        NumberKind::real};
+  const auto type = page_.diagram.at(from.array).type;
+  return {filled(code_type(Language::cuda, type).read, stored(compute, access_id, here)),
+          type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
+}
+
+// The number of an input, as it stands in memory.
+std::string FragmentPrinter::stored(const Compute& compute, ExprId id, const Here& here) const {
+  return input(read_from(compute, id), access(page_.diagram, id), here);
+}
+
+// The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
+bool FragmentPrinter::is_along(const Index& index) const {
+  return std::any_of(index.terms.begin(), index.terms.end(),
+                     [&](const auto& term) { return term.first == warps_.walk.along; });
+}
+
+// An index that divides, such as the k / 128 of a scale, is the same for neighbouring positions: the lanes and numbers
+// that hold them share one read.
+std::string FragmentPrinter::index(const Index& index, bool clamped, const Here& here) const {
+  const auto together = positions_at_one_place(index);
+  return code_index(index, [&](WireId wire) {
+    const auto all = here.unclamped.find(wire);
+    const auto eight = here.eight.find(wire);
+    if (together % 8 != 0 || eight == here.eight.end())
+      return !clamped && all != here.unclamped.end() ? all->second : here.position.at(wire);
+    const auto& piece = page_.own[wire.index];
+    const auto first = together == 8 ? eight->second : fmt::format("({}) / {} * {}", eight->second, together, together);
+    return clear_ == wire ? sum(piece.begin, first)
+                          : fmt::format("min({}, {} - 1)", sum(piece.begin, first), piece.end);
+  });
+}
+// Of as many positions of an index, from one that it divides on: pieces of the wire begin at multiples of them.
+std::int64_t FragmentPrinter::positions_at_one_place(const Index& index) const {
+  if (index.offset != 0 || index.terms.size() != 1 || index.terms[0].second != 1) return 1;
+  auto all = index.divisor;
+  for (const auto& split : warps_.partition.splits)
+    if (split.wire == index.terms[0].first) all = std::gcd(all, split.size);
+  return all;
+}
+
+// From shared memory where the tile of the block stands there. Where that is as long as fragments reach, positions past
+// the end, whose values nobody needs, are not clamped: that would take a register for each of them.
+std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
+  while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
+  if (const auto one = single.find(id); one != single.end()) return one->second;
+  const auto tile = warps_.tiles.find(id);
+  const bool covers = tile != warps_.tiles.end() && tile->second.covers;
+  std::vector<std::string> at;
+  for (const auto& index : from.at) at.push_back(this->index(index, !covers, here));
+  if (tile == warps_.tiles.end())
+    return fmt::format("napkin_global_read(&{}[{}])", page_.array(from.array),
+                       code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(from.array).wires)));
+  const auto local = [&](std::optional<std::size_t> dimension) {
+    if (!dimension) return std::string("0");
+    const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
+    const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
+    const auto offset = begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
+    return is_along(from.at[*dimension]) ? fmt::format("max({}, 0)", offset) : offset;
+  };
+  return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
+                     tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));
+}
+
+std::string FragmentPrinter::value(const Compute& compute, ExprId id, const Here& here) {
+  const Surroundings around{.language = Language::cuda,
+                            .position = [&](WireId wire) { return here.position.at(wire); },
+                            .size = {},
+                            .read = [&](ExprId access) { return read(compute, access, here); },
+                            .wide = is_wide(page_.diagram, page_.nest, compute),
+                            .fast = true,
+                            .inputs = page_.nest.inputs,
+                            .stored = [&](ExprId access) { return stored(compute, access, here); }};
+  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
+}
+
+std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }
+std::string tile_place(const SharedTile& tile, const std::string& row, const std::string& column) {
+  if (tile.panel != tile.columns)
+    return fmt::format("napkin_panel_place<{}, {}, {}, {}>({}, {})", tile.rows, tile.panel, tile.bytes, tile.bits, row,
+                       column);
+  return fmt::format("napkin_place<{}, {}, {}>({}, {})", tile.columns, tile.bytes, tile.bits, row, column);
+}
+
+}  // namespace napkin

@@ -1,0 +1,143 @@
+// Outputs of a team that leave through shared memory: what fragments hold into the tile, then boxes of it into the
+// array; where rows of the array are not aligned, number by number.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "emit/cuda/warps/fragments.hpp"
+#include "emit/cuda/warps/tiles.hpp"
+
+namespace napkin {
+namespace {
+
+std::string further(std::int64_t places) { return places == 0 ? "" : fmt::format(" + {}", places); }
+
+}  // namespace
+
+// The rows of one instruction after those of another, through the same place.
+void FragmentPrinter::store(BufferId id) {
+  loop(lanes.row, warps_.arrays.at(id).row_tiles);
+  out_.line("napkin_store_wait();");
+  stage(id);
+  out_.line("napkin_store_ready();");
+  out_.open(fmt::format("if (!{})", stores.at(id).mapped));
+  copy_numbers(id);
+  out_.close(fmt::format("}} else if (threadIdx.x % {} == 0) {{", warps_.team * lanes_of_warp));
+  out_.deepen();
+  copy_boxes(id);
+  out_.close();
+  out_.close();
+}
+
+// Whether the team's rows run along memory.
+bool FragmentPrinter::lies_across(BufferId id) const {
+  const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
+  return wires[*warps_.stores.at(id).column] == *warps_.arrays.at(id).rows;
+}
+std::string FragmentPrinter::staged_at(BufferId id, const std::string& row, const std::string& column) const {
+  const auto& layout = warps_.stores.at(id).layout;
+  return fmt::format("{} + {}", stores.at(id).tile,
+                     lies_across(id) ? tile_place(layout, column, row) : tile_place(layout, row, column));
+}
+
+void FragmentPrinter::stage(BufferId id) {
+  if (warps_.stores.at(id).layout.bytes == 2) return stage_matrices(id);
+  const auto& grid = warps_.arrays.at(id);
+  Here first;
+  open_half(grid, first);
+  const auto second = open_pairs(grid, first);
+  const auto row = fmt::format("{} * 16 + {} * 8 + {}", lanes.warp, lanes.half, lanes.group);
+  const auto column = fmt::format("{} * 8 + {} * 2", lanes.column, lanes.quad);
+  const auto one = stored(id, first), other = stored(id, second);
+  if (lies_across(id)) {
+    out_.line(fmt::format("napkin_shared_write({}, {});", staged_at(id, row, column), one));
+    out_.line(fmt::format("napkin_shared_write({}, {});", staged_at(id, row, column + " + 1"), other));
+  } else {
+    out_.line(fmt::format("napkin_stage_pair({}, {}, {});", staged_at(id, row, column), one, other));
+  }
+  close(2);
+}
+
+// Numbers of two bytes, 16 rows and 16 columns of them as four matrices at once: both halves of the rows, of two
+// fragments side by side.
+void FragmentPrinter::stage_matrices(BufferId id) {
+  const auto& grid = warps_.arrays.at(id);
+  const auto all = page_.pool.fresh("matrices");
+  loop(lanes.step, grid.column_tiles / 2);
+  out_.line(fmt::format("unsigned {}[4];", all));
+  loop(lanes.column, 2);
+  Here first;
+  open_half(grid, first);
+  first.column = fmt::format("({} * 2 + {})", lanes.step, lanes.column);
+  const auto second = pair(grid, first);
+  const auto one = leaving(id, first), other = leaving(id, second);
+  out_.line(fmt::format("{}[{} * 2 + {}] = napkin_pack_{}({}, {});", all, lanes.column, lanes.half,
+                        napkin::row(page_.diagram.at(page_.nest.at(id).array).type).name, one, other));
+  close(2);
+  const bool across = lies_across(id);
+  const auto row = across ? fmt::format("{} * 16 + {} / 8 % 2 * 8", lanes.warp, lanes.lane)
+                          : fmt::format("{} * 16 + {} % 16", lanes.warp, lanes.lane);
+  const auto column = fmt::format("{} * 16 + {} / 16 * 8", lanes.step, lanes.lane) +
+                      (across ? fmt::format(" + {} % 8", lanes.lane) : "");
+  const auto& instruction = *std::find_if(matrix_stores().begin(), matrix_stores().end(),
+                                          [&](const MatrixStore& each) { return each.transposed == across; });
+  out_.line(fmt::format("{}({}, {});", function_name(instruction), staged_at(id, row, column), all));
+  out_.close();
+}
+
+// Where the team's rows of the instruction at hand begin in the block's.
+std::string FragmentPrinter::first_row(BufferId id) const {
+  const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.team * rows_of_fragment;
+  return tiles == 1 ? fmt::format("{} / {} * {}", lanes.warp, warps_.team, rows)
+                    : fmt::format("({} / {} * {} + {}) * {}", lanes.warp, warps_.team, tiles, lanes.row, rows);
+}
+// The position in the array of the first of them.
+std::string FragmentPrinter::first_stored(BufferId id, WireId wire) const {
+  const bool of_rows = wire == *warps_.arrays.at(id).rows;
+  const auto& begin = (of_rows ? page_.shared : page_.own)[wire.index].begin;
+  return of_rows ? fmt::format("{} + {}", begin, first_row(id)) : begin;
+}
+
+// Panel after panel. Where the team's rows run along memory they have panels of their own, else every panel has some of
+// them.
+void FragmentPrinter::copy_boxes(BufferId id) {
+  const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
+  const auto& layout = warps_.stores.at(id).layout;
+  const bool across = lies_across(id);
+  const auto rows = warps_.team * rows_of_fragment;
+  for (std::int64_t begin = 0; begin < (across ? rows : layout.columns); begin += layout.panel) {
+    std::string at;
+    for (const auto wire : wires) at += ", " + first_stored(id, wire) + (wire == wires.back() ? further(begin) : "");
+    out_.line(fmt::format("{}(&{}, {} + {} / {} * {}{}{});", tile_store_name(wires.size()), stores.at(id).map,
+                          stores.at(id).tile, lanes.warp, warps_.team, rows * (across ? layout.rows : layout.panel),
+                          further(begin * layout.rows), at));
+  }
+  out_.line("napkin_store_commit();");
+}
+
+void FragmentPrinter::copy_numbers(BufferId id) {
+  const auto array = page_.nest.at(id).array;
+  const auto& wires = page_.diagram.at(array).wires;
+  const auto& grid = warps_.arrays.at(id);
+  const auto& layout = warps_.stores.at(id).layout;
+  const bool across = lies_across(id);
+  const auto rows = warps_.team * rows_of_fragment;
+  const auto along = across ? *grid.columns : *grid.rows;  // one row of the tile after another
+  std::vector<std::string> at;
+  for (const auto wire : wires) at.push_back(first_stored(id, wire));
+  const auto sizes = code_sizes(page_.diagram, page_.names, wires);
+  const auto step = std::find(wires.begin(), wires.end(), along) - wires.begin() + 1;
+  const auto left = [&](WireId wire) {
+    const auto& end = (wire == *grid.rows ? page_.shared : page_.own)[wire.index].end;
+    return fmt::format("{} - ({})", end, first_stored(id, wire));
+  };
+  const auto team = fmt::format("{} / {} * {}", lanes.warp, warps_.team, rows);
+  out_.line(fmt::format("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
+                        across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel,
+                        layout.bits, stores.at(id).tile, across ? "0" : team, across ? team : "0", page_.array(array),
+                        code_offset(at, sizes), fmt::join(sizes.begin() + step, sizes.end(), " * "), left(along),
+                        left(wires.back())));
+}
+
+}  // namespace napkin

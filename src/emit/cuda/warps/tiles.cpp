@@ -1,0 +1,114 @@
+// Tiles of inputs in shared memory: every thread of a block copies its share, ragged edges are left out.
+#include "emit/cuda/warps/tiles.hpp"
+
+#include <fmt/format.h>
+
+#include "emit/shared/expression.hpp"
+#include "loops/pieces.hpp"
+#include "text/quantity.hpp"
+
+namespace napkin {
+namespace {
+
+std::int64_t values(const Buffer& buffer) {
+  std::int64_t all = 1;
+  for (const auto extent : buffer.extent) all *= extent;
+  return all;
+}
+
+// Where the tile begins, in locals where that is more than a name.
+void declare_corners(Page& page, BufferId id) {
+  const auto& buffer = page.nest.at(id);
+  auto& corners = page.corners[id];
+  for (const auto& index : buffer.at) {
+    page.limit(index, page.scope.at(id));
+    auto text = corner(index, page.scope.at(id), false);
+    if (!is_wire(index)) {
+      const auto name = page.pool.fresh(page.buffer(id) + "_begin");
+      page.out.declare(name, text);
+      text = name;
+    }
+    corners.push_back(text);
+  }
+}
+
+// "i / 128 % 4" along one dimension, of which one step is `inner` values.
+std::string share(std::int64_t inner, std::int64_t extent, bool slowest) {
+  auto text = inner == 1 ? std::string("i") : fmt::format("i / {}", inner);
+  return slowest ? text : fmt::format("{} % {}", text, extent);
+}
+
+void load(Page& page, BufferId id) {
+  const auto& buffer = page.nest.at(id);
+  const auto& array = page.diagram.at(buffer.array);
+  const auto total = values(buffer);
+  page.out.line(fmt::format("// load {}, {}", page.buffer(id), held(double(total * row(buffer.type).bytes))));
+  declare_corners(page, id);
+  page.out.open(fmt::format("for (int i = threadIdx.x; i < {}; i += {})", total, page.kernel.threads));
+  std::vector<std::string> at;
+  std::string guard;
+  auto inner = total;
+  for (std::size_t k = 0; k < array.wires.size(); ++k) {
+    const bool slowest = inner == total;
+    inner /= buffer.extent[k];
+    at.push_back(fmt::format("at{}", k));
+    const auto& begin = page.corners.at(id)[k];
+    const auto local = share(inner, buffer.extent[k], slowest);
+    page.out.declare(at[k], buffer.extent[k] == 1 ? begin : begin == "0" ? local : begin + " + " + local);
+    if (buffer.extent[k] > 1)
+      guard +=
+          fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
+  }
+  page.out.line(fmt::format("{}{}[i] = {}[{}];", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
+                            page.array(buffer.array),
+                            code_offset(at, code_sizes(page.diagram, page.names, array.wires))));
+  page.out.close();
+}
+
+}  // namespace
+
+std::string corner(const Index& index, const WirePieces& pieces, bool past) {
+  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
+  if (is_wire(index)) return past ? pieces[index.terms[0].first.index].end : pieces[index.terms[0].first.index].begin;
+  const auto text = code_index(index, [&](WireId wire) {
+    const auto& piece = pieces[wire.index];
+    return (sign.at(wire) > 0) == past ? piece.end + " - 1" : piece.begin;
+  });
+  return past ? text + " + 1" : text;
+}
+
+void declare_tiles(Page& page) {
+  if (page.kernel.staged.empty()) return;
+  page.out.line(
+      fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page.kernel.shared_alignment));
+  std::int64_t offset = 0;
+  for (const auto id : page.kernel.staged) {
+    const auto& buffer = page.nest.at(id);
+    page.out.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // [{3}]",
+                              page.storage(buffer.array), page.buffer(id), offset, fmt::join(buffer.extent, "][")));
+    offset += shared_size(buffer);
+  }
+  page.out.line();
+}
+
+void load_tiles(Page& page, const std::vector<BufferId>& tiles, bool reused) {
+  if (tiles.empty()) return;
+  if (reused) page.out.line("__syncthreads();");
+  for (const auto id : tiles) load(page, id);
+  page.out.line("__syncthreads();");
+}
+
+std::string tile_element(const Page& page, BufferId id, const std::vector<std::string>& at) {
+  const auto& buffer = page.nest.at(id);
+  std::string text;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    if (buffer.extent[k] == 1) continue;
+    const auto& begin = page.corners.at(id)[k];
+    const auto local = begin == "0" ? at[k] : fmt::format("{} - {}", at[k], begin);
+    const auto around = text.find(' ') == std::string::npos ? text : "(" + text + ")";
+    text = text.empty() ? local : fmt::format("{} * {} + {}", around, buffer.extent[k], local);
+  }
+  return fmt::format("{}[{}]", page.buffer(id), text.empty() ? "0" : text);
+}
+
+}  // namespace napkin

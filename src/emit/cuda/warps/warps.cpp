@@ -1,0 +1,232 @@
+// A nest of warps printed as a __global__ function: groups become the decoding of block and warp numbers, tiles are
+// copied while the step before is computed, and columns run on fragments.
+#include "emit/cuda/warps/warps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+#include "emit/cuda/nest.hpp"
+#include "emit/cuda/warps/tiles.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t line_bytes = 128;  // that tiles begin with, in bytes
+
+class WarpPrinter : NestPrinter {
+ public:
+  using NestPrinter::NestPrinter;
+
+  CudaKernel run(const std::string& name) {
+    words(fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
+    out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
+    parameters(name, nest_.inputs);
+    declare_tiles();
+    out_.line();
+    groups_.blocks();
+    lanes();
+    warps();
+    print(nest_.body, true);
+    out_.close();
+    return {name, out_.text(), page_.limits, out_.origins()};
+  }
+
+ private:
+  bool is_pipelined(const For& loop) const {
+    if (std::find(warps_.pipelined.begin(), warps_.pipelined.end(), &loop) == warps_.pipelined.end()) return false;
+    const auto tiles = tiles_of(loop.body);
+    return std::all_of(tiles.begin(), tiles.end(), [&](BufferId id) { return warps_.tiles.at(id).copies > 1; });
+  }
+
+  // Steps
+
+  void print(const Block& block, bool outermost) override {
+    declare_buffers(block);
+    for (const auto& step : block.steps)
+      match(
+          step.node,
+          [&](const Load& load) {
+            this->load(load, outermost);
+            read_single(load);
+          },
+          [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
+          [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop, outermost); });
+  }
+  void print(const Compute& compute) {
+    if (reads_tiles(compute)) arrive();
+    columns_.print(compute);
+  }
+  bool reads_tiles(const Compute& compute) const {
+    return std::any_of(compute.reads.begin(), compute.reads.end(),
+                       [&](const auto& read) { return page_.is_input(nest_.at(read.second).array); });
+  }
+
+  // Tiles
+
+  void load(const Load& load, bool outermost) {
+    if (const auto tile = warps_.tiles.find(load.to); tile != warps_.tiles.end()) {
+      if (tile->second.copies > 1) return;  // its loop's business
+      if (!outermost && on_their_way_.empty()) out_.line("__syncthreads();");
+      copy(load.to, page_.buffer(load.to));
+      out_.line("napkin_copy_commit();");
+      on_their_way_.insert(load.to);
+    }
+    for (const auto& product : warps_.products)
+      if (product.rows.kept && reads(product, load.to)) {
+        arrive();
+        columns_.keep(product);
+      }
+  }
+  static bool reads(const Product& product, BufferId id) {
+    return std::any_of(product.compute->reads.begin(), product.compute->reads.end(),
+                       [&](const auto& read) { return read.first == product.rows.access && read.second == id; });
+  }
+  // Waits until what was loaded is there for all threads.
+  void arrive() {
+    if (on_their_way_.empty()) return;
+    on_their_way_.clear();
+    out_.line("napkin_copy_wait<0>();");
+    out_.line("__syncthreads();");
+  }
+
+  void copy(BufferId id, const std::string& to) {
+    const auto& buffer = nest_.at(id);
+    const auto from = out_.from(page_.diagram.at(buffer.array).span);
+    const auto& tile = warps_.tiles.at(id);
+    const auto& array = page_.diagram.at(buffer.array);
+    const auto sizes = code_sizes(page_.diagram, page_.names, array.wires);
+    std::vector<std::string> at;
+    for (const auto& index : buffer.at) at.push_back(corner(index, page_.shared, false));
+    const auto left = [&](std::optional<std::size_t> k) {
+      if (!k) return std::string("1");
+      const auto past = corner(buffer.at[*k], page_.shared, true);
+      page_.limit(buffer.at[*k], page_.shared);
+      const auto begin = at[*k].find(' ') == std::string::npos ? at[*k] : "(" + at[*k] + ")";
+      return begin == "0" ? past : fmt::format("{} - {}", past, begin);
+    };
+    const auto step = [&](std::optional<std::size_t> k) {
+      std::string text;
+      for (auto i = k ? *k + 1 : sizes.size(); i < sizes.size(); ++i)
+        text += (text.empty() ? "(long long)" : " * ") + sizes[i];
+      return text.empty() ? std::string("1") : text;
+    };
+    out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}>({}, &{}[{}], {}, {}, {}, {});", tile.layout.rows,
+                          tile.layout.columns, tile.layout.bits, page_.kernel.threads, to, page_.array(buffer.array),
+                          code_offset(at, sizes), step(tile.row), step(tile.column), left(tile.row),
+                          left(tile.column)));
+  }
+
+  // Streams
+
+  void stream(const For& loop, bool outermost) {
+    const auto own = page_.own, shared = page_.shared;
+    const bool ahead = is_pipelined(loop);
+    const auto begin = groups_.begin_name(loop.split.wire);
+    const auto around = own[loop.split.wire.index];
+    enter(loop, begin);
+    if (ahead)
+      pipelined(loop, begin, around, outermost);
+    else
+      plain(loop, begin, around);
+    page_.own = own;
+    page_.shared = shared;
+  }
+  void plain(const For& loop, const std::string& begin, const WirePiece& around) {
+    arrive();
+    out_.open(
+        fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
+    declare_end(loop, begin, around);
+    if (may_skip(loop)) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
+    body(loop, begin, around);
+    out_.close();
+  }
+
+  // Of n copies, n - 1 are of pieces to come: while one piece is computed, tiles are copied into the place of the one
+  // before. The copies of a piece are a group, which is empty past the end, so that those of a piece have arrived where
+  // n - 2 groups are still on their way.
+  void pipelined(const For& loop, const std::string& begin, const WirePiece& around, bool outermost) {
+    const auto copies = warps_.tiles.at(tiles_of(loop.body).front()).copies;
+    const auto slot = page_.pool.fresh("slot"), next = page_.pool.fresh(begin + "_next");
+    const Ahead ahead{loop, around, page_.pool.fresh("load_" + begin), may_skip(loop) ? skip(loop, begin, around) : ""};
+    declare_load(ahead, begin, slot);
+    if (!outermost) out_.line("__syncthreads();");
+    const auto before = on_their_way_;
+    auto pieces = begin_ahead(ahead, begin, copies - 1);
+    const auto two = copies == 2;
+    out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {3})", slot, begin, around.end,
+                          two ? slot + " ^= 1" : fmt::format("{0} = {0} == {1} ? 0 : {0} + 1", slot, copies - 1)));
+    declare_end(loop, begin, around);
+    out_.line(fmt::format("const int {} = {};", next, after(ahead, pieces.back())));
+    out_.line(fmt::format("napkin_copy_wait<{}>();", copies - 2));
+    out_.line("__syncthreads();");
+    bring(ahead, next, two ? slot + " ^ 1" : fmt::format("{0} == 0 ? {1} : {0} - 1", slot, copies - 1));
+    on_their_way_.clear();
+    for (const auto id : tiles_of(loop.body))
+      out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
+                            copy_of(id, slot, line_bytes)));
+    body(loop, begin, around);
+    pieces.push_back(next);
+    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line(fmt::format("{} = {};", pieces[i], pieces[i + 1]));
+    out_.close();
+    if (!may_skip(loop)) return;
+    on_their_way_ = before;  // where all pieces were passed over
+    arrive();
+  }
+
+  // A loop whose tiles are copied ahead: the text's functions that load a piece, and that pass over what masks leave
+  // out.
+  struct Ahead {
+    const For& loop;
+    const WirePiece& around;
+    std::string load, advance;
+  };
+  void declare_load(const Ahead& ahead, const std::string& begin, const std::string& slot) {
+    out_.open(fmt::format("const auto {} = [&](int {}, int {})", ahead.load, begin, slot));
+    declare_end(ahead.loop, begin, ahead.around);
+    for (const auto id : tiles_of(ahead.loop.body)) copy(id, copy_of(id, slot, line_bytes));
+    out_.close("};");
+  }
+  // The pieces that are on their way when the loop begins.
+  std::vector<std::string> begin_ahead(const Ahead& ahead, const std::string& begin, std::int64_t count) {
+    std::vector<std::string> pieces = {begin};
+    const auto& first = ahead.around.begin;
+    out_.line(fmt::format("int {} = {};", begin, ahead.advance.empty() ? first : ahead.advance + "(" + first + ")"));
+    bring(ahead, begin, "0");
+    for (std::int64_t i = 1; i < count; ++i) {
+      const auto piece = page_.pool.fresh(fmt::format("{}_{}", begin, i));
+      out_.line(fmt::format("int {} = {};", piece, after(ahead, pieces.back())));
+      bring(ahead, piece, fmt::format("{}", i));
+      pieces.push_back(piece);
+    }
+    return pieces;
+  }
+  static std::string after(const Ahead& ahead, const std::string& piece) {
+    const auto next = fmt::format("{} + {}", piece, ahead.loop.split.size);
+    return ahead.advance.empty() ? next : fmt::format("{}({})", ahead.advance, next);
+  }
+  void bring(const Ahead& ahead, const std::string& piece, const std::string& slot) {
+    out_.line(fmt::format("if ({} < {}) {}({}, {});", piece, ahead.around.end, ahead.load, piece, slot));
+    out_.line("napkin_copy_commit();");
+  }
+};
+
+}  // namespace
+
+ThreadedKernel warp_launch(const WarpNest& warps, const Hardware& hardware) {
+  ThreadedKernel launch;
+  launch.nest = *warps.nest;
+  launch.hardware = hardware;
+  launch.block_level = warps.block_level;
+  launch.threads = warps.warps * 32;
+  launch.shared_bytes = warps.shared_bytes;
+  return launch;
+}
+
+CudaKernel warp_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
+                       const std::string& name) {
+  return WarpPrinter(launch, warps, names).run(name);
+}
+
+}  // namespace napkin

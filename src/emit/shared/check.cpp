@@ -1,0 +1,249 @@
+// What the programs that check a plan's kernels share, in any language.
+#include "emit/shared/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "diagram/match.hpp"
+#include "loops/pieces.hpp"
+
+namespace napkin {
+
+const std::string_view random_text = R"(
+// The same numbers for everybody: splitmix64.
+static double random_unit() {
+  static unsigned long long state = 1;
+  unsigned long long z = (state += 0x9E3779B97F4A7C15ULL);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+)";
+
+const std::string_view error_text = R"(
+// Relative error by norm. No number where none is expected counts as right, elsewhere as wrong.
+static double relative_error(const Array& got, const Array& expected) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]))) continue;
+    difference += (got[i] - expected[i]) * (got[i] - expected[i]);
+    if (!std::isfinite(difference)) return INFINITY;
+  }
+  for (const double value : expected)
+    if (std::isfinite(value)) norm += value * value;
+  return std::sqrt(difference / (norm > 0 ? norm : 1));
+}
+
+)";
+
+const std::string_view options_text = R"(
+static bool option(const char* text) {
+@OPTIONS@  return false;
+}
+
+int main(int count, char** words) {
+  bool times = false, given = false;
+@FURTHER@  n = {@CHECKED@};
+  for (int i = 1; i < count; ++i)
+    if (std::strcmp(words[i], "--time") == 0)
+      times = true;
+@READ_FURTHER@    else if (option(words[i]))
+      given = true;
+    else
+      return std::fprintf(stderr, "usage: %s @USAGE@, axes: @GIVEN@\n", words[0]), 2;
+)";
+
+namespace {
+
+constexpr double most_checked = 1e9;  // operations of the plain evaluation, unless sizes are given
+
+// Operations of the plain statements: what an expression and its reductions do, at every position.
+struct Work {
+  const Diagram& diagram;
+  std::vector<std::pair<std::set<WireId>, double>> terms{};  // operations at each position of the wires
+
+  void add(std::vector<WireId> wires, double operations) {
+    if (operations > 0) terms.emplace_back(std::set<WireId>(wires.begin(), wires.end()), operations);
+  }
+  // Of one position of `id`; reductions below it become terms of their own.
+  double visit(ExprId id) {
+    return match(
+        diagram.at(id).node, [](const Constant&) { return 0.0; }, [](const Position&) { return 0.0; },
+        [](const Size&) { return 0.0; }, [](const Access&) { return 0.0; },
+        [&](const Apply& apply) {
+          double all = apply.function->operations;
+          for (const auto argument : apply.arguments) all += visit(argument);
+          return all;
+        },
+        [&](const Cast& cast) { return visit(cast.value); },
+        [&](const Reduce& reduce) {
+          auto wires = free_wires(diagram, id);
+          wires.insert(wires.end(), reduce.over.begin(), reduce.over.end());
+          if (seen.insert(id).second) add(wires, visit(reduce.body) + 1);
+          return 0.0;
+        });
+  }
+  std::set<ExprId> seen{};
+};
+Work work_of(const Diagram& diagram) {
+  Work work{diagram};
+  for (const auto& statement : diagram.statements)
+    work.add(diagram.at(statement.output).wires, work.visit(statement.value));
+  return work;
+}
+
+// Sizes small enough for the plain evaluation: the longest axes are halved, but for those that meet in one index.
+std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
+  std::vector<std::int64_t> sizes;
+  for (const auto& axis : diagram.axes) sizes.push_back(axis.size.value_or(1));
+  std::set<std::uint32_t> tied;
+  for (const auto& expr : diagram.exprs)
+    if (const auto* read = std::get_if<Access>(&expr.node))
+      for (std::size_t i = 0; i < read->at.size(); ++i) {
+        const auto wire = diagram.at(read->array).wires[i];
+        if (is_along(read->at[i], wire)) continue;
+        tied.insert(diagram.at(wire).axis.index);
+        for (const auto& term : read->at[i].terms) tied.insert(diagram.at(term.first).axis.index);
+      }
+  const auto work = work_of(diagram);
+  const auto operations = [&] {
+    double all = 0;
+    for (const auto& [wires, each] : work.terms) {
+      double product = each;
+      for (const auto wire : wires) product *= static_cast<double>(sizes[diagram.at(wire).axis.index]);
+      all += product;
+    }
+    return all;
+  };
+  while (operations() > most_checked) {
+    std::uint32_t longest = 0;
+    std::int64_t length = 1;
+    for (std::uint32_t a = 0; a < sizes.size(); ++a)
+      if (!tied.contains(a) && sizes[a] > length) longest = a, length = sizes[a];
+    if (length == 1) break;
+    sizes[longest] = (length + 1) / 2;
+  }
+  return sizes;
+}
+
+std::string sizes(const CodePlan& plan, const auto& wires) {
+  std::string text;
+  for (const auto wire : wires) text += " * " + code_size(plan.diagram, plan.names, wire);
+  return text;
+}
+
+// Statements that draw a value in double and give it its `host` and its `stored` form.
+std::string draw(const CodePlan& plan, ArrayId id) {
+  const auto& array = plan.diagram.at(id);
+  const auto& type = code_type(plan.language, array.type);
+  std::string drawn = "2 * random_unit() - 1";
+  if (array.type == Datatype::boolean) drawn = fmt::format("random_unit() < {}", array.density.value_or(0.5));
+  if (array.type == Datatype::i8 || array.type == Datatype::i32) drawn = "std::floor(9 * random_unit()) - 4";
+  const auto own = array.type == Datatype::boolean ? "bool" : type.own;
+  return fmt::format("const {} drawn = {}({}); stored = {}; host = {};", own, own, drawn, filled(type.write, "drawn"),
+                     filled(type.read, "stored"));
+}
+
+}  // namespace
+
+double rounding_share(const Diagram& diagram) {
+  double all = 2e-5;
+  for (const auto& array : diagram.arrays) switch (array.type) {
+      case Datatype::f16:
+      case Datatype::tf32:
+        all = std::max(all, 4e-3);
+        break;
+      case Datatype::bf16:
+        all = std::max(all, 3e-2);
+        break;
+      case Datatype::f8e4m3:
+        all = std::max(all, 0.2);
+        break;
+      case Datatype::f8e5m2:
+        all = std::max(all, 0.4);
+        break;
+      case Datatype::i8:
+        all = std::max(all, 1e-2);
+        break;
+      case Datatype::f64:
+      case Datatype::f32:
+      case Datatype::i32:
+      case Datatype::boolean:
+        break;
+    }
+  return all;
+}
+
+void declare_arrays(const CodePlan& plan, Lines& out) {
+  for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
+    for (const auto id : *list) {
+      const auto& name = plan.names.arrays[id.index];
+      out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name, value_count(plan, id)));
+      if (list == &plan.diagram.outputs)
+        out.line(fmt::format("{}.poison();", name));
+      else
+        out.line(
+            fmt::format("{}.fill([](double& host, {}& stored) {{ {} }});", name, storage(plan, id), draw(plan, id)));
+    }
+}
+
+void compare_output(const CodePlan& plan, ArrayId id, Lines& out) {
+  const auto& name = plan.names.arrays[id.index];
+  const auto read = filled(code_type(plan.language, plan.diagram.at(id).type).read, "stored");
+  const auto allowed = rounding_share(plan.diagram);
+  out.open("");
+  out.line(fmt::format("const auto got = {}.fetch([](const {}& stored) {{ return double({}); }});", name,
+                       storage(plan, id), read));
+  out.line(fmt::format("const double error = relative_error(got, {}.host);", name));
+  out.line(fmt::format("std::printf(\"{}: relative error %.2e, %s\\n\", error, error <= {} ? \"good\" : \"WRONG\");",
+                       name, allowed));
+  out.line(fmt::format("good = good && error <= {};", allowed));
+  out.close();
+}
+
+void define_divide_axes(const CodePlan& plan, Lines& out) {
+  if (plan.divided.empty()) return;
+  out.line("// The sizes of parts, as they are computed where the kernels are called.");
+  out.open("static void divide_axes()");
+  compute_parts(plan, out);
+  out.close();
+}
+
+std::string plain_bytes(const CodePlan& plan) {
+  const auto& diagram = plan.diagram;
+  std::vector<std::string> terms;
+  for (const auto* list : {&diagram.inputs, &diagram.outputs})
+    for (const auto id : *list)
+      terms.push_back(fmt::format("{}.0{}", row(diagram.at(id).type).bytes, sizes(plan, diagram.at(id).wires)));
+  return joined(terms, " + ");
+}
+
+std::string plain_operations(const CodePlan& plan) {
+  std::vector<std::string> terms;
+  for (const auto& [wires, each] : work_of(plan.diagram).terms)
+    terms.push_back(fmt::format("{:.1f}{}", each, sizes(plan, wires)));
+  return terms.empty() ? "0.0" : joined(terms, " + ");
+}
+
+std::vector<std::pair<std::string, std::string>> check_words(const CodePlan& plan) {
+  std::string options;
+  std::vector<std::string> planned, checked;
+  for (const auto id : given_axes(plan)) {
+    const auto& axis = plan.diagram.at(id);
+    options += fmt::format("  if (std::sscanf(text, \"{}=%d\", &n.{}) == 1) return true;\n", axis.name,
+                           plan.names.axes[id.index]);
+  }
+  for (const auto& axis : plan.diagram.axes) planned.push_back(fmt::format("{}", axis.size.value_or(1)));
+  for (const auto size : checked_sizes(plan.diagram)) checked.push_back(fmt::format("{}", size));
+  return {{"@NAME@", plan.names.diagram},
+          {"@AXES@", joined(plan.names.axes, ", ")},
+          {"@GIVEN@", joined(given_names(plan), ", ")},
+          {"@OPTIONS@", options},
+          {"@DIVIDE@", plan.divided.empty() ? "" : "  divide_axes();\n"},
+          {"@CHECKED@", joined(checked, ", ")},
+          {"@PLANNED@", joined(planned, ", ")}};
+}
+
+}  // namespace napkin

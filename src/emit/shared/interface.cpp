@@ -1,0 +1,311 @@
+// What the files of one plan say to their callers, in any language.
+#include "emit/shared/interface.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "diagram/assume.hpp"
+#include "emit/shared/expression.hpp"
+#include "loops/pieces.hpp"
+#include "text/escape.hpp"
+
+namespace napkin {
+namespace {
+
+// Written by one kernel for another, and asked for by nobody outside.
+std::vector<ArrayId> arrays_between(const Diagram& diagram, const Plan& plan) {
+  std::vector<ArrayId> between;
+  for (const auto& kernel : plan.kernels)
+    for (const auto id : kernel.program.outputs)
+      if (std::find(diagram.outputs.begin(), diagram.outputs.end(), id) == diagram.outputs.end()) between.push_back(id);
+  return between;
+}
+
+std::string labels(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+  std::string text;
+  for (const auto& kernel : plan.kernels) {
+    const auto words = to_text(kernel.partition, diagram, hardware);
+    text += (text.empty() ? "" : " | ") + (words.empty() ? "one group" : words);
+  }
+  return fmt::format("{}, for {}", text, in_comment(hardware.name));
+}
+
+// "f16[q, d]".
+std::string shape(const Diagram& diagram, ArrayId id) {
+  std::string axes;
+  for (const auto axis : whole_shape(diagram, id)) axes += (axes.empty() ? "" : ", ") + diagram.at(axis).name;
+  return fmt::format("{}[{}]", row(diagram.at(id).type).name, axes);
+}
+
+// The greatest or least value of an index: every position at its end or at 0. That of parts ends where the whole does.
+std::string extreme(const CodePlan& plan, const Index& index, bool greatest) {
+  const auto& diagram = plan.diagram;
+  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
+  return code_index(index, [&](WireId wire) {
+    const auto axis = diagram.at(wire).axis;
+    if ((sign.at(wire) > 0) != greatest || std::ranges::count(plan.shorter, axis, &Parts::part) > 0)
+      return std::string("0");
+    const auto* parts = plan.ends_early(axis);
+    return fmt::format("n.{} - 1", plan.names.axes[(parts ? parts->whole : axis).index]);
+  });
+}
+
+// "n.x == 10": what the text takes for granted.
+std::string assumed(const Diagram& diagram, const CodeNames& names, Language language, ExprId condition) {
+  const Surroundings around{.language = language,
+                            .position = {},
+                            .size = [&](AxisId axis) { return "n." + names.axes[axis.index]; },
+                            .read = {}};
+  return without_brackets(code_expression(diagram, condition, around).text);
+}
+
+bool reads_size_of(const Diagram& diagram, ExprId id, AxisId axis) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
+  const auto* apply = std::get_if<Apply>(&node);
+  return apply &&
+         std::ranges::any_of(apply->arguments, [&](ExprId argument) { return reads_size_of(diagram, argument, axis); });
+}
+bool is_of_parts(const CodePlan& plan, ExprId condition) {
+  return std::ranges::any_of(plan.divided, [&](const Parts& parts) {
+    return reads_size_of(plan.diagram, condition, parts.part) || reads_size_of(plan.diagram, condition, parts.inside);
+  });
+}
+
+std::int64_t planned_length(const CodePlan& plan, const Parts& parts) {
+  return plan.diagram.at(parts.inside).size.value_or(1);
+}
+std::string divided_in_words(const CodePlan& plan, const Parts& parts) {
+  const auto most = [&](AxisId axis, const std::string& words) {
+    const auto limit = plan.limits.find(axis);
+    return limit == plan.limits.end() ? "" : fmt::format(fmt::runtime(words), limit->second);
+  };
+  return fmt::format("{} is computed in {}parts of {}{}, or else in one{}", plan.names.axes[parts.whole.index],
+                     most(parts.part, "up to {} "), planned_length(plan, parts),
+                     plan.ends_early(parts.inside) ? ", of which the last may be shorter" : " that share it out",
+                     most(parts.inside, ", then at most {}"));
+}
+
+// That the parts reach the end of the axis, and no part lies behind it.
+void add_shorter(const CodeNames& names, const Parts& parts, std::set<std::string>& found) {
+  const auto size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
+  const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
+  found.insert(fmt::format("{} <= {} * {}", whole, part, inside));
+  found.insert(fmt::format("{} > ({} - 1) * {}", whole, part, inside));
+  found.insert(fmt::format("{} <= {}", inside, whole));
+}
+
+// Conditions, in C++, under which every read stays inside its array and the text holds.
+std::vector<std::string> conditions(const CodePlan& plan) {
+  const auto& diagram = plan.diagram;
+  const auto& names = plan.names;
+  std::set<std::string> found;
+  for (const auto condition : assumptions(diagram)) {
+    const auto parts = parts_of(diagram, condition);
+    if (parts && plan.ends_early(parts->inside))
+      add_shorter(names, *parts, found);
+    else
+      found.insert(assumed(diagram, names, plan.language, condition));
+  }
+  for (const auto& expr : diagram.exprs) {
+    const auto* read = std::get_if<Access>(&expr.node);
+    if (!read) continue;
+    const auto& wires = diagram.at(read->array).wires;
+    for (std::size_t i = 0; i < wires.size(); ++i) {
+      const auto& index = read->at[i];
+      if (is_along(index, wires[i])) continue;
+      found.insert(fmt::format("{} < {}", extreme(plan, index, true), code_size(diagram, names, wires[i])));
+      const auto falls = [](const auto& term) { return term.second < 0; };
+      if (index.offset < 0 || std::ranges::any_of(index.terms, falls))
+        found.insert(fmt::format("{} >= 0", extreme(plan, index, false)));
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::string bytes(const CodePlan& plan, ArrayId id) {
+  return fmt::format("({} * sizeof({}) + 255) / 256 * 256", value_count(plan, id), storage(plan, id));
+}
+
+}  // namespace
+
+CodePlan code_plan(Language language, const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+  return {language,
+          diagram,
+          code_names(diagram),
+          arrays_between(diagram, plan),
+          labels(diagram, plan, hardware),
+          {},
+          divided_axes(diagram)};
+}
+
+void add_limits(CodePlan& plan, const std::map<AxisId, std::int64_t>& limits) {
+  for (const auto& [axis, limit] : limits) {
+    auto& least = plan.limits.try_emplace(axis, limit).first->second;
+    least = std::min(least, limit);
+  }
+}
+
+const Parts* CodePlan::ends_early(AxisId inside) const {
+  const auto found = std::ranges::find(shorter, inside, &Parts::inside);
+  return found == shorter.end() ? nullptr : &*found;
+}
+
+bool is_between(const CodePlan& plan, ArrayId id) {
+  return std::find(plan.between.begin(), plan.between.end(), id) != plan.between.end();
+}
+
+std::string joined(const std::vector<std::string>& parts, const std::string& between) {
+  return fmt::format("{}", fmt::join(parts, between));
+}
+
+std::vector<AxisId> given_axes(const CodePlan& plan) {
+  std::vector<AxisId> all;
+  for (std::uint32_t a = 0; a < plan.diagram.axes.size(); ++a)
+    if (std::ranges::none_of(plan.divided,
+                             [&](const Parts& parts) { return parts.part.index == a || parts.inside.index == a; }))
+      all.push_back({a});
+  return all;
+}
+std::vector<std::string> given_names(const CodePlan& plan, const std::string& prefix) {
+  std::vector<std::string> all;
+  for (const auto axis : given_axes(plan)) all.push_back(prefix + plan.names.axes[axis.index]);
+  return all;
+}
+std::string size_parameters(const CodePlan& plan) { return joined(given_names(plan, "int "), ", "); }
+std::string array_parameters(const CodePlan& plan) {
+  std::string text;
+  for (const auto id : plan.diagram.inputs) text += ", const void* " + plan.names.arrays[id.index];
+  for (const auto id : plan.diagram.outputs) text += ", void* " + plan.names.arrays[id.index];
+  return text;
+}
+std::string workspace_head(const CodePlan& plan) {
+  return fmt::format("size_t {}_workspace_size({})", plan.names.diagram, size_parameters(plan));
+}
+
+std::string value_count(const CodePlan& plan, ArrayId id) {
+  std::string text = "(size_t)1";
+  if (is_between(plan, id))
+    for (const auto wire : plan.diagram.at(id).wires) text += " * " + code_size(plan.diagram, plan.names, wire);
+  else
+    for (const auto axis : whole_shape(plan.diagram, id)) text += " * n." + plan.names.axes[axis.index];
+  return text;
+}
+
+std::string_view storage(const CodePlan& plan, ArrayId id) {
+  return code_storage(plan.language, plan.diagram.at(id).type);
+}
+
+std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
+  const auto& name = plan.names.arrays[id.index];
+  const auto type = fmt::format("{}{}*", reads ? "const " : "", storage(plan, id));
+  return is_between(plan, id) ? (reads ? fmt::format("({}){}", type, name) : name)
+                              : fmt::format("static_cast<{}>({})", type, name);
+}
+
+void describe_parameters(const CodePlan& plan, Lines& out) {
+  const auto& diagram = plan.diagram;
+  for (const auto axis : given_axes(plan)) {
+    const auto limit = plan.limits.find(axis);
+    out.line(fmt::format(" *   {:<10} size of axis {}{}", plan.names.axes[axis.index], diagram.at(axis).name,
+                         limit == plan.limits.end() ? "" : fmt::format(", at most {}", limit->second)));
+  }
+  for (const auto condition : assumptions(diagram))
+    if (!is_of_parts(plan, condition)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
+  for (const auto& parts : plan.divided) out.line(fmt::format(" *   {}", divided_in_words(plan, parts)));
+  for (const auto id : diagram.inputs)
+    out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
+  for (const auto id : diagram.outputs)
+    out.line(fmt::format(" *   {:<10} output {}", plan.names.arrays[id.index], shape(diagram, id)));
+}
+
+void define_sizes(const CodePlan& plan, Lines& out) {
+  out.open(fmt::format("struct {}_sizes", plan.names.diagram));
+  if (!plan.names.axes.empty()) out.line(fmt::format("int {};", joined(plan.names.axes, ", ")));
+  out.close("};");
+  out.line();
+}
+
+void compute_parts(const CodePlan& plan, Lines& out) {
+  for (const auto& parts : plan.divided) {
+    const auto size = [&](AxisId axis) { return "n." + plan.names.axes[axis.index]; };
+    const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
+    const auto length = planned_length(plan, parts);
+    out.line(fmt::format("{0} = {1} <= {2} ? 1 : ({1} - 1) / {2} + 1;", part, whole, length));
+    if (const auto most = plan.limits.find(parts.part); most != plan.limits.end())
+      out.line(fmt::format("if ({0} > {1}) {0} = 1;", part, most->second));
+    if (!plan.ends_early(parts.inside)) out.line(fmt::format("if ({} % {} != 0) {} = 1;", whole, length, part));
+    out.line(fmt::format("{} = {} == 1 ? {} : {};", inside, part, whole, length));
+  }
+}
+
+void define_all_sizes(const CodePlan& plan, Lines& out) {
+  if (plan.divided.empty()) return;
+  out.line("// The sizes of all axes: parts of those that are divided reach their end, and are as long as planned if");
+  out.line("// there are several.");
+  out.open(fmt::format("static {}_sizes all_sizes({})", plan.names.diagram, size_parameters(plan)));
+  out.line(fmt::format("{}_sizes n = {{}};", plan.names.diagram));
+  for (const auto& axis : given_names(plan)) out.line(fmt::format("n.{0} = {0};", axis));
+  compute_parts(plan, out);
+  out.line("return n;");
+  out.close();
+  out.line();
+}
+
+void declare_all_sizes(const CodePlan& plan, Lines& out) {
+  const auto given = joined(given_names(plan), ", ");
+  out.line(fmt::format("const {}_sizes n = {};", plan.names.diagram,
+                       plan.divided.empty() ? "{" + given + "}" : "all_sizes(" + given + ")"));
+}
+
+void define_possible(const CodePlan& plan, Lines& out) {
+  out.line("// Whether the kernels hold for these sizes. Sums of them may be longer than an int.");
+  out.open(fmt::format("static bool possible(const {}_sizes& sizes)", plan.names.diagram));
+  const auto all = conditions(plan);
+  if (plan.names.axes.empty()) out.line("(void)sizes;");
+  std::vector<std::string> given;
+  for (const auto& axis : plan.names.axes) given.push_back("sizes." + axis);
+  if (!given.empty()) {
+    out.line("const auto fits = [](int size) { return size >= 1 && size <= 1 << 30; };");
+    out.line(fmt::format("if (!(fits({}))) return false;", joined(given, ") && fits(")));
+  }
+  for (const auto& [axis, limit] : plan.limits)
+    out.line(fmt::format("if (sizes.{} > {}) return false;  // the longest that kernels hold for",
+                         plan.names.axes[axis.index], limit));
+  if (!all.empty()) {
+    out.open("const struct");
+    out.line(fmt::format("long long {};", joined(plan.names.axes, ", ")));
+    out.close(fmt::format("}} n = {{{}}};", joined(given, ", ")));
+  }
+  for (const auto& condition : all) out.line(fmt::format("if (!({})) return false;", condition));
+  out.line("return true;");
+  out.close();
+  out.line();
+}
+
+void define_workspace_size(const CodePlan& plan, Lines& out) {
+  out.open(fmt::format("extern \"C\" {}", workspace_head(plan)));
+  if (!plan.between.empty()) declare_all_sizes(plan, out);
+  for (const auto& axis : given_names(plan))
+    if (plan.between.empty()) out.line(fmt::format("(void){};", axis));
+  std::vector<std::string> parts;
+  for (const auto id : plan.between) parts.push_back(bytes(plan, id));
+  out.line(fmt::format("return {};", parts.empty() ? "0" : joined(parts, " + ")));
+  out.close();
+  out.line();
+}
+
+void divide_workspace(const CodePlan& plan, Lines& out) {
+  if (plan.between.empty()) out.line("(void)workspace;");
+  for (std::size_t i = 0; i < plan.between.size(); ++i) {
+    const auto id = plan.between[i];
+    const auto type = storage(plan, id);
+    if (i == 0) out.line("char* space = static_cast<char*>(workspace);");
+    out.line(fmt::format("{}* const {} = reinterpret_cast<{}*>(space);", type, plan.names.arrays[id.index], type));
+    if (i + 1 < plan.between.size()) out.line(fmt::format("space += {};", bytes(plan, id)));
+  }
+}
+
+}  // namespace napkin

@@ -1,0 +1,173 @@
+// The plain meaning of a diagram as straight loops in double, on the host: what the harness compares kernels with.
+//
+// Every reduction becomes an array over the wires it varies along, every statement one nest of loops; numbers are
+// rounded where the diagram says so, at casts and where an array has a type.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "diagram/match.hpp"
+#include "emit/shared/check.hpp"
+#include "emit/shared/expression.hpp"
+#include "emit/shared/text.hpp"
+#include "emit/shared/types.hpp"
+
+namespace napkin {
+namespace {
+
+class Reference {
+ public:
+  explicit Reference(const CodePlan& plan) : plan_(plan), diagram_(plan.diagram) {
+    for (const auto& name : plan.names.arrays) pool_.fresh(name);
+    for (const auto& wire : diagram_.wires) wires_.push_back(pool_.fresh(wire.name));
+  }
+
+  std::string run() {
+    std::string parameters;
+    for (const auto id : diagram_.inputs) parameters += fmt::format("const Array& {}, ", name(id));
+    for (const auto id : diagram_.outputs) parameters += fmt::format("Array& {}, ", name(id));
+    parameters.resize(parameters.size() - 2);
+    out_.line("// The statements of the diagram, one after another.");
+    out_.open(fmt::format("static void reference({})", parameters));
+    for (const auto& statement : diagram_.statements) print(statement);
+    out_.close();
+    return out_.text();
+  }
+
+ private:
+  const std::string& name(ArrayId id) const { return plan_.names.arrays[id.index]; }
+  std::string size(WireId wire) const { return code_size(diagram_, plan_.names, wire); }
+
+  std::string count(const std::vector<WireId>& wires) const {
+    std::string text;
+    for (const auto wire : wires) text += fmt::format("{}(size_t){}", text.empty() ? "" : " * ", size(wire));
+    return text.empty() ? "1" : text;
+  }
+  std::string element(const std::string& array, const std::vector<WireId>& wires,
+                      const std::vector<std::string>& at) const {
+    std::vector<std::string> sizes;
+    for (const auto wire : wires) sizes.push_back(size(wire));
+    return fmt::format("{}[{}]", array, code_offset(at, sizes));
+  }
+  std::vector<std::string> positions(const std::vector<WireId>& wires) const {
+    std::vector<std::string> all;
+    for (const auto wire : wires) all.push_back(wires_[wire.index]);
+    return all;
+  }
+
+  void open_loops(const std::vector<WireId>& wires) {
+    for (const auto wire : wires) {
+      out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", wires_[wire.index], end(wire)));
+      open_.push_back(wire);
+    }
+  }
+  // Inside of a part, the axis that is divided may end first.
+  std::string end(WireId wire) const {
+    const auto* parts = plan_.ends_early(diagram_.at(wire).axis);
+    const auto part =
+        std::ranges::find_if(open_, [&](WireId outer) { return parts && diagram_.at(outer).axis == parts->part; });
+    if (part == open_.end()) return size(wire);
+    return fmt::format("{0} && {0} * {1} + {2} < n.{3}", size(wire), wires_[part->index], wires_[wire.index],
+                       plan_.names.axes[parts->whole.index]);
+  }
+  void close(std::size_t opened) {
+    open_.resize(open_.size() - opened);
+    while (opened-- > 0) out_.close();
+  }
+
+  // Reductions below an expression, inner ones first.
+  void reductions(ExprId id, std::vector<ExprId>& found) const {
+    match(
+        diagram_.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {}, [](const Access&) {},
+        [&](const Apply& apply) {
+          for (const auto argument : apply.arguments) reductions(argument, found);
+        },
+        [&](const Cast& cast) { reductions(cast.value, found); },
+        [&](const Reduce& reduce) {
+          reductions(reduce.body, found);
+          if (std::find(found.begin(), found.end(), id) == found.end()) found.push_back(id);
+        });
+  }
+
+  std::string value(ExprId id) {
+    const Surroundings around{
+        .language = plan_.language,
+        .position = [&](WireId wire) { return wires_[wire.index]; },
+        .size = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; },
+        .read =
+            [&](ExprId access) {
+              const auto& read = std::get<Access>(diagram_.at(access).node);
+              std::vector<std::string> at;
+              for (const auto& index : read.at)
+                at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
+              return Typed{element(name(read.array), diagram_.at(read.array).wires, at), NumberKind::real};
+            },
+        .reduction =
+            [&](ExprId reduce) {
+              const auto wires = free_wires(diagram_, reduce);
+              return element(reduced_.at(reduce), wires, positions(wires));
+            },
+        .local =
+            [&](const std::string& text) {
+              const auto local = pool_.fresh("t");
+              out_.line(fmt::format("const double {} = {};", local, text));
+              return local;
+            },
+        .wide = true};
+    const auto typed = code_expression(diagram_, id, around);
+    return typed.kind == NumberKind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
+  }
+
+  void print(const Statement& statement) {
+    std::vector<ExprId> inner;
+    reductions(statement.value, inner);
+    for (const auto id : inner)
+      if (!reduced_.contains(id)) reduce(id);
+    const auto& array = diagram_.at(statement.output);
+    out_.line(fmt::format("// {}", to_text(diagram_, statement.value)));
+    const bool given =
+        std::find(diagram_.outputs.begin(), diagram_.outputs.end(), statement.output) != diagram_.outputs.end();
+    if (!given) out_.line(fmt::format("Array {}({});", name(statement.output), count(array.wires)));
+    open_loops(array.wires);
+    const auto text = without_brackets(value(statement.value));
+    out_.line(fmt::format("{} = {};", element(name(statement.output), array.wires, positions(array.wires)),
+                          rounded(array.type, text)));
+    close(array.wires.size());
+  }
+  std::string rounded(Datatype type, const std::string& text) const {
+    if (type == Datatype::f32) return fmt::format("float({})", text);
+    const bool narrow = !is_wide(type) && type != Datatype::boolean;
+    return filled(code_type(plan_.language, type).round, narrow ? fmt::format("float({})", text) : "(" + text + ")");
+  }
+
+  void reduce(ExprId id) {
+    const auto& node = std::get<Reduce>(diagram_.at(id).node);
+    const auto wires = free_wires(diagram_, id);
+    const auto array = pool_.fresh(std::string(node.reduction->name) + "_of");
+    reduced_[id] = array;
+    const auto to = element(array, wires, positions(wires));
+    const auto& combine = *node.reduction->combine;
+    out_.line(fmt::format("Array {}({}, {});", array, count(wires), code_number(node.reduction->identity, true)));
+    open_loops(wires);
+    open_loops(node.over);
+    const auto text = value(node.body);
+    out_.line(fmt::format("{} = {};", to,
+                          without_brackets(fmt::format(fmt::runtime(code_of(plan_.language, combine)), to, text))));
+    close(wires.size() + node.over.size());
+  }
+
+  const CodePlan& plan_;
+  const Diagram& diagram_;
+  Lines out_;
+  Identifiers pool_;
+  std::vector<std::string> wires_;
+  std::vector<WireId> open_;  // whose loops stand around
+  std::map<ExprId, std::string> reduced_;
+};
+
+}  // namespace
+
+std::string code_reference(const CodePlan& plan) { return Reference(plan).run(); }
+
+}  // namespace napkin

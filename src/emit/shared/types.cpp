@@ -1,0 +1,185 @@
+// How numbers of every format are stored, read, written and rounded in CUDA C++ and in plain C++, and the few functions
+// that generated code needs besides those of the language.
+#include "emit/shared/types.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "emit/shared/text.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::array cuda_types = {
+    CodeType{Datatype::f64, "double", "{0}", "{0}", "{0}", ""},
+    CodeType{Datatype::f32, "float", "{0}", "{0}", "{0}", ""},
+    CodeType{Datatype::tf32, "float", "{0}", "napkin_tf32({0})", "napkin_tf32({0})", ""},
+    CodeType{Datatype::f16, "float", "__half2float({0})", "__float2half({0})", "__half2float(__float2half({0}))",
+             "cuda_fp16.h"},
+    CodeType{Datatype::bf16, "float", "__bfloat162float({0})", "__float2bfloat16({0})",
+             "__bfloat162float(__float2bfloat16({0}))", "cuda_bf16.h"},
+    CodeType{Datatype::f8e4m3, "float", "float({0})", "__nv_fp8_e4m3(float({0}))", "float(__nv_fp8_e4m3(float({0})))",
+             "cuda_fp8.h"},
+    CodeType{Datatype::f8e5m2, "float", "float({0})", "__nv_fp8_e5m2(float({0}))", "float(__nv_fp8_e5m2(float({0})))",
+             "cuda_fp8.h"},
+    CodeType{Datatype::i8, "float", "float({0})", "(signed char)napkin_integer({0}, -128, 127)",
+             "napkin_integer({0}, -128, 127)", ""},
+    CodeType{Datatype::i32, "double", "double({0})", "int(napkin_integer({0}, -2147483648.0, 2147483647.0))",
+             "napkin_integer({0}, -2147483648.0, 2147483647.0)", ""},
+    CodeType{Datatype::boolean, "float", "{0}", "bool({0})", "float(bool({0}))", ""},
+};
+
+constexpr std::array cpp_types = {
+    CodeType{Datatype::f64, "double", "{0}", "{0}", "{0}", ""},
+    CodeType{Datatype::f32, "float", "{0}", "{0}", "{0}", ""},
+    CodeType{Datatype::tf32, "float", "{0}", "napkin_tf32({0})", "napkin_tf32({0})", ""},
+    CodeType{Datatype::f16, "float", "napkin_float({0})", "napkin_f16::of({0})", "napkin_f16::round({0})", ""},
+    CodeType{Datatype::bf16, "float", "napkin_float({0})", "napkin_bf16::of({0})", "napkin_bf16::round({0})", ""},
+    CodeType{Datatype::f8e4m3, "float", "napkin_float({0})", "napkin_f8e4m3::of({0})", "napkin_f8e4m3::round({0})", ""},
+    CodeType{Datatype::f8e5m2, "float", "napkin_float({0})", "napkin_f8e5m2::of({0})", "napkin_f8e5m2::round({0})", ""},
+    CodeType{Datatype::i8, "float", "float({0})", "(signed char)napkin_integer({0}, -128, 127)",
+             "napkin_integer({0}, -128, 127)", ""},
+    CodeType{Datatype::i32, "double", "double({0})", "int(napkin_integer({0}, -2147483648.0, 2147483647.0))",
+             "napkin_integer({0}, -2147483648.0, 2147483647.0)", ""},
+    CodeType{Datatype::boolean, "float", "float({0})", "bool({0})", "float(bool({0}))", ""},
+};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> fast_texts = {{
+    {"({0} / {1})", "({0} * napkin_reciprocal({1}))"},
+    {"exp({0})", "napkin_exp2({0} * 1.44269504f)"},
+    {"exp2({0})", "napkin_exp2({0})"},
+    {"napkin_expdiff({0}, {1})", "napkin_fast_expdiff({0}, {1})"},
+    {"(1.0f / (1.0f + exp(-{0})))", "napkin_reciprocal(1.0f + napkin_exp2(-1.44269504f * {0}))"},
+}};
+
+constexpr std::array<std::string_view, cpp_types.size()> cpp_storage = {
+    "double",        "float",         "float",       "napkin_f16", "napkin_bf16",
+    "napkin_f8e4m3", "napkin_f8e5m2", "signed char", "int",        "bool"};
+
+struct Definition {
+  std::string_view name;
+  std::string_view text;
+  bool of_cuda = false;  // what C++ has in napkin_numbers.hpp
+};
+constexpr std::array definitions = {
+    Definition{"pieces(", R"(// The number of tiles of a size that cover a length.
+@ANYWHERE@ inline int pieces(int length, int size) { return int((length + (long long)size - 1) / size); }
+)"},
+    Definition{"napkin_floor_divide(", R"(// Division that rounds towards minus infinity.
+template <class T>
+@ANYWHERE@ T napkin_floor_divide(T a, int b) {
+  return a / b - (a % b != 0 && a < 0 ? 1 : 0);
+}
+)"},
+    Definition{"napkin_max(", R"(// Of two formats in the wider one.
+template <class T, class U>
+@ANYWHERE@ auto napkin_max(T a, U b) -> decltype(a + b) {
+  return fmax(decltype(a + b)(a), decltype(a + b)(b));
+}
+)",
+               true},
+    Definition{"napkin_min(", R"(template <class T, class U>
+@ANYWHERE@ auto napkin_min(T a, U b) -> decltype(a + b) {
+  return fmin(decltype(a + b)(a), decltype(a + b)(b));
+}
+)",
+               true},
+    Definition{"napkin_expdiff(", R"(// exp(a - b), and exp(a) where both are the same infinity.
+template <class T, class U>
+@ANYWHERE@ auto napkin_expdiff(T a, U b) -> decltype(a - b) {
+  using Wider = decltype(a - b);
+  const Wider difference = Wider(a) - Wider(b);
+  return Wider(exp(difference == difference ? difference : Wider(a)));
+}
+)",
+               true},
+    Definition{"napkin_power(", R"(template <class T, class E>
+@ANYWHERE@ T napkin_power(T base, E exponent) {
+  return T(pow(base, T(exponent)));
+}
+)"},
+    Definition{"napkin_whole_power<", R"(template <int exponent, class T>
+@ANYWHERE@ T napkin_whole_power(T base) {
+  T power = base;
+  for (int i = 1; i < exponent; ++i) power *= base;
+  return power;
+}
+)"},
+    Definition{"napkin_rsqrt(", R"(template <class T>
+@ANYWHERE@ T napkin_rsqrt(T a) {
+  return T(1) / sqrt(a);
+}
+)"},
+    Definition{"napkin_tf32(", R"(// To the nearest number with the 10 fraction bits of tf32, ties to even.
+@ANYWHERE@ inline float napkin_tf32(float a) {
+  unsigned bits;
+  memcpy(&bits, &a, sizeof bits);
+  if ((bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0xfffu + (bits >> 13 & 1u)) & ~0x1fffu;
+  memcpy(&a, &bits, sizeof bits);
+  return a;
+}
+)"},
+    Definition{"napkin_integer(", R"(// To the nearest whole number between two bounds; 0 for what is no number.
+template <class T>
+@ANYWHERE@ T napkin_integer(T a, double least, double greatest) {
+  const T whole = rint(a);
+  return whole != whole ? T(0) : whole < T(least) ? T(least) : whole > T(greatest) ? T(greatest) : whole;
+}
+)"},
+};
+
+}  // namespace
+
+const CodeType& code_type(Language language, Datatype type) {
+  const auto& types = language == Language::cuda ? cuda_types : cpp_types;
+  return types[static_cast<std::size_t>(type)];
+}
+
+std::string_view code_storage(Language language, Datatype type) {
+  return language == Language::cuda ? row(type).cuda : cpp_storage[static_cast<std::size_t>(type)];
+}
+
+std::string code_as_stored(Language language, Datatype type, std::string_view text) {
+  const auto storage = code_storage(language, type);
+  if (storage.find(' ') == storage.npos) return fmt::format("{}({})", storage, text);
+  return fmt::format("static_cast<{}>({})", storage, text.empty() ? "0" : text);
+}
+
+std::string_view code_of(Language language, const Pointwise& function) {
+  return language == Language::cuda ? function.cuda : function.cpp;
+}
+
+std::string_view code_fast(std::string_view cuda) {
+  const auto found =
+      std::find_if(fast_texts.begin(), fast_texts.end(), [&](const auto& row) { return row.first == cuda; });
+  return found == fast_texts.end() ? cuda : found->second;
+}
+
+bool is_wide(Datatype type) { return code_type(Language::cuda, type).own == "double"; }
+
+std::string filled(std::string_view row, std::string_view value) { return fmt::format(fmt::runtime(row), value); }
+
+std::string code_definitions(Language language, std::string_view used_in) {
+  const std::string where = language == Language::cuda ? "__host__ __device__ " : "";
+  std::string text;
+  for (const auto& definition : definitions)
+    if (used_in.find(definition.name) != std::string_view::npos && (language == Language::cuda || !definition.of_cuda))
+      text += replaced(std::string(definition.text), {{"@ANYWHERE@ ", where}}) + "\n";
+  return text;
+}
+
+std::string cuda_headers(std::string_view used_in) {
+  std::string text;
+  std::string_view last;
+  for (const auto& type : cuda_types)
+    if (!type.header.empty() && type.header != last && used_in.find(row(type.type).cuda) != std::string_view::npos) {
+      text += fmt::format("#include <{}>\n", type.header);
+      last = type.header;
+    }
+  return text;
+}
+
+}  // namespace napkin

@@ -1,0 +1,38 @@
+// What several reports say in the same words: statements, verdicts, columns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "napkin/report.hpp"
+#include "report/document.hpp"
+
+namespace napkin::report {
+
+std::string join(const std::vector<std::string>& words, const std::string& between = ", ");
+std::string join_and(const std::vector<std::string>& words);  // "S, P and O"
+
+std::vector<std::string> statement_names(const Derivation&);
+std::vector<std::string> array_names(const Diagram&, const std::vector<ArrayId>&);
+std::string wire_name(const Derivation&, WireId);
+
+bool groups(const Verdict&);
+const Streamable* streams(const Verdict&);
+std::string refusal(const Refused&);            // the reason, and what would mend it
+std::string_view combine_name(const Carried&);  // "max", or "mean"
+std::string state(const Streamable&);           // "m (max), l (sum)"
+std::string rules(const Streamable&);           // "S3 S5 S6"
+
+// A program as assignments, `l = r * l + sum[x](p)`.
+std::vector<std::string> program_lines(const Diagram& scratch, const std::vector<Column>&);
+
+// "smem: 12 KiB over; most of it is K"
+std::string overrun_text(const Hardware&, const Overrun&);
+
+// "tensor"; of a level, "transfers from l2 to smem".
+std::string bound_text(const std::string& by, const std::string& from);
+
+// What the statements allow, one or more rows per wire.
+Table verdict_table(const Derivation&, bool with_programs);
+
+}  // namespace napkin::report

@@ -1,0 +1,106 @@
+#include "search/plans/chunked.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "diagram/operands.hpp"
+
+namespace napkin {
+namespace {
+
+// As parts of what a search of the file's own statements has: of a length, and of the length that is taken.
+constexpr double patience_of_a_trial = 0.005, patience_of_the_best = 0.1;
+constexpr double hopeless = 32;  // times as much is reduced: the plan of such a form is not looked for
+
+// How many values are reduced, all together.
+double reduced_values(const Diagram& diagram) {
+  std::set<ExprId> seen;
+  double all = 0;
+  for (const auto& statement : diagram.statements)
+    any_part(diagram, statement.value, [&](ExprId part) {
+      const auto* reduce = std::get_if<Reduce>(&diagram.at(part).node);
+      if (!reduce || !seen.insert(part).second) return false;
+      double values = 1;
+      for (const auto wire : free_wires(diagram, reduce->body)) values *= static_cast<double>(*diagram.size(wire));
+      all += values;
+      return false;
+    });
+  return all;
+}
+
+double worth(const FoundPlan& found, const Goal& goal) {
+  if (found.plan.kernels.empty() || found.plan.kernels.size() < found.kernels.size()) return HUGE_VAL;
+  if (goal.objective == Objective::energy) return found.cost.energy_j.value_or(HUGE_VAL);
+  if (goal.objective == Objective::time) {
+    const auto& time = goal.model == Model::ideal ? found.cost.ideal_time_s : found.cost.time_s;
+    return time.value_or(HUGE_VAL);
+  }
+  double bytes = 0;
+  for (const auto& kernel : found.cost.kernels) bytes += static_cast<double>(kernel.levels.front().transfer_bytes);
+  return bytes;
+}
+
+// Each at least twice as long as the one before.
+std::vector<std::int64_t> tried(const std::vector<std::int64_t>& lengths) {
+  constexpr std::int64_t least = 8;
+  std::vector<std::int64_t> all;
+  for (const auto length : lengths)
+    if (length >= least && (all.empty() || length >= 2 * all.back())) all.push_back(length);
+  return all;
+}
+
+class Chunked {
+ public:
+  Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& plan)
+      : diagram_(diagram), goal_(goal), plan_(plan), lengths_(tried(chunk_lengths(diagram))) {}
+
+  FoundPlan run() {
+    if (lengths_.empty()) return plan_(diagram_, goal_);
+    auto made = prefixes_in_chunks(diagram_, lengths_[best()]);
+    auto other = plan_(made.diagram, hurried(patience_of_the_best));
+    const bool more = reduced_values(diagram_) > hopeless * reduced_values(made.diagram);
+    if (!more && worth(plan_(diagram_, hurried(patience_of_the_best)), goal_) <= worth(other, goal_))
+      return plan_(diagram_, goal_);
+    other.prefixes = std::move(made.made);
+    other.optimal = false, other.gap.reset();  // other lengths were tried, not searched to the end
+    return other;
+  }
+
+ private:
+  // Uphill from a length in the middle.
+  std::size_t best() {
+    constexpr std::int64_t usual = 64;
+    auto at = static_cast<std::size_t>(std::ranges::lower_bound(lengths_, usual) - lengths_.begin());
+    at = std::min(at, lengths_.size() - 1);
+    while (at + 1 < lengths_.size() && trial(at + 1) < trial(at)) ++at;
+    while (at > 0 && trial(at - 1) < trial(at)) --at;
+    return at;
+  }
+  double trial(std::size_t at) {
+    if (const auto known = trials_.find(at); known != trials_.end()) return known->second;
+    const auto made = prefixes_in_chunks(diagram_, lengths_[at]);
+    return trials_[at] = worth(plan_(made.diagram, hurried(patience_of_a_trial)), goal_);
+  }
+  Goal hurried(double share) const {
+    auto goal = goal_;
+    goal.patience *= share;
+    return goal;
+  }
+
+  const Diagram& diagram_;
+  const Goal& goal_;
+  const PlanOf& plan_;
+  std::vector<std::int64_t> lengths_;
+  std::map<std::size_t, double> trials_;
+};
+
+}  // namespace
+
+FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
+  return goal.chunks && goal.fixed.splits.empty() ? Chunked(diagram, goal, plan).run() : plan(diagram, goal);
+}
+
+}  // namespace napkin

@@ -1,0 +1,289 @@
+// A streamed wire whose states merge is divided into parts, blocks of their own: two kernels, the second of which
+// merges. Kept where the two together are faster.
+#include "search/plans/divided.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "derive/streams/divide.hpp"
+#include "diagram/checked.hpp"
+#include "search/kernels.hpp"
+#include "search/plans/prices.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t trial_budget = 50'000;  // of each half, at first
+
+struct PartCount {
+  WireId wire;
+  std::int64_t number;
+};
+
+// One kernel of the plan, divided.
+struct Trial : PartCount {
+  Divided divided;
+  Found partial, merging;
+  bool finished() const { return partial.optimal && merging.optimal; }
+  double seconds() const { return *partial.best[0].cost.time_s + *merging.best[0].cost.time_s; }
+};
+
+// Kernels begin .. end - 1 of the plan, and what holds of their statements as one.
+struct Run {
+  std::size_t begin = 0, end = 0;
+  Derivation fused{};
+  std::size_t kernels() const { return end - begin; }
+  bool has(std::size_t k) const { return begin <= k && k < end; }
+};
+
+class Division {
+ public:
+  Division(FoundPlan& found, const Hardware& hardware, const Goal& goal)
+      : found_(found), hardware_(hardware), goal_(goal), core_(hardware.core.value_or(1)) {}
+
+  void run() {
+    while (divide_once()) {
+    }
+  }
+
+ private:
+  const Candidate& candidate(std::size_t k) const { return found_.kernels[k].best.front(); }
+  const Derivation& derivation(std::size_t k) const { return *candidate(k).kernel.derivation; }
+  std::int64_t blocks(std::size_t k) const { return candidate(k).cost.levels.at(core_ - 1).groups; }
+  double seconds(const Run& run) const {
+    double all = 0;
+    for (auto k = run.begin; k < run.end; ++k) all += candidate(k).cost.time_s.value_or(0);
+    return all;
+  }
+
+  // The division that saves most, of one kernel or of neighbours fused for it.
+  bool divide_once() {
+    constexpr std::size_t most_fused = 3;
+    std::optional<Trial> best;
+    Run where;
+    for (std::size_t begin = 0; begin < found_.kernels.size(); ++begin)
+      for (auto end = begin + 1; end <= std::min(begin + most_fused, found_.kernels.size()); ++end) {
+        if (!may_be_divided(begin, end)) continue;
+        Run run{begin, end};
+        run.fused = derive(found_.diagram, statements(run));
+        auto trial = best_trial(run, seconds(run) - (best ? seconds(where) - best->seconds() : 0));
+        if (trial) best = std::move(trial), where = std::move(run);
+      }
+    if (best) take(where, std::move(*best));
+    return best.has_value();
+  }
+  // None is the work of a division, and no statement is computed anywhere else as well.
+  bool may_be_divided(std::size_t begin, std::size_t end) const {
+    for (auto k = begin; k < end; ++k)
+      if (!candidate(k).cost.time_s || is_divided(k)) return false;
+    return !shares_statements({begin, end});
+  }
+  // Positions of the wires that groups share out without computing anything twice.
+  double groups_at_most(const Run& run) const {
+    double all = 1;
+    for (const auto& verdict : run.fused.verdicts)
+      if (const auto* group = std::get_if<Groupable>(&verdict.group);
+          group && !group->by_merge && group->recomputed.empty())
+        all *= static_cast<double>(found_.diagram.size(verdict.wire).value_or(1));
+    return all;
+  }
+  bool is_divided(std::size_t k) const {
+    return std::ranges::any_of(found_.divisions,
+                               [&](const AxisDivision& one) { return one.kernel == k || one.kernel + 1 == k; });
+  }
+  bool shares_statements(const Run& run) const {
+    const auto mine = statements(run);
+    for (std::size_t other = 0; other < found_.kernels.size(); ++other) {
+      if (run.has(other)) continue;
+      for (const auto statement : derivation(other).statements)
+        if (std::ranges::binary_search(mine, statement)) return true;
+    }
+    return false;
+  }
+  std::vector<StatementId> statements(const Run& run) const {
+    std::vector<StatementId> all;
+    for (auto k = run.begin; k < run.end; ++k)
+      all.insert(all.end(), derivation(k).statements.begin(), derivation(k).statements.end());
+    std::ranges::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }
+  std::vector<std::string> names(const Run& run) const {
+    std::vector<std::string> all;
+    for (const auto statement : statements(run))
+      all.push_back(found_.diagram.at(found_.diagram.at(statement).output).name);
+    return all;
+  }
+  std::int64_t least_blocks(const Run& run) const {
+    auto least = blocks(run.begin);
+    for (auto k = run.begin; k < run.end; ++k) least = std::min(least, blocks(k));
+    return least;
+  }
+
+  // Of equal parts, up to a few for each core, about one number in every octave.
+  std::vector<std::int64_t> numbers_of_parts(std::int64_t extent) const {
+    std::vector<std::int64_t> all;
+    const auto most = std::min(extent, 4 * hardware_.total(core_));
+    for (std::int64_t parts = 2; parts <= most; ++parts)
+      if (extent % parts == 0 && (all.empty() || 3 * all.back() <= 2 * parts)) all.push_back(parts);
+    return all;
+  }
+
+  // None that takes `seconds` or longer. Every number of parts is tried for a while, and those that come near the best
+  // once more with all patience.
+  std::optional<Trial> best_trial(const Run& run, double seconds) {
+    constexpr double near = 1.25;
+    std::vector<Trial> trials;
+    double best = seconds;
+    for (const auto& parts : all_parts(run)) {
+      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), patient(trial_budget, goal_));
+      if (!trial) continue;
+      best = std::min(best, trial->seconds());
+      trials.push_back(std::move(*trial));
+    }
+    std::ranges::stable_sort(trials, {}, &Trial::seconds);
+    if (trials.size() > 4) trials.erase(trials.begin() + 4, trials.end());
+    for (auto& trial : trials) {
+      if (trial.finished() || trial.seconds() > best * near) continue;
+      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), patient(patience, goal_));
+      if (again) trial = std::move(*again), best = std::min(best, trial.seconds());
+    }
+    const auto found = std::ranges::min_element(trials, {}, &Trial::seconds);
+    return found == trials.end() ? std::nullopt : std::optional(std::move(*found));
+  }
+  std::vector<PartCount> all_parts(const Run& run) const {
+    std::vector<PartCount> all;
+    for (const auto& verdict : run.fused.verdicts) {
+      const auto extent = found_.diagram.size(verdict.wire);
+      const auto* group = std::get_if<Groupable>(&verdict.group);
+      if (!extent || !group || !group->by_merge || goal_.stop.stop_requested()) continue;
+      for (const auto number : numbers_of_parts(*extent)) all.push_back({verdict.wire, number});
+    }
+    return all;
+  }
+  // What cannot be faster is not searched to the end.
+  std::optional<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, Budget budget) {
+    if (goal_.stop.stop_requested()) return std::nullopt;
+    auto made = divide(found_.diagram, fused, parts.wire, parts.number);
+    if (!made || made->parts.empty()) return std::nullopt;
+    const Half partial = half(made->diagram, made->parts), merging = half(made->diagram, made->merging);
+    auto first = search_half(partial, seconds - merging.least_s, budget);
+    if (!first) return std::nullopt;
+    auto second = search_half(merging, seconds - *first->best[0].cost.time_s, budget);
+    if (!second) return std::nullopt;
+    Trial trial{{parts}, std::move(*made), std::move(*first), std::move(*second)};
+    return trial.seconds() < seconds ? std::optional(std::move(trial)) : std::nullopt;
+  }
+  // One of the two kernels, and what it takes at least.
+  struct Half {
+    std::shared_ptr<const Derivation> derivation;
+    double least_s = 0;
+  };
+  Half half(const Diagram& diagram, const std::vector<StatementId>& statements) const {
+    Half made{std::make_shared<const Derivation>(derive(diagram, statements))};
+    Cut cut;
+    for (const auto statement : statements) {
+      cut.computed.set(statement.index);
+      cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, diagram.at(statement).output) > 0;
+    }
+    made.least_s = LeastPrices(diagram, hardware_, goal_).of(cut).objective;
+    return made;
+  }
+  // None where it takes longer than `most_s`.
+  std::optional<Found> search_half(const Half& half, double most_s, Budget budget) {
+    constexpr double rounding = 1 + 1e-9;
+    if (half.least_s > most_s * rounding) return std::nullopt;
+    const auto space = make_space(half.derivation, hardware_, goal_);
+    Leaders leaders(1, space.first);
+    leaders.limit(Score::at_most(most_s * rounding, std::numeric_limits<double>::infinity()));
+    const auto ranking = rank(space, goal_, std::move(leaders), false, budget);
+    found_.evaluated += ranking.tally.evaluated;
+    if (ranking.leaders.best().empty()) return std::nullopt;
+    auto found = napkin::found(space, goal_, ranking);
+    return found.best[0].cost.time_s ? std::optional(std::move(found)) : std::nullopt;
+  }
+  // With all that was asked for.
+  void complete(Trial& trial) const {
+    if (goal_.top < 2) return;
+    const auto all = [&](const std::vector<StatementId>& statements) {
+      return search(std::make_shared<const Derivation>(derive(trial.divided.diagram, statements)), hardware_, goal_);
+    };
+    trial.partial = all(trial.divided.parts), trial.merging = all(trial.divided.merging);
+  }
+
+  // The two kernels in place of the run; the others become those of the new diagram.
+  void take(const Run& run, Trial trial) {
+    complete(trial);
+    const auto shifted = [&](std::size_t k) { return k < run.end ? k : k + 2 - run.kernels(); };
+    for (auto& division : found_.divisions) division.kernel = shifted(division.kernel);
+    found_.divisions.push_back({.kernel = run.begin,
+                                .axis = found_.diagram.at(trial.wire).name,
+                                .parts = trial.number,
+                                .blocks_divided = trial.partial.best[0].cost.levels.at(core_ - 1).groups,
+                                .blocks = least_blocks(run),
+                                .cores = hardware_.total(core_),
+                                .groups = groups_at_most(run),
+                                .time_undivided_s = seconds(run),
+                                .time_s = trial.seconds(),
+                                .statements = names(run),
+                                .wire = trial.wire,
+                                .part = trial.divided.part,
+                                .inside = trial.divided.inside});
+    found_.optimal = found_.optimal && trial.partial.optimal && trial.merging.optimal;
+    found_.candidates =
+        saturating_add(found_.candidates, saturating_add(trial.partial.candidates, trial.merging.candidates));
+    settle_saved(run, trial);
+    for (auto& saved : found_.saved) saved.kernel = shifted(saved.kernel);
+    for (std::size_t other = 0; other < found_.kernels.size(); ++other)
+      if (!run.has(other)) move(found_.kernels[other], trial.divided.diagram);
+    found_.diagram = std::move(trial.divided.diagram);
+    const auto at = found_.kernels.begin() + static_cast<std::ptrdiff_t>(run.begin);
+    const auto after = found_.kernels.erase(at, found_.kernels.begin() + static_cast<std::ptrdiff_t>(run.end));
+    found_.kernels.insert(found_.kernels.insert(after, std::move(trial.merging)), std::move(trial.partial));
+    found_.plan.kernels.clear();
+    std::vector<KernelCost> costs;
+    for (const auto& found : found_.kernels) {
+      found_.plan.kernels.push_back(found.best.front().kernel);
+      costs.push_back(found.best.front().cost);
+    }
+    found_.cost = total(std::move(costs));
+  }
+  // Fusing saved what the two kernels of the division do not move; of kernels that were fused only now it is not told.
+  void settle_saved(const Run& run, const Trial& trial) {
+    if (run.kernels() > 1) std::erase_if(found_.saved, [&](const Saved& s) { return run.has(s.kernel); });
+    const auto moved = [](const Found& found) { return found.best[0].cost.levels.at(0).transfer_bytes; };
+    for (auto& saved : found_.saved)
+      if (run.has(saved.kernel))
+        saved.time_s = trial.seconds(), saved.bytes = moved(trial.partial) + moved(trial.merging);
+  }
+  void move(Found& found, const Diagram& diagram) const {
+    for (auto& candidate : found.best) {
+      auto& kernel = candidate.kernel;
+      std::vector<StatementId> statements;
+      for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+        for (const auto old : kernel.derivation->statements)
+          if (found_.diagram.at(old).output == diagram.statements[i].output) statements.push_back({i});
+      auto derivation = std::make_shared<const Derivation>(derive(diagram, statements, kernel.derivation->outputs));
+      kernel = make_kernel(std::move(derivation), kernel.partition);
+    }
+  }
+
+  FoundPlan& found_;
+  const Hardware& hardware_;
+  const Goal& goal_;
+  std::size_t core_;
+};
+
+}  // namespace
+
+FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
+  constexpr std::size_t most_statements = 16;  // beyond, cuts are not searched to the end either
+  const bool complete =
+      found.plan.kernels.size() == found.kernels.size() && found.diagram.statements.size() <= most_statements;
+  if (goal.divide && goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() &&
+      complete)
+    Division(found, hardware, goal).run();
+  return found;
+}
+
+}  // namespace napkin

@@ -1,0 +1,126 @@
+#include "search/plans/likeness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagram/match.hpp"
+
+namespace napkin {
+namespace {
+
+class Writing {
+ public:
+  Writing(const Diagram& diagram, const Cut& cut) : diagram_(diagram) {
+    for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
+      const auto& statement = diagram.statements[i];
+      array(statement.output);
+      put(cut.saved[i] ? "==" : "=");
+      expression(statement.value);
+      put(";");
+    }
+  }
+  Likeness take() { return std::move(made_); }
+
+ private:
+  void put(std::string_view text) { made_.text += text; }
+
+  template <class Key>
+  static std::pair<std::size_t, bool> number(std::map<Key, std::size_t>& known, Key key) {
+    const auto [at, first] = known.try_emplace(key, known.size());
+    return {at->second, first};
+  }
+  void axis(AxisId id) {
+    const auto [at, first] = number(axes_, id);
+    const auto size = diagram_.at(id).size;
+    put(!first ? fmt::format("x{}", at) : fmt::format("x{}:{}", at, size ? fmt::to_string(*size) : "?"));
+  }
+  void wire(WireId id) {
+    const auto [at, first] = number(wires_, id);
+    put(fmt::format("w{}", at));
+    if (!first) return;
+    made_.wires.push_back(id);
+    put("@"), axis(diagram_.at(id).axis);
+  }
+  void array(ArrayId id) {
+    const auto& array = diagram_.at(id);
+    const auto [at, first] = number(arrays_, id);
+    put(fmt::format("a{}", at));
+    if (!first) return;
+    put(fmt::format(":{}{}[", row(array.type).name, array.density ? fmt::format("~{}", *array.density) : ""));
+    for (const auto each : array.wires) wire(each), put(",");
+    put("]");
+  }
+  void index(const Index& index) {
+    for (const auto& [id, coefficient] : index.terms) put(fmt::format("{}*", coefficient)), wire(id), put("+");
+    put(fmt::format("{}/{},", index.offset, index.divisor));
+  }
+  void expression(ExprId id) {
+    match(
+        diagram_.at(id).node, [&](const Constant& c) { put(fmt::format("{:a}", c.value)); },
+        [&](const Position& p) { put("@"), wire(p.wire); }, [&](const Size& s) { put("#"), axis(s.axis); },
+        [&](const Access& a) {
+          array(a.array), put("[");
+          for (const auto& each : a.at) index(each);
+          put("]");
+        },
+        [&](const Apply& a) {
+          put(a.function->name), put("(");
+          for (const auto argument : a.arguments) expression(argument), put(",");
+          put(")");
+        },
+        [&](const Cast& c) { put(row(c.type).name), put("("), expression(c.value), put(")"); },
+        [&](const Reduce& r) {
+          put(r.reduction->name), put("[");
+          for (const auto each : r.over) wire(each), put(",");
+          put("]("), expression(r.body), put(")");
+        });
+  }
+
+  const Diagram& diagram_;
+  std::map<AxisId, std::size_t> axes_;
+  std::map<WireId, std::size_t> wires_;
+  std::map<ArrayId, std::size_t> arrays_;
+  Likeness made_;
+};
+
+// None where it splits a wire that only the derivation of the other kernel has.
+std::optional<Partition> moved(Partition partition, const std::vector<WireId>& from, const std::vector<WireId>& to) {
+  for (auto& split : partition.splits) {
+    const auto found = std::ranges::find(from, split.wire);
+    if (found == from.end()) return std::nullopt;
+    split.wire = to[static_cast<std::size_t>(found - from.begin())];
+  }
+  return partition;
+}
+
+}  // namespace
+
+Likeness likeness(const Diagram& diagram, const Cut& cut) { return Writing(diagram, cut).take(); }
+
+// What was found within what was allowed is the best of all; where nothing was, more may have to be allowed.
+bool Searched::Entry::answers(std::int64_t asked, const Price& most) const {
+  const bool found = !ranking.leaders.best().empty();
+  if (ranking.tally.finished) return found || most <= allowed;
+  return asked <= partitions && most <= allowed;
+}
+
+std::optional<Ranking> Searched::find(const Likeness& kernel, std::int64_t partitions, const Price& allowed) const {
+  const auto known = all_.find(kernel.text);
+  if (known == all_.end() || !known->second.answers(partitions, allowed)) return std::nullopt;
+  const auto& [wires, ranking, before, most] = known->second;
+  Ranking made{Leaders(1, 0), ranking.tally};
+  made.tally.evaluated = 0;
+  for (const auto& one : ranking.leaders.best()) {
+    auto partition = moved(one.partition, wires, kernel.wires);
+    if (!partition) return std::nullopt;
+    made.leaders.offer({one.score, std::move(*partition)});
+  }
+  return made;
+}
+
+void Searched::keep(Likeness kernel, const Ranking& ranking, std::int64_t partitions, const Price& allowed) {
+  all_.insert_or_assign(std::move(kernel.text), Entry{std::move(kernel.wires), ranking, partitions, allowed});
+}
+
+}  // namespace napkin

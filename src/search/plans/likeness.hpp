@@ -1,0 +1,41 @@
+// Kernels that compute the same on other arrays: layers of a network repeat them, and one search does for all.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "search/kernels.hpp"
+#include "search/plans/cuts.hpp"
+#include "search/plans/prices.hpp"
+
+namespace napkin {
+
+// What a kernel computes, its arrays, wires and axes numbered as they appear: of two kernels with the same text the
+// wires correspond one by one.
+struct Likeness {
+  std::string text;
+  std::vector<WireId> wires;
+};
+Likeness likeness(const Diagram&, const Cut&);
+
+// The searches of kernels so far. A search is told what a kernel may cost at most, and how many partitions it may look
+// at: it answers for a kernel that is allowed no more of either.
+class Searched {
+ public:
+  std::optional<Ranking> find(const Likeness&, std::int64_t partitions, const Price& allowed) const;
+  void keep(Likeness, const Ranking&, std::int64_t partitions, const Price& allowed);
+
+ private:
+  struct Entry {
+    std::vector<WireId> wires;
+    Ranking ranking;
+    std::int64_t partitions;
+    Price allowed;
+    bool answers(std::int64_t partitions, const Price& allowed) const;
+  };
+  std::map<std::string, Entry> all_;  // by the text
+};
+
+}  // namespace napkin

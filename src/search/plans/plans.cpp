@@ -1,0 +1,375 @@
+// A diagram cut into kernels: the cheapest path through its cuts.
+//
+// At first every kernel is taken for what it costs at least. The cheapest path by these prices is looked at and its
+// kernels are searched, which makes them dearer, and so on until the cheapest path consists of searched kernels only:
+// then no other path is cheaper, since none is dearer than it was taken for. The search of a kernel ends as soon as it
+// cannot be part of a plan as good as the best one known. A search that gives up leaves a kernel between a bound and
+// the best it found; the next round takes it for its bound again and searches it with more patience.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "diagram/checked.hpp"
+#include "search/kernels.hpp"
+#include "search/plans/chunked.hpp"
+#include "search/plans/divided.hpp"
+#include "search/plans/likeness.hpp"
+#include "search/plans/prices.hpp"
+#include "search/plans/saved.hpp"
+
+namespace napkin {
+namespace {
+
+// Of longer diagrams every cut is searched of runs of so many, and of the whole those in order.
+constexpr std::size_t most_statements = 16;
+constexpr std::size_t most_steps = 20'000;
+// Kernels, and partitions of all of them together, some seconds; of cuts in order, which are not searched to the end
+// anyway, one.
+constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
+struct Most {
+  std::int64_t kernels = 1000, partitions = most_of_a_cut;
+};
+constexpr std::int64_t alone_patience = 100'000;  // partitions of a statement alone, to have something to compare with
+// Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
+constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
+constexpr std::int64_t more_patience = 4;  // times as many in the next
+
+// What is known of one kernel's price.
+struct Priced {
+  Price least, most = Price::never();
+  Price taken = least;               // the least, or once it was searched in this round the most
+  std::optional<Ranking> ranking{};  // once it was searched
+  std::int64_t patience = 0;         // with which it was
+  bool settled() const { return ranking && ranking->tally.finished; }
+};
+
+Price price(const Score& score) { return {score.parts[0], score.parts[1]}; }
+
+// Whether searching again found something better.
+bool beats(const Ranking& now, const Ranking& before) {
+  if (now.leaders.best().empty() || before.leaders.best().empty()) return before.leaders.best().empty();
+  return now.leaders.best().front() < before.leaders.best().front();
+}
+
+// A plan of some statements, what it costs, and what none of them can cost less than.
+struct Planned {
+  FoundPlan found;
+  Price price, least;
+  std::size_t statements = 0;
+};
+
+class Plans {
+ public:
+  // Of these statements of the diagram; looks up what was searched before, and adds to it.
+  Plans(const Diagram& diagram, const Statements& of, Most most, const Hardware& hardware, const Goal& goal,
+        Searched& searched)
+      : diagram_(diagram),
+        of_(of),
+        hardware_(hardware),
+        goal_(goal),
+        most_(most),
+        known_(searched),
+        least_(diagram, hardware, goal) {}
+
+  Planned run() {
+    draw();
+    patience_ = patient(alone_patience, goal_);
+    for (const auto& step : cuts_.steps)
+      if (is_alone(step)) search_cut(step.cut, Price::never());
+    patience_ = exact_ ? first_patience : first_patience_in_order;
+    while (search_round()) {
+      patience_ *= more_patience;
+      for (auto& priced : prices_) priced.taken = priced.least;
+    }
+    return {found(cheapest(&Priced::most)), from_nothing(&Priced::most, false).back(), least_of_all(), of_.count()};
+  }
+
+ private:
+  void draw() {
+    auto every = every_cut(diagram_, of_, most_steps);
+    every_ = every.has_value();
+    exact_ = every_ && of_.count() <= most_statements;
+    cuts_ = every ? std::move(*every) : cuts_in_order(diagram_);
+    for (const auto& cut : cuts_.cuts) prices_.push_back({least_.of(cut)});
+  }
+  bool is_alone(const Cuts::Step& step) const { return step.in_order && cuts_.cuts[step.cut].computed.count() == 1; }
+  bool may_be_taken(const Cuts::Step& step) const { return exact_ || step.in_order; }
+
+  // Whether more patience could tell more.
+  bool search_round() {
+    for (;;) {
+      const auto path = cheapest(&Priced::taken);
+      const auto next = std::ranges::find_if(
+          path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
+      if (next == path.end()) break;
+      const auto most = exact_ ? most_.partitions : std::min(most_.partitions, most_in_order);
+      const auto left = patient(most, goal_) - evaluated_;
+      if (searched_ >= patient(most_.kernels, goal_) || patience_ > left || goal_.stop.stop_requested()) return false;
+      search_cut(*next, allowance(*next));
+    }
+    return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
+  }
+
+  // ---- paths ----
+  using Which = Price Priced::*;
+  std::vector<Price> from_nothing(Which which, bool all_steps) const {
+    std::vector<Price> prices(cuts_.places, Price::never());
+    prices.front() = {};
+    for (const auto& step : cuts_.steps)
+      if (all_steps || may_be_taken(step))
+        prices[step.to] = std::min(prices[step.to], prices[step.from] + prices_[step.cut].*which);
+    return prices;
+  }
+  std::vector<Price> to_everything(Which which) const {
+    std::vector<Price> prices(cuts_.places, Price::never());
+    prices.back() = {};
+    for (auto step = cuts_.steps.rbegin(); step != cuts_.steps.rend(); ++step)
+      if (may_be_taken(*step))
+        prices[step->from] = std::min(prices[step->from], prices[step->to] + prices_[step->cut].*which);
+    return prices;
+  }
+  // The kernels of the cheapest path in launch order, the same of several every time; none where nothing fits.
+  std::vector<std::size_t> cheapest(Which which) const {
+    const auto prices = from_nothing(which, false);
+    std::vector<std::size_t> path;
+    auto place = cuts_.places - 1;
+    if (prices[place] == Price::never()) return path;
+    for (auto step = cuts_.steps.rbegin(); step != cuts_.steps.rend(); ++step) {
+      if (step->to != place || !may_be_taken(*step)) continue;
+      if (prices[step->from] + prices_[step->cut].*which != prices[place]) continue;
+      path.push_back(step->cut);
+      place = step->from;
+    }
+    std::ranges::reverse(path);
+    return path;
+  }
+  // What a kernel may cost to be part of a plan that is no worse than the best known.
+  Price allowance(std::size_t cut) const {
+    const auto best = from_nothing(&Priced::most, false).back();
+    if (best == Price::never()) return best;
+    const auto before = from_nothing(&Priced::least, false), after = to_everything(&Priced::least);
+    Price most{-1, -1};
+    for (const auto& step : cuts_.steps)
+      if (step.cut == cut && may_be_taken(step)) most = std::max(most, best - (before[step.from] + after[step.to]));
+    return most;
+  }
+
+  // ---- kernels ----
+  Space space(const Cut& cut) const {
+    std::vector<StatementId> statements;
+    std::vector<ArrayId> saved;
+    for (std::uint32_t i = 0; i < diagram_.statements.size(); ++i) {
+      if (cut.computed[i]) statements.push_back({i});
+      if (cut.saved[i]) saved.push_back(diagram_.statements[i].output);
+    }
+    auto derivation = std::make_shared<const Derivation>(derive(diagram_, statements, std::move(saved)));
+    return make_space(std::move(derivation), hardware_, goal_);
+  }
+  void search_cut(std::size_t cut, const Price& allowed) {
+    auto& priced = prices_[cut];
+    auto alike = likeness(diagram_, cuts_.cuts[cut]);
+    std::optional<Ranking> before;
+    if (goal_.fixed.splits.empty()) before = known_.find(alike, patience_, allowed);
+    auto ranking = before ? std::move(*before) : searched(cut, allowed);
+    if (!before) known_.keep(std::move(alike), ranking, patience_, allowed);
+    evaluated_ += ranking.tally.evaluated;
+    priced.patience = patience_;
+    if (priced.ranking && !beats(ranking, *priced.ranking)) ranking.leaders = priced.ranking->leaders;
+    if (!ranking.leaders.best().empty()) priced.most = price(ranking.leaders.best().front().score);
+    const auto left = ranking.tally.finished ? priced.most : price(ranking.tally.left);
+    priced.least = std::min(priced.most, std::max(priced.least, left));
+    priced.taken = priced.most;
+    priced.ranking = std::move(ranking);
+  }
+  Ranking searched(std::size_t cut, const Price& allowed) {
+    const auto known = given_up_.find(cut);
+    const auto space = known == given_up_.end() ? this->space(cuts_.cuts[cut]) : known->second;
+    Leaders leaders(1, space.first);
+    if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
+    auto ranking = rank(space, goal_, std::move(leaders), false, budget(prices_[cut].patience));
+    ++searched_;
+    if (!ranking.tally.finished) given_up_.insert_or_assign(cut, space);
+    return ranking;
+  }
+
+  // A kernel that was searched before with the same kind of climbs is not climbed again.
+  Budget budget(std::int64_t before) const {
+    Budget made = patience_;
+    if (before > 0 && Budget(before).climbs == made.climbs) made.climbs = Climbs::none;
+    return made;
+  }
+
+  // ---- the plan ----
+  FoundPlan found(const std::vector<std::size_t>& path) const {
+    FoundPlan all;
+    for (const auto cut : path) all.kernels.push_back(kernel(cut));
+    if (path.empty()) all.kernels.push_back(everything_in_one());
+    std::vector<KernelCost> costs;
+    for (const auto& found : all.kernels) {
+      if (found.best.empty()) continue;
+      all.plan.kernels.push_back(found.best.front().kernel);
+      costs.push_back(found.best.front().cost);
+    }
+    all.cost = total(std::move(costs));
+    for (const auto& found : all.kernels) all.candidates = saturating_add(all.candidates, found.candidates);
+    all.evaluated = evaluated_;
+    all.cuts = static_cast<std::int64_t>(cuts_.cuts.size());
+    all.space = words();
+    judge(all, path);
+    compare(all);
+    return all;
+  }
+  Found kernel(std::size_t cut) const {
+    const auto space = this->space(cuts_.cuts[cut]);
+    return goal_.top > 1 ? napkin::found(space, goal_, rank, patient(most_of_a_cut, goal_))
+                         : napkin::found(space, goal_, *prices_[cut].ranking);
+  }
+  // To say by how much it does not fit.
+  Found everything_in_one() const {
+    Cut all;
+    for (const auto& step : cuts_.steps)
+      if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
+    for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
+      all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
+    return napkin::found(space(all), goal_, rank, patient(most_of_a_cut, goal_));
+  }
+  std::string words() const {
+    const std::string legal = "all acyclic fusions, with cheap shared intermediates stored or recomputed";
+    return exact_ ? legal : "fusions of neighbouring statements in the order of the file";
+  }
+  // What no legal cut can cost less than, whether it was looked at or not.
+  Price least_of_all() const {
+    if (every_) return from_nothing(&Priced::least, true).back();
+    Cut all;
+    for (const auto& cut : cuts_.cuts) all.computed |= cut.computed;
+    return least_.of(all);
+  }
+  void judge(FoundPlan& all, const std::vector<std::size_t>& path) const {
+    if (path.empty()) return;
+    const auto found = from_nothing(&Priced::most, false).back(), least = least_of_all();
+    all.optimal = exact_ && !(least < found);
+    const auto part = goal_.objective == Objective::transfers ? &Price::transfers : &Price::objective;
+    if (!all.optimal && found.*part > 0) all.gap = std::max(0.0, 1 - least.*part / (found.*part));
+  }
+  void compare(FoundPlan& all) const {
+    std::vector<Alone> alone;
+    std::vector<KernelCost> costs;
+    for (const auto& step : cuts_.steps) {
+      if (!is_alone(step)) continue;
+      const auto& ranked = prices_[step.cut].ranking->leaders.best();
+      if (ranked.empty()) return;
+      const auto space = this->space(cuts_.cuts[step.cut]);
+      costs.push_back(candidate(space, ranked.front().partition, goal_.model).cost);
+      alone.push_back({space.derivation->statements.front(), costs.back()});
+    }
+    if (alone.size() < 2 || all.plan.kernels.size() == alone.size()) return;
+    all.apart = total(std::move(costs));
+    all.saved = saved(diagram_, all.plan, all.cost.kernels, alone);
+  }
+
+  const Diagram& diagram_;
+  Statements of_;
+  const Hardware& hardware_;
+  const Goal& goal_;
+  Most most_;
+  Searched& known_;
+  LeastPrices least_;
+  Cuts cuts_;
+  bool every_ = false;                     // legal step is in cuts_
+  bool exact_ = false;                     // and may be taken
+  std::vector<Priced> prices_;             // by cut
+  std::map<std::size_t, Space> given_up_;  // by cut, with the launches that their searches have timed
+  std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
+};
+
+// The plans of runs one after another.
+class Joined {
+ public:
+  void add(Planned run) {
+    auto& found = run.found;
+    for (auto& one : found.saved) one.kernel += all_.found.kernels.size(), all_.found.saved.push_back(std::move(one));
+    compare(found, run.statements);
+    std::ranges::move(found.cost.kernels, std::back_inserter(costs_));
+    std::ranges::move(found.kernels, std::back_inserter(all_.found.kernels));
+    std::ranges::move(found.plan.kernels, std::back_inserter(all_.found.plan.kernels));
+    all_.found.candidates = saturating_add(all_.found.candidates, found.candidates);
+    all_.found.evaluated += found.evaluated, all_.found.cuts += found.cuts;
+    all_.found.space = "sections of neighbouring statements, and in each section " + found.space;
+    all_.price = all_.price + run.price;
+  }
+  std::int64_t evaluated() const { return all_.found.evaluated; }
+  Planned take() {
+    all_.found.cost = total(std::move(costs_));
+    if (comparable_ && any_fused_) all_.found.apart = total(std::move(apart_));
+    if (!all_.found.apart) all_.found.saved.clear();
+    return std::move(all_);
+  }
+
+ private:
+  // A run that fuses nothing is its statements apart.
+  void compare(const FoundPlan& found, std::size_t statements) {
+    const bool fused = found.plan.kernels.size() != statements;
+    any_fused_ = any_fused_ || fused;
+    comparable_ = comparable_ && (!fused || found.apart);
+    const auto& apart = found.apart ? found.apart->kernels : found.cost.kernels;
+    apart_.insert(apart_.end(), apart.begin(), apart.end());
+  }
+
+  Planned all_;
+  std::vector<KernelCost> costs_, apart_;
+  bool any_fused_ = false, comparable_ = true;
+};
+
+Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware, const Goal& goal,
+                Searched& searched) {
+  constexpr std::int64_t fewest = 500'000;  // partitions of a run; the runs share the others
+  Joined joined;
+  for (const auto& run : runs) {
+    const Most most{.partitions = std::max(fewest, most_of_a_cut - joined.evaluated())};
+    joined.add(Plans(diagram, run, most, hardware, goal, searched).run());
+  }
+  return joined.take();
+}
+
+// A long diagram as a whole, in the order of its statements, and in runs of every cut: whichever plan costs less.
+FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+  Searched searched;
+  const auto runs = runs_of(diagram, most_statements);
+  std::optional<Planned> apart;
+  if (runs.size() > 1) apart = in_runs(diagram, runs, hardware, goal, searched);
+  const Most most = apart ? Most{100, 250'000} : Most{};  // runs have found what most kernels cost
+  auto whole = Plans(diagram, needed_statements(diagram), most, hardware, goal, searched).run();
+  if (apart && apart->price < whole.price) {
+    const auto part = goal.objective == Objective::transfers ? &Price::transfers : &Price::objective;
+    apart->found.gap = std::max(0.0, 1 - whole.least.*part / (apart->price.*part));
+    whole = std::move(*apart);
+  }
+  whole.found.diagram = diagram;
+  return std::move(whole.found);
+}
+
+// Where nothing fits: with every sweep a statement, if that fits.
+FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goal& goal) {
+  const auto apart = sweeps(whole.diagram);
+  if (apart.statements.empty()) return whole;
+  auto found = cut(apart.diagram, hardware, goal);
+  if (found.plan.kernels.size() < found.kernels.size()) return whole;
+  found.swept = apart.statements;
+  return found;
+}
+
+FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+  auto found = cut(diagram, hardware, goal);
+  if (found.plan.kernels.size() < found.kernels.size() && goal.fixed.splits.empty())
+    found = with_sweeps_apart(std::move(found), hardware, goal);
+  return divided(std::move(found), hardware, goal);
+}
+
+}  // namespace
+
+FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
+  const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of); };
+  return chunked(diagram, goal, plan);
+}
+
+}  // namespace napkin

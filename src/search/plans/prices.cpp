@@ -1,0 +1,210 @@
+// Bytes from the accesses of the statements, operations from their sums of products.
+//
+// Streaming rewrites a sum of products by moving factors behind it, and could so make it smaller. It cannot where each
+// of the two operands holds something, once, that varies along all of the operand's wires: that stays in front, in one
+// term with the other operand, and the term works through as many positions as before.
+#include "search/plans/prices.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "diagram/match.hpp"
+
+namespace napkin {
+namespace {
+
+bool includes(std::vector<WireId> all, std::vector<WireId> some) {
+  std::ranges::sort(all);
+  std::ranges::sort(some);
+  return std::ranges::includes(all, some);
+}
+
+// What stands outside reductions, as often as it is written: accesses and the reductions themselves.
+void collect_leaves(const Diagram& diagram, ExprId id, std::map<ExprId, int>& leaves, int& narrowest) {
+  match(
+      diagram.at(id).node, [](const Constant&) {}, [](const Position&) {}, [](const Size&) {},
+      [&](const Access&) { ++leaves[id]; },
+      [&](const Apply& a) {
+        for (const auto argument : a.arguments) collect_leaves(diagram, argument, leaves, narrowest);
+      },
+      [&](const Cast& c) {
+        narrowest = std::min(narrowest, row(c.type).bytes);
+        collect_leaves(diagram, c.value, leaves, narrowest);
+      },
+      [&](const Reduce&) { ++leaves[id]; });
+}
+
+double seconds(double amount, const std::optional<Rate>& rate, Model model) {
+  const double per_second = !rate ? 0 : model == Model::ideal ? rate->peak() : rate->reached();
+  return per_second > 0 ? amount / per_second : 0;
+}
+
+}  // namespace
+
+Price Price::never() {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return {infinity, infinity};
+}
+
+LeastPrices::LeastPrices(const Diagram& diagram, const Hardware& hardware, const Goal& goal)
+    : diagram_(diagram),
+      hardware_(hardware),
+      goal_(goal),
+      reads_(diagram.statements.size()),
+      contractions_(diagram.statements.size()),
+      positions_(diagram.statements.size()) {
+  for (std::size_t i = 0; i < diagram.statements.size(); ++i) {
+    producer_[diagram.statements[i].output] = i;
+    read(i, diagram.statements[i].value);
+  }
+}
+
+void LeastPrices::read(std::size_t statement, ExprId id) {
+  match(
+      diagram_.at(id).node, [](const Constant&) {}, [&](const Position& p) { positions_[statement].insert(p.wire); },
+      [](const Size&) {},
+      [&](const Access& a) {
+        auto& reading = reads_[statement][a.array];
+        reading.values = std::max(reading.values, reached(a));
+        for (const auto wire : free_wires(diagram_, id)) reading.wires.push_back(wire);
+        if (diagram_.at(a.array).type == Datatype::boolean)
+          positions_[statement].insert(reading.wires.begin(), reading.wires.end());
+      },
+      [&](const Apply& a) {
+        for (const auto argument : a.arguments) read(statement, argument);
+      },
+      [&](const Cast& c) { read(statement, c.value); },
+      [&](const Reduce& r) {
+        read(statement, r.body);
+        const auto* product = std::get_if<Apply>(&diagram_.at(r.body).node);
+        if (r.reduction->combine->role != Role::add || !product || product->function->role != Role::multiply) return;
+        const auto *a = std::get_if<Access>(&diagram_.at(product->arguments[0]).node),
+                   *b = std::get_if<Access>(&diagram_.at(product->arguments[1]).node);
+        if (!a || !b) return;
+        for (const auto factor : product->arguments)
+          if (!includes(free_wires(diagram_, factor), r.over)) return;
+        Contraction made{a->array, b->array, free_wires(diagram_, r.body), 2};
+        for (const auto wire : made.wires) made.operations *= static_cast<double>(diagram_.size(wire).value_or(1));
+        contractions_[statement].push_back(made);
+      });
+}
+
+// Of indices that share a wire, only the longest counts.
+double LeastPrices::reached(const Access& access) const {
+  double product = 1, longest = 1;
+  std::set<WireId> seen;
+  bool shared = false;
+  for (std::size_t i = 0; i < access.at.size(); ++i) {
+    std::int64_t span = 0;
+    for (const auto& [wire, coefficient] : access.at[i].terms) {
+      span += std::abs(coefficient) * (diagram_.size(wire).value_or(1) - 1);
+      shared = !seen.insert(wire).second || shared;
+    }
+    const auto size = diagram_.size(diagram_.at(access.array).wires[i]).value_or(1);
+    const auto values = static_cast<double>(std::min(size, span / access.at[i].divisor + 1));
+    product *= values;
+    longest = std::max(longest, values);
+  }
+  return shared ? longest : product;
+}
+
+std::optional<LeastPrices::Root> LeastPrices::root(ArrayId array, const Statements& computed) const {
+  const auto& wires = diagram_.at(array).wires;
+  const int bytes = row(diagram_.at(array).type).bytes;
+  const auto made = producer_.find(array);
+  if (made == producer_.end() || !computed[made->second]) return Root{array, {}, bytes};
+  std::map<ExprId, int> leaves;
+  int narrowest = bytes;
+  collect_leaves(diagram_, diagram_.statements[made->second].value, leaves, narrowest);
+  for (const auto& [leaf, times] : leaves) {
+    if (times > 1 || !includes(free_wires(diagram_, leaf), wires)) continue;
+    const auto* access = std::get_if<Access>(&diagram_.at(leaf).node);
+    if (!access) return Root{array, leaf, narrowest};
+    if (auto further = root(access->array, computed)) {
+      further->bytes = std::min(further->bytes, narrowest);
+      return further;
+    }
+  }
+  return std::nullopt;
+}
+
+// Along wires whose positions a statement asks for, whole pieces may be passed over.
+bool LeastPrices::is_masked(const std::vector<WireId>& wires, const Statements& computed) const {
+  for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
+    if (std::ranges::any_of(wires, [&](WireId wire) { return positions_[i].contains(wire); })) return true;
+  return false;
+}
+
+// Equal ones are computed once.
+double LeastPrices::contracting(const Statements& computed) const {
+  double all = 0;
+  std::set<std::pair<Root, Root>> done;
+  for (auto i = computed._Find_first(); i < computed.size(); i = computed._Find_next(i))
+    for (const auto& contraction : contractions_[i]) {
+      if (is_masked(contraction.wires, computed)) continue;
+      const auto a = root(contraction.a, computed), b = root(contraction.b, computed);
+      if (!a || !b || !done.insert(std::minmax(*a, *b)).second) continue;
+      if (const double fastest = rate(std::min(a->bytes, b->bytes)); fastest > 0)
+        all += contraction.operations / fastest;
+    }
+  return all;
+}
+
+// Both units at once.
+double LeastPrices::rate(int bytes) const {
+  double all = 0;
+  for (const auto unit : {Unit::tensor, Unit::fma}) {
+    double best = 0;
+    if (const auto* found = hardware_.find(unit))
+      for (const auto& [type, rate] : found->rates)
+        if (row(type).bytes >= bytes) best = std::max(best, goal_.model == Model::ideal ? rate.peak() : rate.reached());
+    all += best;
+  }
+  return all;
+}
+
+Price LeastPrices::of(const Cut& cut) const {
+  std::map<ArrayId, double> crossing;  // values
+  for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
+    const auto output = diagram_.statements[i].output;
+    for (const auto& [array, reading] : reads_[i]) {
+      const auto made = producer_.find(array);
+      const bool outside = made == producer_.end() || !cut.computed[made->second];
+      if (outside && !is_masked(reading.wires, cut.computed))
+        crossing[array] = std::max(crossing[array], reading.values);
+    }
+    if (!cut.saved[i]) continue;
+    crossing[output] = 1;
+    for (const auto wire : diagram_.at(output).wires)
+      crossing[output] *= static_cast<double>(diagram_.size(wire).value_or(1));
+  }
+  double values = 0, bytes = 0;
+  for (const auto& [array, count] : crossing) {
+    values += count;
+    bytes += count * row(diagram_.at(array).type).bytes;
+  }
+  return price(values, bytes, contracting(cut.computed));
+}
+
+Price LeastPrices::price(double values, double bytes, double seconds_contracting) const {
+  Price least{0, hardware_.levels.at(1).in_values ? values : bytes};
+  double time = seconds_contracting, joules = 0;
+  bool priced = true;
+  for (std::size_t level = 1; level < hardware_.levels.size(); ++level) {
+    const double crossing = hardware_.levels[level - 1].together ? 0 : bytes;  // all may be at home
+    time = std::max(time, seconds(crossing, hardware_.levels[level].bandwidth, goal_.model));
+    const auto& energy = hardware_.levels[level].energy_per_byte;
+    if (level <= hardware_.core.value_or(level)) joules += crossing * (energy ? energy->value : 0);
+    priced = priced && energy;
+  }
+  if (time > 0 && goal_.model == Model::machine && hardware_.limits.launch_seconds)
+    time += hardware_.limits.launch_seconds->value;
+  if (hardware_.idle_watts) joules += hardware_.idle_watts->value * time;
+  constexpr double rounding = 1 - 1e-9;  // other sums of the same numbers may end a little lower
+  if (goal_.objective == Objective::time) least.objective = time * rounding;
+  if (goal_.objective == Objective::energy && priced) least.objective = joules * rounding;
+  return least;
+}
+
+}  // namespace napkin
