@@ -12,6 +12,7 @@
 #include "napkin/distribute.hpp"
 #include "napkin/loops.hpp"
 #include "report/analysis.hpp"
+#include "report/plan.hpp"
 #include "report/words.hpp"
 
 namespace napkin::cli {
@@ -142,6 +143,7 @@ bool fits(const Analysis& analysis) {
 }
 
 std::string partition_words(const Analysis& analysis) {
+  if (auto text = report::as_partition(analysis); text && !text->empty()) return *std::move(text);
   std::vector<std::string> words;
   for (const auto& [kernel, cost] : chosen(analysis)) {
     auto text = to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware);

@@ -19,7 +19,7 @@ bool fits(const Analysis&);
 // Adds what lies around the plan, at a glance, where nobody asked for more.
 void look_around(Session&, Analysis&);
 
-// The words of a partition, kernel by kernel.
+// What `--partition` takes to give the plan again; else its labels, kernel by kernel.
 std::string partition_words(const Analysis&);
 
 // Input, target and at most one `--partition` -> an analysis; what most commands begin with. `finished` holds the

@@ -7,6 +7,7 @@
 
 #include "cost/columns.hpp"
 #include "cost/model.hpp"
+#include "cost/places.hpp"
 #include "cost/reach.hpp"
 #include "diagram/checked.hpp"
 #include "diagram/match.hpp"
@@ -25,7 +26,8 @@ class CostModelBuilder {
         nest_(nest),
         diagram_(nest.scratch),
         hardware_(hardware),
-        leaf_(hardware.levels.size() - 1) {}
+        leaf_(hardware.levels.size() - 1),
+        places_(model, shape.partition, nest) {}
 
   void run() {
     for (std::uint32_t w = 0; w < diagram_.wires.size(); ++w) {
@@ -36,143 +38,11 @@ class CostModelBuilder {
     find_rooms();
     hold();
     group();
-    fix_products();
-    find_finest();
-    find_rates();
-    for (const auto array : nest_.inputs) model_.compulsory_bytes_ += bytes_of(array);
-    for (const auto array : nest_.outputs) model_.compulsory_bytes_ += bytes_of(array);
-    model_.outermost_ = outermost();
-    // Along more wires than two fewer pieces each, since all combinations are looked at.
-    const auto grid = [](const Region& region) -> std::int64_t { return region.wires.size() <= 2 ? 256 : 16; };
-    for (const auto& region : model_.regions_)
-      model_.least_positions_.push_back(region.part == Region::Part::run ? model_.positions(region, grid(region)) : 0);
+    model_.settle(nest_);
   }
 
  private:
   using Product = CostModel::Product;
-
-  // ---- which splits shape a wire at a place ----
-  std::size_t split_index(const Split& split) const {
-    const auto& all = shape_.partition.splits;
-    const auto same = [&](const Split& s) {
-      return s.kind == split.kind && s.wire == split.wire && s.level == split.level;
-    };
-    return static_cast<std::size_t>(std::find_if(all.begin(), all.end(), same) - all.begin());
-  }
-  std::vector<std::size_t> splits(WireId wire, std::size_t level, const std::vector<Split>& loops) const {
-    std::vector<std::size_t> all;
-    for (const auto& group : nest_.groups)
-      if (group.wire == wire && group.level <= level) all.push_back(split_index(group));
-    for (const auto& loop : loops)
-      if (loop.wire == wire && loop.level <= level) all.push_back(split_index(loop));
-    return all;
-  }
-  std::size_t cut(WireId wire, std::vector<std::size_t> splits) {
-    auto& all = model_.cuts_;
-    const auto same = [&](const CostModel::Cut& c) { return c.wire == wire && c.splits == splits; };
-    const auto at = static_cast<std::size_t>(std::find_if(all.begin(), all.end(), same) - all.begin());
-    if (at == all.size()) all.push_back({wire, std::move(splits)});
-    return at;
-  }
-  std::size_t cut_at(WireId wire, std::size_t level, const std::vector<Split>& loops) {
-    return cut(wire, splits(wire, level, loops));
-  }
-
-  // ---- products ----
-  std::int64_t bytes_of(ArrayId array) const {
-    std::int64_t all = row(diagram_.at(array).type).bytes;
-    for (const auto wire : diagram_.at(array).wires)
-      if (__builtin_mul_overflow(all, diagram_.size(wire).value_or(1), &all)) return INT64_MAX / 4;
-    return all;
-  }
-  // All that the diagram is given and gives, and what the kernel reads and writes beside it.
-  double outermost() const {
-    std::set<ArrayId> there;
-    for (const auto* arrays : {&diagram_.inputs, &diagram_.outputs, &nest_.inputs, &nest_.outputs})
-      there.insert(arrays->begin(), arrays->end());
-    double all = 0;
-    for (const auto id : there) {
-      double size = hardware_.levels[0].in_values ? 1 : row(diagram_.at(id).type).bytes;
-      for (const auto wire : diagram_.at(id).wires) size *= static_cast<double>(diagram_.size(wire).value_or(1));
-      all += size;
-    }
-    return all;
-  }
-  // The values that an access reaches: the sizes of wires where an index is one, else footprints of indices that
-  // share wires.
-  void reach(Product& product, const std::vector<Index>& at, ArrayId array, std::size_t level,
-             const std::vector<Split>& loops, bool all_pieces) {
-    std::vector<std::size_t> left;
-    for (std::size_t i = 0; i < at.size(); ++i)
-      if (is_plain(at, i)) {
-        const auto wire = at[i].terms[0].first;
-        if (all_pieces)
-          product.whole.push_back(wire);
-        else
-          product.lengths.push_back(cut_at(wire, level, loops));
-      } else {
-        left.push_back(i);
-      }
-    while (!left.empty()) product.footprints.push_back(footprint(at, array, left, level, loops, all_pieces));
-  }
-  static bool is_plain(const std::vector<Index>& at, std::size_t i) {
-    if (at[i].terms.size() != 1 || !is_along(at[i], at[i].terms[0].first)) return false;
-    for (std::size_t j = 0; j < at.size(); ++j)
-      if (j != i && mentions(at[j], at[i].terms[0].first)) return false;
-    return true;
-  }
-  static bool mentions(const Index& index, WireId wire) {
-    return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& t) { return t.first == wire; });
-  }
-  // Takes the first dimension that is left and all that share its wires.
-  std::size_t footprint(const std::vector<Index>& at, ArrayId array, std::vector<std::size_t>& left, std::size_t level,
-                        const std::vector<Split>& loops, bool all_pieces) {
-    CostModel::Footprint made;
-    made.all_pieces = all_pieces;
-    std::set<WireId> wires;
-    const auto take = [&](std::size_t i) {
-      made.indices.emplace_back(at[i], diagram_.size(diagram_.at(array).wires[i]).value_or(1));
-      for (const auto& term : at[i].terms) wires.insert(term.first);
-      std::erase(left, i);
-    };
-    take(left.front());
-    for (bool more = true; more;) {
-      more = false;
-      for (const auto i : std::vector<std::size_t>(left))
-        if (std::any_of(wires.begin(), wires.end(), [&](WireId w) { return mentions(at[i], w); })) take(i), more = true;
-    }
-    for (const auto wire : wires) made.cuts.push_back(cut_at(wire, level, loops));
-    made.inside = made.indices.size() == 1 && stays_inside(made.indices[0].first, made.indices[0].second);
-    made.steps = made.inside && takes_steps(made.indices[0].first);
-    model_.footprints_.push_back(std::move(made));
-    return model_.footprints_.size() - 1;
-  }
-  static bool takes_steps(const Index& index) {
-    return index.terms.size() == 1 && index.terms[0].second > 0 && index.terms[0].second <= index.divisor;
-  }
-  bool stays_inside(const Index& index, std::int64_t size) const {
-    if (index.terms.empty()) return false;
-    std::int64_t least = index.offset, greatest = index.offset;
-    for (const auto& [wire, coefficient] : index.terms)
-      (coefficient < 0 ? least : greatest) += coefficient * (diagram_.size(wire).value_or(1) - 1);
-    return floor_divide(least, index.divisor) >= 0 && floor_divide(greatest, index.divisor) < size;
-  }
-  // Everything that surrounds a place but does not shape what is there repeats it.
-  void repeat(Product& product, const std::set<WireId>& shaped, std::size_t level, const std::vector<Split>& loops) {
-    std::set<WireId> around;
-    for (const auto& group : nest_.groups)
-      if (group.level <= level) around.insert(group.wire);
-    for (const auto& loop : loops)
-      if (loop.level <= level) around.insert(loop.wire);
-    for (const auto wire : around)
-      if (!shaped.contains(wire)) product.counts.push_back(cut_at(wire, level, loops));
-  }
-  static std::set<WireId> wires_in(const std::vector<Index>& at) {
-    std::set<WireId> all;
-    for (const auto& index : at)
-      for (const auto& term : index.terms) all.insert(term.first);
-    return all;
-  }
 
   // ---- the walk ----
   void walk(const Block& block) {
@@ -216,35 +86,35 @@ class CostModelBuilder {
     const auto& buffer = nest_.at(id);
     const auto stored = row(diagram_.at(buffer.array).type).bytes;
     CostModel::Transfer all{buffer.level, buffer.array, saved, stored, {}};
-    reach(all.values, buffer.at, buffer.array, buffer.level, loops_, true);
-    repeat(all.values, wires_in(buffer.at), buffer.level, loops_);
+    places_.reach(all.values, buffer.at, buffer.array, buffer.level, loops_, true);
+    places_.repeat(all.values, Places::wires_in(buffer.at), buffer.level, loops_);
     leave_out(all.values, buffer.level, Region::Part::run, {});
     share_out(all.values);
     find_rows(all, buffer);
-    repeat(all.loads, {}, buffer.level, loops_);
+    places_.repeat(all.loads, {}, buffer.level, loops_);
     const auto& inputs = diagram_.inputs;
     all.from_file = std::find(inputs.begin(), inputs.end(), buffer.array) != inputs.end();
-    all.array_values = bytes_of(buffer.array) / stored;
+    all.array_values = bytes_of(diagram_, buffer.array) / stored;
     model_.transfers_.push_back(std::move(all));
   }
   // Of wires that masks leave pieces of out it is not told which. What is saved stands in deeper loops, too.
   void find_rows(CostModel::Transfer& transfer, const Buffer& buffer) {
     const auto& whole = transfer.values.whole;
     for (auto i = buffer.at.size(); i > 0; --i) {
-      if (!is_plain(buffer.at, i - 1)) return;
+      if (!Places::is_plain(buffer.at, i - 1)) return;
       const auto wire = buffer.at[i - 1].terms[0].first;
       if (std::find(whole.begin(), whole.end(), wire) == whole.end()) return;
       auto level = buffer.level;
       for (const auto& loop : loops_)
         if (loop.wire == wire) level = std::max(level, loop.level);
-      transfer.rows.push_back(cut_at(wire, level, loops_));
+      transfer.rows.push_back(places_.cut_at(wire, level, loops_));
     }
     transfer.rows_alone = true;
   }
   void count_steps(const Split& split) {
     if (split.level == leaf_) return;
     Product all;
-    repeat(all, {}, split.level, loops_);
+    places_.repeat(all, {}, split.level, loops_);
     leave_out(all, split.level, Region::Part::run, {});
     share_out(all);
     model_.steps_.push_back(std::move(all));
@@ -257,7 +127,7 @@ class CostModelBuilder {
       const auto& buffer = nest_.buffers[i];
       const auto& array = diagram_.at(buffer.array);
       CostModel::Holding held{buffer.array, array.name, row(buffer.type).bytes, {}, buffer.type, array.type};
-      reach(held.values, buffer.at, buffer.array, buffer.level, home_[BufferId{i}], false);
+      places_.reach(held.values, buffer.at, buffer.array, buffer.level, home_[BufferId{i}], false);
       holding_[BufferId{i}] = model_.holdings_.size();
       const bool counts = is_one_of(nest_.inputs, buffer.array) || is_one_of(nest_.outputs, buffer.array) ||
                           swept_.contains(BufferId{i}) || kept.contains(BufferId{i});
@@ -272,7 +142,6 @@ class CostModelBuilder {
     if (leaf_ > 1 && std::any_of(hardware_.levels.begin() + 2, hardware_.levels.end(),
                                  [](const Level& level) { return !level.shared; }))
       find_instants(all);
-    share();
   }
   static bool is_one_of(const std::vector<ArrayId>& arrays, ArrayId array) {
     return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
@@ -339,32 +208,14 @@ class CostModelBuilder {
     }
     return all;
   }
-  // What all columns of a level hold is added up once, and only what some column holds is looked at.
-  void share() {
-    model_.common_.resize(leaf_ + 1);
-    model_.held_ = model_.ideal_;
-    for (std::size_t level = 1; level <= leaf_; ++level) {
-      model_.common_[level] = share_common(model_.columns_, level);
-      auto& held = model_.held_[level];
-      const auto add = [&](const std::vector<std::size_t>& more) { held.insert(held.end(), more.begin(), more.end()); };
-      for (const auto& column : model_.columns_)
-        if (column.level == level) add(column.held);
-      for (const auto& instant : model_.instants_[level]) {
-        add(instant.at_work.held);
-        for (const auto& waiting : instant.waiting) add(waiting.before), add(waiting.after);
-      }
-      std::ranges::sort(held);
-      held.erase(std::unique(held.begin(), held.end()), held.end());
-    }
-  }
   void group() {
     for (std::size_t level = 1; level <= leaf_; ++level) {
       std::set<WireId> wires;
       for (const auto& g : nest_.groups)
         if (g.level <= level) wires.insert(g.wire);
       for (const auto wire : wires)
-        model_.groupings_.push_back(
-            {level, cut(wire, splits(wire, level, {})), cut(wire, splits(wire, level - 1, {}))});
+        model_.groupings_.push_back({level, places_.cut(wire, places_.splits(wire, level, {})),
+                                     places_.cut(wire, places_.splits(wire, level - 1, {}))});
     }
   }
 
@@ -376,43 +227,6 @@ class CostModelBuilder {
     if (contracts_ || std::ranges::any_of(shape_.partition.splits, streams)) return;
     if (level.shared && level.max_groups && level.capacity)
       model_.rooms_[leaf_] = std::min(level.capacity->value, level.room() * static_cast<double>(*level.max_groups));
-  }
-
-  // ---- what sizes do not change ----
-  void find_finest() {
-    std::map<WireId, std::size_t> finest;
-    for (std::size_t i = 0; i < model_.cuts_.size(); ++i) {
-      auto& best = finest.try_emplace(model_.cuts_[i].wire, i).first->second;
-      if (model_.cuts_[i].splits.size() > model_.cuts_[best].splits.size()) best = i;
-    }
-    for (const auto& [wire, cut] : finest) model_.finest_.push_back(cut);
-  }
-  void fix_products() {
-    const auto fix = [&](Product& product) {
-      Checked fixed{1};
-      for (const auto wire : product.whole) fixed.times(model_.wire_sizes_[wire.index]);
-      product.fixed = fixed.overflow ? INT64_MAX : fixed.value;
-    };
-    for (auto& transfer : model_.transfers_) fix(transfer.values), fix(transfer.loads);
-    for (auto& holding : model_.holdings_) fix(holding.values);
-    for (auto& operations : model_.operations_) fix(operations.positions);
-    for (auto& step : model_.steps_) fix(step);
-    for (auto& share : model_.shares_) fix(share.entries);
-    for (auto& mask : model_.masks_) fix(mask.run), fix(mask.all);
-  }
-  void find_rates() {
-    for (const auto& work : model_.work_) model_.rates_.push_back(rate_of(work));
-    model_.caches_.resize(leaf_ + 1);
-    for (std::size_t level = 1; level <= leaf_; ++level)
-      for (const auto& cache : hardware_.caches)
-        if (cache.below == hardware_.levels[level - 1].name && !model_.caches_[level]) model_.caches_[level] = &cache;
-  }
-  const Rate* rate_of(const Work& work) const {
-    const auto* unit = hardware_.find(work.unit);
-    if (!unit) return nullptr;
-    for (const auto type : {work.type, Datatype::f32})
-      if (const auto found = unit->rates.find(type); found != unit->rates.end()) return &found->second;
-    return nullptr;
   }
 
   // ---- operations ----
@@ -435,25 +249,10 @@ class CostModelBuilder {
     add_all(masked, Region::Part::masked);
     add_all(open, Region::Part::open);
   }
-  // What both lists hold, taken out of both.
-  static std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b) {
-    std::vector<ColumnWork> common;
-    for (std::size_t i = 0; i < a.size();) {
-      const auto twin = std::find(b.begin(), b.end(), a[i]);
-      if (twin == b.end()) {
-        ++i;
-        continue;
-      }
-      common.push_back(a[i]);
-      b.erase(twin);
-      a.erase(a.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return common;
-  }
   Product positions(const std::set<WireId>& wires, Region::Part part, const std::vector<Condition>& masks) {
     Product all;
     all.whole.assign(wires.begin(), wires.end());
-    repeat(all, wires, leaf_, loops_);
+    places_.repeat(all, wires, leaf_, loops_);
     leave_out(all, leaf_, part, masks);
     share_out(all);
     return all;
@@ -486,7 +285,7 @@ class CostModelBuilder {
     region.part = part;
     take_footprints(product, wires, region);
     for (const auto wire : wires) {
-      const auto cut = cut_at(wire, level, loops_);
+      const auto cut = places_.cut_at(wire, level, loops_);
       region.wires.push_back(wire);
       region.cuts.push_back(cut);
       region.measured.push_back(std::erase(product.whole, wire) > 0);
@@ -508,7 +307,7 @@ class CostModelBuilder {
   }
   Region::Test test(const Needs& needs, const std::set<WireId>& wires) const {
     Region::Test made{needs.conditions, {}};
-    for (const auto wire : wires) made.depths.push_back(splits(wire, needs.level, needs.loops).size());
+    for (const auto wire : wires) made.depths.push_back(places_.splits(wire, needs.level, needs.loops).size());
     return made;
   }
   std::size_t number(Region region) {
@@ -523,7 +322,7 @@ class CostModelBuilder {
     const auto& density = diagram_.at(tile.array).density;
     if (!density) return;
     CostModel::Share share{ask.wanted ? *density : 1 - *density, {}};
-    reach(share.entries, tile.at, tile.array, tile.level, loops_, false);
+    places_.reach(share.entries, tile.at, tile.array, tile.level, loops_, false);
     asks_[{ask.access, ask.wanted}] = model_.shares_.size();
     model_.shares_.push_back(std::move(share));
   }
@@ -537,10 +336,10 @@ class CostModelBuilder {
     for (const auto& step : loop.body.steps)
       if (const auto* ask = std::get_if<Ask>(&step.node)) {
         const auto& tile = nest_.at(ask->tile);
-        wires.merge(wires_in(tile.at));
+        wires.merge(Places::wires_in(tile.at));
         mask.asks.push_back((ask->wanted ? "" : "not ") + to_text(diagram_, ask->access));
       }
-    for (const auto wire : wires) mask.all.counts.push_back(cut_at(wire, loop.split.level, loops_));
+    for (const auto wire : wires) mask.all.counts.push_back(places_.cut_at(wire, loop.split.level, loops_));
     mask.run = mask.all;
     leave_out(mask.run, loop.split.level, Region::Part::run, {});
     share_out(mask.run);
@@ -552,6 +351,7 @@ class CostModelBuilder {
   const Diagram& diagram_;
   const Hardware& hardware_;
   std::size_t leaf_;
+  Places places_;
   bool contracts_ = false;  // some column
   std::vector<Split> loops_;
   std::vector<Needs> needs_;             // of the loops around

@@ -219,6 +219,12 @@ class CostModel {
 
  private:
   friend class CostModelBuilder;
+  friend class Places;
+  void settle(const LoopNest&);  // once its nest has been walked
+  void share_columns();
+  void fix_products();
+  void find_finest();
+  void find_rates();
   // The groups of one wire down to one level: all of them, and those above it.
   struct Grouping {
     std::size_t level;

@@ -86,4 +86,19 @@ std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, co
   return work;
 }
 
+std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b) {
+  std::vector<ColumnWork> common;
+  for (std::size_t i = 0; i < a.size();) {
+    const auto twin = std::find(b.begin(), b.end(), a[i]);
+    if (twin == b.end()) {
+      ++i;
+      continue;
+    }
+    common.push_back(a[i]);
+    b.erase(twin);
+    a.erase(a.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return common;
+}
+
 }  // namespace napkin

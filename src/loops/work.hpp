@@ -18,6 +18,8 @@ struct ColumnWork {
   bool joined = false;  // on lanes, a product and the addition of it in one
   bool operator==(const ColumnWork&) const = default;
 };
+// What both lists hold, taken out of both.
+std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b);
 // The two arrays of which a column sums products, as they are read there.
 using Factors = std::pair<ExprId, ExprId>;
 std::optional<Factors> factors_of(const Diagram&, const Column&);

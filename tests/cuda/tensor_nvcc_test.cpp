@@ -84,9 +84,9 @@ std::vector<Case> looked_for() {
   std::vector<Case> all = {laid_out("product_mk_nk", "m, k", "n, k"), laid_out("product_km_kn", "k, m", "k, n"),
                            laid_out("product_km_nk", "k, m", "n, k")};
   for (const auto* name :
-       {"alibi", "attention_backward", "block_sparse", "causal", "chained_matmul", "convolution", "decode", "epilogue",
-        "gated_mlp", "grouped_query", "layernorm_projection", "multi_head", "rmsnorm_projection", "scaled",
-        "sliding_window", "softcap", "spherical", "transformer_block"})
+       {"alibi", "attention_backward", "block_sparse", "causal", "causal_linear_attention", "chained_matmul",
+        "convolution", "decode", "epilogue", "gated_mlp", "grouped_query", "layernorm_projection", "multi_head",
+        "rmsnorm_projection", "scaled", "sliding_window", "softcap", "spherical", "transformer_block"})
     all.push_back(case_named(name));
   return all;
 }

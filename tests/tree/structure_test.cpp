@@ -144,11 +144,11 @@ TEST_CASE("a stage may include only stages that stand before it", "[tree]") {
   }
 }
 
-TEST_CASE("no source file is longer than 600 lines", "[tree]") {
+TEST_CASE("no source file is longer than 400 lines", "[tree]") {
   for (const auto& path : files_below({"include", "src", "tests", "bench"}, {".hpp", ".cpp", ".cuh", ".cu"})) {
     const auto text = text_of(path);
     CAPTURE(path);
-    CHECK(std::count(text.begin(), text.end(), '\n') <= 600);
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 400);
   }
 }
 

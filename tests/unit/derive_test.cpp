@@ -371,42 +371,6 @@ TEST_CASE("an array of the kernel that is read at other positions is not split i
   CHECK(refused.reason.find("reads K[x] at other positions of `t`") != std::string::npos);
 }
 
-namespace {
-
-// Types of all that a kernel computes, however it is streamed.
-std::set<Datatype> computed_types(const std::string& statements) {
-  const auto all = derived(
-      "diagram t\naxis q = 8; axis x = 8\ninput A: f64[q, x]; input B: f32[q, x]; input I: i8[q, x]\n" + statements);
-  std::set<Datatype> types;
-  const auto add = [&](const Diagram& scratch, const std::vector<Column>& columns) {
-    for (const auto& column : columns) types.insert(scratch.at(column.output).type);
-  };
-  add(all.derivation.scratch, all.derivation.columns);
-  for (const auto& each : all.derivation.verdicts)
-    if (const auto* s = std::get_if<Streamable>(&each.stream))
-      for (const auto* list : {&s->before, &s->init, &s->piece, &s->absorb, &s->merge, &s->finish})
-        add(s->scratch, *list);
-  return types;
-}
-
-}  // namespace
-
-TEST_CASE("what is in f64 is reduced in f64") {
-  const std::set<Datatype> wide = {Datatype::f64};
-  CHECK(computed_types("Y: f64[q] = sum[x](where(A[q, x] == max[x](A[q, x]), x, 0)); output Y") == wide);
-  CHECK(computed_types("Y: f64[q] = logsumexp[x](3 * A[q, x]); output Y") == wide);
-  CHECK(computed_types("Y: f64[q] = var[x](A[q, x]); output Y") == wide);
-  CHECK(computed_types("P: f64[q, x] = softmax[x](A[q, x])\nY: f64[q] = sum[x](P[q, x] * A[q, x]); output Y") == wide);
-  CHECK(computed_types("Y: f64[q] = sum[x](exp(B[q, x] - max[x](B[q, x]))); output Y") == wide);
-  CHECK(computed_types("Y[q] = sum[x](A[q, x]); output Y") == std::set{Datatype::f64, Datatype::f32});
-  CHECK(computed_types("Y[q] = sum[x](B[q, x] * x); output Y") == std::set{Datatype::f32});
-}
-
-TEST_CASE("fractions are summed into whole numbers without rounding each piece") {
-  CHECK(computed_types("Y: i32[q] = sum[x](I[q, x] * x + I[q, x]); output Y") == std::set{Datatype::i32});
-  CHECK(computed_types("Y: i32[q] = sum[x](I[q, x] / (1 + x)); output Y") == std::set{Datatype::i32, Datatype::f64});
-}
-
 TEST_CASE("a long chain of statements that read the one before several times is derived in moments") {
   std::string text = "diagram chain; axis a = 64; axis b = 64; input C0: f32[a, b]\n";
   for (int i = 1; i <= 24; ++i) text += fmt::format("C{0}[a, b] = C{1}[a, b] * C{1}[a, b] + C{1}[a, b]\n", i, i - 1);

@@ -266,3 +266,20 @@ TEST_CASE("cores that idle in a last wave are what explains a slower launch", "[
   CHECK(because[0].starts_with("cores idle in the last wave: 0 s -> "));
   CHECK(has(because[1], "133 blocks on 132 cores, 1 at once on each: 2 waves"));
 }
+
+TEST_CASE("the best row names a partition that may be written", "[gate]") {
+  for (const std::string name : {"decode", "attention", "matmul"}) {
+    const auto row_of = [&](const Words& options) {
+      const auto ran =
+          run_cli(joined({"compare", example(name), "--target", "h100-sxm5", "--format", "json"}, options));
+      INFO(ran.err);
+      REQUIRE(ran.code == exit_done);
+      return nlohmann::json::parse(ran.out)["comparisons"][0]["rows"][0];
+    };
+    const auto best = row_of({});
+    const auto again = row_of({"--partition", best["partition"].get<std::string>()});
+    CAPTURE(name, best["partition"]);
+    CHECK(again["time_s"].get<double>() == Approx(best["time_s"].get<double>()));
+    CHECK(again["transfer_bytes"] == best["transfer_bytes"]);
+  }
+}

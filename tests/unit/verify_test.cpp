@@ -309,104 +309,11 @@ TEST_CASE("a report says on which numbers and at which sizes", "[verify]") {
   CHECK(json["other_sizes"].size() == 3);
 }
 
-TEST_CASE("pieces shrink to several and a ragged one, sizes that are set stay", "[verify]") {
-  const auto ran = run_cli({"verify", example("matmul"), "--target", "toy", "--set", "a=11", "--format", "json",
-                            "--partition", "group a 4, c 40, stream b 8 at smem; group c 20, stream b 4 at reg"});
-  CAPTURE(ran.out, ran.err);
-  REQUIRE(ran.code == exit_done);
-  const auto json = nlohmann::json::parse(ran.out);
-  CHECK(json["schema"] == "napkin.verification/1");
-  CHECK(json["sizes"]["a"] == 11);
-  CHECK(json["kernels"][0]["partition_text"] == "group a 4, c 5, stream b 6 at smem; group c 3, stream b 4 at reg");
-  const std::int64_t b = json["sizes"]["b"], c = json["sizes"]["c"];
-  CHECK(b > 2 * 6);
-  CHECK(b % 6 != 0);
-  CHECK(c > 2 * 5);
-  CHECK(c % 5 != 0);
-  CHECK(json["levels"].size() == 2);
-  CHECK(json["levels"][0]["predicted_bytes"] == json["levels"][0]["counted_bytes"]);
-  CHECK(json["ok"] == true);
-}
-
-TEST_CASE("indices keep inside their arrays when sizes shrink", "[verify]") {
-  const std::string files[] = {
-      "diagram convolution\naxis u = 500; axis i = 3; axis h = 2 * u + i\ninput X: f32[h]; input W: f32[i]\n"
-      "Y[u] = sum[i](X[2 * u + i + 1] * W[i])\noutput Y\n",
-      "diagram block_mask\naxis q = 640; axis x = 640; axis qb = 10; axis xb = 10\ninput S: f16[q, x]\n"
-      "input M: bool[qb, xb] density 0.4\nP: f32[q] = max[x](where(M[q / 64, x / 64], S[q, x], -inf))\noutput P\n",
-      "diagram reversed\naxis x = 300\ninput A: f32[x]\nB[x] = A[299 - x] - A[x]\noutput B\n",
-  };
-  for (const auto& text : files) {
-    const auto ran = run_cli({"verify", "-", "--target", "toy"}, text);
-    CAPTURE(text, ran.out, ran.err);
-    CHECK(ran.code == exit_done);
-  }
-}
-
-TEST_CASE("numbers are drawn until there is something to compare", "[verify]") {
-  // One entry masks everything at sizes that small.
-  const auto ran =
-      run_cli({"verify", example("block_sparse"), "--target", "h100-sxm5", "--set", "q=1024", "--format", "json"});
-  REQUIRE(ran.code == exit_done);
-  CHECK(nlohmann::json::parse(ran.out)["outputs"][0]["allowed"] > 1e-4);  // as f16 rounds numbers
-}
-
 TEST_CASE("what does not fit is not run", "[verify]") {
   const auto ran = run_cli({"verify", example("matmul"), "--target", "toy", "--partition", "group a 512 at smem"});
   CHECK(ran.code == exit_input);
   CHECK(ran.out.empty());
   CHECK(has(ran.err, "E0304"));
-}
-
-namespace {
-
-// Of all statements as one kernel with streams at the innermost levels of the toy; whether it is legal and verifies on
-// ordinary numbers.
-std::pair<bool, bool> streamed(const std::string& text, std::vector<std::pair<std::string, std::size_t>> streams,
-                               std::int64_t size = 2) {
-  const auto diagram = read_text(text);
-  const auto hardware = read_machine("toy");
-  const auto derivation = testing::derived(diagram);
-  Partition partition;
-  for (const auto& [wire, level] : streams)
-    partition.splits.push_back({SplitKind::stream, *find_wire(diagram, wire), level == 2 ? size : size + 1, level});
-  if (!illegal(*derivation, hardware, partition).empty()) return {false, false};
-  const Plan plan{{make_kernel(derivation, partition)}};
-  constexpr Numbers ordinary[] = {Numbers::ordinary};
-  return {true, verify_plan(diagram, plan, estimate(plan, hardware, Model::machine), hardware, ordinary).ok};
-}
-
-}  // namespace
-
-TEST_CASE("what a constant adds to a sum over two axes counts once for every piece") {
-  const auto* text =
-      "diagram d; axis b = 5; axis e = 4; input P: f32[b, e]\n"
-      "A[b, e] = P[b, e] / sqrt(sum[e](P[b, e] * P[b, e]) + 0.5)\nB[] = sum[b, e](A[b, e] - 0.25)\noutput B";
-  CHECK(streamed(text, {{"b", 2}, {"e", 2}}) == std::pair(true, true));
-}
-
-TEST_CASE("finer pieces do not come back after a loop that has taken all of them") {
-  const auto* text =
-      "diagram d; axis a = 5; axis b = 6; input P: f32[a, b]\n"
-      "A[a, b] = P[a, b] - max[b](P[a, b])\nB[] = sum[a, b](A[a, b])\noutput B";
-  CHECK(streamed(text, {{"a", 1}, {"b", 1}}) == std::pair(true, true));
-  CHECK_FALSE(streamed(text, {{"a", 1}, {"b", 1}, {"a", 2}}).first);
-}
-
-TEST_CASE("a square of what is rounded is no rounded square") {
-  const auto* text =
-      "diagram d; axis a = 6; axis b = 4; input B: f16[a, b]\nC: f16[a, b] = exp(0.5 * B[a, b])\n"
-      "D[] = sum[a, b]((C[a, b] - sum[a, b](C[a, b]) / (size(a) * size(b)))^2)\noutput D";
-  CHECK(streamed(text, {{"b", 2}}, 1) == std::pair(true, true));
-}
-
-TEST_CASE("a state is repaired once for a piece, not for every piece of another axis in it") {
-  const auto* text =
-      "diagram d; axis a = 4; axis d = 6; input B: f32[a]; input P: f32[a, d]\n"
-      "C[a] = exp(B[a] - max[a](B[a])) / sum[a](exp(B[a] - max[a](B[a])))\n"
-      "D[] = max[a, d](C[a] * P[a, d] * C[a])\nE[] = sum[a, d](C[a] * P[a, d])\noutput D; output E";
-  CHECK(streamed(text, {{"a", 2}, {"d", 2}}) == std::pair(true, true));
-  CHECK(streamed(text, {{"a", 1}, {"d", 1}, {"d", 2}}, 1) == std::pair(true, true));
 }
 
 // What a division makes of the file is held against the file, at sizes at which the parts are all there is.

@@ -1,0 +1,17 @@
+// What a product loses because of the sizes of its axes: positions that instructions compute beside it, and rows that
+// copies cannot take at once.
+#pragma once
+
+#include "configure/step.hpp"
+#include "napkin/summary.hpp"
+
+namespace napkin {
+
+// Along what is summed an instruction takes k, and along its columns n at least.
+void note_padding(const Contraction&, const BlockStep&, MatrixProduct&);
+// Of the operands that are copied to shared memory.
+void note_alignment(const StepColumn&, const BlockStep&, MatrixProduct&);
+// Of the inputs that it multiplies, whatever kernel they are in.
+void note_alignment(const Derivation&, const Hardware*, MatrixProduct&);
+
+}  // namespace napkin
