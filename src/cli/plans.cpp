@@ -143,9 +143,10 @@ bool fits(const Analysis& analysis) {
 }
 
 std::string partition_words(const Analysis& analysis) {
-  if (auto text = report::as_partition(analysis); text && !text->empty()) return *std::move(text);
+  const auto kernels = chosen(analysis);
+  if (auto text = report::as_partition(analysis); text && kernels.size() > 1) return *std::move(text);
   std::vector<std::string> words;
-  for (const auto& [kernel, cost] : chosen(analysis)) {
+  for (const auto& [kernel, cost] : kernels) {
     auto text = to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware);
     words.push_back(text.empty() ? "everything whole" : std::move(text));
   }
