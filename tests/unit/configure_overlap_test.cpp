@@ -51,7 +51,7 @@ TEST_CASE("teams in turn take what a simulation of them takes", "[configure]") {
       const double run = simulated({{Resource::tensor, 1}, {Resource::sfu, lanes}, {Resource::tensor, 1}}, teams);
       // In the order in which they ask, teams may miss their turn; never are they faster.
       CHECK(run >= step * (1 - 1e-9));
-      CHECK(run <= step * 1.26);
+      CHECK(run <= step * (teams == 1 ? 1 + 1e-9 : lanes > 2 ? 1.01 : 1.26));
     }
 }
 
