@@ -21,6 +21,8 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
     if (column.contraction && is_computed(*column.contraction))
       return Excess{"computed columns of a product",
                     "registers hold whole rows of a product: make the other axis shorter"};
+    if (!column.contraction && !fills_fragments(column))
+      return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
     if (column.contraction && is_too_wide(*column.contraction))
       return Excess{"columns of an instruction", "one instruction computes all columns of a product: choose fewer"};
   }
@@ -35,6 +37,27 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
     return Excess{"tiles that do not divide evenly",
                   "a copy ends only at the end of an array: make groups multiples of the tiles inside"};
   return std::nullopt;
+}
+
+// What is no product of matrices lies in the fragments of those that are, along the rows and one more axis. Beside both
+// it is folded position by position along an axis that lanes hand around; without the rows, along their lanes.
+bool BlockStep::fills_fragments(const StepColumn& column) const {
+  constexpr std::int64_t longest_handed = 64;
+  const auto& made = column.compute->column;
+  std::vector<WireId> wires;
+  bool has_rows = false;
+  const auto add = [&](const std::vector<WireId>& more) {
+    for (const auto wire : more) {
+      has_rows = has_rows || wire == row;
+      if (wire != row && lengths[wire.index] > 1 && std::ranges::count(wires, wire) == 0) wires.push_back(wire);
+    }
+  };
+  add(diagram().at(made.output).wires), add(made.over), add(free_wires(diagram(), made.value));
+  const auto is_folded = [&](WireId wire) { return std::ranges::count(made.over, wire) > 0; };
+  if (wires.size() != 2) return wires.size() < 2;
+  if (!has_rows) return is_folded(wires[1]);
+  const auto handed = wires[is_folded(wires[0]) ? 0 : 1];
+  return is_folded(wires[0]) != is_folded(wires[1]) && !is_folded(row) && lengths[handed.index] <= longest_handed;
 }
 
 // Of an array all but the innermost dimension are rows, which a copy by TMA has no more of.

@@ -130,6 +130,7 @@ struct BlockStep {
   std::optional<Excess> excess() const;
 
  private:
+  bool fills_fragments(const StepColumn&) const;
   bool has_long_tile() const;
   bool has_ragged_pieces() const;
   bool has_ragged_parts() const;

@@ -28,8 +28,6 @@ FEWER = 0
 NOT_YET = {
     ("attention_gradient.nap", "h100-sxm5"): "five products in one warpgroup take more registers than the plan counts",
     ("attention_gradient.nap", "h200-sxm"): "five products in one warpgroup take more registers than the plan counts",
-    ("state_space.nap", "rtx4090"): "a sum on lanes has two axes beside the rows, which the plan allows",
-    ("state_space.nap", "rtx3090"): "a sum on lanes has two axes beside the rows, which the plan allows",
 }
 
 

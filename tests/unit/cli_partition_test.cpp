@@ -60,6 +60,25 @@ TEST_CASE("a partition of which a core can run no block is refused, and says why
   }
 }
 
+// What would leave the matrix units to plain threads is no plan for them.
+TEST_CASE("a tile of three axes beside a product fits no fragments, and one position of the third does") {
+  const Folder folder;
+  const auto file = folder.write("lanes.nap",
+                                 "diagram lanes\naxis h = 8; axis t = 256; axis d = 64; axis e = 64\n"
+                                 "input A: f16[t, d]; input B: f16[e, d]; input G: f32[h]\n"
+                                 "S: f32[t, e] = sum[d](A[t, d] * B[e, d])\n"
+                                 "Y: f32[h, t, e] = exp(S[t, e] * G[h])\noutput Y\n");
+  const auto emitted = [&](const std::string& partition) {
+    return run_cli({"emit", "cuda", file, "--target", "a100-sxm4-80", "--partition", partition, "-o", folder / "out"});
+  };
+  const auto refused = emitted("S, Y: group t 64, stream d 64 at smem; group t 16 at reg");
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("fragments have rows and one more axis") != std::string::npos);
+  const auto made = emitted("S, Y: group h 1, t 64, stream d 64 at smem; group t 16 at reg");
+  CHECK(made.code == 0);
+  CHECK(made.err.find("without matrix units") == std::string::npos);
+}
+
 // The rows of the warps are the plan's, written or not, and so are the registers of one.
 TEST_CASE("a plan says how its warps share out rows, and given back is that plan") {
   const auto plan = [](const std::string& name, const std::string& machine, const std::vector<std::string>& more) {
