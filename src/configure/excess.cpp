@@ -42,7 +42,6 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
 // What is no product of matrices lies in the fragments of those that are, along the rows and one more axis. Beside both
 // it is folded position by position along an axis that lanes hand around; without the rows, along their lanes.
 bool BlockStep::fills_fragments(const StepColumn& column) const {
-  constexpr std::int64_t longest_handed = 64;
   const auto& made = column.compute->column;
   std::vector<WireId> wires;
   bool has_rows = false;

@@ -20,6 +20,9 @@ struct StepOperand {
   bool kept = false;      // in registers throughout
 };
 
+// A fold along an axis that fragments have no place for is unrolled, so that pieces of it are no longer than this.
+constexpr std::int64_t longest_handed = 64;
+
 // A sum of products of two arrays on the matrix units.
 struct Contraction {
   StepOperand rows, columns;  // the operand with the rows that teams share out, and the other

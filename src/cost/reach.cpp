@@ -85,8 +85,8 @@ std::int64_t count_pieces(std::int64_t extent, std::span<const std::size_t> spli
 
 namespace {
 
-// Of `begin + apart`, `begin + 2 apart` and so on, so many: how many are multiples. They come round to where they
-// began.
+// How many of begin + apart, begin + 2 * apart, ..., begin + count * apart are multiples of the modulus. The remainders
+// repeat, so one period of them is enough.
 std::int64_t multiples(std::int64_t modulus, std::int64_t begin, std::int64_t apart, std::int64_t count) {
   const auto from = begin % modulus, step = apart % modulus;
   std::int64_t first = 0, at = from, period = 0;
@@ -100,7 +100,7 @@ std::int64_t multiples(std::int64_t modulus, std::int64_t begin, std::int64_t ap
 
 }  // namespace
 
-// Of two pieces that meet inside a sector both move it.
+// Where two adjacent pieces meet inside a sector, both move it.
 std::int64_t Sectors::of_pieces(std::int64_t rows, std::int64_t extent, std::span<const std::size_t> splits,
                                 std::span<const std::int64_t> sizes, std::int64_t bytes) const {
   const auto pieces = count_pieces(extent, splits, sizes), row = extent * bytes;
@@ -125,7 +125,7 @@ std::int64_t Sectors::met_in_rows(std::int64_t rows, std::int64_t row, std::int6
   return rest == 0 ? all : all + one(whole * piece * bytes % sector_, rest);
 }
 
-// Rows that begin at every place that they can reach have every multiple of what the places are apart.
+// Rows begin at multiples of gcd(sector, row) bytes in a sector, at each of them equally often in a full period.
 std::int64_t Sectors::started(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t apart,
                               std::int64_t count) const {
   const auto places = std::gcd(sector_, row), period = sector_ / places;

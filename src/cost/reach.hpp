@@ -29,7 +29,7 @@ class Sectors {
   std::int64_t of(std::int64_t begin, std::int64_t bytes) const {
     return (begin + bytes + sector_ - 1) / sector_ - begin / sector_;
   }
-  // Of pieces as above in each of so many rows that follow each other, of so many bytes a position.
+  // Of the pieces of adjacent rows, each of `extent` positions of `bytes` bytes, cut as count_pieces() says.
   std::int64_t of_pieces(std::int64_t rows, std::int64_t extent, std::span<const std::size_t> splits,
                          std::span<const std::int64_t> sizes, std::int64_t bytes) const;
   // Added up over so many that begin so many bytes apart: again and again the same places in a sector.
@@ -46,10 +46,11 @@ class Sectors {
   }
 
  private:
-  // How often pieces meet where a sector begins; and how often the first so many that are so far apart do.
+  // Boundaries between pieces that coincide with the first byte of a sector, added up over all rows.
   std::int64_t met_in_rows(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t extent,
                            std::span<const std::size_t> splits, std::span<const std::int64_t> sizes,
                            std::int64_t bytes) const;
+  // The same of `count` boundaries only, `apart` bytes from each other.
   std::int64_t started(std::int64_t rows, std::int64_t row, std::int64_t begin, std::int64_t apart,
                        std::int64_t count) const;
 

@@ -1,16 +1,11 @@
 // Which wires run along rows and columns of fragments, for every column and every array that it computes.
 #include <fmt/format.h>
 
+#include "configure/step.hpp"
 #include "distribute/distributing.hpp"
 #include "loops/passing.hpp"
 
 namespace napkin {
-
-namespace {
-
-constexpr std::int64_t longest_handed = 64;
-
-}  // namespace
 
 // Grids
 

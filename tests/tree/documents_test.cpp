@@ -47,3 +47,16 @@ TEST_CASE("files and folders that documents name exist", "[tree]") {
       CHECK(fs::exists(root / named));
     }
 }
+
+TEST_CASE("sources that the theory names beside a rule exist", "[tree]") {
+  const std::regex source("\\[`([a-z]+/[a-z_/]+)`|, `([a-z]+/[a-z_/]+)`\\]");
+  const auto text = text_of("docs/theory.md");
+  int found = 0;
+  for (std::sregex_iterator it(text.begin(), text.end(), source), end; it != end; ++it, ++found) {
+    const auto named = (*it)[1].matched ? (*it)[1].str() : (*it)[2].str();
+    CAPTURE(named);
+    CHECK((fs::exists(root / "src" / (named + ".cpp")) || fs::exists(root / "src" / (named + ".hpp")) ||
+           fs::exists(root / "src" / named)));
+  }
+  CHECK(found > 20);
+}

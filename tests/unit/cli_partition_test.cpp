@@ -1,9 +1,14 @@
 // Partitions by hand through the public commands: what is merged, what fits, what is refused, and that it verifies.
+#include <fmt/format.h>
+
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
 
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
+#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::test;
@@ -143,5 +148,42 @@ TEST_CASE("powers of quotients stay within range in parts that are merged") {
                                   "\noutput Y\n");
     const auto ran = run_cli({"verify", file, "--target", "toy", "--partition", "group x 10 at smem"});
     CHECK(ran.code == 0);
+  }
+}
+
+// Axes of one operand compete for its fragments; which of them fills some depends on their lengths.
+TEST_CASE("no partition of a convolution by hand is faster than one that is called optimal", "[search]") {
+  std::mt19937 random(5);
+  const auto one_of = [&](std::initializer_list<int> all) {
+    return std::data(all)[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)];
+  };
+  for (const auto& [n, u, v] : {std::array{32, 16, 16}, std::array{16, 32, 24}, std::array{32, 16, 14}}) {
+    const auto analyzed = [&](const std::vector<std::string>& more) {
+      std::vector<std::string> words = {"analyze", example("convolution"), "--target", "h100-sxm5", "--format", "json"};
+      for (const auto& [axis, size] : {std::pair{"n", n}, {"u", u}, {"v", v}})
+        words.insert(words.end(), {"--set", fmt::format("{}={}", axis, size)});
+      words.insert(words.end(), more.begin(), more.end());
+      const auto ran = run_cli(words);
+      return ran.code == 0 ? std::optional(nlohmann::json::parse(ran.out)) : std::nullopt;
+    };
+    const auto seconds = [](const nlohmann::json& report) { return report["kernels"][0]["time_s"].get<double>(); };
+    const auto planned = analyzed({});
+    REQUIRE(planned);
+    REQUIRE((*planned)["search"]["optimal"] == true);
+    int ran = 0;
+    for (int i = 0; i < (sanitized ? 15 : 60); ++i) {
+      const auto row = one_of({0, 0, 1, 2, 3});
+      const auto partition =
+          fmt::format("group n {}, u {}, v {}, o {}, stream i 1, j 1, c {} at smem; group {} {} at reg",
+                      row == 1 ? n : one_of({1, 2, 16}), row == 2 ? u : one_of({1, 1, 2}),
+                      row == 3 ? v : one_of({1, 1, 2}), one_of({32, 64, 128, 192}), one_of({16, 32, 64, 128}),
+                      std::string("onuv")[static_cast<std::size_t>(row)], 16);
+      const auto by_hand = analyzed({"--partition", partition});
+      if (!by_hand) continue;
+      ++ran;
+      CAPTURE(n, u, v, partition);
+      CHECK(seconds(*by_hand) >= seconds(*planned) * 0.995);
+    }
+    CHECK(ran > 0);
   }
 }
