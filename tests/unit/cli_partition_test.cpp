@@ -157,7 +157,8 @@ TEST_CASE("no partition of a convolution by hand is faster than one that is call
   const auto one_of = [&](std::initializer_list<int> all) {
     return std::data(all)[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)];
   };
-  for (const auto& [n, u, v] : {std::array{32, 16, 16}, std::array{16, 32, 24}, std::array{32, 16, 14}}) {
+  for (const auto& sizes : {std::array{32, 16, 16}, std::array{16, 32, 24}, std::array{32, 16, 14}}) {
+    const auto n = sizes[0], u = sizes[1], v = sizes[2];
     const auto analyzed = [&](const std::vector<std::string>& more) {
       std::vector<std::string> words = {"analyze", example("convolution"), "--target", "h100-sxm5", "--format", "json"};
       for (const auto& [axis, size] : {std::pair{"n", n}, {"u", u}, {"v", v}})
