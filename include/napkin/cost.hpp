@@ -50,8 +50,9 @@ struct LevelCost {
 };
 struct UnitCost {
   Unit unit = Unit::fma;
-  double operations = 0;
+  double operations = 0;  // that it executes
   std::optional<double> ideal_time_s, time_s;
+  double asked = 0;  // of them, those of the loops: products in parts count once
 };
 
 // H and M as readable expressions in the sizes of axes and pieces, and the least H over all pieces to leading order:

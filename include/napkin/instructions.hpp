@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "napkin/functions.hpp"
 #include "napkin/layout.hpp"
@@ -41,6 +43,8 @@ struct MatrixInstruction {
   int warps = 1;   // that issue it together
   // Sums of it keep fewer bits than their type has: after so many products they are added to others, in f32. 0: never.
   std::int64_t promoted_every = 0;
+  // Of instructions in parts: the formats of a and b.
+  std::optional<std::pair<Datatype, Datatype>> formats{};
 };
 // The same on a machine of that capability, which may have no such instruction and widen its operands instead.
 std::int64_t promoted_every(const MatrixInstruction&, int machine);
@@ -53,6 +57,17 @@ std::span<const MatrixInstruction> team_instructions();
 constexpr std::int64_t most_team_columns = 256;
 // For a warp, or for a team of so many.
 const MatrixInstruction* find_matrix_instruction(Datatype operands, int warps = 1);
+// For operands of two formats, of which one is f32 and is taken as the sum of two numbers of tf32, which leave out at
+// most 2^-23 of it; tf32 has all numbers of the other. What lanes hold of them is that of an instruction of f16.
+// Numbers of f32 are less than 3.401e38, which is the greatest of tf32.
+const MatrixInstruction* find_part_instruction(Datatype a, Datatype b);
+std::span<const MatrixInstruction> part_instructions();
+// Of a lane, for the operands of a step of such a product of so many fragments of 16 rows and of 8 columns: all of one
+// side, in two parts, and two fragments of the other, and one more as it was loaded.
+constexpr std::int64_t registers_of_parts(std::int64_t row_tiles, std::int64_t column_tiles) {
+  const auto pairs = (column_tiles + 1) / 2;
+  return 16 * (row_tiles < pairs ? row_tiles : pairs) + 16 + 8;
+}
 
 // Where a team's operand stands in shared memory, for the 64-bit descriptor of the instruction: bytes from panel to
 // panel and from eight rows to the next eight, and how chunks are swizzled.

@@ -39,8 +39,9 @@ struct MatrixProduct {
     bool copied_ahead = true;  // as the kernel computes; not where rows are no multiple of 4 bytes
   };
   std::vector<Unaligned> unaligned;
+  int parts = 1;        // on the matrix units: instructions for each pair of operands, of which f32 is in two parts
   bool lost = false;    // off the matrix units, where two matrices meet
-  std::string why;      // off the matrix units: why,
+  std::string why;      // off the matrix units, or on them in parts: why,
   Fix mend;             // and the change of the diagram that mends it; without edits where it is not made of text
   Span span = nowhere;  // of the result's name
 };
@@ -53,8 +54,8 @@ std::vector<MatrixProduct> matrix_products(const Kernel&, const Hardware&, Model
 // Whatever kernel they are in, by the names of the diagram; without a machine on the formats of all matrix
 // instructions.
 std::vector<MatrixProduct> products_of(const Derivation&, const Hardware*, const std::optional<SourceText>& = {});
-// Of them, those that no matrix unit runs.
-std::vector<MatrixProduct> off_matrix_units(const Derivation&, const Hardware&, const std::optional<SourceText>& = {});
+// Of them, those that no matrix unit runs, or that take several instructions for one.
+std::vector<MatrixProduct> slow_products(const Derivation&, const Hardware&, const std::optional<SourceText>& = {});
 
 // What keeps a diagram slower than it needs to be, whatever its tiles are: "O = P*V runs without matrix units".
 struct Advice {

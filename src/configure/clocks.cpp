@@ -21,6 +21,10 @@ void find_bound(StepClocks& clocks) {
     if (resource.seconds > clocks.bound) clocks.bound = resource.seconds, clocks.slowest = resource.on;
 }
 
+// Of a number of f32 in two parts: an addition and a mask of its bits, a difference, a comparison and a choice. One of
+// 16 bits is converted.
+constexpr double operations_of_split = 5, operations_of_widening = 1;
+
 class Counter {
  public:
   Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached, Detail detail,
@@ -135,16 +139,34 @@ class Counter {
     return seconds_at(operations, rate->second, cores_, model_) / clock_;
   }
   void promote(const StepColumn& column) {
-    const double operations = promotions(column), seconds = promoting_seconds(operations);
+    const double operations = promotions(column) + conversions(column), seconds = promoting_seconds(operations);
     if (seconds == 0) return;
     const auto& clock = hardware_.find(Unit::fma)->clock_hz;
     all_.pointwise += seconds;
     add(column.name, Resource::fma, operations, clock ? seconds * clock_ * clock->value : 0, seconds);
   }
   void promote_outside(const StepColumn& column) {
-    const double seconds = column.around.times * promoting_seconds(promotions(column));
+    const double seconds = column.around.times * promoting_seconds(promotions(column) + conversions(column));
     all_.outside += seconds;
     outside_on(Resource::fma) += seconds;
+  }
+
+  // Numbers of f32 are split into two, and those beside them widened, on lanes: a warp does so with its rows and with
+  // all columns.
+  double conversions(const StepColumn& column) const {
+    if (!column.contraction || column.contraction->parts == 1 || model_ == Model::ideal) return 0;
+    const auto& made = *column.contraction;
+    const auto rows = rows_of(column), of_warp = std::max<std::int64_t>(1, team_.rows / team_.warps);
+    const double times = detail_ == Detail::least ? 1 : static_cast<double>((rows + of_warp - 1) / of_warp);
+    return 2 * (converted(made.rows, rows) + times * converted(made.columns, rows));
+  }
+  double converted(const StepOperand& operand, std::int64_t rows) const {
+    const auto& buffer = step_.nest->at(operand.buffer);
+    const bool split = step_.diagram().at(buffer.array).type == Datatype::f32;
+    const auto values = operand.staged
+                            ? step_.step_bytes(operand.buffer) / row(step_.diagram().at(buffer.array).type).bytes
+                            : step_.values(operand.buffer, rows);
+    return (split ? operations_of_split : operations_of_widening) * static_cast<double>(values);
   }
 
   // Of the pieces that are run at all, a mask lets most through as a whole; what it asks of those that it cuts is

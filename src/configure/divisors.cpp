@@ -37,7 +37,7 @@ class Collector {
   void add(const Contraction& contraction, std::int64_t warps_of_team) {
     const auto& shape = *contraction.instruction;
     const auto rows = shape.m / warps_of(shape);
-    add(contraction.depth, shape.k, fmt::format("{} contracts {} positions", shape.name, shape.k));
+    add(contraction.depth, contraction.k, fmt::format("{} contracts {} positions", shape.name, contraction.k));
     if (contraction.across) add(*contraction.across, shape.n, fmt::format("columns of {}", shape.name));
     add(step_.row, rows * warps_of_team,
         fmt::format("{} warps of {} rows each, by {}", warps_of_team, rows, shape.name));

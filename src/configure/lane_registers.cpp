@@ -125,7 +125,7 @@ std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
 std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& team) const {
   const auto rows = pieces_of(rows_of_warp(team), rows_of_tile);
   const auto& made = *column.contraction;
-  return rows * registers_of_rows * pieces_of(step_.lengths[made.depth.index], made.instruction->k);
+  return rows * registers_of_rows * pieces_of(step_.lengths[made.depth.index], made.k) * made.parts;
 }
 
 // Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
@@ -140,6 +140,7 @@ std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team)
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
   const auto columns = pieces_of(of_columns, columns_at_once) * columns_at_once / columns_of_tile;
+  if (made.parts > 1) return all + registers_of_parts(rows, columns);
   const auto* row = find_matrix_instruction(made.instruction->operands, 1);
   const bool widened = std::ranges::any_of(column.factors, &Factor::widened) ||
                        (row != nullptr && !multiplies_directly(*row, step_.capability));

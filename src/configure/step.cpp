@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "configure/labels.hpp"
+#include "loops/formats.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/instructions.hpp"
 
@@ -120,8 +121,12 @@ class Reader {
     const auto& scratch = nest().scratch;
     const auto& product = std::get<Apply>(scratch.at(compute.column.value).node);
     const auto& first = std::get<Access>(scratch.at(product.arguments[0]).node);
-    const auto depth = depth_of(compute.column.over, first, scratch, instruction->k);
+    const auto [a, b] = types_of(scratch, {product.arguments[0], product.arguments[1]});
+    const int parts = parts_of(a, b);
+    const auto k = parts > 1 ? k_of_parts : instruction->k;
+    const auto depth = depth_of(compute.column.over, first, scratch, k);
     column.contraction = Contraction{{}, {}, instruction, instruction, by_warp ? by_warp : instruction, depth, {}};
+    column.contraction->k = k, column.contraction->parts = parts;
     column.factors = {factor(compute, product.arguments[0], type), factor(compute, product.arguments[1], type)};
   }
   Factor factor(const Compute& compute, ExprId id, Datatype type) const {

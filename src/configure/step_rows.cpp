@@ -1,5 +1,6 @@
 // How long the pieces of a step are, which wire its rows run along, and which operand of a contraction has them.
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "configure/step.hpp"
@@ -90,17 +91,19 @@ std::int64_t contractions_with_row(const BlockStep& step, WireId wire) {
                                [&](const auto& column) { return column.contraction && has_row(column, wire); });
 }
 
-// Of them, those of which registers hold the operand that has to be widened.
-std::int64_t widened_with_row(const BlockStep& step, WireId wire) {
+// Of them, those of which registers hold the operand that was computed; and those where one has to be widened.
+std::int64_t held_with_row(const BlockStep& step, WireId wire, const std::function<bool(const Factor&)>& is_held) {
   return std::ranges::count_if(step.columns, [&](const auto& column) {
-    const auto of_row = [&](const Factor& factor) { return factor.widened && factor.has(wire); };
+    const auto of_row = [&](const Factor& factor) { return is_held(factor) && factor.has(wire); };
     return column.contraction && has_row(column, wire) && std::ranges::any_of(column.factors, of_row);
   });
 }
+bool is_computed(const Factor& factor) { return !factor.operand.staged; }
+bool is_widened(const Factor& factor) { return factor.widened; }
 
 // What the partition groups below the core; else, of the wires that the results of most contractions carry from one
-// operand alone, one that no loop of the block cuts, of an operand that is widened, the longest that cores group, or
-// the longest.
+// operand alone, one that no loop of the block cuts, of an operand that is computed or else widened, the longest that
+// cores group, or the longest.
 WireId row_of(const BlockStep& step) {
   if (step.given_row) return *step.given_row;
   const auto& wires =
@@ -113,12 +116,12 @@ WireId row_of(const BlockStep& step) {
   const auto whole = [&](WireId wire) {
     return std::ranges::none_of(step.loops, [&](const For* loop) { return loop->split.wire == wire; });
   };
-  using Weight = std::tuple<std::int64_t, bool, std::int64_t, bool, std::int64_t>;
-  Weight best{0, false, 0, false, 0};
+  using Weight = std::tuple<std::int64_t, bool, std::int64_t, std::int64_t, bool, std::int64_t>;
+  Weight best{0, false, 0, 0, false, 0};
   auto row = wires.front();
   for (const auto wire : wires) {
-    const Weight weight{contractions_with_row(step, wire), whole(wire), widened_with_row(step, wire), grouped(wire),
-                        step.lengths[wire.index]};
+    const Weight weight{contractions_with_row(step, wire),     whole(wire),   held_with_row(step, wire, is_computed),
+                        held_with_row(step, wire, is_widened), grouped(wire), step.lengths[wire.index]};
     if (std::get<0>(weight) > 0 && weight > best) best = weight, row = wire;
   }
   return row;
@@ -138,15 +141,18 @@ bool sums_positions(const StepColumn& column, const Lengths& lengths, const Diag
 }
 
 // A team of four warps takes more than half of an instruction's rows, of a wire whose pieces blocks have; what two
-// tiles are contracted along is a dimension of both, which ends where they do; and TMA can copy the tiles.
+// tiles are contracted along is a dimension of both, which ends where they do; TMA can copy the tiles; and no operand
+// is the sum of two, which registers hold.
 bool may_issue_together(const BlockStep& step) {
   const auto rows = step.lengths[step.row.index];
   const auto is_short = [&](const StepColumn& column) {
     return column.contraction && rows * 2 <= column.contraction->fastest->m;
   };
   const auto sums = [&](const StepColumn& column) { return sums_positions(column, step.lengths, step.diagram()); };
+  const auto by_parts = [](const StepColumn& column) { return column.contraction && column.contraction->parts > 1; };
   return step.row_alignment == 16 && std::ranges::none_of(step.columns, is_short) &&
-         std::ranges::none_of(step.columns, sums);
+         std::ranges::none_of(step.columns, sums) && std::ranges::none_of(step.columns, by_parts) &&
+         std::ranges::none_of(step.outside, by_parts);
 }
 
 // Which operand of a contraction has the rows. An instruction of four warps reads that of columns in the core's memory,

@@ -148,7 +148,7 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
   };
   for (const auto& column : step_.columns) {
     if (!column.contraction) continue;
-    add(column.contraction->depth, column.contraction->instruction->k);
+    add(column.contraction->depth, column.contraction->k);
     if (column.compute->column.repair && column.contraction->across)
       add(*column.contraction->across, column.contraction->instruction->n);
   }
@@ -164,7 +164,7 @@ std::optional<Variables::Part> Variables::fragment(const Team& team) const {
     const auto& tile = step_.nest->at(column.contraction->rows.buffer);
     const bool widened = tile.type != step_.diagram().at(tile.array).type;
     if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1 && !widened) continue;
-    const auto steps = subloop(column.contraction->depth, column.contraction->instruction->k);
+    const auto steps = subloop(column.contraction->depth, column.contraction->k);
     Part made{column.contraction->rows.buffer, {team.rows, steps}, " (one instruction's part)"};
     if (!largest || bytes(*largest) < bytes(made)) largest = std::move(made);
   }

@@ -238,7 +238,8 @@ class CostModelBuilder {
     wires.insert(column.over.begin(), column.over.end());
     const auto add_all = [&](const std::vector<ColumnWork>& list, Region::Part part) {
       for (const auto& work : list)
-        add({work.unit, work.type}, work.operations, positions(work.folded ? wires : kept, part, compute.masks));
+        add({work.unit, work.type, work.parts}, work.operations,
+            positions(work.folded ? wires : kept, part, compute.masks));
     };
     auto masked = work_of(diagram_, column, hardware_);
     if (compute.masks.empty()) return add_all(masked, Region::Part::run);

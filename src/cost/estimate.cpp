@@ -189,8 +189,9 @@ void CostModel::name_units(KernelCost& cost, const Figures& figures, const Times
   };
   std::map<Unit, UnitCost> units;
   for (std::size_t i = 0; i < work_.size(); ++i) {
-    auto& unit = units.try_emplace(work_[i].unit, UnitCost{work_[i].unit, 0, {}, {}}).first->second;
+    auto& unit = units.try_emplace(work_[i].unit, UnitCost{work_[i].unit, 0, {}, {}, 0}).first->second;
     unit.operations += figures.operations[i];
+    unit.asked += figures.operations[i] / work_[i].parts;
     add(unit.ideal_time_s, times.ideal_work[i]);
     const auto& ideal = times.ideal_work[i];
     const auto at_peak = ideal ? std::optional(*ideal / times.busy) : ideal;

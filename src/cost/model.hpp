@@ -23,6 +23,7 @@ namespace napkin {
 struct Work {
   Unit unit = Unit::fma;
   Datatype type = Datatype::f32;
+  int parts = 1;  // of which each operation consists
   auto operator<=>(const Work&) const = default;
 };
 

@@ -115,7 +115,7 @@ void Distributing::find_places(const Block& block, const Extents& extents) {
 
 void Distributing::find_products() {
   for (const auto& place : computes_)
-    if (auto product = as_product(diagram(), *place.compute, place.extents, result_.team)) {
+    if (auto product = as_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
       product->compute = place.compute;
       result_.products.push_back(*product);
     }
@@ -125,7 +125,7 @@ void Distributing::find_products() {
 Misfit Distributing::no_products() const {
   Misfit misfit{"it has no sum of products of two arrays"};
   for (const auto& place : computes_) {
-    for (const auto wire : beside_product(diagram(), *place.compute, place.extents, result_.team)) {
+    for (const auto wire : beside_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
       const bool summed = has(place.compute->column.over, wire);
       misfit.single.push_back({summed ? SplitKind::stream : SplitKind::group, wire, 1, result_.block_level});
     }

@@ -8,17 +8,24 @@ namespace {
 
 constexpr std::int64_t longest_sum = 2147483647 / (128 * 128);  // of products of i8, in i32
 
+void exchange_sides(Product& product) {
+  std::swap(product.rows, product.columns);
+  if (const auto& formats = product.instruction->formats)
+    product.instruction = find_part_instruction(formats->second, formats->first);
+}
+
 }  // namespace
 
 // Operands
 
 void Distributing::find_operands(Product& product) {
   const auto& extents = this->extents(product.compute);
-  if (!has_wire(product.rows, rows_)) std::swap(product.rows, product.columns);
+  if (!has_wire(product.rows, rows_)) exchange_sides(product);
   const auto& grid = result_.columns.at(product.compute);
   check_sum(product);
   if (!grid.columns) throw Misfit{fmt::format("`{}` multiplies a matrix by a vector", name(product.compute->to))};
-  product.widened = !by_teams() && !multiplies_directly(*product.instruction, hardware_.cuda_capability());
+  product.widened = product.instruction->formats ||
+                    (!by_teams() && !multiplies_directly(*product.instruction, hardware_.cuda_capability()));
   product.steps = pieces_of(extents[product.over.index], product.instruction->k);
   product.promoted = promoted_steps(product);
   find_operand(product, product.rows, extents);
@@ -61,7 +68,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
     const auto& grid = result_.arrays.at(side.buffer);
     if (grid.rows != rows_ || grid.columns != product.over)
       throw Misfit{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
-    if (row(product.instruction->operands).bytes != 2)
+    if (row(product.instruction->operands).bytes != 2 && !product.instruction->formats)
       throw Misfit{fmt::format("`{}` is computed, and its type is not 2 bytes wide", name(side.buffer))};
     side.computed = true;
     return;
@@ -71,7 +78,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   auto& tile = result_.tiles[side.buffer];
   find_dimensions(side.buffer, read, tile, extents);
   side.transposed = long_wire(read.at[*tile.column], extents) != product.over;
-  if (side.transposed && row(nest().at(side.buffer).type).bytes != 2)
+  if (side.transposed && row(nest().at(side.buffer).type).bytes != 2 && !product.instruction->formats)
     throw Misfit{fmt::format(
         "`{}` is contracted along another axis than its last, which instructions allow only for types of 2 bytes",
         name(side.buffer))};

@@ -1,5 +1,6 @@
 // Which columns are products for matrix units.
 #include "distribute/wires.hpp"
+#include "loops/formats.hpp"
 #include "loops/pieces.hpp"
 #include "loops/work.hpp"
 
@@ -12,10 +13,12 @@ std::vector<WireId> long_wires(const Diagram& diagram, ExprId access, const Exte
   return wires;
 }
 
-// Of two arrays of one type.
-const MatrixInstruction* instruction_of(const Diagram& diagram, const Factors& both, int team) {
+// Of two arrays of one type, or by a warp in parts, where that is faster than lanes.
+const MatrixInstruction* instruction_of(const Diagram& diagram, const Factors& both, const Hardware& hardware,
+                                        int team) {
   const auto [a, b] = types_of(diagram, both);
-  return a == b ? find_matrix_instruction(a, team) : nullptr;
+  if (a == b) return find_matrix_instruction(a, team);
+  return team == 1 && multiplied_as(a, b, hardware) ? find_part_instruction(a, b) : nullptr;
 }
 
 // Leaves out the one with the longest piece, if there is any.
@@ -34,11 +37,12 @@ BufferId read_from(const Compute& compute, ExprId access) {
 
 }  // namespace
 
-std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {
+std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents,
+                                  const Hardware& hardware, int team) {
   const auto both = factors_of(diagram, compute.column);
   if (!both) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
-  const auto* instruction = instruction_of(diagram, *both, team);
+  const auto* instruction = instruction_of(diagram, *both, hardware, team);
   if (first.size() != 2 || second.size() != 2 || !instruction) return {};
   Product product;
   product.instruction = instruction;
@@ -53,9 +57,10 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
   return product;
 }
 
-std::vector<WireId> beside_product(const Diagram& diagram, const Compute& compute, const Extents& extents, int team) {
+std::vector<WireId> beside_product(const Diagram& diagram, const Compute& compute, const Extents& extents,
+                                   const Hardware& hardware, int team) {
   const auto both = factors_of(diagram, compute.column);
-  if (!both || !instruction_of(diagram, *both, team)) return {};
+  if (!both || !instruction_of(diagram, *both, hardware, team)) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
   std::vector<WireId> summed, beside, of_first, of_second;
   for (const auto wire : first)

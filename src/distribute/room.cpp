@@ -103,6 +103,7 @@ std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto whole = (product.rows.computed ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
                      (product.promoted > 0 ? values(product.compute->to) : 0);
   if (by_teams()) return whole;
+  if (product.instruction->formats) return whole + registers_of_parts(grid.row_tiles, grid.column_tiles);
   return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }
 // Of single warps: what an operand is made of stays until it is whole.

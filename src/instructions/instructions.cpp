@@ -199,6 +199,12 @@ std::span<const MatrixLoad> matrix_loads() { return load_rows; }
 std::span<const MatrixStore> matrix_stores() { return store_rows; }
 std::span<const AsyncCopy> async_copies() { return copy_rows; }
 
+const MatrixInstruction* find_part_instruction(Datatype a, Datatype b) {
+  const auto rows = part_instructions();
+  const auto found = std::ranges::find(rows, std::optional(std::pair{a, b}), &MatrixInstruction::formats);
+  return found == rows.end() ? nullptr : &*found;
+}
+
 std::int64_t promoted_every(const MatrixInstruction& row, int machine) {
   return machine == row.capability ? row.promoted_every : 0;
 }
@@ -211,6 +217,7 @@ std::string function_name(const MatrixInstruction& row) {
   return fmt::format("napkin_mma_{}_{}", row.name, napkin::row(row.operands).name);
 }
 std::string product_name(const MatrixInstruction& row) {
+  if (row.formats) return row.formats->first == Datatype::f32 ? "napkin_product_parts_a" : "napkin_product_parts_b";
   return row.capability > first_machine && row.warps == 1
              ? fmt::format("napkin_product_{}", napkin::row(row.operands).name)
              : function_name(row);
@@ -241,7 +248,7 @@ std::string product_definitions(std::string_view used_in) {
   for (const auto& row : matrix_rows())
     if (product_name(row) != function_name(row) && used_in.find(product_name(row) + "(") != std::string_view::npos)
       text += std::string(row.operands == Datatype::f8e4m3 ? widening_e4m3 : widening_e5m2) + widened(row);
-  return text;
+  return text + instruction_text::of_parts(used_in);
 }
 
 }  // namespace napkin

@@ -20,4 +20,7 @@ std::string bound(std::string_view constraint, std::string_view name, int count)
 std::string of_teams(std::string_view used_in);
 std::string of_stores(std::string_view used_in);
 
+// Products in parts, which are made of instructions.
+std::string of_parts(std::string_view used_in);
+
 }  // namespace napkin::instruction_text

@@ -21,6 +21,16 @@ void widen(LoopNest& nest, BufferId id, Datatype type) {
   if (is_tile && row(type).bytes > row(buffer.type).bytes) buffer.type = type;
 }
 
+// Registers hold both parts, so that single warps issue the instruction; they must be faster than lanes.
+bool multiplies_parts(const ComputeUnit& unit, int parts, const Hardware& hardware) {
+  const auto rate = unit.rates.find(Datatype::tf32);
+  const auto of_warp = [](const InstructionShape& shape) { return shape.operands == Datatype::tf32 && shape.m < 64; };
+  if (rate == unit.rates.end() || std::ranges::none_of(unit.instructions, of_warp)) return false;
+  const auto* lanes = hardware.find(Unit::fma);
+  const auto f32 = lanes ? lanes->rates.find(Datatype::f32) : rate;
+  return !lanes || f32 == lanes->rates.end() || rate->second.peak() > parts * f32->second.peak();
+}
+
 void set_formats(LoopNest& nest, const Block& block, const Hardware& hardware) {
   for (const auto& step : block.steps)
     match(
@@ -31,7 +41,7 @@ void set_formats(LoopNest& nest, const Block& block, const Hardware& hardware) {
           if (!factors) return;
           const auto [a, b] = types_of(nest.scratch, *factors);
           const auto type = multiplied_as(a, b, hardware);
-          if (!type) return;
+          if (!type || parts_of(a, b) > 1) return;
           for (const auto& [access, id] : compute.reads)
             if (access == factors->first || access == factors->second) widen(nest, id, *type);
         },
@@ -46,10 +56,17 @@ Datatype wider(Datatype a, Datatype b) {
   return row(a).bytes > row(b).bytes ? a : b;
 }
 
+int parts_of(Datatype a, Datatype b) {
+  const auto is_half = [](Datatype type) { return type == Datatype::f16 || type == Datatype::bf16; };
+  return (a == Datatype::f32 && is_half(b)) || (b == Datatype::f32 && is_half(a)) ? 2 : 1;
+}
+
 std::optional<Datatype> multiplied_as(Datatype a, Datatype b, const Hardware& hardware) {
   const auto* unit = hardware.find(Unit::tensor);
   if (!unit) return std::nullopt;
   if (a == b && unit->rates.contains(a)) return a;
+  if (const int parts = parts_of(a, b); parts > 1)
+    return multiplies_parts(*unit, parts, hardware) ? std::optional(Datatype::tf32) : std::nullopt;
   const auto type = widened(a, b);
   return unit->rates.contains(type) ? std::optional(type) : std::nullopt;
 }

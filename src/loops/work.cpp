@@ -40,12 +40,14 @@ bool has_matrix(const Diagram& diagram, const Column& column, const Factors& fac
   return one_alone(a, b) && one_alone(b, a);
 }
 
+ColumnWork in_parts(Datatype type, int parts) { return {Unit::tensor, type, 2.0 * parts, true, false, parts}; }
+
 // Lanes add what they multiply in the type of sums.
 ColumnWork sum_of_products(bool of_matrices, std::pair<Datatype, Datatype> types, const Hardware& hardware) {
   const auto type = wider(types.first, types.second);
   if (!of_matrices) return {Unit::fma, type == Datatype::f64 ? type : Datatype::f32, 2, true, true};
   if (const auto multiplied = multiplied_as(types.first, types.second, hardware))
-    return {Unit::tensor, *multiplied, 2, true, false};
+    return in_parts(*multiplied, parts_of(types.first, types.second));
   return {Unit::fma, type, 2, true, true};
 }
 

@@ -16,6 +16,7 @@ struct ColumnWork {
   double operations = 0;
   bool folded = false;  // at every position of the output and of what is folded, else of the output alone
   bool joined = false;  // on lanes, a product and the addition of it in one
+  int parts = 1;        // instructions for each pair of operands, which are among the operations
   bool operator==(const ColumnWork&) const = default;
 };
 // What both lists hold, taken out of both.

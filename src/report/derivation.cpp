@@ -38,8 +38,10 @@ std::string formula(const MatrixProduct& product) {
 
 // "matrix, f16"; or why not, and what to write instead.
 std::vector<std::string> product_row(const MatrixProduct& product, bool of_machine) {
-  if (product.unit == Unit::tensor) return {formula(product), "matrix units", std::string(row(product.type).name)};
   const auto mend = product.mend.title.empty() ? "" : ": " + product.mend.title;
+  const std::string type(row(product.type).name);
+  if (product.parts > 1) return {formula(product), "matrix units", type + " twice, since " + product.why + mend};
+  if (product.unit == Unit::tensor) return {formula(product), "matrix units", type};
   return {formula(product), of_machine ? std::string(name(product.unit)) + " lanes" : "none", product.why + mend};
 }
 

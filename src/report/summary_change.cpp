@@ -82,7 +82,9 @@ void list_doubled(Rows& rows, const Page& page) {
 void list_mends(Rows& rows, const Page& page) {
   for (const auto& product : page.lost)
     if (!product.mend.title.empty())
-      rows.push_back({"diagram", fmt::format("{}: {} then runs on tensor cores", product.mend.title, product.result)});
+      rows.push_back({"diagram", fmt::format("{}: {} then {}", product.mend.title, product.result,
+                                             product.parts > 1 ? "takes one product on tensor cores in place of two"
+                                                               : "runs on tensor cores")});
 }
 
 void list_roundings(Rows& rows, const Page& page) {

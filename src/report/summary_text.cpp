@@ -302,6 +302,7 @@ void add_products(Lines& lines, const Page& page) {
       if (product.unit != Unit::tensor) continue;
       auto how =
           (product.instruction.empty() ? "tensor" : product.instruction) + " " + std::string(row(product.type).name);
+      if (product.parts > 1) how += " twice";
       for (const auto& one : product.padded)
         how += fmt::format(", {} {} padded to {}", one.axis, one.size, one.computed);
       if (product.rows < product.of_rows) how += fmt::format(", {} of {} rows filled", product.rows, product.of_rows);
@@ -313,7 +314,8 @@ void add_products(Lines& lines, const Page& page) {
   for (const auto& [how, names] : by_instruction) lines.add(fmt::format("{}: {}", how, join(names)), 2);
   add_unaligned(lines, page);
   for (const auto& product : page.lost)
-    lines.add(fmt::format("{} on {} lanes: {}", formula(product), name(product.unit), product.why), 2);
+    if (product.unit != Unit::tensor)
+      lines.add(fmt::format("{} on {} lanes: {}", formula(product), name(product.unit), product.why), 2);
 }
 
 void add_units(Lines& lines, const Page& page) {

@@ -86,8 +86,9 @@ void divide_contraction(const Diagram& scratch, const Hardware& hardware, const 
   const auto is_short = [&](WireId wire) { return size_of(scratch, wire) < divisor; };
   for (auto wires : {all.first, all.second})
     if (std::erase_if(wires, is_short); matrix && wires.size() > 1) space.single.insert(wires.begin(), wires.end());
-  const auto depth = depth_of(column.over, *reads[0], scratch, shape->k);
-  divisors[depth.index] = std::lcm(divisors[depth.index], shape->k);
+  const auto k = parts_of(a, b) > 1 && shape->operands == Datatype::tf32 ? k_of_parts : shape->k;
+  const auto depth = depth_of(column.over, *reads[0], scratch, k);
+  divisors[depth.index] = std::lcm(divisors[depth.index], k);
   for (const auto& wire : {own.first, own.second}) {
     // A vector takes several of what lies together, and one of the rest.
     if (!wire || (vectors && *wire != kept.back())) continue;

@@ -18,13 +18,16 @@ const Statement* statement_of(const Derivation& derivation, const MatrixProduct&
   return nullptr;
 }
 
+std::string how_it_runs(const MatrixProduct& product, const Hardware* hardware) {
+  if (product.parts > 1) return fmt::format("takes two products of {}", row(product.type).name);
+  return hardware ? fmt::format("runs on {} lanes of `{}`", name(product.unit), hardware->name)
+                  : "runs without matrix units";
+}
+
 Advice advice_of(const Derivation& derivation, const MatrixProduct& product, const Hardware* hardware) {
   const auto what =
       product.first.empty() ? product.result : fmt::format("{} = {}*{}", product.result, product.first, product.second);
-  Advice made{product.span,
-              hardware ? fmt::format("{} runs on {} lanes of `{}`", what, name(product.unit), hardware->name)
-                       : fmt::format("{} runs without matrix units", what),
-              product.why, product.mend};
+  Advice made{product.span, what + " " + how_it_runs(product, hardware), product.why, product.mend};
   const auto* statement = statement_of(derivation, product);
   if (!statement) return made;
   if (made.span.file == nowhere.file || made.span.begin == made.span.end)
@@ -45,7 +48,7 @@ std::vector<Advice> advice(const Sources& sources, const Derivation& derivation,
   const auto source = text_of(sources, derivation);
   if (!hardware || hardware->find(Unit::tensor))
     for (const auto& product : products_of(derivation, hardware, source))
-      if (product.lost) all.push_back(advice_of(derivation, product, hardware));
+      if (product.lost || product.parts > 1) all.push_back(advice_of(derivation, product, hardware));
   for (const auto& verdict : derivation.verdicts)
     if (const auto* refused = std::get_if<Refused>(&verdict.stream); refused && refused->of_a_cast)
       all.push_back({refused->span,

@@ -61,7 +61,7 @@ Operations operations_of(const Kernel& kernel, const KernelCost& cost, const Har
     if (hidden) all = 2 * positions(diagram, diagram.at(column.output).wires) * positions(diagram, column.over);
     for (const auto& work : work_of(diagram, column, hardware))
       if (lost ? work.joined : counts(work.unit, of_products))
-        all += work.operations * positions(diagram, diagram.at(column.output).wires) *
+        all += work.operations / work.parts * positions(diagram, diagram.at(column.output).wires) *
                (work.folded ? positions(diagram, column.over) : 1);
     if (lost) made.executed += all * share;
     hides = hides || hidden;

@@ -175,7 +175,7 @@ void name_instruction(const Contraction& contraction, const BlockStep& step, Mat
 
 // A stream moves factors out of sums, which may leave a product of two arrays.
 void move_to_matrix_units(const Contraction& contraction, MatrixProduct& made) {
-  made.unit = Unit::tensor, made.type = contraction.instruction->operands;
+  made.unit = Unit::tensor, made.type = contraction.instruction->operands, made.parts = contraction.parts;
   made.lost = false;
   made.why.clear(), made.mend = {};
 }
@@ -228,38 +228,48 @@ std::optional<Factors> summed(const Diagram& diagram, const Column& column) {
   return (first && second) || (product && (first || second)) ? sides : std::nullopt;
 }
 
-bool is_on_matrix_units(const Diagram& diagram, const Column& column, const Hardware& hardware) {
-  return std::ranges::any_of(work_of(diagram, column, hardware),
-                             [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+// On matrix units, and of how many products each is made; 0 on lanes.
+int parts_on_matrix_units(const Diagram& diagram, const Column& column, const Hardware& hardware) {
+  const auto all = work_of(diagram, column, hardware);
+  const auto found = std::ranges::find(all, Unit::tensor, &ColumnWork::unit);
+  return found == all.end() ? 0 : found->parts;
 }
 
-// The wire whose stream leaves a product of arrays of a sum that is none as it is written.
-std::optional<WireId> stream_of_product(const Derivation& derivation, const std::string& column,
-                                        const Hardware& hardware) {
+// A stream that leaves a product of arrays of a sum that is none as it is written; the one with fewest parts.
+struct StreamOfProduct {
+  WireId wire;
+  int parts = 0;
+};
+StreamOfProduct stream_of_product(const Derivation& derivation, const std::string& column, const Hardware& hardware) {
+  StreamOfProduct best;
   for (const auto& verdict : derivation.verdicts) {
     const auto* stream = std::get_if<Streamable>(&verdict.stream);
     if (!stream) continue;
     for (const auto* columns : {&stream->piece, &stream->absorb})
-      for (const auto& one : *columns)
-        if (without_sum(stream->scratch.at(one.output).name) == column &&
-            is_on_matrix_units(stream->scratch, one, hardware))
-          return verdict.wire;
+      for (const auto& one : *columns) {
+        if (without_sum(stream->scratch.at(one.output).name) != column) continue;
+        const int parts = parts_on_matrix_units(stream->scratch, one, hardware);
+        if (parts > 0 && (best.parts == 0 || parts < best.parts)) best = {verdict.wire, parts};
+      }
   }
-  return {};
+  return best;
 }
+// Whether nothing is left to mend.
 bool spare(MatrixProduct& made, const Derivation& derivation, const Hardware& hardware) {
-  const auto wire = stream_of_product(derivation, made.column, hardware);
-  if (!wire) return false;
-  made.lost = false, made.mend = {};
-  made.why += fmt::format("; a stream along {} moves it out of the sum", derivation.scratch.at(*wire).name);
-  return true;
+  const auto found = stream_of_product(derivation, made.column, hardware);
+  if (found.parts == 0) return false;
+  made.lost = false;
+  made.why += fmt::format("; a stream along {} moves it out of the sum", derivation.scratch.at(found.wire).name);
+  if (found.parts > 1) made.unit = Unit::tensor, made.type = Datatype::tf32, made.parts = found.parts;
+  if (found.parts == 1) made.mend = {};
+  return found.parts == 1;
 }
 
 std::string join_and(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " and ")); }
 
 // A sum of more than two arrays is one of two, where a statement in front of it computes an operand.
 void mend_by(MatrixProduct& made, SplitSum found) {
-  made.lost = true;
+  made.lost = made.parts == 1;
   made.first = found.operands[0], made.second = found.operands[1];
   made.why = fmt::format("{} {} computed inside the sum, but matrix units read arrays", join_and(found.computed),
                          found.computed.size() == 1 ? "is" : "are");
@@ -284,13 +294,15 @@ class AllProducts {
     const auto factors = summed(diagram_, column);
     const auto work = work_of(diagram_, column, hardware_).front();
     const bool on_lanes = work.unit != Unit::tensor || !factors;
-    auto found = on_lanes ? split_of(column) : std::nullopt;
+    const bool in_parts = !on_lanes && work.parts > 1;
+    auto found = on_lanes || in_parts ? split_of(column) : std::nullopt;
     if (!factors && !found) return {};
     auto made = factors ? product_of(column, *factors, derivation_) : nameless(column);
     made.span = diagram_.at(column.output).span;
     made.unit = work.unit, made.type = work.type;
-    if (!on_lanes) return made;
-    made.lost = found || sums_matrices(diagram_, column);
+    made.parts = work.parts;
+    if (!on_lanes && !in_parts) return made;
+    made.lost = on_lanes && (found || sums_matrices(diagram_, column));
     if (factors) explaining_.explain(column, *factors, made);
     if (made.lost && spare(made, derivation_, hardware_)) return made;
     if (found) mend_by(made, std::move(*found));
@@ -324,7 +336,11 @@ std::vector<MatrixProduct> all_products(const Derivation& derivation, const Hard
 Hardware of_all_instructions() {
   ComputeUnit unit;
   unit.unit = Unit::tensor;
-  for (const auto& instruction : matrix_instructions()) unit.rates[instruction.operands];
+  for (const auto& instruction : matrix_instructions()) {
+    unit.rates[instruction.operands];
+    unit.instructions.push_back(
+        {"mma.sync", instruction.operands, instruction.m, instruction.n, instruction.k, instruction.n, {}, {}});
+  }
   Hardware made;
   made.compute.push_back(std::move(unit));
   return made;
@@ -364,10 +380,10 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
   return all;
 }
 
-std::vector<MatrixProduct> off_matrix_units(const Derivation& derivation, const Hardware& hardware,
-                                            const std::optional<SourceText>& source) {
+std::vector<MatrixProduct> slow_products(const Derivation& derivation, const Hardware& hardware,
+                                         const std::optional<SourceText>& source) {
   auto all = all_products(derivation, hardware, source);
-  std::erase_if(all, [](const MatrixProduct& one) { return one.unit == Unit::tensor; });
+  std::erase_if(all, [](const MatrixProduct& one) { return one.unit == Unit::tensor && one.parts == 1; });
   return all;
 }
 

@@ -37,7 +37,7 @@ void note_padding(const Contraction& contraction, const BlockStep& step, MatrixP
     if (static_cast<double>(all) > worth_saying * static_cast<double>(size))
       made.padded.push_back({step.diagram().at(wire).name, size, all});
   };
-  note(contraction.depth, shape.k);
+  note(contraction.depth, contraction.k);
   if (contraction.across) note(*contraction.across, shape.n);
 }
 

@@ -38,7 +38,7 @@ VerifiedKernel counted(const Kernel& kernel, const LoopNest& nest, const KernelC
   const auto count = interpret(nest, hardware, values, true);
   for (const auto& level : predicted.levels)
     verified.levels.push_back(compare(level, count, hardware.levels.at(level.level)));
-  for (const auto& unit : predicted.units) verified.predicted_operations += unit.operations;
+  for (const auto& unit : predicted.units) verified.predicted_operations += unit.asked;
   for (const auto operations : count.operations) verified.counted_operations += operations;
   return verified;
 }

@@ -46,7 +46,7 @@ TEST_CASE("losing matrix units is said with the edit that mends it", "[page]") {
     text.replace(text.find(written), written.size(), "P" + type + "[q, x]");
     return test::run_cli({"analyze", "-", "--target", "h100-sxm5"}, text).out;
   };
-  CHECK(lost("").find("O = P*V on fma lanes: P is f32 and V f16") != std::string::npos);
-  CHECK(lost("").find("write P: f16: O then runs on tensor cores") != std::string::npos);
+  CHECK(lost("").find("tf32 twice: O = P*V") != std::string::npos);
+  CHECK(lost("").find("write P: f16: O then takes one product on tensor cores in place of two") != std::string::npos);
   CHECK(lost(": f16").find("on fma lanes") == std::string::npos);
 }

@@ -16,8 +16,9 @@ inline Kernel kernel_of(const std::string& text, const std::string& labels, cons
   return testing::planned(read_text(text), labels, hardware);
 }
 
-inline WarpNest distributed(const std::string& text, const std::string& labels) {
-  const auto hardware = read_machine("a100-sxm4-80");
+inline WarpNest distributed(const std::string& text, const std::string& labels,
+                            const std::string& machine = "a100-sxm4-80") {
+  const auto hardware = read_machine(machine);
   const auto result = distribute(kernel_of(text, labels, hardware), hardware);
   if (const auto* refused = std::get_if<Refused>(&result)) FAIL(refused->reason);
   return std::get<WarpNest>(result);

@@ -36,10 +36,11 @@ bool has(const std::string& text, const std::string& part) {
 TEST_CASE("derive says of each product whether matrix units run it, and the edit that makes them", "[advice]") {
   const auto plain = derive_text(lost);
   has(plain, "S = Q*K  matrix units  f16");
-  has(plain, "O = P*V  none          P is f32 and V f16: write P: f16");
+  has(plain, "O = P*V  matrix units  tf32 twice, since P is f32 and V f16: write P: f16");
   const auto on_machine = derive_text(lost, {"--target", "h100-sxm5"});
   has(on_machine, "product on h100-sxm5");
-  has(on_machine, "O = P*V               fma lanes     P is f32 and V f16: write P: f16");
+  has(on_machine, "O = P*V               matrix units  tf32 twice, since P is f32 and V f16: write P: f16");
+  has(derive_text(lost, {"--target", "rtx4090"}), "fma lanes     P is f32 and V f16: write P: f16");
   has(derive_text(lost, {"--target", "x86-64-avx2"}), "the machine has no matrix units");
 }
 
@@ -50,7 +51,9 @@ TEST_CASE("derive says the products as JSON", "[advice]") {
   CHECK(products[0]["unit"] == "tensor");
   CHECK(products[0]["lost"] == false);
   CHECK(products[1]["result"] == "O");
-  CHECK(products[1]["lost"] == true);
+  CHECK(products[1]["unit"] == "tensor");
+  CHECK(products[1]["parts"] == 2);
+  CHECK(products[1]["lost"] == false);
   CHECK(products[1]["why_not"] == "P is f32 and V f16");
   CHECK(products[1]["mend"] == "write P: f16");
 }

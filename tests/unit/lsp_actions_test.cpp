@@ -115,7 +115,7 @@ TEST_CASE("a product that loses matrix units is a hint with its edit", "[lsp]") 
   REQUIRE(editor.hints[uri].size() == 1);
   const auto hint = editor.hints[uri][0];
   CHECK(hint["severity"] == 4);
-  CHECK(hint["message"] == "O = P*V runs without matrix units: P is f32 and V f16\nhelp: write P: f16");
+  CHECK(hint["message"] == "O = P*V takes two products of tf32: P is f32 and V f16\nhelp: write P: f16");
   const auto all = actions(editor);
   REQUIRE(all.size() == 1);
   CHECK(all[0]["title"] == "write P: f16");

@@ -146,33 +146,41 @@ std::string draw(const CodePlan& plan, ArrayId id) {
                      filled(type.read, "stored"));
 }
 
+// Of results that are rounded to a format on their way, by norm.
+double lost_by(Datatype type) {
+  switch (type) {
+    case Datatype::f16:
+    case Datatype::tf32:
+      return 4e-3;
+    case Datatype::bf16:
+      return 3e-2;
+    case Datatype::f8e4m3:
+      return 0.2;
+    case Datatype::f8e5m2:
+      return 0.4;
+    case Datatype::i8:
+      return 1e-2;
+    case Datatype::f64:
+    case Datatype::f32:
+    case Datatype::i32:
+    case Datatype::boolean:
+      return 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
+// Inputs are what they are: only sums of products of 8 bits, of which matrix units keep fewer bits, differ by them.
 double rounding_share(const Diagram& diagram) {
   double all = 2e-5;
-  for (const auto& array : diagram.arrays) switch (array.type) {
-      case Datatype::f16:
-      case Datatype::tf32:
-        all = std::max(all, 4e-3);
-        break;
-      case Datatype::bf16:
-        all = std::max(all, 3e-2);
-        break;
-      case Datatype::f8e4m3:
-        all = std::max(all, 0.2);
-        break;
-      case Datatype::f8e5m2:
-        all = std::max(all, 0.4);
-        break;
-      case Datatype::i8:
-        all = std::max(all, 1e-2);
-        break;
-      case Datatype::f64:
-      case Datatype::f32:
-      case Datatype::i32:
-      case Datatype::boolean:
-        break;
-    }
+  for (std::uint32_t id = 0; id < diagram.arrays.size(); ++id) {
+    const bool given = std::ranges::find(diagram.inputs, ArrayId{id}) != diagram.inputs.end();
+    const auto type = diagram.arrays[id].type;
+    if (!given || row(type).bytes == 1) all = std::max(all, lost_by(type));
+  }
+  for (const auto& expression : diagram.exprs)
+    if (const auto* cast = std::get_if<Cast>(&expression.node)) all = std::max(all, lost_by(cast->type));
   return all;
 }
 

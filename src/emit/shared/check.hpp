@@ -17,7 +17,7 @@ std::string code_reference(const CodePlan&);
 // The functions random_unit and relative_error.
 extern const std::string_view random_text, error_text;
 
-// The share of an output's norm that rounding may explain, by the coarsest format on the way.
+// The share of an output's norm that rounding may explain, by the coarsest format of what is computed on the way.
 double rounding_share(const Diagram&);
 
 // Declares an array of type `Both` for every input, drawn, and every output, with no numbers in it yet.

@@ -190,11 +190,11 @@ std::optional<SourceText> source_of(const Analysis& analysis) {
 // Of one kernel as it is; of a plan as it was written.
 void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto off = [&] {
-    if (kernel) return off_matrix_units(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
-    return off_matrix_units(derive_written(analysis), analysis.hardware, source_of(analysis));
+    if (kernel) return slow_products(*reported(analysis.kernels[*kernel])->kernel.derivation, analysis.hardware);
+    return slow_products(derive_written(analysis), analysis.hardware, source_of(analysis));
   }();
   for (const auto& one : off)
-    if (one.lost || !page.of_products) page.lost.push_back(one);
+    if (one.lost || one.parts > 1 || !page.of_products) page.lost.push_back(one);
 }
 
 // The next sizes of a tile where nothing else tells them: halves and doubles.

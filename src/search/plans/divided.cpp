@@ -8,6 +8,7 @@
 #include "derive/streams/divide.hpp"
 #include "diagram/checked.hpp"
 #include "search/kernels.hpp"
+#include "search/plans/parting.hpp"
 #include "search/plans/prices.hpp"
 
 namespace napkin {
@@ -274,6 +275,23 @@ class Division {
   std::size_t core_;
 };
 
+// What a division of a kernel of the plan saves, it may save of a part of that kernel too.
+FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardware, const Goal& goal) {
+  const Parting parting(whole, hardware, goal);
+  for (std::size_t kernel = 0; kernel < whole.kernels.size(); ++kernel) {
+    const auto statements = whole.kernels[kernel].best.front().kernel.derivation->statements.size();
+    for (std::size_t at = 1; at < statements && parting.is_alone(kernel); ++at) {
+      auto made = parting.part(kernel, at, *best.cost.time_s);
+      if (!made) continue;
+      const auto undivided = made->divisions.size();
+      Division(*made, hardware, goal).run();
+      best.evaluated += made->evaluated - whole.evaluated;
+      if (made->divisions.size() > undivided && *made->cost.time_s < *best.cost.time_s) best = std::move(*made);
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
@@ -281,8 +299,11 @@ FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
   const bool complete =
       found.plan.kernels.size() == found.kernels.size() && found.diagram.statements.size() <= most_statements;
   if (goal.divide && goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() &&
-      complete)
+      complete) {
+    const auto whole = found;
     Division(found, hardware, goal).run();
+    if (found.cost.time_s && !goal.stop.stop_requested()) return parted(whole, std::move(found), hardware, goal);
+  }
   return found;
 }
 

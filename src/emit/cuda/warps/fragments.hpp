@@ -1,6 +1,7 @@
 // Columns and saves of one warp, on the fragments that its lanes hold.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -116,6 +117,19 @@ class FragmentPrinter {
 
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, const std::string& to);
+  using EachPair = std::function<void(int r, const std::string& first, const std::string& second)>;
+  // Of what the warp computed, two neighbours of the fragment's r-th register.
+  void each_pair(const Product&, const EachPair& take);
+  struct OperandRegisters {
+    int rows, columns, second;
+  };
+  static OperandRegisters held_by(const Product&);
+  void load_side(const Product&, bool rows, const std::string& to);
+  void load_parts(const Product&, bool rows, const std::string& to);
+  void widen(const Product&, bool rows, const std::string& to);
+  void split(const Product&, bool rows, const std::string& to);
+  void split_computed(const Product&, const std::string& to);
+  std::string first_of_warp(const Operand&, const Product&, bool rows);
   void team_product(const Product&);
   void pack_rows(const Product&);
   void declare_operands(const Product&);

@@ -19,40 +19,39 @@ void FragmentPrinter::product(const Product& product) {
   const bool rows_first = product.rows.computed || product.rows.kept || grid.row_tiles <= pairs;
   const auto rows = page_.pool.fresh("a"), columns = page_.pool.fresh("b");
   if (product.promoted > 0) declare_sums(product);
-  loop(lanes.step, product.steps, !product.widened);
-  const auto load_rows = [&](const std::string& to) {
-    if (product.rows.computed) return pack(product, to);
-    load(product.rows, product, true, to, lanes.row);
-  };
-  const auto load_columns = [&](const std::string& to) { load(product.columns, product, false, to, lanes.column); };
+  loop(lanes.step, product.steps, !product.widened || product.rows.computed);
+  const auto held = held_by(product);
+  const auto load_rows = [&](const std::string& to) { load_side(product, true, to); };
+  const auto load_columns = [&](const std::string& to) { load_side(product, false, to); };
   const auto multiply = [&](const std::string& a, const std::string& b) {
     for (int second = 0; second < 2; ++second)
       out_.line(fmt::format("{}({}[{}][{} * 2{}], {}, {}{});", product_name(*product.instruction), sums(product),
-                            lanes.row, lanes.column, second ? " + 1" : "", a, b, second ? " + 2" : ""));
+                            lanes.row, lanes.column, second ? " + 1" : "", a, b,
+                            second ? fmt::format(" + {}", held.second) : ""));
   };
   if (rows_first) {
     auto a = fmt::format("{}[{}]", rows, lanes.row);
     if (product.rows.kept) {
       a = fmt::format("{}[{}][{}]", kept_name(product), lanes.step, lanes.row);
     } else {
-      out_.line(fmt::format("unsigned {}[{}][4];", rows, grid.row_tiles));
+      out_.line(fmt::format("unsigned {}[{}][{}];", rows, grid.row_tiles, held.rows));
       loop(lanes.row, grid.row_tiles);
       load_rows(a);
       out_.close();
     }
     loop(lanes.column, pairs);
-    out_.line(fmt::format("unsigned {}[4];", columns));
+    out_.line(fmt::format("unsigned {}[{}];", columns, held.columns));
     load_columns(columns);
     loop(lanes.row, grid.row_tiles);
     multiply(a, columns);
     close(2);
   } else {
-    out_.line(fmt::format("unsigned {}[{}][4];", columns, pairs));
+    out_.line(fmt::format("unsigned {}[{}][{}];", columns, pairs, held.columns));
     loop(lanes.column, pairs);
     load_columns(fmt::format("{}[{}]", columns, lanes.column));
     out_.close();
     loop(lanes.row, grid.row_tiles);
-    out_.line(fmt::format("unsigned {}[4];", rows));
+    out_.line(fmt::format("unsigned {}[{}];", rows, held.rows));
     load_rows(rows);
     loop(lanes.column, pairs);
     multiply(rows, fmt::format("{}[{}]", columns, lanes.column));
@@ -61,6 +60,18 @@ void FragmentPrinter::product(const Product& product) {
   if (product.promoted > 0) promote_after(product);
   out_.close();
   round(*product.compute);
+}
+
+// Registers of 16 rows, of 16 columns, and where in them those of the second 8 columns begin.
+FragmentPrinter::OperandRegisters FragmentPrinter::held_by(const Product& product) {
+  const auto& formats = product.instruction->formats;
+  if (!formats) return {4, 4, 2};
+  return {formats->first == Datatype::f32 ? 16 : 8, formats->second == Datatype::f32 ? 16 : 8, 4};
+}
+void FragmentPrinter::load_side(const Product& product, bool rows, const std::string& to) {
+  if (product.instruction->formats) return load_parts(product, rows, to);
+  if (rows && product.rows.computed) return pack(product, to);
+  load(rows ? product.rows : product.columns, product, rows, to, rows ? lanes.row : lanes.column);
 }
 
 // What instructions add to: the sums themselves, or such as keep fewer bits and are promoted.
@@ -117,20 +128,24 @@ void FragmentPrinter::keep(const Product& product) {
   close(2);
 }
 
+// "q_warp - q_block + ", where the warp's own rows or columns begin in the tile.
+std::string FragmentPrinter::first_of_warp(const Operand& side, const Product& product, bool rows) {
+  const auto wire = rows ? *warps_.columns.at(product.compute).rows : *warps_.columns.at(product.compute).columns;
+  const auto& own = page_.own[wire.index];
+  const auto& base = page_.scope.at(side.buffer)[wire.index].begin;
+  if (own.is_whole()) page_.limit(wire);
+  if (page_.own[product.over.index].is_whole()) page_.limit(product.over);
+  if (own.begin == base) return "";
+  return base == "0" ? own.begin + " + " : fmt::format("{} - {} + ", own.begin, base);
+}
+
 // Four matrices at once. For the side of rows they are the two halves of 16 rows, at both halves of the step; for that
 // of columns two fragments, each at both halves of the step.
 void FragmentPrinter::load(const Operand& side, const Product& product, bool rows, const std::string& to,
                            const std::string& tile) {
   const auto& staged = warps_.tiles.at(side.buffer);
   const auto chunk = 16 / staged.layout.bytes;
-  const auto wire = rows ? *warps_.columns.at(product.compute).rows : *warps_.columns.at(product.compute).columns;
-  const auto& own = page_.own[wire.index];
-  const auto& base = page_.scope.at(side.buffer)[wire.index].begin;
-  if (own.is_whole()) page_.limit(wire);
-  if (page_.own[product.over.index].is_whole()) page_.limit(product.over);
-  const auto first = own.begin == base ? ""
-                     : base == "0"     ? own.begin + " + "
-                                       : fmt::format("{} - {} + ", own.begin, base);
+  const auto first = first_of_warp(side, product, rows);
   // Lanes 0 to 15 and 16 to 31, or every other eight.
   const auto by_sixteen = [&](const std::string& scale) {
     return std::pair{lanes.lane + " % 16", fmt::format("{} / 16 * {}", lanes.lane, scale)};
@@ -156,6 +171,13 @@ void FragmentPrinter::load(const Operand& side, const Product& product, bool row
 // What the warp computed becomes the rows' operand without moving: two neighbouring fragments of 8 columns are one of
 // 16. Positions past the end of what is summed count nothing.
 void FragmentPrinter::pack(const Product& product, const std::string& to) {
+  const auto& formats = product.instruction->formats;
+  const auto type = formats ? formats->first : product.instruction->operands;
+  each_pair(product, [&](int r, const std::string& first, const std::string& second) {
+    out_.line(fmt::format("{}[{}] = napkin_pack_{}({}, {});", to, r, row(type).name, first, second));
+  });
+}
+void FragmentPrinter::each_pair(const Product& product, const EachPair& take) {
   const auto passing = warps_.in_passing.find(product.rows.buffer);
   const auto& piece = page_.own[product.over.index];
   const auto& grid = warps_.arrays.at(product.rows.buffer);
@@ -188,8 +210,7 @@ void FragmentPrinter::pack(const Product& product, const std::string& to) {
                             counts.empty() ? "" : " : 0.0f"));
       both.push_back(name);
     }
-    out_.line(fmt::format("{}[{}] = napkin_pack_{}({}, {});", to, r, row(product.instruction->operands).name, both[0],
-                          both[1]));
+    take(r, both[0], both[1]);
     out_.close();
   }
 }

@@ -1,0 +1,66 @@
+// Each half is searched as a kernel of its own.
+#include "search/plans/parting.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "diagram/checked.hpp"
+
+namespace napkin {
+
+std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, double most_s) const {
+  const auto& fused = *whole_.kernels[kernel].best.front().kernel.derivation;
+  const auto middle = fused.statements.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto first = alone({fused.statements.begin(), middle}), second = alone({middle, fused.statements.end()});
+  const double others = *whole_.cost.time_s - *whole_.cost.kernels[kernel].time_s;
+  if (others + first.least_s + second.least_s >= most_s) return std::nullopt;
+  std::vector<Found> both;
+  for (const auto* one : {&first, &second}) {
+    both.push_back(search(one->derivation, hardware_, goal_));
+    const auto& best = both.back().best;
+    if (best.empty() || !best[0].cost.time_s || !best[0].cost.overruns.empty()) return std::nullopt;
+  }
+  return with(kernel, std::move(both));
+}
+
+bool Parting::is_alone(std::size_t kernel) const {
+  const auto& mine = whole_.kernels[kernel].best.front().kernel.derivation->statements;
+  return std::ranges::none_of(mine, [&](StatementId id) {
+    return std::ranges::count_if(whole_.kernels, [&](const Found& other) {
+             return std::ranges::count(other.best.front().kernel.derivation->statements, id) > 0;
+           }) > 1;
+  });
+}
+
+Parting::Half Parting::alone(const std::vector<StatementId>& statements) const {
+  Half made{std::make_shared<const Derivation>(derive(whole_.diagram, statements))};
+  Cut cut;
+  for (const auto statement : statements) {
+    cut.computed.set(statement.index);
+    const auto output = whole_.diagram.at(statement).output;
+    cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, output) > 0;
+  }
+  made.least_s = least_.of(cut).objective;
+  return made;
+}
+
+FoundPlan Parting::with(std::size_t kernel, std::vector<Found> both) const {
+  auto made = whole_;
+  for (const auto& half : both)
+    made.optimal = made.optimal && half.optimal, made.evaluated += half.evaluated,
+    made.candidates = saturating_add(made.candidates, half.candidates);
+  std::erase_if(made.saved, [&](const Saved& saved) { return saved.kernel == kernel; });
+  for (auto& saved : made.saved) saved.kernel += saved.kernel > kernel ? 1 : 0;
+  const auto at = made.kernels.erase(made.kernels.begin() + static_cast<std::ptrdiff_t>(kernel));
+  made.kernels.insert(at, std::make_move_iterator(both.begin()), std::make_move_iterator(both.end()));
+  made.plan.kernels.clear();
+  std::vector<KernelCost> costs;
+  for (const auto& found : made.kernels) {
+    made.plan.kernels.push_back(found.best.front().kernel);
+    costs.push_back(found.best.front().cost);
+  }
+  made.cost = total(std::move(costs));
+  return made;
+}
+
+}  // namespace napkin
