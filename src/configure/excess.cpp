@@ -15,14 +15,16 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
   const auto is_too_wide = [&](const Contraction& made) {
     return warps_of(*made.instruction) > 1 && made.across && lengths[made.across->index] > made.instruction->n_max;
   };
+  for (const auto* some : {&columns, &outside})
+    for (const auto& column : *some)
+      if (!column.contraction && !fills_fragments(column))
+        return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
   for (const auto& column : columns) {
     if (std::ranges::any_of(column.factors, is_no_matrix))
       return Excess{"axes of a product", "a matrix has two axes: stream or group the others one position at a time"};
     if (column.contraction && is_computed(*column.contraction))
       return Excess{"computed columns of a product",
                     "registers hold whole rows of a product: make the other axis shorter"};
-    if (!column.contraction && !fills_fragments(column))
-      return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
     if (column.contraction && is_too_wide(*column.contraction))
       return Excess{"columns of an instruction", "one instruction computes all columns of a product: choose fewer"};
   }
@@ -48,7 +50,8 @@ bool BlockStep::fills_fragments(const StepColumn& column) const {
   const auto add = [&](const std::vector<WireId>& more) {
     for (const auto wire : more) {
       has_rows = has_rows || wire == row;
-      if (wire != row && lengths[wire.index] > 1 && std::ranges::count(wires, wire) == 0) wires.push_back(wire);
+      if (wire != row && lengths_at(column)[wire.index] > 1 && std::ranges::count(wires, wire) == 0)
+        wires.push_back(wire);
     }
   };
   add(diagram().at(made.output).wires), add(made.over), add(free_wires(diagram(), made.value));
@@ -56,7 +59,8 @@ bool BlockStep::fills_fragments(const StepColumn& column) const {
   if (wires.size() != 2) return wires.size() < 2;
   if (!has_rows) return is_folded(wires[1]);
   const auto handed = wires[is_folded(wires[0]) ? 0 : 1];
-  return is_folded(wires[0]) != is_folded(wires[1]) && !is_folded(row) && lengths[handed.index] <= longest_handed;
+  return is_folded(wires[0]) != is_folded(wires[1]) && !is_folded(row) &&
+         lengths_at(column)[handed.index] <= longest_handed;
 }
 
 // Of an array all but the innermost dimension are rows, which a copy by TMA has no more of.

@@ -125,7 +125,7 @@ std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
 std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& team) const {
   const auto rows = pieces_of(rows_of_warp(team), rows_of_tile);
   const auto& made = *column.contraction;
-  return rows * registers_of_rows * pieces_of(step_.lengths[made.depth.index], made.k) * made.parts;
+  return rows * registers_of_rows * pieces_of(step_.lengths_at(column)[made.depth.index], made.k) * made.parts;
 }
 
 // Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
@@ -136,7 +136,7 @@ std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team)
   const auto all =
       (made.rows.staged ? 0 : whole_rows(column, team)) + (made.promoted > 0 ? values(column.compute->to, team) : 0);
   if (step_.issues_together()) return all;
-  auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths[made.across->index] : 1;
+  auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
   const auto columns = pieces_of(of_columns, columns_at_once) * columns_at_once / columns_of_tile;

@@ -62,12 +62,16 @@ class Reader {
 
  private:
   const LoopNest& nest() const { return *step_.nest; }
+  std::vector<ColumnWork> work(const Column& column) const {
+    auto all = work_of(nest().scratch, column, hardware_);
+    return multiplies_ ? all : on_lanes(std::move(all));
+  }
 
   // The body with most contractions, the innermost of equals.
   void find_body(Body here, Body& best) const {
     for (const auto& step : here.block->steps)
       if (const auto* compute = std::get_if<Compute>(&step.node))
-        here.contractions += std::ranges::any_of(work_of(nest().scratch, compute->column, hardware_),
+        here.contractions += std::ranges::any_of(work(compute->column),
                                                  [](const ColumnWork& work) { return work.unit == Unit::tensor; });
     if (here.contractions >= best.contractions) best = here;
     for (const auto& step : here.block->steps)
@@ -108,7 +112,7 @@ class Reader {
     // Of the pieces that are run at all, a mask lets most through as a whole.
     auto open = compute.column;
     if (!compute.masks.empty()) open.value = compute.unmasked;
-    column.work = work_of(nest().scratch, open, hardware_);
+    column.work = work(open);
     for (const auto& work : column.work)
       if (work.unit == Unit::tensor) contract(column, work.type);
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
@@ -175,6 +179,7 @@ class Reader {
   const Kernel& kernel_;
   const Hardware& hardware_;
   const Block* step_body_ = nullptr;
+  const bool multiplies_ = has_contraction(*kernel_.derivation, hardware_);
   std::map<BufferId, BufferId> from_;  // of loads
   BlockStep step_;
 };

@@ -59,6 +59,7 @@ struct StepColumn {
   std::optional<Contraction> contraction;
   std::vector<Factor> factors{};  // of a contraction, in the order of its product
   Around around{};
+  std::vector<std::int64_t> lengths{};  // outside of the step: of the piece of every wire that is there
 };
 // A tile that is loaded outside of the step, or an output that leaves.
 struct Edge {
@@ -105,6 +106,10 @@ struct BlockStep {
   bool has_rows_first() const;
   // Whether a loop that is not around the step loads a tile, which kernels then copy as far ahead as those of the step.
   bool has_loop_of_its_own(BufferId tile) const;
+  // Of every wire, of the piece that is where a column stands.
+  const std::vector<std::int64_t>& lengths_at(const StepColumn& column) const {
+    return column.lengths.empty() ? lengths : column.lengths;
+  }
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
   std::int64_t bytes(BufferId) const;       // all that the block holds of it
   std::int64_t step_bytes(BufferId) const;  // what a step has of it, as it is stored

@@ -67,6 +67,7 @@ void measure(BlockStep& step) {
     lengths = block;
     column.around.times = enter(lengths, column.around.loops) / step.steps;
     measure(column, lengths, scratch);
+    column.lengths = lengths;
     step.counts_through_registers = step.counts_through_registers || outlasts(column, lengths, *step.nest);
   }
   for (auto& edge : step.edges) {

@@ -241,14 +241,18 @@ class CostModelBuilder {
         add({work.unit, work.type, work.parts}, work.operations,
             positions(work.folded ? wires : kept, part, compute.masks));
     };
-    auto masked = work_of(diagram_, column, hardware_);
+    auto masked = work(column);
     if (compute.masks.empty()) return add_all(masked, Region::Part::run);
     auto free = column;
     free.value = compute.unmasked;
-    auto open = work_of(diagram_, free, hardware_);
+    auto open = work(free);
     add_all(take_common(masked, open), Region::Part::run);
     add_all(masked, Region::Part::masked);
     add_all(open, Region::Part::open);
+  }
+  std::vector<ColumnWork> work(const Column& column) const {
+    auto all = work_of(diagram_, column, hardware_);
+    return multiplies_ ? all : on_lanes(std::move(all));
   }
   Product positions(const std::set<WireId>& wires, Region::Part part, const std::vector<Condition>& masks) {
     Product all;
@@ -353,6 +357,7 @@ class CostModelBuilder {
   const Hardware& hardware_;
   std::size_t leaf_;
   Places places_;
+  const bool multiplies_ = has_contraction(*shape_.derivation, hardware_);
   bool contracts_ = false;  // some column
   std::vector<Split> loops_;
   std::vector<Needs> needs_;             // of the loops around

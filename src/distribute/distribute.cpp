@@ -116,6 +116,7 @@ void Distributing::find_places(const Block& block, const Extents& extents) {
 void Distributing::find_products() {
   for (const auto& place : computes_)
     if (auto product = as_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
+      if (product->instruction->formats && !has_contraction(*kernel_.derivation, hardware_)) continue;
       product->compute = place.compute;
       result_.products.push_back(*product);
     }

@@ -88,6 +88,30 @@ std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, co
   return work;
 }
 
+// Streaming moves factors out of sums, which leaves products of two arrays.
+void each_column(const Derivation& derivation, const std::function<void(const Diagram&, const Column&)>& visit) {
+  for (const auto& column : derivation.columns) visit(derivation.scratch, column);
+  for (const auto& verdict : derivation.verdicts)
+    if (const auto* streamed = std::get_if<Streamable>(&verdict.stream))
+      for (const auto* columns : {&streamed->piece, &streamed->absorb})
+        for (const auto& column : *columns) visit(streamed->scratch, column);
+}
+
+bool has_contraction(const Derivation& derivation, const Hardware& hardware) {
+  bool found = false;
+  each_column(derivation, [&](const Diagram& scratch, const Column& column) {
+    found = found || std::ranges::any_of(work_of(scratch, column, hardware),
+                                         [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+  });
+  return found;
+}
+
+std::vector<ColumnWork> on_lanes(std::vector<ColumnWork> work) {
+  for (auto& one : work)
+    if (one.parts > 1) one = {Unit::fma, Datatype::f32, 2, true, true};
+  return work;
+}
+
 std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b) {
   std::vector<ColumnWork> common;
   for (std::size_t i = 0; i < a.size();) {

@@ -1,6 +1,7 @@
 // What a column does at each position, by unit.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,6 +20,13 @@ struct ColumnWork {
   int parts = 1;        // instructions for each pair of operands, which are among the operations
   bool operator==(const ColumnWork&) const = default;
 };
+// Columns of the plain meaning, and those that take the pieces of a stream in.
+void each_column(const Derivation&, const std::function<void(const Diagram&, const Column&)>& visit);
+// Whether matrix units run a column of it, as it is written or behind one stream. A kernel of which they run none so
+// has no products in parts either: where several loops leave one, lanes compute it.
+bool has_contraction(const Derivation&, const Hardware&);
+// What lanes do of a kernel without contractions.
+std::vector<ColumnWork> on_lanes(std::vector<ColumnWork>);
 // What both lists hold, taken out of both.
 std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b);
 // The two arrays of which a column sums products, as they are read there.

@@ -9,6 +9,7 @@
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 #include "loops/formats.hpp"
+#include "loops/work.hpp"
 
 namespace napkin {
 namespace {
@@ -96,27 +97,9 @@ void divide_contraction(const Diagram& scratch, const Hardware& hardware, const 
   }
 }
 
-// Of the plain meaning, and those that take pieces in: streaming moves factors out of sums, which leaves products of
-// two arrays.
-void each_column(const Derivation& derivation, const std::function<void(const Diagram&, const Column&)>& visit) {
-  for (const auto& column : derivation.columns) visit(derivation.scratch, column);
-  for (const auto& verdict : derivation.verdicts)
-    if (const auto* streamed = std::get_if<Streamable>(&verdict.stream))
-      for (const auto* columns : {&streamed->piece, &streamed->absorb})
-        for (const auto& column : *columns) visit(streamed->scratch, column);
-}
-
 bool contracts(const Diagram& scratch, const Column& column, const Hardware& hardware) {
   return std::ranges::any_of(work_of(scratch, column, hardware),
                              [](const ColumnWork& work) { return work.unit == Unit::tensor; });
-}
-
-bool has_contraction(const Derivation& derivation, const Hardware& hardware) {
-  bool found = false;
-  each_column(derivation, [&](const Diagram& scratch, const Column& column) {
-    found = found || contracts(scratch, column, hardware);
-  });
-  return found;
 }
 
 // By each contraction, the wires that it sums along.
