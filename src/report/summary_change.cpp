@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/orders/orders.hpp"
 #include "report/page/summary_page.hpp"
 #include "report/quantity.hpp"
 #include "report/tables.hpp"
@@ -85,6 +86,10 @@ void list_mends(Rows& rows, const Page& page) {
       rows.push_back({"diagram", fmt::format("{}: {} then runs on tensor cores", product.mend.title, product.result)});
 }
 
+void list_orders(Rows& rows, const Page& page) {
+  for (const auto& one : page.refused_orders) rows.push_back({"diagram", refused_order_words(one)});
+}
+
 void list_roundings(Rows& rows, const Page& page) {
   for (const auto& [axis, refused] : page.roundings)
     rows.push_back({"diagram", fmt::format("a rounding prevents a stream of {}: {}", axis, refusal(refused))});
@@ -104,6 +109,7 @@ void find_roundings(Page& page, const Analysis& analysis) {
 Rows change_rows(const Page& page) {
   Rows rows;
   list_mends(rows, page);
+  list_orders(rows, page);
   list_roundings(rows, page);
   list_pieces(rows, page);
   list_divisions(rows, page);
