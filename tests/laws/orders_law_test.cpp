@@ -13,6 +13,7 @@
 #include "support/read.hpp"
 
 using namespace napkin;
+using namespace napkin::testing;
 
 namespace {
 

@@ -65,18 +65,18 @@ TEST_CASE("what only the result varies along, numbers and quotients stand outsid
   CHECK(best_form("Y[q, e] = sum[x](sum[d](Q[q, d] * K[x, d]) / sqrt(size(d)) * V[x, e]) / G[q, e]") ==
         Lines{"KV: f32 = sum[x](K * V)", "Y: f32 = sum[d](Q * KV) / sqrt(size(d)) / G"});
   CHECK(best_form("Y[q, e] = exp(-sum[x](-sum[d](Q[q, d] * K[x, d]) * V[x, e] / (1 + w[x])))") ==
-        Lines{"KV: f32 = sum[x](K * (V / (1 + w)))", "Y: f32 = exp(-(-1 * sum[d](Q * KV)))"});
+        Lines{"KV: f32 = sum[x](K / (1 + w) * V)", "Y: f32 = exp(-(-1 * sum[d](Q * KV)))"});
 }
 
 TEST_CASE("what is summed of one factor alone is summed first") {
   CHECK(best_form("Y[q] = sum[x](sum[d](Q[q, d] * K[x, d]))") ==
-        Lines{"K_part: f32 = sum[x](K)", "Y: f32 = sum[d](Q * K_part)"});
+        Lines{"sum_of_K: f32 = sum[x](K)", "Y: f32 = sum[d](Q * sum_of_K)"});
 }
 
 TEST_CASE("sums may also be greatest values of sums") {
   CHECK(best_form("Y[q, e] = max[x](max[d](Q[q, d] + K[x, d]) + V[x, e])") ==
         Lines{"KV: f32 = max[x](K + V)", "Y: f32 = max[d](Q + KV)"});
-  CHECK(best_form("Y[q, e] = min[x](min[d](Q[q, d] - K[x, d]) + V[x, e])")[0] == "KV: f32 = min[x](0 - K + V)");
+  CHECK(best_form("Y[q, e] = min[x](min[d](Q[q, d] - K[x, d]) + V[x, e])")[0] == "VK: f32 = min[x](V + (0 - K))");
   CHECK(best_form("Y[q, e] = max[x](max[d](abs(Q[q, d]) * exp(K[x, d])) * abs(V[x, e]))")[0] ==
         "KV: f32 = max[x](exp(K) * abs(V))");
   CHECK(has_no_form("Y[q, e] = max[x](max[d](Q[q, d] * K[x, d]) * V[x, e])"));       // a factor may be negative
@@ -133,6 +133,8 @@ TEST_CASE("what exists is read") {
 
 TEST_CASE("what is between is not rounded, and whole numbers stay whole") {
   CHECK(best_form("Y: i32[q, e] = sum[x](sum[d](I[q, d] * J[x, d]) * L[x, e])")[0] == "JL: i32 = sum[x](J * L)");
+  CHECK(best_form("input a: i32[q, d]; input b: i32[x, d]; Y: i32[q, e] = sum[x](sum[d](a[q, d] * b[x, d]) * L[x, e])")[0] ==
+        "bL: f64 = sum[x](b * L)");  // i32 would not hold all of them
   CHECK(best_form("Y: f64[q, e] = sum[x](sum[d](Q[q, d] * K[x, d]) * V[x, e])")[0] == "KV: f64 = sum[x](K * V)");
 }
 

@@ -118,9 +118,11 @@ class Forming {
     const auto& node = this->node(i);
     if (!is_computed(node)) return value(static_cast<std::size_t>(i));
     const ExprId value = this->value(static_cast<std::size_t>(i));
+    const auto bound = bound_of(value);
     diagram().arrays.push_back(
-        {free_name(node), type_of(value), wires_of(value), {}, diagram().at(statement_.output).span});
+        {free_name(node), type_of(value, bound), wires_of(value), {}, diagram().at(statement_.output).span});
     const ArrayId array{static_cast<std::uint32_t>(diagram().arrays.size() - 1)};
+    bounds_[array] = bound;
     before_.push_back({array, value, statement_.span});
     made_.made.push_back(diagram().at(array).name);
     return read_whole(diagram(), array);
@@ -140,12 +142,13 @@ class Forming {
       if (!contains(all, wire)) all.push_back(wire);
     return all;
   }
-  // "KV", or "keys_values"; what is long is named by the statement.
+  // "KV", "keys_values" or "sum_of_K"; what is long is named by the statement.
   std::string free_name(const Node& node) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < network_.factors.size(); ++i)
       if ((node.factors >> i & 1) != 0)
         if (const auto name = first_read(diagram(), network_.factors[i]); !name.empty()) names.push_back(name);
+    if (names.size() == 1) names = {std::string(network_.of.sum->name), "of", names[0]};
     const bool are_letters = std::ranges::all_of(names, [](const std::string& name) { return name.size() == 1; });
     auto first = fmt::format("{}", fmt::join(names, are_letters ? "" : "_"));
     if (first.empty() || first.size() > longest_name) first = diagram().at(statement_.output).name + "_part";
@@ -181,11 +184,21 @@ class Forming {
   }
 
   // What is between is not rounded. Sums of whole numbers stay whole numbers where none can be too large.
-  Datatype type_of(ExprId value) {
+  Datatype type_of(ExprId value, double bound) {
     const auto type = accumulator(diagram(), accumulator(diagram().at(statement_.output).type), value);
-    const Ranges ranges(diagram(), [](ArrayId) { return std::nullopt; });
-    const bool fits = type != Datatype::i32 || ranges.of(value).magnitude() <= greatest(type);
-    return fits ? type : Datatype::f64;
+    return type != Datatype::i32 || bound <= greatest(type) ? type : Datatype::f64;
+  }
+  // That no magnitude of it is above.
+  double bound_of(ExprId value) const {
+    const Ranges ranges(made_.diagram, [&](ArrayId array) {
+      const auto found = bounds_.find(array);
+      return found == bounds_.end() ? std::nullopt : std::optional(Range{-found->second, found->second});
+    });
+    const auto* reduce = std::get_if<Reduce>(&made_.diagram.at(value).node);
+    if (!reduce) return ranges.of(value).magnitude();
+    double terms = 1;
+    for (const auto wire : reduce->over) terms *= static_cast<double>(*made_.diagram.size(wire));
+    return ranges.of(reduce->body).magnitude() * terms;
   }
 
   ContractionForm made_;
@@ -196,6 +209,7 @@ class Forming {
   Problem problem_;
   std::vector<ExprId> outside_, under_;
   std::vector<Statement> before_;
+  std::map<ArrayId, double> bounds_;  // of what is made
   bool possible_ = true;
 };
 
