@@ -160,16 +160,16 @@ struct ContractionForm {
 };
 // An order that a rounding between two sums forbids.
 struct RefusedForm {
-  Diagram diagram;  // without the rounding, in that order
-  std::vector<std::string> rounded;  // "T to f16"
+  Diagram diagram;                                   // without the rounding, in that order
+  std::vector<std::string> rounded;                  // "T to f16"
   double operations = 0, operations_as_written = 0;  // of all that is between the inputs of both sums and the result
-  Span span;                         // of the type, or of the cast
+  Span span;                                         // of the type, or of the cast
 };
 struct ContractionOrders {
-  std::string statement;             // by the name of its array
-  std::size_t which = 0;             // of the statement's
-  std::string factors;               // "Q * K * V"
-  double operations = 0, values = 0;  // in the order of the file
+  std::string statement;               // by the name of its array
+  std::size_t which = 0;               // of the statement's
+  std::string factors;                 // "Q * K * V"
+  double operations = 0, values = 0;   // in the order of the file
   std::vector<ContractionForm> forms;  // none is worse than the file or another in both; fewest operations first
   std::optional<RefusedForm> refused;
   Span span;

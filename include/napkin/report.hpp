@@ -55,9 +55,9 @@ std::string print(const Analysis&, Format, bool color, const View& = {});
 struct Derived {
   Derivation kernel;
   std::vector<MatrixProduct> products{};
-  std::string machine{};             // its name; empty without one
-  std::vector<BlockedSum> blocks{};  // sums of the diagram that are taken in blocks
-  PrefixesInChunks prefixes{};       // what reduces prefixes, with the shortest chunks that there are
+  std::string machine{};                    // its name; empty without one
+  std::vector<BlockedSum> blocks{};         // sums of the diagram that are taken in blocks
+  PrefixesInChunks prefixes{};              // what reduces prefixes, with the shortest chunks that there are
   std::vector<ContractionOrders> orders{};  // products of many factors, and the orders that they can be contracted in
 };
 std::string print(const Diagram&, const std::vector<Derived>&, Format, bool color);

@@ -102,8 +102,11 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
                                       const std::optional<Written>& written) {
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
-  Analysis analysis{
-      .written = input.written, .diagram = input.diagram, .ordered = input.diagram, .hardware = hardware, .goal = goal(session.options)};
+  Analysis analysis{.written = input.written,
+                    .diagram = input.diagram,
+                    .ordered = input.diagram,
+                    .hardware = hardware,
+                    .goal = goal(session.options)};
   if (!input.diagram.statements.empty())
     analysis.source = session.sources.at(input.diagram.statements.front().span.file).text;
   if (written) {

@@ -129,7 +129,8 @@ TEST_CASE("every order of contraction means what the diagram means") {
         ++forms, met += form.met.empty() ? 0 : 1;
         const auto wrong = verify(form.diagram);
         if (!wrong.empty()) FAIL(text << wrong.front());
-        if (const auto d = difference(diagram, form.diagram, fractions, false); d > 1e-9) FAIL(text << one.factors << d);
+        if (const auto d = difference(diagram, form.diagram, fractions, false); d > 1e-9)
+          FAIL(text << one.factors << d);
         if (form.diagram.inputs != diagram.inputs || form.diagram.outputs != diagram.outputs) FAIL(text);
       }
       if (!one.refused) continue;
@@ -152,7 +153,8 @@ TEST_CASE("no order of contraction crosses a rounding") {
     const auto diagram = read_text(Networks(seed).text());
     const auto inputs = inputs_of(diagram, seed, false);
     for (const auto& one : contractions(diagram))
-      for (const auto& form : one.forms) ++forms, near += difference(diagram, form.diagram, inputs, true) < 2e-6 ? 1 : 0;
+      for (const auto& form : one.forms)
+        ++forms, near += difference(diagram, form.diagram, inputs, true) < 2e-6 ? 1 : 0;
   }
   // A roundoff of f32 may decide which of two neighbours in f16 is stored; that is rare.
   CHECK(near > forms - forms / 20);

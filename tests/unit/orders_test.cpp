@@ -79,13 +79,14 @@ TEST_CASE("sums may also be greatest values of sums") {
   CHECK(best_form("Y[q, e] = min[x](min[d](Q[q, d] - K[x, d]) + V[x, e])")[0] == "VK: f32 = min[x](V + (0 - K))");
   CHECK(best_form("Y[q, e] = max[x](max[d](abs(Q[q, d]) * exp(K[x, d])) * abs(V[x, e]))")[0] ==
         "KV: f32 = max[x](exp(K) * abs(V))");
-  CHECK(has_no_form("Y[q, e] = max[x](max[d](Q[q, d] * K[x, d]) * V[x, e])"));       // a factor may be negative
-  CHECK(has_no_form("Y[q, e] = max[x](sum[d](Q[q, d] * K[x, d]) + V[x, e])"));       // of two kinds
-  CHECK(has_no_form("Y[q, e] = prod[x](prod[d](Q[q, d] * K[x, d]) * V[x, e])"));     // nothing distributes
+  CHECK(has_no_form("Y[q, e] = max[x](max[d](Q[q, d] * K[x, d]) * V[x, e])"));    // a factor may be negative
+  CHECK(has_no_form("Y[q, e] = max[x](sum[d](Q[q, d] * K[x, d]) + V[x, e])"));    // of two kinds
+  CHECK(has_no_form("Y[q, e] = prod[x](prod[d](Q[q, d] * K[x, d]) * V[x, e])"));  // nothing distributes
 }
 
 TEST_CASE("functions, conditions and roundings stay between") {
-  for (const std::string between : {"exp(S[q, x])", "where(x <= q, S[q, x], 0)", "(S[q, x] + 1)", "f16(S[q, x])", "S[q, x]^2"}) {
+  for (const std::string between :
+       {"exp(S[q, x])", "where(x <= q, S[q, x], 0)", "(S[q, x] + 1)", "f16(S[q, x])", "S[q, x]^2"}) {
     CAPTURE(between);
     CHECK(has_no_form("S[q, x] = sum[d](Q[q, d] * K[x, d]); Y[q, e] = sum[x](" + between + " * V[x, e])"));
   }
@@ -93,9 +94,8 @@ TEST_CASE("functions, conditions and roundings stay between") {
 }
 
 TEST_CASE("a rounding that forbids an order is told, and what it costs") {
-  for (const std::string statements :
-       {"S: f16[q, x] = sum[d](Q[q, d] * K[x, d]); Y[q, e] = sum[x](S[q, x] * V[x, e])",
-        "Y[q, e] = sum[x](f16(sum[d](Q[q, d] * K[x, d])) * V[x, e])"}) {
+  for (const std::string statements : {"S: f16[q, x] = sum[d](Q[q, d] * K[x, d]); Y[q, e] = sum[x](S[q, x] * V[x, e])",
+                                       "Y[q, e] = sum[x](f16(sum[d](Q[q, d] * K[x, d])) * V[x, e])"}) {
     const auto all = contractions(of(statements));
     REQUIRE(all.size() == 1);
     CHECK(all[0].forms.empty());
@@ -107,33 +107,36 @@ TEST_CASE("a rounding that forbids an order is told, and what it costs") {
     CHECK(statements_of(all[0].refused->diagram)[0] == "KV: f32 = sum[x](K * V)");
   }
   // An output is stored as it is in any case, and an order that is no better is not worth a word.
-  CHECK(contractions(of("S: f16[q, x] = sum[d](Q[q, d] * K[x, d]); Y[q, e] = sum[x](S[q, x] * V[x, e])",
-                        "output S; output Y\n")).empty());
+  CHECK(contractions(
+            of("S: f16[q, x] = sum[d](Q[q, d] * K[x, d]); Y[q, e] = sum[x](S[q, x] * V[x, e])", "output S; output Y\n"))
+            .empty());
   CHECK(contractions(of("A: f16[e, d] = sum[x](K[x, d] * V[x, e]); Y[q, e] = sum[d](A[e, d] * Q[q, d])")).empty());
 }
 
 TEST_CASE("what exists is read") {
   // dP and P are there anyway; the sum of their product along a row needs neither, once there is O.
-  const auto all = contractions(of(
-      "P[q, x] = exp(sum[d](Q[q, d] * K[x, d])); O[q, e] = sum[x](P[q, x] * V[x, e])\n"
-      "D[q, x] = sum[e](G[q, e] * V[x, e]); Y[q] = sum[x](P[q, x] * D[q, x])", "output O; output Y\n"));
+  const auto all =
+      contractions(of("P[q, x] = exp(sum[d](Q[q, d] * K[x, d])); O[q, e] = sum[x](P[q, x] * V[x, e])\n"
+                      "D[q, x] = sum[e](G[q, e] * V[x, e]); Y[q] = sum[x](P[q, x] * D[q, x])",
+                      "output O; output Y\n"));
   REQUIRE(all.size() == 1);
   REQUIRE(all[0].forms.size() == 1);
   CHECK(all[0].forms[0].met == Lines{"O"});
   CHECK(statements_of(all[0].forms[0].diagram).back() == "Y: f32 = sum[e](O * G)");
   // Of two results that share a product, the second finds that of the first.
-  const auto twice = contractions(of(
-      "KV[d, e] = sum[x](K[x, d] * V[x, e]); S[q, x] = sum[d](Q[q, d] * K[x, d])\n"
-      "Y[q, e] = sum[x](S[q, x] * V[x, e])", "output KV; output Y\n"));
+  const auto twice =
+      contractions(of("KV[d, e] = sum[x](K[x, d] * V[x, e]); S[q, x] = sum[d](Q[q, d] * K[x, d])\n"
+                      "Y[q, e] = sum[x](S[q, x] * V[x, e])",
+                      "output KV; output Y\n"));
   REQUIRE(twice.size() == 1);
   CHECK(twice[0].forms[0].made.empty());
-  CHECK(statements_of(twice[0].forms[0].diagram) ==
-        Lines{"KV: f32 = sum[x](K * V)", "Y: f32 = sum[d](Q * KV)"});
+  CHECK(statements_of(twice[0].forms[0].diagram) == Lines{"KV: f32 = sum[x](K * V)", "Y: f32 = sum[d](Q * KV)"});
 }
 
 TEST_CASE("what is between is not rounded, and whole numbers stay whole") {
   CHECK(best_form("Y: i32[q, e] = sum[x](sum[d](I[q, d] * J[x, d]) * L[x, e])")[0] == "JL: i32 = sum[x](J * L)");
-  CHECK(best_form("input a: i32[q, d]; input b: i32[x, d]; Y: i32[q, e] = sum[x](sum[d](a[q, d] * b[x, d]) * L[x, e])")[0] ==
+  CHECK(best_form(
+            "input a: i32[q, d]; input b: i32[x, d]; Y: i32[q, e] = sum[x](sum[d](a[q, d] * b[x, d]) * L[x, e])")[0] ==
         "bL: f64 = sum[x](b * L)");  // i32 would not hold all of them
   CHECK(best_form("Y: f64[q, e] = sum[x](sum[d](Q[q, d] * K[x, d]) * V[x, e])")[0] == "KV: f64 = sum[x](K * V)");
 }
@@ -205,11 +208,13 @@ TEST_CASE("no order is better than those that are found") {
     const auto problem = random_problem(random);
     const auto found = contraction_orders(problem);
     const auto every = every_order(problem);
-    const auto least = [&](double Costs::* of) { return (*std::ranges::min_element(every, {}, of)).*of; };
+    const auto least = [&](double Costs::*of) { return (*std::ranges::min_element(every, {}, of)).*of; };
     REQUIRE_FALSE(found.empty());
     CHECK(found.front().operations == least(&Costs::operations));
     for (const auto& order : found) {
-      const auto same = [&](const Costs& one) { return one.operations == order.operations && one.values == order.values; };
+      const auto same = [&](const Costs& one) {
+        return one.operations == order.operations && one.values == order.values;
+      };
       const auto better = [&](const Costs& one) {
         return one.operations <= order.operations && one.values <= order.values && !same(one);
       };
@@ -256,4 +261,31 @@ TEST_CASE("a plan says which rounding costs time") {
   REQUIRE(found.refused_orders.size() == 1);
   CHECK(found.refused_orders[0].rounded == Lines{"S to f16"});
   CHECK(*found.refused_orders[0].time_s < *found.refused_orders[0].time_before_s);
+}
+
+TEST_CASE("every command takes the order of the plan, and a partition may name its arrays or the file's", "[cli]") {
+  const test::Folder folder;
+  const auto path =
+      folder.write("lin.nap",
+                   "diagram lin\naxis q = 8192; axis x = 8192; axis d = 128; axis e = 128\n"
+                   "input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x, e]\n"
+                   "S[q, x] = sum[d](Q[q, d] * K[x, d])\nY: f16[q, e] = sum[x](S[q, x] * V[x, e])\noutput Y\n");
+  const auto run = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, path);
+    words.insert(words.end(), {"--target", "h100-sxm5"});
+    return test::run_cli(words);
+  };
+  const auto page = run({"analyze"});
+  CHECK(page.out.find("ORDER     KV = sum[x](K * V), Y = sum[d](Q * KV): 537 MFLOP instead of") != std::string::npos);
+  CHECK(page.out.find("S: f16") == std::string::npos);  // nothing tells of a statement that is not planned
+  CHECK(run({"pseudocode"}).out.find("Y_sum = Y_sum + sum[d](Q * KV)") != std::string::npos);
+  CHECK(run({"verify"}).code == exit_done);
+  CHECK(run({"analyze", "--partition", "KV: group d 16, e 16, stream x 64 at smem | Y: group q 64 at smem"}).code ==
+        exit_done);
+  const auto as_written = run({"analyze", "--partition", "S, Y: group q 64, e 64, stream x 256, d 64 at smem"});
+  CHECK(as_written.code == exit_done);
+  CHECK(as_written.out.find("KV") == std::string::npos);
+  CHECK(run({"analyze", "--partition", "KVW: group d 16 at smem | Y: group q 64 at smem"}).code != exit_done);
+  CHECK(test::run_cli({"derive", path}).out.find("S8: Q * K * V can be multiplied and summed in another order") !=
+        std::string::npos);
 }

@@ -15,7 +15,7 @@
 namespace napkin::orders {
 namespace {
 
-constexpr double worth = 0.9;  // of the operations, or of the values between: less is not worth another look
+constexpr double worth = 0.9;    // of the operations, or of the values between: less is not worth another look
 constexpr double most_work = 4;  // times the operations of the file, for fewer values between
 
 // What the file computes and stores of a network; arrays that are needed anyway cost nothing.
@@ -136,8 +136,7 @@ class Contracting {
       made.span = rounding.array ? diagram_.at(*rounding.array).typed : diagram_.at(rounding.cast).span;
     if (!rounding.array) {
       const auto& cast = std::get<Cast>(diagram_.at(rounding.cast).node);
-      made.rounded.push_back(
-          fmt::format("{} to {}", to_short_text(diagram_, cast.value), row(cast.type).name));
+      made.rounded.push_back(fmt::format("{} to {}", to_short_text(diagram_, cast.value), row(cast.type).name));
       for (std::size_t i = 0; i <= s; ++i)
         lifted.statements[i].value = without(lifted, lifted.statements[i].value, rounding.cast);
       return;

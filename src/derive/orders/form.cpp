@@ -158,7 +158,8 @@ class Forming {
   }
   bool is_taken(const std::string& name) {
     return std::ranges::count(diagram().arrays, name, &Array::name) +
-               std::ranges::count(diagram().axes, name, &Axis::name) + std::ranges::count(diagram().wires, name, &Wire::name) >
+               std::ranges::count(diagram().axes, name, &Axis::name) +
+               std::ranges::count(diagram().wires, name, &Wire::name) >
            0;
   }
   void put(ExprId value) {

@@ -132,7 +132,8 @@ class Gathering {
     const auto node = diagram_.at(e).node;
     if (const auto* apply = std::get_if<Apply>(&node)) return take(*apply, e, under, part);
     const auto* reduce = std::get_if<Reduce>(&node);
-    if (reduce && !under && reduce->reduction == made_.of.sum && is_fresh(reduce->over)) return take_sum(*reduce, part, e);
+    if (reduce && !under && reduce->reduction == made_.of.sum && is_fresh(reduce->over))
+      return take_sum(*reduce, part, e);
     const auto* access = std::get_if<Access>(&node);
     if (access && !under)
       if (const auto* statement = producer(diagram_, access->array))
@@ -172,8 +173,7 @@ class Gathering {
     const auto& array = diagram_.at(access.array);
     const auto part = begin(above, positions(array.wires));
     made_.parts[part].array = access.array, made_.parts[part].values = made_.parts[part].positions;
-    if (rounds(diagram_, *producer(diagram_, access.array)))
-      made_.rounded.push_back({part, access.array});
+    if (rounds(diagram_, *producer(diagram_, access.array))) made_.rounded.push_back({part, access.array});
     take(value, false, part);
     made_.parts[part].end = gathered_.size();
   }

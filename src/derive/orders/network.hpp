@@ -18,14 +18,14 @@ struct Semiring {
 
 // A part of a network as the file has it: a reduction, or a statement that another one reads.
 struct Part {
-  std::size_t above = 0;             // the part that it is in; itself at the root
-  std::size_t begin = 0, end = 0;    // of what was gathered
-  bool sums = false;                 // a reduction
+  std::size_t above = 0;           // the part that it is in; itself at the root
+  std::size_t begin = 0, end = 0;  // of what was gathered
+  bool sums = false;               // a reduction
   ExprId value{};
-  double positions = 0;              // that it works through
-  int operands = 0;                  // that it multiplies there
-  std::optional<ArrayId> array{};    // of a statement
-  double values = 0;                 // of it
+  double positions = 0;            // that it works through
+  int operands = 0;                // that it multiplies there
+  std::optional<ArrayId> array{};  // of a statement
+  double values = 0;               // of it
 };
 
 // A rounding that was looked through: of a statement's array, or a cast inside one.
@@ -43,9 +43,9 @@ struct Network {
   std::vector<WireId> wires;           // of the factors; those that are kept come first
   std::size_t kept = 0;                // how many are
   std::vector<Part> parts;             // the root first
-  std::vector<FactorSet> masks;          // of the parts: their factors
+  std::vector<FactorSet> masks;        // of the parts: their factors
   std::vector<Rounding> rounded;
-  std::vector<ArrayId> opened() const;  // statements whose expressions are parts
+  std::vector<ArrayId> opened() const;    // statements whose expressions are parts
   Problem problem(const Diagram&) const;  // every axis of it needs a size
 };
 

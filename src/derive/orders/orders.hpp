@@ -14,7 +14,7 @@ constexpr std::size_t most_factors = 32, most_wires = 64;
 struct Problem {
   std::vector<WireSet> factors;     // the wires that each varies along
   WireSet kept = 0;                 // all other wires are summed
-  std::vector<double> sizes;      // of the wires
+  std::vector<double> sizes;        // of the wires
   std::vector<FactorSet> existing;  // products, summed as far as they can be, that need not be computed
 };
 
@@ -25,7 +25,7 @@ struct Node {
   int left = -1, right = -1;
 };
 struct Order {
-  std::vector<Node> nodes;             // operands first; the last node is the whole
+  std::vector<Node> nodes;            // operands first; the last node is the whole
   double operations = 0, values = 0;  // multiplications and additions; values of all nodes between, which are stored
 };
 

@@ -11,8 +11,8 @@ namespace napkin::report {
 namespace {
 
 const Statement* made_by(const Diagram& diagram, const std::string& name) {
-  const auto found = std::ranges::find_if(
-      diagram.statements, [&](const Statement& one) { return diagram.at(one.output).name == name; });
+  const auto found = std::ranges::find_if(diagram.statements,
+                                          [&](const Statement& one) { return diagram.at(one.output).name == name; });
   return found == diagram.statements.end() ? nullptr : &*found;
 }
 
@@ -54,10 +54,7 @@ Json form_json(const ContractionForm& form, const std::string& statement) {
   for (const auto& name : with_result(form.made, statement))
     if (const auto* one = made_by(form.diagram, name))
       statements.push_back({{"array", name}, {"value", to_text(form.diagram, one->value)}});
-  return {{"statements", statements},
-          {"met", form.met},
-          {"operations", form.operations},
-          {"values", form.values}};
+  return {{"statements", statements}, {"met", form.met}, {"operations", form.operations}, {"values", form.values}};
 }
 
 template <class Order>
@@ -72,7 +69,8 @@ Json common_json(const Order& one) {
 
 std::string order_words(const OrderTaken& one, const Diagram& ordered) {
   auto text = join(equations(ordered, with_result(one.made, one.statement)));
-  if (!one.met.empty()) text += fmt::format(", where {} {} there", join_and(one.met), one.met.size() == 1 ? "is" : "are");
+  if (!one.met.empty())
+    text += fmt::format(", where {} {} there", join_and(one.met), one.met.size() == 1 ? "is" : "are");
   return fmt::format("{}: {}", text, gain(one));
 }
 
@@ -111,10 +109,10 @@ void add_orders(Document& made, const std::vector<ContractionOrders>& orders) {
       made.blocks.push_back(forms_table(one));
     }
     if (one.refused)
-      made.blocks.push_back(Paragraph{
-          fmt::format("S8: the rounding of {} keeps {} in the order of the file; without it, {} would do instead of {}.",
-                      join_and(one.refused->rounded), one.statement, flop(one.refused->operations),
-                      flop(one.refused->operations_as_written))});
+      made.blocks.push_back(Paragraph{fmt::format(
+          "S8: the rounding of {} keeps {} in the order of the file; without it, {} would do instead of {}.",
+          join_and(one.refused->rounded), one.statement, flop(one.refused->operations),
+          flop(one.refused->operations_as_written))});
   }
 }
 

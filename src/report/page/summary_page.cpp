@@ -191,8 +191,8 @@ std::optional<SourceText> source_of(const Analysis& analysis) {
 // No statement of the file makes it, so that no edit of one can change it.
 bool is_added(const Analysis& analysis, const std::string& name) {
   return analysis.plan && std::ranges::any_of(analysis.plan->orders, [&](const OrderTaken& one) {
-    return std::ranges::find(one.made, name) != one.made.end();
-  });
+           return std::ranges::find(one.made, name) != one.made.end();
+         });
 }
 
 // Of one kernel as it is; of a plan as it was written.

@@ -84,8 +84,8 @@ class Ordering {
       if (!compared_) compared_ = trial(best_);
       const auto without = trial(one.refused->diagram);
       if (without.worth < much * compared_->worth)
-        found.refused_orders.push_back({one.statement, one.refused->rounded, compared_->operations,
-                                        without.operations, compared_->time_s, without.time_s});
+        found.refused_orders.push_back({one.statement, one.refused->rounded, compared_->operations, without.operations,
+                                        compared_->time_s, without.time_s});
     }
     return found;
   }
