@@ -145,7 +145,11 @@ std::optional<std::string> labels_of(const FoundPlan& plan, std::size_t k, const
   return join(statements) + ":" + (labels.empty() ? "" : " " + labels);
 }
 
+// An order of products is told by the arrays that it adds.
 bool has_text(const Analysis& analysis) {
+  if (analysis.plan &&
+      std::ranges::any_of(analysis.plan->orders, [](const OrderTaken& one) { return one.made.empty(); }))
+    return false;
   return analysis.plan && analysis.plan->swept.empty() && analysis.plan->prefixes.empty() && !analysis.symbolic &&
          analysis.plan->plan.kernels.size() == analysis.kernels.size();
 }

@@ -133,6 +133,17 @@ TEST_CASE("what exists is read") {
   CHECK(statements_of(twice[0].forms[0].diagram) == Lines{"KV: f32 = sum[x](K * V)", "Y: f32 = sum[d](Q * KV)"});
 }
 
+TEST_CASE("a statement of the file that an order needs stays") {
+  const auto all = contractions(
+      read_text("diagram t\naxis t = 64; axis d = 32; axis e = 4; axis x = 64; axis f = 32\n"
+                "input Q: f16[t, d]; input A: f16[d, e]; input B: f16[e, x]; input C: f16[x, f]\n"
+                "T[t, e] = sum[d](Q[t, d] * A[d, e]); Y[t, f] = sum[e, x](T[t, e] * B[e, x] * C[x, f])\noutput Y\n"));
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].forms[0].made == Lines{"BC"});
+  CHECK(statements_of(all[0].forms[0].diagram) ==
+        Lines{"T: f32 = sum[d](Q * A)", "BC: f32 = sum[x](B * C)", "Y: f32 = sum[e](T * BC)"});
+}
+
 TEST_CASE("what is between is not rounded, and whole numbers stay whole") {
   CHECK(best_form("Y: i32[q, e] = sum[x](sum[d](I[q, d] * J[x, d]) * L[x, e])")[0] == "JL: i32 = sum[x](J * L)");
   CHECK(best_form(

@@ -92,14 +92,17 @@ class Contracting {
     ContractionOrders made{diagram_.at(statement.output).name, which, words(network), 0, 0, {}, {}, statement.span};
     if (!can_be_searched(network)) return made;
     const auto needed = needed_besides(diagram_, s, network);
-    const auto known = existing(diagram_, s, network, needed);
+    auto opened = network.opened();
+    std::erase_if(opened, [&](ArrayId array) { return needed.contains(array); });
+    const Held held{existing(diagram_, s, network, needed),
+                    existing(diagram_, s, network, {opened.begin(), opened.end()})};
     const auto file = written(network, needed);
     made.operations = file.operations, made.values = file.values;
     auto problem = network.problem(diagram_);
-    for (const auto& one : known) problem.existing.push_back(one.factors);
+    for (const auto& one : held.needed) problem.existing.push_back(one.factors);
     for (const auto& order : contraction_orders(problem)) {
       if (is_as_written(problem, order, file) || !is_worth_a_look(order, file)) continue;
-      if (auto found = form(diagram_, s, network, order, known)) made.forms.push_back(std::move(*found));
+      if (auto found = form(diagram_, s, network, order, held)) made.forms.push_back(std::move(*found));
     }
     return made;
   }

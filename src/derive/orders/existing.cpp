@@ -80,11 +80,11 @@ std::set<ArrayId> needed_besides(const Diagram& diagram, std::size_t statement, 
 }
 
 std::vector<Existing> existing(Diagram& diagram, std::size_t statement, const Network& network,
-                               const std::set<ArrayId>& needed) {
+                               const std::set<ArrayId>& arrays) {
   std::vector<Existing> all;
   for (std::size_t i = 0; i < statement; ++i) {
     const auto one = diagram.statements[i];
-    if (!needed.contains(one.output) || rounds(diagram, one)) continue;
+    if (!arrays.contains(one.output) || rounds(diagram, one)) continue;
     const auto product = network_of(diagram, one, network.of);
     if (!product || product->factors.empty()) continue;
     const auto found = within(network, *product, one.output);

@@ -46,13 +46,12 @@ bool takes(std::vector<ExprId>& all, const std::vector<ExprId>& some) {
 
 class Forming {
  public:
-  Forming(const Diagram& diagram, std::size_t statement, const Network& network, const Order& order,
-          const std::vector<Existing>& existing)
+  Forming(const Diagram& diagram, std::size_t statement, const Network& network, const Order& order, const Held& held)
       : made_{diagram, {}, {}, order.operations, order.values},
         statement_(diagram.statements.at(statement)),
         network_(network),
         order_(order),
-        existing_(existing),
+        held_(held),
         problem_(network.problem(diagram)) {}
 
   std::optional<ContractionForm> run() {
@@ -74,15 +73,18 @@ class Forming {
 
   // ---- expressions ----
   const Existing* found(const Node& node) const {
-    const auto at = std::ranges::find(existing_, node.factors, &Existing::factors);
-    return node.left < 0 && at != existing_.end() ? &*at : nullptr;
+    const auto at = std::ranges::find(held_.needed, node.factors, &Existing::factors);
+    return node.left < 0 && at != held_.needed.end() ? &*at : nullptr;
   }
   bool is_computed(const Node& node) const {
     return node.left >= 0 || (!found(node) && summed_at(problem_, order_, node) != 0);
   }
   ExprId value(std::size_t i) {
     const auto& node = order_.nodes[i];
-    if (const auto* known = found(node)) return read(*known);
+    if (const auto* known = found(node)) {
+      made_.met.push_back(diagram().at(known->array).name);
+      return read(*known);
+    }
     const auto summed = summed_at(problem_, order_, node);
     const ExprId body = node.left < 0 ? factor(node) : product(node, summed == 0);
     if (summed == 0) return body;
@@ -109,14 +111,33 @@ class Forming {
   }
   ExprId read(const Existing& known) {
     possible_ = possible_ && takes(outside_, known.outside) && takes(under_, known.under);
-    made_.met.push_back(diagram().at(known.array).name);
     return read_whole(diagram(), known.array);
   }
 
   // ---- statements ----
+  // A statement of the file that is a part of the network, and sums what is below the node as the order does.
+  const Existing* opened(int i) const {
+    const auto at = std::ranges::find(held_.opened, node(i).factors, &Existing::factors);
+    if (at == held_.opened.end()) return nullptr;
+    const auto& parts = network_.parts;
+    const auto part =
+        static_cast<std::size_t>(std::ranges::find(parts, std::optional(at->array), &Part::array) - parts.begin());
+    std::set<FactorSet> written, ordered;
+    for (std::size_t p = part; p < parts.size(); ++p)
+      if (parts[p].sums && parts[p].begin >= parts[part].begin && parts[p].end <= parts[part].end)
+        written.insert(network_.masks[p]);
+    add_sums(i, ordered);
+    return written == ordered ? &*at : nullptr;
+  }
+  void add_sums(int i, std::set<FactorSet>& all) const {
+    if (is_computed(node(i)) && summed_at(problem_, order_, node(i)) != 0) all.insert(node(i).factors);
+    if (node(i).left < 0) return;
+    add_sums(node(i).left, all), add_sums(node(i).right, all);
+  }
   ExprId stored(int i) {
     const auto& node = this->node(i);
     if (!is_computed(node)) return value(static_cast<std::size_t>(i));
+    if (const auto* known = opened(i)) return read(*known);
     const ExprId value = this->value(static_cast<std::size_t>(i));
     const auto bound = bound_of(value);
     diagram().arrays.push_back(
@@ -206,7 +227,7 @@ class Forming {
   Statement statement_;
   const Network& network_;
   const Order& order_;
-  const std::vector<Existing>& existing_;
+  const Held& held_;
   Problem problem_;
   std::vector<ExprId> outside_, under_;
   std::vector<Statement> before_;
@@ -217,8 +238,8 @@ class Forming {
 }  // namespace
 
 std::optional<ContractionForm> form(const Diagram& diagram, std::size_t statement, const Network& network,
-                                    const Order& order, const std::vector<Existing>& existing) {
-  return Forming(diagram, statement, network, order, existing).run();
+                                    const Order& order, const Held& held) {
+  return Forming(diagram, statement, network, order, held).run();
 }
 
 }  // namespace napkin::orders

@@ -17,13 +17,17 @@ struct Existing {
   std::vector<ExprId> outside{}, under{};  // of the network's: they are in the array too
 };
 
+// What arrays hold of a network: those that are needed anyway, which the order reads, and those of statements that are
+// parts of the network, which it reads if they are computed as it does.
+struct Held {
+  std::vector<Existing> needed, opened;
+};
 // None where two arrays hold one factor that stands outside of all sums.
-std::optional<ContractionForm> form(const Diagram&, std::size_t statement, const Network&, const Order&,
-                                    const std::vector<Existing>&);
+std::optional<ContractionForm> form(const Diagram&, std::size_t statement, const Network&, const Order&, const Held&);
 
 // The statements that outputs or other statements read, were this one to read the factors of the network instead.
 std::set<ArrayId> needed_besides(const Diagram&, std::size_t statement, const Network&);
-// What arrays before the statement hold of the network.
-std::vector<Existing> existing(Diagram&, std::size_t statement, const Network&, const std::set<ArrayId>& needed);
+// What these arrays hold of the network, as far as statements before this one make them.
+std::vector<Existing> existing(Diagram&, std::size_t statement, const Network&, const std::set<ArrayId>& arrays);
 
 }  // namespace napkin::orders

@@ -47,7 +47,7 @@ class Ordering {
   struct Tried {
     double worth = HUGE_VAL;
     std::optional<double> time_s{};
-    double operations = 0;  // of all units
+    std::optional<double> operations{};  // of all units, where it fits
   };
 
   // Arrays that an order has added are in their best order.
@@ -66,14 +66,15 @@ class Ordering {
     if (!best) return false;
     best_ = best->diagram;
     added_.insert(best->made.begin(), best->made.end());
-    taken_.push_back({one.statement, one.factors, best->made, best->met, before.operations, compared_->operations,
-                      before.time_s, compared_->time_s});
+    taken_.push_back({one.statement, one.factors, best->made, best->met, before.operations.value_or(one.operations),
+                      compared_->operations.value_or(best->operations), before.time_s, compared_->time_s});
     return true;
   }
   Tried trial(const Diagram& diagram) {
     const auto found = plan_(diagram, trial_);
     proven_ = proven_ && found.optimal;
-    return {worth(found, goal_), found.cost.time_s, operations(found.cost)};
+    const auto value = worth(found, goal_);
+    return {value, found.cost.time_s, value < HUGE_VAL ? std::optional(operations(found.cost)) : std::nullopt};
   }
 
   // What a rounding forbids, where that costs something.
@@ -84,8 +85,9 @@ class Ordering {
       if (!compared_) compared_ = trial(best_);
       const auto without = trial(one.refused->diagram);
       if (without.worth < much * compared_->worth)
-        found.refused_orders.push_back({one.statement, one.refused->rounded, compared_->operations, without.operations,
-                                        compared_->time_s, without.time_s});
+        found.refused_orders.push_back(
+            {one.statement, one.refused->rounded, compared_->operations.value_or(one.refused->operations_as_written),
+             without.operations.value_or(one.refused->operations), compared_->time_s, without.time_s});
     }
     return found;
   }
