@@ -133,6 +133,15 @@ TEST_CASE("what exists is read") {
   CHECK(statements_of(twice[0].forms[0].diagram) == Lines{"KV: f32 = sum[x](K * V)", "Y: f32 = sum[d](Q * KV)"});
 }
 
+TEST_CASE("what sums a wire that is kept is another product") {
+  // S sums w along x, which Y keeps: Y is S * S for no w.
+  const auto all =
+      contractions(of("S[d] = sum[q, x](Q[q, d] * Q[q, d] * w[x]); Y[x, d] = sum[q](Q[q, d] * Q[q, d] * w[x] * S[d])"));
+  REQUIRE_FALSE(all.empty());
+  for (const auto& one : all)
+    for (const auto& form : one.forms) CHECK(form.met.empty());
+}
+
 TEST_CASE("a statement of the file that an order needs stays") {
   const auto all = contractions(
       read_text("diagram t\naxis t = 64; axis d = 32; axis e = 4; axis x = 64; axis f = 32\n"

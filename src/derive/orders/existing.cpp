@@ -26,26 +26,31 @@ void add_reads(const Diagram& diagram, ExprId e, ExprId root, const std::vector<
   }
 }
 
-// The factors of a network that a product has, all of them different; none where one is not among them.
+// Whether a factor is one of the network's that the array does not have yet.
+bool takes_factor(const Network& network, ExprId e, Existing& made) {
+  for (std::size_t i = 0; i < network.factors.size(); ++i) {
+    if (network.factors[i] != e || (made.factors >> i & 1) != 0) continue;
+    made.factors |= FactorSet{1} << i;
+    return true;
+  }
+  return false;
+}
+
+// The factors of a network that a product has, all of them different; none where one is not among them. What the
+// product sums is no factor that stands outside of the network's sums.
 std::optional<Existing> within(const Network& network, const Network& product, ArrayId array) {
-  Existing made{0, array};
+  Existing made{0, array, {}, product.under};
   auto rest = network.outside;
-  auto all = product.factors;
-  all.insert(all.end(), product.outside.begin(), product.outside.end());
-  for (const auto e : all) {
-    std::size_t at = 0;
-    while (at < network.factors.size() && (network.factors[at] != e || (made.factors >> at & 1) != 0)) ++at;
-    if (at < network.factors.size()) {
-      made.factors |= FactorSet{1} << at;
-      continue;
-    }
+  for (const auto e : product.factors)
+    if (!takes_factor(network, e, made)) return std::nullopt;
+  for (const auto e : product.outside) {
+    if (takes_factor(network, e, made)) continue;
     const auto found = std::ranges::find(rest, e);
     if (found == rest.end()) return std::nullopt;
     made.outside.push_back(e), rest.erase(found);
   }
   for (const auto e : product.under)
     if (!contains(network.under, e)) return std::nullopt;
-  made.under = product.under;
   return made.factors == 0 ? std::nullopt : std::optional(made);
 }
 
