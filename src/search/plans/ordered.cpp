@@ -46,7 +46,7 @@ class Ordering {
  private:
   struct Tried {
     double worth = HUGE_VAL;
-    std::optional<double> time_s{};
+    std::optional<double> time_s{};      // where it is the objective
     std::optional<double> operations{};  // of all units, where it fits
   };
 
@@ -74,7 +74,8 @@ class Ordering {
     const auto found = plan_(diagram, trial_);
     proven_ = proven_ && found.optimal;
     const auto value = worth(found, goal_);
-    return {value, found.cost.time_s, value < HUGE_VAL ? std::optional(operations(found.cost)) : std::nullopt};
+    const auto time = goal_.objective == Objective::time ? found.cost.time_s : std::nullopt;
+    return {value, time, value < HUGE_VAL ? std::optional(operations(found.cost)) : std::nullopt};
   }
 
   // What a rounding forbids, where that costs something.
