@@ -149,6 +149,34 @@ struct Sweeps {
 };
 Sweeps sweeps(const Diagram&);
 
+// A product of factors that is summed, with neither a function nor a rounding between them, as in einsum: it can be
+// contracted in many orders, and the same holds of other pairs of operations that distribute (rule S8). Operations
+// count multiplications and additions; values are those of arrays between, which are made or read.
+struct ContractionForm {
+  Diagram diagram;
+  std::vector<std::string> made;  // arrays that it adds, in the order of its statements
+  std::vector<std::string> met;   // arrays that are there anyway, and that it reads
+  double operations = 0, values = 0;
+};
+// An order that a rounding between two sums forbids.
+struct RefusedForm {
+  Diagram diagram;                                   // without the rounding, in that order
+  std::vector<std::string> rounded;                  // "T to f16"
+  double operations = 0, operations_as_written = 0;  // of all that is between the inputs of both sums and the result
+  Span span;                                         // of the type, or of the cast
+};
+struct ContractionOrders {
+  std::string statement;               // by the name of its array
+  std::size_t which = 0;               // of the statement's
+  std::string factors;                 // "Q * K * V"
+  double operations = 0, values = 0;   // in the order of the file
+  std::vector<ContractionForm> forms;  // none is worse than the file or another in both; fewest operations first
+  std::optional<RefusedForm> refused;
+  Span span;
+};
+// Of a diagram all of whose axes have sizes; empty otherwise. Those that have one order alone are left out.
+std::vector<ContractionOrders> contractions(const Diagram&);
+
 // A sum of products in which factors are constant on blocks of what is summed, as block scales are: the sum over a
 // block is a sum of its own, which those factors multiply once (rule S10).
 struct BlockedSum {

@@ -25,6 +25,7 @@ enum class Format { text, json, markdown, html };
 struct Analysis {
   Diagram written;  // what was asked about
   Diagram diagram;  // what the kernels are of: the same, or with parts of an axis side by side, or with sweeps apart
+  Diagram ordered;  // what was asked about, with sums in blocks and products in the orders that the kernels have
   Hardware hardware;
   Goal goal;
   std::vector<Found> kernels{};
@@ -54,9 +55,10 @@ std::string print(const Analysis&, Format, bool color, const View& = {});
 struct Derived {
   Derivation kernel;
   std::vector<MatrixProduct> products{};
-  std::string machine{};             // its name; empty without one
-  std::vector<BlockedSum> blocks{};  // sums of the diagram that are taken in blocks
-  PrefixesInChunks prefixes{};       // what reduces prefixes, with the shortest chunks that there are
+  std::string machine{};                    // its name; empty without one
+  std::vector<BlockedSum> blocks{};         // sums of the diagram that are taken in blocks
+  PrefixesInChunks prefixes{};              // what reduces prefixes, with the shortest chunks that there are
+  std::vector<ContractionOrders> orders{};  // products of many factors, and the orders that they can be contracted in
 };
 std::string print(const Diagram&, const std::vector<Derived>&, Format, bool color);
 

@@ -22,6 +22,7 @@ struct Goal {
   std::size_t top = 1;  // how many of the best to keep
   bool divide = true;   // streamed axes among cores that would stand idle
   bool chunks = true;   // prefixes in chunks of their axes, whose sizes must be the file's own
+  bool orders = true;   // products of many factors in other orders, for the sizes of the file
   double patience = 1;  // how many times as many partitions a search looks at before it gives up
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
   // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
@@ -74,10 +75,30 @@ struct AxisDivision {
   WireId wire{}, part{}, inside{};        // the axis, which of its parts, and where in one
 };
 
+// A product of factors that is summed in another order than the file's, which makes the plan better. Operations and
+// times are those of the plans that were compared.
+struct OrderTaken {
+  std::string statement, factors;  // by the name of its array; "Q * K * V"
+  std::vector<std::string> made;   // arrays that the order adds
+  std::vector<std::string> met;    // and those that it reads in place of computing them again
+  double operations_before = 0, operations = 0;
+  std::optional<double> time_before_s, time_s;
+};
+// An order that a rounding forbids, of a diagram whose plan would be better without it.
+struct OrderRefused {
+  std::string statement;
+  std::vector<std::string> rounded;  // "T to f16"
+  double operations_before = 0, operations = 0;
+  std::optional<double> time_before_s, time_s;
+};
+
 // A diagram cut into kernels.
 struct FoundPlan {
-  Diagram diagram;  // what the kernels are of: the one asked about, or that with sweeps apart, prefixes in chunks, or
-                    // kernels divided
+  Diagram diagram;  // what the kernels are of: the one asked about, or that with products in another order, sweeps
+                    // apart, prefixes in chunks, or kernels divided
+  Diagram ordered;  // the one asked about, with its products in the orders that were taken
+  std::vector<OrderTaken> orders;
+  std::vector<OrderRefused> refused_orders;
   std::vector<Swept> swept;               // statements that fit nowhere as one
   std::vector<PrefixReduction> prefixes;  // taken in chunks
   std::vector<AxisDivision> divisions;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "napkin/partition.hpp"
 #include "napkin/search.hpp"
@@ -29,6 +30,7 @@ class Plans {
       : session_(session), written_(written), analysis_(analysis) {}
 
   bool run() {
+    take_orders();
     for (const auto& kernel : written_.kernels) parts_.push_back(part_of(kernel));
     if (!session_.diagnostics.has_errors()) check_order();
     if (session_.diagnostics.has_errors()) return false;
@@ -50,6 +52,28 @@ class Plans {
   const ast::KernelLabels& kernel(std::size_t k) const { return written_.kernels[k]; }
   void error(Span where, std::string what, std::string help) {
     session_.diagnostics.add({"E0307", std::move(what), where, "", {}, {}, std::move(help)});
+  }
+
+  // Names of arrays that an order of contraction adds say that order.
+  void take_orders() {
+    std::set<std::string> named;
+    for (const auto& kernel : written_.kernels)
+      for (const auto& name : kernel.statements) named.insert(name.text);
+    for (const auto& statement : diagram().statements) named.erase(diagram().at(statement.output).name);
+    while (!named.empty()) {
+      const auto form = form_of(named);
+      if (!form) return;
+      for (const auto& name : form->made) named.erase(name);
+      analysis_.diagram = analysis_.ordered = form->diagram;
+    }
+  }
+  std::optional<ContractionForm> form_of(const std::set<std::string>& named) const {
+    for (const auto& orders : contractions(diagram()))
+      for (const auto& form : orders.forms)
+        if (!form.made.empty() &&
+            std::ranges::all_of(form.made, [&](const std::string& name) { return named.contains(name); }))
+          return form;
+    return std::nullopt;
   }
 
   Part part_of(const ast::KernelLabels& kernel) {

@@ -65,7 +65,7 @@ std::optional<Analysis> make_symbolic(Session& session, const Input& input, cons
   for (auto& axis : sized.diagram.axes) axis.size = axis.size.value_or(stand_in);
   auto analysis = make_analysis(session, sized, hardware, written);
   if (!analysis) return std::nullopt;
-  analysis->written = input.written, analysis->diagram = input.diagram;
+  analysis->written = input.written, analysis->diagram = analysis->ordered = input.diagram;
   analysis->symbolic = true;
   analysis->plan.reset();
   analysis->configurations.clear();
@@ -102,21 +102,24 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
                                       const std::optional<Written>& written) {
   const Progress progress(session, fmt::format("napkin: searching {} on {}", input.diagram.name, hardware.name));
   const auto start = std::chrono::steady_clock::now();
-  Analysis analysis{
-      .written = input.written, .diagram = input.diagram, .hardware = hardware, .goal = goal(session.options)};
+  Analysis analysis{.written = input.written,
+                    .diagram = input.diagram,
+                    .ordered = input.diagram,
+                    .hardware = hardware,
+                    .goal = goal(session.options)};
   if (!input.diagram.statements.empty())
     analysis.source = session.sources.at(input.diagram.statements.front().span.file).text;
   if (written) {
     if (!add_by_hand(session, *written, analysis)) return std::nullopt;
   } else {
-    analysis.goal.chunks =
+    analysis.goal.chunks = analysis.goal.orders =
         std::ranges::all_of(input.written.axes, [](const Axis& axis) { return axis.size.has_value(); });
     analysis.plan = search(input.diagram, hardware, analysis.goal);
     analysis.kernels = std::move(analysis.plan->kernels);
-    analysis.diagram = analysis.plan->diagram;
+    analysis.diagram = analysis.plan->diagram, analysis.ordered = analysis.plan->ordered;
   }
   const auto divisions = analysis.plan ? analysis.plan->divisions.size() : analysis.divisions_by_hand;
-  if (divisions + 1 == analysis.kernels.size()) analysis.shared = share(input.diagram, hardware, analysis.goal);
+  if (divisions + 1 == analysis.kernels.size()) analysis.shared = share(analysis.ordered, hardware, analysis.goal);
   for (std::size_t k = 0; k < analysis.kernels.size(); ++k) {
     const auto* shown = report::reported(analysis.kernels[k]);
     auto& made = analysis.configurations.emplace_back();

@@ -180,7 +180,8 @@ Scene lay_out(const Analysis& analysis, double width) {
 
 std::vector<Scene> lay_out_film(const Analysis& analysis, double width) {
   Written written;
-  if (analysis.written.statements.size() != analysis.diagram.statements.size())
+  const bool reordered = analysis.plan && !analysis.plan->orders.empty();
+  if (reordered || analysis.written.statements.size() != analysis.diagram.statements.size())
     written = {&analysis.written, changes(analysis)};
   return lay_out_derivation(analysis.diagram, plan_of(analysis), cost_of(analysis), analysis.hardware,
                             analysis.goal.model, width, analysis.configurations, written);

@@ -6,6 +6,7 @@
 
 #include "derive/trace.hpp"
 #include "report/json/json.hpp"
+#include "report/orders/orders.hpp"
 #include "report/page/summary_page.hpp"
 #include "report/words.hpp"
 
@@ -95,6 +96,7 @@ Document derivation_document(const std::vector<Derived>& kernels) {
     const auto& kernel = derived.kernel;
     made.blocks.push_back(Heading{2, "kernel " + join(statement_names(kernel)), ""});
     add_blocks(made, derived.blocks);
+    add_orders(made, derived.orders);
     add_prefixes(made, derived.prefixes);
     made.blocks.push_back(verdict_table(kernel, true));
     add_products(made, derived);
@@ -187,6 +189,7 @@ Json kernel_json(const Derived& derived) {
           {"passes", passes},
           {"products", products_json(derived.products)},
           {"blocks", blocks_json(derived.blocks)},
+          {"orders", orders_json(derived.orders)},
           {"prefixes", prefixes_json(derived.prefixes)},
           {"trace", trace_json(derivation.trace, [&](const Rewriting&) { return derivation.scratch; })}};
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis.hpp"
+#include "report/orders/orders.hpp"
 #include "report/quantity.hpp"
 #include "report/words.hpp"
 
@@ -144,7 +145,11 @@ std::optional<std::string> labels_of(const FoundPlan& plan, std::size_t k, const
   return join(statements) + ":" + (labels.empty() ? "" : " " + labels);
 }
 
+// An order of products is told by the arrays that it adds.
 bool has_text(const Analysis& analysis) {
+  if (analysis.plan &&
+      std::ranges::any_of(analysis.plan->orders, [](const OrderTaken& one) { return one.made.empty(); }))
+    return false;
   return analysis.plan && analysis.plan->swept.empty() && analysis.plan->prefixes.empty() && !analysis.symbolic &&
          analysis.plan->plan.kernels.size() == analysis.kernels.size();
 }
@@ -173,7 +178,7 @@ std::optional<std::string> as_partition(const Analysis& analysis, std::size_t ke
 namespace {
 
 bool is_written(const Analysis& analysis, const std::string& name) {
-  return std::ranges::find(analysis.written.arrays, name, &Array::name) != analysis.written.arrays.end();
+  return std::ranges::find(analysis.ordered.arrays, name, &Array::name) != analysis.ordered.arrays.end();
 }
 
 std::string without_number(std::string name) {
@@ -202,6 +207,7 @@ std::string names_text(const Analysis& analysis) {
     all.push_back(fmt::format("{0} counts the parts of {2}, and {1} the positions in a part",
                               analysis.diagram.at(division.part).name, analysis.diagram.at(division.inside).name,
                               division.axis));
+  for (const auto& one : analysis.plan->orders) all.push_back(order_words(one, analysis.ordered));
   for (const auto& one : analysis.plan->prefixes) all.push_back(chunk_words(one, analysis.diagram));
   for (const auto& swept : analysis.plan->swept)
     all.push_back(fmt::format("{} {} from {}", join_and(swept.before), swept.before.size() == 1 ? "comes" : "come",
@@ -236,6 +242,7 @@ std::vector<std::string> changes(const Analysis& analysis) {
   std::vector<std::string> all;
   if (!analysis.plan) return {"an axis is divided into parallel parts, and a second kernel merges what they carry"};
   for (const auto& swept : analysis.plan->swept) all.push_back(fmt::format("{}: {}", swept.statement, why(swept)));
+  for (const auto& one : analysis.plan->orders) all.push_back(order_words(one, analysis.ordered));
   for (const auto& one : analysis.plan->prefixes)
     all.push_back(fmt::format("{}: {}", one.statement, chunk_words(one, analysis.diagram)));
   for (const auto& division : analysis.plan->divisions)

@@ -16,6 +16,10 @@ constexpr Scale joules_scale[] = {{1e-12, "pJ"}, {1e-9, "nJ"}, {1e-6, "uJ"}, {1e
 
 }  // namespace
 
+std::string flop(double operations) {
+  const auto text = counted(operations);
+  return text.find(' ') == std::string::npos ? text + " FLOP" : text + "FLOP";
+}
 std::string values(double number) { return counted(number) + " values"; }
 std::string lasting(std::optional<double> seconds) { return seconds ? lasting(*seconds) : "-"; }
 std::string energy(double joules) { return joules == 0 ? "0 J" : scaled(joules, joules_scale); }

@@ -14,6 +14,7 @@ using napkin::lasting;
 using napkin::moved;
 using napkin::rate;
 std::string values(double number);                   // "10.0 k values"
+std::string flop(double operations);                 // "4.29 GFLOP"
 std::string lasting(std::optional<double> seconds);  // "-" where unknown
 std::string energy(double joules);                   // "1.25 mJ"
 std::string ratio(double number);                    // "32", "1.03"

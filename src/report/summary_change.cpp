@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/orders/orders.hpp"
 #include "report/page/summary_page.hpp"
 #include "report/quantity.hpp"
 #include "report/tables.hpp"
@@ -87,6 +88,10 @@ void list_mends(Rows& rows, const Page& page) {
                                                                : "runs on tensor cores")});
 }
 
+void list_orders(Rows& rows, const Page& page) {
+  for (const auto& one : page.refused_orders) rows.push_back({"diagram", refused_order_words(one)});
+}
+
 void list_roundings(Rows& rows, const Page& page) {
   for (const auto& [axis, refused] : page.roundings)
     rows.push_back({"diagram", fmt::format("a rounding prevents a stream of {}: {}", axis, refusal(refused))});
@@ -106,6 +111,7 @@ void find_roundings(Page& page, const Analysis& analysis) {
 Rows change_rows(const Page& page) {
   Rows rows;
   list_mends(rows, page);
+  list_orders(rows, page);
   list_roundings(rows, page);
   list_pieces(rows, page);
   list_divisions(rows, page);

@@ -91,7 +91,7 @@ void tell_as_written(KernelSummary& kernel, const Analysis& analysis, std::size_
     if (division.kernel != k && division.kernel + 1 != k) continue;
     name_pieces(kernel, divided(analysis.diagram, division));
     for (auto& crossing : kernel.traffic)
-      for (auto& array : crossing.arrays) array.array = array_words(analysis.written, array.array, division);
+      for (auto& array : crossing.arrays) array.array = array_words(analysis.ordered, array.array, division);
     if (division.kernel == k) name_products(kernel, written, division);
   }
 }

@@ -91,11 +91,6 @@ std::string bound_line(const Page& page) {
   return text;
 }
 
-std::string flop(double operations) {
-  const auto text = counted(operations);
-  return text.find(' ') == std::string::npos ? text + " FLOP" : text + "FLOP";
-}
-
 std::string operation_words(const Operations& operations) {
   constexpr double worth_saying = 1.005;
   const auto executed = flop(operations.executed), useful = flop(operations.useful);
@@ -223,6 +218,12 @@ void add_plan(Lines& lines, const Page& page) {
   if (page.kernels.size() <= 2 || page.partition.empty()) return;
   lines.section("PLAN");
   add_partition(lines, page.partition);
+}
+
+void add_orders(Lines& lines, const Page& page) {
+  if (page.orders.empty()) return;
+  lines.section("ORDER");
+  for (const auto& one : page.orders) lines.add(one, 2);
 }
 
 std::string marks(double part, double whole) {
@@ -369,6 +370,7 @@ std::string page_text(const Page& page, bool color, std::size_t width) {
     lines.raw(fmt::format("  no time: the profile has no rates ({})", operation_words(page.operations)));
   }
   if (!page.proof.empty()) lines.head(page.proof);
+  add_orders(lines, page);
   if (page.kernels.size() > 1) add_kernels(lines, page);
   add_tile(lines, page);
   add_time(lines, page);

@@ -91,7 +91,8 @@ class Shaken {
     for (const double argument : arguments) hash = joined(hash, argument);
     return in_format(result * (1 + roundoffs * roundoff_ * (2 * unit_of(hash) - 1)));
   }
-  // What a result becomes that is too large for its format, or too small, though no operand is infinite or zero.
+  // What a result becomes that is too large for its format, or too small, though no operand is infinite or zero: where
+  // one lane has infinities, and no number as soon as two of them meet, another one goes on with the greatest number.
   std::optional<double> out_of_range(const Pointwise& function, std::span<const double> arguments, double result,
                                      std::size_t lane) const {
     const auto is_between = [](double argument) { return std::isfinite(argument) && argument != 0; };
@@ -99,6 +100,10 @@ class Shaken {
                          function.role == Role::divide || function.role == Role::power;
     const bool overflows = std::isinf(result), underflows = result == 0 && is_term;
     if (lane % 2 == 0 || !(overflows || underflows) || !std::ranges::all_of(arguments, is_between)) return std::nullopt;
+    if (overflows && lane % 4 == 3)
+      return std::copysign(
+          in_f32_ ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max(),
+          result);
     return overflows ? std::numeric_limits<double>::quiet_NaN()
            : in_f32_ ? static_cast<double>(std::numeric_limits<float>::denorm_min())
                      : std::numeric_limits<double>::denorm_min();

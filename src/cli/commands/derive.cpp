@@ -71,6 +71,7 @@ int run_derive(Session& session) {
   }
   kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr, source);
   kernels[0].blocks = input->blocks;
+  kernels[0].orders = contractions(input->diagram);
   kernels[0].prefixes = in_shortest_chunks(input->diagram);
   if (machine) kernels[0].machine = machine->name;
   return deliver(session, print(input->diagram, kernels, format(session.options), product_in_color(session)));

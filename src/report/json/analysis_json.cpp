@@ -7,6 +7,7 @@
 #include "report/configuration.hpp"
 #include "report/explored.hpp"
 #include "report/json/json.hpp"
+#include "report/orders/orders.hpp"
 #include "report/page/summary_page.hpp"
 #include "report/plan.hpp"
 #include "report/shared.hpp"
@@ -256,6 +257,8 @@ std::string analysis_json(const Analysis& analysis) {
                   {"completed_levels", completed_json(analysis)},
                   {"saved", saved_json(analysis)},
                   {"sweeps", sweeps_json(analysis)},
+                  {"orders", analysis.plan ? orders_json(analysis.plan->orders) : Json::array()},
+                  {"refused_orders", analysis.plan ? orders_json(analysis.plan->refused_orders) : Json::array()},
                   {"prefixes", prefixes_json(analysis)},
                   {"divisions", divisions_json(analysis)},
                   {"sensitivity", analysis.explored ? sensitivity_json(analysis.explored->machine) : Json(nullptr)},

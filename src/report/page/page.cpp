@@ -120,7 +120,7 @@ void add_programs(Document& made, const Analysis& analysis) {
 
 void name_arrays(Document& made, const Analysis& analysis) {
   for (const auto& array : analysis.diagram.arrays) made.arrays.emplace(array.name, array.name);
-  for (const auto& array : analysis.written.arrays) made.written.push_back(array.name);
+  for (const auto& array : analysis.ordered.arrays) made.written.push_back(array.name);
 }
 
 std::string row_name(const Comparison& comparison, std::size_t row) {

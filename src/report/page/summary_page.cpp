@@ -7,6 +7,7 @@
 #include <map>
 
 #include "explore/machine.hpp"
+#include "report/orders/orders.hpp"
 #include "report/plan.hpp"
 #include "report/quantity.hpp"
 #include "report/words.hpp"
@@ -179,12 +180,19 @@ std::string proof_of(const Analysis& analysis) {
 }
 
 Derivation derive_written(const Analysis& analysis) {
-  return derive(sums_in_blocks(analysis.written).diagram, every_statement(analysis.written));
+  return derive(analysis.ordered, every_statement(analysis.ordered));
 }
 
 std::optional<SourceText> source_of(const Analysis& analysis) {
   if (analysis.source.empty() || analysis.written.statements.empty()) return {};
   return SourceText{analysis.written.statements.front().span.file, analysis.source};
+}
+
+// No statement of the file makes it, so that no edit of one can change it.
+bool is_added(const Analysis& analysis, const std::string& name) {
+  return analysis.plan && std::ranges::any_of(analysis.plan->orders, [&](const OrderTaken& one) {
+           return std::ranges::find(one.made, name) != one.made.end();
+         });
 }
 
 // Of one kernel as it is; of a plan as it was written.
@@ -195,6 +203,14 @@ void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> 
   }();
   for (const auto& one : off)
     if (one.lost || one.parts > 1 || !page.of_products) page.lost.push_back(one);
+  for (auto& one : page.lost)
+    if (is_added(analysis, one.first) || is_added(analysis, one.second)) one.mend = {};
+}
+
+void find_orders(Page& page, const Analysis& analysis) {
+  if (!analysis.plan) return;
+  for (const auto& one : analysis.plan->orders) page.orders.push_back(order_words(one, analysis.ordered));
+  page.refused_orders = analysis.plan->refused_orders;
 }
 
 // The next sizes of a tile where nothing else tells them: halves and doubles.
@@ -264,7 +280,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   page.partition = one ? as_partition(analysis, *kernel).value_or("") : as_partition(analysis).value_or("");
   if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
-  if (!one) find_roundings(page, analysis);
+  if (!one) find_roundings(page, analysis), find_orders(page, analysis);
   page.proof = proof_of(analysis);
   return page;
 }

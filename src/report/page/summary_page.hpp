@@ -35,6 +35,8 @@ struct Page {
   std::optional<double> unfused_s;                   // of a kernel for each statement
   std::string partition;                             // as `--partition` gives the plan back; empty where nothing does
   std::vector<AxisDivision> divisions;
+  std::vector<std::string> orders;                         // of products, other than the file's
+  std::vector<OrderRefused> refused_orders;                // which a rounding forbids
   std::vector<Doubled> doubled;                            // what makes it faster, the most first
   std::vector<std::pair<std::string, Refused>> roundings;  // axes that a cast keeps from being streamed
   std::string proof;

@@ -31,18 +31,6 @@ double reduced_values(const Diagram& diagram) {
   return all;
 }
 
-double worth(const FoundPlan& found, const Goal& goal) {
-  if (found.plan.kernels.empty() || found.plan.kernels.size() < found.kernels.size()) return HUGE_VAL;
-  if (goal.objective == Objective::energy) return found.cost.energy_j.value_or(HUGE_VAL);
-  if (goal.objective == Objective::time) {
-    const auto& time = goal.model == Model::ideal ? found.cost.ideal_time_s : found.cost.time_s;
-    return time.value_or(HUGE_VAL);
-  }
-  double bytes = 0;
-  for (const auto& kernel : found.cost.kernels) bytes += static_cast<double>(kernel.levels.front().transfer_bytes);
-  return bytes;
-}
-
 // Each at least twice as long as the one before.
 std::vector<std::int64_t> tried(const std::vector<std::int64_t>& lengths) {
   constexpr std::int64_t least = 8;
@@ -98,6 +86,18 @@ class Chunked {
 };
 
 }  // namespace
+
+double worth(const FoundPlan& found, const Goal& goal) {
+  if (found.plan.kernels.empty() || found.plan.kernels.size() < found.kernels.size()) return HUGE_VAL;
+  if (goal.objective == Objective::energy) return found.cost.energy_j.value_or(HUGE_VAL);
+  if (goal.objective == Objective::time) {
+    const auto& time = goal.model == Model::ideal ? found.cost.ideal_time_s : found.cost.time_s;
+    return time.value_or(HUGE_VAL);
+  }
+  double bytes = 0;
+  for (const auto& kernel : found.cost.kernels) bytes += static_cast<double>(kernel.levels.front().transfer_bytes);
+  return bytes;
+}
 
 FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
   return goal.chunks && goal.fixed.splits.empty() ? Chunked(diagram, goal, plan).run() : plan(diagram, goal);

@@ -10,6 +10,9 @@ namespace napkin {
 // The plan of a diagram as it stands.
 using PlanOf = std::function<FoundPlan(const Diagram&, const Goal&)>;
 
+// What the objective is of a plan; infinite where something does not fit.
+double worth(const FoundPlan&, const Goal&);
+
 // The better plan of the diagram as it stands and with its prefixes in chunks.
 FoundPlan chunked(const Diagram&, const Goal&, const PlanOf&);
 

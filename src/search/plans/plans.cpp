@@ -14,6 +14,7 @@
 #include "search/plans/chunked.hpp"
 #include "search/plans/divided.hpp"
 #include "search/plans/likeness.hpp"
+#include "search/plans/ordered.hpp"
 #include "search/plans/prices.hpp"
 #include "search/plans/saved.hpp"
 
@@ -369,7 +370,8 @@ FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& 
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
   const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of); };
-  return chunked(diagram, goal, plan);
+  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan); };
+  return ordered(diagram, goal, in_chunks);
 }
 
 }  // namespace napkin
