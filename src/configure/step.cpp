@@ -128,7 +128,7 @@ class Reader {
     const auto found = std::ranges::find(compute.reads, id, &std::pair<ExprId, BufferId>::first);
     const auto array = nest().at(found->second).array;
     const bool staged = std::ranges::find(nest().inputs, array) != nest().inputs.end();
-    Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).type != type};
+    Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).stored() != type};
     made.at = std::get<Access>(nest().scratch.at(id).node).at;
     for (const auto& index : made.at)
       for (const auto& [wire, coefficient] : index.terms) made.wires.push_back(wire);
@@ -193,6 +193,11 @@ std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 
 
 std::int64_t BlockStep::bytes(BufferId id) const {
   return values(id, lengths[row.index]) * napkin::row(nest->at(id).type).bytes;
+}
+
+int BlockStep::share(BufferId id) const {
+  const auto& buffer = nest->at(id);
+  return buffer.level == 1 ? napkin::row(diagram().at(buffer.array).stored()).share : 1;
 }
 
 std::int64_t BlockStep::step_bytes(BufferId id) const {

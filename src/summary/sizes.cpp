@@ -20,7 +20,7 @@ void note_alignment(const Diagram& diagram, const Array& array, bool by_tma, Mat
   constexpr std::int64_t most = 16, least = 4;
   const auto aligned = row_alignment(diagram, array);
   if (aligned == most || (!by_tma && aligned >= least)) return;
-  const std::int64_t size = diagram.size(array.wires.back()).value_or(0), unit = most / row(array.type).bytes;
+  const std::int64_t size = diagram.size(array.wires.back()).value_or(0), unit = most / row(array.stored()).bytes * row(array.stored()).share;
   made.unaligned.push_back(
       {array.name, diagram.at(array.wires.back()).name, size, round_up(size, unit), by_tma, aligned >= least});
 }

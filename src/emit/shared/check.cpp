@@ -138,6 +138,11 @@ std::string sizes(const CodePlan& plan, const auto& wires) {
 std::string draw(const CodePlan& plan, ArrayId id) {
   const auto& array = plan.diagram.at(id);
   const auto& type = code_type(plan.language, array.type);
+  if (array.packed)  // any code of 4 bits
+    return fmt::format("stored = unsigned(16 * random_unit()); host = {};",
+                       filled(type.read, fmt::format("napkin_number<{}>(stored)", storage(plan, id))));
+  if (array.type == Datatype::f8e8m0)  // from 1 / 8 to 8
+    return fmt::format("stored.power = (unsigned char)(124 + 7 * random_unit()); host = {};", filled(type.read, "stored"));
   std::string drawn = "2 * random_unit() - 1";
   if (array.type == Datatype::boolean) drawn = fmt::format("random_unit() < {}", array.density.value_or(0.5));
   if (array.type == Datatype::i8 || array.type == Datatype::i32) drawn = "std::floor(9 * random_unit()) - 4";
@@ -164,6 +169,9 @@ double rounding_share(const Diagram& diagram) {
       case Datatype::f8e5m2:
         all = std::max(all, 0.4);
         break;
+      case Datatype::f8e8m0:
+      case Datatype::f4e2m1:
+      case Datatype::i4:
       case Datatype::i8:
         all = std::max(all, 1e-2);
         break;
@@ -180,12 +188,15 @@ void declare_arrays(const CodePlan& plan, Lines& out) {
   for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
     for (const auto id : *list) {
       const auto& name = plan.names.arrays[id.index];
-      out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name, value_count(plan, id)));
+      const auto share = row(plan.diagram.at(id).stored()).share;
+      out.line(fmt::format("Both<{}> {}({}{});", storage(plan, id), name, value_count(plan, id),
+                           share > 1 ? fmt::format(", {}", share) : ""));
       if (list == &plan.diagram.outputs)
         out.line(fmt::format("{}.poison();", name));
       else
-        out.line(
-            fmt::format("{}.fill([](double& host, {}& stored) {{ {} }});", name, storage(plan, id), draw(plan, id)));
+        out.line(fmt::format("{}.{}([](double& host, {}& stored) {{ {} }});", name,
+                             share > 1 ? "fill_pairs" : "fill", share > 1 ? "unsigned" : storage(plan, id),
+                             draw(plan, id)));
     }
 }
 
@@ -216,7 +227,7 @@ std::string plain_bytes(const CodePlan& plan) {
   std::vector<std::string> terms;
   for (const auto* list : {&diagram.inputs, &diagram.outputs})
     for (const auto id : *list)
-      terms.push_back(fmt::format("{}.0{}", row(diagram.at(id).type).bytes, sizes(plan, diagram.at(id).wires)));
+      terms.push_back(fmt::format("{:.1f}{}", diagram.at(id).width(), sizes(plan, diagram.at(id).wires)));
   return joined(terms, " + ");
 }
 

@@ -36,7 +36,7 @@ std::string labels(const Diagram& diagram, const Plan& plan, const Hardware& har
 std::string shape(const Diagram& diagram, ArrayId id) {
   std::string axes;
   for (const auto axis : whole_shape(diagram, id)) axes += (axes.empty() ? "" : ", ") + diagram.at(axis).name;
-  return fmt::format("{}[{}]", row(diagram.at(id).type).name, axes);
+  return fmt::format("{}[{}]", row(diagram.at(id).stored()).name, axes);
 }
 
 // The greatest or least value of an index: every position at its end or at 0. That of parts ends where the whole does.
@@ -109,6 +109,9 @@ std::vector<std::string> conditions(const CodePlan& plan) {
     else
       found.insert(assumed(diagram, names, plan.language, condition));
   }
+  for (const auto id : diagram.inputs)
+    if (const auto share = row(diagram.at(id).stored()).share; share > 1)
+      found.insert(fmt::format("{} % {} == 0", code_size(diagram, names, diagram.at(id).wires.back()), share));
   for (const auto& expr : diagram.exprs) {
     const auto* read = std::get_if<Access>(&expr.node);
     if (!read) continue;
@@ -195,7 +198,7 @@ std::string value_count(const CodePlan& plan, ArrayId id) {
 }
 
 std::string_view storage(const CodePlan& plan, ArrayId id) {
-  return code_storage(plan.language, plan.diagram.at(id).type);
+  return code_storage(plan.language, plan.diagram.at(id).stored());
 }
 
 std::string argument(const CodePlan& plan, ArrayId id, bool reads) {

@@ -293,7 +293,7 @@ std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::str
   const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(array).wires);
   const auto element = page_.kernel.staged.contains(id)
                            ? tile_element(page_, id, at)
-                           : fmt::format("{}[{}]", page_.array(array), code_offset(at, sizes));
+                           : page_.element(array, code_offset(at, sizes));
   return filled(code_type(Language::cuda, page_.diagram.at(array).type).read, element);
 }
 
