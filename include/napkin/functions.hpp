@@ -27,8 +27,8 @@ enum class Datatype : std::uint8_t {
 struct DatatypeRow {
   Datatype type;
   std::string_view name;  // as in the language: "f16", "bool"
-  int bytes;       // of a value by itself
-  int share;       // values of an array that share these bytes: 2 of 4 bits, the first in the low half; else 1
+  int bytes;              // of a value by itself
+  int share;              // values of an array that share these bytes: 2 of 4 bits, the first in the low half; else 1
   Datatype alone;  // the format of a value by itself: its own, or of those that share bytes one that has all of theirs
   bool of_inputs;  // nothing is stored in it
   std::string_view cuda;          // "__half"

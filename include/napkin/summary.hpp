@@ -39,6 +39,8 @@ struct MatrixProduct {
     bool copied_ahead = true;  // as the kernel computes; not where rows are no multiple of 4 bytes
   };
   std::vector<Unaligned> unaligned;
+  // Operands whose numbers share bytes: lanes take them apart, so no load runs ahead and no warpgroup multiplies them.
+  std::vector<std::string> packed;
   bool lost = false;    // off the matrix units, where two matrices meet
   std::string why;      // off the matrix units: why,
   Fix mend;             // and the change of the diagram that mends it; without edits where it is not made of text

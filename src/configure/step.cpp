@@ -113,10 +113,10 @@ class Reader {
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
   }
   void contract(StepColumn& column, Datatype type) const {
+    const auto& compute = *column.compute;
     const auto* instruction = fastest_instruction(hardware_, type, 4);
     if (!instruction) return;
     const auto* by_warp = fastest_instruction(hardware_, type, 1);
-    const auto& compute = *column.compute;
     const auto& scratch = nest().scratch;
     const auto& product = std::get<Apply>(scratch.at(compute.column.value).node);
     const auto& first = std::get<Access>(scratch.at(product.arguments[0]).node);
@@ -128,7 +128,7 @@ class Reader {
     const auto found = std::ranges::find(compute.reads, id, &std::pair<ExprId, BufferId>::first);
     const auto array = nest().at(found->second).array;
     const bool staged = std::ranges::find(nest().inputs, array) != nest().inputs.end();
-    Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).stored() != type};
+    Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).type != type};
     made.at = std::get<Access>(nest().scratch.at(id).node).at;
     for (const auto& index : made.at)
       for (const auto& [wire, coefficient] : index.terms) made.wires.push_back(wire);
@@ -154,12 +154,14 @@ class Reader {
     }
   }
 
+  // What shares bytes stands in tiles one by one: lanes bring it there, and no copy.
   void align(const StepColumn& column) {
-    for (const auto& factor : column.factors)
-      if (factor.operand.staged)
-        step_.row_alignment =
-            std::min(step_.row_alignment,
-                     napkin::row_alignment(nest().scratch, nest().scratch.at(nest().at(factor.operand.buffer).array)));
+    for (const auto& factor : column.factors) {
+      if (!factor.operand.staged) continue;
+      const auto& array = nest().scratch.at(nest().at(factor.operand.buffer).array);
+      const auto aligned = array.packed ? 1 : napkin::row_alignment(nest().scratch, array);
+      step_.row_alignment = std::min(step_.row_alignment, aligned);
+    }
   }
 
   bool is_of_lasting_tile(BufferId id) const {

@@ -198,7 +198,8 @@ void measure_volumes(BlockStep& step) {
         volume.rows = buffer.extent[k];
       else
         volume.beside *= buffer.extent[k];
-    if (step.sector > 1 && buffer.level == step.core) volume.sectors = sectors_of(step, {static_cast<std::uint32_t>(i)});
+    if (step.sector > 1 && buffer.level == step.core)
+      volume.sectors = sectors_of(step, {static_cast<std::uint32_t>(i)});
   }
 }
 

@@ -50,12 +50,9 @@ void add_products(Document& made, const Derived& derived) {
       {{of_machine ? "product on " + derived.machine : "product"}, {"unit"}, {"format, or why not", false, true}}, {}};
   for (const auto& product : derived.products) table.rows.push_back(product_row(product, of_machine));
   made.blocks.push_back(std::move(table));
-  std::vector<std::string> told;
-  for (const auto& product : derived.products)
-    for (const auto& one : product.unaligned)
-      if (const auto words = page::unaligned_words(one); std::ranges::find(told, words) == told.end())
-        told.push_back(words);
-  for (const auto& words : told) made.blocks.push_back(Paragraph{words});
+  std::vector<const MatrixProduct*> products;
+  for (const auto& product : derived.products) products.push_back(&product);
+  for (const auto& words : page::operand_words(products)) made.blocks.push_back(Paragraph{words});
 }
 
 // What was done to the statements before they were derived.

@@ -142,7 +142,8 @@ std::string draw(const CodePlan& plan, ArrayId id) {
     return fmt::format("stored = unsigned(16 * random_unit()); host = {};",
                        filled(type.read, fmt::format("napkin_number<{}>(stored)", storage(plan, id))));
   if (array.type == Datatype::f8e8m0)  // from 1 / 8 to 8
-    return fmt::format("stored.power = (unsigned char)(124 + 7 * random_unit()); host = {};", filled(type.read, "stored"));
+    return fmt::format("stored.power = (unsigned char)(124 + 7 * random_unit()); host = {};",
+                       filled(type.read, "stored"));
   std::string drawn = "2 * random_unit() - 1";
   if (array.type == Datatype::boolean) drawn = fmt::format("random_unit() < {}", array.density.value_or(0.5));
   if (array.type == Datatype::i8 || array.type == Datatype::i32) drawn = "std::floor(9 * random_unit()) - 4";
@@ -194,9 +195,8 @@ void declare_arrays(const CodePlan& plan, Lines& out) {
       if (list == &plan.diagram.outputs)
         out.line(fmt::format("{}.poison();", name));
       else
-        out.line(fmt::format("{}.{}([](double& host, {}& stored) {{ {} }});", name,
-                             share > 1 ? "fill_pairs" : "fill", share > 1 ? "unsigned" : storage(plan, id),
-                             draw(plan, id)));
+        out.line(fmt::format("{}.{}([](double& host, {}& stored) {{ {} }});", name, share > 1 ? "fill_pairs" : "fill",
+                             share > 1 ? "unsigned" : storage(plan, id), draw(plan, id)));
     }
 }
 

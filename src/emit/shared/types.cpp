@@ -87,7 +87,8 @@ struct napkin_f8e8m0 {
   return number;
 }
 )"},
-    Definition{"napkin_f4e2m1", R"(// Two numbers of 4 bits, the first in the low half: a sign, two bits of exponent and one of fraction.
+    Definition{"napkin_f4e2m1",
+               R"(// Two numbers of 4 bits, the first in the low half: a sign, two bits of exponent and one of fraction.
 struct napkin_f4e2m1 {
   unsigned char two;
   using number = @F8E4M3@;
@@ -113,7 +114,8 @@ struct napkin_i4 {
   }
 };
 )"},
-    Definition{"napkin_f4e2m1", R"(// What the lowest 4 bits of codes stand for, and a number of an array of two to a byte.
+    Definition{"napkin_f4e2m1",
+               R"(// What the lowest 4 bits of codes stand for, and a number of an array of two to a byte.
 template <class T>
 @ANYWHERE@ inline typename T::number napkin_number(unsigned codes) {
   const unsigned char bits = (unsigned char)T::four(codes);

@@ -213,10 +213,11 @@ class TorchPrinter {
       out_.line(fmt::format("napkin_check({0}, \"{0}\", {1}, \"{2}\", {3}, \"{4}\");", name(id), type.scalar, type.name,
                             wires.size(), shape(id)));
       for (std::size_t k = 0; k < wires.size(); ++k)
-        measure(diagram_.at(wires[k]).axis,
-                fmt::format("{}.size({}){}", name(id), k,
-                            k + 1 == wires.size() && row(stored).share > 1 ? fmt::format(" * {}", row(stored).share) : ""),
-                name(id));
+        measure(
+            diagram_.at(wires[k]).axis,
+            fmt::format("{}.size({}){}", name(id), k,
+                        k + 1 == wires.size() && row(stored).share > 1 ? fmt::format(" * {}", row(stored).share) : ""),
+            name(id));
     }
     for (const auto axis : asked()) measure(axis, plan_.names.axes[axis.index], "the call");
     out_.line("return n;");

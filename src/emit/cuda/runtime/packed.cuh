@@ -27,18 +27,19 @@ template <class T>
 __device__ __forceinline__ bool napkin_begins_word(napkin_packed<T> one) {
   return one.at % 8 == 0 && (reinterpret_cast<size_t>(one.from) + one.at / 2) % 4 == 0;
 }
-// Of a row of which so many numbers are left; 0 stands for the others.
+// Of a row of which so many numbers are left; 0 stands for the others. Two that share a byte are read at once.
 template <int words, class T>
 __device__ __forceinline__ void napkin_read_packed(napkin_packed<T> from, long long step, int left,
                                                    unsigned (&fours)[2 * words]) {
   if (step == 1 && left >= 8 * words && napkin_begins_word(from)) return napkin_read_packed<words>(from, fours);
+  const bool pairs = step == 1 && from.at % 2 == 0;
 #pragma unroll
   for (int i = 0; i < 2 * words; ++i) {
     fours[i] = 0;
-    for (int n = 4 * i; n < min(left, 4 * i + 4); ++n) {
+    for (int n = 4 * i; n < min(left, 4 * i + 4); n += pairs ? 2 : 1) {
       const napkin_packed<T> one = from + n * step;
-      const unsigned two = napkin_global_read(one.from + (one.at >> 1)).two;
-      fours[i] |= (T::four(two >> ((one.at & 1) * 4)) & 255u) << (n % 4 * 8);
+      const unsigned codes = napkin_global_read(one.from + (one.at >> 1)).two >> ((one.at & 1) * 4);
+      fours[i] |= (T::four(codes) & (pairs && n + 1 < left ? 0xffffu : 0xffu)) << (n % 4 * 8);
     }
   }
 }
