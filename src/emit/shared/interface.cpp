@@ -224,6 +224,12 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
     out.line(fmt::format(" *   {:<10} output {}", plan.names.arrays[id.index], shape(diagram, id)));
 }
 
+void describe_packed(const CodePlan& plan, Lines& out) {
+  if (std::ranges::any_of(plan.diagram.inputs, [&](ArrayId id) { return plan.diagram.at(id).packed.has_value(); }))
+    out.line(" * Numbers of 4 bits are two to a byte along the last axis, the first in the low half.");
+  out.line(" */");
+}
+
 void define_sizes(const CodePlan& plan, Lines& out) {
   out.open(fmt::format("struct {}_sizes", plan.names.diagram));
   if (!plan.names.axes.empty()) out.line(fmt::format("int {};", joined(plan.names.axes, ", ")));

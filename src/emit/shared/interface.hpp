@@ -46,6 +46,8 @@ std::string argument(const CodePlan&, ArrayId, bool reads);  // a void pointer a
 
 // Of the header: what every parameter is.
 void describe_parameters(const CodePlan&, Lines&);
+// Of arrays whose numbers share bytes, how they do; the end of the comment.
+void describe_packed(const CodePlan&, Lines&);
 void define_sizes(const CodePlan&, Lines&);  // struct NAME_sizes
 // The sizes `n` of all axes, from those that are given: in several parts where those are as long as planned, else one.
 void declare_all_sizes(const CodePlan&, Lines&);
