@@ -62,7 +62,8 @@ void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
         Paragraph{fmt::format("S10: {} sums {} in blocks of {}, because its other factors are constant on a block. {} "
                               "counts the blocks, and {} "
                               "the positions in a block.",
-                              one.statement, one.axis, one.length, one.block, one.inside)});
+                              one.statement, one.axis, one.length, one.block, one.inside) +
+                  (one.rest > 0 ? fmt::format(" The last block has {}, and is summed by itself.", one.rest) : "")});
 }
 
 // The statements in chunks, and what takes a prefix but does not come apart.
@@ -109,7 +110,8 @@ Json blocks_json(const std::vector<BlockedSum>& blocks) {
                     {"axis", one.axis},
                     {"block", one.block},
                     {"inside", one.inside},
-                    {"length", one.length}});
+                    {"length", one.length},
+                    {"rest", one.rest}});
   return json;
 }
 

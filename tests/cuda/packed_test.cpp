@@ -2,6 +2,8 @@
 // of them ragged, against the plain meaning, with inputs that the drivers write by the definition of the formats.
 #include <fmt/format.h>
 
+#include <regex>
+
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
@@ -37,6 +39,9 @@ output C
 )";
 const std::vector<std::string> block_sizes = {"m=64 n=64 k=64 kb=2", "m=70 n=101 k=96 kb=3", "m=7 n=9 k=32 kb=1"};
 
+// The last block of scales has 20 numbers.
+const std::string ragged = std::regex_replace(std::string(blocks), std::regex("axis k = 512"), "axis k = 212");
+
 struct Built {
   Planned planned;
   EmittedCode code;
@@ -67,6 +72,7 @@ TEST_CASE("matrix units multiply numbers of 4 bits as the model says", "[emulate
       {"i4_i8", product("m, k", "n, k", "i4 i8"), {by_warps}, sizes},
       {"mx", case_named("mx_product").text, {}, {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3", "m=7 j=9 k=32 kb=1"}},
       {"blocks", blocks, {}, block_sizes},
+      {"ragged_blocks", ragged, {}, {"m=64 n=64 k=212 kb=7", "m=70 n=101 k=200 kb=7"}},
   };
   for (const auto& each : cases) DYNAMIC_SECTION(each.name) {
       const auto built = build(each, "rtx4090", CudaPath::tensor);
@@ -133,6 +139,9 @@ TEST_CASE("rows and threads read numbers of 4 bits", "[emulated][tensor][packed]
        CudaPath::tensor,
        "\"threads\""},
       {{"blocks_threads", blocks, {}, block_sizes}, CudaPath::reference, "\"threads\""},
+      {{"ragged_threads", ragged, {}, {"m=64 n=64 k=212 kb=7", "m=7 n=9 k=224 kb=7"}},
+       CudaPath::reference,
+       "\"threads\""},
   };
   for (const auto& [each, path, planned] : ways) DYNAMIC_SECTION(each.name) {
       const auto built = build(each, "a100-sxm4-80", path);

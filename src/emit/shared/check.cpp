@@ -215,7 +215,7 @@ void compare_output(const CodePlan& plan, ArrayId id, Lines& out) {
 }
 
 void define_divide_axes(const CodePlan& plan, Lines& out) {
-  if (plan.divided.empty()) return;
+  if (!plan.has_parts()) return;
   out.line("// The sizes of parts, as they are computed where the kernels are called.");
   out.open("static void divide_axes()");
   compute_parts(plan, out);
@@ -252,7 +252,7 @@ std::vector<std::pair<std::string, std::string>> check_words(const CodePlan& pla
           {"@AXES@", joined(plan.names.axes, ", ")},
           {"@GIVEN@", joined(given_names(plan), ", ")},
           {"@OPTIONS@", options},
-          {"@DIVIDE@", plan.divided.empty() ? "" : "  divide_axes();\n"},
+          {"@DIVIDE@", plan.has_parts() ? "  divide_axes();\n" : ""},
           {"@CHECKED@", joined(checked, ", ")},
           {"@PLANNED@", joined(planned, ", ")}};
 }

@@ -22,8 +22,10 @@ struct CodePlan {
   std::string labels;                     // the plan in words
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
   std::vector<Parts> divided{};           // axes in parts, whose sizes no caller gives
+  std::vector<RaggedBlocks> ragged{};     // and axes in blocks, of which the last is shorter
   std::vector<Parts> shorter{};           // those whose last part may be shorter than the others
 
+  bool has_parts() const { return !divided.empty() || !ragged.empty(); }
   // By the axis that lies inside of a part.
   const Parts* ends_early(AxisId inside) const;
 };
