@@ -125,7 +125,9 @@ TEST_CASE("products of packed numbers are verified, and the report says how they
   }
   const auto report = test::run_cli({"analyze", test::example("mx_product"), "--target", "h100-sxm5", "--details"});
   CHECK(report.out.find("A and B have two numbers to a byte") != std::string::npos);
-  CHECK(report.out.find("f4e2m1 → f8e4m3") != std::string::npos);
+  CHECK(report.out.find("f4e2m1, f8e8m0, f16") != std::string::npos);
+  CHECK(report.out.find("gmem, smem  A      f4e2m1") != std::string::npos);
+  CHECK(report.out.find("smem, reg   A      f8e4m3") != std::string::npos);
 }
 
 TEST_CASE("gradients read packed inputs as the file stores them", "[packed]") {
