@@ -72,7 +72,10 @@ TEST_CASE("matrix units multiply numbers of 4 bits as the model says", "[emulate
       {"i4_i8", product("m, k", "n, k", "i4 i8"), {by_warps}, sizes},
       {"mx", case_named("mx_product").text, {}, {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3", "m=7 j=9 k=32 kb=1"}},
       {"blocks", blocks, {}, block_sizes},
-      {"ragged_blocks", ragged, {}, {"m=64 n=64 k=212 kb=7", "m=70 n=101 k=200 kb=7"}},
+      {"ragged_blocks",
+       ragged,
+       {"group m 64, n 64, stream k_block 1 at smem; group m 32, n 32 at reg"},
+       {"m=64 n=64 k=212 kb=7", "m=70 n=101 k=200 kb=7"}},
   };
   for (const auto& each : cases) DYNAMIC_SECTION(each.name) {
       const auto built = build(each, "rtx4090", CudaPath::tensor);
