@@ -86,8 +86,12 @@ std::string driver(const Diagram& diagram) {
   std::string body, arguments, axes, ending, written;
   for (std::size_t a = 0; a < diagram.axes.size(); ++a) {
     const auto is_this = [&](AxisId axis) { return axis.index == a; };
-    if (std::ranges::any_of(divided_axes(diagram), [&](const Parts& parts) {
-          return is_this(parts.part) || is_this(parts.inside);  // nobody gives their sizes
+    if (std::ranges::any_of(divided_axes(diagram),
+                            [&](const Parts& parts) {
+                              return is_this(parts.part) || is_this(parts.inside);  // nobody gives their sizes
+                            }) ||
+        std::ranges::any_of(ragged_blocks(diagram), [&](const RaggedBlocks& blocks) {
+          return is_this(blocks.block) || is_this(blocks.inside) || is_this(blocks.last);
         }))
       continue;
     body += fmt::format("  const int size{} = std::atoi(words[{}]);\n", a, a + 2);

@@ -55,7 +55,10 @@ std::string build_harness(const Build& build, const std::string& stem) {
 // Whether nobody gives the size of an axis, for the launcher finds it.
 bool is_of_parts(const Diagram& diagram, AxisId axis) {
   return std::ranges::any_of(divided_axes(diagram),
-                             [&](const Parts& parts) { return parts.part == axis || parts.inside == axis; });
+                             [&](const Parts& parts) { return parts.part == axis || parts.inside == axis; }) ||
+         std::ranges::any_of(ragged_blocks(diagram), [&](const RaggedBlocks& blocks) {
+           return blocks.block == axis || blocks.inside == axis || blocks.last == axis;
+         });
 }
 
 // A program that reads inputs in double from a file, launches what the included file declares and writes outputs in

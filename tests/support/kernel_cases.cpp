@@ -111,6 +111,14 @@ Z: f64[q] = sum[x](max(A[q, x], B[x]))
 output Y; output Z
 )";
 
+// Two numbers to a byte, and scales of blocks, of which the last has 20 numbers.
+constexpr const char* packed = R"(diagram packed
+axis m = 70; axis j = 33; axis k = 212; axis kb = 7
+input A: f4e2m1[m, k]; input B: i4[j, k]; input s: f8e8m0[m, kb]; input u: f8e4m3[j, kb]
+C: f32[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 32] * u[j, k / 32])
+output C
+)";
+
 constexpr const char* epilogue = R"(diagram epilogue
 axis m = 4096; axis n = 4096; axis k = 4096
 input A: f16[m, k]; input B: f16[k, n]; input bias: f16[n]; input R: f16[m, n]
@@ -208,6 +216,7 @@ std::vector<Case> by_hand() {
        {"group q 8, stream x 32 at smem", "group q 8, stream x 32 at smem", "stream x 16 at smem"},
        {"", "q=5 x=3", "q=9 x=70"}},
       {"ranked_scores", ranked_scores, {"group q 32, stream x 32 at smem"}, {"q=7 x=9 d=5", "q=40 x=70 d=32"}},
+      {"packed", packed, {}, {"m=7 j=9 k=212 kb=7", "m=70 j=33 k=200 kb=7"}},
       {"wide_sums", wide_sums, {"group q 8, stream x 16 at smem", "group q 8, stream x 16 at smem"}, {"", "q=3 x=9"}},
       {"reductions",
        reductions,
