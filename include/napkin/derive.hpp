@@ -183,6 +183,7 @@ struct BlockedSum {
   std::string statement;            // by the name of its array
   std::string axis, block, inside;  // the wire that was summed, which block, and where in one
   std::int64_t length = 1;          // of a block
+  std::int64_t rest = 0;            // of the last one, if that is shorter: a sum of its own
 };
 struct SumsInBlocks {
   Diagram diagram;

@@ -50,11 +50,18 @@ struct Wire {
 
 struct Array {
   std::string name;
-  Datatype type = Datatype::f32;
+  Datatype type = Datatype::f32;  // of its numbers, wherever they are computed with
   std::vector<WireId> wires;      // one per dimension, slowest first (row major)
   std::optional<double> density;  // share of true entries of a bool input, where the user knows it
   Span span;
   Span typed = nowhere;  // its type in the file; without bytes where a statement lacks one
+  // Of an input whose numbers share bytes: the format of the file, in which the whole array lies in memory. Tiles hold
+  // its numbers one by one, as `type`.
+  std::optional<Datatype> packed = {};
+
+  Datatype stored() const { return packed.value_or(type); }
+  // Bytes of one value in memory: a half of one where two share a byte.
+  double width() const { return static_cast<double>(row(stored()).bytes) / row(stored()).share; }
 };
 
 // floor((sum of coefficient * position + offset) / divisor); terms sorted by wire, no zero coefficients.

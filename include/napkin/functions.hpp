@@ -8,18 +8,37 @@
 
 namespace napkin {
 
-enum class Datatype : std::uint8_t { f64, f32, tf32, f16, bf16, f8e4m3, f8e5m2, i8, i32, boolean };
+enum class Datatype : std::uint8_t {
+  f64,
+  f32,
+  tf32,
+  f16,
+  bf16,
+  f8e4m3,
+  f8e5m2,
+  f8e8m0,  // a power of two, of a block's scale
+  f4e2m1,
+  i8,
+  i4,
+  i32,
+  boolean
+};
 
 struct DatatypeRow {
   Datatype type;
   std::string_view name;  // as in the language: "f16", "bool"
-  int bytes;
+  int bytes;              // of a value by itself
+  int share;              // values of an array that share these bytes: 2 of 4 bits, the first in the low half; else 1
+  Datatype alone;  // the format of a value by itself: its own, or of those that share bytes one that has all of theirs
+  bool of_inputs;  // nothing is stored in it
   std::string_view cuda;          // "__half"
   double (*round)(double value);  // to the nearest representable value, ties to even
 };
 std::span<const DatatypeRow> datatypes();
 const DatatypeRow& row(Datatype);
 const DatatypeRow* find_datatype(std::string_view name);
+// Of so many values of an array; a byte that is begun counts whole.
+std::int64_t bytes_of(Datatype, std::int64_t values);
 
 // What executes an operation: matrix units, fused multiply-add lanes, special-function units.
 enum class Unit : std::uint8_t { tensor, fma, sfu };

@@ -39,6 +39,8 @@ struct MatrixProduct {
     bool copied_ahead = true;  // as the kernel computes; not where rows are no multiple of 4 bytes
   };
   std::vector<Unaligned> unaligned;
+  // Operands whose numbers share bytes: lanes take them apart, so no load runs ahead and no warpgroup multiplies them.
+  std::vector<std::string> packed;
   int parts = 1;        // on the matrix units: instructions for each pair of operands, of which f32 is in two parts
   bool lost = false;    // off the matrix units, where two matrices meet
   std::string why;      // off the matrix units, or on them in parts: why,

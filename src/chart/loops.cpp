@@ -64,6 +64,11 @@ class Columns {
     return all;
   }
 
+  // What comes from the array itself may share bytes there.
+  double loaded(const Load& load) const {
+    return bytes(load.to) / (load.from ? 1 : row(nest_.scratch.at(nest_.at(load.to).array).stored()).share);
+  }
+
   void visit(const Block& block) {
     for (const auto id : block.buffers) around[id] = loops_;
     for (const auto& step : block.steps)
@@ -71,7 +76,7 @@ class Columns {
           step.node,
           [&](const Load& load) {
             add({fmt::format("load {} from {}", name(load.to), load.from ? name(*load.from) : array(load.to)), load.to,
-                 load.from ? std::vector{*load.from} : std::vector<BufferId>{}, held(bytes(load.to)), bytes(load.to)});
+                 load.from ? std::vector{*load.from} : std::vector<BufferId>{}, held(loaded(load)), loaded(load)});
           },
           [&](const Ask& ask) {
             add({fmt::format("skip unless {} lets something through", name(ask.tile)), {}, {ask.tile}});

@@ -9,7 +9,7 @@ namespace {
 std::string declared(const Diagram& diagram, const Array& array) {
   std::vector<std::string> wires;
   for (const auto wire : array.wires) wires.push_back(diagram.at(wire).name);
-  return fmt::format("{}: {}[{}]", array.name, row(array.type).name, fmt::join(wires, ", "));
+  return fmt::format("{}: {}[{}]", array.name, row(array.stored()).name, fmt::join(wires, ", "));
 }
 
 std::string steps_text(const Program& program, const std::vector<Step>& steps, const std::string& indent) {

@@ -304,8 +304,8 @@ class Counter {
   void name_copies() {
     const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
     const auto name = [&](BufferId id, double times, double seconds) {
-      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy,
-          times * static_cast<double>(step_.bytes(id)), times * clocks(seconds), times * seconds);
+      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, times * step_.moved(id, false),
+          times * clocks(seconds), times * seconds);
     };
     for (const auto id : step_.streamed)
       name(id, 1, way_in(step_, id, neighbours, hardware_, model_, cached_).seconds());

@@ -46,8 +46,8 @@ class Collector {
   void add_line(BufferId id, const Sourced<double>& line) {
     const auto& buffer = step_.nest->at(id);
     if (buffer.at.empty() || buffer.at.back().terms.size() != 1) return;
-    const auto width = row(step_.diagram().at(buffer.array).type).bytes;
-    const auto values = static_cast<std::int64_t>(line.value) / width;
+    const auto& type = row(step_.diagram().at(buffer.array).stored());
+    const auto values = static_cast<std::int64_t>(line.value) / type.bytes * type.share;
     add(buffer.at.back().terms[0].first, values,
         fmt::format("a line of {} B holds {} values of {}", static_cast<std::int64_t>(line.value), values,
                     step_.diagram().at(buffer.array).name));

@@ -51,7 +51,7 @@ double step_bytes(const BlockStep& step, const VisitOrder& order, const Hardware
   const auto cores = static_cast<double>(hardware.levels[step.core].count);
   double bytes = 0;
   for (const auto tile : step.streamed)
-    bytes += cores * first_readers(step, tile, order, hardware) * static_cast<double>(step.bytes(tile));
+    bytes += cores * first_readers(step, tile, order, hardware) * step.moved(tile, false);
   return bytes;
 }
 

@@ -118,10 +118,10 @@ class Reader {
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
   }
   void contract(StepColumn& column, Datatype type) const {
+    const auto& compute = *column.compute;
     const auto* instruction = fastest_instruction(hardware_, type, 4);
     if (!instruction) return;
     const auto* by_warp = fastest_instruction(hardware_, type, 1);
-    const auto& compute = *column.compute;
     const auto& scratch = nest().scratch;
     const auto& product = std::get<Apply>(scratch.at(compute.column.value).node);
     const auto& first = std::get<Access>(scratch.at(product.arguments[0]).node);
@@ -163,12 +163,14 @@ class Reader {
     }
   }
 
+  // What shares bytes stands in tiles one by one: lanes bring it there, and no copy.
   void align(const StepColumn& column) {
-    for (const auto& factor : column.factors)
-      if (factor.operand.staged)
-        step_.row_alignment =
-            std::min(step_.row_alignment,
-                     napkin::row_alignment(nest().scratch, nest().scratch.at(nest().at(factor.operand.buffer).array)));
+    for (const auto& factor : column.factors) {
+      if (!factor.operand.staged) continue;
+      const auto& array = nest().scratch.at(nest().at(factor.operand.buffer).array);
+      const auto aligned = array.packed ? 1 : napkin::row_alignment(nest().scratch, array);
+      step_.row_alignment = std::min(step_.row_alignment, aligned);
+    }
   }
 
   bool is_of_lasting_tile(BufferId id) const {
@@ -203,6 +205,11 @@ std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 
 
 std::int64_t BlockStep::bytes(BufferId id) const {
   return values(id, lengths[row.index]) * napkin::row(nest->at(id).type).bytes;
+}
+
+int BlockStep::share(BufferId id) const {
+  const auto& buffer = nest->at(id);
+  return buffer.level == 1 ? napkin::row(diagram().at(buffer.array).stored()).share : 1;
 }
 
 std::int64_t BlockStep::step_bytes(BufferId id) const {

@@ -113,9 +113,10 @@ struct BlockStep {
   bool has_row(BufferId id) const { return volumes[id.index].rows > 0; }
   std::int64_t bytes(BufferId) const;       // all that the block holds of it
   std::int64_t step_bytes(BufferId) const;  // what a step has of it, as it is stored
+  int share(BufferId) const;                // values of it that share a byte where they come from
   // The same as it comes from above or goes there, on a chip in whole sectors.
   double moved(BufferId id, bool on_chip) const {
-    return static_cast<double>(bytes(id)) * (on_chip ? volumes[id.index].sectors : 1);
+    return static_cast<double>(bytes(id)) / share(id) * (on_chip ? volumes[id.index].sectors : 1);
   }
   // Whoever has so many of a step's rows holds as many of these; more, of what several steps take by parts.
   std::int64_t rows_held(std::int64_t all, std::int64_t rows) const {

@@ -177,7 +177,8 @@ void orient(StepColumn& column, const BlockStep& step, bool together) {
 
 // Of a piece of an array, what lies together is moved in whole sectors: the last dimensions that it has all of, and a
 // piece of the one before them.
-double sectors_of(const BlockStep& step, const Buffer& buffer) {
+double sectors_of(const BlockStep& step, BufferId id) {
+  const auto& buffer = step.nest->at(id);
   const auto& wires = step.diagram().at(buffer.array).wires;
   std::int64_t together = row(buffer.type).bytes;
   for (auto k = buffer.extent.size(); k > 0; --k) {
@@ -186,10 +187,11 @@ double sectors_of(const BlockStep& step, const Buffer& buffer) {
     together *= buffer.extent[k - 1];
     if (buffer.extent[k - 1] < step.diagram().size(wires[k - 1]).value_or(1)) break;
   }
-  const Sectors memory(step.sector);
-  const auto pieces = step.sector;  // of any length begin everywhere once
+  const auto sector = step.sector * step.share(id);  // in what shares a byte there
+  const Sectors memory(sector);
+  const auto pieces = sector;  // of any length begin everywhere once
   const auto all = memory.sum(pieces, together, [&](std::int64_t at) { return memory.of(at, together); });
-  return static_cast<double>(all * step.sector) / static_cast<double>(pieces * together);
+  return static_cast<double>(all * sector) / static_cast<double>(pieces * together);
 }
 
 // A second dimension along the rows, as in a band, is taken for one of its own.
@@ -203,7 +205,8 @@ void measure_volumes(BlockStep& step) {
         volume.rows = buffer.extent[k];
       else
         volume.beside *= buffer.extent[k];
-    if (step.sector > 1 && buffer.level == step.core) volume.sectors = sectors_of(step, buffer);
+    if (step.sector > 1 && buffer.level == step.core)
+      volume.sectors = sectors_of(step, {static_cast<std::uint32_t>(i)});
   }
 }
 

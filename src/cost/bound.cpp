@@ -19,9 +19,7 @@ namespace napkin {
 namespace {
 
 // Of one value; what is counted in values is 1 wide.
-double width(const Diagram& diagram, ArrayId id, bool in_values) {
-  return in_values ? 1 : static_cast<double>(row(diagram.at(id).type).bytes);
-}
+double width(const Diagram& diagram, ArrayId id, bool in_values) { return in_values ? 1 : diagram.at(id).width(); }
 
 double size_of(const Diagram& diagram, ArrayId id, bool in_values) {
   double all = width(diagram, id, in_values);

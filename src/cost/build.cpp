@@ -49,8 +49,8 @@ class CostModelBuilder {
     for (const auto id : block.buffers) home_[id] = loops_;
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { transfer(load.to, false); }, [&](const Ask& asked) { ask(asked); },
-          [&](const Save& save) { transfer(save.from, true); },
+          step.node, [&](const Load& load) { transfer(load.to, false, !load.from); },
+          [&](const Ask& asked) { ask(asked); }, [&](const Save& save) { transfer(save.from, true, false); },
           [&](const Compute& compute) { sweep(compute), operate(compute); }, [&](const For& loop) { walk(loop); });
   }
   void walk(const For& loop) {
@@ -82,10 +82,12 @@ class CostModelBuilder {
         if (std::find(wires.begin(), wires.end(), loops_[loop].wire) != wires.end()) swept_.insert(id);
     }
   }
-  void transfer(BufferId id, bool saved) {
+  // What comes from the array itself crosses as it lies there.
+  void transfer(BufferId id, bool saved, bool from_array) {
     const auto& buffer = nest_.at(id);
-    const auto stored = row(diagram_.at(buffer.array).type).bytes;
-    CostModel::Transfer all{buffer.level, buffer.array, saved, stored, {}};
+    const auto& array = diagram_.at(buffer.array);
+    const auto& type = row(from_array ? array.stored() : array.type);
+    CostModel::Transfer all{buffer.level, buffer.array, saved, type.type, type.bytes, type.share, {}};
     places_.reach(all.values, buffer.at, buffer.array, buffer.level, loops_, true);
     places_.repeat(all.values, Places::wires_in(buffer.at), buffer.level, loops_);
     leave_out(all.values, buffer.level, Region::Part::run, {});
@@ -94,7 +96,7 @@ class CostModelBuilder {
     places_.repeat(all.loads, {}, buffer.level, loops_);
     const auto& inputs = diagram_.inputs;
     all.from_file = std::find(inputs.begin(), inputs.end(), buffer.array) != inputs.end();
-    all.array_values = bytes_of(diagram_, buffer.array) / stored;
+    all.array_values = bytes_of(diagram_, buffer.array) / type.bytes * row(array.stored()).share;
     model_.transfers_.push_back(std::move(all));
   }
   // Of wires that masks leave pieces of out it is not told which. What is saved stands in deeper loops, too.
@@ -126,7 +128,7 @@ class CostModelBuilder {
     for (std::uint32_t i = 0; i < nest_.buffers.size(); ++i) {
       const auto& buffer = nest_.buffers[i];
       const auto& array = diagram_.at(buffer.array);
-      CostModel::Holding held{buffer.array, array.name, row(buffer.type).bytes, {}, buffer.type, array.type};
+      CostModel::Holding held{buffer.array, array.name, row(buffer.type).bytes, {}, buffer.type, array.stored()};
       places_.reach(held.values, buffer.at, buffer.array, buffer.level, home_[BufferId{i}], false);
       holding_[BufferId{i}] = model_.holdings_.size();
       const bool counts = is_one_of(nest_.inputs, buffer.array) || is_one_of(nest_.outputs, buffer.array) ||

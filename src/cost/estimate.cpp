@@ -119,11 +119,10 @@ std::vector<ArrayCost> CostModel::array_costs(const Diagram& diagram, const Figu
   for (const auto& transfer : transfers_) {
     if (transfer.level != level) continue;
     const auto [at, fresh] = index.try_emplace({transfer.array, transfer.saved}, all.size());
-    if (fresh)
-      all.push_back({diagram.at(transfer.array).name, 0, 0, 0, transfer.saved, diagram.at(transfer.array).type});
+    if (fresh) all.push_back({diagram.at(transfer.array).name, 0, 0, 0, transfer.saved, transfer.type});
     const auto values = product(transfer.values, figures, unused);
     all[at->second].transfer_values += values;
-    all[at->second].transfer_bytes += values * transfer.bytes;
+    all[at->second].transfer_bytes += transfer.bytes_of(values);
   }
   for (const auto& [key, at] : index) {
     std::vector<std::int64_t> sizes;

@@ -118,7 +118,7 @@ std::int64_t CostModel::crossing(const Transfer& transfer, std::int64_t values, 
 
 void CostModel::cross(const Transfer& transfer, std::int64_t values, Figures& figures) const {
   auto& at = figures.levels[transfer.level];
-  const auto bytes = crossing(transfer, values, figures) * transfer.bytes;
+  const auto bytes = transfer.bytes_of(crossing(transfer, values, figures));
   const auto loads =
       static_cast<double>(product(transfer.loads, figures, figures.overflow)) / static_cast<double>(at.groups);
   at.crossing_bytes += bytes;
@@ -130,24 +130,26 @@ void CostModel::cross(const Transfer& transfer, std::int64_t values, Figures& fi
 
 // What lies together in an array is moved in whole sectors: the pieces of its last dimension that is cut, with all
 // dimensions behind that. Where an index is not one wire, or masks leave pieces of it out, bytes are counted alone.
+// Where values share a byte, they are counted in place of bytes.
 double CostModel::sector_bytes(const Transfer& transfer, std::span<const std::int64_t> sizes, double sector,
                                const Figures& figures) const {
   bool unused = false;
-  const auto bytes = static_cast<double>(product(transfer.values, figures, unused)) * transfer.bytes;
+  const auto parts = static_cast<double>(product(transfer.values, figures, unused)) * transfer.bytes;
+  const auto parts_of_sector = sector * transfer.share;
   std::int64_t together = transfer.bytes;
   for (const auto i : transfer.rows) {
     const auto& cut = cuts_[i];
     const auto size = wire_sizes_[cut.wire.index];
     if (figures.counts[i] > 1) {
-      const Sectors memory(static_cast<std::int64_t>(sector));
+      const Sectors memory(static_cast<std::int64_t>(parts_of_sector));
       const auto row = size * together, rows = std::max<std::int64_t>(1, transfer.array_values * transfer.bytes / row);
       const auto all_rows = memory.of_pieces(rows, size, cut.splits, sizes, together);
-      return bytes / static_cast<double>(row) / static_cast<double>(rows) * sector * static_cast<double>(all_rows);
+      return parts / static_cast<double>(row) / static_cast<double>(rows) * sector * static_cast<double>(all_rows);
     }
-    if (__builtin_mul_overflow(together, size, &together)) return bytes;
+    if (__builtin_mul_overflow(together, size, &together)) return parts / transfer.share;
   }
   const auto all = static_cast<double>(together);
-  return transfer.rows_alone ? bytes / all * std::ceil(all / sector) * sector : bytes;
+  return transfer.rows_alone ? parts / all * std::ceil(all / parts_of_sector) * sector : parts / transfer.share;
 }
 
 void CostModel::sectors(std::span<const std::int64_t> sizes, Figures& figures) const {
@@ -164,6 +166,7 @@ void CostModel::levels(Figures& figures) const {
     const auto values = product(transfer.values, figures, figures.overflow);
     Checked total{at.transfer_values}, bytes{values};
     total.plus(values);
+    if (transfer.share > 1) bytes.value = (values + transfer.share - 1) / transfer.share;
     bytes.times(transfer.bytes);
     bytes.plus(at.transfer_bytes);
     figures.overflow = figures.overflow || total.overflow || bytes.overflow;

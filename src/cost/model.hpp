@@ -152,7 +152,8 @@ class CostModel {
     std::size_t level;
     ArrayId array;
     bool saved;
-    int bytes;  // of one value, as it is stored
+    Datatype type;     // in which it crosses
+    int bytes, share;  // of so many of its values
     Product values;
     Product loads = {};  // how often, of all groups
     // Of its last dimensions, innermost first, the cuts of their wires, while each is one wire; whether all are.
@@ -160,6 +161,9 @@ class CostModel {
     bool rows_alone = false;
     bool from_file = false;  // an input of the diagram, which may lie wherever it is read
     std::int64_t array_values = 0;
+
+    std::int64_t bytes_of(std::int64_t all) const { return (share == 1 ? all : (all + share - 1) / share) * bytes; }
+    double width() const { return static_cast<double>(bytes) / share; }  // of one value, in bytes
   };
   struct Holding {
     ArrayId array;

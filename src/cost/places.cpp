@@ -19,10 +19,10 @@ bool takes_steps(const Index& index) {
 }  // namespace
 
 std::int64_t bytes_of(const Diagram& diagram, ArrayId array) {
-  std::int64_t all = row(diagram.at(array).type).bytes;
+  std::int64_t all = row(diagram.at(array).stored()).bytes;
   for (const auto wire : diagram.at(array).wires)
     if (__builtin_mul_overflow(all, diagram.size(wire).value_or(1), &all)) return INT64_MAX / 4;
-  return all;
+  return bytes_of(diagram.at(array).stored(), all / row(diagram.at(array).stored()).bytes);
 }
 
 std::size_t Places::split_index(const Split& split) const {

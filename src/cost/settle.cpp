@@ -19,7 +19,7 @@ double outermost_bytes(const LoopNest& nest, const Hardware& hardware) {
     there.insert(arrays->begin(), arrays->end());
   double all = 0;
   for (const auto id : there) {
-    double size = hardware.levels[0].in_values ? 1 : row(diagram.at(id).type).bytes;
+    double size = hardware.levels[0].in_values ? 1 : diagram.at(id).width();
     for (const auto wire : diagram.at(id).wires) size *= static_cast<double>(diagram.size(wire).value_or(1));
     all += size;
   }

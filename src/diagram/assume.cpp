@@ -53,7 +53,38 @@ void assume_parts(Diagram& diagram, AxisId whole, AxisId part, AxisId inside, st
 
 void assume_blocks(Diagram& diagram, AxisId whole, AxisId block, AxisId inside, std::int64_t length) {
   assume_parts(diagram, whole, block, inside, length);
-  apply(diagram, "<=", {diagram.intern(Size{inside}), number(diagram, length)});
+  assume_at_most(diagram, inside, length);
+}
+
+void assume_at_most(Diagram& diagram, AxisId axis, std::int64_t length) {
+  apply(diagram, "<=", {diagram.intern(Size{axis}), number(diagram, length)});
+}
+
+void assume_ragged_blocks(Diagram& diagram, const RaggedBlocks& blocks) {
+  const auto size = [&](AxisId axis) { return diagram.intern(Size{axis}); };
+  const ExprId full = apply(diagram, "*", {size(blocks.block), size(blocks.inside)});
+  apply(diagram, "==", {apply(diagram, "+", {full, size(blocks.last)}), size(blocks.whole)});
+  assume_size(diagram, blocks.block), assume_size(diagram, blocks.inside);
+  assume_at_most(diagram, blocks.last, *diagram.at(blocks.inside).size);
+}
+
+// `size(block) * size(inside) + size(last) == size(whole)`
+std::vector<RaggedBlocks> ragged_blocks(const Diagram& diagram) {
+  std::vector<RaggedBlocks> all;
+  const auto applied = [&](ExprId id, std::string_view function) {
+    const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
+    return apply && apply->function == find_pointwise(function) ? apply : nullptr;
+  };
+  const auto axis = [&](ExprId id) { return std::get<Size>(diagram.at(id).node).axis; };
+  for (const auto id : assumptions(diagram)) {
+    const auto* equal = applied(id, "==");
+    const auto* sum = equal ? applied(equal->arguments[0], "+") : nullptr;
+    const auto* full = sum ? applied(sum->arguments[0], "*") : nullptr;
+    if (full)
+      all.push_back(
+          {axis(equal->arguments[1]), axis(full->arguments[0]), axis(full->arguments[1]), axis(sum->arguments[1])});
+  }
+  return all;
 }
 
 // `size(part) * size(inside) == size(whole)`

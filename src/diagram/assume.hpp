@@ -29,6 +29,18 @@ std::optional<Parts> parts_of(const Diagram&, ExprId assumption);
 std::vector<Parts> divided_axes(const Diagram&);
 // Of those, the ones whose length is given by what the file reads once a block.
 std::vector<Parts> axes_in_blocks(const Diagram&);
+// An axis in blocks and a last, shorter one: position (size of inside) * (position along block) + (position along
+// inside), and behind all blocks the position along last.
+struct RaggedBlocks {
+  AxisId whole, block, inside, last;
+  std::vector<AxisId> axes() const { return {whole, block, inside, last}; }
+};
+// From here on the diagram means what it should only with so many blocks of that length, whatever the last one has.
+void assume_ragged_blocks(Diagram&, const RaggedBlocks&);
+std::vector<RaggedBlocks> ragged_blocks(const Diagram&);
+// That an axis is no longer than so many positions.
+void assume_at_most(Diagram&, AxisId, std::int64_t length);
+
 // The axes of an array as the file declares it: where a part and the position in it are adjacent, the divided axis.
 std::vector<AxisId> whole_shape(const Diagram&, ArrayId);
 // Gives parts another length, in sizes, indices, positions and what is assumed: then the whole is as long as all parts.

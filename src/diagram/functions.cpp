@@ -39,21 +39,28 @@ double to_f16(double v) { return round_binary(v, 11, -14, 65504, false); }
 double to_bf16(double v) { return round_binary(v, 8, -126, 3.3895313892515355e38, false); }
 double to_f8e4m3(double v) { return round_binary(v, 4, -6, 448, true); }
 double to_f8e5m2(double v) { return round_binary(v, 3, -14, 57344, true); }
+// No sign and no zero: what is smaller than all of its numbers becomes the smallest.
+double to_f8e8m0(double v) { return std::max(round_binary(v, 1, -127, 0x1p127, true), 0x1p-127); }
+double to_f4e2m1(double v) { return std::isnan(v) ? 6 : round_binary(v, 2, 0, 6, true); }
+double to_i4(double v) { return round_integer(v, -8, 7); }
 double to_i8(double v) { return round_integer(v, -128, 127); }
 double to_i32(double v) { return round_integer(v, -2147483648.0, 2147483647.0); }
 double to_boolean(double v) { return v != 0 ? 1 : 0; }
 
 constexpr std::array datatype_rows = {
-    DatatypeRow{Datatype::f64, "f64", 8, "double", to_f64},
-    DatatypeRow{Datatype::f32, "f32", 4, "float", to_f32},
-    DatatypeRow{Datatype::tf32, "tf32", 4, "float", to_tf32},
-    DatatypeRow{Datatype::f16, "f16", 2, "__half", to_f16},
-    DatatypeRow{Datatype::bf16, "bf16", 2, "__nv_bfloat16", to_bf16},
-    DatatypeRow{Datatype::f8e4m3, "f8e4m3", 1, "__nv_fp8_e4m3", to_f8e4m3},
-    DatatypeRow{Datatype::f8e5m2, "f8e5m2", 1, "__nv_fp8_e5m2", to_f8e5m2},
-    DatatypeRow{Datatype::i8, "i8", 1, "signed char", to_i8},
-    DatatypeRow{Datatype::i32, "i32", 4, "int", to_i32},
-    DatatypeRow{Datatype::boolean, "bool", 1, "bool", to_boolean},
+    DatatypeRow{Datatype::f64, "f64", 8, 1, Datatype::f64, false, "double", to_f64},
+    DatatypeRow{Datatype::f32, "f32", 4, 1, Datatype::f32, false, "float", to_f32},
+    DatatypeRow{Datatype::tf32, "tf32", 4, 1, Datatype::tf32, false, "float", to_tf32},
+    DatatypeRow{Datatype::f16, "f16", 2, 1, Datatype::f16, false, "__half", to_f16},
+    DatatypeRow{Datatype::bf16, "bf16", 2, 1, Datatype::bf16, false, "__nv_bfloat16", to_bf16},
+    DatatypeRow{Datatype::f8e4m3, "f8e4m3", 1, 1, Datatype::f8e4m3, false, "__nv_fp8_e4m3", to_f8e4m3},
+    DatatypeRow{Datatype::f8e5m2, "f8e5m2", 1, 1, Datatype::f8e5m2, false, "__nv_fp8_e5m2", to_f8e5m2},
+    DatatypeRow{Datatype::f8e8m0, "f8e8m0", 1, 1, Datatype::f8e8m0, true, "napkin_f8e8m0", to_f8e8m0},
+    DatatypeRow{Datatype::f4e2m1, "f4e2m1", 1, 2, Datatype::f8e4m3, true, "napkin_f4e2m1", to_f4e2m1},
+    DatatypeRow{Datatype::i8, "i8", 1, 1, Datatype::i8, false, "signed char", to_i8},
+    DatatypeRow{Datatype::i4, "i4", 1, 2, Datatype::i8, true, "napkin_i4", to_i4},
+    DatatypeRow{Datatype::i32, "i32", 4, 1, Datatype::i32, false, "int", to_i32},
+    DatatypeRow{Datatype::boolean, "bool", 1, 1, Datatype::boolean, false, "bool", to_boolean},
 };
 
 constexpr double ln2 = 0.69314718055994530942;
@@ -185,6 +192,10 @@ auto find_row(const Rows& rows, std::string_view name) -> decltype(&rows[0]) {
 std::span<const DatatypeRow> datatypes() { return datatype_rows; }
 const DatatypeRow& row(Datatype type) { return datatype_rows[static_cast<std::size_t>(type)]; }
 const DatatypeRow* find_datatype(std::string_view name) { return find_row(datatype_rows, name); }
+std::int64_t bytes_of(Datatype type, std::int64_t values) {
+  const auto& of = row(type);
+  return values / of.share * of.bytes + (values % of.share > 0 ? of.bytes : 0);
+}
 
 std::string_view name(Unit unit) {
   constexpr std::array<std::string_view, 3> names = {"tensor", "fma", "sfu"};

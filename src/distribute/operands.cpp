@@ -74,6 +74,9 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
     return;
   }
   const auto read = access(diagram(), side.access);
+  if (by_teams() && diagram().at(read.array).packed)
+    throw Misfit{
+        fmt::format("`{}` has two numbers to a byte, and copies by TMA do not unpack them", name(side.buffer))};
   side.buffer = staged(side.buffer);
   auto& tile = result_.tiles[side.buffer];
   find_dimensions(side.buffer, read, tile, extents);

@@ -43,8 +43,11 @@ Datatype gradient_type(Datatype type) {
   switch (type) {
     case Datatype::f8e4m3:
     case Datatype::f8e5m2:
+    case Datatype::f4e2m1:
     case Datatype::i8:
+    case Datatype::i4:
       return Datatype::f16;
+    case Datatype::f8e8m0:
     case Datatype::i32:
     case Datatype::boolean:
       return Datatype::f32;

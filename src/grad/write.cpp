@@ -98,7 +98,7 @@ class Writer {
   }
   std::string typed(const Diagram& named, ArrayId array, bool always) const {
     const auto& one = named.at(array);
-    const auto type = one.type == Datatype::f32 && !always ? "" : fmt::format(": {}", row(one.type).name);
+    const auto type = one.type == Datatype::f32 && !always ? "" : fmt::format(": {}", row(one.stored()).name);
     return one.name + type + bracketed(named, array);
   }
 

@@ -179,17 +179,22 @@ class Interpreter {
     return box;
   }
 
-  // What is widened in registers crosses as it is stored.
-  std::int64_t stored_bytes(const Buffer& buffer) const { return row(nest_.scratch.at(buffer.array).type).bytes; }
-  void copy(const std::vector<Interval>& box, const Tile& from, Tile& to, const Buffer& counted) {
-    std::int64_t moved = 0;
+  // What is widened in registers crosses as the array's type, and from the array itself as it is stored.
+  Datatype crosses_as(const Buffer& buffer, bool from_array) const {
+    const auto& array = nest_.scratch.at(buffer.array);
+    return from_array ? array.stored() : array.type;
+  }
+  // `moved` are the values that the step has moved so far.
+  void copy(const std::vector<Interval>& box, const Tile& from, Tile& to, const Buffer& counted, Datatype type,
+            std::int64_t& moved) {
+    const auto before = moved;
     for_each(box, [&](const std::vector<std::int64_t>& at) {
       to.values[to.index(at)] = from.values[from.index(at)];
       ++moved;
     });
     auto& level = count_.levels[counted.level - 1];
-    level.transfer_values += moved;
-    level.transfer_bytes += moved * stored_bytes(counted);
+    level.transfer_values += moved - before;
+    level.transfer_bytes += bytes_of(type, moved) - bytes_of(type, before);
   }
 
   void run(const Load& load, const Frames& frames) {
@@ -197,21 +202,24 @@ class Interpreter {
     once_per_group(buffer.level, frames, [&](Frame& frame) {
       auto& to = *frame.tiles[load.to.index];
       std::vector<std::int64_t> places;
+      const auto type = crosses_as(buffer, !load.from);
       add_places(to.box, buffer, places);
-      count_sectors(std::move(places), buffer);
-      copy(to.box, load.from ? *frame.tiles[load.from->index] : arrays_[buffer.array.index], to, buffer);
+      count_sectors(std::move(places), buffer, type);
+      copy(to.box, load.from ? *frame.tiles[load.from->index] : arrays_[buffer.array.index], to, buffer, type,
+           moved_[&load]);
     });
   }
 
   // Values whose places in the array follow each other are moved together, in whole sectors.
-  void count_sectors(std::vector<std::int64_t> places, const Buffer& counted) {
+  void count_sectors(std::vector<std::int64_t> places, const Buffer& counted, Datatype type) {
     const auto& sector = hardware_.levels[counted.level].sector;
     if (!sector) return;
     std::ranges::sort(places);
-    const auto each = static_cast<std::int64_t>(sector->value), bytes = stored_bytes(counted);
+    const auto each = static_cast<std::int64_t>(sector->value), parts = each * row(type).share;
+    const std::int64_t bytes = row(type).bytes;
     std::int64_t last = -1, end = -1;  // sector, and place behind the one before
     for (const auto place : places) {
-      const auto first = place * bytes / each, next = ((place + 1) * bytes - 1) / each;
+      const auto first = place * bytes / parts, next = ((place + 1) * bytes - 1) / parts;
       count_.sector_bytes[counted.level - 1] += (next - (place == end ? last : first - 1)) * each;
       last = next, end = place + 1;
     }
@@ -226,7 +234,7 @@ class Interpreter {
     const auto& buffer = nest_.at(save.from);
     std::map<std::size_t, std::vector<std::int64_t>> places;
     for (const auto* frame : frames) add_places(saved(buffer, *frame), buffer, places[frame->parent[buffer.level]]);
-    for (auto& [group, of_group] : places) count_sectors(std::move(of_group), buffer);
+    for (auto& [group, of_group] : places) count_sectors(std::move(of_group), buffer, crosses_as(buffer, false));
   }
   std::vector<Interval> saved(const Buffer& buffer, const Frame& frame) const {
     std::vector<Interval> box;
@@ -237,7 +245,8 @@ class Interpreter {
   void run(const Save& save, Frame& frame) {
     const auto& buffer = nest_.at(save.from);
     copy(saved(buffer, frame), *frame.tiles[save.from.index],
-         save.to ? *frame.tiles[save.to->index] : arrays_[buffer.array.index], buffer);
+         save.to ? *frame.tiles[save.to->index] : arrays_[buffer.array.index], buffer, crosses_as(buffer, false),
+         moved_[&save]);
   }
 
   // Columns
@@ -359,6 +368,7 @@ class Interpreter {
   Count count_;
   std::map<ExprId, bool> varies_;
   std::vector<Tile> arrays_;
+  std::map<const void*, std::int64_t> moved_;  // by load or save, values so far
   std::vector<std::int64_t> positions_;
   std::size_t groups_ = 0;
 };

@@ -67,12 +67,13 @@ std::string shape(const Diagram& diagram, const Array& array) {
 
 // None where an axis has no size, or there are more than fit into the type.
 std::optional<std::int64_t> bytes(const Diagram& diagram, const Array& array) {
-  std::int64_t all = row(array.type).bytes;
+  const auto& type = row(array.stored());
+  std::int64_t all = type.bytes;
   for (const auto wire : array.wires) {
     const auto size = diagram.size(wire);
     if (!size || __builtin_mul_overflow(all, *size, &all)) return std::nullopt;
   }
-  return all;
+  return bytes_of(type.type, all / type.bytes);
 }
 
 std::string wires(const Reading& reading, const Array& array) {
@@ -83,7 +84,7 @@ std::string wires(const Reading& reading, const Array& array) {
 
 std::string array_text(const Reading& reading, const Array& array) {
   const auto size = bytes(reading.diagram, array);
-  return fmt::format("shape {}; type `{}`{}; {}", shape(reading.diagram, array), row(array.type).name,
+  return fmt::format("shape {}; type `{}`{}; {}", shape(reading.diagram, array), row(array.stored()).name,
                      wires(reading, array),
                      size ? held(static_cast<double>(*size)) : "bytes depend on axes without a size");
 }

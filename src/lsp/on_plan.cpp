@@ -21,7 +21,7 @@ std::string outputs(const LoopNest& nest) {
 
 std::string line(const std::string& level, const std::string& variable, const std::vector<std::int64_t>& extent,
                  Datatype type) {
-  auto bytes = static_cast<double>(row(type).bytes);
+  auto bytes = static_cast<double>(row(type).bytes) / row(type).share;
   for (const auto size : extent) bytes *= static_cast<double>(size);
   return fmt::format("| {} | {} | {} | {} |\n", level, variable, fmt::join(extent, " x "), held(bytes));
 }
@@ -34,7 +34,7 @@ std::string whole(const LoopNest& nest, const Hardware& hardware, const std::str
       if (array.name != name) continue;
       std::vector<std::int64_t> extent;
       for (const auto wire : array.wires) extent.push_back(nest.scratch.size(wire).value_or(0));
-      return line(hardware.levels.front().name, "all of it", extent, array.type);
+      return line(hardware.levels.front().name, "all of it", extent, array.stored());
     }
   return "";
 }

@@ -75,7 +75,7 @@ Json of_array(const Diagram& diagram, const Array& array, const Open& open, std:
   for (const auto wire : array.wires) axes.push_back(diagram.at(diagram.at(wire).axis).name);
   active = open.commas;
   const auto label = fmt::format("{}[{}]", array.name, fmt::join(axes, ", "));
-  return signature_json(label, axes, fmt::format("array of {}", row(array.type).name));
+  return signature_json(label, axes, fmt::format("array of {}", row(array.stored()).name));
 }
 
 }  // namespace

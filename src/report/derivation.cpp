@@ -53,12 +53,9 @@ void add_products(Document& made, const Derived& derived) {
       {{of_machine ? "product on " + derived.machine : "product"}, {"unit"}, {"format, or why not", false, true}}, {}};
   for (const auto& product : derived.products) table.rows.push_back(product_row(product, of_machine));
   made.blocks.push_back(std::move(table));
-  std::vector<std::string> told;
-  for (const auto& product : derived.products)
-    for (const auto& one : product.unaligned)
-      if (const auto words = page::unaligned_words(one); std::ranges::find(told, words) == told.end())
-        told.push_back(words);
-  for (const auto& words : told) made.blocks.push_back(Paragraph{words});
+  std::vector<const MatrixProduct*> products;
+  for (const auto& product : derived.products) products.push_back(&product);
+  for (const auto& words : page::operand_words(products)) made.blocks.push_back(Paragraph{words});
 }
 
 // What was done to the statements before they were derived.
@@ -68,7 +65,8 @@ void add_blocks(Document& made, const std::vector<BlockedSum>& blocks) {
         Paragraph{fmt::format("S10: {} sums {} in blocks of {}, because its other factors are constant on a block. {} "
                               "counts the blocks, and {} "
                               "the positions in a block.",
-                              one.statement, one.axis, one.length, one.block, one.inside)});
+                              one.statement, one.axis, one.length, one.block, one.inside) +
+                  (one.rest > 0 ? fmt::format(" The last block has {}, and is summed by itself.", one.rest) : "")});
 }
 
 // The statements in chunks, and what takes a prefix but does not come apart.
@@ -116,7 +114,8 @@ Json blocks_json(const std::vector<BlockedSum>& blocks) {
                     {"axis", one.axis},
                     {"block", one.block},
                     {"inside", one.inside},
-                    {"length", one.length}});
+                    {"length", one.length},
+                    {"rest", one.rest}});
   return json;
 }
 

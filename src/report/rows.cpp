@@ -144,7 +144,7 @@ Basis basis_of(const Analysis& analysis, std::string text, std::string metric) {
   basis.diagram = diagram.name;
   for (const auto& axis : diagram.axes) basis.sizes.emplace_back(axis.name, axis.size.value_or(0));
   const auto types = [&](const std::vector<ArrayId>& arrays, auto& all) {
-    for (const auto id : arrays) all.emplace_back(diagram.at(id).name, row(diagram.at(id).type).name);
+    for (const auto id : arrays) all.emplace_back(diagram.at(id).name, row(diagram.at(id).stored()).name);
   };
   types(diagram.inputs, basis.inputs);
   types(diagram.outputs, basis.outputs);

@@ -31,7 +31,7 @@ std::string axes_text(const Diagram& diagram, const Array& array) {
 }
 
 std::string input_text(const Diagram& diagram, const Array& array) {
-  return fmt::format("input {}: {}{}", array.name, row(array.type).name, axes_text(diagram, array));
+  return fmt::format("input {}: {}{}", array.name, row(array.stored()).name, axes_text(diagram, array));
 }
 
 // As the file has it, on one line.

@@ -283,17 +283,11 @@ std::string formula(const MatrixProduct& product) {
                                : fmt::format("{} = {}*{}", product.result, product.first, product.second);
 }
 
-// An array once, whatever products it is an operand of.
-void add_unaligned(Lines& lines, const Page& page) {
-  std::vector<std::string> told;
+void add_operands(Lines& lines, const Page& page) {
+  std::vector<const MatrixProduct*> products;
   for (const auto& kernel : page.kernels)
-    for (const auto& product : kernel.products)
-      for (const auto& one : product.unaligned) {
-        auto text = unaligned_words(one);
-        if (std::ranges::find(told, text) != told.end()) continue;
-        told.push_back(text);
-        lines.add(text, 2);
-      }
+    for (const auto& product : kernel.products) products.push_back(&product);
+  for (const auto& text : operand_words(products)) lines.add(text, 2);
 }
 
 void add_products(Lines& lines, const Page& page) {
@@ -313,7 +307,7 @@ void add_products(Lines& lines, const Page& page) {
       if (const auto name = formula(product); std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   for (const auto& [how, names] : by_instruction) lines.add(fmt::format("{}: {}", how, join(names)), 2);
-  add_unaligned(lines, page);
+  add_operands(lines, page);
   for (const auto& product : page.lost)
     if (product.unit != Unit::tensor)
       lines.add(fmt::format("{} on {} lanes: {}", formula(product), name(product.unit), product.why), 2);
@@ -347,14 +341,35 @@ void add_heading(Lines& lines, const Page& page, bool color) {
   lines.add(facts);
 }
 
-}  // namespace
-
 std::string unaligned_words(const MatrixProduct::Unaligned& one) {
   const auto* lost = !one.lacks_tma     ? "no load runs ahead of the computation"
                      : one.copied_ahead ? "TMA cannot copy them"
                                         : "TMA cannot copy them and no load runs ahead of the computation";
   return fmt::format("rows of {0} ({1} {2}) are not a multiple of 16 bytes, so {3}; {1} {4} would do", one.array,
                      one.axis, one.size, lost, one.next);
+}
+
+std::string packed_words(const std::vector<std::string>& arrays) {
+  return fmt::format(
+      "{} {} two numbers to a byte, which lanes take apart on their way into shared memory, so no load runs "
+      "ahead of the computation",
+      fmt::join(arrays, " and "), arrays.size() == 1 ? "has" : "have");
+}
+
+}  // namespace
+
+// An array once, whatever products it is an operand of.
+std::vector<std::string> operand_words(const std::vector<const MatrixProduct*>& products) {
+  std::vector<std::string> all, packed;
+  const auto add = [](std::vector<std::string>& to, std::string text) {
+    if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
+  };
+  for (const auto* product : products) {
+    for (const auto& one : product->unaligned) add(all, unaligned_words(one));
+    for (const auto& array : product->packed) add(packed, array);
+  }
+  if (!packed.empty()) all.push_back(packed_words(packed));
+  return all;
 }
 
 std::string page_text(const Page& page, bool color, std::size_t width) {

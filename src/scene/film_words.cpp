@@ -68,7 +68,7 @@ double values(const Diagram& diagram, const std::vector<ArrayId>& all) {
 }
 double bytes(const Diagram& diagram, const std::vector<ArrayId>& all) {
   double sum = 0;
-  for (const auto id : all) sum += values(diagram, id) * row(diagram.at(id).type).bytes;
+  for (const auto id : all) sum += values(diagram, id) * diagram.at(id).width();
   return sum;
 }
 

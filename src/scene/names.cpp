@@ -42,7 +42,7 @@ double Names::array(const Lane& first, double x, std::optional<std::size_t> leve
   Mark mark{MarkKind::array_name, Words{{x, first.y - name_rise}, Anchor::start, text, text_width(text)}};
   mark.array = array.name;
   mark.level = level;
-  mark.about = fmt::format("{}: {}", array.name, row(array.type).name);
+  mark.about = fmt::format("{}: {}", array.name, row(array.stored()).name);
   mark.id = fresh_id("array-" + array.name);
   marks_.push_back(std::move(mark));
   return x + text_width(text);

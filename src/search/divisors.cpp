@@ -199,7 +199,8 @@ void cut_between_sectors(Space& space) {
   space.core_level = *hardware.core;
   const auto sector = static_cast<std::int64_t>(hardware.levels[*hardware.core].sector->value);
   const auto add = [&](WireId wire, ArrayId array) {
-    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / row(scratch.at(array).type).bytes));
+    const auto& type = row(scratch.at(array).stored());
+    divide_at_core(space, wire, std::max<std::int64_t>(1, sector / type.bytes * type.share));
   };
   for (const auto& column : derivation.columns) {
     std::vector<const Access*> reads;

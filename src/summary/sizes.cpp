@@ -15,9 +15,11 @@ std::int64_t computed(std::int64_t size, std::int64_t piece, std::int64_t step) 
   return size / piece * round_up(piece, step) + round_up(size % piece, step);
 }
 
-// TMA copies rows of a multiple of 16 bytes, and what runs ahead of the computation copies 4 bytes at least.
+// TMA copies rows of a multiple of 16 bytes, and what runs ahead of the computation copies 4 bytes at least; of numbers
+// that share bytes nothing copies any.
 void note_alignment(const Diagram& diagram, const Array& array, bool by_tma, MatrixProduct& made) {
   constexpr std::int64_t most = 16, least = 4;
+  if (array.packed) return made.packed.push_back(array.name);
   const auto aligned = row_alignment(diagram, array);
   if (aligned == most || (!by_tma && aligned >= least)) return;
   const std::int64_t size = diagram.size(array.wires.back()).value_or(0), unit = most / row(array.type).bytes;

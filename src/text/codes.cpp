@@ -41,6 +41,8 @@ const std::vector<Code>& codes() {
       {"E0218", error, "impossible density"},
       {"E0219", error, "def that reads what it is not given"},
       {"E0220", error, "axis named twice in one list"},
+      {"E0221", error, "type of inputs alone"},
+      {"E0222", error, "numbers that do not fill bytes"},
       {"W0221", warning, "declared and never used"},
       {"W0222", warning, "reduction over an axis that its body does not read"},
       {"W0223", warning, "position where a length is meant"},

@@ -8,7 +8,7 @@
 namespace napkin {
 
 inline bool is_whole(Datatype type) {
-  return type == Datatype::i8 || type == Datatype::i32 || type == Datatype::boolean;
+  return type == Datatype::i8 || type == Datatype::i4 || type == Datatype::i32 || type == Datatype::boolean;
 }
 
 // Half the distance between neighbours around 1: what rounding to the format changes, at most, as a share.

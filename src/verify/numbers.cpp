@@ -36,6 +36,7 @@ struct Magnitudes {
 };
 Magnitudes magnitudes(Datatype type) {
   if (type == Datatype::i8 || type == Datatype::i32) return {100, 120, 25, 0.3};
+  if (type == Datatype::i4) return {4, 7, 2, 0.3};
   const double digits = -std::log2(roundoff(type));
   const auto power = [](double exponent) { return std::exp2(std::floor(exponent)); };
   const auto range = greatest_exponent(type) * 2 / 3;
@@ -43,6 +44,7 @@ Magnitudes magnitudes(Datatype type) {
 }
 
 double number(Datatype type, const Magnitudes& far, Numbers numbers, const Place& place, double unit) {
+  if (type == Datatype::f8e8m0) return std::exp2(std::floor(7 * unit) - 3);  // a scale: from 1/8 to 8
   const double ordinary = is_whole(type) ? std::floor(9 * unit) - 4 : 2 * unit - 1;
   const double sign = place.sum() % 2 == 0 ? 1 : -1;
   const bool is_odd = place.array % 2 == 1;
@@ -86,13 +88,14 @@ bool step(Place& place) {
 }
 
 std::vector<double> draw(const Array& array, Place place, Numbers numbers, Random& random) {
-  const auto far = magnitudes(array.type);
+  const auto type = array.stored();
+  const auto far = magnitudes(type);
   std::vector<double> values;
   do {
     const double unit = random.unit();
-    const bool is_mask = array.type == Datatype::boolean;
+    const bool is_mask = type == Datatype::boolean;
     values.push_back(is_mask ? static_cast<double>(mask(array, numbers, place, unit))
-                             : row(array.type).round(number(array.type, far, numbers, place, unit)));
+                             : row(type).round(number(type, far, numbers, place, unit)));
   } while (step(place));
   return values;
 }

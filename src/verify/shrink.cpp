@@ -107,8 +107,12 @@ void join_parts(Diagram& diagram, std::vector<Chain>& chains) {
   }
 }
 
-// Blocks stay as long as they are.
+// Blocks stay as long as they are, and with a shorter last one as many.
 std::vector<AxisId> with_blocks(const Diagram& diagram, std::vector<AxisId> axes) {
+  for (const auto& blocks : ragged_blocks(diagram)) {
+    const auto ragged = with_parts(diagram, blocks.axes());
+    axes.insert(axes.end(), ragged.begin(), ragged.end());
+  }
   for (const auto& parts : axes_in_blocks(diagram)) axes.push_back(parts.inside);
   return axes;
 }

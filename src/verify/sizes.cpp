@@ -45,6 +45,14 @@ std::set<AxisId> tied_axes(const Diagram& diagram) {
   return tied;
 }
 
+// Of blocks with a shorter last one, which stay as they are.
+std::set<AxisId> ragged_axes(const Diagram& diagram) {
+  std::set<AxisId> all;
+  for (const auto& blocks : ragged_blocks(diagram))
+    for (const auto axis : blocks.axes()) all.insert(axis);
+  return all;
+}
+
 bool keeps_limits(const Diagram& diagram, const Diagram& changed, const std::vector<AxisId>& limited) {
   return std::ranges::all_of(limited, [&](AxisId axis) { return *changed.at(axis).size <= *diagram.at(axis).size; });
 }
@@ -82,10 +90,13 @@ Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, cons
 // With windows as long as they need to be; if that is not possible, with all that is read at sums of positions as it
 // is.
 Diagram possible(const Diagram& diagram, const std::vector<AxisId>& limited, const Change& change) {
-  auto result = changed(diagram, limited, {}, change);
+  const auto ragged = ragged_axes(diagram);
+  auto result = changed(diagram, limited, ragged, change);
   make_room(result);
   if (is_possible(result) && keeps_limits(diagram, result, limited)) return result;
-  return changed(diagram, limited, tied_axes(diagram), change);
+  auto kept = tied_axes(diagram);
+  kept.insert(ragged.begin(), ragged.end());
+  return changed(diagram, limited, kept, change);
 }
 
 }  // namespace

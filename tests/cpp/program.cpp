@@ -86,8 +86,12 @@ std::string driver(const Diagram& diagram) {
   std::string body, arguments, axes, ending, written;
   for (std::size_t a = 0; a < diagram.axes.size(); ++a) {
     const auto is_this = [&](AxisId axis) { return axis.index == a; };
-    if (std::ranges::any_of(divided_axes(diagram), [&](const Parts& parts) {
-          return is_this(parts.part) || is_this(parts.inside);  // nobody gives their sizes
+    if (std::ranges::any_of(divided_axes(diagram),
+                            [&](const Parts& parts) {
+                              return is_this(parts.part) || is_this(parts.inside);  // nobody gives their sizes
+                            }) ||
+        std::ranges::any_of(ragged_blocks(diagram), [&](const RaggedBlocks& blocks) {
+          return is_this(blocks.block) || is_this(blocks.inside) || is_this(blocks.last);
         }))
       continue;
     body += fmt::format("  const int size{} = std::atoi(words[{}]);\n", a, a + 2);
@@ -101,8 +105,15 @@ std::string driver(const Diagram& diagram) {
   for (const auto* list : {&diagram.inputs, &diagram.outputs})
     for (const auto id : *list) {
       const bool reads = list == &diagram.inputs;
-      body += fmt::format("  auto array{} = make<{}>({}, {});\n", id.index, storage(diagram.at(id).type), size(id),
-                          reads ? "in" : "nullptr");
+      const auto& type = row(diagram.at(id).stored());
+      if (type.of_inputs)
+        body += fmt::format(
+            "  auto array{0} = make<unsigned char>({1} / {2}, nullptr);\n"
+            "  code(array{0}.get(), {1}, {2}, in, code_{3});\n",
+            id.index, size(id), type.share, type.name);
+      else
+        body += fmt::format("  auto array{} = make<{}>({}, {});\n", id.index, storage(diagram.at(id).type), size(id),
+                            reads ? "in" : "nullptr");
       arguments += fmt::format("array{}.get(), ", id.index);
       if (reads) continue;
       ending += fmt::format("  give(out, array{}.get(), {});\n", id.index, size(id));
@@ -147,9 +158,9 @@ std::string compile(const std::vector<Built>& cases, const std::string& program,
   std::string text, dispatch;
   for (const auto& each : cases) text += each.text, dispatch += each.dispatch;
   const auto whole = fmt::format(
-      "{}\n{}int main(int count, char** words) {{\n  const std::string name = words[1];\n"
+      "{}\n{}\n{}int main(int count, char** words) {{\n  const std::string name = words[1];\n"
       "  const bool drives = count > 2 && std::string(words[2]) == \"drive\";\n{}  return 3;\n}}\n",
-      common, text, dispatch);
+      common, coded_inputs, text, dispatch);
   const auto folder = write("cpp_tests", {{program + ".cpp", whole}});
   const auto compiled =
       run(fmt::format("cd {} && {} -std=c++20 -fopenmp-simd -Wall -Wextra -Werror {} -I {} {}.cpp -o {}", folder,

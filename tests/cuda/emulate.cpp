@@ -55,7 +55,10 @@ std::string build_harness(const Build& build, const std::string& stem) {
 // Whether nobody gives the size of an axis, for the launcher finds it.
 bool is_of_parts(const Diagram& diagram, AxisId axis) {
   return std::ranges::any_of(divided_axes(diagram),
-                             [&](const Parts& parts) { return parts.part == axis || parts.inside == axis; });
+                             [&](const Parts& parts) { return parts.part == axis || parts.inside == axis; }) ||
+         std::ranges::any_of(ragged_blocks(diagram), [&](const RaggedBlocks& blocks) {
+           return blocks.block == axis || blocks.inside == axis || blocks.last == axis;
+         });
 }
 
 // A program that reads inputs in double from a file, launches what the included file declares and writes outputs in
@@ -75,10 +78,16 @@ std::string driver(const Diagram& diagram, const std::string& included) {
   std::string ending;
   for (const auto* list : {&diagram.inputs, &diagram.outputs})
     for (const auto id : *list) {
-      const auto type = row(diagram.at(id).type).cuda;
+      const auto& type = row(diagram.at(id).stored());
       const bool reads = list == &diagram.inputs;
-      body +=
-          fmt::format("  auto* array{0} = make<{1}>({2}, {3});\n", id.index, type, size(id), reads ? "in" : "nullptr");
+      if (type.of_inputs)
+        body += fmt::format(
+            "  auto* array{0} = make<unsigned char>({1} / {2}, nullptr);\n"
+            "  code(array{0}, {1}, {2}, in, code_{3});\n",
+            id.index, size(id), type.share, type.name);
+      else
+        body += fmt::format("  auto* array{0} = make<{1}>({2}, {3});\n", id.index, type.cuda, size(id),
+                            reads ? "in" : "nullptr");
       arguments += fmt::format("array{}, ", id.index);
       if (!reads) ending += fmt::format("  give(out, array{}, {});\n", id.index, size(id));
     }
@@ -105,7 +114,7 @@ template <class T> void give(FILE* out, const T* array, size_t count) {{
     std::fwrite(&value, sizeof value, 1, out);
   }}
 }}
-int main(int, char** words) {{
+{7}int main(int, char** words) {{
   FILE* in = std::fopen(words[1], "rb");
 {1}  auto* workspace = make<unsigned char>({0}_workspace_size({2}) + 16, nullptr);
   const int error = {0}_launch({3}{4}workspace, nullptr);
@@ -114,7 +123,8 @@ int main(int, char** words) {{
   return error;
 }}
 )",
-                     diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending, included);
+                     diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending, included,
+                     coded_inputs);
 }
 // Once for all sizes.
 void build_driver(const Build& build, const Diagram& diagram) {

@@ -111,6 +111,14 @@ Z: f64[q] = sum[x](max(A[q, x], B[x]))
 output Y; output Z
 )";
 
+// Two numbers to a byte, and scales of blocks, of which the last has 20 numbers.
+constexpr const char* packed = R"(diagram packed
+axis m = 70; axis j = 33; axis k = 212; axis kb = 7
+input A: f4e2m1[m, k]; input B: i4[j, k]; input s: f8e8m0[m, kb]; input u: f8e4m3[j, kb]
+C: f32[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 32] * u[j, k / 32])
+output C
+)";
+
 constexpr const char* epilogue = R"(diagram epilogue
 axis m = 4096; axis n = 4096; axis k = 4096
 input A: f16[m, k]; input B: f16[k, n]; input bias: f16[n]; input R: f16[m, n]
@@ -131,6 +139,7 @@ std::vector<Case> examples() {
   };
   return {
       searched("matmul", {"a=5 b=7 c=9", "a=130 b=70 c=140"}),
+      searched("mx_product", {"m=7 j=9 k=64 kb=2", "m=70 j=101 k=96 kb=3"}),
       searched("matmul_bias_relu", {"a=5 b=7 c=9", "a=67 b=40 c=140"}),
       searched("attention", {"q=7 x=9 d=5", "q=130 x=133 d=128"}),
       searched("causal_linear_attention", {"h=2 t=7 x=7 d=5 e=9", "h=2 t=256 x=256 d=20 e=40"}),
@@ -207,6 +216,7 @@ std::vector<Case> by_hand() {
        {"group q 8, stream x 32 at smem", "group q 8, stream x 32 at smem", "stream x 16 at smem"},
        {"", "q=5 x=3", "q=9 x=70"}},
       {"ranked_scores", ranked_scores, {"group q 32, stream x 32 at smem"}, {"q=7 x=9 d=5", "q=40 x=70 d=32"}},
+      {"packed", packed, {}, {"m=7 j=9 k=212 kb=7", "m=70 j=33 k=200 kb=7"}},
       {"wide_sums", wide_sums, {"group q 8, stream x 16 at smem", "group q 8, stream x 16 at smem"}, {"", "q=3 x=9"}},
       {"reductions",
        reductions,
@@ -316,11 +326,33 @@ std::vector<std::vector<double>> read_outputs(const std::string& path, const Dia
   return all;
 }
 
+const std::string_view coded_inputs = R"(
+// By their definitions: a power of two, a table of sizes with a sign, and two's complement.
+[[maybe_unused]] unsigned code_f8e8m0(double value) { return unsigned(127 + std::ilogb(value)); }
+[[maybe_unused]] unsigned code_f4e2m1(double value) {
+  const double sizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  unsigned found = 0;
+  while (sizes[found] != std::fabs(value))
+    if (++found == 8) std::abort();
+  return found + (std::signbit(value) ? 8 : 0);
+}
+[[maybe_unused]] unsigned code_i4(double value) { return unsigned(int(value)) & 15; }
+[[maybe_unused]] void code(unsigned char* bytes, size_t count, size_t share, FILE* in, unsigned (*of)(double)) {
+  for (size_t i = 0; i < count; ++i) {
+    double value = 0;
+    if (std::fread(&value, sizeof value, 1, in) != 1) std::abort();
+    const auto bits = (unsigned char)(of(value) << (i % share * 4));
+    bytes[i / share] = (unsigned char)(i % share == 0 ? bits : bytes[i / share] | bits);
+  }
+}
+)";
+
 double tolerance(const Diagram& diagram) {
   double all = 1e-4;
   for (const auto& array : diagram.arrays) {
     const auto& format = row(array.type);
-    if (array.type != Datatype::boolean && array.type != Datatype::i8 && array.type != Datatype::i32)
+    if (!format.of_inputs && array.type != Datatype::boolean && array.type != Datatype::i8 &&
+        array.type != Datatype::i32)
       all = std::max(all, 4 * (format.round(1 + 1.0 / 3) - 4.0 / 3) * (format.round(4.0 / 3) > 4.0 / 3 ? 1 : -1));
   }
   return all * std::sqrt(std::max(1.0, static_cast<double>(diagram.statements.size()) / 4));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "napkin/diagram.hpp"
@@ -37,6 +38,10 @@ napkin::Overrides sizes_of(const std::string& words);
 void write_doubles(const std::string& path, const napkin::Values&, const std::vector<napkin::ArrayId>&);
 // The same for the outputs of a diagram.
 std::vector<std::vector<double>> read_outputs(const std::string& path, const napkin::Diagram&);
+
+// C++ of a program that reads inputs in double from a file `in` and stores them in the formats that only inputs have:
+// `code(bytes, count, share, in, code_i4)`.
+extern const std::string_view coded_inputs;
 
 // The largest relative error by norm that sums in another order explain, by the coarsest
 // format on the way; along many statements that adds up.

@@ -1,6 +1,7 @@
 // Input values for tests, the same for the same seed on every machine.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "napkin/diagram.hpp"
@@ -22,8 +23,9 @@ class Random {
   std::uint64_t state_;
 };
 
-// Inputs between -1 and 1 rounded to their type, masks true for about their density (else half); every axis needs a
-// size. With `whole` they are small integers, so that sums and products are exact.
+// Inputs between -1 and 1 rounded to their type, masks true for about their density (else half); of 4 bits between -6
+// and 6, and scales below 1. Every axis needs a size. With `whole` they are small integers, so that sums and products
+// are exact.
 inline napkin::Values random_values(const napkin::Diagram& diagram, std::uint64_t seed, bool whole = false) {
   Random random(seed);
   napkin::Values values;
@@ -36,8 +38,9 @@ inline napkin::Values random_values(const napkin::Diagram& diagram, std::uint64_
     for (std::size_t i = 0; i < count; ++i) {
       const double drawn = random.unit();
       const double number = whole ? static_cast<double>(random.below(7)) - 3 : 2 * drawn - 1;
-      const bool mask = array.type == napkin::Datatype::boolean;
-      data.push_back(mask ? (drawn < array.density.value_or(0.5) ? 1 : 0) : napkin::row(array.type).round(number));
+      const bool mask = array.type == napkin::Datatype::boolean, scale = array.type == napkin::Datatype::f8e8m0;
+      const double spread = array.packed && !whole ? 6 * number : scale ? std::abs(number) : number;
+      data.push_back(mask ? (drawn < array.density.value_or(0.5) ? 1 : 0) : napkin::row(array.stored()).round(spread));
     }
   }
   return values;

@@ -62,6 +62,10 @@ TEST_CASE("sums in blocks mean what the file means") {
            "C[m, j] = sum[k](A[m, k] * B[j, k] / (2 + u[k / 8])) + sum[k](A[m, k] * B[j, k] * s[m, k / 4])",
            "C[m, j] = relu(sum[c, k](D[c, m, k] * E[c, j, k] * u[k / 8]))",
            "C[m, j] = sum[k](where(k <= 9, A[m, k], 0) * B[j, k] * u[k / 8])",
+           "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 5])",  // the last block has 4
+           "C[m, j] = sum[k](where(k <= 21, A[m, k], k) * B[j, k] * u[k / 10])",
+           "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 5]) / (9 + sum[k](A[m, k] * B[j, k] * u[k / 10]))",
+           "C[m, j] = sum[c, k](D[c, m, k] * E[c, j, k] * u[k / 16] / (2 + s[m, k / 16]))",
        }) {
     CAPTURE(statement);
     const auto made = sums_in_blocks(of(statement));
@@ -71,6 +75,18 @@ TEST_CASE("sums in blocks mean what the file means") {
   }
 }
 
+TEST_CASE("a last block that is shorter is a sum of its own") {
+  CHECK(blocked_text("C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 5])") ==
+        "sum[k_block](sum[k_in_block](A[m, 5*k_block + k_in_block] * B[j, 5*k_block + k_in_block]) * s[m, k_block]) + "
+        "sum[k_in_last](A[m, k_in_last + 20] * B[j, k_in_last + 20]) * s[m, 4]");
+  const auto made = sums_in_blocks(of("C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 5])"));
+  REQUIRE(made.made.size() == 1);
+  CHECK(made.made[0].rest == 4);
+  CHECK(ragged_blocks(made.diagram).size() == 1);
+  // Where all is one block, its factor is one number.
+  CHECK(blocked_text("C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 25])") == "sum[k](A[m, k] * B[j, k]) * s[m, 0]");
+}
+
 TEST_CASE("other sums are not taken in blocks") {
   for (const std::string statement : {
            "C[m, j] = sum[k](A[m, k] * B[j, k])",
@@ -78,7 +94,6 @@ TEST_CASE("other sums are not taken in blocks") {
            "C[m, j] = sum[k](A[m, k] * B[j, k] * (s[m, k / 4] + k))",  // not constant on any block
            "C[m, j] = sum[k](f16(A[m, k] * s[m, k / 4]) * B[j, k])",   // rounded before it is summed
            "C[m] = sum[k](A[m, k] * s[m, k / 4])",                     // no product of matrices
-           "C[m, j] = sum[k](A[m, k] * B[j, k] * s[m, k / 5])",        // blocks do not fill the axis
            "C[m, j] = sum[k](A[m, k] * s[m, k / 4] * B[j, k])",        // A * B alone may be too large
            "C[m, j] = sum[k](A[m, k] / (2 + s[m, k / 4]) * B[j, k])",
            "X[m, k] = relu(A[m, k]); C[m, j] = sum[k](X[m, k] * B[j, k] * s[m, k / 4])",  // computed here
@@ -108,6 +123,23 @@ TEST_CASE("a plan in blocks is verified against the statements of the file") {
     const auto ran = test::run_cli({"verify", test::example("block_scales"), "--target", target});
     CAPTURE(target, ran.out, ran.err);
     CHECK(ran.code == exit_done);
+  }
+}
+
+// Of sizes that no block divides; the machines' ways of counting differ.
+TEST_CASE("plans in blocks of which the last is shorter are verified") {
+  for (const auto& [k, length] : {std::pair(200, 64), {129, 128}, {100, 128}, {95, 32}}) {
+    const test::Folder folder;
+    const auto text = fmt::format(
+        "diagram ragged\naxis m = 96; axis j = 80; axis k = {0}; axis kb = (k + {2}) / {1}\n"
+        "input A: f8e4m3[m, k]; input B: f8e4m3[j, k]; input s: f32[kb, m]; input t: f8e8m0[j, kb]\n"
+        "C: f16[m, j] = sum[k](A[m, k] * B[j, k] * s[k / {1}, m] * t[j, k / {1}])\noutput C\n",
+        k, length, length - 1);
+    for (const std::string target : {"h100-sxm5", "a100-sxm4-80", "x86-64-avx2"}) {
+      const auto ran = test::run_cli({"verify", folder.write("t.nap", text), "--target", target});
+      CAPTURE(k, length, target, ran.out, ran.err);
+      CHECK(ran.code == exit_done);
+    }
   }
 }
 

@@ -48,6 +48,7 @@ const std::vector<Example>& known() {
       {"matmul", "b", "C", {"a=24", "b=40", "c=20"}},
       {"matmul_bias_relu", "b", "Z", {"a=24", "b=40", "c=20"}},
       {"max_pooling", "i", "Y", {"n=2", "c=8", "u=6", "v=5"}},
+      {"mx_product", "k", "C", {"m=16", "j=24", "k=96"}},
       {"multi_head", "x", "m l O", {"b=2", "h=2", "q=12", "x=40", "d=8"}},
       {"rbf_attention", "x", "m l O", {"q=24", "x=40", "d=8"}},
       {"rmsnorm_projection", "c", "l Y", {"t=16", "c=40", "o=24"}},

@@ -242,7 +242,8 @@ TEST_CASE("rounding is idempotent, keeps small integers and agrees with float", 
     CAPTURE(type.name);
     CHECK(&row(type.type) == &type);
     CHECK(find_datatype(type.name) == &type);
-    for (const double integer : {0.0, 1.0}) CHECK(type.round(integer) == integer);
+    CHECK(type.round(1) == 1);
+    if (type.type != Datatype::f8e8m0) CHECK(type.round(0) == 0);
     for (int i = 0; i < 200; ++i) {
       const double once = type.round(number(random));
       CHECK(type.round(once) == once);

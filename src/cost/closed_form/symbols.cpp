@@ -156,7 +156,7 @@ Symbolic symbols(const CostModel& model, const Kernel& shape, const Hardware& ha
     if (transfer.level != only_level) continue;
     for (const auto& term : reader.sum(transfer.values)) {
       all.transfers.push_back(term);
-      all.weighted_transfers.push_back(Monomial{in_values ? 1.0 : transfer.bytes, {}} * term);
+      all.weighted_transfers.push_back(Monomial{in_values ? 1.0 : transfer.width(), {}} * term);
     }
   }
   auto at = all.sizes;

@@ -83,8 +83,9 @@ Range Ranges::of(ExprId e) const {
       [&](const Size& s) { return of_size(s.axis, 1); },
       [&](const Access& a) {
         if (const auto known = known_(a.array)) return *known;
-        const double most = greatest(diagram_.at(a.array).type);
-        return diagram_.at(a.array).type == Datatype::boolean ? Range{0, 1} : Range{-most, most};
+        const auto type = diagram_.at(a.array).stored();
+        const double most = greatest(type);
+        return Range{row(type).round(-most) < 0 ? -most : 0, most};
       },
       [&](const Apply& a) { return of(a); }, [&](const Cast& c) { return of(c.value); },
       [](const Reduce&) { return Range{}; });

@@ -2,8 +2,10 @@
 //
 //   sum[k](A[k] * B[k] * s[k / n])  =  sum[k_block](s[k_block] * sum[k_in_block](A[n * k_block + k_in_block] * ..))
 //
-// The inner sum is a product for matrix units, and the factors are applied once a block.
+// The inner sum is a product for matrix units, and the factors are applied once a block. A last block that is shorter
+// is a sum of its own, which is added.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -90,6 +92,19 @@ class Blocking {
     std::vector<ExprId> waiting, divisors;  // that do not
     std::int64_t length = 0;
   };
+  struct Sum {
+    const Reduce& reduce;
+    WireId wire;
+    const Factors& factors;
+    Span span;
+  };
+  // Positions behind all whole blocks, where a wire of its own counts them.
+  struct LastBlock {
+    WireId whole, inside;
+    std::int64_t begin, length;
+  };
+  using Rewrite = std::function<ExprId(ExprId)>;
+
   void collect(ExprId e, WireId wire, bool over, Factors& factors) {
     const auto* apply = std::get_if<Apply>(&diagram().at(e).node);
     const auto role = apply ? apply->function->role : Role::other;
@@ -136,25 +151,44 @@ class Blocking {
     Factors factors;
     collect(reduce.body, wire, true, factors);
     const auto size = diagram().size(wire);
-    if (factors.length <= 1 || !factors.under.empty() || !size || *size % factors.length != 0 ||
-        !contracts(factors.over, reduce) ||
+    if (factors.length <= 1 || !factors.under.empty() || !size || !contracts(factors.over, reduce) ||
         !std::ranges::all_of(factors.over, [&](ExprId e) { return of_inputs(e, wire); }) ||
         !keeps_range(reduce.body, factors.over))
       return std::nullopt;
     auto& length = lengths_[diagram().at(wire).axis];
     if (measuring_) length = std::gcd(length, factors.length);
     if (measuring_ || length <= 1) return std::nullopt;
+    const Sum sum{reduce, wire, factors, span};
+    if (*size < length) return in_one_block(sum, length);
     const auto split = split_wire(wire, length);
-    auto inside = reduce.over;
-    std::erase_if(inside, [&](WireId w) { return w == wire || waits_for(factors, w); });
-    auto outside = reduce.over;
-    std::erase_if(outside, [&](WireId w) { return w == wire || contains(inside, w); });
-    inside.push_back(split.inside), outside.push_back(split.outer);
+    const ExprId whole = over_blocks(sum, split.inside, {split.outer}, rewriter(split));
+    const auto rest = *size % length;
+    if (rest == 0) return whole;
+    const LastBlock last{wire, last_wire(split, rest), *size - rest, length};
+    return apply("+", whole, over_blocks(sum, last.inside, {}, rewriter(last)));
+  }
+  // A wire shorter than a block: its factors are constant.
+  ExprId in_one_block(const Sum& sum, std::int64_t length) {
+    assume_at_most(diagram(), diagram().at(sum.wire).axis, length);
+    return over_blocks(sum, sum.wire, {}, rewriter(LastBlock{sum.wire, sum.wire, 0, length}));
+  }
+  // The sum with its wire as that inside of a block, and the blocks: what is constant on them waits.
+  ExprId over_blocks(const Sum& sum, WireId in_block, std::vector<WireId> outside, const Rewrite& rewritten) {
+    auto inside = sum.reduce.over;
+    std::erase_if(inside, [&](WireId w) { return w == sum.wire || waits_for(sum.factors, w); });
+    for (const auto w : sum.reduce.over)
+      if (w != sum.wire && !contains(inside, w)) outside.push_back(w);
+    inside.push_back(in_block);
     std::ranges::sort(inside), std::ranges::sort(outside);
-    ExprId value = diagram().intern(Reduce{reduce.reduction, inside, product(rewritten(factors.over, split))}, span);
-    for (const auto factor : rewritten(factors.waiting, split)) value = apply("*", value, factor);
-    if (!factors.divisors.empty()) value = apply("/", value, product(rewritten(factors.divisors, split)));
-    return diagram().intern(Reduce{reduce.reduction, outside, value}, span);
+    const auto product_of = [&](std::vector<ExprId> all) {
+      for (auto& e : all) e = rewritten(e);
+      return product(all);
+    };
+    const auto* reduction = sum.reduce.reduction;
+    ExprId value = diagram().intern(Reduce{reduction, inside, product_of(sum.factors.over)}, sum.span);
+    for (const auto factor : sum.factors.waiting) value = apply("*", value, rewritten(factor));
+    if (!sum.factors.divisors.empty()) value = apply("/", value, product_of(sum.factors.divisors));
+    return outside.empty() ? value : diagram().intern(Reduce{reduction, outside, value}, sum.span);
   }
   bool waits_for(const Factors& factors, WireId wire) {
     const auto varies = [&](ExprId e) { return contains(free_wires(diagram(), e), wire); };
@@ -166,7 +200,8 @@ class Blocking {
     const auto known = std::ranges::find(splits_, wire, &SplitWire::whole);
     const auto split = known != splits_.end() ? *known : splits_.emplace_back(new_split(wire, length));
     const auto name = [&](WireId id) { return diagram().at(id).name; };
-    made_.made.push_back({diagram().at(statement_).name, name(wire), name(split.outer), name(split.inside), length});
+    made_.made.push_back({diagram().at(statement_).name, name(wire), name(split.outer), name(split.inside), length,
+                          *diagram().size(wire) % length});
     return split;
   }
   SplitWire new_split(WireId wire, std::int64_t length) {
@@ -178,29 +213,68 @@ class Blocking {
               add_wire(diagram(), name + "_in_block", axis(like->inside)), length};
     const auto outer = add_wire(diagram(), name + "_block", *diagram().size(wire) / length);
     const auto inside = add_wire(diagram(), name + "_in_block", length);
-    assume_blocks(diagram(), axis(wire), axis(outer), axis(inside), length);
+    if (*diagram().size(wire) % length == 0) assume_blocks(diagram(), axis(wire), axis(outer), axis(inside), length);
     return {wire, outer, inside, length};
   }
-  ExprId rewritten(ExprId e, const SplitWire& split) {
+  // The wire of the last block of a split one; the last blocks of an axis are one axis.
+  WireId last_wire(const SplitWire& split, std::int64_t rest) {
+    const auto known = lasts_.find(split.whole);
+    if (known != lasts_.end()) return known->second;
+    const auto axis = [&](WireId id) { return diagram().at(id).axis; };
+    const auto name = diagram().at(split.whole).name + "_in_last";
+    const auto like =
+        std::ranges::find_if(lasts_, [&](const auto& one) { return axis(one.first) == axis(split.whole); });
+    const auto made =
+        like != lasts_.end() ? add_wire(diagram(), name, axis(like->second)) : add_wire(diagram(), name, rest);
+    if (like == lasts_.end())
+      assume_ragged_blocks(diagram(), {axis(split.whole), axis(split.outer), axis(split.inside), axis(made)});
+    return lasts_[split.whole] = made;
+  }
+
+  // An expression at other positions: `position` of the wire, and an index there.
+  ExprId rewritten(ExprId e, WireId whole, const std::function<ExprId()>& position,
+                   const std::function<Index(const Index&)>& index) {
     const auto node = diagram().at(e).node;
-    if (const auto* at = std::get_if<Position>(&node)) return at->wire == split.whole ? position(diagram(), split) : e;
+    if (const auto* at = std::get_if<Position>(&node)) return at->wire == whole ? position() : e;
     if (const auto* access = std::get_if<Access>(&node)) {
       Access made{access->array, {}};
-      for (const auto& index : access->at) made.at.push_back(in_blocks(index, split));
+      for (const auto& one : access->at) made.at.push_back(index(one));
       return diagram().intern(std::move(made), diagram().at(e).span);
     }
-    return with_operands(diagram(), e, [&](ExprId operand) { return rewritten(operand, split); });
+    return with_operands(diagram(), e, [&](ExprId operand) { return rewritten(operand, whole, position, index); });
+  }
+  Rewrite rewriter(const SplitWire& split) {
+    return [this, split](ExprId e) {
+      return rewritten(
+          e, split.whole, [&] { return position(diagram(), split); },
+          [&](const Index& index) { return in_blocks(index, split); });
+    };
+  }
+  Rewrite rewriter(const LastBlock& last) {
+    return [this, last](ExprId e) {
+      const auto position = [&] {
+        const ExprId inside = diagram().intern(Position{last.inside});
+        return last.begin == 0 ? inside
+                               : apply("+", inside, diagram().intern(Constant{static_cast<double>(last.begin)}));
+      };
+      return rewritten(e, last.whole, position, [&](const Index& index) { return in_last(index, last); });
+    };
+  }
+  // What is constant on blocks is read at the number of the last one.
+  static Index in_last(const Index& index, const LastBlock& last) {
+    if (index.divisor % last.length == 0 && index == Index{{{last.whole, 1}}, 0, index.divisor})
+      return {{}, last.begin / index.divisor, 1};
+    auto made = index;
+    for (auto& [wire, coefficient] : made.terms)
+      if (wire == last.whole) wire = last.inside, made.offset += coefficient * last.begin;
+    std::ranges::sort(made.terms);
+    return made;
   }
   // What is constant on a block is read at its number.
   static Index in_blocks(const Index& index, const SplitWire& split) {
     const bool alone = index == Index{{{split.whole, 1}}, 0, index.divisor};
     if (!alone || index.divisor == 1 || index.divisor % split.length != 0) return divided(index, split);
     return {{{split.outer, 1}}, 0, index.divisor / split.length};
-  }
-  std::vector<ExprId> rewritten(const std::vector<ExprId>& all, const SplitWire& split) {
-    std::vector<ExprId> made;
-    for (const auto e : all) made.push_back(rewritten(e, split));
-    return made;
   }
   ExprId product(const std::vector<ExprId>& factors) {
     ExprId value = factors[0];
@@ -216,6 +290,7 @@ class Blocking {
   bool measuring_ = false;
   ArrayId statement_{};
   std::vector<SplitWire> splits_;
+  std::map<WireId, WireId> lasts_;  // by split wire, that of its last block
 };
 
 }  // namespace

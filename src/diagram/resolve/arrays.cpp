@@ -26,7 +26,8 @@ constexpr std::array foreign_types = {
     Foreign{"half", "f16"},    Foreign{"float16", "f16"}, Foreign{"float", "f32"},   Foreign{"float32", "f32"},
     Foreign{"single", "f32"},  Foreign{"double", "f64"},  Foreign{"float64", "f64"}, Foreign{"bfloat16", "bf16"},
     Foreign{"int8", "i8"},     Foreign{"int32", "i32"},   Foreign{"int", "i32"},     Foreign{"boolean", "bool"},
-    Foreign{"e4m3", "f8e4m3"}, Foreign{"fp8", "f8e4m3"},  Foreign{"e5m2", "f8e5m2"}, Foreign{"mask", "bool"}};
+    Foreign{"e4m3", "f8e4m3"}, Foreign{"fp8", "f8e4m3"},  Foreign{"e5m2", "f8e5m2"}, Foreign{"mask", "bool"},
+    Foreign{"e8m0", "f8e8m0"}, Foreign{"e2m1", "f4e2m1"}, Foreign{"fp4", "f4e2m1"},  Foreign{"int4", "i4"}};
 
 std::string meant_type(std::string_view word) {
   for (const auto& [written, meant] : foreign_types)
@@ -50,7 +51,11 @@ class ArrayDeclarer {
   }
 
   void statement(const ast::Statement& statement) {
-    const auto type = statement.type ? read_type(*statement.type) : Datatype::f32;
+    auto type = statement.type ? read_type(*statement.type) : Datatype::f32;
+    if (type && row(*type).of_inputs) {
+      refuse_rounding(*type, statement.type->span, diagnostics_);
+      type.reset();
+    }
     array(statement.name, type, statement.type ? statement.type->span : after(statement.name.span), statement.axes,
           false);
   }
@@ -73,11 +78,36 @@ class ArrayDeclarer {
     const ArrayId id{static_cast<std::uint32_t>(diagram_.arrays.size())};
     Array array{name.text, type.value_or(Datatype::f32), {}, std::nullopt, name.span, typed};
     if (type && ready) array.type = overridden(array);
-    const bool good = wires(axes, array) && type;
+    pack(array);
+    const bool good = wires(axes, array) && type && fills_bytes(array);
     if (!names_.arrays.emplace(name.text, ArrayEntry{id, ready, !good}).second) return std::nullopt;
     diagram_.arrays.push_back(array);
     if (good) check_array_size(diagram_, array, diagnostics_);
     return id;
+  }
+
+  static void pack(Array& array) {
+    if (row(array.type).share == 1) return;
+    array.packed = array.type;
+    array.type = row(array.type).alone;
+  }
+  // Rows begin with a byte of their own.
+  bool fills_bytes(const Array& array) {
+    const auto share = row(array.stored()).share;
+    const auto last = array.wires.empty() ? std::optional<std::int64_t>(1) : diagram_.size(array.wires.back());
+    if (!last || *last % share == 0) return true;
+    const auto type = row(array.stored()).name;
+    diagnostics_.add({.code = "E0222",
+                      .message = array.wires.empty()
+                                     ? fmt::format("`{}` is a single number of type {}", array.name, type)
+                                     : fmt::format("rows of `{}` have {} numbers of type {}", array.name, *last, type),
+                      .span = array.span,
+                      .others = {{array.typed, fmt::format("{} numbers to a byte", share)}},
+                      .help = array.wires.empty()
+                                  ? fmt::format("give `{}` an axis, or a type of a whole byte", array.name)
+                                  : fmt::format("pad axis {} to {}, or use a type of a whole byte",
+                                                diagram_.at(array.wires.back()).name, *last + 1)});
+    return false;
   }
 
   bool wires(const std::vector<ast::Name>& axes, Array& array) {

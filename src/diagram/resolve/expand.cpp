@@ -186,7 +186,8 @@ Expander::Result Expander::size(const ast::Expr& expr, const Scope& scope) {
 Expander::Result Expander::cast(const ast::Expr& expr, const Scope& scope, Datatype type) {
   const bool plain = no_axes(expr);
   const auto values = arguments(expr, scope, 1);
-  if (!values || !plain) return std::nullopt;
+  if (row(type).of_inputs) refuse_rounding(type, expr.name.span, diagnostics_);
+  if (!values || !plain || row(type).of_inputs) return std::nullopt;
   return add(Cast{type, values->front().id}, kind_of(type), expr, scope);
 }
 

@@ -103,6 +103,16 @@ std::string text_of(const Diagram& diagram, const Array& array) {
   return fmt::format("{}[{}]", array.name, fmt::join(axes, ", "));
 }
 
+void refuse_rounding(Datatype type, Span span, Diagnostics& diagnostics) {
+  const auto& of = row(type);
+  const auto instead = row(of.alone == type ? Datatype::bf16 : of.alone).name;  // with all of its numbers
+  diagnostics.add({.code = "E0221",
+                   .message = fmt::format("nothing is rounded to `{}`, which only inputs have", of.name),
+                   .span = span,
+                   .help = fmt::format("write `{}`, which has all of its numbers", instead),
+                   .fixes = {write_instead(span, std::string(instead))}});
+}
+
 void check_distinct(const std::vector<ast::Name>& axes, Diagnostics& diagnostics) {
   std::map<std::string_view, Span> seen;
   for (const auto& axis : axes) {

@@ -63,6 +63,8 @@ Diagnostic with_suggestion(Diagnostic, const std::string& name, const std::vecto
 Diagnostic unknown_axis(const ast::Name&, const std::vector<std::string>& known);
 // An array as it is read, by the names of its own axes: `S[q, x]`.
 std::string text_of(const Diagram&, const Array&);
+// A type that only inputs have, where numbers would have to be rounded to it: E0221.
+void refuse_rounding(Datatype, Span, Diagnostics&);
 // A name that stands twice in one list of axes: E0220.
 void check_distinct(const std::vector<ast::Name>&, Diagnostics&);
 

@@ -60,8 +60,8 @@ void CppColumns::print(const Load& load) {
     out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", local[i], count));
     ++opened;
   }
-  const auto element = fmt::format("{}[{}]", page_.array(buffer.array),
-                                   code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)));
+  const auto element = code_element(array, page_.array(buffer.array),
+                                    code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)));
   out_.line(fmt::format("{} = {};", page_.element(load.to, local),
                         filled(code_type(Language::cpp, buffer.type).read, element)));
   close(opened);

@@ -38,7 +38,8 @@ std::string cpp_header(const CppPlan& plan) {
   out.line(fmt::format("/* {}: the kernel that napkin printed in C++ for this plan:", plan.diagram.name));
   out.line(fmt::format(" *   {}", plan.labels));
   out.line(" *");
-  out.line(" * All arrays are row major. f16 and bf16 are their 16 bits, f8 formats their 8 bits, bool is a byte. */");
+  out.line(" * All arrays are row major. f16 and bf16 are their 16 bits, f8 formats their 8 bits, bool is a byte.");
+  describe_packed(plan, out);
   out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
   out.line("#include <stddef.h>\n");
   out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");

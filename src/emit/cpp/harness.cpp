@@ -39,10 +39,20 @@ template <class T>
 struct Both {
   Array host;
   napkin_space<T> stored;
-  explicit Both(size_t count) : host(count), stored(count) {}
+  explicit Both(size_t count, size_t share = 1) : host(count), stored((count + share - 1) / share) {}
   template <class Draw>
   void fill(Draw draw) {
     for (size_t i = 0; i < host.size(); ++i) draw(host[i], stored[(int)i]);
+  }
+  // Of codes of 4 bits, the first in the low half.
+  template <class Draw>
+  void fill_pairs(Draw draw) {
+    for (size_t i = 0; i < host.size(); ++i) {
+      unsigned code = 0;
+      draw(host[i], code);
+      auto& two = stored[(int)(i / 2)].two;
+      two = (unsigned char)(i % 2 == 0 ? code : code << 4 | two);
+    }
   }
   // Bytes that are no number in any format, so that what is not written is found.
   void poison() { std::memset((void*)&stored[0], 0xff, host.size() * sizeof(T)); }

@@ -36,7 +36,7 @@ bool CppPage::is_single(WireId wire) const {
   return piece.extent == 1 && (!piece.is_whole() || limits.contains(diagram.at(wire).axis));
 }
 
-std::string_view CppPage::storage(ArrayId id) const { return code_storage(Language::cpp, diagram.at(id).type); }
+std::string_view CppPage::storage(ArrayId id) const { return code_storage(Language::cpp, diagram.at(id).stored()); }
 std::string_view CppPage::own_type(BufferId id) const { return code_type(Language::cpp, nest.at(id).type).own; }
 
 bool CppPage::is_shared_out(WireId wire, std::size_t level) const {

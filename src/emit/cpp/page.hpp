@@ -46,7 +46,7 @@ struct CppPage {
   bool is_single(WireId) const;
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
-  std::string_view storage(ArrayId) const;  // "napkin_f16"
+  std::string_view storage(ArrayId) const;  // of the array in memory: "napkin_f16"
   // The type that its values are computed with: "float".
   std::string_view own_type(BufferId) const;
 

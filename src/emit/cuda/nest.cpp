@@ -62,7 +62,7 @@ void NestPrinter::parameters(const std::string& name, const std::vector<ArrayId>
                              const std::vector<std::string>& more) {
   std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
   for (const auto id : inputs)
-    all.push_back(fmt::format("const {}* __restrict__ {}", page_.storage(id), page_.array(id)));
+    all.push_back(fmt::format("const {}* __restrict__ {}", page_.memory(id), page_.array(id)));
   for (const auto id : nest_.outputs)
     all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
   all.insert(all.end(), more.begin(), more.end());
@@ -150,8 +150,8 @@ std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {
 // The same number for all threads of the block.
 std::string NestPrinter::read_once(const Buffer& buffer, const std::vector<std::string>& at) const {
   const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(buffer.array).wires);
-  return fmt::format("napkin_read_once<{}>(&{}[{}])", page_.kernel.threads, page_.array(buffer.array),
-                     code_offset(at, sizes));
+  return fmt::format("napkin_read_once<{}>({})", page_.kernel.threads,
+                     page_.address(buffer.array, code_offset(at, sizes)));
 }
 void NestPrinter::read_single(const Load& load) {
   const auto& buffer = nest_.at(load.to);

@@ -26,6 +26,14 @@ bool Page::is_input(ArrayId id) const {
 }
 
 std::string_view Page::storage(ArrayId id) const { return code_storage(Language::cuda, diagram.at(id).type); }
+std::string_view Page::memory(ArrayId id) const { return code_storage(Language::cuda, diagram.at(id).stored()); }
+std::string Page::element(ArrayId id, const std::string& offset) const {
+  return code_element(diagram.at(id), array(id), offset);
+}
+std::string Page::address(ArrayId id, const std::string& offset) const {
+  if (!diagram.at(id).packed) return fmt::format("&{}[{}]", array(id), offset);
+  return fmt::format("napkin_packed<{}>{{{}, {}}}", memory(id), array(id), offset);
+}
 
 std::string Page::extents(const std::vector<WireId>& of, const WirePieces& pieces) const {
   std::string text;
@@ -36,7 +44,7 @@ std::string Page::extents(const std::vector<WireId>& of, const WirePieces& piece
 
 void Page::open_function(const std::string& name) {
   std::vector<std::string> all = {fmt::format("const {}_sizes n", names.diagram)};
-  for (const auto id : nest.inputs) all.push_back(fmt::format("const {}* __restrict__ {}", storage(id), array(id)));
+  for (const auto id : nest.inputs) all.push_back(fmt::format("const {}* __restrict__ {}", memory(id), array(id)));
   for (const auto id : nest.outputs) all.push_back(fmt::format("{}* __restrict__ {}", storage(id), array(id)));
   out.list(name + "(", all, ") {");
   out.deepen();

@@ -49,7 +49,11 @@ struct Page {
   const std::string& level(std::size_t index) const { return kernel.hardware.levels[index].name; }
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
-  std::string_view storage(ArrayId) const;  // "__half"
+  std::string_view storage(ArrayId) const;  // of its numbers, one by one: "__half"
+  std::string_view memory(ArrayId) const;   // of the array: the same, unless its numbers share bytes
+  // A number of the array, and where it stands.
+  std::string element(ArrayId, const std::string& offset) const;
+  std::string address(ArrayId, const std::string& offset) const;
   std::string size(WireId wire) const { return code_size(diagram, names, wire); }
   // "q 1, x 8".
   std::string extents(const std::vector<WireId>&, const WirePieces&) const;

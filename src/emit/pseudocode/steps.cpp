@@ -104,6 +104,8 @@ class Writer {
     auto step = of("load", load.to, nest_.at(load.to).extent);
     step.from = load.from ? nest_.at(*load.from).name : nest_.scratch.at(nest_.at(load.to).array).name;
     step.text = fmt::format("load {} from {}", step.variable, step.from);
+    const auto& array = nest_.scratch.at(nest_.at(load.to).array);
+    if (!load.from && array.packed) step.type = array.stored(), step.bytes = bytes_of(step.type, values(step.shape));
     return step;
   }
   PseudoStep write(const Ask& ask) const {

@@ -138,6 +138,12 @@ std::string sizes(const CodePlan& plan, const auto& wires) {
 std::string draw(const CodePlan& plan, ArrayId id) {
   const auto& array = plan.diagram.at(id);
   const auto& type = code_type(plan.language, array.type);
+  if (array.packed)  // any code of 4 bits
+    return fmt::format("stored = unsigned(16 * random_unit()); host = {};",
+                       filled(type.read, fmt::format("napkin_number<{}>(stored)", storage(plan, id))));
+  if (array.type == Datatype::f8e8m0)  // from 1 / 8 to 8
+    return fmt::format("stored.power = (unsigned char)(124 + 7 * random_unit()); host = {};",
+                       filled(type.read, "stored"));
   std::string drawn = "2 * random_unit() - 1";
   if (array.type == Datatype::boolean) drawn = fmt::format("random_unit() < {}", array.density.value_or(0.5));
   if (array.type == Datatype::i8 || array.type == Datatype::i32) drawn = "std::floor(9 * random_unit()) - 4";
@@ -158,6 +164,9 @@ double lost_by(Datatype type) {
       return 0.2;
     case Datatype::f8e5m2:
       return 0.4;
+    case Datatype::f8e8m0:
+    case Datatype::f4e2m1:
+    case Datatype::i4:
     case Datatype::i8:
       return 1e-2;
     case Datatype::f64:
@@ -188,12 +197,14 @@ void declare_arrays(const CodePlan& plan, Lines& out) {
   for (const auto* list : {&plan.diagram.inputs, &plan.diagram.outputs})
     for (const auto id : *list) {
       const auto& name = plan.names.arrays[id.index];
-      out.line(fmt::format("Both<{}> {}({});", storage(plan, id), name, value_count(plan, id)));
+      const auto share = row(plan.diagram.at(id).stored()).share;
+      out.line(fmt::format("Both<{}> {}({}{});", storage(plan, id), name, value_count(plan, id),
+                           share > 1 ? fmt::format(", {}", share) : ""));
       if (list == &plan.diagram.outputs)
         out.line(fmt::format("{}.poison();", name));
       else
-        out.line(
-            fmt::format("{}.fill([](double& host, {}& stored) {{ {} }});", name, storage(plan, id), draw(plan, id)));
+        out.line(fmt::format("{}.{}([](double& host, {}& stored) {{ {} }});", name, share > 1 ? "fill_pairs" : "fill",
+                             share > 1 ? "unsigned" : storage(plan, id), draw(plan, id)));
     }
 }
 
@@ -212,7 +223,7 @@ void compare_output(const CodePlan& plan, ArrayId id, Lines& out) {
 }
 
 void define_divide_axes(const CodePlan& plan, Lines& out) {
-  if (plan.divided.empty()) return;
+  if (!plan.has_parts()) return;
   out.line("// The sizes of parts, as they are computed where the kernels are called.");
   out.open("static void divide_axes()");
   compute_parts(plan, out);
@@ -224,7 +235,7 @@ std::string plain_bytes(const CodePlan& plan) {
   std::vector<std::string> terms;
   for (const auto* list : {&diagram.inputs, &diagram.outputs})
     for (const auto id : *list)
-      terms.push_back(fmt::format("{}.0{}", row(diagram.at(id).type).bytes, sizes(plan, diagram.at(id).wires)));
+      terms.push_back(fmt::format("{:.1f}{}", diagram.at(id).width(), sizes(plan, diagram.at(id).wires)));
   return joined(terms, " + ");
 }
 
@@ -249,7 +260,7 @@ std::vector<std::pair<std::string, std::string>> check_words(const CodePlan& pla
           {"@AXES@", joined(plan.names.axes, ", ")},
           {"@GIVEN@", joined(given_names(plan), ", ")},
           {"@OPTIONS@", options},
-          {"@DIVIDE@", plan.divided.empty() ? "" : "  divide_axes();\n"},
+          {"@DIVIDE@", plan.has_parts() ? "  divide_axes();\n" : ""},
           {"@CHECKED@", joined(checked, ", ")},
           {"@PLANNED@", joined(planned, ", ")}};
 }

@@ -36,7 +36,7 @@ std::string labels(const Diagram& diagram, const Plan& plan, const Hardware& har
 std::string shape(const Diagram& diagram, ArrayId id) {
   std::string axes;
   for (const auto axis : whole_shape(diagram, id)) axes += (axes.empty() ? "" : ", ") + diagram.at(axis).name;
-  return fmt::format("{}[{}]", row(diagram.at(id).type).name, axes);
+  return fmt::format("{}[{}]", row(diagram.at(id).stored()).name, axes);
 }
 
 // The greatest or least value of an index: every position at its end or at 0. That of parts ends where the whole does.
@@ -69,9 +69,12 @@ bool reads_size_of(const Diagram& diagram, ExprId id, AxisId axis) {
          std::ranges::any_of(apply->arguments, [&](ExprId argument) { return reads_size_of(diagram, argument, axis); });
 }
 bool is_of_parts(const CodePlan& plan, ExprId condition) {
-  return std::ranges::any_of(plan.divided, [&](const Parts& parts) {
-    return reads_size_of(plan.diagram, condition, parts.part) || reads_size_of(plan.diagram, condition, parts.inside);
-  });
+  const auto reads = [&](AxisId axis) { return reads_size_of(plan.diagram, condition, axis); };
+  return std::ranges::any_of(plan.divided,
+                             [&](const Parts& parts) { return reads(parts.part) || reads(parts.inside); }) ||
+         std::ranges::any_of(plan.ragged, [&](const RaggedBlocks& blocks) {
+           return reads(blocks.block) || reads(blocks.inside) || reads(blocks.last);
+         });
 }
 
 std::int64_t planned_length(const CodePlan& plan, const Parts& parts) {
@@ -109,6 +112,9 @@ std::vector<std::string> conditions(const CodePlan& plan) {
     else
       found.insert(assumed(diagram, names, plan.language, condition));
   }
+  for (const auto id : diagram.inputs)
+    if (const auto share = row(diagram.at(id).stored()).share; share > 1)
+      found.insert(fmt::format("{} % {} == 0", code_size(diagram, names, diagram.at(id).wires.back()), share));
   for (const auto& expr : diagram.exprs) {
     const auto* read = std::get_if<Access>(&expr.node);
     if (!read) continue;
@@ -138,7 +144,8 @@ CodePlan code_plan(Language language, const Diagram& diagram, const Plan& plan, 
           arrays_between(diagram, plan),
           labels(diagram, plan, hardware),
           {},
-          divided_axes(diagram)};
+          divided_axes(diagram),
+          ragged_blocks(diagram)};
 }
 
 void add_limits(CodePlan& plan, const std::map<AxisId, std::int64_t>& limits) {
@@ -165,7 +172,10 @@ std::vector<AxisId> given_axes(const CodePlan& plan) {
   std::vector<AxisId> all;
   for (std::uint32_t a = 0; a < plan.diagram.axes.size(); ++a)
     if (std::ranges::none_of(plan.divided,
-                             [&](const Parts& parts) { return parts.part.index == a || parts.inside.index == a; }))
+                             [&](const Parts& parts) { return parts.part.index == a || parts.inside.index == a; }) &&
+        std::ranges::none_of(plan.ragged, [&](const RaggedBlocks& blocks) {
+          return blocks.block.index == a || blocks.inside.index == a || blocks.last.index == a;
+        }))
       all.push_back({a});
   return all;
 }
@@ -195,7 +205,7 @@ std::string value_count(const CodePlan& plan, ArrayId id) {
 }
 
 std::string_view storage(const CodePlan& plan, ArrayId id) {
-  return code_storage(plan.language, plan.diagram.at(id).type);
+  return code_storage(plan.language, plan.diagram.at(id).stored());
 }
 
 std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
@@ -215,10 +225,21 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
   for (const auto condition : assumptions(diagram))
     if (!is_of_parts(plan, condition)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
   for (const auto& parts : plan.divided) out.line(fmt::format(" *   {}", divided_in_words(plan, parts)));
+  for (const auto& blocks : plan.ragged) {
+    const auto full = *diagram.at(blocks.block).size * *diagram.at(blocks.inside).size;
+    out.line(fmt::format(" *   {} is from {} to {}, for its last block begins at {}",
+                         plan.names.axes[blocks.whole.index], full + 1, full + *diagram.at(blocks.inside).size, full));
+  }
   for (const auto id : diagram.inputs)
     out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
   for (const auto id : diagram.outputs)
     out.line(fmt::format(" *   {:<10} output {}", plan.names.arrays[id.index], shape(diagram, id)));
+}
+
+void describe_packed(const CodePlan& plan, Lines& out) {
+  if (std::ranges::any_of(plan.diagram.inputs, [&](ArrayId id) { return plan.diagram.at(id).packed.has_value(); }))
+    out.line(" * Numbers of 4 bits are two to a byte along the last axis, the first in the low half.");
+  out.line(" */");
 }
 
 void define_sizes(const CodePlan& plan, Lines& out) {
@@ -229,6 +250,14 @@ void define_sizes(const CodePlan& plan, Lines& out) {
 }
 
 void compute_parts(const CodePlan& plan, Lines& out) {
+  for (const auto& blocks : plan.ragged) {
+    const auto planned = [&](AxisId axis) { return plan.diagram.at(axis).size.value_or(1); };
+    const auto name = [&](AxisId axis) { return plan.names.axes[axis.index]; };
+    out.line(fmt::format("n.{} = {}, n.{} = {};", name(blocks.block), planned(blocks.block), name(blocks.inside),
+                         planned(blocks.inside)));
+    out.line(fmt::format("n.{} = n.{} - {};", name(blocks.last), name(blocks.whole),
+                         planned(blocks.block) * planned(blocks.inside)));
+  }
   for (const auto& parts : plan.divided) {
     const auto size = [&](AxisId axis) { return "n." + plan.names.axes[axis.index]; };
     const auto whole = size(parts.whole), part = size(parts.part), inside = size(parts.inside);
@@ -242,7 +271,7 @@ void compute_parts(const CodePlan& plan, Lines& out) {
 }
 
 void define_all_sizes(const CodePlan& plan, Lines& out) {
-  if (plan.divided.empty()) return;
+  if (!plan.has_parts()) return;
   out.line("// The sizes of all axes: parts of those that are divided reach their end, and are as long as planned if");
   out.line("// there are several.");
   out.open(fmt::format("static {}_sizes all_sizes({})", plan.names.diagram, size_parameters(plan)));
@@ -257,7 +286,7 @@ void define_all_sizes(const CodePlan& plan, Lines& out) {
 void declare_all_sizes(const CodePlan& plan, Lines& out) {
   const auto given = joined(given_names(plan), ", ");
   out.line(fmt::format("const {}_sizes n = {};", plan.names.diagram,
-                       plan.divided.empty() ? "{" + given + "}" : "all_sizes(" + given + ")"));
+                       !plan.has_parts() ? "{" + given + "}" : "all_sizes(" + given + ")"));
 }
 
 void define_possible(const CodePlan& plan, Lines& out) {

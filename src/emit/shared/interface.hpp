@@ -22,8 +22,10 @@ struct CodePlan {
   std::string labels;                     // the plan in words
   std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
   std::vector<Parts> divided{};           // axes in parts, whose sizes no caller gives
+  std::vector<RaggedBlocks> ragged{};     // and axes in blocks, of which the last is shorter
   std::vector<Parts> shorter{};           // those whose last part may be shorter than the others
 
+  bool has_parts() const { return !divided.empty() || !ragged.empty(); }
   // By the axis that lies inside of a part.
   const Parts* ends_early(AxisId inside) const;
 };
@@ -46,6 +48,8 @@ std::string argument(const CodePlan&, ArrayId, bool reads);  // a void pointer a
 
 // Of the header: what every parameter is.
 void describe_parameters(const CodePlan&, Lines&);
+// Of arrays whose numbers share bytes, how they do; the end of the comment.
+void describe_packed(const CodePlan&, Lines&);
 void define_sizes(const CodePlan&, Lines&);  // struct NAME_sizes
 // The sizes `n` of all axes, from those that are given: in several parts where those are as long as planned, else one.
 void declare_all_sizes(const CodePlan&, Lines&);

@@ -25,8 +25,11 @@ constexpr std::array cuda_types = {
              "cuda_fp8.h"},
     CodeType{Datatype::f8e5m2, "float", "float({0})", "__nv_fp8_e5m2(float({0}))", "float(__nv_fp8_e5m2(float({0})))",
              "cuda_fp8.h"},
+    CodeType{Datatype::f8e8m0, "float", "napkin_float({0})", "", "", ""},
+    CodeType{Datatype::f4e2m1, "float", "", "", "", "cuda_fp8.h"},
     CodeType{Datatype::i8, "float", "float({0})", "(signed char)napkin_integer({0}, -128, 127)",
              "napkin_integer({0}, -128, 127)", ""},
+    CodeType{Datatype::i4, "float", "", "", "", ""},
     CodeType{Datatype::i32, "double", "double({0})", "int(napkin_integer({0}, -2147483648.0, 2147483647.0))",
              "napkin_integer({0}, -2147483648.0, 2147483647.0)", ""},
     CodeType{Datatype::boolean, "float", "{0}", "bool({0})", "float(bool({0}))", ""},
@@ -40,8 +43,11 @@ constexpr std::array cpp_types = {
     CodeType{Datatype::bf16, "float", "napkin_float({0})", "napkin_bf16::of({0})", "napkin_bf16::round({0})", ""},
     CodeType{Datatype::f8e4m3, "float", "napkin_float({0})", "napkin_f8e4m3::of({0})", "napkin_f8e4m3::round({0})", ""},
     CodeType{Datatype::f8e5m2, "float", "napkin_float({0})", "napkin_f8e5m2::of({0})", "napkin_f8e5m2::round({0})", ""},
+    CodeType{Datatype::f8e8m0, "float", "napkin_float({0})", "", "", ""},
+    CodeType{Datatype::f4e2m1, "float", "", "", "", ""},
     CodeType{Datatype::i8, "float", "float({0})", "(signed char)napkin_integer({0}, -128, 127)",
              "napkin_integer({0}, -128, 127)", ""},
+    CodeType{Datatype::i4, "float", "", "", "", ""},
     CodeType{Datatype::i32, "double", "double({0})", "int(napkin_integer({0}, -2147483648.0, 2147483647.0))",
              "napkin_integer({0}, -2147483648.0, 2147483647.0)", ""},
     CodeType{Datatype::boolean, "float", "float({0})", "bool({0})", "float(bool({0}))", ""},
@@ -56,15 +62,73 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> fast_text
 }};
 
 constexpr std::array<std::string_view, cpp_types.size()> cpp_storage = {
-    "double",        "float",         "float",       "napkin_f16", "napkin_bf16",
-    "napkin_f8e4m3", "napkin_f8e5m2", "signed char", "int",        "bool"};
+    "double",        "float",         "float",       "napkin_f16", "napkin_bf16", "napkin_f8e4m3", "napkin_f8e5m2",
+    "napkin_f8e8m0", "napkin_f4e2m1", "signed char", "napkin_i4",  "int",         "bool"};
 
 struct Definition {
   std::string_view name;
   std::string_view text;
   bool of_cuda = false;  // what C++ has in napkin_numbers.hpp
+  std::string_view other_name = {};
+
+  bool is_used(std::string_view in) const {
+    return in.find(name) != in.npos || (!other_name.empty() && in.find(other_name) != in.npos);
+  }
 };
 constexpr std::array definitions = {
+    Definition{"napkin_f8e8m0", R"(// A power of two; 255 is no number.
+struct napkin_f8e8m0 {
+  unsigned char power;  // 127 more
+};
+@ANYWHERE@ inline float napkin_float(napkin_f8e8m0 scale) {
+  const unsigned bits = scale.power == 0 ? 0x400000u : scale.power == 255 ? 0x7fc00000u : (unsigned)scale.power << 23;
+  float number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+)"},
+    Definition{"napkin_f4e2m1",
+               R"(// Two numbers of 4 bits, the first in the low half: a sign, two bits of exponent and one of fraction.
+struct napkin_f4e2m1 {
+  unsigned char two;
+  using number = @F8E4M3@;
+
+  // Four codes as four numbers of 8 bits, the first the lowest. Those from 1 on move their exponent; 0.5 is 0x30.
+  @ANYWHERE@ static unsigned four(unsigned codes) {
+    const unsigned pairs = (codes & 0xffu) | (codes & 0xff00u) << 8, all = (pairs | pairs << 4) & 0x0f0f0f0fu;
+    const unsigned size = all & 0x07070707u, normal = (size >> 1 | size >> 2) & 0x01010101u;
+    const unsigned any = (size | normal) & 0x01010101u;
+    return ((size << 2) & (normal * 255u)) + any * 0x30u + ((all & 0x08080808u) << 4);
+  }
+};
+)"},
+    Definition{"napkin_i4", R"(// Two whole numbers of 4 bits, the first in the low half.
+struct napkin_i4 {
+  unsigned char two;
+  using number = signed char;
+
+  // Four codes as four numbers of 8 bits, the first the lowest.
+  @ANYWHERE@ static unsigned four(unsigned codes) {
+    const unsigned pairs = (codes & 0xffu) | (codes & 0xff00u) << 8, all = (pairs | pairs << 4) & 0x0f0f0f0fu;
+    return all | (all & 0x08080808u) * 30u;
+  }
+};
+)"},
+    Definition{"napkin_f4e2m1",
+               R"(// What the lowest 4 bits of codes stand for, and a number of an array of two to a byte.
+template <class T>
+@ANYWHERE@ inline typename T::number napkin_number(unsigned codes) {
+  const unsigned char bits = (unsigned char)T::four(codes);
+  typename T::number number;
+  memcpy(&number, &bits, sizeof number);
+  return number;
+}
+template <class T>
+@ANYWHERE@ inline typename T::number napkin_at(const T* from, long long at) {
+  return napkin_number<T>(from[at >> 1].two >> ((at & 1) * 4));
+}
+)",
+               false, "napkin_i4"},
     Definition{"pieces(", R"(// The number of tiles of a size that cover a length.
 @ANYWHERE@ inline int pieces(int length, int size) { return int((length + (long long)size - 1) / size); }
 )"},
@@ -142,6 +206,10 @@ std::string_view code_storage(Language language, Datatype type) {
   return language == Language::cuda ? row(type).cuda : cpp_storage[static_cast<std::size_t>(type)];
 }
 
+std::string code_element(const Array& array, std::string_view name, std::string_view offset) {
+  return fmt::format(fmt::runtime(array.packed ? "napkin_at({}, {})" : "{}[{}]"), name, offset);
+}
+
 std::string code_as_stored(Language language, Datatype type, std::string_view text) {
   const auto storage = code_storage(language, type);
   if (storage.find(' ') == storage.npos) return fmt::format("{}({})", storage, text);
@@ -166,8 +234,10 @@ std::string code_definitions(Language language, std::string_view used_in) {
   const std::string where = language == Language::cuda ? "__host__ __device__ " : "";
   std::string text;
   for (const auto& definition : definitions)
-    if (used_in.find(definition.name) != std::string_view::npos && (language == Language::cuda || !definition.of_cuda))
-      text += replaced(std::string(definition.text), {{"@ANYWHERE@ ", where}}) + "\n";
+    if (definition.is_used(used_in) && (language == Language::cuda || !definition.of_cuda))
+      text += replaced(std::string(definition.text),
+                       {{"@ANYWHERE@ ", where}, {"@F8E4M3@", std::string(code_storage(language, Datatype::f8e4m3))}}) +
+              "\n";
   return text;
 }
 

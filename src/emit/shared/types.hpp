@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "napkin/functions.hpp"
+#include "napkin/diagram.hpp"
 
 namespace napkin {
 
@@ -23,6 +23,8 @@ const CodeType& code_type(Language, Datatype);
 
 // What the elements of an array are: "__half".
 std::string_view code_storage(Language, Datatype);
+// A number of an array in memory: "A[i]".
+std::string code_element(const Array&, std::string_view name, std::string_view offset);
 // A number as that, in an expression; nothing is zero.
 std::string code_as_stored(Language, Datatype, std::string_view text);
 

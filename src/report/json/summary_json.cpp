@@ -41,6 +41,7 @@ Json product_json(const MatrixProduct& one) {
           {"of_rows", one.of_rows},
           {"padded", list_of(one.padded, padded)},
           {"unaligned", list_of(one.unaligned, unaligned)},
+          {"packed", one.packed},
           {"parts", one.parts},
           {"lost", one.lost},
           {"why_not", one.why.empty() ? Json(nullptr) : Json(one.why)},

@@ -43,7 +43,7 @@ std::string format_words(const Diagram& diagram) {
   std::vector<std::string> words;
   for (const auto* arrays : {&diagram.inputs, &diagram.outputs})
     for (const auto id : *arrays) {
-      const std::string type(row(diagram.at(id).type).name);
+      const std::string type(row(diagram.at(id).stored()).name);
       if (std::ranges::find(words, type) == words.end()) words.push_back(type);
     }
   return join(words);

@@ -49,8 +49,9 @@ void tell_as_written(KernelSummary&, const Analysis&, std::size_t kernel, const 
 
 // Lines of so many columns at most, but for a text that is copied; the words of a section begin behind its margin.
 inline constexpr std::size_t page_columns = 100, page_margin = 10;
-// What an operand loses whose rows are not aligned, and the size that would do.
-std::string unaligned_words(const MatrixProduct::Unaligned&);
+// What keeps operands from being copied ahead, each once: rows that are not aligned, with the size that would do, and
+// numbers that share bytes.
+std::vector<std::string> operand_words(const std::vector<const MatrixProduct*>&);
 std::string page_text(const Page&, bool color, std::size_t columns = page_columns);
 // The same words for a page of HTML.
 report::Summary page_summary(const Page&);

@@ -47,7 +47,7 @@ class Writing {
     const auto [at, first] = number(arrays_, id);
     put(fmt::format("a{}", at));
     if (!first) return;
-    put(fmt::format(":{}{}[", row(array.type).name, array.density ? fmt::format("~{}", *array.density) : ""));
+    put(fmt::format(":{}{}[", row(array.stored()).name, array.density ? fmt::format("~{}", *array.density) : ""));
     for (const auto each : array.wires) wire(each), put(",");
     put("]");
   }

@@ -182,7 +182,7 @@ Price LeastPrices::of(const Cut& cut) const {
   double values = 0, bytes = 0;
   for (const auto& [array, count] : crossing) {
     values += count;
-    bytes += count * row(diagram_.at(array).type).bytes;
+    bytes += count * diagram_.at(array).width();
   }
   return price(values, bytes, contracting(cut.computed));
 }

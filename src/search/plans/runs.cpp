@@ -8,7 +8,7 @@ namespace napkin {
 namespace {
 
 double bytes_of(const Diagram& diagram, ArrayId id) {
-  double all = row(diagram.at(id).type).bytes;
+  double all = diagram.at(id).width();
   for (const auto wire : diagram.at(id).wires) all *= static_cast<double>(diagram.size(wire).value_or(1));
   return all;
 }

@@ -56,7 +56,8 @@ template <class T>
 struct Both {
   Array host;
   T* device = nullptr;
-  explicit Both(size_t count) : host(count) {
+  size_t count;  // of what is stored: of numbers, so many of which share bytes
+  explicit Both(size_t numbers, size_t share = 1) : host(numbers), count((numbers + share - 1) / share) {
     check(cudaMalloc((void**)&device, count * sizeof(T) + NAPKIN_MARGIN), "cudaMalloc");
     poison();
   }
@@ -66,14 +67,29 @@ struct Both {
   void fill(Draw draw) {
     const std::unique_ptr<T[]> stored(new T[host.size()]);
     for (size_t i = 0; i < host.size(); ++i) draw(host[i], stored[i]);
-    check(cudaMemcpy(device, stored.get(), host.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    copy(stored.get());
+  }
+  // Of codes of 4 bits, the first in the low half.
+  template <class Draw>
+  void fill_pairs(Draw draw) {
+    const std::unique_ptr<T[]> stored(new T[count]);
+    for (size_t i = 0; i < host.size(); ++i) {
+      unsigned code = 0;
+      draw(host[i], code);
+      auto& two = stored[i / 2].two;
+      two = (unsigned char)(i % 2 == 0 ? code : code << 4 | two);
+    }
+    copy(stored.get());
+  }
+  void copy(const T* stored) {
+    check(cudaMemcpy(device, stored, count * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
   // Bytes that are no number in any format, so that what is not written is found.
-  void poison() { check(cudaMemset(device, 0xff, host.size() * sizeof(T) + NAPKIN_MARGIN), "cudaMemset"); }
+  void poison() { check(cudaMemset(device, 0xff, count * sizeof(T) + NAPKIN_MARGIN), "cudaMemset"); }
   // Whether nothing was written behind the end.
   bool ends(const char* name) const {
     std::vector<unsigned char> behind(NAPKIN_MARGIN + 1, 0xff);
-    check(cudaMemcpy(behind.data(), (const unsigned char*)device + host.size() * sizeof(T), NAPKIN_MARGIN,
+    check(cudaMemcpy(behind.data(), (const unsigned char*)device + count * sizeof(T), NAPKIN_MARGIN,
                      cudaMemcpyDeviceToHost),
           "cudaMemcpy");
     size_t i = 0;

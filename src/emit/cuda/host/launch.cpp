@@ -306,7 +306,8 @@ std::string cuda_header(const CudaPlan& plan) {
   out.line(fmt::format("/* {}: the kernels that napkin printed for this plan:", diagram.name));
   out.line(fmt::format(" *   {}", plan.labels));
   out.line(" *");
-  out.line(" * All arrays are in device memory, row major, aligned as cudaMalloc aligns. */");
+  out.line(" * All arrays are in device memory, row major, aligned as cudaMalloc aligns.");
+  describe_packed(plan, out);
   out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
   out.line("#include <stddef.h>\n");
   out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");

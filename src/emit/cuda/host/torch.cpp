@@ -27,7 +27,10 @@ constexpr std::array torch_types = {
     TorchType{Datatype::bf16, "at::kBFloat16", "torch.bfloat16"},
     TorchType{Datatype::f8e4m3, "at::kFloat8_e4m3fn", "torch.float8_e4m3fn"},
     TorchType{Datatype::f8e5m2, "at::kFloat8_e5m2", "torch.float8_e5m2"},
+    TorchType{Datatype::f8e8m0, "at::kByte", "torch.uint8"},
+    TorchType{Datatype::f4e2m1, "at::kByte", "torch.uint8"},
     TorchType{Datatype::i8, "at::kChar", "torch.int8"},
+    TorchType{Datatype::i4, "at::kByte", "torch.uint8"},
     TorchType{Datatype::i32, "at::kInt", "torch.int32"},
     TorchType{Datatype::boolean, "at::kBool", "torch.bool"},
 };
@@ -156,12 +159,15 @@ class TorchPrinter {
   std::string shape(ArrayId id) const {
     std::vector<std::string> all;
     for (const auto axis : whole_shape(diagram_, id)) all.push_back(diagram_.at(axis).name);
+    if (const auto share = row(diagram_.at(id).stored()).share; share > 1) all.back() += fmt::format(" / {}", share);
     return fmt::format("[{}]", fmt::join(all, ", "));
   }
   std::string parameters() const {
     std::string text;
     const auto describe = [&](const std::string& what, ArrayId id) {
-      text += fmt::format("//   {:<8} {}{}, {}\n", name(id), what, shape(id), torch_type(diagram_.at(id).type).name);
+      const auto type = diagram_.at(id).stored();
+      text += fmt::format("//   {:<8} {}{}, {}{}\n", name(id), what, shape(id), torch_type(type).name,
+                          row(type).of_inputs ? fmt::format(" of {}", row(type).name) : "");
     };
     for (const auto id : diagram_.inputs) describe("", id);
     for (const auto axis : asked())
@@ -201,12 +207,17 @@ class TorchPrinter {
     out_.open(fmt::format("napkin_lengths napkin_sizes({})", taken()));
     out_.line("napkin_lengths n;");
     for (const auto id : diagram_.inputs) {
-      const auto& type = torch_type(diagram_.at(id).type);
+      const auto stored = diagram_.at(id).stored();
+      const auto& type = torch_type(stored);
       const auto& wires = diagram_.at(id).wires;
       out_.line(fmt::format("napkin_check({0}, \"{0}\", {1}, \"{2}\", {3}, \"{4}\");", name(id), type.scalar, type.name,
                             wires.size(), shape(id)));
       for (std::size_t k = 0; k < wires.size(); ++k)
-        measure(diagram_.at(wires[k]).axis, fmt::format("{}.size({})", name(id), k), name(id));
+        measure(
+            diagram_.at(wires[k]).axis,
+            fmt::format("{}.size({}){}", name(id), k,
+                        k + 1 == wires.size() && row(stored).share > 1 ? fmt::format(" * {}", row(stored).share) : ""),
+            name(id));
     }
     for (const auto axis : asked()) measure(axis, plan_.names.axes[axis.index], "the call");
     out_.line("return n;");

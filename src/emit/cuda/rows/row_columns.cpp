@@ -273,8 +273,7 @@ std::string RowColumnPrinter::slot_of(BufferId id) const {
   return page_.buffer(id) + (has_lanes(id) && !rows_.staged ? "[" + value_ + "]" : "");
 }
 std::string RowColumnPrinter::element(ArrayId id, const std::vector<std::string>& at) const {
-  return fmt::format("&{}[{}]", page_.array(id),
-                     code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(id).wires)));
+  return page_.address(id, code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(id).wires)));
 }
 std::string RowColumnPrinter::written(ArrayId id, const std::string& text) const {
   const auto type = page_.diagram.at(id).type;

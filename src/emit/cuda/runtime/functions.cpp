@@ -14,6 +14,9 @@ std::string_view cuda_warpgroups();
 std::string_view cuda_pairs();
 std::string_view cuda_stores();
 std::string_view cuda_clusters();
+std::string_view cuda_packed();
+std::string_view cuda_packed_tiles();
+std::string_view cuda_packed_rows();
 
 std::string warp_definitions(const std::string& used_in) {
   const auto uses = [&](std::string_view call) { return used_in.find(call) != std::string::npos; };
@@ -22,13 +25,15 @@ std::string warp_definitions(const std::string& used_in) {
   if (!tiles && rows.empty()) return "";
   const auto only = [](bool used, std::string_view text) { return used ? std::string(text) + "\n" : std::string(); };
   const auto products = product_definitions(used_in);
-  const auto common = only(tiles, cuda_tiles()) + only(by_teams, cuda_warpgroups());
+  const bool packed = uses("napkin_packed<");
+  const auto common = only(packed, cuda_packed()) + only(tiles, cuda_tiles()) +
+                      only(packed && tiles, cuda_packed_tiles()) + only(by_teams, cuda_warpgroups());
   return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
          "NAPKIN_EMULATION\n" +
          instruction_definitions(used_in + products + common) + std::string(cuda_machine()) + "#endif\n\n" + products +
          std::string(cuda_exponentials()) + common + only(uses("napkin_stage_pair("), cuda_pairs()) +
          only(uses("napkin_store_numbers<"), cuda_stores()) + only(uses("napkin_release_cluster<"), cuda_clusters()) +
-         rows;
+         rows + only(packed && !rows.empty(), cuda_packed_rows());
 }
 
 }  // namespace napkin

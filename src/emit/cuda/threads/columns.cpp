@@ -291,9 +291,8 @@ std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::str
   while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
   const auto array = page_.nest.at(id).array;
   const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(array).wires);
-  const auto element = page_.kernel.staged.contains(id)
-                           ? tile_element(page_, id, at)
-                           : fmt::format("{}[{}]", page_.array(array), code_offset(at, sizes));
+  const auto element =
+      page_.kernel.staged.contains(id) ? tile_element(page_, id, at) : page_.element(array, code_offset(at, sizes));
   return filled(code_type(Language::cuda, page_.diagram.at(array).type).read, element);
 }
 

@@ -102,7 +102,7 @@ class TeamPrinter : TurnPrinter {
   // Where the text is compiled for other machines: a launcher finds that it may not have as many threads.
   void without_teams(const std::string& name) {
     std::vector<std::string> all = {fmt::format("{}_sizes", page_.names.diagram)};
-    for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.storage(id)));
+    for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.memory(id)));
     for (const auto id : nest_.outputs) all.push_back(fmt::format("{}*", page_.storage(id)));
     for (std::size_t i = 0; i < maps_.size(); ++i) all.emplace_back("const __grid_constant__ CUtensorMap");
     for (std::size_t i = 0; i < warps_.stores.size(); ++i)

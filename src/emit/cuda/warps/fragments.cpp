@@ -342,8 +342,9 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(this->index(index, !covers, here));
   if (tile == warps_.tiles.end())
-    return fmt::format("napkin_global_read(&{}[{}])", page_.array(from.array),
-                       code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(from.array).wires)));
+    return fmt::format("napkin_global_read({})",
+                       page_.address(from.array, code_offset(at, code_sizes(page_.diagram, page_.names,
+                                                                            page_.diagram.at(from.array).wires))));
   const auto local = [&](std::optional<std::size_t> dimension) {
     if (!dimension) return std::string("0");
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);

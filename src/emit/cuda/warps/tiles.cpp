@@ -59,9 +59,9 @@ void load(Page& page, BufferId id) {
       guard +=
           fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
   }
-  page.out.line(fmt::format("{}{}[i] = {}[{}];", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
-                            page.array(buffer.array),
-                            code_offset(at, code_sizes(page.diagram, page.names, array.wires))));
+  page.out.line(
+      fmt::format("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
+                  page.element(buffer.array, code_offset(at, code_sizes(page.diagram, page.names, array.wires)))));
   page.out.close();
 }
 

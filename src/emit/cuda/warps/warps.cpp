@@ -112,10 +112,10 @@ class WarpPrinter : NestPrinter {
         text += (text.empty() ? "(long long)" : " * ") + sizes[i];
       return text.empty() ? std::string("1") : text;
     };
-    out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}>({}, &{}[{}], {}, {}, {}, {});", tile.layout.rows,
-                          tile.layout.columns, tile.layout.bits, page_.kernel.threads, to, page_.array(buffer.array),
-                          code_offset(at, sizes), step(tile.row), step(tile.column), left(tile.row),
-                          left(tile.column)));
+    out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.layout.rows,
+                          tile.layout.columns, tile.layout.bits, page_.kernel.threads, to,
+                          page_.address(buffer.array, code_offset(at, sizes)), step(tile.row), step(tile.column),
+                          left(tile.row), left(tile.column)));
   }
 
   // Streams

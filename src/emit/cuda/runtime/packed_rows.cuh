@@ -1,0 +1,11 @@
+// A vector of an array whose numbers share bytes, of which so many are left; 0 stands for the others.
+template <int count, class T>
+__device__ __forceinline__ napkin_values<typename T::number, count> napkin_read_vector(napkin_packed<T> from,
+                                                                                       int left) {
+  constexpr int words = (count + 7) / 8;
+  napkin_values<typename T::number, count> all;
+  unsigned fours[2 * words];
+  napkin_read_packed<words>(from, 1, left < count ? left : count, fours);
+  memcpy(&all, fours, sizeof all);
+  return all;
+}
