@@ -163,6 +163,7 @@ struct Diagram {
   std::vector<Call> calls;
   std::vector<Statement> statements;
   std::vector<ArrayId> inputs, outputs;
+  bool in_parts = true;  // matrix units may take an operand of f32 in two parts; else lanes multiply it
 
   const Axis& at(AxisId id) const { return axes.at(id.index); }
   const Wire& at(WireId id) const { return wires.at(id.index); }

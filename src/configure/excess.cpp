@@ -15,10 +15,6 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
   const auto is_too_wide = [&](const Contraction& made) {
     return warps_of(*made.instruction) > 1 && made.across && lengths[made.across->index] > made.instruction->n_max;
   };
-  for (const auto* some : {&columns, &outside})
-    for (const auto& column : *some)
-      if (!column.contraction && !fills_fragments(column))
-        return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
   for (const auto& column : columns) {
     if (std::ranges::any_of(column.factors, is_no_matrix))
       return Excess{"axes of a product", "a matrix has two axes: stream or group the others one position at a time"};
@@ -28,6 +24,10 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
     if (column.contraction && is_too_wide(*column.contraction))
       return Excess{"columns of an instruction", "one instruction computes all columns of a product: choose fewer"};
   }
+  for (const auto* some : {&columns, &outside})
+    for (const auto& column : *some)
+      if (!column.contraction && !fills_fragments(column))
+        return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
   if (counts_through_registers)
     return Excess{"tiles of an array in registers", "registers cannot be indexed by a loop: remove the inner stream"};
   if (std::ranges::any_of(loops, [&](const For* loop) { return loop->split.wire == row; }))

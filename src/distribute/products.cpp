@@ -18,7 +18,7 @@ const MatrixInstruction* instruction_of(const Diagram& diagram, const Factors& b
                                         int team) {
   const auto [a, b] = types_of(diagram, both);
   if (a == b) return find_matrix_instruction(a, team);
-  return team == 1 && multiplied_as(a, b, hardware) ? find_part_instruction(a, b) : nullptr;
+  return team == 1 && multiplied_as(diagram, {a, b}, hardware) ? find_part_instruction(a, b) : nullptr;
 }
 
 // Leaves out the one with the longest piece, if there is any.

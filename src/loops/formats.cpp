@@ -40,7 +40,7 @@ void set_formats(LoopNest& nest, const Block& block, const Hardware& hardware) {
               contracts(nest.scratch, compute.column) ? factors_of(nest.scratch, compute.column) : std::nullopt;
           if (!factors) return;
           const auto [a, b] = types_of(nest.scratch, *factors);
-          const auto type = multiplied_as(a, b, hardware);
+          const auto type = multiplied_as(nest.scratch, {a, b}, hardware);
           if (!type || parts_of(a, b) > 1) return;
           for (const auto& [access, id] : compute.reads)
             if (access == factors->first || access == factors->second) widen(nest, id, *type);
@@ -65,10 +65,17 @@ std::optional<Datatype> multiplied_as(Datatype a, Datatype b, const Hardware& ha
   const auto* unit = hardware.find(Unit::tensor);
   if (!unit) return std::nullopt;
   if (a == b && unit->rates.contains(a)) return a;
+  if (a == Datatype::f8e8m0 || b == Datatype::f8e8m0) return std::nullopt;  // powers that f16 does not hold
   if (const int parts = parts_of(a, b); parts > 1)
     return multiplies_parts(*unit, parts, hardware) ? std::optional(Datatype::tf32) : std::nullopt;
   const auto type = widened(a, b);
   return unit->rates.contains(type) ? std::optional(type) : std::nullopt;
+}
+
+std::optional<Datatype> multiplied_as(const Diagram& diagram, std::pair<Datatype, Datatype> operands,
+                                      const Hardware& hardware) {
+  const auto [a, b] = operands;
+  return diagram.in_parts || parts_of(a, b) == 1 ? multiplied_as(a, b, hardware) : std::nullopt;
 }
 
 // A machine that says nothing of its cores has no registers either: its innermost memory holds arrays as they are

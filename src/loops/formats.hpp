@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "napkin/hardware.hpp"
 #include "napkin/loops.hpp"
@@ -10,6 +11,8 @@ namespace napkin {
 
 // The format in which matrix units take two operands; none where lanes multiply them.
 std::optional<Datatype> multiplied_as(Datatype a, Datatype b, const Hardware&);
+// The same in a diagram, which may leave products in parts to lanes.
+std::optional<Datatype> multiplied_as(const Diagram&, std::pair<Datatype, Datatype> operands, const Hardware&);
 // How many instructions of that format multiply each pair. A number of f32 is the sum of two of tf32 but for 2^-24 of
 // it, and tf32 has all numbers of f16 and bf16: such a pair takes two.
 int parts_of(Datatype a, Datatype b);

@@ -43,10 +43,11 @@ bool has_matrix(const Diagram& diagram, const Column& column, const Factors& fac
 ColumnWork in_parts(Datatype type, int parts) { return {Unit::tensor, type, 2.0 * parts, true, false, parts}; }
 
 // Lanes add what they multiply in the type of sums.
-ColumnWork sum_of_products(bool of_matrices, std::pair<Datatype, Datatype> types, const Hardware& hardware) {
+ColumnWork sum_of_products(const Diagram& diagram, bool of_matrices, std::pair<Datatype, Datatype> types,
+                           const Hardware& hardware) {
   const auto type = wider(types.first, types.second);
   if (!of_matrices) return {Unit::fma, type == Datatype::f64 ? type : Datatype::f32, 2, true, true};
-  if (const auto multiplied = multiplied_as(types.first, types.second, hardware))
+  if (const auto multiplied = multiplied_as(diagram, types, hardware))
     return in_parts(*multiplied, parts_of(types.first, types.second));
   return {Unit::fma, type, 2, true, true};
 }
@@ -76,7 +77,8 @@ std::vector<ColumnWork> work_of(const Diagram& diagram, const Column& column, co
   std::vector<ColumnWork> work;
   const bool folded = column.fold != nullptr;
   if (const auto factors = factors_of(diagram, column)) {
-    work.push_back(sum_of_products(has_matrix(diagram, column, *factors), types_of(diagram, *factors), hardware));
+    work.push_back(
+        sum_of_products(diagram, has_matrix(diagram, column, *factors), types_of(diagram, *factors), hardware));
   } else {
     collect(diagram, column.value, folded, work);
     if (folded) work.push_back({column.fold->combine->unit, Datatype::f32, column.fold->combine->operations, folded});
@@ -102,6 +104,17 @@ bool has_contraction(const Derivation& derivation, const Hardware& hardware) {
   each_column(derivation, [&](const Diagram& scratch, const Column& column) {
     found = found || std::ranges::any_of(work_of(scratch, column, hardware),
                                          [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+  });
+  return found;
+}
+
+bool has_parts(const Diagram& diagram, const Hardware& hardware) {
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  bool found = false;
+  each_column(derive(diagram, all), [&](const Diagram& scratch, const Column& column) {
+    found = found || std::ranges::any_of(work_of(scratch, column, hardware),
+                                         [](const ColumnWork& work) { return work.parts > 1; });
   });
   return found;
 }

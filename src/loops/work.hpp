@@ -25,6 +25,8 @@ void each_column(const Derivation&, const std::function<void(const Diagram&, con
 // Whether matrix units run a column of it, as it is written or behind one stream. A kernel of which they run none so
 // has no products in parts either: where several loops leave one, lanes compute it.
 bool has_contraction(const Derivation&, const Hardware&);
+// Whether some of them is a product in parts, in a kernel of all statements.
+bool has_parts(const Diagram&, const Hardware&);
 // What lanes do of a kernel without contractions.
 std::vector<ColumnWork> on_lanes(std::vector<ColumnWork>);
 // What both lists hold, taken out of both.

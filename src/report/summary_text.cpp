@@ -295,9 +295,8 @@ void add_products(Lines& lines, const Page& page) {
   for (const auto& kernel : page.kernels)
     for (const auto& product : kernel.products) {
       if (product.unit != Unit::tensor) continue;
-      auto how =
-          (product.instruction.empty() ? "tensor" : product.instruction) + " " + std::string(row(product.type).name);
-      if (product.parts > 1) how += " twice";
+      auto how = fmt::format("{} {}{}", product.instruction.empty() ? "tensor" : product.instruction,
+                             row(product.type).name, product.parts > 1 ? " twice" : "");
       for (const auto& one : product.padded)
         how += fmt::format(", {} {} padded to {}", one.axis, one.size, one.computed);
       if (product.rows < product.of_rows) how += fmt::format(", {} of {} rows filled", product.rows, product.of_rows);

@@ -76,7 +76,7 @@ void divide_contraction(const Diagram& scratch, const Hardware& hardware, const 
   collect_accesses(scratch, column.value, reads);
   if (reads.size() != 2) return;
   const auto a = scratch.at(reads[0]->array).type, b = scratch.at(reads[1]->array).type;
-  const auto* shape = least_instruction(hardware, multiplied_as(a, b, hardware).value_or(wider(a, b)));
+  const auto* shape = least_instruction(hardware, multiplied_as(scratch, {a, b}, hardware).value_or(wider(a, b)));
   if (shape == nullptr) return;
   const auto& kept = scratch.at(column.output).wires;
   const auto divisor = std::max(rows(*shape), shape->n);

@@ -84,6 +84,7 @@ TEST_CASE("operands are multiplied in a format that holds both and that the mach
   CHECK(multiplied_as(f32, bf16, a100) == Datatype::tf32);
   CHECK(parts_of(f32, bf16) == 2);
   CHECK(multiplied_as(f32, f32, h100) == std::nullopt);
+  CHECK(multiplied_as(Datatype::f8e8m0, f8e4m3, h100) == std::nullopt);
   CHECK(multiplied_as(f32, f8e4m3, h100) == std::nullopt);
   CHECK(multiplied_as(f16, f32, read_machine("rtx4090")) == std::nullopt);  // lanes are as fast
   CHECK(multiplied_as(f16, f32, v100) == std::nullopt);

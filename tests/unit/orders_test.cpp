@@ -302,7 +302,7 @@ TEST_CASE("every command takes the order of the plan, and a partition may name i
   CHECK(run({"verify"}).code == exit_done);
   CHECK(run({"analyze", "--partition", "KV: group d 16, e 16, stream x 64 at smem | Y: group q 64 at smem"}).code ==
         exit_done);
-  const auto as_written = run({"analyze", "--partition", "S, Y: group q 64, e 64, stream x 256, d 64 at smem"});
+  const auto as_written = run({"analyze", "--partition", "S, Y: group q 64, e 64, stream x 64, d 64 at smem"});
   CHECK(as_written.code == exit_done);
   CHECK(as_written.out.find("KV") == std::string::npos);
   CHECK(run({"analyze", "--partition", "KVW: group d 16 at smem | Y: group q 64 at smem"}).code != exit_done);

@@ -111,7 +111,7 @@ TEST_CASE("a wrong prediction is reported", "[verify]") {
       +[](KernelCost& cost) { cost.levels[0].transfer_bytes += 2; },
       +[](KernelCost& cost) { cost.levels[1].memory_bytes -= 4; },
       +[](KernelCost& cost) { cost.levels[1].memory_values += 1; },
-      +[](KernelCost& cost) { cost.units[0].operations += 1; },
+      +[](KernelCost& cost) { cost.units[0].asked += 1; },
   };
   for (const auto change : changes) {
     Small small;

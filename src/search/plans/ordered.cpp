@@ -17,7 +17,7 @@ constexpr double much = 0.98;  // of the time as written: what a rounding must c
 double operations(const Cost& cost) {
   double all = 0;
   for (const auto& kernel : cost.kernels)
-    for (const auto& unit : kernel.units) all += unit.operations;
+    for (const auto& unit : kernel.units) all += unit.asked;
   return all;
 }
 
