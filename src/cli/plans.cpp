@@ -171,7 +171,8 @@ bool fits(const Analysis& analysis) {
 
 std::string partition_words(const Analysis& analysis) {
   const auto kernels = chosen(analysis);
-  if (auto text = report::as_partition(analysis); text && kernels.size() > 1) return *std::move(text);
+  const bool reordered = analysis.plan && !analysis.plan->orders.empty();
+  if (auto text = report::as_partition(analysis); text && (kernels.size() > 1 || reordered)) return *std::move(text);
   std::vector<std::string> words;
   for (const auto& [kernel, cost] : kernels) {
     auto text = to_text(kernel.partition, kernel.derivation->scratch, analysis.hardware);

@@ -94,16 +94,30 @@ bool has(const std::vector<AxisId>& axes, AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
+// An axis that several kernels divide has as many parts, of one length, in all of them.
+void share_lengths(Diagram& diagram, const std::vector<Parts>& divided) {
+  for (const auto& one : divided)
+    for (const auto& other : divided) {
+      if (!(one.whole == other.whole)) continue;
+      for (const auto of : {&Parts::inside, &Parts::part}) {
+        auto& size = diagram.axes[(one.*of).index].size;
+        size = std::min(*size, *diagram.at(other.*of).size);
+      }
+    }
+}
+
 // Parts of a divided axis are as long as they are made, and the axis as long as all of them; pieces of it are not
 // longer. Parts of parts come first.
-void join_parts(Diagram& diagram, std::vector<Chain>& chains) {
+void join_parts(Diagram& diagram, std::vector<Chain>& chains, bool shrunk) {
   auto divided = divided_axes(diagram);
   std::ranges::reverse(divided);
+  if (shrunk) share_lengths(diagram, divided);
   for (const auto& parts : divided) {
     set_length(diagram, parts, *diagram.at(parts.inside).size);
     for (auto& chain : chains)
       for (auto* split : chain.splits)
-        if (chain.axis == parts.whole) split->size = std::min(split->size, *diagram.at(parts.whole).size);
+        for (const auto axis : {parts.whole, parts.inside, parts.part})
+          if (chain.axis == axis) split->size = std::min(split->size, *diagram.at(axis).size);
   }
 }
 
@@ -141,7 +155,7 @@ Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure
     auto& size = result.diagram.axes[axis.index].size;
     size = ragged(least, *size, group);
   }
-  join_parts(result.diagram, all);
+  join_parts(result.diagram, all, measure.pieces != as_planned);
   make_room(result.diagram);
   const auto counted = without_densities(result.diagram);
   for (std::size_t i = 0; i < partitions.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "diagram/assume.hpp"
@@ -66,24 +67,43 @@ void join(const Diagram& diagram, const std::vector<AxisId>& limited, const Part
   changed.axes[parts.whole.index].size = *number * length;
 }
 
+// Of an axis that several kernels divide in parts of other lengths: those stay as they are.
+std::set<AxisId> divided_differently(const Diagram& diagram) {
+  std::set<AxisId> all;
+  const auto divided = divided_axes(diagram);
+  for (const auto& one : divided)
+    for (const auto& other : divided)
+      if (one.whole == other.whole && diagram.at(one.inside).size != diagram.at(other.inside).size)
+        all.insert({one.whole, one.part, one.inside});
+  return all;
+}
+
 using Change = std::function<std::int64_t(std::int64_t size, std::uint32_t axis)>;
 
 Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, const std::set<AxisId>& kept,
                 const Change& change) {
   constexpr double most_growth = 4;  // of the work: of very many axes not all get longer
   auto result = diagram;
+  const auto fixed = divided_differently(diagram);
+  std::map<AxisId, std::int64_t> numbers;  // of parts, by the axis that is divided
   double growth = 1;
   for (std::uint32_t a = 0; a < diagram.axes.size(); ++a) {
     const auto now = *diagram.axes[a].size, next = change(now, a);
     const bool is_limited = std::ranges::find(limited, AxisId{a}) != limited.end();
     const double grown = growth * std::max(1.0, static_cast<double>(next) / static_cast<double>(now));
-    if (kept.contains(AxisId{a}) || (next > now && (is_limited || grown > most_growth))) continue;
+    if (kept.contains(AxisId{a}) || fixed.contains(AxisId{a}) || (next > now && (is_limited || grown > most_growth)))
+      continue;
     result.axes[a].size = next;
     growth = grown;
   }
   auto divided = divided_axes(diagram);
   std::ranges::reverse(divided);
-  for (const auto& parts : divided) join(diagram, limited, parts, result);
+  for (const auto& parts : divided) {
+    if (fixed.contains(parts.whole)) continue;
+    auto& number = result.axes[parts.part.index].size;
+    number = numbers.try_emplace(parts.whole, *number).first->second;
+    join(diagram, limited, parts, result);
+  }
   return result;
 }
 

@@ -43,6 +43,7 @@ class Divider {
     for (const auto& state : programs_.state)
       if (!merged_.contains(state.array)) return std::nullopt;
     for (const auto& column : programs_.finish) write(column, Of::the_whole, leaves(column));
+    leave_states();
     if (!assemble()) return std::nullopt;
     return std::move(made_);
   }
@@ -192,10 +193,25 @@ class Divider {
     return with_operands(diagram(), id, [&](ExprId operand) { return of_parts(operand); });
   }
 
+  bool is_made(ArrayId array) const {
+    return std::ranges::find(statements_, array, &Statement::output) != statements_.end();
+  }
+  // A state that is an array of the file and leaves the kernel, as a maximum does that is an output.
+  void leave_states() {
+    for (const auto output : derivation_.outputs) {
+      const auto all = merged_.find(output);
+      if (is_made(output) || all == merged_.end()) continue;
+      statements_.push_back({output, all->second, diagram().at(output).span});
+      made_by_us_.insert(output);
+    }
+  }
+
   // ---- the new diagram ----
-  // The kernel's statements give way to the new ones; producers come first. False where statements wait for each other.
+  // The kernel's statements give way to the new ones; producers come first. False where statements wait for each other,
+  // or none makes what leaves the kernel.
   bool assemble() {
     drop_unneeded();
+    if (!std::ranges::all_of(derivation_.outputs, [&](ArrayId output) { return is_made(output); })) return false;
     std::vector<ArrayId> used;
     for (const auto& statement : statements_) used.push_back(statement.output);
     give_up_names(used);

@@ -278,7 +278,8 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   tell_of_file(page, analysis);
   find_doubled(page, analysis, one ? kernel : std::nullopt);
   page.partition = one ? as_partition(analysis, *kernel).value_or("") : as_partition(analysis).value_or("");
-  if (page.of_plan == 1) page.partition = page.kernels.front().tile.partition;
+  const bool reordered = analysis.plan && !analysis.plan->orders.empty();  // by arrays that the text has to name
+  if (page.of_plan == 1 && !reordered) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
   if (!one) find_roundings(page, analysis), find_orders(page, analysis);
   page.proof = proof_of(analysis);
