@@ -113,6 +113,14 @@ std::optional<double> seconds_of(const Kernel& kernel, const Hardware& hardware,
   return time_of(cost, model);
 }
 
+std::optional<double> seconds_if_it_runs(const Kernel& kernel, const Hardware& hardware, Model model) {
+  auto cost = estimate(kernel, hardware, model);
+  if (model == Model::machine && hardware.core && set_launch_time(cost, kernel, *hardware.core, hardware)) return {};
+  const bool fits = std::ranges::none_of(
+      cost.overruns, [&](const Overrun& one) { return !hardware.core || one.level <= *hardware.core; });
+  return fits ? time_of(cost, model) : std::nullopt;
+}
+
 Sensitivity as_split_now(const Plan& plan, const Hardware& hardware, Model model) {
   const auto time = [&](const Hardware& machine) {
     std::optional<double> all = 0;

@@ -221,15 +221,16 @@ void find_pieces(Page& page, const Analysis& analysis) {
   const auto& derivation = shown.kernel.derivation;
   const auto core = analysis.hardware.core.value_or(1);
   auto partition = shown.kernel.partition;
+  const auto model = analysis.goal.model;
+  const auto time = seconds_if_it_runs(shown.kernel, analysis.hardware, model) ? seconds_if_it_runs : seconds_of;
   for (auto& split : partition.splits) {
     const auto size = split.size, whole = derivation->scratch.size(split.wire).value_or(split.size);
     for (const auto other : {size / 2, size * 2}) {
       if (split.level != core || other < 1 || other > whole) continue;
       split.size = other;
       if (illegal(*derivation, analysis.hardware, partition).empty())
-        longest.pieces.push_back(
-            {derivation->scratch.at(split.wire).name, other,
-             seconds_of(make_kernel(derivation, partition), analysis.hardware, analysis.goal.model)});
+        longest.pieces.push_back({derivation->scratch.at(split.wire).name, other,
+                                  time(make_kernel(derivation, partition), analysis.hardware, model)});
     }
     split.size = size;
   }
