@@ -113,7 +113,8 @@ class Reader {
     auto open = compute.column;
     if (!compute.masks.empty()) open.value = compute.unmasked;
     column.work = work(open);
-    if (!factors_of(nest().scratch, compute.column)) column.work = work(compute.column);
+    const auto multiplies = [&](const Column& one) { return factors_of(nest().scratch, one).has_value(); };
+    if (multiplies(open) && !multiplies(compute.column)) column.work = work(compute.column);
     for (const auto& work : column.work)
       if (work.unit == Unit::tensor) contract(column, work.type);
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
