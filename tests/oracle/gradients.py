@@ -61,7 +61,8 @@ def small(text, rng):
         least, most = (2, 3) if name in divided else (1, 5)
         return "%s%d%s" % (found.group(1), rng.randint(least, most) * (2 if name in divided else 1), found.group(3))
 
-    return sizes.sub(size, text)
+    packed = re.compile(r"\b(?:f4e2m1|i4|f8e8m0)\b")  # rows of an even number of values; all are f64 here
+    return packed.sub("f32", sizes.sub(size, text))
 
 
 def draw(diagram, sizes, numbers):

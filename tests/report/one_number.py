@@ -124,7 +124,8 @@ def expected(report):
             if product["unit"] == "tensor":
                 found.append(("UNITS", product["instruction"] or "tensor"))
     for product in summary["lost"]:
-        found.append(("UNITS", "%s lanes: %s" % (product["unit"], product["why_not"])))
+        in_parts = product["unit"] == "tensor"
+        found.append(("UNITS", "twice" if in_parts else "%s lanes: %s" % (product["unit"], product["why_not"])))
         if product["mend"]:
             found.append(("CHANGE", product["mend"]))
     if len(kernels) > 1:
