@@ -125,6 +125,12 @@ std::vector<ColumnWork> on_lanes(std::vector<ColumnWork> work) {
   return work;
 }
 
+std::vector<ColumnWork> off_matrix_units(std::vector<ColumnWork> work) {
+  for (auto& one : work)
+    if (one.unit == Unit::tensor) one = {Unit::fma, Datatype::f32, 2, true, true};
+  return work;
+}
+
 std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b) {
   std::vector<ColumnWork> common;
   for (std::size_t i = 0; i < a.size();) {

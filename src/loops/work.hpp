@@ -29,6 +29,8 @@ bool has_contraction(const Derivation&, const Hardware&);
 bool has_parts(const Diagram&, const Hardware&);
 // What lanes do of a kernel without contractions.
 std::vector<ColumnWork> on_lanes(std::vector<ColumnWork>);
+// The same without matrix units.
+std::vector<ColumnWork> off_matrix_units(std::vector<ColumnWork>);
 // What both lists hold, taken out of both.
 std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b);
 // The two arrays of which a column sums products, as they are read there.
