@@ -37,7 +37,7 @@ struct DatatypeRow {
 std::span<const DatatypeRow> datatypes();
 const DatatypeRow& row(Datatype);
 const DatatypeRow* find_datatype(std::string_view name);
-// Of so many values of an array; a byte that is begun counts whole.
+// Bytes of that number of values of an array; the last one counts whole.
 std::int64_t bytes_of(Datatype, std::int64_t values);
 
 // What executes an operation: matrix units, fused multiply-add lanes, special-function units.

@@ -62,8 +62,9 @@ const MatrixInstruction* find_matrix_instruction(Datatype operands, int warps = 
 // Numbers of f32 are less than 3.401e38, which is the greatest of tf32.
 const MatrixInstruction* find_part_instruction(Datatype a, Datatype b);
 std::span<const MatrixInstruction> part_instructions();
-// Of a lane, for the operands of a step of such a product of so many fragments of 16 rows and of 8 columns: all of one
-// side, in two parts, and two fragments of the other, and one more as it was loaded.
+// Registers of a lane for the operands of one k-step of such a product, whose tile has row_tiles fragments of 16 rows
+// and column_tiles of 8 columns: one side whole, in two parts, 16 columns or rows of the other, and 8 as they are
+// loaded.
 constexpr std::int64_t registers_of_parts(std::int64_t row_tiles, std::int64_t column_tiles) {
   const auto pairs = (column_tiles + 1) / 2;
   return 16 * (row_tiles < pairs ? row_tiles : pairs) + 16 + 8;

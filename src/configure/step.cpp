@@ -114,7 +114,7 @@ class Reader {
     if (!compute.masks.empty()) open.value = compute.unmasked;
     column.work = work(open);
     const auto multiplies = [&](const Column& one) { return factors_of(nest().scratch, one).has_value(); };
-    if (multiplies(open) && !multiplies(compute.column)) column.work = off_matrix_units(std::move(column.work));
+    if (multiplies(open) && !multiplies(compute.column)) column.work = on_lanes(std::move(column.work));
     for (const auto& work : column.work)
       if (work.unit == Unit::tensor) contract(column, work.type);
     (inside ? step_.columns : step_.outside).push_back(std::move(column));

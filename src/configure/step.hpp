@@ -34,7 +34,7 @@ struct Contraction {
   bool exchanged = false;        // it folds the rows: teams give each other their operands in the core's memory
   std::int64_t promoted = 0;     // products after which its sums are added to others, in f32; 0: never
   std::int64_t k = 1;            // positions of the depth that the kernel multiplies at a time
-  int parts = 1;                 // instructions for each pair of operands, of which one is a sum of so many numbers
+  int parts = 1;                 // instructions for each pair of operands: 2 where an f32 operand is split in two
 };
 // One of the two reads of a sum of products.
 struct Factor {

@@ -249,7 +249,7 @@ class CostModelBuilder {
     free.value = compute.unmasked;
     auto open = work(free);
     // A mask inside of a product keeps matrix units from it, wherever it lets all through.
-    if (factors_of(diagram_, free) && !factors_of(diagram_, column)) open = off_matrix_units(std::move(open));
+    if (factors_of(diagram_, free) && !factors_of(diagram_, column)) open = on_lanes(std::move(open));
     add_all(take_common(masked, open), Region::Part::run);
     add_all(masked, Region::Part::masked);
     add_all(open, Region::Part::open);

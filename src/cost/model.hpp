@@ -153,7 +153,7 @@ class CostModel {
     ArrayId array;
     bool saved;
     Datatype type;     // in which it crosses
-    int bytes, share;  // of so many of its values
+    int bytes, share;  // that many bytes hold `share` values
     Product values;
     Product loads = {};  // how often, of all groups
     // Of its last dimensions, innermost first, the cuts of their wires, while each is one wire; whether all are.

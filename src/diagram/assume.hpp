@@ -35,7 +35,7 @@ struct RaggedBlocks {
   AxisId whole, block, inside, last;
   std::vector<AxisId> axes() const { return {whole, block, inside, last}; }
 };
-// From here on the diagram means what it should only with so many blocks of that length, whatever the last one has.
+// From here on the diagram is right only with that number of blocks of that length; the last block may have any length.
 void assume_ragged_blocks(Diagram&, const RaggedBlocks&);
 std::vector<RaggedBlocks> ragged_blocks(const Diagram&);
 // That an axis is no longer than so many positions.

@@ -121,12 +121,6 @@ bool has_parts(const Diagram& diagram, const Hardware& hardware) {
 
 std::vector<ColumnWork> on_lanes(std::vector<ColumnWork> work) {
   for (auto& one : work)
-    if (one.parts > 1) one = {Unit::fma, Datatype::f32, 2, true, true};
-  return work;
-}
-
-std::vector<ColumnWork> off_matrix_units(std::vector<ColumnWork> work) {
-  for (auto& one : work)
     if (one.unit == Unit::tensor) one = {Unit::fma, Datatype::f32, 2, true, true};
   return work;
 }

@@ -22,15 +22,13 @@ struct ColumnWork {
 };
 // Columns of the plain meaning, and those that take the pieces of a stream in.
 void each_column(const Derivation&, const std::function<void(const Diagram&, const Column&)>& visit);
-// Whether matrix units run a column of it, as it is written or behind one stream. A kernel of which they run none so
-// has no products in parts either: where several loops leave one, lanes compute it.
+// Whether matrix units run a column of it, as it is written or behind one stream. Otherwise they run none of its
+// kernel: where only several loops leave a product, lanes compute it.
 bool has_contraction(const Derivation&, const Hardware&);
 // Whether some of them is a product in parts, in a kernel of all statements.
 bool has_parts(const Diagram&, const Hardware&);
-// What lanes do of a kernel without contractions.
+// The same work, with products of matrices on lanes.
 std::vector<ColumnWork> on_lanes(std::vector<ColumnWork>);
-// The same without matrix units.
-std::vector<ColumnWork> off_matrix_units(std::vector<ColumnWork>);
 // What both lists hold, taken out of both.
 std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b);
 // The two arrays of which a column sums products, as they are read there.

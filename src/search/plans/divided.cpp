@@ -8,6 +8,7 @@
 #include "derive/streams/divide.hpp"
 #include "diagram/checked.hpp"
 #include "search/kernels.hpp"
+#include "search/plans/half.hpp"
 #include "search/plans/parting.hpp"
 #include "search/plans/prices.hpp"
 
@@ -167,28 +168,14 @@ class Division {
     if (goal_.stop.stop_requested()) return std::nullopt;
     auto made = divide(found_.diagram, fused, parts.wire, parts.number);
     if (!made || made->parts.empty()) return std::nullopt;
-    const Half partial = half(made->diagram, made->parts), merging = half(made->diagram, made->merging);
+    const Half partial = half(made->diagram, made->parts, hardware_, goal_),
+               merging = half(made->diagram, made->merging, hardware_, goal_);
     auto first = search_half(partial, seconds - merging.least_s, budget);
     if (!first) return std::nullopt;
     auto second = search_half(merging, seconds - *first->best[0].cost.time_s, budget);
     if (!second) return std::nullopt;
     Trial trial{{parts}, std::move(*made), std::move(*first), std::move(*second)};
     return trial.seconds() < seconds ? std::optional(std::move(trial)) : std::nullopt;
-  }
-  // One of the two kernels, and what it takes at least.
-  struct Half {
-    std::shared_ptr<const Derivation> derivation;
-    double least_s = 0;
-  };
-  Half half(const Diagram& diagram, const std::vector<StatementId>& statements) const {
-    Half made{std::make_shared<const Derivation>(derive(diagram, statements))};
-    Cut cut;
-    for (const auto statement : statements) {
-      cut.computed.set(statement.index);
-      cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, diagram.at(statement).output) > 0;
-    }
-    made.least_s = LeastPrices(diagram, hardware_, goal_).of(cut).objective;
-    return made;
   }
   // None where it takes longer than `most_s`.
   std::optional<Found> search_half(const Half& half, double most_s, Budget budget) {
@@ -241,13 +228,7 @@ class Division {
     const auto at = found_.kernels.begin() + static_cast<std::ptrdiff_t>(run.begin);
     const auto after = found_.kernels.erase(at, found_.kernels.begin() + static_cast<std::ptrdiff_t>(run.end));
     found_.kernels.insert(found_.kernels.insert(after, std::move(trial.merging)), std::move(trial.partial));
-    found_.plan.kernels.clear();
-    std::vector<KernelCost> costs;
-    for (const auto& found : found_.kernels) {
-      found_.plan.kernels.push_back(found.best.front().kernel);
-      costs.push_back(found.best.front().cost);
-    }
-    found_.cost = total(std::move(costs));
+    take_best(found_);
   }
   // Fusing saved what the two kernels of the division do not move; of kernels that were fused only now it is not told.
   void settle_saved(const Run& run, const Trial& trial) {
@@ -283,10 +264,9 @@ FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardwar
     for (std::size_t at = 1; at < statements && parting.is_alone(kernel); ++at) {
       auto made = parting.part(kernel, at, *best.cost.time_s);
       if (!made) continue;
-      const auto undivided = made->divisions.size();
       Division(*made, hardware, goal).run();
       best.evaluated += made->evaluated - whole.evaluated;
-      if (made->divisions.size() > undivided && *made->cost.time_s < *best.cost.time_s) best = std::move(*made);
+      if (!made->divisions.empty() && *made->cost.time_s < *best.cost.time_s) best = std::move(*made);
     }
   }
   return best;

@@ -5,13 +5,15 @@
 #include <iterator>
 
 #include "diagram/checked.hpp"
+#include "search/plans/half.hpp"
 
 namespace napkin {
 
 std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, double most_s) const {
   const auto& fused = *whole_.kernels[kernel].best.front().kernel.derivation;
   const auto middle = fused.statements.begin() + static_cast<std::ptrdiff_t>(at);
-  const auto first = alone({fused.statements.begin(), middle}), second = alone({middle, fused.statements.end()});
+  const auto first = half(whole_.diagram, {fused.statements.begin(), middle}, hardware_, goal_);
+  const auto second = half(whole_.diagram, {middle, fused.statements.end()}, hardware_, goal_);
   const double others = *whole_.cost.time_s - *whole_.cost.kernels[kernel].time_s;
   if (others + first.least_s + second.least_s >= most_s) return std::nullopt;
   std::vector<Found> both;
@@ -32,18 +34,6 @@ bool Parting::is_alone(std::size_t kernel) const {
   });
 }
 
-Parting::Half Parting::alone(const std::vector<StatementId>& statements) const {
-  Half made{std::make_shared<const Derivation>(derive(whole_.diagram, statements))};
-  Cut cut;
-  for (const auto statement : statements) {
-    cut.computed.set(statement.index);
-    const auto output = whole_.diagram.at(statement).output;
-    cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, output) > 0;
-  }
-  made.least_s = least_.of(cut).objective;
-  return made;
-}
-
 FoundPlan Parting::with(std::size_t kernel, std::vector<Found> both) const {
   auto made = whole_;
   for (const auto& half : both)
@@ -53,13 +43,7 @@ FoundPlan Parting::with(std::size_t kernel, std::vector<Found> both) const {
   for (auto& saved : made.saved) saved.kernel += saved.kernel > kernel ? 1 : 0;
   const auto at = made.kernels.erase(made.kernels.begin() + static_cast<std::ptrdiff_t>(kernel));
   made.kernels.insert(at, std::make_move_iterator(both.begin()), std::make_move_iterator(both.end()));
-  made.plan.kernels.clear();
-  std::vector<KernelCost> costs;
-  for (const auto& found : made.kernels) {
-    made.plan.kernels.push_back(found.best.front().kernel);
-    costs.push_back(found.best.front().cost);
-  }
-  made.cost = total(std::move(costs));
+  take_best(made);
   return made;
 }
 

@@ -1,11 +1,10 @@
 // A plan with one of its kernels as two.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "search/plans/prices.hpp"
+#include "napkin/search.hpp"
 
 namespace napkin {
 
@@ -13,7 +12,7 @@ namespace napkin {
 class Parting {
  public:
   Parting(const FoundPlan& whole, const Hardware& hardware, const Goal& goal)
-      : whole_(whole), hardware_(hardware), goal_(goal), least_(whole.diagram, hardware, goal) {}
+      : whole_(whole), hardware_(hardware), goal_(goal) {}
 
   // Of statements `at` and later of the kernel the second kernel is made. None where the two take at least so long that
   // the plan takes `most_s` seconds, or where they do not fit.
@@ -22,17 +21,11 @@ class Parting {
   bool is_alone(std::size_t kernel) const;
 
  private:
-  struct Half {
-    std::shared_ptr<const Derivation> derivation;
-    double least_s = 0;
-  };
-  Half alone(const std::vector<StatementId>&) const;
   FoundPlan with(std::size_t kernel, std::vector<Found> both) const;
 
   const FoundPlan& whole_;
   const Hardware& hardware_;
   const Goal& goal_;
-  LeastPrices least_;
 };
 
 }  // namespace napkin

@@ -13,6 +13,7 @@
 #include "search/kernels.hpp"
 #include "search/plans/chunked.hpp"
 #include "search/plans/divided.hpp"
+#include "search/plans/lanes.hpp"
 #include "search/plans/likeness.hpp"
 #include "search/plans/ordered.hpp"
 #include "search/plans/prices.hpp"
@@ -366,29 +367,15 @@ FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& 
   return divided(std::move(found), hardware, goal);
 }
 
-// Of two plans of one diagram; it is proven if both searches ended.
-FoundPlan better(FoundPlan a, FoundPlan b, const Goal& goal) {
-  const bool optimal = a.optimal && b.optimal;
-  const auto candidates = saturating_add(a.candidates, b.candidates), evaluated = a.evaluated + b.evaluated;
-  auto best = worth(b, goal) < worth(a, goal) ? std::move(b) : std::move(a);
-  if (best.optimal && !optimal) best.gap.reset();
-  best.optimal = optimal, best.candidates = candidates, best.evaluated = evaluated;
-  return best;
-}
-
 }  // namespace
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
   const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of); };
   const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan); };
-  const auto in_parts_or_not = [&](const Diagram& form, const Goal& of) {
-    auto found = in_chunks(form, of);
-    if (!form.in_parts || !has_parts(form, hardware) || goal.stop.stop_requested()) return found;
-    auto lanes = form;
-    lanes.in_parts = false;
-    return better(std::move(found), in_chunks(lanes, of), of);
+  const auto on_units = [&](const Diagram& form, const Goal& of) {
+    return in_parts_or_on_lanes(form, hardware, of, in_chunks);
   };
-  auto found = ordered(diagram, goal, in_parts_or_not);
+  auto found = ordered(diagram, goal, on_units);
   found.ordered.in_parts = found.diagram.in_parts;
   return found;
 }

@@ -1,0 +1,32 @@
+// Kernels that take the place of others in a plan.
+#include "search/plans/half.hpp"
+
+#include <algorithm>
+
+#include "search/plans/prices.hpp"
+
+namespace napkin {
+
+Half half(const Diagram& diagram, const std::vector<StatementId>& statements, const Hardware& hardware,
+          const Goal& goal) {
+  Half made{std::make_shared<const Derivation>(derive(diagram, statements))};
+  Cut cut;
+  for (const auto statement : statements) {
+    cut.computed.set(statement.index);
+    cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, diagram.at(statement).output) > 0;
+  }
+  made.least_s = LeastPrices(diagram, hardware, goal).of(cut).objective;
+  return made;
+}
+
+void take_best(FoundPlan& found) {
+  found.plan.kernels.clear();
+  std::vector<KernelCost> costs;
+  for (const auto& kernel : found.kernels) {
+    found.plan.kernels.push_back(kernel.best.front().kernel);
+    costs.push_back(kernel.best.front().cost);
+  }
+  found.cost = total(std::move(costs));
+}
+
+}  // namespace napkin

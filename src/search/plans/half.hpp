@@ -1,0 +1,20 @@
+// One of the two kernels that another one becomes.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "napkin/search.hpp"
+
+namespace napkin {
+
+struct Half {
+  std::shared_ptr<const Derivation> derivation;
+  double least_s = 0;  // that it takes at least
+};
+Half half(const Diagram&, const std::vector<StatementId>&, const Hardware&, const Goal&);
+
+// The plan and its cost, of the best of every kernel that was found.
+void take_best(FoundPlan&);
+
+}  // namespace napkin
