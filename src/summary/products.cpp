@@ -85,7 +85,7 @@ std::optional<Datatype> nearest(Datatype type, const ComputeUnit& unit) {
 class Explaining {
  public:
   Explaining(const Diagram& diagram, const Derivation& derivation, const Hardware& hardware)
-      : diagram_(diagram), derivation_(derivation), unit_(hardware.find(Unit::tensor)) {}
+      : diagram_(diagram), derivation_(derivation), hardware_(hardware), unit_(hardware.find(Unit::tensor)) {}
 
   void explain(const Column& column, const Factors& factors, MatrixProduct& made) const {
     if (!unit_) return void(made.why = "the machine has no matrix units");
@@ -146,6 +146,8 @@ class Explaining {
   }
   void mixed(const Factors& factors, Datatype a, Datatype b, MatrixProduct& made) const {
     made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);
+    if (!diagram_.in_parts && parts_of(a, b) > 1 && multiplied_as(a, b, hardware_))
+      made.why += ", and two products of tf32 would take longer";
     // What a kernel computes is written in the format of what it reads.
     const bool first = is_computed(factors.first) == is_computed(factors.second) ? row(a).bytes > row(b).bytes
                                                                                  : is_computed(factors.first);
@@ -156,6 +158,7 @@ class Explaining {
 
   const Diagram& diagram_;
   const Derivation& derivation_;
+  const Hardware& hardware_;
   const ComputeUnit* unit_;
 };
 

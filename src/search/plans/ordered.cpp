@@ -12,7 +12,8 @@ namespace {
 constexpr double patience_of_an_order = 0.02;
 constexpr int most_contractions = 8;  // of one diagram
 constexpr int most_refused = 4;
-constexpr double much = 0.98;  // of the time as written: what a rounding must cost to be told
+constexpr double much = 0.98;         // of the time as written: what a rounding must cost to be told
+constexpr double noticeable = 0.995;  // of the time of the file's own order: another one has to be faster than that
 
 double operations(const Cost& cost) {
   double all = 0;
@@ -61,7 +62,7 @@ class Ordering {
     const ContractionForm* best = nullptr;
     for (const auto& form : one.forms) {
       const auto made = trial(form.diagram);
-      if (made.worth < compared_->worth) compared_ = made, best = &form;
+      if (made.worth < noticeable * compared_->worth) compared_ = made, best = &form;
     }
     if (!best) return false;
     best_ = best->diagram;
