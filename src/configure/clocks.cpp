@@ -50,9 +50,14 @@ class Counter {
       const double before = serial_;
       for (const auto& work : column.work) compute(column, work);
       promote(column);
-      double time = serial_ - before;
-      if (column.contraction) time = std::max(time, read(column));
-      (!column.contraction ? all_.pointwise : column.contraction->rows.staged ? all_.leading : all_.trailing) += time;
+      const double time = serial_ - before;
+      if (!column.contraction) {
+        all_.pointwise += time;
+        continue;
+      }
+      const bool leads = column.contraction->rows.staged;
+      (leads ? all_.leading_units : all_.trailing_units) += time;
+      (leads ? all_.leading : all_.trailing) += std::max(time, read(column));
     }
     copy(passage);
     wait();
@@ -342,8 +347,18 @@ double StepClocks::beside(bool with_outside) const {
   return waited_for ? busiest + unhidden * std::max(0.0, all - busiest) : busiest;
 }
 
-double StepClocks::of_busiest_partition(double unevenness) const {
-  return unevenness * std::max({at(Resource::tensor).seconds, at(Resource::fma).seconds, at(Resource::sfu).seconds});
+// What the core's memory is read for meanwhile takes no longer.
+StepClocks StepClocks::of_busiest_partition(double unevenness) const {
+  auto busiest = *this;
+  busiest.leading = std::max(leading, leading_units * unevenness);
+  busiest.trailing = std::max(trailing, trailing_units * unevenness);
+  busiest.pointwise *= unevenness, busiest.outside *= unevenness;
+  for (const auto on : {Resource::tensor, Resource::fma, Resource::sfu}) {
+    busiest.resources[static_cast<std::size_t>(on)].seconds *= unevenness;
+    busiest.outside_on[static_cast<std::size_t>(on)] *= unevenness;
+  }
+  find_bound(busiest);
+  return busiest;
 }
 
 StepClocks StepClocks::in_last_round() const {

@@ -20,7 +20,8 @@ struct StepClocks {
   // Seconds of a block: contractions of tiles alone, what is neither, contractions of what was computed, and the way
   // in.
   double leading = 0, pointwise = 0, trailing = 0, copy = 0;
-  double bound = 0;      // of the slowest resource
+  double leading_units = 0, trailing_units = 0;  // of contractions, without reading what takes longer
+  double bound = 0;                              // of the slowest resource
   double unhidden = 0;   // share of what could overlap that does not, among blocks that nothing makes take turns
   double waits = 0;      // from the last instruction of a contraction to its result, of all whose results lanes work on
   double last_copy = 0;  // the way in, in the last round of blocks: cores without one leave the others their share
@@ -39,7 +40,7 @@ struct StepClocks {
   double serial() const { return leading + pointwise + trailing; }
   double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
   // Of a core of which the busiest partition works so many times as long as all do on average.
-  double of_busiest_partition(double unevenness) const;
+  StepClocks of_busiest_partition(double unevenness) const;
   StepClocks in_last_round() const;
   StepClocks without_waits() const;
 };

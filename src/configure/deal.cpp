@@ -79,19 +79,19 @@ bool Dealing::has_registers(const Team& team) const {
 }
 bool Dealing::may_run() const { return (model_ == Model::ideal || !step_.excess()) && has_registers(teams().front()); }
 
-// Rows of one instruction by all warps of a team, and multiples; what the partition says, where it says it.
+// Rows of one instruction by each warp, and multiples: of warps that issue together, as many as leave none idle; what
+// the partition says, where it says it.
 std::vector<Team> Dealing::teams() const {
   const auto rows = step_.lengths[step_.row.index];
   const auto& shape = *first_contraction(step_).instruction;
-  const auto of_warp = shape.m / warps_of(shape);
   for (const auto& split : partition_.splits)
     if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
       return {team_of(rows, split.size * warps_)};
-  std::vector<Team> all;
-  const auto least = of_warp * warps_;
-  if (rows <= least) return {team_of(rows, least)};
-  for (std::int64_t each = least; each <= rows; each += least)
-    if (each == least || rows % each == 0) all.push_back(team_of(rows, each));
+  const auto together = warps_of(shape), least = shape.m / together * warps_;
+  std::vector<Team> all{team_of(rows, least)};
+  const auto most = together == 1 ? (rows - 1) * warps_ + least : rows;
+  for (auto each = 2 * least; each <= most; each += least)
+    if (together == 1 || rows % each == 0) all.push_back(team_of(rows, each));
   return all;
 }
 

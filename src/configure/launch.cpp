@@ -25,8 +25,9 @@ class Reckoning {
         model_(model),
         detail_(detail) {}
 
-  Launch run(const StepClocks& now, const StepClocks& datasheet, double ideal_s) {
-    const auto ideal = no_slower(datasheet, now);
+  Launch run(const StepClocks& spread, const StepClocks& datasheet, double ideal_s) {
+    const auto now = spread.of_busiest_partition(chosen_.unevenness);
+    const auto ideal = no_slower(datasheet.of_busiest_partition(chosen_.unevenness), now);
     count(ideal);
     launch_.ideal_s = time_ = ideal_s;
     const double steps = launch_.steps / static_cast<double>(launch_.cores);
@@ -101,7 +102,7 @@ class Reckoning {
   double step_at(const StepClocks& clocks) const {
     const auto there = model_ == Model::ideal ? chosen_.occupancy.teams
                                               : overlapping(chosen_.overlap, static_cast<std::int64_t>(here()), team_);
-    return std::max(step_seconds(chosen_.overlap, clocks, there), clocks.of_busiest_partition(chosen_.unevenness));
+    return step_seconds(chosen_.overlap, clocks, there);
   }
   // Another block on the core works on its steps meanwhile, with what these columns leave it of the core.
   double with_outside(const StepClocks& clocks, double step) const {

@@ -20,11 +20,18 @@ std::int64_t teams_needed(Overlap overlap) {
 }
 bool in_turn(Overlap overlap) { return overlap == Overlap::two_teams || overlap == Overlap::three_teams; }
 
-// Copies of each tile that are worth a try. With several tiles a step one can be loaded while another is in use,
-// without a second copy; not where teams of a block take turns, one of which always uses it.
-std::span<const std::int64_t> stages_of(Overlap overlap, const BlockStep& step, const Team& team) {
+// Rows are aligned for copies that run by themselves.
+bool copies_ahead(const BlockStep& step) {
+  constexpr std::int64_t least_alignment = 4;
+  return step.row_alignment >= least_alignment;
+}
+
+// Copies of each tile that are worth a try: one where none is made ahead on this machine. With several tiles a step one
+// can be loaded while another is in use, without a second copy; not where teams of a block take turns, one of which
+// always uses it.
+std::span<const std::int64_t> stages_of(Overlap overlap, const BlockStep& step, const Team& team, Model model) {
   static constexpr std::int64_t fewest[] = {2, 3, 4, 1};
-  if (overlap == Overlap::none) return std::span(fewest).last(1);
+  if (overlap == Overlap::none || (model == Model::machine && !copies_ahead(step))) return std::span(fewest).last(1);
   const bool turns = team.teams > 1 && in_turn(overlap);
   return step.streamed.size() > 1 && !turns ? std::span(fewest) : std::span(fewest).first(3);
 }
@@ -47,8 +54,7 @@ bool may_trail(const BlockStep& step, const StepColumn& trailing) {
 // On a chip: tiles are copied ahead where rows are aligned for it, and steps are cut where products of tiles alone meet
 // those of what they lead to.
 bool can(Overlap overlap, const BlockStep& step, const Team& team) {
-  constexpr std::int64_t least_alignment = 4;
-  if (overlap == Overlap::copies && step.row_alignment < least_alignment) return false;
+  if (overlap == Overlap::copies && !copies_ahead(step)) return false;
   if (overlap != Overlap::within_team && !in_turn(overlap)) return true;
   const auto is_product = [](const StepColumn& column) { return column.contraction.has_value(); };
   const auto trails = [&](const StepColumn& column) { return is_product(column) && !leads(column); };
@@ -259,12 +265,15 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
     const bool possible = model == Model::ideal || can(overlap, step, team);
     if (!possible && detail == Detail::totals) continue;
     std::optional<Pipelining> best;
-    for (const auto stages : stages_of(overlap, step, team)) {
+    for (const auto stages : stages_of(overlap, step, team, model)) {
       auto made = fitting.run(overlap, stages);
       const auto there = fitting.overlapping(made);
       made.runs = possible && there >= teams_needed(overlap);
-      made.step_s = std::max({step_seconds(overlap, clocks, std::min(there, teams_needed(overlap))), made.latency_s,
-                              clocks.of_busiest_partition(made.unevenness)});
+      const auto at_once = std::min(there, teams_needed(overlap));
+      const double step_s = made.unevenness == 1
+                                ? step_seconds(overlap, clocks, at_once)
+                                : step_seconds(overlap, clocks.of_busiest_partition(made.unevenness), at_once);
+      made.step_s = std::max(step_s, made.latency_s);
       made.utilization = clocks.operations > 0 ? tensor_share(clocks, made.step_s) : 0;
       const bool waits = made.step_s <= made.latency_s || !made.runs;
       if (!best || (made.runs && (!best->runs || made.step_s < best->step_s * (1 - 1e-9)))) best = std::move(made);

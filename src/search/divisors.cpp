@@ -119,6 +119,16 @@ void divide_at_core(Space& space, WireId wire, std::int64_t size) {
   const auto both = std::lcm(divisor, size);
   if (both < size_of(space.derivation->scratch, wire)) divisor = both;
 }
+// What the step says of a wire takes the place of what its instructions alone do.
+std::vector<std::int64_t> divided(const Space& space, const BlockStep& step, Pieces pieces) {
+  auto all = space.divisors;
+  for (const auto& [wire, size] : core_divisors(step, *space.hardware, pieces)) {
+    auto& divisor = all[wire.index];
+    const auto wanted = pieces == Pieces::least ? size : std::lcm(divisor, size);
+    if (wanted < size_of(space.derivation->scratch, wire)) divisor = wanted;
+  }
+  return all;
+}
 
 // A step with a contraction: of the whole, or of the first stream that leaves one.
 std::unique_ptr<Dealing> any_dealing(const Space& space) {
@@ -183,10 +193,10 @@ void time_launches(Space& space) {
     space.most_streams = std::max(space.most_streams, wires.size() > 2 ? wires.size() : 1);
   space.core_level = std::max(*space.hardware->core, space.first - 1);
   space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
-  for (const auto& [wire, size] : core_divisors(dealing->step(), *space.hardware)) divide_at_core(space, wire, size);
-  if (const auto rows = row_wires(dealing->step()); rows.size() == 1)
-    space.core_fragments[rows.front()] = rows_of_team(dealing->step(), *space.hardware);
+  space.core_divisors = divided(space, dealing->step(), Pieces::least);
   if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
+  space.core_lines = divided(space, dealing->step(), Pieces::lines);
+  if (space.core_lines == space.core_divisors) space.core_lines.clear();
 }
 
 void cut_between_sectors(Space& space) {

@@ -59,13 +59,17 @@ class Exhaustive {
   Figures figures_;
 };
 
-}  // namespace
-
-Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget) {
+Ranking rank_one_by_one(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget) {
   Ranking ranking{std::move(leaders), {}};
   const Scoring scoring(space, goal, nearest);
   Exhaustive(space, scoring, ranking).shapes(space.fixed, space.first);
   return ranking;
+}
+
+}  // namespace
+
+Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget) {
+  return lines_first(space, goal, std::move(leaders), nearest, budget, rank_one_by_one);
 }
 
 Found search_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {

@@ -18,6 +18,10 @@ Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest, Budg
 Candidate candidate(const Space&, const Partition&, Model);
 Found found(const Space&, const Goal&, const Ranking&);
 
+// Of the two above, what they have in common: pieces of whole lines and teams first, and others where they are
+// noticeably better.
+Ranking lines_first(const Space&, const Goal&, Leaders, bool nearest, Budget, decltype(rank)& ranked);
+
 // Ranks, and where nothing fits finds what comes closest.
 Found found(const Space&, const Goal&, decltype(rank)& ranked, Budget);
 

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "configure/step.hpp"
 #include "diagram/checked.hpp"
@@ -236,6 +237,11 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   if (goal.objective != Objective::transfers && goal.model == Model::machine)
     time_launches(space), cut_between_sectors(space);
   if (space.launches) space.end = space.core_level + 1, space.held = *hardware.core + 1;
+  return space;
+}
+
+Space of_lines(Space space) {
+  space.core_divisors = std::exchange(space.core_lines, {});
   return space;
 }
 

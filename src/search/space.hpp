@@ -41,7 +41,7 @@ struct Space {
   std::vector<std::vector<WireId>> summed;  // there, by each contraction that sums along several wires
   std::size_t core_level = 0;               // down to it pieces have divisors of their own
   std::vector<std::int64_t> core_divisors;
-  std::map<WireId, std::int64_t> core_fragments;  // there, pieces longer than so much are multiples of it; else 16
+  std::vector<std::int64_t> core_lines;  // those of whole lines and teams, if they differ
   std::set<WireId>
       single;  // one operand of a product has several: one fills fragments, one position of the others does
   std::int64_t divisor(const Split& split) const {
@@ -52,11 +52,12 @@ struct Space {
     constexpr std::int64_t fragment = 16;
     const bool one = single.contains(split.wire);
     if (!launches || split.level > core_level) return {divisor(split), 1, one};
-    const auto own = core_fragments.find(split.wire);
-    return {divisor(split), own == core_fragments.end() ? fragment : own->second, one};
+    return {divisor(split), fragment, one};
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
+// The part of a space with whole lines and teams.
+Space of_lines(Space);
 std::string to_text(const Space&);
 
 // Sizes of the pieces of `extent`, largest first: for every number of pieces the least multiple of the divisor that

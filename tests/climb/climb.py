@@ -65,7 +65,9 @@ class Climb:
         self.time, self.best, self.asked = None, None, {}
 
     def text(self, splits):
-        return "; ".join("%s %s %d at %s" % (kind, axis, size, self.level) for kind, axis, size in splits)
+        """Rows of a warp are a group at the level below."""
+        return "; ".join("%s %s %d at %s" % (("group", axis, size, "reg") if kind == "rows" else (kind, axis, size, self.level))
+                         for kind, axis, size in sorted(splits, key=lambda split: split[0] == "rows"))
 
     def price(self, splits):
         text = self.text(splits)
@@ -111,11 +113,12 @@ class Climb:
 
     @staticmethod
     def ordered(splits):
-        """Groups stand before streams; one of a kind for an axis."""
+        """Groups stand before streams; one of a kind for an axis, and rows along one axis."""
         seen, all_of = set(), []
         for split in sorted(splits, key=lambda split: split[0]):
-            if split[:2] not in seen:
-                seen.add(split[:2])
+            one = split[0] if split[0] == "rows" else split[:2]
+            if one not in seen:
+                seen.add(one)
                 all_of.append(split)
         return all_of
 
@@ -123,7 +126,7 @@ class Climb:
         splits = list(splits)
         at = self.random.randrange(len(splits))
         kind, axis, size = splits[at]
-        move = self.random.choice(["near", "near", "near", "any", "add", "drop", "swap", "kind"])
+        move = self.random.choice(["near", "near", "near", "any", "add", "drop", "swap", "kind", "rows"])
         if move == "near":
             step = self.random.choice([size, -size // 2, 8, -8, 16, -16, 32, -32, 64, -64])
             splits[at] = (kind, axis, max(1, min(size + step, self.sizes[axis])))
@@ -136,7 +139,10 @@ class Climb:
         elif move == "swap":
             other = self.random.randrange(len(splits))
             splits[at], splits[other] = splits[other], splits[at]
-        elif move == "kind":
+        elif move == "rows":
+            splits = [split for split in splits if split[0] != "rows"]
+            splits.append(("rows", axis, min(self.random.choice([8, 16, 32, 48, 64, 80, 128]), self.sizes[axis])))
+        elif move == "kind" and kind != "rows":
             splits[at] = ("stream" if kind == "group" else "group", axis, size)
         return self.ordered(splits)
 
