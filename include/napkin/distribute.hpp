@@ -41,6 +41,7 @@ struct Operand {
   bool computed = false;
   bool transposed = false;  // loaded so: the contracted wire is not the one that runs along memory
   bool kept = false;        // in registers from where the nest loads it, not loaded at each use
+  bool one_by_one = false;  // lanes read its numbers: stored in another format, or so that no load of matrices has them
 };
 
 // A column that sums a product of two arrays over one wire, a step of the instruction at a time.

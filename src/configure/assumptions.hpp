@@ -20,6 +20,7 @@ struct BesideValues {
   bool shares_columns = false;  // warps of a block share out the columns of a product
   bool strides = false;         // an array has more than two dimensions
   bool saves_in_loops = false;  // results leave in each round of a stream
+  bool one_by_one = false;      // lanes read numbers of an operand each by itself
 };
 // What a thread needs beside what it computes and operands on their way: addresses, counters, what is read ahead.
 // docs/cuda.md has what ptxas needs for the kernels that napkin prints.
@@ -30,7 +31,7 @@ inline std::int64_t registers_beside(const BesideValues& does) {
          (does.folds_tiles   ? 32
           : does.reads_tiles ? 16
                              : 0) +
-         (does.saves_in_loops ? 64 : 0);
+         (does.saves_in_loops ? 64 : 0) + (does.one_by_one ? 48 : 0);
 }
 // Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes blocks take
 // turns.

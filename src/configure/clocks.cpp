@@ -7,6 +7,7 @@
 
 #include "configure/assumptions.hpp"
 #include "configure/raster.hpp"
+#include "napkin/instructions.hpp"
 
 namespace napkin {
 namespace {
@@ -22,8 +23,9 @@ void find_bound(StepClocks& clocks) {
 }
 
 // Of a number of f32 in two parts: an addition and a mask of its bits, a difference, a comparison and a choice. One of
-// 16 bits is converted.
-constexpr double operations_of_split = 5, operations_of_widening = 1;
+// 16 bits is converted. One that is read by itself is put beside others, and converted twice where it is of another
+// format: to f32 and from there.
+constexpr double operations_of_split = 5, operations_of_widening = 1, operations_of_placing = 1;
 
 class Counter {
  public:
@@ -86,23 +88,37 @@ class Counter {
       same->operations += operations, same->clocks += clocks, same->seconds += seconds;
   }
 
-  // In the paper's count lanes work on numbers as wide as the widest input.
-  Datatype type_of(const ColumnWork& work, const ComputeUnit& unit) const {
-    const auto wanted = model_ == Model::ideal && work.unit == Unit::fma ? widest_ : work.type;
+  // In the paper's count lanes work on numbers as wide as the widest input. Products that single warps have no
+  // instruction for are such of f16.
+  Datatype type_of(const StepColumn& column, const ColumnWork& work, const ComputeUnit& unit) const {
+    auto wanted = model_ == Model::ideal && work.unit == Unit::fma ? widest_ : work.type;
+    if (work.unit == Unit::tensor && is_widened_by_warps(*column.contraction)) wanted = Datatype::f16;
     return unit.rates.contains(wanted) ? wanted : Datatype::f32;
+  }
+  bool is_widened_by_warps(const Contraction& made) const {
+    const auto* row = find_matrix_instruction(made.instruction->operands, 1);
+    return model_ == Model::machine && step_.loads_matrices && warps_of(*made.instruction) == 1 && row != nullptr &&
+           !multiplies_directly(*row, step_.capability);
+  }
+  // Of the rate that the chip sustains, what this instruction reaches.
+  double reached_share(const Contraction& made, const Rate& rate) const {
+    const auto& fraction = made.instruction->fraction;
+    return model_ == Model::ideal || !fraction ? 1 : std::min(1.0, fraction->value * rate.peak() / rate.reached());
   }
   void compute(const StepColumn& column, const ColumnWork& work) {
     const auto* unit = hardware_.find(work.unit);
     if (!unit) return;
-    const auto type = type_of(work, *unit);
+    const auto type = type_of(column, work, *unit);
     const auto rate = unit->rates.find(type);
     if (rate == unit->rates.end()) return;
     const bool lone = work.unit == Unit::fma && !column.contraction && !work.joined;
     const bool repair = work.unit == Unit::fma && column.contraction;  // joined with an addition: a multiply-add
     const double operations = (lone || repair ? 2 : 1) * work.operations * (work.folded ? column.folded : column.kept);
     const double slowed = work.unit == Unit::tensor ? 1 : clock_;
-    const double filled = work.unit == Unit::tensor ? filled_rows(*column.contraction) : 1;
-    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed / filled;
+    const bool on_matrices = work.unit == Unit::tensor;
+    const double filled = on_matrices ? filled_rows(*column.contraction) : 1;
+    const double share = on_matrices ? reached_share(*column.contraction, rate->second) : 1;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed / filled / share;
     const double per_second = unit->clock_hz ? unit->clock_hz->value : 0;
     const auto each = unit->per_clock.find(type);
     const double clocks = each == unit->per_clock.end()
@@ -117,13 +133,15 @@ class Counter {
   void compute_outside(const StepColumn& column, const ColumnWork& work) {
     const auto* unit = hardware_.find(work.unit);
     if (!unit) return;
-    const auto rate = unit->rates.find(type_of(work, *unit));
+    const auto rate = unit->rates.find(type_of(column, work, *unit));
     if (rate == unit->rates.end()) return;
     const double lone = work.unit == Unit::fma && !work.joined ? 2 : 1;
     const double operations =
         column.around.times * lone * work.operations * (work.folded ? column.folded : column.kept);
+    const bool on_matrices = work.unit == Unit::tensor;
     const double filled = column.contraction ? filled_rows(*column.contraction) : 1;
-    const double seconds = seconds_at(operations, rate->second, cores_, model_) / filled;
+    const double share = on_matrices ? reached_share(*column.contraction, rate->second) : 1;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / filled / share;
     all_.outside += seconds;
     outside_on(resource_of(work.unit)) += seconds;
     if (work.unit == Unit::tensor) all_.operations_outside += operations;
@@ -159,11 +177,19 @@ class Counter {
   // Numbers of f32 are split into two, and those beside them widened, on lanes: a warp does so with its rows and with
   // all columns.
   double conversions(const StepColumn& column) const {
-    if (!column.contraction || column.contraction->parts == 1 || model_ == Model::ideal) return 0;
+    if (!column.contraction || model_ == Model::ideal) return 0;
     const auto& made = *column.contraction;
     const auto rows = rows_of(column), of_warp = std::max<std::int64_t>(1, team_.rows / team_.warps);
     const double times = detail_ == Detail::least ? 1 : static_cast<double>((rows + of_warp - 1) / of_warp);
-    return 2 * (converted(made.rows, rows) + times * converted(made.columns, rows));
+    const auto of = [&](const StepOperand& one) { return made.parts > 1 ? converted(one, rows) : placed(one, made); };
+    return 2 * (of(made.rows) + times * of(made.columns));
+  }
+  // Numbers that lanes read one by one share registers where they are shorter.
+  double placed(const StepOperand& operand, const Contraction& made) const {
+    if (!operand.one_by_one) return 0;
+    const auto bytes = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
+    const double each = (bytes < 4 ? operations_of_placing : 0) + (made.mixed ? 2 * operations_of_widening : 0);
+    return each * static_cast<double>(step_.step_bytes(operand.buffer) / bytes);
   }
   double converted(const StepOperand& operand, std::int64_t rows) const {
     const auto& buffer = step_.nest->at(operand.buffer);
@@ -211,6 +237,13 @@ class Counter {
         1, static_cast<std::int64_t>(column.folded) / step_.values(contraction.columns.buffer, rows));
   }
 
+  // A number that is read by itself takes as long as four bytes.
+  std::int64_t tile_bytes(const StepOperand& operand) const {
+    const auto bytes = step_.step_bytes(operand.buffer);
+    if (!operand.one_by_one || model_ == Model::ideal) return bytes;
+    const auto each = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
+    return each < 4 ? bytes / each * 4 : bytes;
+  }
   // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
   // rows once.
   std::int64_t read_bytes(const StepColumn& column) const {
@@ -220,10 +253,10 @@ class Counter {
     const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
     std::int64_t bytes = 0;
     if (contraction.columns.staged && detail_ == Detail::least && !contraction.columns.outlives)
-      bytes += step_.step_bytes(contraction.columns.buffer);
+      bytes += tile_bytes(contraction.columns);
     if (contraction.columns.staged && detail_ != Detail::least)
-      bytes += (rows + at_once - 1) / at_once * step_.step_bytes(contraction.columns.buffer);
-    if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += step_.step_bytes(contraction.rows.buffer);
+      bytes += (rows + at_once - 1) / at_once * tile_bytes(contraction.columns);
+    if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += tile_bytes(contraction.rows);
     if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
     return bytes;
   }

@@ -87,20 +87,24 @@ std::vector<Team> Dealing::teams() const {
   for (const auto& split : partition_.splits)
     if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
       return {team_of(rows, split.size * warps_)};
-  const auto together = warps_of(shape), least = shape.m / together * warps_;
+  const auto together = warps_of(shape), of_warp = shape.m / together, least = of_warp * warps_;
   std::vector<Team> all{team_of(rows, least)};
-  const auto most = together == 1 ? (rows - 1) * warps_ + least : rows;
-  for (auto each = 2 * least; each <= most; each += least)
-    if (together == 1 || rows % each == 0) all.push_back(team_of(rows, each));
+  const auto fits = [&](std::int64_t each) { return rows % (together == 1 ? each / warps_ : each) == 0; };
+  for (auto each = 2 * least; each <= (together == 1 ? rows * warps_ : rows); each += least)
+    if (fits(each)) all.push_back(team_of(rows, each));
   return all;
 }
 
+// Warps that are more than partitions, and not as many in each, are one team.
 Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
   const auto& shape = *first_contraction(step_).instruction;
   const auto together = warps_of(shape), of_warp = shape.m / together;
+  const auto held_by_warp = round_up((each + warps_ - 1) / warps_, of_warp);
+  const auto in_all = (rows + held_by_warp - 1) / held_by_warp;
+  if (together == 1 && in_all > warps_ && in_all % warps_ != 0) return {rows, in_all, 1, in_all * held_by_warp};
   const auto taken = std::min(rows, each);
   const auto warps = round_up((taken * warps_ + each - 1) / each, together);
-  return {taken, warps, (rows + taken - 1) / taken, warps * round_up((each + warps_ - 1) / warps_, of_warp)};
+  return {taken, warps, (rows + taken - 1) / taken, warps * held_by_warp};
 }
 
 OfLaunch Dealing::of_launch(const Demand& demand) const {

@@ -38,18 +38,21 @@ bool reads_tile(const BlockStep& step, const Compute& compute, std::ptrdiff_t di
 }
 
 // Columns that are no products: what they read, and where what the step makes leaves.
-BesideValues beside_values(const BlockStep& step) {
+BesideValues beside_values(const BlockStep& step, bool several_warps) {
   BesideValues made{step.issues_together()};
   const auto look = [&](const StepColumn& column) {
     const auto& compute = *column.compute;
     made.masks = made.masks || !compute.masks.empty();
     made.follows = made.follows || (column.contraction && !column.contraction->rows.staged);
+    made.one_by_one = made.one_by_one || std::ranges::any_of(column.factors, [](const Factor& factor) {
+                        return factor.operand.one_by_one;
+                      });
     if (column.contraction) return;
     made.folds_tiles = made.folds_tiles || (compute.column.fold && reads_tile(step, compute, 0));
     made.reads_tiles = made.reads_tiles || reads_tile(step, compute, 2);
   };
   std::ranges::for_each(step.columns, look), std::ranges::for_each(step.outside, look);
-  made.shares_columns = !step.has_rows_first();
+  made.shares_columns = several_warps && !step.has_rows_first();
   made.strides = std::ranges::any_of(step.nest->inputs,
                                      [&](ArrayId input) { return step.nest->scratch.at(input).wires.size() > 2; });
   made.saves_in_loops = std::ranges::any_of(
@@ -86,7 +89,7 @@ LaneRegisters::Column LaneRegisters::column(const Held& held) const {
 std::int64_t LaneRegisters::registers(const Team& team, Order order) const {
   std::int64_t most = 0;
   for (const auto& column : columns_) most = std::max(most, values(column, team, order));
-  return most + registers_beside(beside_values(step_));
+  return most + registers_beside(beside_values(step_, team.warps * team.teams > 1));
 }
 
 std::int64_t LaneRegisters::values(const Column& column, const Team& team, Order order) const {
@@ -142,7 +145,7 @@ std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team)
   const auto columns = pieces_of(of_columns, columns_at_once) * columns_at_once / columns_of_tile;
   if (made.parts > 1) return all + registers_of_parts(rows, columns);
   const auto* row = find_matrix_instruction(made.instruction->operands, 1);
-  const bool widened = std::ranges::any_of(column.factors, &Factor::widened) ||
+  const bool widened = (std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) ||
                        (row != nullptr && !multiplies_directly(*row, step_.capability));
   return all + (widened ? 3 : 1) * std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
 }

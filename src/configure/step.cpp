@@ -34,6 +34,7 @@ class Reader {
   Reader(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {
     step_.core = *hardware.core;
     step_.capability = hardware.cuda_capability();
+    step_.loads_matrices = step_.capability >= 80 && step_.capability < 100 && !hardware.limits.registers_for_addresses;
     if (const auto& sector = hardware.levels[step_.core].sector)
       step_.sector = static_cast<std::int64_t>(sector->value);
     step_.nest = std::make_shared<LoopNest>(lower(down_to(kernel, step_.core), hardware));
@@ -132,7 +133,7 @@ class Reader {
     const auto k = parts > 1 ? k_of_parts : instruction->k;
     const auto depth = depth_of(compute.column.over, first, scratch, k);
     column.contraction = Contraction{{}, {}, instruction, instruction, by_warp ? by_warp : instruction, depth, {}};
-    column.contraction->k = k, column.contraction->parts = parts;
+    column.contraction->k = k, column.contraction->parts = parts, column.contraction->mixed = a != b;
     column.factors = {factor(compute, product.arguments[0], type), factor(compute, product.arguments[1], type)};
   }
   Factor factor(const Compute& compute, ExprId id, Datatype type) const {

@@ -18,6 +18,7 @@ struct StepOperand {
   bool staged = false;    // a tile of an input, in the core's memory; else computed, in registers
   bool outlives = false;  // of a tile that is loaded outside of the step, which may be
   bool kept = false;      // in registers throughout
+  bool one_by_one = false;  // lanes read its numbers: stored in another format, or so that no load of matrices has them
 };
 
 // A fold along an axis that fragments have no place for is unrolled, so that pieces of it are no longer than this.
@@ -34,6 +35,7 @@ struct Contraction {
   bool exchanged = false;        // it folds the rows: teams give each other their operands in the core's memory
   std::int64_t promoted = 0;     // products after which its sums are added to others, in f32; 0: never
   std::int64_t k = 1;            // positions of the depth that the kernel multiplies at a time
+  bool mixed = false;            // of two formats
   int parts = 1;                 // instructions for each pair of operands: 2 where an f32 operand is split in two
 };
 // One of the two reads of a sum of products.
@@ -75,6 +77,7 @@ struct BlockStep {
   std::int64_t sector = 1;            // of what comes into the core's memory
   std::int64_t row_alignment = 16;    // bytes, of the rows of operands that are loaded; no copy asks for more than 16
   int capability = 0;                 // of CUDA: which instructions keep fewer bits of sums
+  bool loads_matrices = false;        // as kernels of napkin's do: of 2-byte numbers along either axis, else along the last
   std::vector<const For*> loops;      // around the step
   std::optional<WireId> given_row{};  // by a group below the core
   std::vector<std::int64_t> lengths;  // of the piece of every wire that a step of a block has, by WireId

@@ -141,9 +141,26 @@ bool sums_positions(const StepColumn& column, const Lengths& lengths, const Diag
   return std::ranges::all_of(column.factors, is_tile) && std::ranges::any_of(column.factors, sums);
 }
 
+// Whether the last long axis of a tile is another than that along which it is contracted.
+bool is_turned(const Factor& factor, WireId depth, const LoopNest& nest) {
+  const auto& buffer = nest.at(factor.operand.buffer);
+  for (auto k = buffer.extent.size(); k > 0; --k)
+    if (buffer.extent[k - 1] > 1) return !moves(factor.at[k - 1], depth);
+  return false;
+}
+void find_one_by_one(StepColumn& column, const LoopNest& nest) {
+  const auto& made = *column.contraction;
+  for (auto& factor : column.factors) {
+    const auto bytes = row(nest.scratch.at(nest.at(factor.operand.buffer).array).type).bytes;
+    factor.operand.one_by_one =
+        factor.operand.staged && made.parts == 1 &&
+        ((made.mixed && factor.widened) || (bytes != 2 && is_turned(factor, made.depth, nest)));
+  }
+}
+
 // A team of four warps takes more than half of an instruction's rows, of a wire whose pieces blocks have; what two
 // tiles are contracted along is a dimension of both, which ends where they do; TMA can copy the tiles; and no operand
-// is the sum of two, which registers hold.
+// is the sum of two, which registers hold, or read number by number.
 bool may_issue_together(const BlockStep& step) {
   const auto rows = step.lengths[step.row.index];
   const auto is_short = [&](const StepColumn& column) {
@@ -151,7 +168,11 @@ bool may_issue_together(const BlockStep& step) {
   };
   const auto sums = [&](const StepColumn& column) { return sums_positions(column, step.lengths, step.diagram()); };
   const auto by_parts = [](const StepColumn& column) { return column.contraction && column.contraction->parts > 1; };
+  const auto is_read = [](const StepColumn& column) {
+    return std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
+  };
   return step.row_alignment == 16 && std::ranges::none_of(step.columns, is_short) &&
+         std::ranges::none_of(step.columns, is_read) && std::ranges::none_of(step.outside, is_read) &&
          std::ranges::none_of(step.columns, sums) && std::ranges::none_of(step.columns, by_parts) &&
          std::ranges::none_of(step.outside, by_parts);
 }
@@ -221,8 +242,9 @@ void keep_rows(BlockStep& step) {
   if (!step.keeps || step.issues_together() || !step.has_rows_first()) return;
   for (auto& column : step.columns) {
     if (!column.contraction || column.contraction->exchanged) continue;
-    const bool widened = std::ranges::any_of(column.factors, &Factor::widened);
-    column.contraction->rows.kept = column.contraction->rows.outlives && !widened;
+    const auto& rows = column.contraction->rows;
+    const bool widened = rows.one_by_one || std::ranges::any_of(column.factors, &Factor::widened);
+    column.contraction->rows.kept = rows.outlives && !widened;
   }
 }
 
@@ -231,6 +253,10 @@ void keep_rows(BlockStep& step) {
 void deal_rows(BlockStep& step) {
   measure(step);
   step.row = row_of(step);
+  if (step.loads_matrices)
+    for (auto* columns : {&step.columns, &step.outside})
+      for (auto& column : *columns)
+        if (column.contraction) find_one_by_one(column, *step.nest);
   const bool together = may_issue_together(step);
   for (auto* columns : {&step.columns, &step.outside})
     for (auto& column : *columns)

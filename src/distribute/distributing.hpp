@@ -128,7 +128,7 @@ class Distributing {
   void find_operand(const Product& product, Operand& side, const Extents& extents);
   BufferId staged(BufferId id) const;
   void find_dimensions(BufferId id, const Access& read, StagedTile& tile, const Extents& extents) const;
-  void cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents) const;
+  void cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents, std::int64_t of_rows) const;
   std::int64_t reached(WireId wire, std::int64_t extent, std::int64_t chunk) const;
   static std::int64_t longest_step(std::int64_t chunk);
 

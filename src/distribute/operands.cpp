@@ -81,11 +81,14 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   auto& tile = result_.tiles[side.buffer];
   find_dimensions(side.buffer, read, tile, extents);
   side.transposed = long_wire(read.at[*tile.column], extents) != product.over;
-  if (side.transposed && row(nest().at(side.buffer).type).bytes != 2 && !product.instruction->formats)
+  const auto type = nest().at(side.buffer).type;
+  const bool turned = side.transposed && row(type).bytes != 2;
+  if (turned && by_teams())
     throw Misfit{fmt::format(
         "`{}` is contracted along another axis than its last, which instructions allow only for types of 2 bytes",
         name(side.buffer))};
-  cover(tile, side.buffer, read, extents);
+  side.one_by_one = !product.instruction->formats && (turned || type != product.instruction->operands);
+  cover(tile, side.buffer, read, extents, side.transposed ? product.instruction->k / 2 : 1);
   if (by_teams()) check_box(side.buffer, tile, read, extents);
 }
 // The block's tile that a buffer was loaded from.
@@ -111,13 +114,14 @@ void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& 
   if (!tile.row) throw Misfit{fmt::format("tiles of `{}` are a single row", name(id))};
 }
 // The tile is as long as fragments reach, which may be past the block's piece.
-void Distributing::cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents) const {
+void Distributing::cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents,
+                         std::int64_t of_rows) const {
   const auto& buffer = nest().at(id);
   const auto bytes = row(buffer.type).bytes;
   const auto length = [&](std::size_t dimension, std::int64_t so_far, std::int64_t chunk) {
     return std::max(so_far, reached(*long_wire(read.at[dimension], extents), buffer.extent[dimension], chunk));
   };
-  const auto rows = length(*tile.row, tile.layout.rows, 1);
+  const auto rows = length(*tile.row, tile.layout.rows, of_rows);
   const auto columns = length(*tile.column, tile.layout.columns, 16 / bytes);
   tile.layout = by_teams() ? paneled_tile(rows, columns, bytes) : shared_tile(rows, columns, bytes);
 }

@@ -13,12 +13,15 @@ std::vector<WireId> long_wires(const Diagram& diagram, ExprId access, const Exte
   return wires;
 }
 
-// Of two arrays of one type, or by a warp in parts, where that is faster than lanes.
+// Of two arrays of one type; of two types by a warp, in the format that has both, or in parts where that is faster than
+// lanes.
 const MatrixInstruction* instruction_of(const Diagram& diagram, const Factors& both, const Hardware& hardware,
                                         int team) {
   const auto [a, b] = types_of(diagram, both);
   if (a == b) return find_matrix_instruction(a, team);
-  return team == 1 && multiplied_as(diagram, {a, b}, hardware) ? find_part_instruction(a, b) : nullptr;
+  const auto type = team == 1 ? multiplied_as(diagram, {a, b}, hardware) : std::nullopt;
+  if (!type) return nullptr;
+  return parts_of(a, b) > 1 ? find_part_instruction(a, b) : find_matrix_instruction(*type);
 }
 
 // Leaves out the one with the longest piece, if there is any.

@@ -48,6 +48,9 @@ std::int64_t Distributing::rest() const {
   BesideValues does{by_teams()};
   does.follows = std::any_of(result_.products.begin(), result_.products.end(),
                              [](const Product& product) { return product.rows.computed; });
+  does.one_by_one = std::any_of(result_.products.begin(), result_.products.end(), [](const Product& product) {
+    return product.rows.one_by_one || product.columns.one_by_one;
+  });
   does.shares_columns =
       std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first != rows_; });
   does.folds_tiles = any([&](const Compute& compute) { return folds_tile(compute); });
@@ -118,7 +121,7 @@ std::int64_t Distributing::source_registers(const Product& product, const std::v
 // Where it is planned, the nest loads the operand outside of the product's block, and there is room.
 void Distributing::keep(Product& product) {
   auto& side = product.rows;
-  if (!result_.keeps || side.computed || product.widened || by_teams()) return;
+  if (!result_.keeps || side.computed || side.one_by_one || product.widened || by_teams()) return;
   const auto& place =
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
   const auto read = std::find_if(product.compute->reads.begin(), product.compute->reads.end(),

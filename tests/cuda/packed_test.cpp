@@ -140,7 +140,7 @@ TEST_CASE("rows and threads read numbers of 4 bits", "[emulated][tensor][packed]
       {{"threads", product("m, k", "n, k", "f4e2m1 i4"), by_threads, sizes}, CudaPath::reference, "\"threads\""},
       {{"across", product("k, m", "k, n", "i4 f4e2m1"), by_threads, {"m=64 n=64 k=64", "m=74 n=102 k=43"}},
        CudaPath::tensor,
-       "\"threads\""},
+       "\"warps\""},
       {{"blocks_threads", blocks, {}, block_sizes}, CudaPath::reference, "\"threads\""},
       {{"ragged_threads",
         ragged,

@@ -12,6 +12,7 @@ std::string_view cuda_exponentials();
 std::string_view cuda_tiles();
 std::string_view cuda_warpgroups();
 std::string_view cuda_pairs();
+std::string_view cuda_registers();
 std::string_view cuda_stores();
 std::string_view cuda_clusters();
 std::string_view cuda_packed();
@@ -32,6 +33,7 @@ std::string warp_definitions(const std::string& used_in) {
          "NAPKIN_EMULATION\n" +
          instruction_definitions(used_in + products + common) + std::string(cuda_machine()) + "#endif\n\n" + products +
          std::string(cuda_exponentials()) + common + only(uses("napkin_stage_pair("), cuda_pairs()) +
+         only(uses("napkin_register_"), cuda_registers()) +
          only(uses("napkin_store_numbers<"), cuda_stores()) + only(uses("napkin_release_cluster<"), cuda_clusters()) +
          rows + only(packed && !rows.empty(), cuda_packed_rows());
 }

@@ -116,6 +116,7 @@ class FragmentPrinter {
   void round(const Compute&);
 
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
+  void load_one_by_one(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, const std::string& to);
   using EachPair = std::function<void(int r, const std::string& first, const std::string& second)>;
   // Of what the warp computed, two neighbours of the fragment's r-th register.

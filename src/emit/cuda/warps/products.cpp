@@ -143,6 +143,7 @@ std::string FragmentPrinter::first_of_warp(const Operand& side, const Product& p
 // of columns two fragments, each at both halves of the step.
 void FragmentPrinter::load(const Operand& side, const Product& product, bool rows, const std::string& to,
                            const std::string& tile) {
+  if (side.one_by_one) return load_one_by_one(side, product, rows, to, tile);
   const auto& staged = warps_.tiles.at(side.buffer);
   const auto chunk = 16 / staged.layout.bytes;
   const auto first = first_of_warp(side, product, rows);
@@ -166,6 +167,27 @@ void FragmentPrinter::load(const Operand& side, const Product& product, bool row
     return row.count == 4 && row.transposed == side.transposed;
   });
   out_.line(fmt::format("{}({}, {} + {});", function_name(instruction), to, tile_pointer(page_, side.buffer), place));
+}
+
+// The same fragments, number by number: those of a register lie beside each other along what is summed.
+void FragmentPrinter::load_one_by_one(const Operand& side, const Product& product, bool rows, const std::string& to,
+                                      const std::string& tile) {
+  const auto& staged = warps_.tiles.at(side.buffer);
+  const auto& type = row(product.instruction->operands);
+  const auto first = first_of_warp(side, product, rows);
+  const auto i = page_.pool.fresh("i");
+  const auto numbers = static_cast<int>(4 / type.bytes);
+  const auto own = fmt::format("{}{} * 16 + {} + {} * 8", first, tile, lanes.group, i + (rows ? " % 2" : " / 2"));
+  std::vector<std::string> all;
+  for (int n = 0; n < numbers; ++n) {
+    const auto step = fmt::format("{} * {} + {} * {} + {} * {} + {}", lanes.step, product.instruction->k,
+                                  i + (rows ? " / 2" : " % 2"), product.instruction->k / 2, lanes.quad, numbers, n);
+    const auto place = side.transposed ? tile_place(staged.layout, step, own) : tile_place(staged.layout, own, step);
+    all.push_back(fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, side.buffer), place));
+  }
+  loop(i, 4);
+  out_.list(fmt::format("{}[{}] = napkin_register_{}(", to, i, type.bytes == 1 ? "bytes" : type.name), all, ");");
+  out_.close();
 }
 
 // What the warp computed becomes the rows' operand without moving: two neighbouring fragments of 8 columns are one of

@@ -1,0 +1,91 @@
+// Products of two formats, and of operands that no load of matrices has as they lie in memory: emulated at three sizes,
+// two of them ragged, against the plain meaning.
+#include <fmt/format.h>
+
+#include "cuda/emulate.hpp"
+#include "napkin/distribute.hpp"
+#include "support/catch.hpp"
+
+using namespace napkin;
+using namespace kernel_cases;
+
+namespace {
+
+const std::vector<std::string> sizes = {"m=64 n=64 k=64", "m=128 n=64 k=96", "m=75 n=101 k=42"};
+
+struct Operand {
+  std::string type, axes;
+};
+Case product(const Operand& a, const Operand& b, const std::string& result = "f32") {
+  constexpr const char* tile = "group m 64, n 64, stream k 32 at smem; group m 32 at reg";
+  const auto text = fmt::format(R"(diagram product
+axis m = 512; axis n = 512; axis k = 512
+input A: {}[{}]; input B: {}[{}]
+C: {}[m, n] = sum[k](A[{}] * B[{}])
+output C
+)",
+                                a.type, a.axes, b.type, b.axes, result, a.axes, b.axes);
+  auto name = fmt::format("{}_{}_{}_{}", a.type, a.axes, b.type, b.axes);
+  std::erase_if(name, [](char c) { return c == ',' || c == ' '; });
+  return {name, text, {tile}, sizes};
+}
+
+std::optional<Partition> as_distributed(const Kernel& kernel, const Hardware& hardware) {
+  const auto warps = distribute(kernel, hardware);
+  if (const auto* made = std::get_if<WarpNest>(&warps)) return made->partition;
+  return std::nullopt;
+}
+
+std::string build(const Case& each, const Planned& planned, std::string_view before) {
+  auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
+  CHECK(files.front().text.find("planned_path(void) { return \"warps\"") != std::string::npos);
+  files.front().text = std::string(before) + files.front().text;
+  return emulate::build("formats_" + each.name, planned.diagram, files);
+}
+
+}  // namespace
+
+TEST_CASE("matrix units multiply operands of two formats and along any axis", "[emulated][tensor][formats]") {
+  const std::vector<Case> cases = {
+      product({"f16", "m, k"}, {"f8e4m3", "n, k"}),
+      product({"f8e5m2", "m, k"}, {"bf16", "k, n"}),
+      product({"f16", "k, m"}, {"i8", "k, n"}, "f16"),
+      product({"f16", "m, k"}, {"i4", "n, k"}),
+      product({"f8e4m3", "k, m"}, {"f8e5m2", "k, n"}),
+      product({"tf32", "m, k"}, {"f16", "k, n"}),
+      product({"tf32", "k, m"}, {"tf32", "k, n"}),
+      product({"i8", "m, k"}, {"i8", "k, n"}, "i32"),
+      product({"f8e4m3", "k, m"}, {"f8e4m3", "n, k"}),
+  };
+  for (const auto& each : cases) DYNAMIC_SECTION(each.name) {
+      const auto planned = plan(each, "rtx4090");
+      const auto folder = build(each, planned, "");
+      emulate::run_all(
+          each, planned, folder, [&](const Kernel& kernel) { return as_distributed(kernel, planned.hardware); },
+          [](emulate::Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
+      for (const auto& size : each.run_sizes) emulate::compare(each.text, folder, size);
+    }
+}
+
+TEST_CASE("machines without products of f8 take them along any axis", "[emulated][tensor][formats]") {
+  const auto each = product({"f8e4m3", "m, k"}, {"f8e4m3", "k, n"});
+  const auto planned = plan(each, "a100-sxm4-80");
+  const auto folder = build({"widened", "", {}, {}}, planned, "#define __CUDA_ARCH__ 800\n");
+  for (const auto& size : sizes) {
+    const auto ran = emulate::harness(folder, size);
+    CAPTURE(size, ran.output);
+    CHECK(ran.status == 0);
+    CHECK(emulate::counts(ran.output)["matrix_operations"] > 0);
+  }
+}
+
+TEST_CASE("warpgroups leave operands that are read one by one to single warps", "[emulated][tensor][formats]") {
+  for (const auto& each : {product({"f16", "m, k"}, {"f8e4m3", "n, k"}), product({"tf32", "m, k"}, {"tf32", "k, n"})})
+    DYNAMIC_SECTION(each.name) {
+      const auto planned = plan(each, "h100-sxm5");
+      const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
+      CAPTURE(code.notes);
+      CHECK(code.files.front().text.find("planned_path(void) { return \"warps\"") != std::string::npos);
+      CHECK(code.files.front().text.find("napkin_team_") == std::string::npos);
+    }
+}
