@@ -41,6 +41,13 @@ struct MatrixProduct {
   std::vector<Unaligned> unaligned;
   // Operands whose numbers share bytes: lanes take them apart, so no load runs ahead and no warpgroup multiplies them.
   std::vector<std::string> packed;
+  // Operands whose numbers lanes read one by one, so that no warpgroup multiplies them: they are stored in another
+  // format than they are multiplied in, or contracted along another axis than their last, in numbers not of 2 bytes.
+  struct OneByOne {
+    std::string array, axis;  // along which it is contracted; empty where that is the last
+    Datatype stored = Datatype::f32, multiplied = Datatype::f32;
+  };
+  std::vector<OneByOne> one_by_one;
   int parts = 1;        // on the matrix units: instructions for each pair of operands, of which f32 is in two parts
   bool lost = false;    // off the matrix units, where two matrices meet
   std::string why;      // off the matrix units, or on them in parts: why,

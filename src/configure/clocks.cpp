@@ -16,12 +16,6 @@ Resource resource_of(Unit unit) {
   return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
 }
 
-void find_bound(StepClocks& clocks) {
-  clocks.bound = 0;
-  for (const auto& resource : clocks.resources)
-    if (resource.seconds > clocks.bound) clocks.bound = resource.seconds, clocks.slowest = resource.on;
-}
-
 // Of a number of f32 in two parts: an addition and a mask of its bits, a difference, a comparison and a choice. One of
 // 16 bits is converted. One that is read by itself is put beside others, and converted twice where it is of another
 // format: to f32 and from there.
@@ -70,7 +64,7 @@ class Counter {
     }
     move_inside();
     ask_masks();
-    find_bound(all_);
+    all_.find_bound();
     return std::move(all_);
   }
 
@@ -369,44 +363,6 @@ class Counter {
 };
 
 }  // namespace
-
-double StepClocks::beside(bool with_outside) const {
-  double all = waits, busiest = bound;
-  for (const auto on : {Resource::tensor, Resource::fma, Resource::sfu, Resource::shared}) {
-    const double seconds = at(on).seconds + (with_outside ? outside_on[static_cast<std::size_t>(on)] : 0);
-    all += seconds, busiest = std::max(busiest, seconds);
-  }
-  const bool waited_for = pointwise > 0 || (with_outside && outside > 0);
-  return waited_for ? busiest + unhidden * std::max(0.0, all - busiest) : busiest;
-}
-
-// What the core's memory is read for meanwhile takes no longer.
-StepClocks StepClocks::of_busiest_partition(double unevenness) const {
-  auto busiest = *this;
-  busiest.leading = std::max(leading, leading_units * unevenness);
-  busiest.trailing = std::max(trailing, trailing_units * unevenness);
-  busiest.pointwise *= unevenness, busiest.outside *= unevenness;
-  for (const auto on : {Resource::tensor, Resource::fma, Resource::sfu}) {
-    busiest.resources[static_cast<std::size_t>(on)].seconds *= unevenness;
-    busiest.outside_on[static_cast<std::size_t>(on)] *= unevenness;
-  }
-  find_bound(busiest);
-  return busiest;
-}
-
-StepClocks StepClocks::in_last_round() const {
-  auto last = *this;
-  last.copy = last_copy;
-  last.resources[static_cast<std::size_t>(Resource::copy)].seconds = last_copy;
-  find_bound(last);
-  return last;
-}
-
-StepClocks StepClocks::without_waits() const {
-  auto quiet = *this;
-  quiet.waits = quiet.handover = 0;
-  return quiet;
-}
 
 StepClocks clocks_of(const BlockStep& step, const Team& team, const Passage& passage, const OfLaunch& launch,
                      const Hardware& hardware, Model rates, bool cached, Detail detail) {

@@ -41,6 +41,7 @@ struct StepClocks {
   double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
   // Of a core of which the busiest partition works so many times as long as all do on average.
   StepClocks of_busiest_partition(double unevenness) const;
+  void find_bound();
   StepClocks in_last_round() const;
   StepClocks without_waits() const;
 };

@@ -15,9 +15,9 @@ namespace napkin {
 
 struct StepOperand {
   BufferId buffer;
-  bool staged = false;    // a tile of an input, in the core's memory; else computed, in registers
-  bool outlives = false;  // of a tile that is loaded outside of the step, which may be
-  bool kept = false;      // in registers throughout
+  bool staged = false;      // a tile of an input, in the core's memory; else computed, in registers
+  bool outlives = false;    // of a tile that is loaded outside of the step, which may be
+  bool kept = false;        // in registers throughout
   bool one_by_one = false;  // lanes read its numbers: stored in another format, or so that no load of matrices has them
 };
 
@@ -74,11 +74,11 @@ struct Edge {
 struct BlockStep {
   std::shared_ptr<LoopNest> nest;  // of the splits down to the core
   std::size_t core = 1;
-  std::int64_t sector = 1;            // of what comes into the core's memory
-  std::int64_t row_alignment = 16;    // bytes, of the rows of operands that are loaded; no copy asks for more than 16
-  int capability = 0;                 // of CUDA: which instructions keep fewer bits of sums
-  bool loads_matrices = false;        // as kernels of napkin's do: of 2-byte numbers along either axis, else along the last
-  std::vector<const For*> loops;      // around the step
+  std::int64_t sector = 1;          // of what comes into the core's memory
+  std::int64_t row_alignment = 16;  // bytes, of the rows of operands that are loaded; no copy asks for more than 16
+  int capability = 0;               // of CUDA: which instructions keep fewer bits of sums
+  bool loads_matrices = false;    // as kernels of napkin's do: of 2-byte numbers along either axis, else along the last
+  std::vector<const For*> loops;  // around the step
   std::optional<WireId> given_row{};  // by a group below the core
   std::vector<std::int64_t> lengths;  // of the piece of every wire that a step of a block has, by WireId
   std::vector<StepColumn> columns;

@@ -152,9 +152,8 @@ void find_one_by_one(StepColumn& column, const LoopNest& nest) {
   const auto& made = *column.contraction;
   for (auto& factor : column.factors) {
     const auto bytes = row(nest.scratch.at(nest.at(factor.operand.buffer).array).type).bytes;
-    factor.operand.one_by_one =
-        factor.operand.staged && made.parts == 1 &&
-        ((made.mixed && factor.widened) || (bytes != 2 && is_turned(factor, made.depth, nest)));
+    factor.operand.one_by_one = factor.operand.staged && made.parts == 1 &&
+                                ((made.mixed && factor.widened) || (bytes != 2 && is_turned(factor, made.depth, nest)));
   }
 }
 

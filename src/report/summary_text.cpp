@@ -340,36 +340,7 @@ void add_heading(Lines& lines, const Page& page, bool color) {
   lines.add(facts);
 }
 
-std::string unaligned_words(const MatrixProduct::Unaligned& one) {
-  const auto* lost = !one.lacks_tma     ? "no load runs ahead of the computation"
-                     : one.copied_ahead ? "TMA cannot copy them"
-                                        : "TMA cannot copy them and no load runs ahead of the computation";
-  return fmt::format("rows of {0} ({1} {2}) are not a multiple of 16 bytes, so {3}; {1} {4} would do", one.array,
-                     one.axis, one.size, lost, one.next);
-}
-
-std::string packed_words(const std::vector<std::string>& arrays) {
-  return fmt::format(
-      "{} {} two numbers to a byte, which lanes take apart on their way into shared memory, so no load runs "
-      "ahead of the computation",
-      fmt::join(arrays, " and "), arrays.size() == 1 ? "has" : "have");
-}
-
 }  // namespace
-
-// An array once, whatever products it is an operand of.
-std::vector<std::string> operand_words(const std::vector<const MatrixProduct*>& products) {
-  std::vector<std::string> all, packed;
-  const auto add = [](std::vector<std::string>& to, std::string text) {
-    if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
-  };
-  for (const auto* product : products) {
-    for (const auto& one : product->unaligned) add(all, unaligned_words(one));
-    for (const auto& array : product->packed) add(packed, array);
-  }
-  if (!packed.empty()) all.push_back(packed_words(packed));
-  return all;
-}
 
 std::string page_text(const Page& page, bool color, std::size_t width) {
   Lines lines(color, width);

@@ -379,6 +379,7 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
     if (made.unit != Unit::tensor) move_to_matrix_units(contraction, made);
     name_instruction(contraction, dealing->as(deal).step(), made);
     note_alignment(*found->second, dealing->as(deal).step(), made);
+    note_one_by_one(*found->second, dealing->as(deal).step(), made);
   }
   return all;
 }

@@ -43,6 +43,18 @@ void note_padding(const Contraction& contraction, const BlockStep& step, MatrixP
   if (contraction.across) note(*contraction.across, shape.n);
 }
 
+void note_one_by_one(const StepColumn& column, const BlockStep& step, MatrixProduct& made) {
+  const auto& contraction = *column.contraction;
+  for (const auto& factor : column.factors) {
+    if (!factor.operand.one_by_one) continue;
+    const auto& array = step.diagram().at(step.nest->at(factor.operand.buffer).array);
+    const auto& last = factor.at.back().terms;
+    const bool turned = std::ranges::none_of(last, [&](const auto& term) { return term.first == contraction.depth; });
+    made.one_by_one.push_back({array.name, turned ? step.diagram().at(contraction.depth).name : "", array.type,
+                               contraction.mixed ? contraction.instruction->operands : array.type});
+  }
+}
+
 void note_alignment(const StepColumn& column, const BlockStep& step, MatrixProduct& made) {
   const bool by_tma = warps_of(*column.contraction->fastest) > 1;
   for (const auto& factor : column.factors)

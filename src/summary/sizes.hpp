@@ -1,5 +1,5 @@
-// What a product loses because of the sizes of its axes: positions that instructions compute beside it, and rows that
-// copies cannot take at once.
+// What a product loses because of the sizes and formats of its operands: positions that instructions compute beside it,
+// rows that copies cannot take at once, and numbers that lanes read one by one.
 #pragma once
 
 #include "configure/step.hpp"
@@ -11,6 +11,7 @@ namespace napkin {
 void note_padding(const Contraction&, const BlockStep&, MatrixProduct&);
 // Of the operands that are copied to shared memory.
 void note_alignment(const StepColumn&, const BlockStep&, MatrixProduct&);
+void note_one_by_one(const StepColumn&, const BlockStep&, MatrixProduct&);
 // Of the inputs that it multiplies, whatever kernel they are in.
 void note_alignment(const Derivation&, const Hardware*, MatrixProduct&);
 

@@ -32,6 +32,12 @@ Json product_json(const MatrixProduct& one) {
     return Json{
         {"array", a.array}, {"axis", a.axis}, {"size", a.size}, {"next", a.next}, {"copied_ahead", a.copied_ahead}};
   };
+  const auto one_by_one = [](const MatrixProduct::OneByOne& a) {
+    return Json{{"array", a.array},
+                {"axis", a.axis.empty() ? Json(nullptr) : Json(a.axis)},
+                {"stored", row(a.stored).name},
+                {"multiplied", row(a.multiplied).name}};
+  };
   return {{"result", one.result},
           {"factors", {one.first, one.second}},
           {"unit", name(one.unit)},
@@ -42,6 +48,7 @@ Json product_json(const MatrixProduct& one) {
           {"padded", list_of(one.padded, padded)},
           {"unaligned", list_of(one.unaligned, unaligned)},
           {"packed", one.packed},
+          {"one_by_one", list_of(one.one_by_one, one_by_one)},
           {"parts", one.parts},
           {"lost", one.lost},
           {"why_not", one.why.empty() ? Json(nullptr) : Json(one.why)},

@@ -33,9 +33,9 @@ std::string warp_definitions(const std::string& used_in) {
          "NAPKIN_EMULATION\n" +
          instruction_definitions(used_in + products + common) + std::string(cuda_machine()) + "#endif\n\n" + products +
          std::string(cuda_exponentials()) + common + only(uses("napkin_stage_pair("), cuda_pairs()) +
-         only(uses("napkin_register_"), cuda_registers()) +
-         only(uses("napkin_store_numbers<"), cuda_stores()) + only(uses("napkin_release_cluster<"), cuda_clusters()) +
-         rows + only(packed && !rows.empty(), cuda_packed_rows());
+         only(uses("napkin_register_"), cuda_registers()) + only(uses("napkin_store_numbers<"), cuda_stores()) +
+         only(uses("napkin_release_cluster<"), cuda_clusters()) + rows +
+         only(packed && !rows.empty(), cuda_packed_rows());
 }
 
 }  // namespace napkin
