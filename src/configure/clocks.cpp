@@ -91,12 +91,13 @@ class Counter {
   }
   bool is_widened_by_warps(const Contraction& made) const {
     const auto* row = find_matrix_instruction(made.instruction->operands, 1);
-    return model_ == Model::machine && step_.loads_matrices && warps_of(*made.instruction) == 1 && row != nullptr &&
+    const auto& shape = detail_ == Detail::least ? *made.fastest : *made.instruction;
+    return model_ == Model::machine && step_.loads_matrices && warps_of(shape) == 1 && row != nullptr &&
            !multiplies_directly(*row, step_.capability);
   }
   // Of the rate that the chip sustains, what this instruction reaches.
   double reached_share(const Contraction& made, const Rate& rate) const {
-    const auto& fraction = made.instruction->fraction;
+    const auto& fraction = (detail_ == Detail::least ? made.fastest : made.instruction)->fraction;
     return model_ == Model::ideal || !fraction ? 1 : std::min(1.0, fraction->value * rate.peak() / rate.reached());
   }
   void compute(const StepColumn& column, const ColumnWork& work) {
@@ -180,7 +181,7 @@ class Counter {
   }
   // Numbers that lanes read one by one share registers where they are shorter.
   double placed(const StepOperand& operand, const Contraction& made) const {
-    if (!operand.one_by_one) return 0;
+    if (!operand.one_by_one || (detail_ == Detail::least && !made.mixed)) return 0;
     const auto bytes = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
     const double each = (bytes < 4 ? operations_of_placing : 0) + (made.mixed ? 2 * operations_of_widening : 0);
     return each * static_cast<double>(step_.step_bytes(operand.buffer) / bytes);
@@ -234,7 +235,7 @@ class Counter {
   // A number that is read by itself takes as long as four bytes.
   std::int64_t tile_bytes(const StepOperand& operand) const {
     const auto bytes = step_.step_bytes(operand.buffer);
-    if (!operand.one_by_one || model_ == Model::ideal) return bytes;
+    if (!operand.one_by_one || model_ == Model::ideal || detail_ == Detail::least) return bytes;
     const auto each = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
     return each < 4 ? bytes / each * 4 : bytes;
   }

@@ -143,7 +143,7 @@ std::vector<Neighbour> neighbours(const Kernel& kernel, const Dealing& dealing, 
                                   const Deal& now, const Hardware& hardware, Model model) {
   std::vector<Neighbour> all;
   const auto& diagram = kernel.derivation->scratch;
-  const auto divisors = core_divisors(dealing.step(), hardware, Pieces::lines);
+  const auto divisors = core_divisors(dealing.step(), hardware, Fineness::lines);
   for (std::size_t i = 0; i < kernel.partition.splits.size(); ++i) {
     const auto& split = kernel.partition.splits[i];
     if (split.level != *hardware.core || split.size <= 1) continue;

@@ -81,13 +81,13 @@ std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware
   return all;
 }
 
-std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware, Pieces pieces) {
+std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware, Fineness fineness) {
   std::map<WireId, std::int64_t> all;
   const auto add = [&](WireId wire, std::int64_t size) {
     auto& divisor = all.try_emplace(wire, 1).first->second;
     divisor = std::lcm(divisor, size);
   };
-  const bool lines = pieces == Pieces::lines;
+  const bool lines = fineness == Fineness::lines;
   const auto& memory = hardware.levels[step.core];
   Collector collector(step, known(lines ? memory.granularity : memory.sector));
   collector.add_contractions();

@@ -12,8 +12,8 @@ namespace napkin {
 std::vector<Divisor> divisors_of(const BlockStep&, const Hardware&, std::int64_t warps_of_team);
 // By wire, without the reasons. Of whole lines and rows of all that issue together; or by the least that wastes
 // nothing: whole sectors, and rows of one warp.
-enum class Pieces : std::uint8_t { lines, least };
-std::map<WireId, std::int64_t> core_divisors(const BlockStep&, const Hardware&, Pieces);
+enum class Fineness : std::uint8_t { lines, least };
+std::map<WireId, std::int64_t> core_divisors(const BlockStep&, const Hardware&, Fineness);
 // Of a warp in each partition of a core, by the first contraction's instruction.
 std::int64_t rows_of_team(const BlockStep&, const Hardware&);
 // Whether the rows of a block fill instructions: of several warps, that of all partitions of the core.

@@ -120,11 +120,11 @@ void divide_at_core(Space& space, WireId wire, std::int64_t size) {
   if (both < size_of(space.derivation->scratch, wire)) divisor = both;
 }
 // What the step says of a wire takes the place of what its instructions alone do.
-std::vector<std::int64_t> divided(const Space& space, const BlockStep& step, Pieces pieces) {
+std::vector<std::int64_t> divided(const Space& space, const BlockStep& step, Fineness fineness) {
   auto all = space.divisors;
-  for (const auto& [wire, size] : core_divisors(step, *space.hardware, pieces)) {
+  for (const auto& [wire, size] : core_divisors(step, *space.hardware, fineness)) {
     auto& divisor = all[wire.index];
-    const auto wanted = pieces == Pieces::least ? size : std::lcm(divisor, size);
+    const auto wanted = fineness == Fineness::least ? size : std::lcm(divisor, size);
     if (wanted < size_of(space.derivation->scratch, wire)) divisor = wanted;
   }
   return all;
@@ -193,10 +193,9 @@ void time_launches(Space& space) {
     space.most_streams = std::max(space.most_streams, wires.size() > 2 ? wires.size() : 1);
   space.core_level = std::max(*space.hardware->core, space.first - 1);
   space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
-  space.core_divisors = divided(space, dealing->step(), Pieces::least);
+  space.core_divisors = divided(space, dealing->step(), Fineness::least);
   if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
-  space.core_lines = divided(space, dealing->step(), Pieces::lines);
-  if (space.core_lines == space.core_divisors) space.core_lines.clear();
+  space.core_lines = divided(space, dealing->step(), Fineness::lines);
 }
 
 void cut_between_sectors(Space& space) {

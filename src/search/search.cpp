@@ -56,9 +56,10 @@ Candidate candidate(const Space& space, const Partition& partition, Model model)
 
 Ranking lines_first(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget,
                     decltype(rank)& ranked) {
-  if (nearest || space.core_lines.empty() || !leaders.in_order()) return ranked(space, goal, leaders, nearest, budget);
+  const auto part = nearest || !leaders.in_order() ? std::nullopt : of_lines(space);
+  if (!part) return ranked(space, goal, std::move(leaders), nearest, budget);
   constexpr double noticeable = 0.005;
-  auto lines = ranked(of_lines(space), goal, leaders, false, budget);
+  auto lines = ranked(*part, goal, leaders, false, budget);
   if (const auto& best = lines.leaders.best(); !best.empty())
     leaders.limit(Score::at_most(best.front().score.parts[0] * (1 - noticeable), 0));
   auto any = ranked(space, goal, std::move(leaders), false, budget);

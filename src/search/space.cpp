@@ -10,7 +10,6 @@
 #include <numeric>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "configure/step.hpp"
 #include "diagram/checked.hpp"
@@ -240,9 +239,11 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   return space;
 }
 
-Space of_lines(Space space) {
-  space.core_divisors = std::exchange(space.core_lines, {});
-  return space;
+std::optional<Space> of_lines(const Space& space) {
+  if (space.core_lines.empty() || space.core_lines == space.core_divisors) return std::nullopt;
+  auto made = space;
+  made.core_divisors = made.core_lines;
+  return made;
 }
 
 std::set<std::string> multiples_of(const Space& space, const std::vector<std::int64_t>& divisors) {

@@ -41,11 +41,12 @@ struct Space {
   std::vector<std::vector<WireId>> summed;  // there, by each contraction that sums along several wires
   std::size_t core_level = 0;               // down to it pieces have divisors of their own
   std::vector<std::int64_t> core_divisors;
-  std::vector<std::int64_t> core_lines;  // those of whole lines and teams, if they differ
+  std::vector<std::int64_t> core_lines;  // those of whole lines and teams, which levels above the core's always have
   std::set<WireId>
       single;  // one operand of a product has several: one fills fragments, one position of the others does
   std::int64_t divisor(const Split& split) const {
-    return (split.level <= core_level ? core_divisors : divisors)[split.wire.index];
+    const bool above = split.level < core_level && !core_lines.empty();
+    return (above ? core_lines : split.level <= core_level ? core_divisors : divisors)[split.wire.index];
   }
   std::int64_t least(const Split& split) const { return single.contains(split.wire) ? 1 : divisor(split); }
   Grain grain(const Split& split) const {
@@ -56,8 +57,8 @@ struct Space {
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
-// The part of a space with whole lines and teams.
-Space of_lines(Space);
+// The part of a space with whole lines and teams; none where that is all of it.
+std::optional<Space> of_lines(const Space&);
 std::string to_text(const Space&);
 
 // Sizes of the pieces of `extent`, largest first: for every number of pieces the least multiple of the divisor that
