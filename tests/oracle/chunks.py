@@ -27,20 +27,21 @@ PLANNED = {"t": 8192, "x": 8192, "s": 8192, "r": 64, "d": 64, "e": 64}
 
 
 def at_sizes(text, sizes):
+    text = text.replace("diagram d\n", "diagram chunks\n")
     return re.sub(r"axis (\w) = \d+", lambda found: "axis %s = %d" % (found.group(1), sizes[found.group(1)]), text)
 
 
 def emitted(tools, text, folder):
     """The kernel and how long its chunks are; None where the plan has none."""
-    path = os.path.join(folder, "d.nap")
+    path = os.path.join(folder, "chunks.nap")
     with open(path, "w") as file:
         file.write(text)
     code, _, err = tools.run("emit", "cpp", path, "--target", "h100-sxm5", "-o", folder, "--force", "-q", timeout=300)
     if code:
         raise RuntimeError("emit ends with %d: %s" % (code, err))
-    with open(os.path.join(folder, "d.h")) as header:
+    with open(os.path.join(folder, "chunks.h")) as header:
         found = re.search(r"^ \*   t is computed in up to \d+ parts of (\d+)", header.read(), re.M)
-    return (Kernel("d", folder), int(found.group(1))) if found else (None, 0)
+    return (Kernel("chunks", folder), int(found.group(1))) if found else (None, 0)
 
 
 def runs(rng, length):
@@ -55,7 +56,7 @@ def compare(tools, seed, folder, tally):
     kernel, length = emitted(tools, text, folder)
     if not kernel:
         return None
-    library = os.path.join(folder, "d%d.so" % seed)
+    library = os.path.join(folder, "chunks%d.so" % seed)
     wrong = tools.compile([kernel], library)
     if wrong:
         return "it does not compile: " + wrong
@@ -67,7 +68,7 @@ def compare(tools, seed, folder, tally):
         kind = rng.choice([one for one in data.KINDS if one != "huge" or "exp(" not in text])
         inputs = data.all_inputs(np.random.default_rng([seed, at]), kind, diagram, sizes_of(diagram, {}))
         cases.append((diagram, sizes, kind, inputs))
-        jobs.append((library, "d", sizes_to_pass(kernel, sizes), arguments_of(kernel, diagram, sizes, inputs)))
+        jobs.append((library, "chunks", sizes_to_pass(kernel, sizes), arguments_of(kernel, diagram, sizes, inputs)))
     for (diagram, sizes, kind, inputs), (code, outputs, complaint) in zip(cases, tools.call_all(jobs, library)):
         with np.errstate(all="ignore"):
             meant = evaluate(diagram, sizes_of(diagram, {}), inputs)["Y"][1]
