@@ -60,7 +60,10 @@ std::vector<Case> all() {
           {"parts_columns", mixed("m, k", "k, n", "f32", "bf16"), {by_columns}, product},
           {"parts_made", mixed_chain("f32", "f16"), {by_rows}, chain},
           {"parts_made_narrow", mixed_chain("f16", "f32"), {by_rows}, chain},
-          {"parts_rescaled", rescaled, {"group d 64, stream x 32 at smem; group d 16 at reg"}, {"x=64 d=64 e=64", "x=77 d=45 e=61"}},
+          {"parts_rescaled",
+           rescaled,
+           {"group d 64, stream x 32 at smem; group d 16 at reg"},
+           {"x=64 d=64 e=64", "x=77 d=45 e=61"}},
           {"parts_searched", mixed_chain("f32", "f16"), {}, chain}};
 }
 

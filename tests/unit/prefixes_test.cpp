@@ -156,7 +156,9 @@ TEST_CASE("what does not come apart is no prefix, and the reason is told") {
 
 TEST_CASE("an axis that no length of chunks divides is not cut, and `derive` says so", "[cli]") {
   const test::Folder folder;
-  for (const auto& [size, reason] : {std::pair<std::string, std::string>{"13", "chunks of one length do not have 13 positions together"}, {"14", ""}}) {
+  for (const auto& [size, reason] :
+       {std::pair<std::string, std::string>{"13", "chunks of one length do not have 13 positions together"},
+        {"14", ""}}) {
     folder.write("sum.nap", "diagram d\naxis t = " + size + "; axis x = " + size +
                                 "\ninput A: f32[x]\nY[t] = sum[x](where(x <= t, A[x], 0))\noutput Y\n");
     const auto ran = test::run_cli({"derive", folder / "sum.nap"});

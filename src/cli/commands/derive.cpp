@@ -61,7 +61,8 @@ PrefixesInChunks uncut(const Diagram& diagram, PrefixesInChunks prefixes) {
 
 PrefixesInChunks in_shortest_chunks(const Diagram& diagram) {
   const auto lengths = chunk_lengths(diagram);
-  return lengths.empty() ? uncut(diagram, prefixes_in_chunks(diagram, 1)) : prefixes_in_chunks(diagram, lengths.front());
+  return lengths.empty() ? uncut(diagram, prefixes_in_chunks(diagram, 1))
+                         : prefixes_in_chunks(diagram, lengths.front());
 }
 
 }  // namespace

@@ -36,8 +36,7 @@ std::optional<PrefixEdge> edge_of(const Diagram& diagram, ExprId comparison, con
   }
   if (!applied(diagram, comparison, Role::compare)) return std::nullopt;
   const auto found = condition(diagram, comparison);
-  if (!found || found->terms.size() != 2 || found->below == found->above || !found->sizes.empty())
-    return std::nullopt;
+  if (!found || found->terms.size() != 2 || found->below == found->above || !found->sizes.empty()) return std::nullopt;
   auto [x, factor] = found->terms[0];
   auto [t, other] = found->terms[1];
   if (!contains(reduce.over, x)) std::swap(x, t), std::swap(factor, other);

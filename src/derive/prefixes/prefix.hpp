@@ -10,8 +10,8 @@
 
 namespace napkin {
 
-// The condition between a reduced wire and a kept one: `x <= t + offset`, or for a suffix `x >= t + offset`. Chunks of the
-// two end at the same places only without an offset.
+// The condition between a reduced wire and a kept one: `x <= t + offset`, or for a suffix `x >= t + offset`. Chunks of
+// the two end at the same places only without an offset.
 struct PrefixEdge {
   ExprId condition;
   WireId reduced, kept;

@@ -343,9 +343,9 @@ class Chunking {
   Alike alike_;
   std::map<WireId, SplitWire> splits_;
   Statement statement_{};
-  std::map<ExprId, ExprId> known_;   // of the statement, with the wires cut as they are now
+  std::map<ExprId, ExprId> known_;                        // of the statement, with the wires cut as they are now
   std::map<std::pair<ExprId, Datatype>, ExprId> states_;  // by value and type: how their arrays are read
-  bool possible_ = true;             // every array is read where its chunks are known
+  bool possible_ = true;                                  // every array is read where its chunks are known
 };
 
 }  // namespace
