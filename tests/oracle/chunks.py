@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Random reductions of what lies before or behind a position, planned at sizes where chunks of the axis are faster, emitted
-in C++ and run at other sizes: one chunk, a part of one, and several, against numpy.
+in C++ and run at other sizes: one chunk, a part of one, and several, against numpy; and what `napkin verify` counts.
 
     tests/oracle/chunks.py --count 40 --seed 7
 """
@@ -67,6 +67,9 @@ def compare(tools, seed, folder, tally):
     wrong = tools.compile([kernel], library)
     if wrong:
         return "it does not compile: " + wrong
+    code, out, err = tools.run("verify", os.path.join(folder, "chunks.nap"), "--target", "h100-sxm5", "-q", timeout=300)
+    if code:
+        return "verify ends with %d: %s" % (code, out + err)
     tally["in chunks"] += 1
     cases, jobs = [], []
     for at, sizes in enumerate(runs(rng, length)):
