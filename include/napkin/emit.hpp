@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "napkin/loops.hpp"
@@ -40,13 +41,25 @@ std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&)
 // The same, with kernels on matrix units where `distribute` says how, by warps; and by teams of warps as well where the
 // machine has that, launched where device and arrays allow. What is otherwise has a note that says why.
 enum class CudaPath : std::uint8_t { reference, warps, tensor };
-// Beside them NAME_torch.cpp and NAME_torch.py, which make them torch.ops.napkin.NAME.
+// Beside them NAME_torch.cpp and NAME_torch.py, which make them torch.ops.napkin.NAME. NAME_torch.py also loads the
+// operator of a `gradient`, where one is named, and is built with NAME_autograd.cpp.
 enum class CudaBinding : std::uint8_t { none, torch };
 struct EmittedCode {
   std::vector<EmittedFile> files;
   std::vector<std::string> notes;
 };
-EmittedCode emit_cuda(const Diagram&, const Plan&, const Hardware&, CudaPath, CudaBinding = CudaBinding::none);
+EmittedCode emit_cuda(const Diagram&, const Plan&, const Hardware&, CudaPath, CudaBinding = CudaBinding::none,
+                      const std::string& gradient = "");
+
+// What keeps a diagram from being the gradient of another, complete as a sentence without its full stop.
+struct NoGradient {
+  std::string reason;
+};
+// NAME_autograd.cpp, which makes torch.ops.napkin.GRADIENT the backward pass of torch.ops.napkin.NAME. Both diagrams
+// are as their files have them. The gradient may read inputs and outputs of the other, and `dO` for its output O, and
+// gives `dX` for inputs X.
+std::variant<EmittedFile, NoGradient> torch_autograd(const Diagram&, const std::string& name, const Diagram& gradient,
+                                                     const std::string& gradient_name);
 
 // The same in portable C++20: NAME.cpp and NAME.h with a C interface, napkin_numbers.hpp, NAME_harness.cpp and
 // CMakeLists.txt. Every axis of the diagram needs a size: one that the plan leaves whole may later be that long at

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "derive/algebra/invariant.hpp"
+#include "derive/operands.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 
@@ -143,6 +144,12 @@ class Tidier {
                                               : rest)
           .push_back(factor);
     if (factors.size() < 2 || (rest.empty() && plain.size() <= 2)) return 0;
+    if (plain.size() > 1) {
+      std::vector<ExprId> all = rest;
+      all.insert(all.end(), plain.begin(), plain.end());
+      if (auto two = two_operands(scratch_, columns_[at], all))
+        return hoist_operand(at, two->computed, {two->read}, scalars);
+    }
     // The widest access stays outside; everything that shares its fewer wires goes into one operand.
     std::vector<ExprId> inside = rest, outside;
     std::set<WireId> inner;
@@ -154,6 +161,10 @@ class Tidier {
     }
     if (rest.empty()) inside.assign(plain.begin(), plain.end() - 1), outside = {plain.back()};
     if (outside.empty() || inside.empty()) return 0;
+    return hoist_operand(at, inside, std::move(outside), scalars);
+  }
+  std::size_t hoist_operand(std::size_t at, const std::vector<ExprId>& inside, std::vector<ExprId> outside,
+                            const std::vector<ExprId>& scalars) {
     const ExprId operand = hoist(at, product(inside));
     outside.insert(outside.begin(), operand);
     outside.insert(outside.end(), scalars.begin(), scalars.end());

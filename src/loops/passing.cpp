@@ -45,7 +45,14 @@ class Passing {
       if (reads(*one.first, compute.to)) readers.push_back(one);
     if (std::ranges::count(nest_.outputs, nest_.at(compute.to).array) > 0)
       return readers.empty() && std::ranges::count(saves_, std::pair{compute.to, block}) > 0;
-    return readers.size() == 1 && readers[0].second == block && is_product_(readers[0].first);
+    return readers.size() == 1 && readers[0].second == block && is_product_(readers[0].first) &&
+           !repairs(*readers[0].first, compute.to);
+  }
+  // What the carried sum is rescaled by is no operand.
+  bool repairs(const Compute& reader, BufferId id) const {
+    if (!reader.column.repair) return false;
+    const auto read = arrays_read(nest_.scratch, *reader.column.repair);
+    return std::ranges::find(read, nest_.at(id).array) != read.end();
   }
 
   const LoopNest& nest_;

@@ -96,6 +96,7 @@ const std::vector<Code>& codes() {
       {"E0541", error, "gradient by what does not matter"},
       {"E0542", error, "no derivative"},
       {"E0543", error, "nothing to save"},
+      {"E0544", error, "gradient of something else"},
       {"E0601", error, "too many errors"},
       {"E0602", error, "file too large"},
       {"E0603", error, "name too long"},

@@ -39,6 +39,14 @@ output Y
                      between, last);
 }
 
+// What the sum is rescaled by is read by it alone, and is no operand.
+constexpr const char* rescaled = R"(diagram rescaled
+axis x = 512; axis d = 64; axis e = 64
+input K: f16[x, d]; input V: f16[x, e]; input h: f32[x]
+Y[d, e] = sum[x](K[x, d] * V[x, e] * exp(h[x] - max[x](h[x])))
+output Y
+)";
+
 std::vector<Case> all() {
   const std::string by_warps = "group m 64, n 64, stream k 32 at smem; group m 32, n 32 at reg";
   const std::string by_columns = "group m 16, n 64, stream k 32 at smem; group n 32 at reg";
@@ -52,6 +60,10 @@ std::vector<Case> all() {
           {"parts_columns", mixed("m, k", "k, n", "f32", "bf16"), {by_columns}, product},
           {"parts_made", mixed_chain("f32", "f16"), {by_rows}, chain},
           {"parts_made_narrow", mixed_chain("f16", "f32"), {by_rows}, chain},
+          {"parts_rescaled",
+           rescaled,
+           {"group d 64, stream x 32 at smem; group d 16 at reg"},
+           {"x=64 d=64 e=64", "x=77 d=45 e=61"}},
           {"parts_searched", mixed_chain("f32", "f16"), {}, chain}};
 }
 

@@ -22,7 +22,7 @@ from language import parse, walk  # noqa: E402
 from meaning import Evaluator, evaluate, sizes_of, stored  # noqa: E402
 from ranged import Condition, exact  # noqa: E402
 
-EDGES = ["x <= t", "x < t", "t >= x", "x >= t", "x > t", "not (x < t)", "not (x > t)"]
+EDGES = ["x <= t", "x < t", "t >= x", "x >= t", "x > t", "not (x < t)", "not (x > t)", "x < t + 1", "x + 1 <= t", "x > t - 1"]
 
 
 class Drawing:

@@ -54,6 +54,10 @@ const std::string separable[] = {
     "Y[r, t] = sum[x](where(x > t and M[r, x], A[r, x], 0))",
     "Y[r, t] = sum[x](where(not (x > t), A[r, x], 0))",
     "Y[r, t] = sum[x](where(not (x <= t), A[r, x], 0))",
+    "Y[r, t] = sum[x](where(x < t + 1, A[r, x] * B[r, t], 0))",
+    "Y[r, t] = sum[x](where(x + 1 <= t, A[r, x], 0))",
+    "Y[r, t] = sum[x](where(x > t - 1, A[r, x], 0))",
+    "Y[r, t] = sum[x](where(not (x < t + 1), A[r, x], 0))",
     "Y[r, t] = max[x](where(x <= t, A[r, x], -inf))",
     "Y[r, t] = max[x](where(x <= t, A[r, x] + B[r, t], -inf))",
     "Y[r, t] = min[x](where(x >= t, B[r, t] - 2 * A[r, x], inf))",
@@ -134,6 +138,12 @@ TEST_CASE("what does not come apart is no prefix, and the reason is told") {
         "`f16(where(x <= t, sum[d](Q * K), 0))` is rounded before it is reduced");
   CHECK(refusal("Y[r, t] = sum[x](where(x <= t and x > t - 4, A[r, x], 0))") ==
         "`x > t - 4` leaves out more than the positions after t");
+  CHECK(refusal("Y[r, t] = sum[x](where(x > t - 4 and x <= t, A[r, x], 0))") ==
+        "`x > t - 4` leaves out more than the positions after t");
+  CHECK(refusal("Y[r, t] = sum[x](where(x <= t + 3, A[r, x], 0))") ==
+        "`x <= t + 3` keeps x and t apart by 3, so chunks of the two do not end together");
+  CHECK(refusal("Y[r, t] = sum[x](where(not (x > t - 2), A[r, x], 0))") ==
+        "`not x > t - 2` keeps x and t apart by 2, so chunks of the two do not end together");
   CHECK(refusal("Y[r, t] = max[x](where(x <= t, A[r, x] * B[r, t], -inf))") ==
         "`A * B` depends on t and x, and is no product of a factor of each");
   for (const std::string statements :
@@ -141,5 +151,19 @@ TEST_CASE("what does not come apart is no prefix, and the reason is told") {
     const auto made = prefixes_in_chunks(of(statements), 3);
     CHECK((made.made.empty() && made.refused.empty()));
     CHECK(chunk_lengths(of(statements)).empty());
+  }
+}
+
+TEST_CASE("an axis that no length of chunks divides is not cut, and `derive` says so", "[cli]") {
+  const test::Folder folder;
+  for (const auto& [size, reason] :
+       {std::pair<std::string, std::string>{"13", "chunks of one length do not have 13 positions together"},
+        {"14", ""}}) {
+    folder.write("sum.nap", "diagram d\naxis t = " + size + "; axis x = " + size +
+                                "\ninput A: f32[x]\nY[t] = sum[x](where(x <= t, A[x], 0))\noutput Y\n");
+    const auto ran = test::run_cli({"derive", folder / "sum.nap"});
+    CHECK(ran.code == exit_done);
+    CHECK((ran.out.find("cannot be taken in chunks") != std::string::npos) == !reason.empty());
+    CHECK(ran.out.find(reason) != std::string::npos);
   }
 }

@@ -48,9 +48,21 @@ std::vector<StatementId> chosen_statements(Session& session, const Diagram& diag
   return ids;
 }
 
+// An axis that no length divides is not cut.
+PrefixesInChunks uncut(const Diagram& diagram, PrefixesInChunks prefixes) {
+  for (const auto& one : std::exchange(prefixes.made, {})) {
+    const auto size = diagram.size(*find_wire(diagram, one.axis)).value_or(1);
+    prefixes.refused.push_back(
+        {one.statement, one.axis, fmt::format("chunks of one length do not have {} positions together", size), {}});
+  }
+  prefixes.diagram = diagram;
+  return prefixes;
+}
+
 PrefixesInChunks in_shortest_chunks(const Diagram& diagram) {
   const auto lengths = chunk_lengths(diagram);
-  return prefixes_in_chunks(diagram, lengths.empty() ? 1 : lengths.front());
+  return lengths.empty() ? uncut(diagram, prefixes_in_chunks(diagram, 1))
+                         : prefixes_in_chunks(diagram, lengths.front());
 }
 
 }  // namespace

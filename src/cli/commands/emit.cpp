@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <utility>
 
 #include "cli/commands/commands.hpp"
 #include "cli/files.hpp"
@@ -52,51 +55,99 @@ void write_files(Session& session, const std::vector<EmittedFile>& files) {
   }
 }
 
-using Emitter = std::function<EmittedCode(const Diagram&, const Plan&, const Hardware&)>;
+using Emitter = std::function<EmittedCode(const Analysis&)>;
 
 // Rows over warps have a partition of their own, and several warps where one cannot hold a row.
 bool has_rows_over_warps(const Candidate& candidate, const Hardware& hardware) {
   return std::holds_alternative<RowNest>(distribute_rows(candidate.kernel, hardware));
 }
 
-int emit(Session& session, const char* language, const Emitter& emitter, const Excuse& excuse = {}) {
+// The plan of the file, or a problem.
+Started planned(Session& session, const char* language, const Excuse& excuse) {
   if (session.options.output.empty()) {
     complain(session, "E0522", fmt::format("`napkin emit {}` needs a folder to write to", language), language,
              "add `-o DIR`");
-    return finish(session);
+    return {std::nullopt, finish(session)};
   }
-  const auto started = start(session, Sizes::needed, excuse);
-  if (!started.analysis) return started.finished;
-  if (session.diagnostics.has_errors()) return finish(session);
-  const auto& analysis = *started.analysis;
-  if (analysis.diagram.axes.empty()) {
-    complain(session, "E0534", fmt::format("`{}` has no axis for a kernel to loop over", analysis.diagram.name),
-             session.options.arguments.front(), "give its arrays an axis");
-    return finish(session);
-  }
-  const auto emitted = emitter(analysis.diagram, plan_of(analysis), analysis.hardware);
+  auto started = start(session, Sizes::needed, excuse);
+  if (!started.analysis) return started;
+  if (session.diagnostics.has_errors()) return {std::nullopt, finish(session)};
+  if (!started.analysis->diagram.axes.empty()) return started;
+  complain(session, "E0534", fmt::format("`{}` has no axis for a kernel to loop over", started.analysis->diagram.name),
+           session.options.arguments.front(), "give its arrays an axis");
+  return {std::nullopt, finish(session)};
+}
+
+int write(Session& session, const EmittedCode& emitted) {
   write_files(session, emitted.files);
   if (!session.diagnostics.has_errors() && !session.options.quiet)
     for (const auto& note : emitted.notes) session.err << "note: " << note << "\n";
   return finish(session);
 }
 
-}  // namespace
+int emit(Session& session, const char* language, const Emitter& emitter, const Excuse& excuse = {}) {
+  const auto started = planned(session, language, excuse);
+  return started.analysis ? write(session, emitter(*started.analysis)) : started.finished;
+}
 
-int run_emit_cuda(Session& session) {
+EmittedCode cuda(const Session& session, const Analysis& analysis, const std::string& gradient = "") {
   const auto path = session.options.path == "reference" ? CudaPath::reference
                     : session.options.path == "warps"   ? CudaPath::warps
                                                         : CudaPath::tensor;
   const auto binding = session.options.binding == "torch" ? CudaBinding::torch : CudaBinding::none;
-  const auto emitter = [&](const Diagram& diagram, Plan plan, const Hardware& hardware) {
-    if (path == CudaPath::tensor) plan_instead(plan, hardware);
-    return emit_cuda(diagram, plan, hardware, path, binding);
-  };
-  return emit(session, "cuda", emitter, path != CudaPath::reference ? Excuse(has_rows_over_warps) : Excuse());
+  auto plan = plan_of(analysis);
+  if (path == CudaPath::tensor) plan_instead(plan, analysis.hardware);
+  return emit_cuda(analysis.diagram, plan, analysis.hardware, path, binding, gradient);
+}
+// NAME of NAME.cu, which comes first.
+std::string operator_of(const EmittedCode& code) {
+  const auto& file = code.files.front().name;
+  return file.substr(0, file.rfind('.'));
+}
+
+// The operator of another file beside the own one, as its backward pass. Only one harness is built.
+int emit_with_gradient(Session& session, const Excuse& excuse) {
+  const auto forward = planned(session, "cuda", excuse);
+  if (!forward.analysis) return forward.finished;
+  auto options = session.options;
+  session.options.arguments = {options.gradient}, session.options.partition.clear();
+  const auto backward = planned(session, "cuda", excuse);
+  session.options = std::move(options);
+  if (!backward.analysis) return backward.finished;
+  auto gradient = cuda(session, *backward.analysis);
+  auto code = cuda(session, *forward.analysis, operator_of(gradient));
+  auto both =
+      torch_autograd(forward.analysis->written, operator_of(code), backward.analysis->written, operator_of(gradient));
+  if (const auto* problem = std::get_if<NoGradient>(&both)) {
+    complain(session, "E0544",
+             fmt::format("this is no gradient of `{}`: {}", forward.analysis->written.name, problem->reason),
+             session.options.gradient, "`napkin grad` writes one");
+    return finish(session);
+  }
+  std::erase_if(gradient.files, [](const EmittedFile& file) {
+    return file.name == "CMakeLists.txt" || file.name.ends_with("_harness.cu");
+  });
+  std::ranges::move(gradient.files, std::back_inserter(code.files));
+  std::ranges::move(gradient.notes, std::back_inserter(code.notes));
+  code.files.push_back(std::move(std::get<EmittedFile>(both)));
+  return write(session, code);
+}
+
+}  // namespace
+
+int run_emit_cuda(Session& session) {
+  const auto excuse = session.options.path != "reference" ? Excuse(has_rows_over_warps) : Excuse();
+  const auto& gradient = session.options.gradient;
+  if (gradient.empty())
+    return emit(
+        session, "cuda", [&](const Analysis& one) { return cuda(session, one); }, excuse);
+  if (session.options.binding == "torch") return emit_with_gradient(session, excuse);
+  complain(session, "E0522", "a gradient is for an operator of PyTorch", gradient, "add `--binding torch`");
+  return finish(session);
 }
 int run_emit_cpp(Session& session) {
-  return emit(session, "cpp", [](const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
-    return EmittedCode{emit_cpp(diagram, plan, hardware), {}};
+  return emit(session, "cpp", [](const Analysis& one) {
+    return EmittedCode{emit_cpp(one.diagram, plan_of(one), one.hardware), {}};
   });
 }
 

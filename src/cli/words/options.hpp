@@ -18,8 +18,8 @@ struct Options {
   std::vector<std::string> arguments;  // FILE, NAME, CODE or SHELL
   std::vector<std::string> set, dtype, partition, target, set_target, metric, accept;
   std::string model = "machine", objective = "time", format = "text", color = "auto";
-  std::string of, wrt, save, print, picture, plot, statements, output, path = "tensor", binding = "none", baseline,
-                                                                       save_baseline, max_regression;
+  std::string of, wrt, save, print, picture, plot, statements, output, path = "tensor", binding = "none", gradient,
+                                                                       baseline, save_baseline, max_regression;
   std::size_t top = 1, kernel = 0, patience = 1;
   bool check = false, force = false, derivation = false, quiet = false, timings = false, explore = false,
        details = false, watch = false;

@@ -20,32 +20,44 @@ const Apply* applied(const Diagram& diagram, ExprId e, Role role) {
   return apply && apply->function->role == role ? apply : nullptr;
 }
 
-// `x <= t`, `x < t`, their mirror images and `not` of each, of wires of one length.
+// Positions are whole numbers: `x < t + 1` is `x <= t`, and `x >= t + 1` is `x > t`.
+PrefixEdge nearest_form(PrefixEdge edge) {
+  const auto next = edge.before ? 1 : -1;
+  if (edge.offset == (edge.with ? -next : next)) edge.with = !edge.with, edge.offset = 0;
+  return edge;
+}
+
+// `x <= t + 3`, `x < t`, their mirror images and `not` of each, of wires of one length.
 std::optional<PrefixEdge> edge_of(const Diagram& diagram, ExprId comparison, const Reduce& reduce) {
   if (const auto* negated = applied(diagram, comparison, Role::logic); negated && negated->arguments.size() == 1) {
     auto edge = edge_of(diagram, negated->arguments[0], reduce);
-    if (edge) *edge = {comparison, edge->reduced, edge->kept, !edge->before, !edge->with};
+    if (edge) *edge = {comparison, edge->reduced, edge->kept, !edge->before, !edge->with, edge->offset};
     return edge;
   }
   if (!applied(diagram, comparison, Role::compare)) return std::nullopt;
   const auto found = condition(diagram, comparison);
-  if (!found || found->terms.size() != 2 || found->offset != 0 || found->below == found->above) return std::nullopt;
+  if (!found || found->terms.size() != 2 || found->below == found->above || !found->sizes.empty()) return std::nullopt;
   auto [x, factor] = found->terms[0];
   auto [t, other] = found->terms[1];
   if (!contains(reduce.over, x)) std::swap(x, t), std::swap(factor, other);
   const bool apart = contains(reduce.over, x) && !contains(reduce.over, t) && factor == -other;
   if (!apart || !diagram.size(x) || diagram.size(x) != diagram.size(t)) return std::nullopt;
-  return PrefixEdge{comparison, x, t, found->below == (factor > 0), found->at};
+  const double offset = -found->offset / factor;
+  if (std::trunc(offset) != offset || std::abs(offset) > static_cast<double>(*diagram.size(t))) return std::nullopt;
+  return nearest_form({comparison, x, t, found->below == (factor > 0), found->at, static_cast<std::int64_t>(offset)});
 }
 
-// The first condition of a choice in the body that is one.
+// The first condition of a choice in the body that is one; one without an offset, if there is any.
 std::optional<PrefixEdge> find_edge(const Diagram& diagram, const Reduce& reduce) {
   std::optional<PrefixEdge> found;
+  const auto is_edge = [&](ExprId condition) {
+    const auto edge = edge_of(diagram, condition, reduce);
+    if (edge && (!found || edge->offset == 0)) found = edge;
+    return edge && edge->offset == 0;
+  };
   any_part(diagram, reduce.body, [&](ExprId part) {
     const auto* choice = applied(diagram, part, Role::choose);
-    return choice && any_part(diagram, choice->arguments[0], [&](ExprId condition) {
-             return (found = edge_of(diagram, condition, reduce)).has_value();
-           });
+    return choice && any_part(diagram, choice->arguments[0], is_edge);
   });
   return found;
 }
@@ -178,7 +190,7 @@ class Separator {
     if (!mixes(e)) return side(e).guards.push_back(e), true;
     const auto edge = edge_of(diagram_, e, reduce_);
     const auto& own = made_.edge;
-    if (!edge || edge->before != own.before || edge->with != own.with)
+    if (!edge || edge->before != own.before || edge->with != own.with || edge->offset != own.offset)
       return fail(e, fmt::format("`{}` leaves out more than the positions {} {}", to_short_text(diagram_, e),
                                  own.before ? "after" : "before", diagram_.at(own.kept).name));
     ++edges_;
@@ -203,6 +215,11 @@ class Separator {
 Separation separate_prefix(Diagram& diagram, const Reduce& reduce) {
   const auto edge = find_edge(diagram, reduce);
   if (!edge) return std::monostate();
+  if (edge->offset != 0)
+    return Inseparable{*edge, edge->condition,
+                       fmt::format("`{}` keeps {} and {} apart by {}, so chunks of the two do not end together",
+                                   to_short_text(diagram, edge->condition), diagram.at(edge->reduced).name,
+                                   diagram.at(edge->kept).name, std::abs(edge->offset))};
   return Separator(diagram, reduce, *edge).run();
 }
 

@@ -1,6 +1,7 @@
 // One reduction over x of what lies before a kept position t, taken apart into what depends on each of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,12 +10,14 @@
 
 namespace napkin {
 
-// The condition between a reduced wire and a kept one: `x <= t`, or for a suffix `x >= t`.
+// The condition between a reduced wire and a kept one: `x <= t + offset`, or for a suffix `x >= t + offset`. Chunks of
+// the two end at the same places only without an offset.
 struct PrefixEdge {
   ExprId condition;
   WireId reduced, kept;
-  bool before = true;  // x lies before t
+  bool before = true;  // x lies before t + offset
   bool with = true;    // and may be equal to it
+  std::int64_t offset = 0;
 };
 
 // What is reduced: for sums the product of all factors times exp(of_kept) * exp(of_reduced), summed over `inner` as

@@ -282,17 +282,17 @@ class Chunking {
       if (index == Index{{{chunk, 1}}}) index = {{{own.outer, 1}}};
     return diagram().intern(std::move(access));
   }
-  // A statement of its own; the same value is computed once.
+  // A statement of its own, as wide as the sums of the one that reads it; the same value is computed once.
   ExprId state(ExprId value, std::string_view name) {
-    const auto known = states_.find(value);
+    const auto type = accumulator(diagram(), diagram().at(statement_.output).type, value);
+    const auto known = states_.find({value, type});
     if (known != states_.end()) return known->second;
     auto wires = free_wires(diagram(), value);
     std::ranges::stable_sort(wires, {}, [&](WireId wire) { return place(wire); });
-    const auto type = held_as(diagram(), value);
     const auto array = new_array(diagram(), std::string(name), type, std::move(wires), statement_.span);
     diagram().statements.push_back({array, value, statement_.span});
     made_.made.back().states.push_back(diagram().at(array).name);
-    return states_[value] = read_whole(diagram(), array);
+    return states_[{value, type}] = read_whole(diagram(), array);
   }
   // As in the statement's own array; what that lacks stands behind the chunk.
   std::ptrdiff_t place(WireId wire) {
@@ -343,9 +343,9 @@ class Chunking {
   Alike alike_;
   std::map<WireId, SplitWire> splits_;
   Statement statement_{};
-  std::map<ExprId, ExprId> known_;   // of the statement, with the wires cut as they are now
-  std::map<ExprId, ExprId> states_;  // by value: how their arrays are read
-  bool possible_ = true;             // every array is read where its chunks are known
+  std::map<ExprId, ExprId> known_;                        // of the statement, with the wires cut as they are now
+  std::map<std::pair<ExprId, Datatype>, ExprId> states_;  // by value and type: how their arrays are read
+  bool possible_ = true;                                  // every array is read where its chunks are known
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ class Divider {
     auto made = std::get<Access>(diagram().at(found->second).node);
     const auto& wires = diagram().at(access.array).wires;
     for (std::size_t i = 0; i < wires.size(); ++i)
-      if (wires[i] != wire_) replace(made, wires[i], access.at[i]);
+      if (wires[i] != wire_) replace(made, wires[i], divided(access.at[i], split_));
     return diagram().intern(std::move(made));
   }
   static void replace(Access& access, WireId wire, const Index& by) {

@@ -155,7 +155,7 @@ void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const
 }  // namespace
 
 EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
-                      CudaBinding binding) {
+                      CudaBinding binding, const std::string& gradient) {
   CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}, {}};
   if (has_teams(hardware, path)) printed.shared_alignment = swizzle_pattern;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -172,7 +172,7 @@ EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& 
                     {"CMakeLists.txt", cuda_build_file(printed)}},
                    printed.notes};
   if (binding == CudaBinding::none) return code;
-  auto files = torch_binding(printed);
+  auto files = torch_binding(printed, gradient);
   if (files.empty()) code.notes.push_back("there is no binding: without inputs nothing says which device is meant");
   std::ranges::move(files, std::back_inserter(code.files));
   return code;

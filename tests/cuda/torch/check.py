@@ -40,6 +40,21 @@ input A: f16[m, k]; input B: f16[k, n]
 C: f16[m, n] = sum[k](A[m, k] * B[k, n])
 output C
 """
+LAYER = """diagram layer
+axis m = 96; axis n = 64; axis k = 80
+input A: f32[m, k]; input B: f32[k, n]; input bias: f32[n]; input M: bool[m]
+Y: f32[m, n] = where(M[m], tanh(sum[k](A[m, k] * B[k, n]) + bias[n]), 0)
+output Y
+"""
+TRAINED = """diagram trained
+axis q = 256; axis x = 256; axis d = 64
+input Q: f16[q, d]; input K: f16[x, d]; input V: f16[x, d]
+S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))
+L[q] = logsumexp[x](S[q, x])
+P: f16[q, x] = softmax[x](S[q, x])
+O: f16[q, d] = sum[x](P[q, x] * V[x, d])
+output O; output L
+"""
 PLANNED = "napkin.product: the planned path is warpgroups"
 UNALIGNED = "warpgroups: rows of `B` do not begin at multiples of 16 bytes"
 
@@ -76,6 +91,22 @@ def build(name, file, target="a100-sxm4-80"):
     run(COMPILER, "-shared", *objects, *("-L" + path for path in library_paths()), "-lc10", "-ltorch_cpu", "-ltorch",
         "-o", library)
     torch.ops.load_library(library)
+    return getattr(torch.ops.napkin, name)
+
+
+def build_trained(name, file, *grad):
+    """The operator of a diagram with the one of its gradient as backward pass."""
+    folder, gradient = os.path.join(FOLDER, name), os.path.join(FOLDER, name + "_gradient.nap")
+    run(NAPKIN, "grad", file, *grad, "-o", gradient)
+    run(NAPKIN, "emit", "cuda", file, "--target", "a100-sxm4-80", "--binding", "torch", "--gradient", gradient, "--force", "-q",
+        "-o", folder)
+    for operator, ends in ((name + "_gradient", (".cu", "_torch.cpp")), (name, (".cu", "_torch.cpp", "_autograd.cpp"))):
+        compile(os.path.join(folder, operator + "_torch.py"))
+        library = os.path.join(folder, f"lib{operator}.so")
+        objects = emulation() + [to_object(os.path.join(folder, operator + end), folder) for end in ends]
+        run(COMPILER, "-shared", *objects, *("-L" + path for path in library_paths()), "-lc10", "-ltorch_cpu", "-ltorch",
+            "-o", library)
+        torch.ops.load_library(library)
     return getattr(torch.ops.napkin, name)
 
 
@@ -201,6 +232,48 @@ with mock.patch.dict(os.environ, {"NAPKIN_EMULATION_LACKS": "sm_90a"}):
 with mock.patch.dict(os.environ, {"NAPKIN_EMULATION_LACKS": "sm_90a hopper"}):
     close(product(a, b[:, :88].contiguous()), a.double() @ b[:, :88].double(), 2e-3)
 
+# A loss goes backward through an operator that was emitted with its gradient.
+def gradients(call, *inputs):
+    """Of a sum of the result with weights, by every input that has one."""
+    leaves = [one.detach().clone().requires_grad_(one.is_floating_point()) for one in inputs]
+    result = call(*leaves)
+    weights = torch.linspace(-1, 1, result.numel(), dtype=torch.float64).reshape(result.shape).to(result.dtype)
+    (result * weights).sum().backward()
+    return [leaf.grad for leaf in leaves]
+
+
+layer = build_trained("layer", write("layer", LAYER))
+inputs = torch.randn(21, 13), torch.randn(13, 9), torch.randn(9), torch.arange(21) % 3 > 0
+meant = gradients(lambda a, b, bias, m: torch.where(m[:, None], (a @ b + bias).tanh(), torch.zeros((), dtype=a.dtype)),
+                  *(one.double() if one.is_floating_point() else one for one in inputs))
+for got, expected in zip(gradients(layer, *inputs), meant):
+    assert (got is None) == (expected is None)
+    if got is not None:
+        close(got, expected, 1e-5)
+assert not layer(*inputs).requires_grad
+a = inputs[0].clone().requires_grad_()
+once, = torch.autograd.grad(layer(a, *inputs[1:]).sum(), a)
+raises(RuntimeError, "napkin.layer: there are no gradients of its gradients",
+       lambda: torch.autograd.grad(layer(a, *inputs[1:]).sum(), a, create_graph=True))
+
+
+def plain_attention(q, k, v):
+    return (q @ k.T / q.shape[1] ** 0.5).softmax(1) @ v
+
+
+q, k, v = (torch.randn(length, 64).half() for length in (70, 45, 45))
+meant = gradients(plain_attention, q.double(), k.double(), v.double())
+recomputed = build_trained("attention_recomputed", write("attention_recomputed", TRAINED.replace("trained", "attention_recomputed")
+                                                         .replace("; output L", "").replace("L[q] = logsumexp[x](S[q, x])\n", "")))
+trained = build_trained("trained", write("trained", TRAINED), "--of", "O", "--save", "L")
+assert trained(*(one.requires_grad_() for one in (q, k, v)))[1].requires_grad is False  # L has no gradient
+for call in (recomputed, lambda *inputs: trained(*inputs)[0]):
+    for got, expected in zip(gradients(call, q, k, v), meant):
+        close(got, expected, 5e-3)
+frozen = q.detach().clone().requires_grad_()
+trained(frozen, k.detach(), v.detach())[0].float().square().sum().backward()  # the others want no gradient
+assert frozen.grad.shape == q.shape
+
 # Kernels of teams are there only under the full name of a Hopper; PyTorch then adds no name of its own.
 teams = "-gencode=arch=compute_90a,code=sm_90a"
 assert loaded("h100-sxm5", (9, 0)) == ["-O3", teams]
@@ -208,4 +281,4 @@ assert _get_cuda_arch_flags(loaded("h100-sxm5", (9, 0))) == []
 for target, capability in (("h100-sxm5", (8, 0)), ("h100-sxm5", None), ("a100-sxm4-80", (9, 0))):
     assert loaded(target, capability) == ["-O3"], (target, capability)
 
-print("6 operators of PyTorch: good")
+print("6 operators of PyTorch, and 3 with gradients: good")

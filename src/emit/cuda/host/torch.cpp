@@ -328,6 +328,11 @@ constexpr std::string_view for_teams =
         else []
     ))";
 
+constexpr std::string_view loads_gradient =
+    R"(
+import {0}_torch  # torch.ops.napkin.{0}, which backward passes call
+)";
+
 constexpr std::string_view loader =
     R"("""torch.ops.napkin.@NAME@: importing this builds the kernels, once, and loads them. Printed by napkin.
 
@@ -341,27 +346,29 @@ import os
 _here = os.path.dirname(os.path.abspath(__file__))
 load(
     name="napkin_@NAME@",
-    sources=[os.path.join(_here, file) for file in ("@NAME@.cu", "@NAME@_torch.cpp")],
+    sources=[os.path.join(_here, file) for file in ("@NAME@.cu", "@NAME@_torch.cpp"@MORE@)],
     extra_include_paths=[_here],
     extra_cflags=["-O3"],
     extra_cuda_cflags=["-O3"]@FLAGS@,
     is_python_module=False,
 )
-)";
+@GRADIENT@)";
 
 }  // namespace
 
-std::vector<EmittedFile> torch_binding(const CudaPlan& plan) {
+std::vector<EmittedFile> torch_binding(const CudaPlan& plan, const std::string& gradient) {
   if (plan.diagram.inputs.empty()) return {};
   TorchPrinter printer(plan);
   const auto& name = plan.names.diagram;
   auto source = printer.run();
   return {{name + "_torch.cpp", std::move(source)},
-          {name + "_torch.py",
-           replaced(std::string(loader), {{"@NAME@", name},
-                                          {"@SIGNATURE@", printer.signature()},
-                                          {"@IMPORTS@", any_teams(plan) ? "import torch\n" : ""},
-                                          {"@FLAGS@", any_teams(plan) ? std::string(for_teams) : ""}})}};
+          {name + "_torch.py", replaced(std::string(loader),
+                                        {{"@NAME@", name},
+                                         {"@SIGNATURE@", printer.signature()},
+                                         {"@MORE@", gradient.empty() ? "" : fmt::format(", \"{}_autograd.cpp\"", name)},
+                                         {"@GRADIENT@", gradient.empty() ? "" : fmt::format(loads_gradient, gradient)},
+                                         {"@IMPORTS@", any_teams(plan) ? "import torch\n" : ""},
+                                         {"@FLAGS@", any_teams(plan) ? std::string(for_teams) : ""}})}};
 }
 
 }  // namespace napkin

@@ -8,8 +8,9 @@
 
 namespace napkin {
 
-// NAME_torch.cpp, which registers torch.ops.napkin.NAME, and NAME_torch.py, which builds and loads it. None where the
-// diagram has no inputs: nothing then says which device is meant.
-std::vector<EmittedFile> torch_binding(const CudaPlan&);
+// NAME_torch.cpp, which registers torch.ops.napkin.NAME, and NAME_torch.py, which builds and loads it; with the
+// operator of its gradient also NAME_autograd.cpp. None where the diagram has no inputs: nothing then says which device
+// is meant.
+std::vector<EmittedFile> torch_binding(const CudaPlan&, const std::string& gradient);
 
 }  // namespace napkin

@@ -1,0 +1,243 @@
+// The operators of a diagram and of its gradient as one that PyTorch differentiates.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "diagram/contains.hpp"
+#include "emit/shared/interface.hpp"
+#include "emit/shared/text.hpp"
+#include "napkin/emit.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::string_view opening =
+    R"(// The gradients of torch.ops.napkin.@NAME@, by torch.ops.napkin.@GRADIENT@. Printed by napkin.
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include <tuple>
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+template <class Signature>
+auto napkin_operator(const char* name) {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
+}
+// One tensor or several as a list.
+variable_list napkin_list(const at::Tensor& one) { return {one}; }
+template <class... Tensors>
+variable_list napkin_list(const std::tuple<Tensors...>& all) {
+  return std::apply([](const auto&... each) { return variable_list{each...}; }, all);
+}
+)";
+
+// An argument of an operator: a tensor, or the size of an axis that no tensor has.
+struct Argument {
+  std::string name;
+  std::optional<ArrayId> array{};
+};
+
+class Joining {
+ public:
+  Joining(const Diagram& forward, const std::string& name, const Diagram& gradient, const std::string& gradient_name)
+      : forward_(forward), gradient_(gradient), name_(name), gradient_name_(gradient_name) {}
+
+  std::variant<EmittedFile, NoGradient> run() {
+    taken_ = arguments(forward_), given_ = arguments(gradient_);
+    find_sources();
+    find_results();
+    if (!problem_.empty()) return NoGradient{problem_};
+    out_.verbatim(replaced(std::string(opening), {{"@NAME@", name_}, {"@GRADIENT@", gradient_name_}}));
+    function();
+    registration();
+    return EmittedFile{name_ + "_autograd.cpp", out_.text()};
+  }
+
+ private:
+  static std::vector<Argument> arguments(const Diagram& diagram) {
+    std::vector<Argument> all;
+    std::vector<AxisId> measured;
+    for (const auto id : diagram.inputs) {
+      all.push_back({diagram.at(id).name, id});
+      for (const auto wire : diagram.at(id).wires) measured.push_back(diagram.at(wire).axis);
+    }
+    for (std::uint32_t a = 0; a < diagram.axes.size(); ++a)
+      if (!contains(measured, AxisId{a})) all.push_back({diagram.axes[a].name});
+    return all;
+  }
+  void fail(std::string reason) {
+    if (problem_.empty()) problem_ = std::move(reason);
+  }
+  static const ArrayId* named(const Diagram& diagram, const std::vector<ArrayId>& all, const std::string& name) {
+    const auto found = std::ranges::find_if(all, [&](ArrayId id) { return diagram.at(id).name == name; });
+    return found == all.end() ? nullptr : &*found;
+  }
+  static std::string shape(const Diagram& diagram, ArrayId id) {
+    std::vector<std::string> axes;
+    for (const auto wire : diagram.at(id).wires) axes.push_back(diagram.at(diagram.at(wire).axis).name);
+    return fmt::format("{}[{}]", row(diagram.at(id).stored()).name, fmt::join(axes, ", "));
+  }
+  void must_match(ArrayId own, ArrayId other) {
+    const auto a = shape(gradient_, own), b = shape(forward_, other);
+    if (a != b)
+      fail(fmt::format("`{}` is {}, and `{}` of `{}` is {}", gradient_.at(own).name, a, forward_.at(other).name,
+                       forward_.name, b));
+  }
+
+  // Where each argument of the gradient comes from: what was saved, or what is given for an output.
+  void find_sources() {
+    for (const auto& argument : given_) argument.array ? find_tensor(*argument.array) : find_size(argument.name);
+  }
+  void find_tensor(ArrayId id) {
+    const auto& name = gradient_.at(id).name;
+    const auto* input = named(forward_, forward_.inputs, name);
+    const auto* output = named(forward_, forward_.outputs, name);
+    const auto* of = name.starts_with("d") ? named(forward_, forward_.outputs, name.substr(1)) : nullptr;
+    if (input || output) {
+      must_match(id, input ? *input : *output);
+      sources_.push_back(fmt::format("saved[{}]", saved_.size()));
+      saved_.push_back(input ? argument_name(*input) : fmt::format("results[{}]", place(forward_.outputs, *output)));
+    } else if (of) {
+      must_match(id, *of);
+      sources_.push_back(fmt::format("given[{}].contiguous()", place(forward_.outputs, *of)));
+      differentiated_.push_back(*of);
+    } else {
+      fail(
+          fmt::format("its input `{0}` is no input or output of `{1}`, and no output of `{1}` with a d before its name",
+                      name, forward_.name));
+    }
+  }
+  void find_size(const std::string& axis) {
+    sources_.push_back(fmt::format("context->saved_data[\"{}\"].toInt()", axis));
+    for (std::size_t i = 0; i < taken_.size(); ++i) {
+      if (!taken_[i].array && taken_[i].name == axis) return void(sizes_[axis] = parameter(i));
+      const auto wires = taken_[i].array ? forward_.at(*taken_[i].array).wires : std::vector<WireId>();
+      for (std::size_t k = 0; k < wires.size(); ++k)
+        if (forward_.at(forward_.at(wires[k]).axis).name == axis)
+          return void(sizes_[axis] = fmt::format("{}.size({})", parameter(i), k));
+    }
+    fail(fmt::format("its axis `{}` is not one of `{}`", axis, forward_.name));
+  }
+  // Which result of the gradient belongs to each argument.
+  void find_results() {
+    for (const auto& argument : taken_) {
+      const auto* found = argument.array ? named(gradient_, gradient_.outputs, "d" + argument.name) : nullptr;
+      if (found) must_match(*found, *argument.array);
+      results_.push_back(found ? fmt::format("results[{}]", place(gradient_.outputs, *found)) : "at::Tensor()");
+    }
+    for (const auto id : gradient_.outputs) {
+      const auto& name = gradient_.at(id).name;
+      if (!name.starts_with("d") || !named(forward_, forward_.inputs, name.substr(1)))
+        fail(fmt::format("its output `{}` is no input of `{}` with a d before its name", name, forward_.name));
+    }
+    if (differentiated_.empty()) fail(fmt::format("it reads the gradient of no output of `{}`", forward_.name));
+  }
+  static std::size_t place(const std::vector<ArrayId>& all, ArrayId id) {
+    return static_cast<std::size_t>(std::ranges::find(all, id) - all.begin());
+  }
+
+  std::string parameter(std::size_t number) const { return fmt::format("argument_{}", number + 1); }
+  std::string argument_name(ArrayId input) const { return parameter(place(forward_.inputs, input)); }
+  static std::string types(const std::vector<Argument>& all) {
+    std::vector<std::string> text;
+    for (const auto& argument : all) text.emplace_back(argument.array ? "const at::Tensor&" : "int64_t");
+    return joined(text, ", ");
+  }
+  static std::string result(const Diagram& diagram) {
+    const std::vector<std::string> tensors(diagram.outputs.size(), "at::Tensor");
+    return tensors.size() == 1 ? "at::Tensor" : fmt::format("std::tuple<{}>", joined(tensors, ", "));
+  }
+  std::string parameters() const {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < taken_.size(); ++i)
+      all.push_back((taken_[i].array ? "const at::Tensor& " : "int64_t ") + parameter(i));
+    return joined(all, ", ");
+  }
+  std::string passed() const {
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < taken_.size(); ++i) all.push_back(parameter(i));
+    return joined(all, ", ");
+  }
+
+  void function() {
+    out_.line();
+    for (std::size_t i = 0; i < taken_.size(); ++i) out_.line(fmt::format("// {} is {}", parameter(i), taken_[i].name));
+    out_.open("struct napkin_function : torch::autograd::Function<napkin_function>");
+    forward();
+    backward();
+    out_.close("};");
+  }
+  void forward() {
+    out_.open(fmt::format("static variable_list forward(AutogradContext* context, {})", parameters()));
+    out_.line("const at::AutoDispatchBelowADInplaceOrView below;");
+    out_.line(fmt::format("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(forward_),
+                          types(taken_), name_));
+    out_.line(fmt::format("const auto results = napkin_list(run.call({}));", passed()));
+    out_.list("context->save_for_backward({", saved_, "});");
+    for (const auto& [axis, size] : sizes_) out_.line(fmt::format("context->saved_data[\"{}\"] = {};", axis, size));
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < forward_.outputs.size(); ++i)
+      if (!contains(differentiated_, forward_.outputs[i])) others.push_back(fmt::format("results[{}]", i));
+    if (!others.empty()) out_.list("context->mark_non_differentiable({", others, "});");
+    out_.line("return results;");
+    out_.close();
+  }
+  void backward() {
+    out_.open("static variable_list backward(AutogradContext* context, variable_list given)");
+    out_.line("TORCH_CHECK(!at::GradMode::is_enabled(),");
+    out_.line(fmt::format(
+        "            \"napkin.{}: there are no gradients of its gradients; do not ask for create_graph\");", name_));
+    out_.line(fmt::format("static const auto run = napkin_operator<{}({})>(\"napkin::{}\");", result(gradient_),
+                          types(given_), gradient_name_));
+    out_.line("const auto saved = context->get_saved_variables();");
+    out_.list("const auto results = napkin_list(run.call(", sources_, "));");
+    out_.list("return {", results_, "};");
+    out_.close();
+  }
+  void registration() {
+    out_.line();
+    out_.open(fmt::format("{} napkin_differentiable({})", result(forward_), parameters()));
+    out_.line(fmt::format("const auto results = napkin_function::apply({});", passed()));
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < forward_.outputs.size(); ++i) all.push_back(fmt::format("results[{}]", i));
+    out_.line(all.size() == 1 ? "return results[0];" : fmt::format("return std::make_tuple({});", joined(all, ", ")));
+    out_.close();
+    out_.line();
+    out_.line("}  // namespace");
+    out_.line();
+    out_.line(
+        fmt::format("TORCH_LIBRARY_IMPL(napkin, Autograd, library) {{ library.impl(\"{}\", "
+                    "TORCH_FN(napkin_differentiable)); }}",
+                    name_));
+  }
+
+  const Diagram &forward_, &gradient_;
+  const std::string &name_, &gradient_name_;
+  std::vector<Argument> taken_, given_;       // by the operator, and by that of the gradient
+  std::vector<std::string> saved_;            // what forward keeps
+  std::vector<std::string> sources_;          // of the gradient's arguments, in backward
+  std::map<std::string, std::string> sizes_;  // that forward keeps, by axis
+  std::vector<std::string> results_;          // of backward, one for each argument
+  std::vector<ArrayId> differentiated_;       // outputs whose gradients are read
+  std::string problem_;
+  Lines out_;
+};
+
+}  // namespace
+
+std::variant<EmittedFile, NoGradient> torch_autograd(const Diagram& forward, const std::string& name,
+                                                     const Diagram& gradient, const std::string& gradient_name) {
+  return Joining(forward, name, gradient, gradient_name).run();
+}
+
+}  // namespace napkin
