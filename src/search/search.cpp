@@ -60,11 +60,16 @@ Ranking lines_first(const Space& space, const Goal& goal, Leaders leaders, bool 
   if (!part) return ranked(space, goal, std::move(leaders), nearest, budget);
   constexpr double noticeable = 0.005;
   auto lines = ranked(*part, goal, leaders, false, budget);
-  if (const auto& best = lines.leaders.best(); !best.empty())
-    leaders.limit(Score::at_most(best.front().score.parts[0] * (1 - noticeable), 0));
+  auto limit = Score::greatest();
+  if (const auto& best = lines.leaders.best(); !best.empty()) {
+    limit = Score::at_most(best.front().score.parts[0] * (1 - noticeable), 0);
+    leaders.limit(limit);
+  }
   auto any = ranked(space, goal, std::move(leaders), false, budget);
   any.tally.evaluated += lines.tally.evaluated;
-  for (const auto& one : lines.leaders.best()) any.leaders.offer(one);
+  for (const auto& one : any.leaders.best())
+    if (one.score <= limit) lines.leaders.offer(one);
+  any.leaders = std::move(lines.leaders);
   return any;
 }
 
