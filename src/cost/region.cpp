@@ -10,6 +10,7 @@
 
 #include "cost/cutting.hpp"
 #include "cost/extremes.hpp"
+#include "cost/independent.hpp"
 #include "cost/region_rows.hpp"
 #include "diagram/checked.hpp"
 
@@ -159,12 +160,52 @@ class Sum {
   std::size_t asked_ = 0;
 };
 
+std::int64_t sum_tied(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
+                      const Footprints& footprints) {
+  if (const auto found = sum_by_rows(region, cuttings, number_of_wires, footprints)) return *found;
+  return Sum(region, cuttings, number_of_wires, footprints).run();
+}
+
+// The factors of some footprints of a region, as one, of the wires of a part of it.
+Footprints factor(const Region& region, const Region& part, const std::vector<Footprints>& factors) {
+  std::vector<const Footprints*> own;
+  for (const auto footprint : part.footprints)
+    own.push_back(&factors[static_cast<std::size_t>(std::ranges::find(region.footprints, footprint) -
+                                                    region.footprints.begin())]);
+  Footprints all{{}, {}, std::ranges::all_of(own, &Footprints::even)};
+  for (std::size_t w = 0; w < region.wires.size(); ++w)
+    if (std::ranges::find(part.wires, region.wires[w]) != part.wires.end())
+      all.shaped.push_back(std::ranges::any_of(own, [&](const auto* one) { return one->shaped[w]; }));
+  all.of = [own](const Intervals& at) {
+    std::int64_t values = 1;
+    for (const auto* one : own) values = saturating_multiply(values, one->of(at));
+    return values;
+  };
+  return all;
+}
+
+std::vector<Cutting> own(const Region& region, const Region& part, const std::vector<Cutting>& cuttings) {
+  std::vector<Cutting> all;
+  for (std::size_t w = 0; w < region.wires.size(); ++w)
+    if (std::ranges::find(part.wires, region.wires[w]) != part.wires.end()) all.push_back(cuttings[w]);
+  return all;
+}
+
 }  // namespace
 
 std::int64_t sum(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
-                 const Footprints& footprints) {
-  if (const auto found = sum_by_rows(region, cuttings, number_of_wires, footprints)) return *found;
-  return Sum(region, cuttings, number_of_wires, footprints).run();
+                 const std::vector<Footprints>& factors) {
+  std::vector<std::vector<bool>> shaped;
+  for (const auto& one : factors) shaped.push_back(one.shaped);
+  const auto product = [&](Region::Part what) {
+    std::int64_t all = 1;
+    for (const auto& part : independent(region, what, shaped))
+      all = saturating_multiply(
+          all, sum_tied(part, own(region, part, cuttings), number_of_wires, factor(region, part, factors)));
+    return all;
+  };
+  if (region.part != Region::Part::masked) return product(region.part);
+  return product(Region::Part::run) - product(Region::Part::open);
 }
 
 }  // namespace napkin

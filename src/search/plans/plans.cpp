@@ -27,14 +27,16 @@ constexpr std::size_t most_statements = 16;
 constexpr std::size_t most_steps = 20'000;
 // Kernels, and partitions of all of them together, some seconds; of cuts in order, which are not searched to the end
 // anyway, one.
-constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
+constexpr std::int64_t most_of_a_cut = 1'500'000, most_in_order = 500'000;
+constexpr std::int64_t most_of_a_statement = 130'000;  // where there are many, that many times their number
 struct Most {
   std::int64_t kernels = 1000, partitions = most_of_a_cut;
 };
-constexpr std::int64_t alone_patience = 100'000;  // partitions of a statement alone, to have something to compare with
+constexpr std::int64_t alone_patience = 32'000;  // partitions of a statement alone, to have something to compare with
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
-constexpr std::int64_t more_patience = 4;  // times as many in the next
+constexpr std::int64_t more_patience = 4;                               // times as many in the next
+constexpr std::int64_t last_patience = 64'000, most_at_last = 256'000;  // of each kernel of the best plan, and of all
 
 // What is known of one kernel's price.
 struct Priced {
@@ -77,12 +79,13 @@ class Plans {
     draw();
     patience_ = patient(alone_patience, goal_);
     for (const auto& step : cuts_.steps)
-      if (is_alone(step)) search_cut(step.cut, Price::never());
+      if (is_alone(step)) search_cut(step.cut, within());
     patience_ = exact_ ? first_patience : first_patience_in_order;
     while (search_round()) {
       patience_ *= more_patience;
       for (auto& priced : prices_) priced.taken = priced.least;
     }
+    polish();
     return {found(cheapest(&Priced::most)), from_nothing(&Priced::most, false).back(), least_of_all(), of_.count()};
   }
 
@@ -101,6 +104,7 @@ class Plans {
   bool search_round() {
     for (;;) {
       const auto path = cheapest(&Priced::taken);
+      if (within() < from_nothing(&Priced::taken, false).back()) return false;
       const auto next = std::ranges::find_if(
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
@@ -110,6 +114,20 @@ class Plans {
       search_cut(*next, allowance(*next));
     }
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
+  }
+
+  // The kernels of the best plan, given up too soon where there are many others.
+  void polish() {
+    patience_ = std::max(patience_, patient(last_patience, goal_));
+    auto left = patient(most_at_last, goal_);
+    for (;;) {
+      const auto path = cheapest(&Priced::most);
+      const auto next = std::ranges::find_if(
+          path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
+      if (next == path.end() || left < patience_ || goal_.stop.stop_requested()) return;
+      left -= patience_;
+      search_cut(*next, allowance(*next));
+    }
   }
 
   // ---- paths ----
@@ -145,9 +163,10 @@ class Plans {
     std::ranges::reverse(path);
     return path;
   }
+  Price within() const { return {goal_.within, Price::never().transfers}; }
   // What a kernel may cost to be part of a plan that is no worse than the best known.
   Price allowance(std::size_t cut) const {
-    const auto best = from_nothing(&Priced::most, false).back();
+    const auto best = std::min(from_nothing(&Priced::most, false).back(), within());
     if (best == Price::never()) return best;
     const auto before = from_nothing(&Priced::least, false), after = to_everything(&Priced::least);
     Price most{-1, -1};
@@ -204,6 +223,7 @@ class Plans {
   // ---- the plan ----
   FoundPlan found(const std::vector<std::size_t>& path) const {
     FoundPlan all;
+    if (path.empty() && within() < Price::never()) return none();
     for (const auto cut : path) all.kernels.push_back(kernel(cut));
     if (path.empty()) all.kernels.push_back(everything_in_one());
     std::vector<KernelCost> costs;
@@ -221,6 +241,13 @@ class Plans {
     compare(all);
     return all;
   }
+  // Nothing is as good as was asked for.
+  FoundPlan none() const {
+    FoundPlan all;
+    all.evaluated = evaluated_, all.cuts = static_cast<std::int64_t>(cuts_.cuts.size());
+    all.optimal = exact_ && within() < least_of_all();
+    return all;
+  }
   Found kernel(std::size_t cut) const {
     const auto space = this->space(cuts_.cuts[cut]);
     return goal_.top > 1 ? napkin::found(space, goal_, rank, patient(most_of_a_cut, goal_))
@@ -233,7 +260,7 @@ class Plans {
       if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
     for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
       all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
-    return napkin::found(space(all), goal_, rank, patient(most_of_a_cut, goal_));
+    return napkin::found(space(all), goal_, rank, patient(alone_patience, goal_));
   }
   std::string words() const {
     const std::string legal = "all acyclic fusions, with cheap shared intermediates stored or recomputed";
@@ -324,7 +351,7 @@ class Joined {
 
 Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware, const Goal& goal,
                 Searched& searched) {
-  constexpr std::int64_t fewest = 500'000;  // partitions of a run; the runs share the others
+  constexpr std::int64_t fewest = 150'000;  // partitions of a run; the runs share the others
   Joined joined;
   for (const auto& run : runs) {
     const Most most{.partitions = std::max(fewest, most_of_a_cut - joined.evaluated())};
@@ -334,12 +361,13 @@ Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, con
 }
 
 // A long diagram as a whole, in the order of its statements, and in runs of every cut: whichever plan costs less.
-FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  Searched searched;
+FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
   const auto runs = runs_of(diagram, most_statements);
   std::optional<Planned> apart;
   if (runs.size() > 1) apart = in_runs(diagram, runs, hardware, goal, searched);
-  const Most most = apart ? Most{100, 250'000} : Most{};  // runs have found what most kernels cost
+  const auto of_all = static_cast<std::int64_t>(needed_statements(diagram).count()) * most_of_a_statement;
+  // Runs have found what most kernels cost.
+  const auto most = apart ? Most{100, 250'000} : Most{.partitions = std::max(most_of_a_cut, of_all)};
   auto whole = Plans(diagram, needed_statements(diagram), most, hardware, goal, searched).run();
   if (apart && apart->price < whole.price) {
     const auto part = goal.objective == Objective::transfers ? &Price::transfers : &Price::objective;
@@ -351,31 +379,32 @@ FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal
 }
 
 // Where nothing fits: with every sweep a statement, if that fits.
-FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goal& goal) {
+FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goal& goal, Searched& searched) {
   const auto apart = sweeps(whole.diagram);
   if (apart.statements.empty()) return whole;
-  auto found = cut(apart.diagram, hardware, goal);
+  auto found = cut(apart.diagram, hardware, goal, searched);
   if (found.plan.kernels.size() < found.kernels.size()) return whole;
   found.swept = apart.statements;
   return found;
 }
 
-FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  auto found = cut(diagram, hardware, goal);
+FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
+  auto found = cut(diagram, hardware, goal, searched);
   if (found.plan.kernels.size() < found.kernels.size() && goal.fixed.splits.empty())
-    found = with_sweeps_apart(std::move(found), hardware, goal);
+    found = with_sweeps_apart(std::move(found), hardware, goal, searched);
   return divided(std::move(found), hardware, goal);
 }
 
 }  // namespace
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of); };
-  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan); };
+  Searched searched;
+  const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of, searched); };
   const auto on_units = [&](const Diagram& form, const Goal& of) {
-    return in_parts_or_on_lanes(form, hardware, of, in_chunks);
+    return in_parts_or_on_lanes(form, hardware, of, plan);
   };
-  auto found = ordered(diagram, goal, on_units);
+  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units); };
+  auto found = ordered(diagram, goal, in_chunks);
   found.ordered.in_parts = found.diagram.in_parts;
   return found;
 }
