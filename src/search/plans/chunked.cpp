@@ -12,7 +12,7 @@ namespace napkin {
 namespace {
 
 // As parts of what a search of the file's own statements has: of a length, and of the length that is taken.
-constexpr double patience_of_a_trial = 0.01, patience_of_the_best = 0.3;
+constexpr double patience_of_a_trial = 0.01, patience_of_the_best = 0.4;
 constexpr double hopeless = 32;  // times as much is reduced: the plan of such a form is not looked for
 
 // How many values are reduced, all together.

@@ -13,6 +13,7 @@
 #include "search/kernels.hpp"
 #include "search/plans/chunked.hpp"
 #include "search/plans/divided.hpp"
+#include "search/plans/joined.hpp"
 #include "search/plans/lanes.hpp"
 #include "search/plans/likeness.hpp"
 #include "search/plans/ordered.hpp"
@@ -27,16 +28,17 @@ constexpr std::size_t most_statements = 16;
 constexpr std::size_t most_steps = 20'000;
 // Kernels, and partitions of all of them together, some seconds; of cuts in order, which are not searched to the end
 // anyway, one.
-constexpr std::int64_t most_of_a_cut = 1'500'000, most_in_order = 500'000;
+constexpr std::int64_t most_of_a_cut = 800'000, most_in_order = 500'000;
 constexpr std::int64_t most_of_a_statement = 130'000;  // where there are many, that many times their number
 struct Most {
   std::int64_t kernels = 1000, partitions = most_of_a_cut;
 };
-constexpr std::int64_t alone_patience = 32'000;  // partitions of a statement alone, to have something to compare with
+// Partitions of a statement alone, to have something to compare with: that many of all, in these limits.
+constexpr std::int64_t of_all_alone = 300'000, least_alone = 32'000, most_alone = 100'000;
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
-constexpr std::int64_t more_patience = 4;                               // times as many in the next
-constexpr std::int64_t last_patience = 64'000, most_at_last = 256'000;  // of each kernel of the best plan, and of all
+constexpr std::int64_t more_patience = 4;                                // times as many in the next
+constexpr std::int64_t last_patience = 128'000, most_at_last = 384'000;  // of each kernel of the best plan, and of all
 
 // What is known of one kernel's price.
 struct Priced {
@@ -55,13 +57,6 @@ bool beats(const Ranking& now, const Ranking& before) {
   return now.leaders.best().front() < before.leaders.best().front();
 }
 
-// A plan of some statements, what it costs, and what none of them can cost less than.
-struct Planned {
-  FoundPlan found;
-  Price price, least;
-  std::size_t statements = 0;
-};
-
 class Plans {
  public:
   // Of these statements of the diagram; looks up what was searched before, and adds to it.
@@ -77,7 +72,8 @@ class Plans {
 
   Planned run() {
     draw();
-    patience_ = patient(alone_patience, goal_);
+    const auto statements = static_cast<std::int64_t>(std::max<std::size_t>(1, of_.count()));
+    patience_ = patient(std::clamp(of_all_alone / statements, least_alone, most_alone), goal_);
     for (const auto& step : cuts_.steps)
       if (is_alone(step)) search_cut(step.cut, within());
     patience_ = exact_ ? first_patience : first_patience_in_order;
@@ -260,7 +256,7 @@ class Plans {
       if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
     for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
       all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
-    return napkin::found(space(all), goal_, rank, patient(alone_patience, goal_));
+    return napkin::found(space(all), goal_, rank, patient(most_alone, goal_));
   }
   std::string words() const {
     const std::string legal = "all acyclic fusions, with cheap shared intermediates stored or recomputed";
@@ -309,44 +305,6 @@ class Plans {
   std::vector<Priced> prices_;             // by cut
   std::map<std::size_t, Space> given_up_;  // by cut, with the launches that their searches have timed
   std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
-};
-
-// The plans of runs one after another.
-class Joined {
- public:
-  void add(Planned run) {
-    auto& found = run.found;
-    for (auto& one : found.saved) one.kernel += all_.found.kernels.size(), all_.found.saved.push_back(std::move(one));
-    compare(found, run.statements);
-    std::ranges::move(found.cost.kernels, std::back_inserter(costs_));
-    std::ranges::move(found.kernels, std::back_inserter(all_.found.kernels));
-    std::ranges::move(found.plan.kernels, std::back_inserter(all_.found.plan.kernels));
-    all_.found.candidates = saturating_add(all_.found.candidates, found.candidates);
-    all_.found.evaluated += found.evaluated, all_.found.cuts += found.cuts;
-    all_.found.space = "sections of neighbouring statements, and in each section " + found.space;
-    all_.price = all_.price + run.price;
-  }
-  std::int64_t evaluated() const { return all_.found.evaluated; }
-  Planned take() {
-    all_.found.cost = total(std::move(costs_));
-    if (comparable_ && any_fused_) all_.found.apart = total(std::move(apart_));
-    if (!all_.found.apart) all_.found.saved.clear();
-    return std::move(all_);
-  }
-
- private:
-  // A run that fuses nothing is its statements apart.
-  void compare(const FoundPlan& found, std::size_t statements) {
-    const bool fused = found.plan.kernels.size() != statements;
-    any_fused_ = any_fused_ || fused;
-    comparable_ = comparable_ && (!fused || found.apart);
-    const auto& apart = found.apart ? found.apart->kernels : found.cost.kernels;
-    apart_.insert(apart_.end(), apart.begin(), apart.end());
-  }
-
-  Planned all_;
-  std::vector<KernelCost> costs_, apart_;
-  bool any_fused_ = false, comparable_ = true;
 };
 
 Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware, const Goal& goal,
