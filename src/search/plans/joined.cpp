@@ -7,7 +7,7 @@
 
 namespace napkin {
 
-void Joined::add(Planned run) {
+void Joined::add(PlannedCut run) {
   auto& found = run.found;
   for (auto& one : found.saved) one.kernel += all_.found.kernels.size(), all_.found.saved.push_back(std::move(one));
   compare(found, run.statements);
@@ -20,7 +20,7 @@ void Joined::add(Planned run) {
   all_.price = all_.price + run.price;
 }
 
-Planned Joined::take() {
+PlannedCut Joined::take() {
   all_.found.cost = total(std::move(costs_));
   if (comparable_ && any_fused_) all_.found.apart = total(std::move(apart_));
   if (!all_.found.apart) all_.found.saved.clear();

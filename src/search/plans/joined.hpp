@@ -8,7 +8,7 @@
 namespace napkin {
 
 // A plan of some statements, what it costs, and what none of them can cost less than.
-struct Planned {
+struct PlannedCut {
   FoundPlan found;
   Price price, least;
   std::size_t statements = 0;
@@ -16,14 +16,14 @@ struct Planned {
 
 class Joined {
  public:
-  void add(Planned run);
+  void add(PlannedCut run);
   std::int64_t evaluated() const { return all_.found.evaluated; }
-  Planned take();
+  PlannedCut take();
 
  private:
   void compare(const FoundPlan& found, std::size_t statements);
 
-  Planned all_;
+  PlannedCut all_;
   std::vector<KernelCost> costs_, apart_;
   bool any_fused_ = false, comparable_ = true;
 };

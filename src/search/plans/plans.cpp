@@ -70,7 +70,7 @@ class Plans {
         known_(searched),
         least_(diagram, hardware, goal) {}
 
-  Planned run() {
+  PlannedCut run() {
     draw();
     const auto statements = static_cast<std::int64_t>(std::max<std::size_t>(1, of_.count()));
     patience_ = patient(std::clamp(of_all_alone / statements, least_alone, most_alone), goal_);
@@ -307,8 +307,8 @@ class Plans {
   std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
 };
 
-Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware, const Goal& goal,
-                Searched& searched) {
+PlannedCut in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware,
+                   const Goal& goal, Searched& searched) {
   constexpr std::int64_t fewest = 150'000;  // partitions of a run; the runs share the others
   Joined joined;
   for (const auto& run : runs) {
@@ -321,7 +321,7 @@ Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, con
 // A long diagram as a whole, in the order of its statements, and in runs of every cut: whichever plan costs less.
 FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
   const auto runs = runs_of(diagram, most_statements);
-  std::optional<Planned> apart;
+  std::optional<PlannedCut> apart;
   if (runs.size() > 1) apart = in_runs(diagram, runs, hardware, goal, searched);
   const auto of_all = static_cast<std::int64_t>(needed_statements(diagram).count()) * most_of_a_statement;
   // Runs have found what most kernels cost.
