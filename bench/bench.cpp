@@ -1,5 +1,5 @@
-// Times the stages on every example and target, and the whole program as a child process: medians of several runs,
-// beside counts that do not depend on the machine. usage: napkin_bench [TARGET...]
+// Times the stages on every example, its gradient and target, and the whole program as a child process: medians of
+// several runs, beside counts that do not depend on the machine. usage: napkin_bench [TARGET...]
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -88,6 +88,12 @@ Derivation derive_all(const Diagram& diagram) {
   return derive(diagram, all);
 }
 
+// Whether the plan is proven, or what a better one could save at most.
+std::string proof(const FoundPlan& found) {
+  if (found.optimal) return "proven";
+  return found.gap ? fmt::format("{:.1f} %", *found.gap * 100) : "open";
+}
+
 // `napkin analyze FILE --target TARGET` as a process of its own.
 struct Process {
   double wall_seconds = 0;
@@ -112,7 +118,14 @@ Process analyze(const std::string& file, const std::string& target) {
   return process;
 }
 
-void print_row(const fs::path& file, const std::string& target, const Hardware& hardware) {
+constexpr double long_s = 2;  // what a search shall take at most
+
+struct Searched {
+  std::string diagram;
+  double seconds;
+};
+
+Searched print_row(const fs::path& file, const std::string& target, const Hardware& hardware) {
   const auto text = text_of(file);
   const auto diagram = diagram_of(file.string(), text);
   FoundPlan found;
@@ -121,11 +134,12 @@ void print_row(const fs::path& file, const std::string& target, const Hardware& 
   const double search_s = median_of([&] { return seconds([&] { found = search(diagram, hardware, Goal{}); }); });
   Process process;
   const double process_s = median_of([&] { return (process = analyze(file.string(), target)).wall_seconds; });
-  fmt::print("{:<20} {:>5} {:>9.3f} {:>9.3f} {:>10.2f} {:>7} {:>10} {:>10} {:>10.1f} {:>6.1f} {:>5}\n",
+  fmt::print("{:<38} {:>5} {:>9.3f} {:>9.3f} {:>10.2f} {:>7} {:>10} {:>7} {:>10.1f} {:>6.1f} {:>5}\n",
              file.stem().string(), diagram.statements.size(), parse_s * 1e3, derive_s * 1e3, search_s * 1e3,
-             found.plan.kernels.size(), found.candidates, found.evaluated, process_s * 1e3, process.peak_mebibytes,
+             found.plan.kernels.size(), found.evaluated, proof(found), process_s * 1e3, process.peak_mebibytes,
              process.exit_code);
   std::fflush(stdout);
+  return {file.stem().string(), search_s};
 }
 
 std::vector<fs::path> diagrams() {
@@ -137,17 +151,41 @@ std::vector<fs::path> diagrams() {
   return files;
 }
 
+// The gradients of the examples that have one, as files of their own in a folder.
+std::vector<fs::path> gradients(const std::vector<fs::path>& files, const fs::path& folder) {
+  std::vector<fs::path> made;
+  for (const auto& file : files) {
+    const auto to = folder / (file.stem().string() + "_backward.nap");
+    const auto command = fmt::format("'{}' grad '{}' > '{}' 2> /dev/null", NAPKIN_PROGRAM, file.string(), to.string());
+    if (std::system(command.c_str()) == 0) made.push_back(to);
+  }
+  return made;
+}
+
+void print_table(const std::string& target, const std::vector<fs::path>& files) {
+  const auto hardware = hardware_of(target);
+  fmt::print("{} (times in ms; `process` is the whole of `napkin analyze`)\n", target);
+  fmt::print("{:<38} {:>5} {:>9} {:>9} {:>10} {:>7} {:>10} {:>7} {:>10} {:>6} {:>5}\n", "diagram", "stmts", "parse",
+             "derive", "search", "kernels", "evaluated", "gap", "process", "MiB", "exit");
+  std::vector<Searched> all;
+  for (const auto& file : files) all.push_back(print_row(file, target, hardware));
+  std::sort(all.begin(), all.end(), [](const Searched& a, const Searched& b) { return a.seconds > b.seconds; });
+  fmt::print("searched for more than {} s:", long_s);
+  for (const auto& one : all)
+    if (one.seconds > long_s) fmt::print(" {} {:.1f} s", one.diagram, one.seconds);
+  fmt::print("\n\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::vector<std::string> targets(argv + 1, argv + argc);
   if (targets.empty()) targets = {"h100-sxm5", "two-level"};
-  for (const auto& target : targets) {
-    const auto hardware = hardware_of(target);
-    fmt::print("{} (times in ms; `process` is the whole of `napkin analyze`)\n", target);
-    fmt::print("{:<20} {:>5} {:>9} {:>9} {:>10} {:>7} {:>10} {:>10} {:>10} {:>6} {:>5}\n", "diagram", "stmts", "parse",
-               "derive", "search", "kernels", "candidates", "evaluated", "process", "MiB", "exit");
-    for (const auto& file : diagrams()) print_row(file, target, hardware);
-    fmt::print("\n");
-  }
+  const auto folder = fs::temp_directory_path() / fmt::format("napkin_bench_{}", getpid());
+  fs::create_directories(folder);
+  auto files = diagrams();
+  const auto more = gradients(files, folder);
+  files.insert(files.end(), more.begin(), more.end());
+  for (const auto& target : targets) print_table(target, files);
+  fs::remove_all(folder);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds a release and times its stages on every example. usage: scripts/bench.sh [TARGET...]
+# Builds a release and times its stages on every example and its gradient. usage: scripts/bench.sh [TARGET...]
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 need_packages "${build_packages[@]}"

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -24,6 +25,8 @@ struct Goal {
   bool chunks = true;   // prefixes in chunks of their axes, whose sizes must be the file's own
   bool orders = true;   // products of many factors in other orders, for the sizes of the file
   double patience = 1;  // how many times as many partitions a search looks at before it gives up
+  // Of the objective: a plan that is worse than this is of no use, and what can only be worse is not looked at.
+  double within = std::numeric_limits<double>::infinity();
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there
   // is whole there); the search splits only levels deeper than all of those, and proposes nothing for the others.
   Partition fixed = {};

@@ -11,10 +11,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cost/region.hpp"
+#include "cost/sizes.hpp"
 #include "napkin/cost.hpp"
 
 namespace napkin {
@@ -240,7 +242,12 @@ class CostModel {
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   std::int64_t sum_region(std::size_t, std::span<const std::int64_t> sizes) const;
   std::int64_t sum_pieces(const Region&, std::span<const std::int64_t> sizes) const;
-  std::vector<bool> shaped(const Region&) const;
+  struct RegionPart;
+  void find_parts();
+  std::size_t part(Region);
+  std::int64_t sum_part(const RegionPart&, std::span<const std::int64_t> sizes) const;
+  Footprints factor(const Footprint&, const Region&) const;
+  std::vector<bool> shaped(const Footprint&, const Region&) const;
   void bound_regions(std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains, Figures&) const;
   std::int64_t least_run(std::size_t region, std::span<const std::int64_t> sizes, std::span<const std::int64_t> grains,
                          const Figures&) const;
@@ -315,8 +322,18 @@ class CostModel {
   std::vector<Grouping> groupings_;
   std::vector<Region> regions_;
   std::vector<std::int64_t> least_positions_;  // by region: a lower bound of the positions it runs
-  // By region, by the sizes that cut it: sums already told. Of a model that one thread asks.
-  mutable std::vector<std::map<std::vector<std::int64_t>, std::int64_t>> sums_;
+  // Independent of the others of its region; sums already told, by the sizes that cut it. Of a model that one thread
+  // asks.
+  struct RegionPart {
+    Region region;
+    mutable std::unordered_map<std::vector<std::int64_t>, std::int64_t, HashOfSizes> known{};
+  };
+  std::vector<RegionPart> parts_;
+  // By region, the parts whose product its sum is; of what is masked, less the product of those that are open.
+  struct RegionSum {
+    std::vector<std::size_t> parts, open;
+  };
+  std::vector<RegionSum> sums_;
   mutable std::vector<std::int64_t> sizes_of_cuts_;  // reused
   std::vector<Mask> masks_;
   std::vector<Share> shares_;

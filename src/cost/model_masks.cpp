@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/independent.hpp"
 #include "cost/model.hpp"
 #include "cost/reach.hpp"
+#include "diagram/checked.hpp"
 
 namespace napkin {
 
@@ -12,15 +14,43 @@ void CostModel::sum_regions(std::span<const std::int64_t> sizes, Figures& figure
   for (std::size_t i = 0; i < regions_.size(); ++i) figures.regions[i] = sum_region(i, sizes);
 }
 
-// Told once for all choices of the other sizes.
+void CostModel::find_parts() {
+  for (const auto& region : regions_) {
+    std::vector<std::vector<bool>> shaped;
+    for (const auto footprint : region.footprints) shaped.push_back(this->shaped(footprints_[footprint], region));
+    const auto add = [&](Region::Part what, std::vector<std::size_t>& parts) {
+      for (auto& part : independent(region, what, shaped)) parts.push_back(this->part(std::move(part)));
+    };
+    auto& [whole, open] = sums_.emplace_back();
+    add(region.part == Region::Part::open ? Region::Part::open : Region::Part::run, whole);
+    if (region.part == Region::Part::masked) add(Region::Part::open, open);
+  }
+}
+
+// Equal ones once.
+std::size_t CostModel::part(Region region) {
+  const auto known = std::ranges::find(parts_, region, &RegionPart::region);
+  if (known != parts_.end()) return static_cast<std::size_t>(known - parts_.begin());
+  parts_.push_back({std::move(region)});
+  return parts_.size() - 1;
+}
+
 std::int64_t CostModel::sum_region(std::size_t index, std::span<const std::int64_t> sizes) const {
-  const auto& region = regions_[index];
-  sums_.resize(regions_.size());
+  const auto product = [&](const std::vector<std::size_t>& parts) {
+    std::int64_t all = 1;
+    for (const auto part : parts) all = saturating_multiply(all, sum_part(parts_[part], sizes));
+    return all;
+  };
+  const auto& [whole, open] = sums_[index];
+  return open.empty() ? product(whole) : product(whole) - product(open);
+}
+
+std::int64_t CostModel::sum_part(const RegionPart& part, std::span<const std::int64_t> sizes) const {
   sizes_of_cuts_.clear();
-  for (const auto cut : region.cuts)
+  for (const auto cut : part.region.cuts)
     for (const auto split : cuts_[cut].splits) sizes_of_cuts_.push_back(sizes[split]);
-  const auto [known, fresh] = sums_[index].try_emplace(sizes_of_cuts_);
-  if (fresh) known->second = sum_pieces(region, sizes);
+  const auto [known, fresh] = part.known.try_emplace(sizes_of_cuts_);
+  if (fresh) known->second = sum_pieces(part.region, sizes);
   return known->second;
 }
 
@@ -30,29 +60,24 @@ std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::in
     cuttings.push_back({wire_sizes_[cuts_[cut].wire.index]});
     for (const auto split : cuts_[cut].splits) cuttings.back().sizes.push_back(sizes[split]);
   }
-  const auto values = [&](const Intervals& at) {
-    Checked product{1};
-    for (const auto footprint : region.footprints)
-      for (const auto& [index, size] : footprints_[footprint].indices)
-        product.times(napkin::footprint(index, at, size).length());
-    return product.value;
-  };
-  const bool even = std::ranges::all_of(region.footprints, [&](std::size_t footprint) {
-    const auto& all = footprints_[footprint];
-    return all.inside && all.indices.front().first.divisor == 1;
-  });
-  return sum(region, cuttings, wire_sizes_.size(), {values, shaped(region), even});
+  std::vector<Footprints> factors;
+  for (const auto footprint : region.footprints) factors.push_back(factor(footprints_[footprint], region));
+  return sum(region, cuttings, wire_sizes_.size(), factors);
 }
 
-std::vector<bool> CostModel::shaped(const Region& region) const {
-  const auto has = [&](WireId wire) {
-    return std::ranges::any_of(region.footprints, [&](std::size_t footprint) {
-      const auto& cuts = footprints_[footprint].cuts;
-      return std::ranges::any_of(cuts, [&](std::size_t cut) { return cuts_[cut].wire == wire; });
-    });
+Footprints CostModel::factor(const Footprint& footprint, const Region& region) const {
+  const auto values = [&footprint](const Intervals& at) {
+    Checked product{1};
+    for (const auto& [index, size] : footprint.indices) product.times(napkin::footprint(index, at, size).length());
+    return product.value;
   };
+  return {values, shaped(footprint, region), footprint.inside && footprint.indices.front().first.divisor == 1};
+}
+
+std::vector<bool> CostModel::shaped(const Footprint& footprint, const Region& region) const {
   std::vector<bool> all;
-  for (const auto wire : region.wires) all.push_back(has(wire));
+  for (const auto wire : region.wires)
+    all.push_back(std::ranges::any_of(footprint.cuts, [&](std::size_t cut) { return cuts_[cut].wire == wire; }));
   return all;
 }
 

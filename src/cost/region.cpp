@@ -5,12 +5,12 @@
 #include "cost/region.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <optional>
 
 #include "cost/cutting.hpp"
 #include "cost/extremes.hpp"
+#include "cost/independent.hpp"
 #include "cost/region_rows.hpp"
 #include "diagram/checked.hpp"
 
@@ -160,50 +160,52 @@ class Sum {
   std::size_t asked_ = 0;
 };
 
-bool asks_of(const Region& region, WireId wire) {
-  const auto of = [&](const Region::Test& test) {
-    return std::ranges::any_of(test.conditions, [&](const Condition& condition) {
-      return std::ranges::any_of(condition.terms, [&](const auto& term) { return term.first == wire; });
-    });
+std::int64_t sum_tied(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
+                      const Footprints& footprints) {
+  if (const auto found = sum_by_rows(region, cuttings, number_of_wires, footprints)) return *found;
+  return Sum(region, cuttings, number_of_wires, footprints).run();
+}
+
+// The factors of some footprints of a region, as one, of the wires of a part of it.
+Footprints factor(const Region& region, const Region& part, const std::vector<Footprints>& factors) {
+  std::vector<const Footprints*> own;
+  for (const auto footprint : part.footprints)
+    own.push_back(&factors[static_cast<std::size_t>(std::ranges::find(region.footprints, footprint) -
+                                                    region.footprints.begin())]);
+  Footprints all{{}, {}, std::ranges::all_of(own, &Footprints::even)};
+  for (std::size_t w = 0; w < region.wires.size(); ++w)
+    if (std::ranges::find(part.wires, region.wires[w]) != part.wires.end())
+      all.shaped.push_back(std::ranges::any_of(own, [&](const auto* one) { return one->shaped[w]; }));
+  all.of = [own](const Intervals& at) {
+    std::int64_t values = 1;
+    for (const auto* one : own) values = saturating_multiply(values, one->of(at));
+    return values;
   };
-  return of(region.open) || std::ranges::any_of(region.needs, of);
+  return all;
 }
 
-// A wire that no condition asks of, cut into more than one piece, whose pieces of one length all count the same.
-std::optional<std::size_t> free_wire(const Region& region, const std::vector<Cutting>& cuttings,
-                                     const Footprints& footprints) {
-  for (std::size_t w = 0; w < cuttings.size(); ++w) {
-    const bool alike = region.footprints.empty() || footprints.even || !footprints.shaped[w];
-    const auto& cutting = cuttings[w];
-    const bool is_cut = cutting.sizes.size() > 1 || (cutting.sizes.size() == 1 && cutting.sizes[0] < cutting.extent);
-    if (alike && is_cut && !asks_of(region, region.wires[w])) return w;
-  }
-  return std::nullopt;
-}
-
-// A piece of each length of a free wire, as often as there are such pieces.
-std::int64_t sum_by_lengths(Region region, std::vector<Cutting> cuttings, std::size_t number_of_wires,
-                            const Footprints& footprints, std::size_t wire) {
-  std::map<std::int64_t, std::int64_t> counts;
-  for (const auto& row : rows(cuttings[wire], cuttings[wire].sizes.size())) counts[row.length] += row.count;
-  for (auto& test : region.needs) test.depths[wire] = 1;
-  if (!region.open.depths.empty()) region.open.depths[wire] = 1;
-  std::int64_t all = 0;
-  for (const auto& [length, count] : counts) {
-    cuttings[wire] = {length, {length}};
-    all = saturating_add(all, saturating_multiply(count, sum(region, cuttings, number_of_wires, footprints)));
-  }
+std::vector<Cutting> own(const Region& region, const Region& part, const std::vector<Cutting>& cuttings) {
+  std::vector<Cutting> all;
+  for (std::size_t w = 0; w < region.wires.size(); ++w)
+    if (std::ranges::find(part.wires, region.wires[w]) != part.wires.end()) all.push_back(cuttings[w]);
   return all;
 }
 
 }  // namespace
 
 std::int64_t sum(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
-                 const Footprints& footprints) {
-  if (const auto wire = free_wire(region, cuttings, footprints))
-    return sum_by_lengths(region, cuttings, number_of_wires, footprints, *wire);
-  if (const auto found = sum_by_rows(region, cuttings, number_of_wires, footprints)) return *found;
-  return Sum(region, cuttings, number_of_wires, footprints).run();
+                 const std::vector<Footprints>& factors) {
+  std::vector<std::vector<bool>> shaped;
+  for (const auto& one : factors) shaped.push_back(one.shaped);
+  const auto product = [&](Region::Part what) {
+    std::int64_t all = 1;
+    for (const auto& part : independent(region, what, shaped))
+      all = saturating_multiply(
+          all, sum_tied(part, own(region, part, cuttings), number_of_wires, factor(region, part, factors)));
+    return all;
+  };
+  if (region.part != Region::Part::masked) return product(region.part);
+  return product(Region::Part::run) - product(Region::Part::open);
 }
 
 }  // namespace napkin

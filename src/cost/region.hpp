@@ -43,8 +43,9 @@ struct Footprints {
   bool even = false;  // it depends on the lengths of pieces alone
 };
 
-// The sum over all pieces that belong to the region; cuttings by wire of the region. `footprints` are asked where the
-// region has some.
-std::int64_t sum(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires, const Footprints&);
+// The sum over all pieces that belong to the region; cuttings by wire of the region. A piece counts with the product of
+// `factors`, one for each of the region's footprints.
+std::int64_t sum(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires,
+                 const std::vector<Footprints>& factors);
 
 }  // namespace napkin

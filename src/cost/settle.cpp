@@ -41,6 +41,7 @@ void CostModel::settle(const LoopNest& nest) {
   fix_products();
   find_finest();
   find_rates();
+  find_parts();
   for (const auto* arrays : {&nest.inputs, &nest.outputs})
     for (const auto array : *arrays) compulsory_bytes_ += bytes_of(nest.scratch, array);
   outermost_ = outermost_bytes(nest, *hardware_);

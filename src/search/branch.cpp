@@ -75,27 +75,48 @@ void Search::start() {
 
 // Out of patience: what was not looked at to the end may still hold something better.
 void Search::climb_again() {
-  constexpr std::size_t many = 16, some = 4;
-  if (budget_.climbs == Climbs::near) descend(shapes_.roots(), many, {});
+  constexpr std::size_t many = 8, some = 4;
+  if (budget_.climbs == Climbs::near) descend(open_roots(), many, {});
   if (budget_.climbs == Climbs::far)
-    for (const std::int64_t first : {16, 128}) descend(shapes_.roots(), some, {.first = first, .far = true});
+    for (const std::int64_t first : {16, 128}) descend(open_roots(), some, {.first = first, .far = true});
+}
+
+// Of what is left to look at, the outermost shapes; the others hold nothing better.
+std::vector<std::size_t> Search::open_roots() const {
+  std::set<std::size_t> roots;
+  for (const auto& beginning : open_) roots.insert(shapes_.at(beginning.shape).root);
+  return {roots.begin(), roots.end()};
+}
+
+std::vector<std::size_t> Search::best_climbed(const std::vector<std::size_t>& shapes, std::size_t most) {
+  std::vector<std::pair<Score, std::size_t>> tops;
+  for (const auto shape : shapes)
+    if (const auto top = climbed(shape, {})) tops.emplace_back(top->score, shape);
+  std::ranges::stable_sort(tops, {}, &std::pair<Score, std::size_t>::first);
+  std::vector<std::size_t> best;
+  for (const auto& [score, shape] : tops)
+    if (best.size() < most) best.push_back(shape);
+  return best;
+}
+
+std::optional<Climbed> Search::climbed(std::size_t shape, const Ascent& ascent) {
+  const auto climb = [&] { return napkin::climb(space_, scoring_, shapes_.at(shape), pieces_, ascent); };
+  if (ascent.far) return climb();
+  const auto known = climbed_.find(shape);
+  return known != climbed_.end() ? known->second : climbed_[shape] = climb();
 }
 
 // The shapes whose outermost levels promise most, continued.
 void Search::descend(std::vector<std::size_t> shapes, std::size_t most_kept, const Ascent& ascent) {
-  const auto climbed = [&](std::size_t shape) { return climb(space_, scoring_, shapes_.at(shape), pieces_, ascent); };
   while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
-    std::vector<std::pair<Score, std::size_t>> tops;
-    for (const auto shape : shapes)
-      if (const auto top = climbed(shape)) tops.emplace_back(top->score, shape);
-    std::ranges::stable_sort(tops, {}, &std::pair<Score, std::size_t>::first);
-    if (tops.size() > most_kept) tops.resize(most_kept);
+    const auto tops = best_climbed(shapes, most_kept);
     shapes.clear();
-    for (const auto& [score, shape] : tops)
+    for (const auto shape : tops)
       for (const auto next : shapes_.next(shape)) shapes.push_back(next);
   }
+  if (ascent.far) shapes = best_climbed(shapes, most_kept);
   for (const auto shape : shapes)
-    if (const auto top = climbed(shape)) offer(shapes_.at(shape), top->sizes);
+    if (const auto top = climbed(shape, ascent)) offer(shapes_.at(shape), top->sizes);
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,7 +25,7 @@ enum class Climbs { none, near, far };
 // With none it does neither, as when an earlier search of the same kernel did both.
 struct Budget {
   Budget(std::int64_t most) : evaluated(most), climbs(most < least_for_far ? Climbs::near : Climbs::far) {}
-  static constexpr std::int64_t least_for_far = 500'000;  // a far climb costs as much as many bounds
+  static constexpr std::int64_t least_for_far = 100'000;  // a far climb costs as much as many bounds
   std::int64_t evaluated;
   Climbs climbs;
 };
@@ -66,6 +68,9 @@ class Search {
   Beginning pop();
   void descend(std::vector<std::size_t> shapes, std::size_t most_kept, const Ascent&);
   void climb_again();
+  std::vector<std::size_t> open_roots() const;
+  std::vector<std::size_t> best_climbed(const std::vector<std::size_t>& shapes, std::size_t most);
+  std::optional<Climbed> climbed(std::size_t shape, const Ascent&);
   void dive();
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);
@@ -86,6 +91,7 @@ class Search {
   std::vector<Order> orders_;    // by shape
   std::vector<Beginning> open_;  // a heap, the most promising in front
   std::int64_t number_ = 0;
+  std::map<std::size_t, std::optional<Climbed>> climbed_;  // by shape, from the smallest pieces in single steps
   std::vector<std::int64_t> sizes_;
   Figures most_, least_, bound_;
   Score score_;  // of the last beginning asked about

@@ -153,15 +153,14 @@ bool has_excess(const Space& space, Partition partition, const std::vector<std::
 // Whether the smallest pieces of some shape do, in the core's memory, and are what its instructions and copies take.
 bool smallest_fit(const Space& space) {
   bool fit = false;
-  Streamed streamed(space.derivation);
   const auto core = space.core_level;
-  each_continuation(space, streamed, space.fixed, core, [&](const Kernel& shape) {
+  each_continuation(space, space.fixed, core, [&](const Kernel& shape) {
     if (fit) return;
     std::vector<std::int64_t> sizes;
     for (const auto& split : shape.partition.splits)
       sizes.push_back(std::min(space.divisor(split), size_of(space.derivation->scratch, split.wire)));
     Figures figures;
-    CostModel(shape, *space.hardware).least_held(sizes, sizes, figures);
+    space.kernels->model(shape).least_held(sizes, sizes, figures);
     fit = static_cast<double>(figures.levels[core].memory_bytes) <= space.hardware->levels[core].room() &&
           !has_excess(space, shape.partition, sizes);
   });
@@ -192,7 +191,7 @@ void time_launches(Space& space) {
   for (const auto& wires : space.summed)
     space.most_streams = std::max(space.most_streams, wires.size() > 2 ? wires.size() : 1);
   space.core_level = std::max(*space.hardware->core, space.first - 1);
-  space.launches = std::make_shared<Launches>(space.derivation, *space.hardware, space.core_level);
+  space.launches = std::make_shared<Launches>(space.kernels, *space.hardware, space.core_level);
   space.core_divisors = divided(space, dealing->step(), Fineness::least);
   if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
   space.core_lines = divided(space, dealing->step(), Fineness::lines);

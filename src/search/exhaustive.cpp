@@ -10,11 +10,11 @@ namespace {
 class Exhaustive {
  public:
   Exhaustive(const Space& space, const Scoring& scoring, Ranking& ranking)
-      : space_(space), streamed_(space.derivation), scoring_(scoring), ranking_(ranking) {}
+      : space_(space), scoring_(scoring), ranking_(ranking) {}
 
   void shapes(const Partition& shape, std::size_t level) {
     if (level >= space_.end) return sizes(shape);
-    each_continuation(space_, streamed_, shape, level,
+    each_continuation(space_, shape, level,
                       [&](const Kernel& longer) { shapes(Partition(longer.partition), level + 1); });
   }
 
@@ -53,7 +53,6 @@ class Exhaustive {
   }
 
   const Space& space_;
-  Streamed streamed_;
   const Scoring& scoring_;
   Ranking& ranking_;
   Figures figures_;

@@ -1,8 +1,11 @@
 // One resizable step for each shape down to the core, and its seconds by sizes.
 #include "search/launches.hpp"
 
+#include <unordered_map>
+
 #include "configure/divisors.hpp"
 #include "configure/labels.hpp"
+#include "cost/sizes.hpp"
 
 namespace napkin {
 namespace {
@@ -36,7 +39,7 @@ class Launches::Shape {
     return *dealing_;
   }
 
-  std::map<std::vector<std::int64_t>, Launched> known{};
+  std::unordered_map<std::vector<std::int64_t>, Launched, HashOfSizes> known{};
 
  private:
   void lower() {
@@ -49,7 +52,7 @@ class Launches::Shape {
     kernel->partition = partition_;
     dealing_ = Dealing::of(*kernel, hardware_, Model::machine);
     if (dealing_ && counts_through_registers()) dealing_.reset();
-    if (dealing_) model_ = std::make_unique<CostModel>(down_to(*kernel, *hardware_.core), hardware_);
+    if (dealing_) model_ = &streamed_.model(down_to(*kernel, *hardware_.core));
   }
 
   // Whatever the sizes: of one wire an inner piece is the smaller one.
@@ -65,11 +68,11 @@ class Launches::Shape {
   std::size_t to_core_ = 0;  // splits down to the core
   bool lowered_ = false;
   std::unique_ptr<Dealing> dealing_;
-  std::unique_ptr<CostModel> model_;
+  const CostModel* model_ = nullptr;
 };
 
-Launches::Launches(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, std::size_t level)
-    : hardware_(hardware), level_(level), streamed_(std::move(derivation)) {}
+Launches::Launches(std::shared_ptr<Streamed> streamed, const Hardware& hardware, std::size_t level)
+    : hardware_(hardware), level_(level), streamed_(std::move(streamed)) {}
 Launches::~Launches() = default;
 
 Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
@@ -96,7 +99,7 @@ Launches::Shape& Launches::shape(const Partition& partition) {
     outer.splits.push_back({split.kind, split.wire, 1, split.level});
   }
   auto& known = shapes_[outer];
-  if (!known) known = std::make_unique<Shape>(outer, streamed_, hardware_);
+  if (!known) known = std::make_unique<Shape>(outer, *streamed_, hardware_);
   return *known;
 }
 

@@ -24,7 +24,7 @@ class Launches {
   // One choice of wires and kinds down to the level: a kernel whose pieces may be resized.
   class Shape;
   // `level` is the core's, or the deepest that is written by hand.
-  Launches(std::shared_ptr<const Derivation>, const Hardware&, std::size_t level);
+  Launches(std::shared_ptr<Streamed>, const Hardware&, std::size_t level);
   ~Launches();
   std::size_t level() const { return level_; }
   // Of a partition whose splits stand in the order of their levels down to this one; those deeper do not matter.
@@ -41,7 +41,7 @@ class Launches {
 
   const Hardware& hardware_;
   std::size_t level_;
-  Streamed streamed_;
+  std::shared_ptr<Streamed> streamed_;
   std::map<Partition, std::unique_ptr<Shape>> shapes_;  // by their splits, sizes 1
   Figures figures_, held_;
   std::vector<std::int64_t> sizes_;  // reused

@@ -86,7 +86,8 @@ void Shapes::add(const Kernel& kernel, std::size_t level, std::vector<std::size_
   to.push_back(all_.size());
   all_.push_back({.partition = kernel.partition,
                   .level = level,
-                  .model = CostModel(kernel, *space_.hardware),
+                  .root = all_.size(),
+                  .model = space_.kernels->model(kernel),
                   .whole = level + 1 >= space_.end,
                   .operations = operations});
   if (!all_.back().whole && has_streams(kernel.partition))
@@ -97,14 +98,14 @@ void Shapes::add(const Kernel& kernel, std::size_t level, std::vector<std::size_
 
 std::vector<std::size_t> Shapes::continued(const Partition& partition, std::size_t level) {
   std::vector<std::size_t> made;
-  each_continuation(space_, streamed_, partition, level, [&](const Kernel& longer) { add(longer, level, made); });
+  each_continuation(space_, partition, level, [&](const Kernel& longer) { add(longer, level, made); });
   return made;
 }
 
 const std::vector<std::size_t>& Shapes::roots() {
   if (!roots_.empty()) return roots_;
   if (space_.first < space_.end) return roots_ = continued(space_.fixed, space_.first);
-  if (auto* kernel = streamed_.along(streamed(space_.fixed))) {
+  if (auto* kernel = space_.kernels->along(streamed(space_.fixed))) {
     kernel->partition = space_.fixed;
     add(*kernel, space_.end - 1, roots_);
   }
@@ -114,6 +115,7 @@ const std::vector<std::size_t>& Shapes::roots() {
 const std::vector<std::size_t>& Shapes::next(std::size_t shape) {
   if (!all_[shape].continued) {
     auto made = continued(all_[shape].partition, all_[shape].level + 1);
+    for (const auto next : made) all_[next].root = all_[shape].root;
     all_[shape].next = std::move(made);
     all_[shape].continued = true;
   }

@@ -13,7 +13,8 @@ namespace napkin {
 struct Shape {
   Partition partition;  // sizes of free splits are 1
   std::size_t level;    // the innermost that it splits
-  CostModel model;
+  std::size_t root;     // the shape of the outermost level that it continues, or itself
+  const CostModel& model;
   bool whole = false;       // down to the innermost level
   bool operations = false;  // what continues it computes no less
   bool continued = false;
@@ -31,7 +32,7 @@ double kept_share(const Shape&, const Figures& held, const Hardware&);
 // Built where they are asked for.
 class Shapes {
  public:
-  explicit Shapes(const Space& space) : space_(space), streamed_(space.derivation) {}
+  explicit Shapes(const Space& space) : space_(space) {}
   const std::vector<std::size_t>& roots();
   const std::vector<std::size_t>& next(std::size_t shape);
   const Shape& at(std::size_t shape) const { return all_[shape]; }
@@ -41,7 +42,6 @@ class Shapes {
   std::vector<std::size_t> continued(const Partition&, std::size_t level);
 
   const Space& space_;
-  Streamed streamed_;
   std::deque<Shape> all_;
   std::vector<std::size_t> roots_;
 };

@@ -74,8 +74,8 @@ std::size_t most_streams(const Space& space) {
 class Continuations {
  public:
   using Visit = std::function<void(const Kernel&)>;
-  Continuations(const Space& space, Streamed& streamed, Partition shape, std::size_t level, const Visit& visit)
-      : space_(space), streamed_(streamed), partition_(std::move(shape)), level_(level), visit_(visit) {
+  Continuations(const Space& space, Partition shape, std::size_t level, const Visit& visit)
+      : space_(space), partition_(std::move(shape)), level_(level), visit_(visit) {
     for (const auto& split : partition_.splits)
       if (split.kind == SplitKind::stream) wires_.push_back(split.wire);
   }
@@ -88,7 +88,7 @@ class Continuations {
 
  private:
   void streams(std::size_t count) {
-    auto* kernel = streamed_.along(wires_);
+    auto* kernel = space_.kernels->along(wires_);
     if (kernel == nullptr) return;
     kernel->partition = partition_;
     if (leaves_matrices()) visit_(*kernel);
@@ -116,7 +116,6 @@ class Continuations {
   }
 
   const Space& space_;
-  Streamed& streamed_;
   Partition partition_;
   std::size_t level_;
   const Visit& visit_;
@@ -223,6 +222,7 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   if (!is_copied_by_tma(space.derivation, hardware))
     space.single_warps = std::make_shared<const Hardware>(of_single_warps(hardware));
   space.hardware = space.single_warps ? space.single_warps.get() : &hardware;
+  space.kernels = std::make_shared<Streamed>(space.derivation, *space.hardware);
   space.fixed = goal.fixed;
   for (const auto& split : space.fixed.splits) space.first = std::max(space.first, split.level + 1);
   for (const auto& verdict : space.derivation->verdicts) {
@@ -315,9 +315,9 @@ const std::vector<std::int64_t>& PieceSizes::of(std::int64_t extent, Grain grain
   return at->second;
 }
 
-void each_continuation(const Space& space, Streamed& streamed, const Partition& shape, std::size_t level,
+void each_continuation(const Space& space, const Partition& shape, std::size_t level,
                        const std::function<void(const Kernel&)>& visit) {
-  Continuations(space, streamed, shape, level, visit).run();
+  Continuations(space, shape, level, visit).run();
 }
 
 std::int64_t count_partitions(const Space& space) { return Counter(space).count(space.first, 0, 0); }

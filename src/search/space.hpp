@@ -29,6 +29,7 @@ struct Space {
   std::shared_ptr<const Derivation> derivation;
   const Hardware* hardware = nullptr;
   std::shared_ptr<const Hardware> single_warps;  // that machine, where TMA cannot copy what is multiplied
+  std::shared_ptr<Streamed> kernels;             // of this derivation on this machine
   Partition fixed;                               // written by hand; stays
   std::size_t first = 1;                         // the outermost level that is free
   std::size_t end = 0;                      // levels from here on are not searched: how rows are dealt out splits them
@@ -77,7 +78,7 @@ class PieceSizes {
 // What may follow a shape at one level: all groups, and every choice and order of streams that the derivation allows.
 // Sizes of free splits are 1. A partition belongs to exactly one shape: there its streams are cut into more than one
 // piece, its groups perhaps not.
-void each_continuation(const Space&, Streamed&, const Partition& shape, std::size_t level,
+void each_continuation(const Space&, const Partition& shape, std::size_t level,
                        const std::function<void(const Kernel&)>& visit);
 
 // The number of partitions, also of those whose order of streams the derivation refuses; the greatest number where it

@@ -12,4 +12,10 @@ Kernel* Streamed::along(const std::vector<WireId>& wires) {
   return known->second ? &*known->second : nullptr;
 }
 
+const CostModel& Streamed::model(const Kernel& shape) {
+  const auto known = models_.find(shape.partition);
+  return known != models_.end() ? known->second
+                                : models_.emplace(shape.partition, CostModel(shape, hardware_)).first->second;
+}
+
 }  // namespace napkin

@@ -69,7 +69,10 @@ struct Case {
   Footprints footprints() const {
     return {[this](const Intervals& at) { return reach(at); }, shaped, even};
   }
-  std::int64_t counted() const { return sum(region, cuttings, 2, footprints()); }
+  std::vector<Footprints> factors() const {
+    return region.footprints.empty() ? std::vector<Footprints>{} : std::vector{footprints()};
+  }
+  std::int64_t counted() const { return sum(region, cuttings, 2, factors()); }
 };
 
 // Every leaf piece, each with all that is around it, the whole wire first.
@@ -249,6 +252,56 @@ TEST_CASE("parts of an axis are counted with what they begin at") {
     }
     REQUIRE(sum(region, divided.cuttings, 3, {}) == expected);
     REQUIRE(sum_by_rows(region, divided.cuttings, 3, {}) == expected);
+  }
+}
+
+namespace {
+
+// x0 and x1 in one condition, x2 and x3 in another, a footprint of x1 and one of x2.
+Region two_pairs(std::mt19937& random) {
+  Region made;
+  made.wires = {{0}, {1}, {2}, {3}};
+  made.measured = {random() % 2 == 0, random() % 2 == 0, random() % 2 == 0, random() % 2 == 0};
+  made.part = static_cast<Region::Part>(random() % 3);
+  auto first = random_condition(random), second = random_condition(random);
+  for (auto& [wire, factor] : second.terms) wire.index += 2;
+  made.needs = {{{first, second}, {1, 1, 1, 1}}};
+  made.open = {{first, second}, {1, 1, 1, 1}};
+  made.footprints = {0, 1};
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("parts of a region that nothing ties together are summed apart, to the same sum") {
+  std::mt19937 random(6);
+  for (int i = 0; i < 300; ++i) {
+    const auto region = two_pairs(random);
+    std::vector<Cutting> cuttings;
+    for (int w = 0; w < 4; ++w)
+      cuttings.push_back({2 + static_cast<std::int64_t>(random() % 6), {1 + static_cast<std::int64_t>(random() % 4)}});
+    const std::vector<Footprints> factors = {
+        {[](const Intervals& at) { return 1 + at[1].begin; }, {false, true, false, false}},
+        {[](const Intervals& at) { return 2 * at[2].length(); }, {false, false, true, false}, true}};
+    const auto run = [](const Intervals& at, const Region& of) {
+      return all_hold_somewhere(of.needs[0].conditions, at);
+    };
+    std::int64_t expected = 0;
+    Nested pieces[4];
+    for (std::size_t w = 0; w < 4; ++w) pieces[w] = nested(cuttings[w]);
+    for (const auto& a : pieces[0])
+      for (const auto& b : pieces[1])
+        for (const auto& c : pieces[2])
+          for (const auto& d : pieces[3]) {
+            const Intervals at = {a.back(), b.back(), c.back(), d.back()};
+            const bool open = all_hold_everywhere(region.open.conditions, at);
+            if (!run(at, region) || (region.part != Region::Part::run && open != (region.part == Region::Part::open)))
+              continue;
+            std::int64_t one = factors[0].of(at) * factors[1].of(at);
+            for (std::size_t w = 0; w < 4; ++w) one *= region.measured[w] ? at[w].length() : 1;
+            expected += one;
+          }
+    REQUIRE(sum(region, cuttings, 4, factors) == expected);
   }
 }
 

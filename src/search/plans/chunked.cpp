@@ -12,7 +12,7 @@ namespace napkin {
 namespace {
 
 // As parts of what a search of the file's own statements has: of a length, and of the length that is taken.
-constexpr double patience_of_a_trial = 0.005, patience_of_the_best = 0.1;
+constexpr double patience_of_a_trial = 0.01, patience_of_the_best = 0.4;
 constexpr double hopeless = 32;  // times as much is reduced: the plan of such a form is not looked for
 
 // How many values are reduced, all together.
@@ -42,16 +42,16 @@ std::vector<std::int64_t> tried(const std::vector<std::int64_t>& lengths) {
 
 class Chunked {
  public:
-  Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& plan)
-      : diagram_(diagram), goal_(goal), plan_(plan), lengths_(tried(chunk_lengths(diagram))) {}
+  Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan)
+      : diagram_(diagram), goal_(goal), trial_(trial), plan_(plan), lengths_(tried(chunk_lengths(diagram))) {}
 
   FoundPlan run() {
     if (lengths_.empty()) return plan_(diagram_, goal_);
     auto made = prefixes_in_chunks(diagram_, lengths_[best()]);
     auto other = plan_(made.diagram, hurried(patience_of_the_best));
     const bool more = reduced_values(diagram_) > hopeless * reduced_values(made.diagram);
-    if (!more && worth(plan_(diagram_, hurried(patience_of_the_best)), goal_) <= worth(other, goal_))
-      return plan_(diagram_, goal_);
+    const auto as_written = near(other, hurried(patience_of_the_best));
+    if (!more && worth(plan_(diagram_, as_written), goal_) <= worth(other, goal_)) return plan_(diagram_, goal_);
     other.prefixes = std::move(made.made);
     other.optimal = false, other.gap.reset();  // other lengths were tried, not searched to the end
     return other;
@@ -70,7 +70,7 @@ class Chunked {
   double trial(std::size_t at) {
     if (const auto known = trials_.find(at); known != trials_.end()) return known->second;
     const auto made = prefixes_in_chunks(diagram_, lengths_[at]);
-    return trials_[at] = worth(plan_(made.diagram, hurried(patience_of_a_trial)), goal_);
+    return trials_[at] = worth(trial_(made.diagram, hurried(patience_of_a_trial)), goal_);
   }
   Goal hurried(double share) const {
     auto goal = goal_;
@@ -80,7 +80,7 @@ class Chunked {
 
   const Diagram& diagram_;
   const Goal& goal_;
-  const PlanOf& plan_;
+  const PlanOf &trial_, &plan_;
   std::vector<std::int64_t> lengths_;
   std::map<std::size_t, double> trials_;
 };
@@ -99,8 +99,14 @@ double worth(const FoundPlan& found, const Goal& goal) {
   return bytes;
 }
 
-FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
-  return goal.chunks && goal.fixed.splits.empty() ? Chunked(diagram, goal, plan).run() : plan(diagram, goal);
+Goal near(const FoundPlan& found, Goal goal) {
+  const double more = found.divisions.empty() ? 1 : 1.5;
+  goal.within = std::min(goal.within, more * worth(found, goal));
+  return goal;
+}
+
+FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan) {
+  return goal.chunks && goal.fixed.splits.empty() ? Chunked(diagram, goal, trial, plan).run() : plan(diagram, goal);
 }
 
 }  // namespace napkin

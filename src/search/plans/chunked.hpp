@@ -13,7 +13,11 @@ using PlanOf = std::function<FoundPlan(const Diagram&, const Goal&)>;
 // What the objective is of a plan; infinite where something does not fit.
 double worth(const FoundPlan&, const Goal&);
 
-// The better plan of the diagram as it stands and with its prefixes in chunks.
-FoundPlan chunked(const Diagram&, const Goal&, const PlanOf&);
+// To look for a plan in place of this one; where that has divisions, also for one that is worse before it has its own.
+Goal near(const FoundPlan&, Goal);
+
+// The better plan of the diagram as it stands and with its prefixes in chunks. Lengths of chunks are compared by a
+// `trial` of each.
+FoundPlan chunked(const Diagram&, const Goal&, const PlanOf& trial, const PlanOf&);
 
 }  // namespace napkin

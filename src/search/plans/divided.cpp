@@ -15,7 +15,8 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t trial_budget = 50'000;  // of each half, at first
+constexpr std::int64_t trial_budget = 50'000;    // of each half, at first
+constexpr std::int64_t most_of_all = 1'000'000;  // of all halves of a plan, and once more of those of its parts
 
 struct PartCount {
   WireId wire;
@@ -40,8 +41,9 @@ struct Run {
 
 class Division {
  public:
-  Division(FoundPlan& found, const Hardware& hardware, const Goal& goal)
-      : found_(found), hardware_(hardware), goal_(goal), core_(hardware.core.value_or(1)) {}
+  // `left` partitions may be looked at.
+  Division(FoundPlan& found, const Hardware& hardware, const Goal& goal, std::int64_t& left)
+      : found_(found), hardware_(hardware), goal_(goal), left_(left), core_(hardware.core.value_or(1)) {}
 
   void run() {
     while (divide_once()) {
@@ -164,8 +166,8 @@ class Division {
     return all;
   }
   // What cannot be faster is not searched to the end.
-  std::optional<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, Budget budget) {
-    if (goal_.stop.stop_requested()) return std::nullopt;
+  std::optional<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, std::int64_t budget) {
+    if (left_ <= 0 || goal_.stop.stop_requested()) return std::nullopt;
     auto made = divide(found_.diagram, fused, parts.wire, parts.number);
     if (!made || made->parts.empty()) return std::nullopt;
     const Half partial = half(made->diagram, made->parts, hardware_, goal_),
@@ -178,14 +180,14 @@ class Division {
     return trial.seconds() < seconds ? std::optional(std::move(trial)) : std::nullopt;
   }
   // None where it takes longer than `most_s`.
-  std::optional<Found> search_half(const Half& half, double most_s, Budget budget) {
+  std::optional<Found> search_half(const Half& half, double most_s, std::int64_t budget) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return std::nullopt;
     const auto space = make_space(half.derivation, hardware_, goal_);
     Leaders leaders(1, space.first);
     leaders.limit(Score::at_most(most_s * rounding, std::numeric_limits<double>::infinity()));
-    const auto ranking = rank(space, goal_, std::move(leaders), false, budget);
-    found_.evaluated += ranking.tally.evaluated;
+    const auto ranking = rank(space, goal_, std::move(leaders), false, std::min(budget, left_));
+    found_.evaluated += ranking.tally.evaluated, left_ -= ranking.tally.evaluated;
     if (ranking.leaders.best().empty()) return std::nullopt;
     auto found = napkin::found(space, goal_, ranking);
     return found.best[0].cost.time_s ? std::optional(std::move(found)) : std::nullopt;
@@ -253,18 +255,20 @@ class Division {
   FoundPlan& found_;
   const Hardware& hardware_;
   const Goal& goal_;
+  std::int64_t& left_;
   std::size_t core_;
 };
 
 // What a division of a kernel of the plan saves, it may save of a part of that kernel too.
 FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardware, const Goal& goal) {
   const Parting parting(whole, hardware, goal);
+  auto left = patient(most_of_all, goal);
   for (std::size_t kernel = 0; kernel < whole.kernels.size(); ++kernel) {
     const auto statements = whole.kernels[kernel].best.front().kernel.derivation->statements.size();
-    for (std::size_t at = 1; at < statements && parting.is_alone(kernel); ++at) {
+    for (std::size_t at = 1; at < statements && left > 0 && parting.is_alone(kernel); ++at) {
       auto made = parting.part(kernel, at, *best.cost.time_s);
       if (!made) continue;
-      Division(*made, hardware, goal).run();
+      Division(*made, hardware, goal, left).run();
       best.evaluated += made->evaluated - whole.evaluated;
       if (!made->divisions.empty() && *made->cost.time_s < *best.cost.time_s) best = std::move(*made);
     }
@@ -281,7 +285,8 @@ FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
   if (goal.divide && goal.objective == Objective::time && goal.model == Model::machine && goal.fixed.splits.empty() &&
       complete) {
     const auto whole = found;
-    Division(found, hardware, goal).run();
+    auto left = patient(most_of_all, goal);
+    Division(found, hardware, goal, left).run();
     if (found.cost.time_s && !goal.stop.stop_requested()) return parted(whole, std::move(found), hardware, goal);
   }
   return found;

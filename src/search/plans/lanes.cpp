@@ -24,7 +24,8 @@ FoundPlan in_parts_or_on_lanes(const Diagram& diagram, const Hardware& hardware,
   if (!diagram.in_parts || !has_parts(diagram, hardware) || goal.stop.stop_requested()) return found;
   auto lanes = diagram;
   lanes.in_parts = false;
-  return better(std::move(found), plan(lanes, goal), goal);
+  auto other = plan(lanes, near(found, goal));
+  return better(std::move(found), std::move(other), goal);
 }
 
 }  // namespace napkin

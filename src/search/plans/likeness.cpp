@@ -12,6 +12,7 @@ namespace {
 class Writing {
  public:
   Writing(const Diagram& diagram, const Cut& cut) : diagram_(diagram) {
+    put(diagram.in_parts ? "in parts;" : "");
     for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
       const auto& statement = diagram.statements[i];
       array(statement.output);

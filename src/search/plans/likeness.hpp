@@ -12,8 +12,8 @@
 
 namespace napkin {
 
-// What a kernel computes, its arrays, wires and axes numbered as they appear: of two kernels with the same text the
-// wires correspond one by one.
+// What a kernel computes and whether products may be in parts, its arrays, wires and axes numbered as they appear: of
+// two kernels with the same text the wires correspond one by one.
 struct Likeness {
   std::string text;
   std::vector<WireId> wires;

@@ -9,7 +9,7 @@ namespace napkin {
 namespace {
 
 // As parts of what a search of the file's own statements has.
-constexpr double patience_of_an_order = 0.02;
+constexpr double patience_of_an_order = 0.125;
 constexpr int most_contractions = 8;  // of one diagram
 constexpr int most_refused = 4;
 constexpr double much = 0.98;         // of the time as written: what a rounding must cost to be told

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "diagram/checked.hpp"
+#include "search/kernels.hpp"
 #include "search/plans/half.hpp"
 
 namespace napkin {
@@ -16,9 +17,10 @@ std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, doubl
   const auto second = half(whole_.diagram, {middle, fused.statements.end()}, hardware_, goal_);
   const double others = *whole_.cost.time_s - *whole_.cost.kernels[kernel].time_s;
   if (others + first.least_s + second.least_s >= most_s) return std::nullopt;
+  constexpr std::int64_t budget = 50'000;  // of each half
   std::vector<Found> both;
   for (const auto* one : {&first, &second}) {
-    both.push_back(search(one->derivation, hardware_, goal_));
+    both.push_back(found(make_space(one->derivation, hardware_, goal_), goal_, rank, patient(budget, goal_)));
     const auto& best = both.back().best;
     if (best.empty() || !best[0].cost.time_s || !best[0].cost.overruns.empty()) return std::nullopt;
   }

@@ -13,6 +13,7 @@
 #include "search/kernels.hpp"
 #include "search/plans/chunked.hpp"
 #include "search/plans/divided.hpp"
+#include "search/plans/joined.hpp"
 #include "search/plans/lanes.hpp"
 #include "search/plans/likeness.hpp"
 #include "search/plans/ordered.hpp"
@@ -27,14 +28,18 @@ constexpr std::size_t most_statements = 16;
 constexpr std::size_t most_steps = 20'000;
 // Kernels, and partitions of all of them together, some seconds; of cuts in order, which are not searched to the end
 // anyway, one.
-constexpr std::int64_t most_of_a_cut = 5'000'000, most_in_order = 1'000'000;
+constexpr std::int64_t most_of_a_cut = 800'000, most_in_order = 500'000;
+constexpr std::int64_t most_of_a_statement = 130'000;  // where there are many, that many times their number
+constexpr std::int64_t times_of_four_levels = 4;       // of machines with more levels than three, whose shapes are many
 struct Most {
   std::int64_t kernels = 1000, partitions = most_of_a_cut;
 };
-constexpr std::int64_t alone_patience = 100'000;  // partitions of a statement alone, to have something to compare with
+// Partitions of a statement alone, to have something to compare with: that many of all, in these limits.
+constexpr std::int64_t of_all_alone = 300'000, least_alone = 32'000, most_alone = 100'000;
 // Of one kernel in the first round; where cuts are in order, whose kernels are many, less.
 constexpr std::int64_t first_patience = 32'000, first_patience_in_order = 16'000;
-constexpr std::int64_t more_patience = 4;  // times as many in the next
+constexpr std::int64_t more_patience = 4;                                // times as many in the next
+constexpr std::int64_t last_patience = 128'000, most_at_last = 384'000;  // of each kernel of the best plan, and of all
 
 // What is known of one kernel's price.
 struct Priced {
@@ -53,13 +58,6 @@ bool beats(const Ranking& now, const Ranking& before) {
   return now.leaders.best().front() < before.leaders.best().front();
 }
 
-// A plan of some statements, what it costs, and what none of them can cost less than.
-struct Planned {
-  FoundPlan found;
-  Price price, least;
-  std::size_t statements = 0;
-};
-
 class Plans {
  public:
   // Of these statements of the diagram; looks up what was searched before, and adds to it.
@@ -73,16 +71,18 @@ class Plans {
         known_(searched),
         least_(diagram, hardware, goal) {}
 
-  Planned run() {
+  PlannedCut run() {
     draw();
-    patience_ = patient(alone_patience, goal_);
+    const auto statements = static_cast<std::int64_t>(std::max<std::size_t>(1, of_.count()));
+    patience_ = patient(std::clamp(of_all_alone / statements, least_alone, most_alone), goal_);
     for (const auto& step : cuts_.steps)
-      if (is_alone(step)) search_cut(step.cut, Price::never());
+      if (is_alone(step)) search_cut(step.cut, within());
     patience_ = exact_ ? first_patience : first_patience_in_order;
     while (search_round()) {
       patience_ *= more_patience;
       for (auto& priced : prices_) priced.taken = priced.least;
     }
+    polish();
     return {found(cheapest(&Priced::most)), from_nothing(&Priced::most, false).back(), least_of_all(), of_.count()};
   }
 
@@ -101,6 +101,7 @@ class Plans {
   bool search_round() {
     for (;;) {
       const auto path = cheapest(&Priced::taken);
+      if (within() < from_nothing(&Priced::taken, false).back()) return false;
       const auto next = std::ranges::find_if(
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
@@ -110,6 +111,20 @@ class Plans {
       search_cut(*next, allowance(*next));
     }
     return !std::ranges::all_of(cheapest(&Priced::least), [&](std::size_t cut) { return prices_[cut].settled(); });
+  }
+
+  // The kernels of the best plan, given up too soon where there are many others.
+  void polish() {
+    patience_ = std::max(patience_, patient(last_patience, goal_));
+    auto left = patient(most_at_last, goal_);
+    for (;;) {
+      const auto path = cheapest(&Priced::most);
+      const auto next = std::ranges::find_if(
+          path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
+      if (next == path.end() || left < patience_ || goal_.stop.stop_requested()) return;
+      left -= patience_;
+      search_cut(*next, allowance(*next));
+    }
   }
 
   // ---- paths ----
@@ -145,9 +160,10 @@ class Plans {
     std::ranges::reverse(path);
     return path;
   }
+  Price within() const { return {goal_.within, Price::never().transfers}; }
   // What a kernel may cost to be part of a plan that is no worse than the best known.
   Price allowance(std::size_t cut) const {
-    const auto best = from_nothing(&Priced::most, false).back();
+    const auto best = std::min(from_nothing(&Priced::most, false).back(), within());
     if (best == Price::never()) return best;
     const auto before = from_nothing(&Priced::least, false), after = to_everything(&Priced::least);
     Price most{-1, -1};
@@ -204,6 +220,7 @@ class Plans {
   // ---- the plan ----
   FoundPlan found(const std::vector<std::size_t>& path) const {
     FoundPlan all;
+    if (path.empty() && within() < Price::never()) return none();
     for (const auto cut : path) all.kernels.push_back(kernel(cut));
     if (path.empty()) all.kernels.push_back(everything_in_one());
     std::vector<KernelCost> costs;
@@ -221,6 +238,13 @@ class Plans {
     compare(all);
     return all;
   }
+  // Nothing is as good as was asked for.
+  FoundPlan none() const {
+    FoundPlan all;
+    all.evaluated = evaluated_, all.cuts = static_cast<std::int64_t>(cuts_.cuts.size());
+    all.optimal = exact_ && within() < least_of_all();
+    return all;
+  }
   Found kernel(std::size_t cut) const {
     const auto space = this->space(cuts_.cuts[cut]);
     return goal_.top > 1 ? napkin::found(space, goal_, rank, patient(most_of_a_cut, goal_))
@@ -233,7 +257,7 @@ class Plans {
       if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
     for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
       all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
-    return napkin::found(space(all), goal_, rank, patient(most_of_a_cut, goal_));
+    return napkin::found(space(all), goal_, rank, patient(most_alone, goal_));
   }
   std::string words() const {
     const std::string legal = "all acyclic fusions, with cheap shared intermediates stored or recomputed";
@@ -284,47 +308,9 @@ class Plans {
   std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
 };
 
-// The plans of runs one after another.
-class Joined {
- public:
-  void add(Planned run) {
-    auto& found = run.found;
-    for (auto& one : found.saved) one.kernel += all_.found.kernels.size(), all_.found.saved.push_back(std::move(one));
-    compare(found, run.statements);
-    std::ranges::move(found.cost.kernels, std::back_inserter(costs_));
-    std::ranges::move(found.kernels, std::back_inserter(all_.found.kernels));
-    std::ranges::move(found.plan.kernels, std::back_inserter(all_.found.plan.kernels));
-    all_.found.candidates = saturating_add(all_.found.candidates, found.candidates);
-    all_.found.evaluated += found.evaluated, all_.found.cuts += found.cuts;
-    all_.found.space = "sections of neighbouring statements, and in each section " + found.space;
-    all_.price = all_.price + run.price;
-  }
-  std::int64_t evaluated() const { return all_.found.evaluated; }
-  Planned take() {
-    all_.found.cost = total(std::move(costs_));
-    if (comparable_ && any_fused_) all_.found.apart = total(std::move(apart_));
-    if (!all_.found.apart) all_.found.saved.clear();
-    return std::move(all_);
-  }
-
- private:
-  // A run that fuses nothing is its statements apart.
-  void compare(const FoundPlan& found, std::size_t statements) {
-    const bool fused = found.plan.kernels.size() != statements;
-    any_fused_ = any_fused_ || fused;
-    comparable_ = comparable_ && (!fused || found.apart);
-    const auto& apart = found.apart ? found.apart->kernels : found.cost.kernels;
-    apart_.insert(apart_.end(), apart.begin(), apart.end());
-  }
-
-  Planned all_;
-  std::vector<KernelCost> costs_, apart_;
-  bool any_fused_ = false, comparable_ = true;
-};
-
-Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware, const Goal& goal,
-                Searched& searched) {
-  constexpr std::int64_t fewest = 500'000;  // partitions of a run; the runs share the others
+PlannedCut in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware,
+                   const Goal& goal, Searched& searched) {
+  constexpr std::int64_t fewest = 150'000;  // partitions of a run; the runs share the others
   Joined joined;
   for (const auto& run : runs) {
     const Most most{.partitions = std::max(fewest, most_of_a_cut - joined.evaluated())};
@@ -334,12 +320,14 @@ Planned in_runs(const Diagram& diagram, const std::vector<Statements>& runs, con
 }
 
 // A long diagram as a whole, in the order of its statements, and in runs of every cut: whichever plan costs less.
-FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  Searched searched;
+FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
   const auto runs = runs_of(diagram, most_statements);
-  std::optional<Planned> apart;
+  std::optional<PlannedCut> apart;
   if (runs.size() > 1) apart = in_runs(diagram, runs, hardware, goal, searched);
-  const Most most = apart ? Most{100, 250'000} : Most{};  // runs have found what most kernels cost
+  const auto of_all = static_cast<std::int64_t>(needed_statements(diagram).count()) * most_of_a_statement;
+  const auto more = hardware.levels.size() > 3 ? times_of_four_levels : 1;
+  // Runs have found what most kernels cost.
+  const auto most = apart ? Most{100, 250'000} : Most{.partitions = std::max(most_of_a_cut, of_all) * more};
   auto whole = Plans(diagram, needed_statements(diagram), most, hardware, goal, searched).run();
   if (apart && apart->price < whole.price) {
     const auto part = goal.objective == Objective::transfers ? &Price::transfers : &Price::objective;
@@ -351,31 +339,32 @@ FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal
 }
 
 // Where nothing fits: with every sweep a statement, if that fits.
-FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goal& goal) {
+FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goal& goal, Searched& searched) {
   const auto apart = sweeps(whole.diagram);
   if (apart.statements.empty()) return whole;
-  auto found = cut(apart.diagram, hardware, goal);
+  auto found = cut(apart.diagram, hardware, goal, searched);
   if (found.plan.kernels.size() < found.kernels.size()) return whole;
   found.swept = apart.statements;
   return found;
 }
 
-FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  auto found = cut(diagram, hardware, goal);
+FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
+  auto found = cut(diagram, hardware, goal, searched);
   if (found.plan.kernels.size() < found.kernels.size() && goal.fixed.splits.empty())
-    found = with_sweeps_apart(std::move(found), hardware, goal);
+    found = with_sweeps_apart(std::move(found), hardware, goal, searched);
   return divided(std::move(found), hardware, goal);
 }
 
 }  // namespace
 
 FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& goal) {
-  const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of); };
-  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan); };
+  Searched searched;
+  const auto plan = [&](const Diagram& form, const Goal& of) { return plan_of(form, hardware, of, searched); };
   const auto on_units = [&](const Diagram& form, const Goal& of) {
-    return in_parts_or_on_lanes(form, hardware, of, in_chunks);
+    return in_parts_or_on_lanes(form, hardware, of, plan);
   };
-  auto found = ordered(diagram, goal, on_units);
+  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units); };
+  auto found = ordered(diagram, goal, in_chunks);
   found.ordered.in_parts = found.diagram.in_parts;
   return found;
 }

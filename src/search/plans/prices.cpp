@@ -53,7 +53,8 @@ LeastPrices::LeastPrices(const Diagram& diagram, const Hardware& hardware, const
       goal_(goal),
       reads_(diagram.statements.size()),
       contractions_(diagram.statements.size()),
-      positions_(diagram.statements.size()) {
+      positions_(diagram.statements.size()),
+      reduced_(diagram.statements.size()) {
   for (std::size_t i = 0; i < diagram.statements.size(); ++i) {
     producer_[diagram.statements[i].output] = i;
     read(i, diagram.statements[i].value);
@@ -77,6 +78,8 @@ void LeastPrices::read(std::size_t statement, ExprId id) {
       [&](const Cast& c) { read(statement, c.value); },
       [&](const Reduce& r) {
         read(statement, r.body);
+        for (const auto wire : free_wires(diagram_, r.body))
+          if (std::ranges::find(r.over, wire) != r.over.end()) reduced_[statement].insert(wire);
         const auto* product = std::get_if<Apply>(&diagram_.at(r.body).node);
         if (r.reduction->combine->role != Role::add || !product || product->function->role != Role::multiply) return;
         const auto *a = std::get_if<Access>(&diagram_.at(product->arguments[0]).node),
@@ -164,6 +167,19 @@ double LeastPrices::rate(int bytes) const {
   return all;
 }
 
+double LeastPrices::busy(const Cut& cut) const {
+  if (!hardware_.core || goal_.model != Model::machine || !goal_.fixed.splits.empty() || cut.saved.none()) return 1;
+  std::map<WireId, std::size_t> results;  // that have it
+  for (auto i = cut.saved._Find_first(); i < cut.saved.size(); i = cut.saved._Find_next(i))
+    for (const auto wire : diagram_.at(diagram_.statements[i].output).wires) ++results[wire];
+  for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i))
+    for (const auto wire : reduced_[i]) results.erase(wire);
+  double blocks = 1;
+  for (const auto& [wire, count] : results)
+    if (count == cut.saved.count()) blocks *= static_cast<double>(diagram_.size(wire).value_or(1));
+  return std::min(1.0, blocks / static_cast<double>(hardware_.total(*hardware_.core)));
+}
+
 Price LeastPrices::of(const Cut& cut) const {
   std::map<ArrayId, double> crossing;  // values
   for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
@@ -184,7 +200,7 @@ Price LeastPrices::of(const Cut& cut) const {
     values += count;
     bytes += count * diagram_.at(array).width();
   }
-  return price(values, bytes, contracting(cut.computed));
+  return price(values, bytes, contracting(cut.computed) / busy(cut));
 }
 
 Price LeastPrices::price(double values, double bytes, double seconds_contracting) const {

@@ -23,8 +23,8 @@ struct Price {
 };
 
 // Whatever a kernel reads from outside crosses every level once, and so does whatever it saves; every contraction is
-// done once; there is one launch. No partition of it costs less than that (docs/theory.md, cuts). What a mask could
-// leave out does not count.
+// done once, on no more cores than there are blocks; there is one launch. No partition of it costs less than that
+// (docs/theory.md, cuts). What a mask could leave out does not count.
 class LeastPrices {
  public:
   LeastPrices(const Diagram&, const Hardware&, const Goal&);
@@ -53,8 +53,10 @@ class LeastPrices {
   double reached(const Access&) const;
   std::optional<Root> root(ArrayId, const Statements& computed) const;
   bool is_masked(const std::vector<WireId>&, const Statements& computed) const;
-  double contracting(const Statements& computed) const;  // seconds
-  double rate(int bytes) const;                          // operations per second at most, of types as wide or wider
+  double contracting(const Statements& computed) const;  // seconds, all cores at work
+  // Of the cores, as many as have a block at most: along wires that every result has and nothing reduces over.
+  double busy(const Cut&) const;
+  double rate(int bytes) const;  // operations per second at most, of types as wide or wider
   Price price(double values, double bytes, double seconds) const;
 
   const Diagram& diagram_;
@@ -65,6 +67,7 @@ class LeastPrices {
   std::vector<std::map<ArrayId, Reading>> reads_;
   std::vector<std::vector<Contraction>> contractions_;
   std::vector<std::set<WireId>> positions_;
+  std::vector<std::set<WireId>> reduced_;  // by statement, wires that its reductions go over
 };
 
 }  // namespace napkin
