@@ -5,6 +5,7 @@
 #include "cost/region.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -160,8 +161,48 @@ class Sum {
   std::size_t asked_ = 0;
 };
 
+std::int64_t sum_tied(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires, const Footprints&);
+
+bool asks_of(const Region& region, WireId wire) {
+  const auto of = [&](const Region::Test& test) {
+    return std::ranges::any_of(test.conditions, [&](const Condition& condition) {
+      return std::ranges::any_of(condition.terms, [&](const auto& term) { return term.first == wire; });
+    });
+  };
+  return of(region.open) || std::ranges::any_of(region.needs, of);
+}
+
+// A wire that no condition asks of, cut into more than one piece, whose pieces of one length all count the same.
+std::optional<std::size_t> free_wire(const Region& region, const std::vector<Cutting>& cuttings,
+                                     const Footprints& footprints) {
+  for (std::size_t w = 0; w < cuttings.size(); ++w) {
+    const bool alike = region.footprints.empty() || footprints.even || !footprints.shaped[w];
+    const auto& cutting = cuttings[w];
+    const bool is_cut = cutting.sizes.size() > 1 || (cutting.sizes.size() == 1 && cutting.sizes[0] < cutting.extent);
+    if (alike && is_cut && !asks_of(region, region.wires[w])) return w;
+  }
+  return std::nullopt;
+}
+
+// A piece of each length of a free wire, as often as there are such pieces.
+std::int64_t sum_by_lengths(Region region, std::vector<Cutting> cuttings, std::size_t number_of_wires,
+                            const Footprints& footprints, std::size_t wire) {
+  std::map<std::int64_t, std::int64_t> counts;
+  for (const auto& row : rows(cuttings[wire], cuttings[wire].sizes.size())) counts[row.length] += row.count;
+  for (auto& test : region.needs) test.depths[wire] = 1;
+  if (!region.open.depths.empty()) region.open.depths[wire] = 1;
+  std::int64_t all = 0;
+  for (const auto& [length, count] : counts) {
+    cuttings[wire] = {length, {length}};
+    all = saturating_add(all, saturating_multiply(count, sum_tied(region, cuttings, number_of_wires, footprints)));
+  }
+  return all;
+}
+
 std::int64_t sum_tied(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
                       const Footprints& footprints) {
+  if (const auto wire = free_wire(region, cuttings, footprints))
+    return sum_by_lengths(region, cuttings, number_of_wires, footprints, *wire);
   if (const auto found = sum_by_rows(region, cuttings, number_of_wires, footprints)) return *found;
   return Sum(region, cuttings, number_of_wires, footprints).run();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -47,17 +48,38 @@ class Chunked {
 
   FoundPlan run() {
     if (lengths_.empty()) return plan_(diagram_, goal_);
-    auto made = prefixes_in_chunks(diagram_, lengths_[best()]);
-    auto other = plan_(made.diagram, hurried(patience_of_the_best));
-    const bool more = reduced_values(diagram_) > hopeless * reduced_values(made.diagram);
-    const auto as_written = near(other, hurried(patience_of_the_best));
-    if (!more && worth(plan_(diagram_, as_written), goal_) <= worth(other, goal_)) return plan_(diagram_, goal_);
-    other.prefixes = std::move(made.made);
-    other.optimal = false, other.gap.reset();  // other lengths were tried, not searched to the end
-    return other;
+    const auto first = best();
+    auto other = planned(first);
+    if (const auto second = runner_up(first)) {
+      auto another = planned(*second);
+      if (worth(another.plan, goal_) < worth(other.plan, goal_)) other = std::move(another);
+    }
+    const bool more = reduced_values(diagram_) > hopeless * other.reduced;
+    const auto as_written = near(other.plan, hurried(patience_of_the_best));
+    if (!more && worth(plan_(diagram_, as_written), goal_) <= worth(other.plan, goal_)) return plan_(diagram_, goal_);
+    other.plan.optimal = false, other.plan.gap.reset();  // other lengths were tried, not searched to the end
+    return std::move(other.plan);
   }
 
  private:
+  struct OfLength {
+    FoundPlan plan;
+    double reduced = 0;  // values, all together
+  };
+  OfLength planned(std::size_t at) {
+    auto made = prefixes_in_chunks(diagram_, lengths_[at]);
+    OfLength all{plan_(made.diagram, hurried(patience_of_the_best)), reduced_values(made.diagram)};
+    all.plan.prefixes = std::move(made.made);
+    return all;
+  }
+  // A length whose trial came so close to the best one's that more patience may turn them round.
+  std::optional<std::size_t> runner_up(std::size_t first) {
+    constexpr double close = 1.1;
+    std::optional<std::size_t> second;
+    for (const auto& [at, seconds] : trials_)
+      if (at != first && seconds < close * trials_.at(first) && (!second || seconds < trials_.at(*second))) second = at;
+    return second;
+  }
   // Uphill from a length in the middle.
   std::size_t best() {
     constexpr std::int64_t usual = 64;
