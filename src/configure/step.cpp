@@ -116,11 +116,24 @@ class Reader {
     column.work = work(open);
     const auto multiplies = [&](const Column& one) { return factors_of(nest().scratch, one).has_value(); };
     if (multiplies(open) && !multiplies(compute.column)) column.work = on_lanes(std::move(column.work));
-    for (const auto& work : column.work)
-      if (work.unit == Unit::tensor) contract(column, work.type);
+    for (auto& work : column.work) {
+      if (work.unit != Unit::tensor) continue;
+      const bool packed = is_packed(open, compute, work.type);
+      if (packed) work.type = Datatype::f16;
+      contract(column, work.type, packed);
+    }
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
   }
-  void contract(StepColumn& column, Datatype type) const {
+  // Lanes of a warp that computed an operand hold it as one of 16 bits, which have all numbers of f8.
+  bool is_packed(const Column& column, const Compute& compute, Datatype type) const {
+    if (!step_.loads_matrices) return false;
+    const auto factors = factors_of(nest().scratch, column);
+    const auto [a, b] = types_of(nest().scratch, *factors);
+    const auto is_f8 = [](Datatype one) { return one == Datatype::f8e4m3 || one == Datatype::f8e5m2; };
+    const auto is_computed = [&](ExprId id) { return !factor(compute, id, type).operand.staged; };
+    return is_f8(a) && a == b && (is_computed(factors->first) || is_computed(factors->second));
+  }
+  void contract(StepColumn& column, Datatype type, bool packed) const {
     const auto& compute = *column.compute;
     const auto* instruction = fastest_instruction(hardware_, type, 4);
     if (!instruction) return;
@@ -133,7 +146,7 @@ class Reader {
     const auto k = parts > 1 ? k_of_parts : instruction->k;
     const auto depth = depth_of(compute.column.over, first, scratch, k);
     column.contraction = Contraction{{}, {}, instruction, instruction, by_warp ? by_warp : instruction, depth, {}};
-    column.contraction->k = k, column.contraction->parts = parts, column.contraction->mixed = a != b;
+    column.contraction->k = k, column.contraction->parts = parts, column.contraction->mixed = packed || a != b;
     column.factors = {factor(compute, product.arguments[0], type), factor(compute, product.arguments[1], type)};
   }
   Factor factor(const Compute& compute, ExprId id, Datatype type) const {

@@ -118,9 +118,17 @@ void Distributing::find_products() {
     if (auto product = as_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
       if (product->instruction->formats && !has_contraction(*kernel_.derivation, hardware_)) continue;
       product->compute = place.compute;
+      widen_computed(*product);
       result_.products.push_back(*product);
     }
   if (result_.products.empty()) throw no_products();
+}
+// Lanes of a warp hold what they computed as an operand of 16 bits, which have all numbers of f8.
+void Distributing::widen_computed(Product& product) const {
+  const auto type = product.instruction->operands;
+  const bool is_f8 = type == Datatype::f8e4m3 || type == Datatype::f8e5m2;
+  if (is_f8 && !by_teams() && !(is_input(product.rows.buffer) && is_input(product.columns.buffer)))
+    product.instruction = find_matrix_instruction(Datatype::f16);
 }
 // One position of the wires that keep a sum of products from being one of matrices.
 Misfit Distributing::no_products() const {

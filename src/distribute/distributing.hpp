@@ -59,6 +59,7 @@ class Distributing {
   // Products
 
   void find_products();
+  void widen_computed(Product& product) const;
   Misfit no_products() const;
   std::optional<std::string> two_formats() const;
 

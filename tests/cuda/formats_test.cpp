@@ -47,11 +47,26 @@ std::string build(const Case& each, const Planned& planned, std::string_view bef
 
 TEST_CASE("matrix units multiply operands of two formats and along any axis", "[emulated][tensor][formats]") {
   const std::vector<Case> cases = {
-      product({"f16", "m, k"}, {"f8e4m3", "n, k"}),    product({"f8e5m2", "m, k"}, {"bf16", "k, n"}),
-      product({"f16", "k, m"}, {"i8", "k, n"}, "f16"), product({"f16", "m, k"}, {"i4", "n, k"}),
-      product({"f8e4m3", "k, m"}, {"f8e5m2", "k, n"}), product({"tf32", "m, k"}, {"f16", "k, n"}),
-      product({"tf32", "k, m"}, {"tf32", "k, n"}),     product({"i8", "m, k"}, {"i8", "k, n"}, "i32"),
+      product({"f16", "m, k"}, {"f8e4m3", "n, k"}),
+      product({"f8e5m2", "m, k"}, {"bf16", "k, n"}),
+      product({"f16", "k, m"}, {"i8", "k, n"}, "f16"),
+      product({"f16", "m, k"}, {"i4", "n, k"}),
+      product({"f8e4m3", "k, m"}, {"f8e5m2", "k, n"}),
+      product({"tf32", "m, k"}, {"f16", "k, n"}),
+      product({"tf32", "k, m"}, {"tf32", "k, n"}),
+      product({"i8", "m, k"}, {"i8", "k, n"}, "i32"),
       product({"f8e4m3", "k, m"}, {"f8e4m3", "n, k"}),
+      {"computed_f8",
+       R"(diagram computed
+axis q = 512; axis x = 512; axis d = 64
+input Q: f16[q, d]; input K: f16[x, d]; input V: f8e4m3[x, d]
+S[q, x] = sum[d](Q[q, d] * K[x, d]) / 8
+P: f8e4m3[q, x] = softmax[x](S[q, x])
+O: f16[q, d] = sum[x](P[q, x] * V[x, d])
+output O
+)",
+       {"group q 64, stream x 32 at smem; group q 16 at reg"},
+       {"q=64 x=64", "q=75 x=101"}},
   };
   for (const auto& each : cases) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, "rtx4090");

@@ -163,14 +163,14 @@ TEST_CASE("an output of f32 is wider where it is saved, and nothing else is") {
   check_twin(wide, hardware);
 }
 
-TEST_CASE("weights of i8 take half the bytes of f16, and are widened as rows of what four warps multiply") {
+TEST_CASE("weights of i8 take half the bytes of f16, and are widened as rows of what single warps multiply") {
   const auto h100 = read_machine("h100-sxm5");
   const auto narrow = weights("i8", h100), wide = weights("f16", h100);
   const auto before = estimate(wide, h100, Model::machine), after = estimate(narrow, h100, Model::machine);
   CHECK(moved(before.levels[0], "W").transfer_bytes == 2 * moved(after.levels[0], "W").transfer_bytes);
   CHECK(moved(before.levels[0], "X").transfer_bytes == moved(after.levels[0], "X").transfer_bytes);
   CHECK(held(after.levels[1], "W").type == Datatype::f16);
-  CHECK(instruction(narrow, h100) == "wgmma m64n8k16 along c");
+  CHECK(instruction(narrow, h100) == "mma.sync m16n8k16 along c");
   const auto a100 = read_machine("a100-sxm4-80");
   CHECK(instruction(weights("i8", a100), a100) == "mma.sync m16n8k16 along c");
   check_twin(narrow, h100);

@@ -30,7 +30,8 @@ constexpr std::size_t most_steps = 20'000;
 // anyway, one.
 constexpr std::int64_t most_of_a_cut = 800'000, most_in_order = 500'000;
 constexpr std::int64_t most_of_a_statement = 130'000;  // where there are many, that many times their number
-constexpr std::int64_t times_of_four_levels = 4;       // of machines with more levels than three, whose shapes are many
+constexpr std::int64_t few_statements = 2, most_of_few = 3'200'000;  // whose kernels are searched to the end
+constexpr std::int64_t times_of_four_levels = 4;  // of machines with more levels than three, whose shapes are many
 struct Most {
   std::int64_t kernels = 1000, partitions = most_of_a_cut;
 };
@@ -324,7 +325,8 @@ FoundPlan cut(const Diagram& diagram, const Hardware& hardware, const Goal& goal
   const auto runs = runs_of(diagram, most_statements);
   std::optional<PlannedCut> apart;
   if (runs.size() > 1) apart = in_runs(diagram, runs, hardware, goal, searched);
-  const auto of_all = static_cast<std::int64_t>(needed_statements(diagram).count()) * most_of_a_statement;
+  const auto statements = static_cast<std::int64_t>(needed_statements(diagram).count());
+  const auto of_all = statements <= few_statements ? most_of_few : statements * most_of_a_statement;
   const auto more = hardware.levels.size() > 3 ? times_of_four_levels : 1;
   // Runs have found what most kernels cost.
   const auto most = apart ? Most{100, 250'000} : Most{.partitions = std::max(most_of_a_cut, of_all) * more};
