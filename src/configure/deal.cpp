@@ -88,6 +88,12 @@ std::vector<Team> Dealing::teams() const {
     if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
       return {team_of(rows, split.size * warps_)};
   const auto together = warps_of(shape), of_warp = shape.m / together, least = of_warp * warps_;
+  const auto has_row = [&](ArrayId output) {
+    return std::ranges::count(step_.diagram().at(output).wires, step_.row) > 0;
+  };
+  // What all rows write is written by one warp.
+  if (together == 1 && !std::ranges::all_of(step_.nest->outputs, has_row))
+    return {team_of(rows, round_up(rows, of_warp) * warps_)};
   std::vector<Team> all{team_of(rows, least)};
   const auto fits = [&](std::int64_t each) { return rows % (together == 1 ? each / warps_ : each) == 0; };
   for (auto each = 2 * least; each <= (together == 1 ? rows * warps_ : rows); each += least)

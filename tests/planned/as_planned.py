@@ -137,9 +137,10 @@ def given_back(options, example, machine, plan):
     again = analyze(options, example, machine, "--partition", text)
     found = ["%s of the plan %s, by hand %s: %s" % (what, plan["totals"][what], again["totals"][what], text)
              for what in ("time_s", "transfer_bytes") if plan["totals"][what] != again["totals"][what]]
-    # Of axes that several kernels divide, the parts are named in the order in which they were divided.
-    kernels = [[re.sub(r"(_part)_\b", r"\1", kernel["partition_text"]) for kernel in report["kernels"]]
-               for report in (plan, again)]
+    # Of axes that several kernels divide, the parts are named in the order in which they were divided; and a lane has
+    # one position of each axis, whether or not a label says so.
+    kernels = [[re.sub(r"_part_\b", "_part", re.sub(r"; group \w+ 1 at reg$", "", kernel["partition_text"]))
+                for kernel in report["kernels"]] for report in (plan, again)]
     return found + (["kernels of the plan %s, by hand %s" % tuple(kernels)] if kernels[0] != kernels[1] else [])
 
 
