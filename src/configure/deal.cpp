@@ -79,6 +79,15 @@ bool Dealing::has_registers(const Team& team) const {
 }
 bool Dealing::may_run() const { return (model_ == Model::ideal || !step_.excess()) && has_registers(teams().front()); }
 
+// What all rows write is written by one warp, unless warps exchange what they have of it.
+bool Dealing::shares_rows() const {
+  const auto has_row = [&](ArrayId output) {
+    return std::ranges::count(step_.diagram().at(output).wires, step_.row) > 0;
+  };
+  const auto exchanges = [](const StepColumn& column) { return column.contraction && column.contraction->exchanged; };
+  return std::ranges::all_of(step_.nest->outputs, has_row) || std::ranges::any_of(step_.columns, exchanges);
+}
+
 // Rows of one instruction by each warp, and multiples: of warps that issue together, as many as leave none idle; what
 // the partition says, where it says it.
 std::vector<Team> Dealing::teams() const {
@@ -88,12 +97,7 @@ std::vector<Team> Dealing::teams() const {
     if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
       return {team_of(rows, split.size * warps_)};
   const auto together = warps_of(shape), of_warp = shape.m / together, least = of_warp * warps_;
-  const auto has_row = [&](ArrayId output) {
-    return std::ranges::count(step_.diagram().at(output).wires, step_.row) > 0;
-  };
-  // What all rows write is written by one warp.
-  if (together == 1 && !std::ranges::all_of(step_.nest->outputs, has_row))
-    return {team_of(rows, round_up(rows, of_warp) * warps_)};
+  if (together == 1 && !shares_rows()) return {team_of(rows, round_up(rows, of_warp) * warps_)};
   std::vector<Team> all{team_of(rows, least)};
   const auto fits = [&](std::int64_t each) { return rows % (together == 1 ? each / warps_ : each) == 0; };
   for (auto each = 2 * least; each <= (together == 1 ? rows * warps_ : rows); each += least)

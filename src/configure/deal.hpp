@@ -57,6 +57,7 @@ class Dealing {
  private:
   Dealing(BlockStep, Partition, const Hardware&, Model);
   Deal best_of_teams(const Demand&) const;
+  bool shares_rows() const;
   std::vector<Team> teams() const;
   bool has_registers(const Team&) const;
   Deal deal(const Team&, const Passage&, const Demand&, Detail) const;

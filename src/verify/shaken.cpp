@@ -22,7 +22,9 @@ namespace {
 
 constexpr std::size_t lane_count = 16;
 constexpr double roundoffs = 4;  // of the format of an operation, that it may be moved by
-constexpr double margin = 2;     // of the farthest lane, that another evaluation may be from what is meant
+// Of the farthest lane, that another evaluation may be from what is meant. Of exact numbers more: an exponential that
+// is taken apart loses as many roundoffs as its exponents are great, and a mistake is greater by orders of magnitude.
+constexpr double margin = 2, exact_margin = 16;
 
 using Lanes = std::array<double, lane_count>;
 
@@ -142,7 +144,8 @@ Meaning meaning(const Diagram& diagram, const Values& inputs, Arithmetic arithme
   for (std::size_t a = 0; a < lanes.size(); ++a) {
     result.allowed.emplace_back();
     for (std::size_t i = 0; i < lanes[a].size(); ++i)
-      result.allowed[a].push_back(margin * distance(lanes[a][i], result.meant[a][i]));
+      result.allowed[a].push_back((arithmetic == Arithmetic::formats ? margin : exact_margin) *
+                                  distance(lanes[a][i], result.meant[a][i]));
   }
   return result;
 }
