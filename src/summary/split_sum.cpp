@@ -94,6 +94,14 @@ std::optional<Sides> two_sides(const Diagram& diagram, const Reduce& sum, const 
   return {};
 }
 
+// Statements that the canonical form breaks over lines are on one in a sentence.
+std::string with_single_spaces(const std::string& text) {
+  std::string all;
+  for (const char c : text)
+    if (const bool space = c == ' ' || c == '\n'; !space || !all.ends_with(' ')) all += space ? ' ' : c;
+  return all;
+}
+
 class Writing {
  public:
   Writing(const Diagram& diagram, const Statement& statement, const std::optional<SourceText>& source)
@@ -113,7 +121,7 @@ class Writing {
       words.push_back(fmt::format("write `{}` as {}", fmt::join(declared_, "` and `"),
                                   declared_.size() == 1 ? "a statement of its own" : "statements of their own"));
     words.insert(words.end(), retyped_.begin(), retyped_.end());
-    Fix made{fmt::format("{}", fmt::join(words, " and ")), std::move(edits_)};
+    Fix made{with_single_spaces(fmt::format("{}", fmt::join(words, " and "))), std::move(edits_)};
     const auto product = diagram_.at(sum.body).span;
     if (!source_ || !textual_ || !holds(statement_.span, product)) return {made.title, {}};
     if (declared_.empty()) return made;

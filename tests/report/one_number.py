@@ -127,7 +127,7 @@ def expected(report):
         in_parts = product["unit"] == "tensor"
         found.append(("UNITS", "twice" if in_parts else "%s lanes: %s" % (product["unit"], product["why_not"])))
         if product["mend"]:
-            found.append(("CHANGE", product["mend"]))
+            found.append(("CHANGE", " ".join(product["mend"].split())))
     if len(kernels) > 1:
         for kernel in kernels:
             found.append(("KERNELS", "%s %s" % (seconds(kernel["time_s"]), share(kernel["time_s"], time))))
