@@ -376,7 +376,7 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
     const auto found = steps.find(made.column);
     if (found == steps.end()) continue;
     const auto& contraction = *found->second->contraction;
-    if (made.unit != Unit::tensor) move_to_matrix_units(contraction, made);
+    if (made.unit != Unit::tensor || made.parts != contraction.parts) move_to_matrix_units(contraction, made);
     name_instruction(contraction, dealing->as(deal).step(), made);
     note_alignment(*found->second, dealing->as(deal).step(), made);
     note_one_by_one(*found->second, dealing->as(deal).step(), made);
