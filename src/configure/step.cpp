@@ -118,20 +118,19 @@ class Reader {
     if (multiplies(open) && !multiplies(compute.column)) column.work = on_lanes(std::move(column.work));
     for (auto& work : column.work) {
       if (work.unit != Unit::tensor) continue;
-      const bool packed = is_packed(open, compute, work.type);
-      if (packed) work.type = Datatype::f16;
+      const bool packed = is_packed(open, compute);
+      if (packed) work.type = packed_as(work.type);
       contract(column, work.type, packed);
     }
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
   }
-  // Lanes of a warp that computed an operand hold it as one of 16 bits, which have all numbers of f8.
-  bool is_packed(const Column& column, const Compute& compute, Datatype type) const {
-    if (!step_.loads_matrices) return false;
+  // Lanes of a warp hold an operand that they computed in more bits than it has.
+  bool is_packed(const Column& column, const Compute& compute) const {
     const auto factors = factors_of(nest().scratch, column);
     const auto [a, b] = types_of(nest().scratch, *factors);
-    const auto is_f8 = [](Datatype one) { return one == Datatype::f8e4m3 || one == Datatype::f8e5m2; };
-    const auto is_computed = [&](ExprId id) { return !factor(compute, id, type).operand.staged; };
-    return is_f8(a) && a == b && (is_computed(factors->first) || is_computed(factors->second));
+    const auto is_computed = [&](ExprId id) { return !factor(compute, id, a).operand.staged; };
+    return step_.loads_matrices && a == b && packed_as(a) != a &&
+           (is_computed(factors->first) || is_computed(factors->second));
   }
   void contract(StepColumn& column, Datatype type, bool packed) const {
     const auto& compute = *column.compute;

@@ -7,6 +7,7 @@
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
 #include "distribute/grid.hpp"
+#include "loops/formats.hpp"
 #include "loops/work.hpp"
 
 namespace napkin {
@@ -123,12 +124,10 @@ void Distributing::find_products() {
     }
   if (result_.products.empty()) throw no_products();
 }
-// Lanes of a warp hold what they computed as an operand of 16 bits, which have all numbers of f8.
 void Distributing::widen_computed(Product& product) const {
-  const auto type = product.instruction->operands;
-  const bool is_f8 = type == Datatype::f8e4m3 || type == Datatype::f8e5m2;
-  if (is_f8 && !by_teams() && !(is_input(product.rows.buffer) && is_input(product.columns.buffer)))
-    product.instruction = find_matrix_instruction(Datatype::f16);
+  const auto type = product.instruction->operands, packed = packed_as(type);
+  if (packed != type && !by_teams() && !(is_input(product.rows.buffer) && is_input(product.columns.buffer)))
+    product.instruction = find_matrix_instruction(packed);
 }
 // One position of the wires that keep a sum of products from being one of matrices.
 Misfit Distributing::no_products() const {

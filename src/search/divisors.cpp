@@ -218,8 +218,13 @@ void cut_between_sectors(Space& space) {
           read->at.back().terms.size() == 1)
         add(read->at.back().terms[0].first, read->array);
   }
-  for (const auto output : derivation.outputs)
-    if (const auto& wires = scratch.at(output).wires; !wires.empty()) add(wires.back(), output);
+  // Of what only results lie along, one position wastes sectors of them alone.
+  for (const auto output : derivation.outputs) {
+    const auto& wires = scratch.at(output).wires;
+    if (wires.empty()) continue;
+    if (space.core_divisors[wires.back().index] == 1) space.single.insert(wires.back());
+    add(wires.back(), output);
+  }
 }
 
 }  // namespace napkin

@@ -377,6 +377,7 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
     if (found == steps.end()) continue;
     const auto& contraction = *found->second->contraction;
     if (made.unit != Unit::tensor || made.parts != contraction.parts) move_to_matrix_units(contraction, made);
+    if (contraction.mixed) made.type = contraction.instruction->operands;
     name_instruction(contraction, dealing->as(deal).step(), made);
     note_alignment(*found->second, dealing->as(deal).step(), made);
     note_one_by_one(*found->second, dealing->as(deal).step(), made);

@@ -124,3 +124,20 @@ TEST_CASE("every array keeps its own width at every level", "[machine]") {
   CHECK(types.at("t_f8e4m3") == Datatype::f8e4m3);
   for (const auto& variable : made->variables) CHECK(row(variable.type).bytes == widths.at(variable.name));
 }
+
+TEST_CASE("a contraction of operands of eight bits takes half as long as one of sixteen", "[machine]") {
+  const auto hardware = read_machine("h100-sxm5");
+  const auto tensor = [&](const std::string& type) {
+    const auto diagram =
+        read_text("diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: " + type +
+                  "[m, k]; input B: " + type + "[n, k]\nC: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n");
+    const auto kernel = testing::planned(diagram, "group m 128, n 128, stream k 128 at smem", hardware);
+    const auto made = configure(kernel, estimate(kernel, hardware, Model::machine), hardware, Model::machine);
+    double clocks = 0;
+    for (const auto& column : made.value().clocks)
+      if (column.on == Resource::tensor) clocks += column.clocks;
+    return std::pair{clocks, made->instruction};
+  };
+  CHECK(tensor("f8e4m3").second == "wgmma m64n8k32");
+  CHECK(tensor("f16").first == Approx(2 * tensor("f8e4m3").first));
+}

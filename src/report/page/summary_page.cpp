@@ -195,6 +195,17 @@ bool is_added(const Analysis& analysis, const std::string& name) {
          });
 }
 
+// A product that the file has in parts and a kernel, which multiplies what stands in it, has not.
+bool is_whole(const Page& page, const MatrixProduct& product) {
+  const auto is_there = [&](const MatrixProduct& one) { return one.result == product.result; };
+  const auto is_in_parts = [&](const MatrixProduct& one) { return is_there(one) && one.parts > 1; };
+  const auto any = [&](const auto& is) {
+    return std::ranges::any_of(page.kernels,
+                               [&](const auto& kernel) { return std::ranges::any_of(kernel.products, is); });
+  };
+  return product.parts > 1 && any(is_there) && !any(is_in_parts);
+}
+
 // Of one kernel as it is; of a plan as it was written.
 void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> kernel) {
   const auto off = [&] {
@@ -202,7 +213,7 @@ void find_lost(Page& page, const Analysis& analysis, std::optional<std::size_t> 
     return slow_products(derive_written(analysis), analysis.hardware, source_of(analysis));
   }();
   for (const auto& one : off)
-    if (one.lost || one.parts > 1 || !page.of_products) page.lost.push_back(one);
+    if (!is_whole(page, one) && (one.lost || one.parts > 1 || !page.of_products)) page.lost.push_back(one);
   for (auto& one : page.lost)
     if (is_added(analysis, one.first) || is_added(analysis, one.second)) one.mend = {};
 }

@@ -169,7 +169,7 @@ void FragmentPrinter::load(const Operand& side, const Product& product, bool row
   out_.line(fmt::format("{}({}, {} + {});", function_name(instruction), to, tile_pointer(page_, side.buffer), place));
 }
 
-// The same fragments, number by number: those of a register lie beside each other along what is summed.
+// The same fragments, one number at a time. A register holds neighbours along the contracted axis.
 void FragmentPrinter::load_one_by_one(const Operand& side, const Product& product, bool rows, const std::string& to,
                                       const std::string& tile) {
   const auto& staged = warps_.tiles.at(side.buffer);
