@@ -127,9 +127,10 @@ class Reader {
   // Lanes of a warp hold an operand that they computed in more bits than it has.
   bool is_packed(const Column& column, const Compute& compute) const {
     const auto factors = factors_of(nest().scratch, column);
-    const auto [a, b] = types_of(nest().scratch, *factors);
-    const auto is_computed = [&](ExprId id) { return !factor(compute, id, a).operand.staged; };
-    return step_.loads_matrices && a == b && packed_as(a) != a &&
+    const auto types = types_of(nest().scratch, *factors);
+    const auto type = types.first;
+    const auto is_computed = [&](ExprId id) { return !factor(compute, id, type).operand.staged; };
+    return step_.loads_matrices && type == types.second && packed_as(type) != type &&
            (is_computed(factors->first) || is_computed(factors->second));
   }
   void contract(StepColumn& column, Datatype type, bool packed) const {
