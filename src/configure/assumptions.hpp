@@ -21,17 +21,25 @@ struct BesideValues {
   bool strides = false;         // an array has more than two dimensions
   bool saves_in_loops = false;  // results leave in each round of a stream
   bool one_by_one = false;      // lanes read numbers of an operand each by itself
+  bool exchanges = false;       // lanes exchange what they computed in 8 bits
+  bool widens = false;          // single warps widen operands of a product of what was computed
 };
 // What a thread needs beside what it computes and operands on their way: addresses, counters, what is read ahead.
 // docs/cuda.md has what ptxas needs for the kernels that napkin prints.
 inline std::int64_t registers_beside(const BesideValues& does) {
-  if (does.by_teams) return 48 + (does.folds_tiles || does.masks ? 22 : does.follows && does.strides ? 8 : 0);
+  if (does.by_teams) {
+    const auto follows = does.follows ? does.strides ? 8 : 4 : 0;
+    return 48 + (does.exchanges ? 16 : 0) + (does.folds_tiles || does.masks ? 22 : follows);
+  }
   return (does.follows ? 47 + (does.strides ? 7 : 0) + (does.masks ? 4 : 0)
-                       : 53 + (does.strides ? 2 : 0) + (does.shares_columns ? 8 : 0)) +
+                       : 57 + (does.strides ? 2 : 0) + (does.shares_columns ? 8 : 0)) +
          (does.folds_tiles   ? 32
           : does.reads_tiles ? 16
                              : 0) +
-         (does.saves_in_loops ? 64 : 0) + (does.one_by_one ? 48 : 0);
+         (does.saves_in_loops ? 64 : 0) +
+         (does.one_by_one ? 48
+          : does.widens   ? 52
+                          : 0);
 }
 // Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes blocks take
 // turns.

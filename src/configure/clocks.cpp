@@ -253,7 +253,13 @@ class Counter {
       bytes += (rows + at_once - 1) / at_once * tile_bytes(contraction.columns);
     if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += tile_bytes(contraction.rows);
     if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
-    return bytes;
+    return bytes + shuffled_bytes(contraction);
+  }
+  // Lanes exchange numbers of 8 bits that they computed, four to a register, in two shuffles, each of which takes as
+  // long as a read of four bytes: 32 lanes in a clock (the CUDA programming guide's table of throughputs).
+  std::int64_t shuffled_bytes(const Contraction& made) const {
+    if (model_ == Model::ideal || !step_.exchanges_bytes(made)) return 0;
+    return 2 * step_.values(made.rows.buffer, step_.lengths[step_.row.index]);
   }
   // Of pieces in other sizes either operand may have the rows.
   bool is_kept(const StepOperand& rows) const { return detail_ == Detail::least ? rows.outlives : rows.kept; }

@@ -14,6 +14,7 @@ constexpr std::int64_t rows_of_tile = 16, columns_of_tile = 8, columns_at_once =
 constexpr std::int64_t values_of_tile = 4, values_of_line = 2;  // that a lane has
 constexpr std::int64_t registers_of_rows = 4;                   // of an operand of 16 rows, a step of an instruction
 constexpr std::int64_t registers_of_columns = 2;                // and of 8 columns
+constexpr std::int64_t bytes_of_step = 32;  // that those registers of a row have, of numbers of 8 bits so many
 
 std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 
@@ -37,6 +38,14 @@ bool reads_tile(const BlockStep& step, const Compute& compute, std::ptrdiff_t di
   });
 }
 
+// Whether single warps widen an operand on its way from shared memory.
+bool widens(const BlockStep& step, const StepColumn& column) {
+  const auto& made = *column.contraction;
+  const auto* row = find_matrix_instruction(made.instruction->operands, 1);
+  return made.parts == 1 && ((std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) ||
+                             (row != nullptr && !multiplies_directly(*row, step.capability)));
+}
+
 // Columns that are no products: what they read, and where what the step makes leaves.
 BesideValues beside_values(const BlockStep& step, bool several_warps) {
   BesideValues made{step.issues_together()};
@@ -47,6 +56,10 @@ BesideValues beside_values(const BlockStep& step, bool several_warps) {
     made.one_by_one = made.one_by_one || std::ranges::any_of(column.factors, [](const Factor& factor) {
                         return factor.operand.one_by_one;
                       });
+    if (column.contraction && !column.contraction->rows.staged) {
+      made.exchanges = made.exchanges || step.exchanges_bytes(*column.contraction);
+      made.widens = made.widens || widens(step, column);
+    }
     if (column.contraction) return;
     made.folds_tiles = made.folds_tiles || (compute.column.fold && reads_tile(step, compute, 0));
     made.reads_tiles = made.reads_tiles || reads_tile(step, compute, 2);
@@ -128,7 +141,8 @@ std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
 std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& team) const {
   const auto rows = pieces_of(rows_of_warp(team), rows_of_tile);
   const auto& made = *column.contraction;
-  return rows * registers_of_rows * pieces_of(step_.lengths_at(column)[made.depth.index], made.k) * made.parts;
+  const auto k = step_.exchanges_bytes(made) ? bytes_of_step : made.k;
+  return rows * registers_of_rows * pieces_of(step_.lengths_at(column)[made.depth.index], k) * made.parts;
 }
 
 // Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
@@ -144,10 +158,8 @@ std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team)
   const auto rows = pieces_of(of_rows, rows_of_tile);
   const auto columns = pieces_of(of_columns, columns_at_once) * columns_at_once / columns_of_tile;
   if (made.parts > 1) return all + registers_of_parts(rows, columns);
-  const auto* row = find_matrix_instruction(made.instruction->operands, 1);
-  const bool widened = (std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) ||
-                       (row != nullptr && !multiplies_directly(*row, step_.capability));
-  return all + (widened ? 3 : 1) * std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
+  return all +
+         (widens(step_, column) ? 3 : 1) * std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
 }
 
 // Sums that lead stand from the beginning of the step on; within a team, operands of the step before while they trail.

@@ -181,9 +181,10 @@ class Fitting {
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
     const auto most = static_cast<std::int64_t>(number_or(hardware_.limits.registers_per_thread, 255));
     const auto teams = team_.teams;
-    const bool copied = overlap != Overlap::none && step_.issues_together();
-    if (copied && registers > shares_of_teams(teams, 1, hardware_).lanes) needs.registers_per_thread = most + 1;
-    if (copied && registers <= most) {
+    const bool copied = (overlap != Overlap::none || model_ == Model::machine) && step_.issues_together();
+    const bool too_many = copied && registers > shares_of_teams(teams, 1, hardware_).lanes;
+    if (too_many) needs.registers_per_thread = most + 1;
+    if (copied && !too_many) {
       needs.warps += team_.warps;
       needs.registers_per_thread = (registers_of_copy_team + teams * registers + teams) / (teams + 1);
     }

@@ -20,15 +20,6 @@ struct Body {
   std::size_t contractions = 0;
 };
 
-const InstructionShape* fastest_instruction(const Hardware& hardware, Datatype type, std::int64_t most_warps) {
-  const InstructionShape* best = nullptr;
-  const auto share = [](const InstructionShape& shape) { return shape.fraction ? shape.fraction->value : 1; };
-  for (const auto& shape : hardware.find(Unit::tensor)->instructions)
-    if (shape.operands == type && warps_of(shape) <= most_warps && (!best || share(shape) > share(*best)))
-      best = &shape;
-  return best;
-}
-
 class Reader {
  public:
   Reader(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {
@@ -116,28 +107,28 @@ class Reader {
     column.work = work(open);
     const auto multiplies = [&](const Column& one) { return factors_of(nest().scratch, one).has_value(); };
     if (multiplies(open) && !multiplies(compute.column)) column.work = on_lanes(std::move(column.work));
-    for (auto& work : column.work) {
-      if (work.unit != Unit::tensor) continue;
-      const bool packed = is_packed(open, compute);
-      if (packed) work.type = packed_as(work.type);
-      contract(column, work.type, packed);
-    }
+    for (const auto& work : column.work)
+      if (work.unit == Unit::tensor) contract(column, work.type);
     (inside ? step_.columns : step_.outside).push_back(std::move(column));
   }
-  // Lanes of a warp hold an operand that they computed in more bits than it has.
-  bool is_packed(const Column& column, const Compute& compute) const {
-    const auto factors = factors_of(nest().scratch, column);
-    const auto types = types_of(nest().scratch, *factors);
-    const auto type = types.first;
-    const auto is_computed = [&](ExprId id) { return !factor(compute, id, type).operand.staged; };
-    return step_.loads_matrices && type == types.second && packed_as(type) != type &&
-           (is_computed(factors->first) || is_computed(factors->second));
+  // Of the machine's, those that napkin's kernels have where it prints any.
+  const InstructionShape* fastest_instruction(Datatype type, std::int64_t most_warps) const {
+    const InstructionShape* best = nullptr;
+    const auto share = [](const InstructionShape& shape) { return shape.fraction ? shape.fraction->value : 1; };
+    const auto is_there = [&](const InstructionShape& shape) {
+      return !step_.loads_matrices || find_matrix_instruction(type, static_cast<int>(warps_of(shape))) != nullptr;
+    };
+    for (const auto& shape : hardware_.find(Unit::tensor)->instructions)
+      if (shape.operands == type && warps_of(shape) <= most_warps && is_there(shape) &&
+          (!best || share(shape) > share(*best)))
+        best = &shape;
+    return best;
   }
-  void contract(StepColumn& column, Datatype type, bool packed) const {
+  void contract(StepColumn& column, Datatype type) const {
     const auto& compute = *column.compute;
-    const auto* instruction = fastest_instruction(hardware_, type, 4);
+    const auto* instruction = fastest_instruction(type, 4);
     if (!instruction) return;
-    const auto* by_warp = fastest_instruction(hardware_, type, 1);
+    const auto* by_warp = fastest_instruction(type, 1);
     const auto& scratch = nest().scratch;
     const auto& product = std::get<Apply>(scratch.at(compute.column.value).node);
     const auto& first = std::get<Access>(scratch.at(product.arguments[0]).node);
@@ -146,7 +137,7 @@ class Reader {
     const auto k = parts > 1 ? k_of_parts : instruction->k;
     const auto depth = depth_of(compute.column.over, first, scratch, k);
     column.contraction = Contraction{{}, {}, instruction, instruction, by_warp ? by_warp : instruction, depth, {}};
-    column.contraction->k = k, column.contraction->parts = parts, column.contraction->mixed = packed || a != b;
+    column.contraction->k = k, column.contraction->parts = parts, column.contraction->mixed = a != b;
     column.factors = {factor(compute, product.arguments[0], type), factor(compute, product.arguments[1], type)};
   }
   Factor factor(const Compute& compute, ExprId id, Datatype type) const {
@@ -242,6 +233,10 @@ bool BlockStep::has_loop_of_its_own(BufferId tile) const {
     const auto& around = edge.around.loops;
     return edge.buffer == tile && !around.empty() && std::ranges::find(loops, around.back()) == loops.end();
   });
+}
+bool BlockStep::exchanges_bytes(const Contraction& made) const {
+  const auto type = diagram().at(nest->at(made.rows.buffer).array).type;
+  return !made.rows.staged && !made.mixed && napkin::row(type).bytes == 1;
 }
 bool BlockStep::issues_together() const {
   return std::ranges::any_of(columns, [](const StepColumn& column) {

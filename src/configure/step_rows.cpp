@@ -148,12 +148,16 @@ bool is_turned(const Factor& factor, WireId depth, const LoopNest& nest) {
     if (buffer.extent[k - 1] > 1) return !moves(factor.at[k - 1], depth);
   return false;
 }
+// Beside an operand of 4 bytes that was computed, whose columns lanes keep where they are, the other is read in the
+// order of those.
 void find_one_by_one(StepColumn& column, const LoopNest& nest) {
   const auto& made = *column.contraction;
+  const bool computed = std::ranges::any_of(column.factors, is_computed);
   for (auto& factor : column.factors) {
     const auto bytes = row(nest.scratch.at(nest.at(factor.operand.buffer).array).type).bytes;
     factor.operand.one_by_one = factor.operand.staged && made.parts == 1 &&
-                                ((made.mixed && factor.widened) || (bytes != 2 && is_turned(factor, made.depth, nest)));
+                                ((made.mixed && factor.widened) || (bytes == 4 && computed) ||
+                                 (bytes != 2 && is_turned(factor, made.depth, nest)));
   }
 }
 

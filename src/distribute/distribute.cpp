@@ -119,15 +119,9 @@ void Distributing::find_products() {
     if (auto product = as_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
       if (product->instruction->formats && !has_contraction(*kernel_.derivation, hardware_)) continue;
       product->compute = place.compute;
-      widen_computed(*product);
       result_.products.push_back(*product);
     }
   if (result_.products.empty()) throw no_products();
-}
-void Distributing::widen_computed(Product& product) const {
-  const auto type = product.instruction->operands, packed = packed_as(type);
-  if (packed != type && !by_teams() && !(is_input(product.rows.buffer) && is_input(product.columns.buffer)))
-    product.instruction = find_matrix_instruction(packed);
 }
 // One position of the wires that keep a sum of products from being one of matrices.
 Misfit Distributing::no_products() const {

@@ -59,7 +59,6 @@ class Distributing {
   // Products
 
   void find_products();
-  void widen_computed(Product& product) const;
   Misfit no_products() const;
   std::optional<std::string> two_formats() const;
 

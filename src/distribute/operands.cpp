@@ -68,8 +68,6 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
     const auto& grid = result_.arrays.at(side.buffer);
     if (grid.rows != rows_ || grid.columns != product.over)
       throw Misfit{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
-    if (row(product.instruction->operands).bytes != 2 && !product.instruction->formats)
-      throw Misfit{fmt::format("`{}` is computed, and its type is not 2 bytes wide", name(side.buffer))};
     side.computed = true;
     return;
   }
@@ -87,7 +85,9 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
     throw Misfit{fmt::format(
         "`{}` is contracted along another axis than its last, which instructions allow only for types of 2 bytes",
         name(side.buffer))};
-  side.one_by_one = !product.instruction->formats && (turned || type != product.instruction->operands);
+  // Lanes keep computed numbers of 4 bytes where they are, so that the other side is read in their order.
+  const bool in_order = product.rows.computed && row(type).bytes == 4;
+  side.one_by_one = !product.instruction->formats && (turned || in_order || type != product.instruction->operands);
   cover(tile, side.buffer, read, extents, side.transposed ? product.instruction->k / 2 : 1);
   if (by_teams()) check_box(side.buffer, tile, read, extents);
 }

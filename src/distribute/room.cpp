@@ -51,6 +51,11 @@ std::int64_t Distributing::rest() const {
   does.one_by_one = std::any_of(result_.products.begin(), result_.products.end(), [](const Product& product) {
     return product.rows.one_by_one || product.columns.one_by_one;
   });
+  for (const auto& product : result_.products) {
+    if (!product.rows.computed) continue;
+    does.exchanges = does.exchanges || row(product.instruction->operands).bytes == 1;
+    does.widens = does.widens || (product.widened && !product.instruction->formats);
+  }
   does.shares_columns =
       std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first != rows_; });
   does.folds_tiles = any([&](const Compute& compute) { return folds_tile(compute); });

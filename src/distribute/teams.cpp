@@ -75,7 +75,7 @@ void Distributing::check_box(BufferId id, const StagedTile& tile, const Access& 
     const auto wire = *long_wire(read.at[dimension], extents);
     const auto length = dimension == *tile.row ? tile.layout.rows : tile.layout.columns;
     if (is_split(wire) && length != buffer.extent[dimension])
-      throw Misfit{fmt::format("tiles of {} do not fill fragments", name(wire))};
+      throw Misfit{fmt::format("tiles of {} do not fill fragments", name(wire)), {wire}};
     if (is_split(wire) && !is_along(read.at[dimension], wire) && diagram().size(wire).value_or(1) % length != 0)
       throw Misfit{fmt::format("tiles of {} do not end where parts of `{}` end", name(wire), name(id)), {wire}};
   }

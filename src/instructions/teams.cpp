@@ -16,9 +16,13 @@ constexpr int team = 4;
 constexpr std::int64_t team_rows = 64, team_lanes = team * lanes_of_warp;
 
 // Warp w has rows 16 * w and on; with g = lane / 4 and t = lane % 4 its lanes have rows g and g + 8, columns 2 * t and
-// 2 * t + 1, and of a the same 8 columns on.
-Fragment operand_a() {
-  return {team_rows, 16, 4, 8, {{{4, 2 * team_rows}, {8, 1}, {4, 16}, {2, team_rows}, {2, 8}, {2, 8 * team_rows}}},
+// 2 * t + 1, and of a so many to a register (r): columns r * t and on, and the same r * 4 further on.
+Fragment operand_a(std::int64_t r) {
+  return {team_rows,
+          8 * r,
+          4,
+          static_cast<int>(4 * r),
+          {{{4, r * team_rows}, {8, 1}, {4, 16}, {r, team_rows}, {2, 8}, {2, 4 * r * team_rows}}},
           team_lanes};
 }
 Fragment team_accumulator() {
@@ -26,20 +30,21 @@ Fragment team_accumulator() {
 }
 Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, team_lanes}; }
 
-// Numbers of 8 bits are contracted along memory only, and both sides stand in shared memory.
+// Numbers of 8 bits are contracted along memory only.
 const std::array<MatrixInstruction, 4>& team_table() {
-  const auto row = [](std::string_view name, Datatype type, std::int64_t k, const Fragment& a, std::string_view ptx) {
-    const auto promoted = napkin::row(type).bytes == 1 ? instruction_text::promoted_f8 : 0;
-    return MatrixInstruction{name, type, Datatype::f32, team_rows, 8, k, a, in_shared_memory(8, k), team_accumulator(),
-                             ptx,  90,   team,          promoted};
+  const auto row = [](std::string_view name, Datatype type, std::string_view ptx) {
+    const auto bytes = napkin::row(type).bytes;
+    const auto promoted = bytes == 1 ? instruction_text::promoted_f8 : 0;
+    const auto a = operand_a(4 / bytes);
+    return MatrixInstruction{
+        name, type, Datatype::f32, team_rows, 8, a.columns, a, in_shared_memory(8, a.columns), team_accumulator(),
+        ptx,  90,   team,          promoted};
   };
   static const std::array<MatrixInstruction, 4> rows = {
-      row("m64n{}k16", Datatype::f16, 16, operand_a(), "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16"),
-      row("m64n{}k16", Datatype::bf16, 16, operand_a(), "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16"),
-      row("m64n{}k32", Datatype::f8e4m3, 32, in_shared_memory(team_rows, 32),
-          "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e4m3.e4m3"),
-      row("m64n{}k32", Datatype::f8e5m2, 32, in_shared_memory(team_rows, 32),
-          "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e5m2.e5m2"),
+      row("m64n{}k16", Datatype::f16, "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16"),
+      row("m64n{}k16", Datatype::bf16, "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16"),
+      row("m64n{}k32", Datatype::f8e4m3, "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e4m3.e4m3"),
+      row("m64n{}k32", Datatype::f8e5m2, "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e5m2.e5m2"),
   };
   return rows;
 }

@@ -56,10 +56,6 @@ Datatype wider(Datatype a, Datatype b) {
   return row(a).bytes > row(b).bytes ? a : b;
 }
 
-Datatype packed_as(Datatype type) {
-  return type == Datatype::f8e4m3 || type == Datatype::f8e5m2 ? Datatype::f16 : type;
-}
-
 int parts_of(Datatype a, Datatype b) {
   const auto is_half = [](Datatype type) { return type == Datatype::f16 || type == Datatype::bf16; };
   return (a == Datatype::f32 && is_half(b)) || (b == Datatype::f32 && is_half(a)) ? 2 : 1;

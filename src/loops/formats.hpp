@@ -18,9 +18,6 @@ std::optional<Datatype> multiplied_as(const Diagram&, std::pair<Datatype, Dataty
 int parts_of(Datatype a, Datatype b);
 // Positions that kernels contract at a time of such a pair: fragments of f16 have so many.
 constexpr std::int64_t k_of_parts = 16;
-// The format in which single warps multiply an operand that they computed: their lanes hold it in 16 bits, which have
-// all numbers of f8.
-Datatype packed_as(Datatype);
 // The format that holds both; f32 of two formats of the same width.
 Datatype wider(Datatype a, Datatype b);
 

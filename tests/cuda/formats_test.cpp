@@ -30,6 +30,22 @@ output C
   return {name, text, {tile}, sizes};
 }
 
+// Of what a warp computed and holds in that format.
+Case computed(const std::string& type, const std::string& axes, const std::string& tile = "group q 16 at reg") {
+  const auto text = fmt::format(R"(diagram computed
+axis q = 512; axis x = 512; axis d = 64
+input Q: f16[q, d]; input K: f16[x, d]; input V: {0}[{1}]
+S[q, x] = sum[d](Q[q, d] * K[x, d]) / 8
+P: {0}[q, x] = softmax[x](S[q, x])
+O: f16[q, d] = sum[x](P[q, x] * V[{1}])
+output O
+)",
+                                type, axes);
+  auto name = fmt::format("computed_{}_{}", type, axes);
+  std::erase_if(name, [](char c) { return c == ',' || c == ' '; });
+  return {name, text, {"group q 64, stream x 32 at smem; " + tile}, {"q=64 x=64", "q=75 x=112"}};
+}
+
 std::optional<Partition> as_distributed(const Kernel& kernel, const Hardware& hardware) {
   const auto warps = distribute(kernel, hardware);
   if (const auto* made = std::get_if<WarpNest>(&warps)) return made->partition;
@@ -56,17 +72,11 @@ TEST_CASE("matrix units multiply operands of two formats and along any axis", "[
       product({"tf32", "k, m"}, {"tf32", "k, n"}),
       product({"i8", "m, k"}, {"i8", "k, n"}, "i32"),
       product({"f8e4m3", "k, m"}, {"f8e4m3", "n, k"}),
-      {"computed_f8",
-       R"(diagram computed
-axis q = 512; axis x = 512; axis d = 64
-input Q: f16[q, d]; input K: f16[x, d]; input V: f8e4m3[x, d]
-S[q, x] = sum[d](Q[q, d] * K[x, d]) / 8
-P: f8e4m3[q, x] = softmax[x](S[q, x])
-O: f16[q, d] = sum[x](P[q, x] * V[x, d])
-output O
-)",
-       {"group q 64, stream x 32 at smem; group q 16 at reg"},
-       {"q=64 x=64", "q=75 x=101"}},
+      computed("f8e4m3", "x, d"),
+      computed("f8e4m3", "d, x"),
+      computed("f8e5m2", "d, x"),
+      computed("tf32", "x, d"),
+      computed("tf32", "d, x"),
   };
   for (const auto& each : cases) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, "rtx4090");

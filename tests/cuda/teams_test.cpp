@@ -33,6 +33,21 @@ Y: f16[a, d] = sum[c](T[a, c] * D[c, d])
 output Y
 )";
 
+// Lanes exchange what they computed in 8 bits before it is an operand.
+std::string attention_of(const std::string& type) {
+  return fmt::format(R"(diagram attention
+axis q = 4096; axis x = 4096; axis d = 128
+input Q: {0}[q, d]; input K: {0}[x, d]; input V: {0}[d, x]
+S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))
+P: {0}[q, x] = softmax[x](S[q, x])
+O: f16[q, d] = sum[x](P[q, x] * V[d, x])
+output O
+)",
+                     type);
+}
+constexpr const char* computed_labels = "group q 128, stream x 128 at smem; group q 16 at reg";
+const std::vector<std::string> computed_sizes = {"q=128 x=128 d=128", "q=128 x=256 d=64", "q=150 x=304 d=112"};
+
 // Rows of 16 bytes, so that TMA can copy them; ragged against every piece otherwise.
 const std::vector<std::string> product_sizes = {"m=128 n=64 k=64", "m=128 n=128 k=192", "m=200 n=104 k=152"};
 constexpr const char* team_labels = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
@@ -75,6 +90,8 @@ std::vector<Case> split_by_hand() {
        case_named("attention").text,
        {"group q 128, stream x 128 at smem; group q 16 at reg"},
        {"q=128 x=128 d=128", "q=128 x=256 d=64", "q=150 x=300 d=104"}},
+      {"teams_attention_f8e4m3", attention_of("f8e4m3"), {computed_labels}, computed_sizes},
+      {"teams_attention_f8e5m2", attention_of("f8e5m2"), {computed_labels}, computed_sizes},
       {"teams_causal",
        case_named("causal").text,
        {"group q 64, stream x 64 at smem; group q 16 at reg"},

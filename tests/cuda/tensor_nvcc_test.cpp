@@ -10,6 +10,7 @@
 #include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/kernel_cases.hpp"
+#include "support/read.hpp"
 
 using namespace napkin;
 using namespace kernel_cases;
@@ -121,6 +122,10 @@ TEST_CASE("kernels of teams spill nothing, and are not held up by ptxas", "[nvcc
       "input B: f8e4m3[n, k]\nC: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n";
   const std::vector<Case> all = {
       {"product_f8", eight_bits, {"group m 128, n 128, stream k 128 at smem; group m 16 at reg"}, {}},
+      {"attention_f8",
+       read_file(NAPKIN_SOURCE_DIR "/scripts/reproduction/attention_fp8.nap"),
+       {"group q 128, stream x 192 at smem; group q 16 at reg"},
+       {}},
       {"matmul", case_named("matmul").text, {}, {}},
       {"attention", case_named("attention").text, {"group q 128, stream x 128 at smem; group q 16 at reg"}, {}},
       {"causal", case_named("causal").text, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}}};

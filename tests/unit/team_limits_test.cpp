@@ -44,14 +44,15 @@ TEST_CASE("a lane holds fragments, operands that were computed, and what a compi
   // Of 16 rows: 128 columns of O are 64 values and 64 of S 32; numbers of each row are two values each, four of them
   // where S becomes P. On single warps P stands whole as an operand of four times four registers beside S, and a step
   // of K or V takes eight; Q stays there, eight times four.
-  CHECK(registers("h100-sxm5", "group q 128, stream x 64 at smem") == 64 + 32 + 4 * 2 + 48);
+  CHECK(registers("h100-sxm5", "group q 128, stream x 64 at smem") == 64 + 32 + 4 * 2 + 52);
   CHECK(registers("a100-sxm4-80", "group q 64, stream x 64 at smem; group q 16 at reg") ==
         64 + 32 + 4 * 2 + 16 + 8 + 32 + 47);
 }
 
 TEST_CASE("a piece has no more columns than one instruction of a team", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
-  CHECK(runs(configured("group q 64, stream x 256 at smem", hardware)));
+  CHECK(runs(configured("group q 64, stream x 224 at smem", hardware)));
+  CHECK(configured("group q 64, stream x 256 at smem", hardware).pipelinings[0].occupancy.limited_by == "registers");
   const auto wide = configured("group q 64, stream x 272 at smem", hardware);
   CHECK_FALSE(runs(wide));
   CHECK_FALSE(wide.launch);

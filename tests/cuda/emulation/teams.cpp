@@ -92,8 +92,10 @@ void execute(Team& team, const TeamProduct& product) {
       fail("registers of an operand were changed while a product was on its way");
     const auto* entries = reinterpret_cast<const unsigned char*>(product.a_values[lane].data());
     const auto row = lane / 32 * 16 + lane % 32 / 4, t = lane % 4;
-    for (std::size_t i = 0; i < 8; ++i)
-      a[(row + (i / 2 % 2) * 8) * steps + t * 2 + i % 2 + i / 4 * 8] = product.number(entries + i * 2);
+    const auto r = std::size_t{4} / product.a.bytes;  // numbers to a register
+    for (std::size_t i = 0; i < 4 * r; ++i)
+      a[(row + (i / r % 2) * 8) * steps + t * r + i % r + i / (2 * r) * 4 * r] =
+          product.number(entries + i * product.a.bytes);
   }
   for (std::size_t i = 0; i < 64 && !product.a.in_registers; ++i)
     for (std::size_t k = 0; k < steps; ++k) a[i * steps + k] = product.number(shared_memory + product.a.place(i, k));

@@ -122,13 +122,15 @@ void team_product(float* c, const Operand& a, const unsigned* registers, const O
   void napkin_team_m64n##columns##name##_registers(float* c, const unsigned* a, unsigned long long b) { \
     emulation::team_product<Number, columns>(c, {true, false, 0, 0}, a, {false, b_across == 1, b, 0});  \
   }
-#define NAPKIN_EMULATED_PRODUCTS(columns)                        \
-  NAPKIN_EMULATED_PRODUCT(k16_f16, columns, __half)              \
-  NAPKIN_EMULATED_PRODUCT(k16_bf16, columns, __nv_bfloat16)      \
-  NAPKIN_EMULATED_PRODUCT(k32_f8e4m3, columns, __nv_fp8_e4m3)    \
-  NAPKIN_EMULATED_PRODUCT(k32_f8e5m2, columns, __nv_fp8_e5m2)    \
-  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k16_f16, columns, __half) \
-  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k16_bf16, columns, __nv_bfloat16)
+#define NAPKIN_EMULATED_PRODUCTS(columns)                                  \
+  NAPKIN_EMULATED_PRODUCT(k16_f16, columns, __half)                        \
+  NAPKIN_EMULATED_PRODUCT(k16_bf16, columns, __nv_bfloat16)                \
+  NAPKIN_EMULATED_PRODUCT(k32_f8e4m3, columns, __nv_fp8_e4m3)              \
+  NAPKIN_EMULATED_PRODUCT(k32_f8e5m2, columns, __nv_fp8_e5m2)              \
+  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k16_f16, columns, __half)           \
+  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k16_bf16, columns, __nv_bfloat16)   \
+  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k32_f8e4m3, columns, __nv_fp8_e4m3) \
+  NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k32_f8e5m2, columns, __nv_fp8_e5m2)
 NAPKIN_EMULATED_PRODUCTS(16)
 NAPKIN_EMULATED_PRODUCTS(32)
 NAPKIN_EMULATED_PRODUCTS(48)

@@ -248,3 +248,11 @@ unsigned napkin_multiply_f16(unsigned a, unsigned b) {
 unsigned napkin_pack_bf16(float low, float high) {
   return __nv_bfloat16(low).bits | unsigned(__nv_bfloat16(high).bits) << 16;
 }
+template <class Number>
+static unsigned pack_bytes(const std::array<float, 4>& numbers) {
+  unsigned all = 0;
+  for (std::size_t i = 0; i < 4; ++i) all |= unsigned(Number(numbers[i]).bits) << (8 * i);
+  return all;
+}
+unsigned napkin_pack_f8e4m3(float a, float b, float c, float d) { return pack_bytes<__nv_fp8_e4m3>({a, b, c, d}); }
+unsigned napkin_pack_f8e5m2(float a, float b, float c, float d) { return pack_bytes<__nv_fp8_e5m2>({a, b, c, d}); }

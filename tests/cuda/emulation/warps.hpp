@@ -317,6 +317,8 @@ void napkin_copy_wait() {
 unsigned napkin_multiply_f16(unsigned a, unsigned b);
 inline unsigned napkin_pack_f16(float low, float high) { return __half(low).bits | unsigned(__half(high).bits) << 16; }
 unsigned napkin_pack_bf16(float low, float high);
+unsigned napkin_pack_f8e4m3(float a, float b, float c, float d);
+unsigned napkin_pack_f8e5m2(float a, float b, float c, float d);
 
 inline float napkin_exp2(float a) { return std::exp2(a); }
 inline float napkin_reciprocal(float a) { return 1 / a; }

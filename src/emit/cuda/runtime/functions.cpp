@@ -13,6 +13,8 @@ std::string_view cuda_tiles();
 std::string_view cuda_warpgroups();
 std::string_view cuda_pairs();
 std::string_view cuda_registers();
+std::string_view cuda_bytes();
+std::string_view cuda_bytes_f8();
 std::string_view cuda_stores();
 std::string_view cuda_clusters();
 std::string_view cuda_packed();
@@ -31,9 +33,10 @@ std::string warp_definitions(const std::string& used_in) {
                       only(packed && tiles, cuda_packed_tiles()) + only(by_teams, cuda_warpgroups());
   return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
          "NAPKIN_EMULATION\n" +
-         instruction_definitions(used_in + products + common) + std::string(cuda_machine()) + "#endif\n\n" + products +
-         std::string(cuda_exponentials()) + common + only(uses("napkin_stage_pair("), cuda_pairs()) +
-         only(uses("napkin_register_"), cuda_registers()) + only(uses("napkin_store_numbers<"), cuda_stores()) +
+         instruction_definitions(used_in + products + common) + std::string(cuda_machine()) +
+         only(uses("napkin_pack_f8"), cuda_bytes_f8()) + "#endif\n\n" + products + std::string(cuda_exponentials()) +
+         common + only(uses("napkin_stage_pair("), cuda_pairs()) + only(uses("napkin_register_"), cuda_registers()) +
+         only(uses("napkin_exchange_bytes("), cuda_bytes()) + only(uses("napkin_store_numbers<"), cuda_stores()) +
          only(uses("napkin_release_cluster<"), cuda_clusters()) + rows +
          only(packed && !rows.empty(), cuda_packed_rows());
 }

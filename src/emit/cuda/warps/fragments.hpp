@@ -118,9 +118,9 @@ class FragmentPrinter {
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void load_one_by_one(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void pack(const Product&, const std::string& to);
-  using EachPair = std::function<void(int r, const std::string& first, const std::string& second)>;
+  using EachRegister = std::function<void(int r, const std::vector<std::string>& numbers)>;
   // Of what the warp computed, two neighbours of the fragment's r-th register.
-  void each_pair(const Product&, const EachPair& take);
+  void each_register(const Product&, int numbers, const EachRegister& take);
   struct OperandRegisters {
     int rows, columns, second;
   };

@@ -50,10 +50,10 @@ void FragmentPrinter::split(const Product& product, bool rows, const std::string
 
 // What the warp computed stays where it is.
 void FragmentPrinter::split_computed(const Product& product, const std::string& to) {
-  each_pair(product, [&](int r, const std::string& first, const std::string& second) {
+  each_register(product, 2, [&](int r, const std::vector<std::string>& numbers) {
     const int place = r / 2 * 4 + r % 2;
-    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", first, to, place, place + 8));
-    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", second, to, place + 2, place + 10));
+    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[0], to, place, place + 8));
+    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[1], to, place + 2, place + 10));
   });
 }
 

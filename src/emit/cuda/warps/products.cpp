@@ -1,5 +1,6 @@
 // Products of one warp: fragments of both sides come from shared memory or from registers, and meet in the instruction.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -180,8 +181,11 @@ void FragmentPrinter::load_one_by_one(const Operand& side, const Product& produc
   const auto own = fmt::format("{}{} * 16 + {} + {} * 8", first, tile, lanes.group, i + (rows ? " % 2" : " / 2"));
   std::vector<std::string> all;
   for (int n = 0; n < numbers; ++n) {
-    const auto step = fmt::format("{} * {} + {} * {} + {} * {} + {}", lanes.step, product.instruction->k,
-                                  i + (rows ? " / 2" : " % 2"), product.instruction->k / 2, lanes.quad, numbers, n);
+    const auto half = i + (rows ? " / 2" : " % 2");
+    const auto step = product.rows.computed && numbers == 1
+                          ? fmt::format("{} * {} + {} * 2 + {}", lanes.step, product.instruction->k, lanes.quad, half)
+                          : fmt::format("{} * {} + {} * {} + {} * {} + {}", lanes.step, product.instruction->k, half,
+                                        product.instruction->k / 2, lanes.quad, numbers, n);
     const auto place = side.transposed ? tile_place(staged.layout, step, own) : tile_place(staged.layout, own, step);
     all.push_back(fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, side.buffer), place));
   }
@@ -190,26 +194,33 @@ void FragmentPrinter::load_one_by_one(const Operand& side, const Product& produc
   out_.close();
 }
 
-// What the warp computed becomes the rows' operand without moving: two neighbouring fragments of 8 columns are one of
-// 16. Positions past the end of what is summed count nothing.
+// What the warp computed becomes the rows' operand. Numbers of 16 and of 32 bits stay where they are: two neighbouring
+// fragments of 8 columns are one of 16, and one is a step of tf32, whose columns the other operand is read in the order
+// of. Lanes of a quad exchange those of 8 bits. Positions past the end of what is summed count nothing.
 void FragmentPrinter::pack(const Product& product, const std::string& to) {
   const auto& formats = product.instruction->formats;
-  const auto type = formats ? formats->first : product.instruction->operands;
-  each_pair(product, [&](int r, const std::string& first, const std::string& second) {
-    out_.line(fmt::format("{}[{}] = napkin_pack_{}({}, {});", to, r, row(type).name, first, second));
+  const auto& type = row(formats ? formats->first : product.instruction->operands);
+  each_register(product, static_cast<int>(4 / type.bytes), [&](int r, const std::vector<std::string>& numbers) {
+    const auto packed =
+        fmt::format("napkin_{}_{}({})", type.bytes == 4 ? "register" : "pack", type.name, fmt::join(numbers, ", "));
+    out_.line(type.bytes == 1 ? fmt::format("{}[{}] = napkin_exchange_bytes({});", to, r, packed)
+                              : fmt::format("{}[{}] = {};", to, r, packed));
   });
 }
-void FragmentPrinter::each_pair(const Product& product, const EachPair& take) {
+// The numbers of each of the four registers of a step, so many, of as many neighbouring fragments of 8 columns.
+void FragmentPrinter::each_register(const Product& product, int numbers, const EachRegister& take) {
   const auto passing = warps_.in_passing.find(product.rows.buffer);
   const auto& piece = page_.own[product.over.index];
   const auto& grid = warps_.arrays.at(product.rows.buffer);
   if (piece.is_whole()) page_.limit(product.over);
   for (int r = 0; r < 4; ++r) {
     out_.open("");
-    std::vector<std::string> both;
-    for (int p = 0; p < 2; ++p) {
+    std::vector<std::string> all;
+    for (int n = 0; n < numbers; ++n) {
+      const int fragment = (r / 2 * numbers + n) / 2, p = numbers == 1 ? r / 2 : n % 2;
       Here here;
-      here.row = lanes.row, here.column = fmt::format("{} * 2{}", lanes.step, r < 2 ? "" : " + 1");
+      here.row = lanes.row,
+      here.column = fmt::format("{} * {}{}", lanes.step, numbers, fragment > 0 ? fmt::format(" + {}", fragment) : "");
       here.half = fmt::format("{}", r % 2), here.pair = fmt::format("{}", p);
       here.value = fmt::format("{}", r % 2 * 2 + p);
       const auto name = page_.pool.fresh("v");
@@ -230,9 +241,9 @@ void FragmentPrinter::each_pair(const Product& product, const EachPair& take) {
       const auto counts = clear_ == product.over ? "" : fmt::format("{} < {} ? ", at, piece.end);
       out_.line(fmt::format("const float {} = {}{}{};", name, counts, without_brackets(text),
                             counts.empty() ? "" : " : 0.0f"));
-      both.push_back(name);
+      all.push_back(name);
     }
-    take(r, both[0], both[1]);
+    take(r, all);
     out_.close();
   }
 }
