@@ -128,8 +128,8 @@ class Distributing {
   void find_operand(const Product& product, Operand& side, const Extents& extents);
   BufferId staged(BufferId id) const;
   void find_dimensions(BufferId id, const Access& read, StagedTile& tile, const Extents& extents) const;
-  void cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents, std::int64_t of_rows) const;
-  std::int64_t reached(WireId wire, std::int64_t extent, std::int64_t chunk) const;
+  void cover(StagedTile& tile, const Operand& side, const Product& product, const Access& read, const Extents&) const;
+  std::int64_t reached(WireId wire, std::int64_t extent, std::int64_t chunk, std::int64_t step) const;
   static std::int64_t longest_step(std::int64_t chunk);
 
   void stage_others();

@@ -88,7 +88,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   // Lanes keep computed numbers of 4 bytes where they are, so that the other side is read in their order.
   const bool in_order = product.rows.computed && row(type).bytes == 4;
   side.one_by_one = !product.instruction->formats && (turned || in_order || type != product.instruction->operands);
-  cover(tile, side.buffer, read, extents, side.transposed ? product.instruction->k / 2 : 1);
+  cover(tile, side, product, read, extents);
   if (by_teams()) check_box(side.buffer, tile, read, extents);
 }
 // The block's tile that a buffer was loaded from.
@@ -114,25 +114,27 @@ void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& 
   if (!tile.row) throw Misfit{fmt::format("tiles of `{}` are a single row", name(id))};
 }
 // The tile is as long as fragments reach, which may be past the block's piece.
-void Distributing::cover(StagedTile& tile, BufferId id, const Access& read, const Extents& extents,
-                         std::int64_t of_rows) const {
-  const auto& buffer = nest().at(id);
-  const auto bytes = row(buffer.type).bytes;
-  const auto length = [&](std::size_t dimension, std::int64_t so_far, std::int64_t chunk) {
-    return std::max(so_far, reached(*long_wire(read.at[dimension], extents), buffer.extent[dimension], chunk));
+void Distributing::cover(StagedTile& tile, const Operand& side, const Product& product, const Access& read,
+                         const Extents& extents) const {
+  const auto& buffer = nest().at(side.buffer);
+  const std::int64_t bytes = row(buffer.type).bytes, chunk = 16 / bytes, half = product.instruction->k / 2;
+  const auto length = [&](std::size_t dimension, std::int64_t so_far, std::int64_t of_chunk, std::int64_t step) {
+    return std::max(so_far, reached(*long_wire(read.at[dimension], extents), buffer.extent[dimension], of_chunk, step));
   };
-  const auto rows = length(*tile.row, tile.layout.rows, of_rows);
-  const auto columns = length(*tile.column, tile.layout.columns, 16 / bytes);
+  const auto rows = side.transposed ? length(*tile.row, tile.layout.rows, half, longest_step(half))
+                                    : length(*tile.row, tile.layout.rows, 1, row_tile);
+  const auto columns =
+      length(*tile.column, tile.layout.columns, chunk, side.transposed ? longest_step(chunk) : 2 * chunk);
   tile.layout = by_teams() ? paneled_tile(rows, columns, bytes) : shared_tile(rows, columns, bytes);
 }
 // How far the fragments of all warps reach along a wire; where it runs along memory they begin with a chunk.
-std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_t chunk) const {
+std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_t chunk, std::int64_t step) const {
   const auto found = parts_.find(wire);
-  if (found == parts_.end()) return up(extent, longest_step(chunk));
+  if (found == parts_.end()) return up(extent, step);
   const auto [parts, size] = found->second;
   if (parts > 1 && size % chunk != 0)
     throw Misfit{fmt::format("a warp's part of {} is no multiple of 16 bytes", name(wire))};
-  return (parts - 1) * size + up(size, longest_step(chunk));
+  return (parts - 1) * size + up(size, step);
 }
 std::int64_t Distributing::longest_step(std::int64_t chunk) { return std::max(row_tile, 2 * chunk); }
 
@@ -151,7 +153,7 @@ void Distributing::stage_others() {
     const auto bytes = row(buffer.type).bytes;
     const auto reach = [&, &extents = extents](std::size_t k) {
       const auto wire = long_wire(buffer.at[k], extents);
-      return wire ? std::max(buffer.extent[k], reached(*wire, buffer.extent[k], 1)) : buffer.extent[k];
+      return wire ? std::max(buffer.extent[k], reached(*wire, buffer.extent[k], 1, row_tile)) : buffer.extent[k];
     };
     const auto length = [&](std::optional<std::size_t> k) {
       return !k ? 1 : by_teams() ? buffer.extent[*k] : reach(*k);

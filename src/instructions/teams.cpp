@@ -30,8 +30,8 @@ Fragment team_accumulator() {
 }
 Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, team_lanes}; }
 
-// Numbers of 8 bits are contracted along memory only.
-const std::array<MatrixInstruction, 4>& team_table() {
+// Numbers of other than 16 bits are contracted along memory only.
+const std::array<MatrixInstruction, 5>& team_table() {
   const auto row = [](std::string_view name, Datatype type, std::string_view ptx) {
     const auto bytes = napkin::row(type).bytes;
     const auto promoted = bytes == 1 ? instruction_text::promoted_f8 : 0;
@@ -40,9 +40,10 @@ const std::array<MatrixInstruction, 4>& team_table() {
         name, type, Datatype::f32, team_rows, 8, a.columns, a, in_shared_memory(8, a.columns), team_accumulator(),
         ptx,  90,   team,          promoted};
   };
-  static const std::array<MatrixInstruction, 4> rows = {
+  static const std::array<MatrixInstruction, 5> rows = {
       row("m64n{}k16", Datatype::f16, "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16"),
       row("m64n{}k16", Datatype::bf16, "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16"),
+      row("m64n{}k8", Datatype::tf32, "wgmma.mma_async.sync.aligned.m64n{}k8.f32.tf32.tf32"),
       row("m64n{}k32", Datatype::f8e4m3, "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e4m3.e4m3"),
       row("m64n{}k32", Datatype::f8e5m2, "wgmma.mma_async.sync.aligned.m64n{}k32.f32.e5m2.e5m2"),
   };

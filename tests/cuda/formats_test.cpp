@@ -101,7 +101,8 @@ TEST_CASE("machines without products of f8 take them along any axis", "[emulated
 }
 
 TEST_CASE("warpgroups leave operands that are read one by one to single warps", "[emulated][tensor][formats]") {
-  for (const auto& each : {product({"f16", "m, k"}, {"f8e4m3", "n, k"}), product({"tf32", "m, k"}, {"tf32", "k, n"})})
+  for (const auto& each : {product({"f16", "m, k"}, {"f8e4m3", "n, k"}), product({"tf32", "m, k"}, {"tf32", "k, n"}),
+                           computed("tf32", "d, x"), computed("f8e4m3", "x, d")})
     DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, "h100-sxm5");
       const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);

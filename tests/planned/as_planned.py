@@ -177,7 +177,8 @@ def main():
     jobs = [(os.path.join(ROOT, "examples", example), machine) for k, machine in enumerate(options.machines)
             for i, example in enumerate(options.examples) if (k - i) % len(options.machines) < options.spread]
     if options.products:
-        jobs += [(file, options.machines[i % len(options.machines)]) for i, file in enumerate(products(made.name))]
+        jobs += [(file, machine) for i, file in enumerate(products(made.name))
+                 for machine in sorted({"h100-sxm5", options.machines[i % len(options.machines)]})]
     compared, failed = 0, 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for (example, machine), (found, kernels) in zip(jobs, pool.map(lambda job: check(options, *job), jobs)):

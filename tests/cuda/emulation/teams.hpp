@@ -99,6 +99,17 @@ double number_at(const void* at) {
   return all[bits];
 }
 
+// What the unit reads of a number of tf32.
+template <>
+inline double number_at<float>(const void* at) {
+  unsigned bits = 0;
+  std::memcpy(&bits, at, sizeof bits);
+  bits &= ~0x1fffU;
+  float number = 0;
+  std::memcpy(&number, &bits, sizeof number);
+  return static_cast<double>(number);
+}
+
 template <class Number, int columns>
 void team_product(float* c, const Operand& a, const unsigned* registers, const Operand& b) {
   TeamProduct product;
@@ -125,6 +136,7 @@ void team_product(float* c, const Operand& a, const unsigned* registers, const O
 #define NAPKIN_EMULATED_PRODUCTS(columns)                                  \
   NAPKIN_EMULATED_PRODUCT(k16_f16, columns, __half)                        \
   NAPKIN_EMULATED_PRODUCT(k16_bf16, columns, __nv_bfloat16)                \
+  NAPKIN_EMULATED_PRODUCT(k8_tf32, columns, float)                         \
   NAPKIN_EMULATED_PRODUCT(k32_f8e4m3, columns, __nv_fp8_e4m3)              \
   NAPKIN_EMULATED_PRODUCT(k32_f8e5m2, columns, __nv_fp8_e5m2)              \
   NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(k16_f16, columns, __half)           \
