@@ -143,8 +143,8 @@ class Fitting {
     const auto of_warp = std::max<std::int64_t>(1, team_.held / team_.warps);
     const auto of_block = (step_.lengths[step_.row.index] + of_warp - 1) / of_warp;
     const auto at_once = std::max<std::int64_t>(1, blocks_there(made)), all = std::max(at_once, most_blocks_);
-    const auto busiest = all / at_once * round_up(of_block * at_once, partitions) +
-                         round_up(of_block * (all % at_once), partitions);
+    const auto busiest =
+        all / at_once * round_up(of_block * at_once, partitions) + round_up(of_block * (all % at_once), partitions);
     return static_cast<double>(busiest) / static_cast<double>(of_block * all);
   }
   // In shared memory: of each copy of a tile one that is full once it is there, and of all tiles of a stream one that

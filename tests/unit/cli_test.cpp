@@ -98,8 +98,8 @@ TEST_CASE("input that cannot be read exits 1", "[cli]") {
 }
 
 TEST_CASE("a machine with a warning is planned on", "[cli]") {
-  const auto ran = run_cli({"analyze", example("softmax"), "--target", "x86-64-avx2", "--set-target",
-                            "levels.l1.bandwidth=120 GB/s"});
+  const auto ran = run_cli(
+      {"analyze", example("softmax"), "--target", "x86-64-avx2", "--set-target", "levels.l1.bandwidth=120 GB/s"});
   CHECK(ran.code == 0);
   CHECK(has(ran.err, "W0414"));
   CHECK(has(ran.out, " predicted, "));
