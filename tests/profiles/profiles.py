@@ -4,9 +4,10 @@
     tests/profiles/profiles.py --profiles 200 --seed 7 --jobs 2
     tests/profiles/profiles.py --machines h100-sxm5 --diagrams attention --profiles 20
 
-A chain begins at a shipped profile and changes one thing at a time: twice or half of a memory's room, of a bandwidth, of
-the rate of a unit, of the cores with or without the bandwidth that fills them, or no instructions of one family. Its
-machines are written as files. Of a diagram with random sizes, and of every two neighbours of a chain,
+A chain begins at a shipped profile, sometimes without any instructions, and changes one thing at a time: twice or half of a
+memory's room, of a bandwidth, of the rate of a unit, of the cores with or without the bandwidth that fills them, or no
+instructions of one family. Its machines are written as files. Of a diagram with random sizes, and of every two
+neighbours of a chain,
 
 - by hand: no plan of the one is faster on the other than what was found there. This is a law of the search alone.
 - monotone: the plan of the one with more is not slower.
@@ -15,9 +16,10 @@ machines are written as files. Of a diagram with random sizes, and of every two 
 The last two do not hold where there are more cores and no more bandwidth, since all cores that begin together share it;
 nor of instructions, since a block takes those that its rows fill more than half, not those that would be fastest. Nor need
 a plan be as fast where other numbers of its blocks are on an SM together: more of them may fill its partitions less
-evenly, and wait for each other at the end under masks; fewer hide less of each other. Partitions whose blocks leave rows of an instruction empty are not in the space of the search
-(docs/theory.md) and not compared. Then a short climb by hand is made on the last machine of the chain. Where a plan is proven the
-tolerance is half a per cent; where a gap is stated, the gap as well.
+evenly, and wait for each other at the end under masks; fewer hide less of each other. Partitions whose blocks leave rows
+of an instruction empty are not in the space of the search (docs/theory.md) and not compared. Then a short climb by hand is
+made on the last machine of the chain. Where a plan is proven the tolerance is half a per cent; where a gap is stated, the
+gap as well.
 """
 import argparse
 import concurrent.futures
@@ -48,6 +50,8 @@ DIAGRAMS = {
     "chained_matmul": {"a": LONG, "b": LONG, "c": [64, 128], "d": LONG},
     "rmsnorm_projection": {"t": LONG, "c": LONG, "o": LONG},
 }
+LONG_BARE = {"attention", "causal"}  # takes up to half a minute to plan where there are no instructions
+BARE = 0.15  # of the other chains, on machines without any instructions
 CORES = "cores"  # alone, which plans need not be faster with
 NUMBER = re.compile(r"^(?P<begin>\s*(?P<key>[^:#]+):\s+)(?P<number>[0-9.]+)(?P<end>\s.*|)$")
 KEY = re.compile(r"^(?P<indent>\s*)(?P<key>[^:#\s][^:#]*):(?P<value>.*)$")
@@ -161,9 +165,10 @@ class Machine:
         return ", ".join([self.profile.name] + changes + ["no " + family for _, family in self.without])
 
 
-def chain(profile, rng, longest):
+def chain(profile, rng, longest, long_bare):
     """Machines each of which has one thing more or less than the one before; whether it is more, and faster for it."""
-    made, changes = [Machine(profile)], []
+    bare = rng.random() < BARE and not long_bare
+    made, changes = [Machine(profile, without=profile.families() if bare else ())], []
     for _ in range(rng.randint(1, longest)):
         left = [one for one in profile.families() if one not in made[-1].without]
         if len(left) > 1 and rng.random() < 0.15:
@@ -236,7 +241,7 @@ class Try:
     def run(self):
         profile = Profile(self.random.choice(self.options.machines))
         diagram = self.random.choice(self.options.diagrams)
-        self.machines, changes = chain(profile, self.random, self.options.longest)
+        self.machines, changes = chain(profile, self.random, self.options.longest, diagram in LONG_BARE)
         self.diagram = self.write(diagram + ".nap", with_sizes(diagram, self.random))
         self.files = [self.write("%d.yaml" % at, one.text()) for at, one in enumerate(self.machines)]
         self.plans = [self.planned(file) for file in self.files]
