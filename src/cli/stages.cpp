@@ -80,9 +80,10 @@ std::optional<Hardware> read_machine(Session& session, const std::string& name) 
   tell_target(session, name, *path);
   const auto file = load(session, *path);
   if (!file) return std::nullopt;
-  const auto before = session.diagnostics.size();
-  auto machine = load_hardware(session.sources, *file, settings(session), session.diagnostics);
-  if (session.diagnostics.size() != before) return std::nullopt;
+  Diagnostics found;
+  auto machine = load_hardware(session.sources, *file, settings(session), found);
+  for (auto& one : found.sorted()) session.diagnostics.add(std::move(one));
+  if (found.has_errors()) return std::nullopt;  // a machine with warnings is one
   return session.options.path == "warps" ? of_single_warps(std::move(machine)) : std::move(machine);
 }
 

@@ -135,14 +135,17 @@ class Fitting {
   }
 
  private:
-  // Each partition of a core has matrix units and lanes of its own, for the warps that are there.
+  // Each partition of a core has matrix units and lanes of its own, for the warps that are there: those of as many
+  // blocks as have room at once, and in the end of what is left.
   double unevenness(const Pipelining& made) const {
     if (model_ == Model::ideal || step_.issues_together()) return 1;
     const auto partitions = static_cast<std::int64_t>(number_or(hardware_.limits.register_partitions, 1));
     const auto of_warp = std::max<std::int64_t>(1, team_.held / team_.warps);
     const auto of_block = (step_.lengths[step_.row.index] + of_warp - 1) / of_warp;
-    const auto warps = of_block * std::max<std::int64_t>(1, blocks_there(made));
-    return static_cast<double>(round_up(warps, partitions)) / static_cast<double>(warps);
+    const auto at_once = std::max<std::int64_t>(1, blocks_there(made)), all = std::max(at_once, most_blocks_);
+    const auto busiest =
+        all / at_once * round_up(of_block * at_once, partitions) + round_up(of_block * (all % at_once), partitions);
+    return static_cast<double>(busiest) / static_cast<double>(of_block * all);
   }
   // In shared memory: of each copy of a tile one that is full once it is there, and of all tiles of a stream one that
   // is empty once they were read.

@@ -334,9 +334,10 @@ void add_change(Lines& lines, const Page& page) {
 void add_heading(Lines& lines, const Page& page, bool color) {
   const auto title = on_one_line(fmt::format("{} on {}", page.name, page.target));
   const auto facts = on_one_line(page.sizes + "   " + page.formats);
+  const std::string proof = page.given_up ? "   not proven" : "";
   const auto bold = color ? "\033[1m" + title + "\033[0m" : title;
-  if (title.size() + 4 + facts.size() <= line_end) return lines.raw(bold + "    " + facts);
-  lines.raw(bold);
+  if (title.size() + 4 + facts.size() + proof.size() <= line_end) return lines.raw(bold + "    " + facts + proof);
+  lines.raw(bold + proof);
   lines.add(facts);
 }
 

@@ -97,6 +97,14 @@ TEST_CASE("input that cannot be read exits 1", "[cli]") {
   CHECK(run_cli({"derive", "-"}, "diagram x\noutput y\n").code == exit_input);
 }
 
+TEST_CASE("a machine with a warning is planned on", "[cli]") {
+  const auto ran = run_cli(
+      {"analyze", example("softmax"), "--target", "x86-64-avx2", "--set-target", "levels.l1.bandwidth=120 GB/s"});
+  CHECK(ran.code == 0);
+  CHECK(has(ran.err, "W0414"));
+  CHECK(has(ran.out, " predicted, "));
+}
+
 TEST_CASE("errors are a product where JSON is asked for", "[cli]") {
   for (const std::vector<std::string>& args : {std::vector<std::string>{"derive", "missing.nap", "--format", "json"},
                                                {"derive", "missing.nap", "--format=json"}}) {

@@ -179,6 +179,12 @@ std::string proof_of(const Analysis& analysis) {
                      optimal ? "proven optimal among" : "the best found of", counted(static_cast<double>(candidates)));
 }
 
+bool is_given_up(const Analysis& analysis) {
+  if (analysis.plan) return !analysis.plan->optimal;
+  return std::ranges::any_of(analysis.kernels,
+                             [](const Found& found) { return found.candidates > 1 && !found.optimal; });
+}
+
 Derivation derive_written(const Analysis& analysis) {
   return derive(analysis.ordered, every_statement(analysis.ordered));
 }
@@ -294,7 +300,7 @@ Page page_of(const Analysis& analysis, std::optional<std::size_t> kernel) {
   if (page.of_plan == 1 && !reordered) page.partition = page.kernels.front().tile.partition;
   if (analysis.plan && !one) page.divisions = analysis.plan->divisions;
   if (!one) find_roundings(page, analysis), find_orders(page, analysis);
-  page.proof = proof_of(analysis);
+  page.proof = proof_of(analysis), page.given_up = is_given_up(analysis);
   return page;
 }
 

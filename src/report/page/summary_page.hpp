@@ -39,6 +39,7 @@ struct Page {
   std::vector<OrderRefused> refused_orders;                // which a rounding forbids
   std::vector<Doubled> doubled;                            // what makes it faster, the most first
   std::vector<std::pair<std::string, Refused>> roundings;  // axes that a cast keeps from being streamed
+  bool given_up = false;                                   // the search ended before everything was ruled out
   std::string proof;
   std::vector<std::string> overruns;  // what does not fit
 };
