@@ -230,6 +230,19 @@ Typed code_expression(const Diagram& diagram, ExprId id, const Surroundings& aro
   return Printer(diagram, around).run(id);
 }
 
+std::string code_value(const Diagram& diagram, const CodeNames& names, ExprId id, Surroundings around, Lines& out,
+                       Identifiers& pool) {
+  const auto type = around.wide ? "double" : "float";
+  around.size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
+  around.local = [&](const std::string& text) {
+    auto name = pool.fresh("t");
+    out.line(fmt::format("const {} {} = {};", type, name, text));
+    return name;
+  };
+  const auto typed = code_expression(diagram, id, around);
+  return typed.kind == NumberKind::real ? typed.text : fmt::format("{}({})", type, without_brackets(typed.text));
+}
+
 std::string code_index(const Index& index, const std::function<std::string(WireId)>& position) {
   std::string text;
   bool negative = index.offset < 0;

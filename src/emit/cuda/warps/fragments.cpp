@@ -10,19 +10,10 @@
 #include "derive/columns.hpp"
 #include "diagram/match.hpp"
 #include "emit/cuda/warps/tiles.hpp"
-#include "emit/shared/text.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
-namespace {
-
-BufferId read_from(const Compute& compute, ExprId access) {
-  return std::ranges::find(compute.reads, access, [](const auto& read) { return read.first; })->second;
-}
-
-}  // namespace
-
 LaneNames::LaneNames(Identifiers& pool)
     : warp(pool.fresh("warp")),
       lane(pool.fresh("lane")),
@@ -36,7 +27,7 @@ LaneNames::LaneNames(Identifiers& pool)
       step(pool.fresh("k")) {}
 
 FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
-    : lanes(page.pool), page_(page), out_(page.out), warps_(warps) {
+    : StatementPrinter(page, {Language::cuda, true, true}), lanes(page.pool), warps_(warps) {
   const auto study = [&](const auto& self, const Block& block) -> void {
     for (const auto& step : block.steps) {
       if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
@@ -74,7 +65,7 @@ void FragmentPrinter::print(const Compute& compute) {
 }
 
 void FragmentPrinter::print(const Save& save) {
-  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto from = page_.from(save.from);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
   out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
@@ -93,7 +84,7 @@ void FragmentPrinter::save(BufferId id) {
     ++opened;
   }
   out_.line(fmt::format("napkin_global_write({}, {});", element(array, here), stored(id, here)));
-  close(opened);
+  out_.close(opened);
 }
 
 // Two numbers side by side at once.
@@ -107,7 +98,7 @@ void FragmentPrinter::save_pairs(BufferId id) {
   const auto one = stored(id, first), other = stored(id, second);
   out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
                         second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
-  close(opened + 2);
+  out_.close(opened + 2);
 }
 
 // Inside of rows, a loop over columns of fragments: the lane's first number there, and the second.
@@ -131,10 +122,7 @@ FragmentPrinter::Here FragmentPrinter::pair(const Grid& grid, Here& first) {
 
 // The address of an output's cell, and what is written there.
 std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
-  const auto& wires = page_.diagram.at(id).wires;
-  std::vector<std::string> at;
-  for (const auto wire : wires) at.push_back(here.position.at(wire));
-  return fmt::format("&{}[{}]", page_.array(id), code_offset(at, code_sizes(page_.diagram, page_.names, wires)));
+  return fmt::format("&{}[{}]", page_.array(id), page_.offset(id, places(page_.diagram.at(id).wires, here)));
 }
 std::string FragmentPrinter::stored(BufferId id, const Here& here) {
   const auto array = page_.nest.at(id).array;
@@ -146,8 +134,7 @@ std::string FragmentPrinter::stored(BufferId id, const Here& here) {
 // The number that leaves, before it is rounded to the array's format.
 std::string FragmentPrinter::leaving(BufferId id, const Here& here) {
   const auto passing = warps_.in_passing.find(id);
-  return without_brackets(
-      passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, value_of(*passing->second), here));
+  return without_brackets(passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, here));
 }
 
 // Positions inside of the pieces; of lanes that hold the same, the first.
@@ -166,20 +153,11 @@ std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
   return fmt::format("{}", fmt::join(all, " && "));
 }
 
-void FragmentPrinter::pointwise(const Compute& compute) {
-  Here here;
-  const int opened = open_cells(warps_.columns.at(&compute), here);
-  const auto text = value(compute, value_of(compute), here);
-  out_.line(fmt::format("{} = {};", slot(compute.to, here),
-                        code_rounded(Language::cuda, page_.nest.at(compute.to).type, text)));
-  close(opened);
-}
-
 // Loops
 
 void FragmentPrinter::loop(const std::string& counter, std::int64_t count, bool unrolled) {
   out_.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
-  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, count));
+  out_.loop(counter, count);
 }
 
 int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
@@ -220,10 +198,6 @@ int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
   place(grid, here, false, true);
   return 2;
 }
-void FragmentPrinter::close(int opened) {
-  while (opened-- > 0) out_.close();
-}
-
 // Positions along the grid, as fragments have them, and of pieces of 1. Those past the end are clamped to the last one
 // where something is read.
 void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
@@ -287,11 +261,9 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
   const auto id = read_from(compute, access_id);
   if (is_handed(id, here)) return {here.turn_values.at(id), NumberKind::real};
   if (!page_.is_input(from.array))
-    return {
-        warps_.is_integer(id)
-            ? fmt::format("{}({})", is_wide(page_.diagram, page_.nest, compute) ? "double" : "float", slot(id, here))
-            : slot(id, here),
-        NumberKind::real};
+    return {warps_.is_integer(id) ? fmt::format("{}({})", is_wide(compute) ? "double" : "float", slot(id, here))
+                                  : slot(id, here),
+            NumberKind::real};
   const auto type = page_.diagram.at(from.array).type;
   return {filled(code_type(Language::cuda, type).read, stored(compute, access_id, here)),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
@@ -341,10 +313,7 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
   const bool covers = tile != warps_.tiles.end() && tile->second.covers;
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(this->index(index, !covers, here));
-  if (tile == warps_.tiles.end())
-    return fmt::format("napkin_global_read({})",
-                       page_.address(from.array, code_offset(at, code_sizes(page_.diagram, page_.names,
-                                                                            page_.diagram.at(from.array).wires))));
+  if (tile == warps_.tiles.end()) return fmt::format("napkin_global_read({})", page_.address(from.array, at));
   const auto local = [&](std::optional<std::size_t> dimension) {
     if (!dimension) return std::string("0");
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
@@ -354,18 +323,6 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
   };
   return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
                      tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));
-}
-
-std::string FragmentPrinter::value(const Compute& compute, ExprId id, const Here& here) {
-  const Surroundings around{.language = Language::cuda,
-                            .position = [&](WireId wire) { return here.position.at(wire); },
-                            .size = {},
-                            .read = [&](ExprId access) { return read(compute, access, here); },
-                            .wide = is_wide(page_.diagram, page_.nest, compute),
-                            .fast = true,
-                            .inputs = page_.nest.inputs,
-                            .stored = [&](ExprId access) { return stored(compute, access, here); }};
-  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
 }
 
 std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }

@@ -44,7 +44,7 @@ void load(Page& page, BufferId id) {
   const auto total = values(buffer);
   page.out.line(fmt::format("// load {}, {}", page.buffer(id), held(double(total * row(buffer.type).bytes))));
   declare_corners(page, id);
-  page.out.open(fmt::format("for (int i = threadIdx.x; i < {}; i += {})", total, page.kernel.threads));
+  page.out.steps("i", "threadIdx.x", fmt::format("{}", total), page.kernel.threads);
   std::vector<std::string> at;
   std::string guard;
   auto inner = total;
@@ -59,9 +59,8 @@ void load(Page& page, BufferId id) {
       guard +=
           fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
   }
-  page.out.line(
-      fmt::format("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
-                  page.element(buffer.array, code_offset(at, code_sizes(page.diagram, page.names, array.wires)))));
+  page.out.line(fmt::format("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
+                            page.element(buffer.array, at)));
   page.out.close();
 }
 
@@ -79,13 +78,12 @@ std::string corner(const Index& index, const WirePieces& pieces, bool past) {
 
 void declare_tiles(Page& page) {
   if (page.kernel.staged.empty()) return;
-  page.out.line(
-      fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page.kernel.shared_alignment));
+  page.declare_shared();
   std::int64_t offset = 0;
   for (const auto id : page.kernel.staged) {
     const auto& buffer = page.nest.at(id);
-    page.out.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // [{3}]",
-                              page.storage(buffer.array), page.buffer(id), offset, fmt::join(buffer.extent, "][")));
+    page.declare_in_shared(page.storage(buffer.array), page.buffer(id), offset,
+                           fmt::format("[{}]", fmt::join(buffer.extent, "][")));
     offset += shared_size(buffer);
   }
   page.out.line();

@@ -1,5 +1,5 @@
 // Columns as statements, whatever surrounds them.
-#include "emit/shared/columns.hpp"
+#include "emit/shared/statements.hpp"
 
 #include <fmt/format.h>
 
@@ -30,21 +30,8 @@ bool is_wide(const Diagram& diagram, const LoopNest& nest, const Compute& comput
          (is_wide(nest, compute) && (reads_wide(reads_wide, value) || (repair && reads_wide(reads_wide, *repair))));
 }
 
-std::string code_value(const Diagram& diagram, const CodeNames& names, ExprId id, Surroundings around, Lines& out,
-                       Identifiers& pool) {
-  const auto type = around.wide ? "double" : "float";
-  around.size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
-  around.local = [&](const std::string& text) {
-    auto name = pool.fresh("t");
-    out.line(fmt::format("const {} {} = {};", type, name, text));
-    return name;
-  };
-  const auto typed = code_expression(diagram, id, around);
-  return typed.kind == NumberKind::real ? typed.text : fmt::format("{}({})", type, without_brackets(typed.text));
-}
-
-std::string code_rounded(Language language, Datatype type, const std::string& text) {
-  return without_brackets(filled(code_type(language, type).round, without_brackets(text)));
+BufferId read_from(const Compute& compute, ExprId access) {
+  return std::ranges::find(compute.reads, access, [](const auto& read) { return read.first; })->second;
 }
 
 bool begins_in_place(const Compute& compute) {
