@@ -5,22 +5,13 @@
 #include <algorithm>
 
 #include "configure/raster.hpp"
+#include "diagram/index.hpp"
 
 namespace napkin {
 
 double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model model) {
   return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
 }
-
-namespace {
-
-bool carries(const BlockStep& step, BufferId tile, WireId wire) {
-  return std::ranges::any_of(step.nest->at(tile).at, [&](const Index& index) {
-    return std::ranges::find(index.terms, wire, &std::pair<WireId, std::int64_t>::first) != index.terms.end();
-  });
-}
-
-}  // namespace
 
 std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& hardware) {
   std::vector<Neighbours> all = {{}};
@@ -42,7 +33,7 @@ Passage way_in(const BlockStep& step, BufferId tile, const Neighbours& neighbour
   if (!bandwidth) return {};
   const auto cores = hardware.total(step.core);
   const auto bytes = step.moved(tile, cached);
-  const bool shared = neighbours.along && !carries(step, tile, *neighbours.along);
+  const bool shared = neighbours.along && !moves(step.nest->at(tile).at, *neighbours.along);
   const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
   const double across = shared ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
   const auto* cache = cached ? cache_of(step, hardware) : nullptr;

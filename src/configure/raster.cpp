@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "diagram/index.hpp"
+
 namespace napkin {
 
 const Cache* cache_of(const BlockStep& step, const Hardware& hardware) {
@@ -29,17 +31,12 @@ double first_readers(const BlockStep& step, BufferId tile, const Hardware& hardw
 }
 
 double first_readers(const BlockStep& step, BufferId tile, const VisitOrder& order, const Hardware& hardware) {
-  const auto carries = [&](WireId wire) {
-    return std::ranges::any_of(step.nest->at(tile).at, [&](const Index& index) {
-      return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
-    });
-  };
   double at_once = static_cast<double>(hardware.levels[step.core].count), blocks = 1, different = 1;
   for (auto visited = order.rbegin(); visited != order.rend(); ++visited) {
     const auto pieces = static_cast<double>(visited->pieces);
     const double here = std::min(pieces, at_once);
     blocks *= here;
-    if (carries(visited->wire)) different *= here;
+    if (moves(step.nest->at(tile).at, visited->wire)) different *= here;
     at_once = std::max(1.0, at_once / pieces);
   }
   return std::min(1.0, different / blocks);

@@ -12,10 +12,6 @@
 namespace napkin {
 namespace {
 
-bool moves(const Index& index, WireId wire) {
-  return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
-}
-
 // Into the pieces of loops; how many pieces there are.
 double enter(Lengths& lengths, const std::vector<const For*>& loops) {
   double pieces = 1;
@@ -203,7 +199,7 @@ double sectors_of(const BlockStep& step, BufferId id) {
   std::int64_t together = row(buffer.type).bytes;
   for (auto k = buffer.extent.size(); k > 0; --k) {
     const auto& index = buffer.at[k - 1];
-    if (index.terms.size() != 1 || !is_along(index, index.terms[0].first)) return 1;
+    if (!plain_wire(index)) return 1;
     together *= buffer.extent[k - 1];
     if (buffer.extent[k - 1] < step.diagram().size(wires[k - 1]).value_or(1)) break;
   }

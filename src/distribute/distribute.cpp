@@ -134,7 +134,7 @@ Misfit Distributing::no_products() const {
   Misfit misfit{"it has no sum of products of two arrays"};
   for (const auto& place : computes_) {
     for (const auto wire : beside_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
-      const bool summed = has(place.compute->column.over, wire);
+      const bool summed = contains(place.compute->column.over, wire);
       misfit.single.push_back({summed ? SplitKind::stream : SplitKind::group, wire, 1, result_.block_level});
     }
     if (!misfit.single.empty()) break;
@@ -165,7 +165,7 @@ void Distributing::find_rows() {
   if (wires.empty()) throw Misfit{"its products have no common row axis"};
   const auto fills = [&](WireId wire) { return by_teams() && fills_teams(wire); };
   const auto found = std::find_if(wires.begin(), wires.end(), fills);
-  const bool as_planned = planned_.rows && has(wires, *planned_.rows) && fills(*planned_.rows);
+  const bool as_planned = planned_.rows && contains(wires, *planned_.rows) && fills(*planned_.rows);
   rows_ = as_planned ? *planned_.rows : found == wires.end() ? wires.front() : *found;
 }
 bool Distributing::may_be_rows(const Product& product, WireId wire) const {
@@ -176,7 +176,7 @@ bool Distributing::may_be_rows(const Product& product, WireId wire) const {
   return long_at(product.compute, wire) && is_input(other.buffer);
 }
 bool Distributing::has_wire(const Operand& side, WireId wire) const {
-  return has(free_wires(diagram(), side.access), wire);
+  return contains(free_wires(diagram(), side.access), wire);
 }
 bool Distributing::long_at(const Compute* compute, WireId wire) const { return extents(compute)[wire.index] > 1; }
 const Extents& Distributing::extents(const Compute* compute) const {

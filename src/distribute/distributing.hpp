@@ -42,7 +42,7 @@ class Distributing {
   std::string name(WireId wire) const { return diagram().at(wire).name; }
   std::string name(BufferId id) const { return diagram().at(nest().at(id).array).name; }
   bool by_teams() const { return result_.team > 1; }
-  bool is_input(BufferId id) const { return has(nest().inputs, nest().at(id).array); }
+  bool is_input(BufferId id) const { return contains(nest().inputs, nest().at(id).array); }
 
   // The machine and its warps
 

@@ -92,7 +92,7 @@ std::vector<WireId> Distributing::longest_first() const {
   std::sort(sides.rbegin(), sides.rend());
   std::vector<WireId> wires;
   for (const auto& [length, wire] : sides)
-    if (!has(wires, wire)) wires.push_back(wire);
+    if (!contains(wires, wire)) wires.push_back(wire);
   return wires;
 }
 std::int64_t Distributing::values(BufferId id) const {
@@ -115,7 +115,7 @@ std::int64_t Distributing::source_registers(const Product& product, const std::v
   if (by_teams() || made == result_.in_passing.end()) return 0;
   std::int64_t all = 0;
   for (const auto& [access, id] : made->second->reads)
-    if (!is_input(id) && !has(held, id)) all += values(id);
+    if (!is_input(id) && !contains(held, id)) all += values(id);
   return all;
 }
 // Where it is planned, the nest loads the operand outside of the product's block, and there is room.

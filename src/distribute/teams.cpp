@@ -76,7 +76,7 @@ void Distributing::check_box(BufferId id, const StagedTile& tile, const Access& 
     const auto length = dimension == *tile.row ? tile.layout.rows : tile.layout.columns;
     if (is_split(wire) && length != buffer.extent[dimension])
       throw Misfit{fmt::format("tiles of {} do not fill fragments", name(wire))};
-    if (is_split(wire) && !is_along(read.at[dimension], wire) && diagram().size(wire).value_or(1) % length != 0)
+    if (is_split(wire) && plain_wire(read.at[dimension]) != wire && diagram().size(wire).value_or(1) % length != 0)
       throw Misfit{fmt::format("tiles of {} do not end where parts of `{}` end", name(wire), name(id)), {wire}};
   }
   if (tile.layout.rows > longest_box)
@@ -95,8 +95,8 @@ bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile)
   const auto fits = [&](std::optional<std::size_t> dimension, std::int64_t length) {
     if (!dimension) return true;
     const auto& index = buffer.at[*dimension];
-    return length <= longest_box && index.terms.size() == 1 && is_along(index, index.terms[0].first) &&
-           (length == buffer.extent[*dimension] || !is_split(index.terms[0].first));
+    const auto wire = plain_wire(index);
+    return length <= longest_box && wire && (length == buffer.extent[*dimension] || !is_split(*wire));
   };
   return tile.column && fits(tile.row, tile.layout.rows) && fits(tile.column, tile.layout.columns);
 }

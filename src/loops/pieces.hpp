@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "diagram/index.hpp"
 #include "napkin/derive.hpp"
 
 namespace napkin {
@@ -24,9 +25,6 @@ std::int64_t evaluate(const Index&, const std::vector<std::int64_t>& positions);
 Interval footprint(const Index&, const Intervals&, std::int64_t array_size);
 // The index that is one wire and nothing else.
 Index along(WireId);
-// The wire, if the index is one wire and nothing else.
-bool is_along(const Index&, WireId);
-bool is_wire(const Index&);  // one wire and nothing else
 
 // Whether a condition holds at some position, or at every position, of a piece that is not empty.
 bool holds_somewhere(const Condition&, const Intervals&);

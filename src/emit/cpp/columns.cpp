@@ -42,7 +42,7 @@ void CppColumns::print(const Load& load) {
   const auto& array = page_.diagram.at(buffer.array);
   out_.line(fmt::format("// load {}", page_.buffer(load.to)));
   for (std::size_t i = 0; i < buffer.at.size(); ++i) {
-    if (is_wire(buffer.at[i])) continue;
+    if (plain_wire(buffer.at[i])) continue;
     place.corner[i] = page_.pool.fresh(page_.buffer(load.to) + "_begin");
     out_.line(fmt::format("const int {} = {};", place.corner[i], corner(buffer.at[i], page_.own, false)));
   }
@@ -53,9 +53,9 @@ void CppColumns::print(const Load& load) {
     local.push_back(single ? "0" : fmt::format("i{}", i));
     at.push_back(sum(place.corner[i], local[i]));
     if (single) continue;
-    const auto count = is_wire(buffer.at[i])
-                           ? page_.own[buffer.at[i].terms[0].first.index].count
-                           : fmt::format("{} + 1 - {}", corner(buffer.at[i], page_.own, true), place.corner[i]);
+    const auto wire = plain_wire(buffer.at[i]);
+    const auto count = wire ? page_.own[wire->index].count
+                            : fmt::format("{} + 1 - {}", corner(buffer.at[i], page_.own, true), place.corner[i]);
     out_.loop(local[i], "0", count);
     ++opened;
   }
@@ -211,8 +211,8 @@ std::int64_t CppColumns::steady(BufferId id, const std::vector<Index>& at, WireI
   const auto& place = page_.places.at(id);
   std::int64_t least = INT64_MAX;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    if (!has(at[i], wire)) continue;
-    const bool same = is_along(at[i], wire) && place.scope[wire.index].begin == page_.own[wire.index].begin;
+    if (!moves(at[i], wire)) continue;
+    const bool same = plain_wire(at[i]) == wire && place.scope[wire.index].begin == page_.own[wire.index].begin;
     least = std::min(least, same ? place.extent[i] : 0);
   }
   return least;
@@ -230,7 +230,7 @@ std::string CppColumns::slot(BufferId id, const std::vector<Index>& at, const He
   const auto& place = page_.places.at(id);
   std::vector<std::string> local;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const auto wire = is_wire(at[i]) ? std::optional(at[i].terms[0].first) : std::nullopt;
+    const auto wire = plain_wire(at[i]);
     if (wire && place.corner[i] == page_.own[wire->index].begin)
       local.push_back(here.counter.at(*wire));
     else

@@ -72,9 +72,8 @@ class Chooser {
     return count;
   }
   bool scattered(const Access& access, BufferId id, WireId wire) {
-    const auto moves = [&](const Index& index) { return has(index, wire); };
-    if (std::none_of(access.at.begin(), access.at.end(), moves)) return false;
-    if (std::count_if(access.at.begin(), access.at.end(), moves) > 1) return true;
+    const auto moving = std::ranges::count_if(access.at, [&](const Index& index) { return moves(index, wire); });
+    if (moving != 1) return moving > 1;
     const bool tile = layout_.above.contains(id);
     const auto settled = tile ? layout_.fastest.find(outermost_tile(layout_, id)) : layout_.fastest.end();
     if (!tile) return !follows(access.at.back(), wire);
@@ -97,10 +96,6 @@ class Chooser {
 };
 
 }  // namespace
-
-bool has(const Index& index, WireId wire) {
-  return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
-}
 
 BufferId outermost_tile(const CppLayout& layout, BufferId id) {
   while (const auto from = layout.above.at(id)) id = *from;

@@ -22,8 +22,6 @@ struct CppLayout {
 };
 CppLayout cpp_layout(const LoopNest&);
 
-bool has(const Index&, WireId);  // among the terms of the index
-
 // The tile at the first level below the outermost that a tile's values come through.
 BufferId outermost_tile(const CppLayout&, BufferId);
 

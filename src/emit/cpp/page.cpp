@@ -40,10 +40,10 @@ void CppPage::place(BufferId id) {
   CppPlace place{own, {}, buffer.extent, std::vector<std::string>(buffer.at.size())};
   for (std::size_t i = 0; i < buffer.at.size(); ++i) {
     const auto& index = buffer.at[i];
-    const bool alone = is_wire(index);
+    const auto alone = plain_wire(index);
     if (alone) {
-      place.extent[i] = own[index.terms[0].first.index].extent;
-      place.corner[i] = own[index.terms[0].first.index].begin;
+      place.extent[i] = own[alone->index].extent;
+      place.corner[i] = own[alone->index].begin;
     }
     // What was measured with the whole wire holds for no longer one, also where groups of a level below share it out.
     for (const auto& term : index.terms)

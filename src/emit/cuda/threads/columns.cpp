@@ -209,7 +209,7 @@ std::string ColumnPrinter::slot(BufferId id, const std::vector<Index>& at, const
 }
 std::string ColumnPrinter::slot(const WirePiece& scope, WireId wire, const Index& at, const Here& here) const {
   const auto& now = page_.own[wire.index];
-  if (is_along(at, wire) && here.counter.contains(wire)) {
+  if (plain_wire(at) == wire && here.counter.contains(wire)) {
     if (scope.begin == now.begin) return here.counter.at(wire);
     if (scope.is_spread()) return here.counter.at(wire) == "0" ? now.slot : now.slot + " + " + here.counter.at(wire);
   }

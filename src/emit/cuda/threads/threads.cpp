@@ -147,7 +147,7 @@ class Threading {
       if (has_input(read.array)) return false;
       const auto& wires = diagram.at(read.array).wires;
       for (std::size_t i = 0; i < wires.size(); ++i)
-        if (wires[i] == wire && !is_along(read.at[i], wire)) return true;
+        if (wires[i] == wire && plain_wire(read.at[i]) != wire) return true;
       return false;
     };
     auto reads = accesses(diagram, column.value);

@@ -4,23 +4,17 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
 #include "emit/cuda/warps/fragments.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {
-namespace {
-
-bool has(const std::vector<WireId>& wires, std::optional<WireId> wire) {
-  return wire && std::find(wires.begin(), wires.end(), *wire) != wires.end();
-}
-
-}  // namespace
-
 void FragmentPrinter::fold(const Compute& compute) {
   if (const auto found = warps_.handed.find(&compute); found != warps_.handed.end())
     return fold_in_turns(compute, found->second);
   const auto& grid = warps_.columns.at(&compute);
-  const bool rows = has(compute.column.over, grid.rows), columns = has(compute.column.over, grid.columns);
+  const auto folds = [&](std::optional<WireId> wire) { return wire && contains(compute.column.over, *wire); };
+  const bool rows = folds(grid.rows), columns = folds(grid.columns);
   Here here;
   int opened = 0;
   if (!rows && !columns) {

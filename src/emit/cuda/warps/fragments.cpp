@@ -274,12 +274,6 @@ std::string FragmentPrinter::stored(const Compute& compute, ExprId id, const Her
   return input(read_from(compute, id), access(page_.diagram, id), here);
 }
 
-// The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
-bool FragmentPrinter::is_along(const Index& index) const {
-  return std::any_of(index.terms.begin(), index.terms.end(),
-                     [&](const auto& term) { return term.first == warps_.walk.along; });
-}
-
 // An index that divides, such as the k / 128 of a scale, is the same for neighbouring positions: the lanes and numbers
 // that hold them share one read.
 std::string FragmentPrinter::index(const Index& index, bool clamped, const Here& here) const {
@@ -314,12 +308,14 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(this->index(index, !covers, here));
   if (tile == warps_.tiles.end()) return fmt::format("napkin_global_read({})", page_.address(from.array, at));
+  // The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
   const auto local = [&](std::optional<std::size_t> dimension) {
     if (!dimension) return std::string("0");
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
     const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
     const auto offset = begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
-    return is_along(from.at[*dimension]) ? fmt::format("max({}, 0)", offset) : offset;
+    return (warps_.walk.along && moves(from.at[*dimension], *warps_.walk.along)) ? fmt::format("max({}, 0)", offset)
+                                                                                 : offset;
   };
   return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
                      tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));

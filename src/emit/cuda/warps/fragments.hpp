@@ -140,7 +140,6 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   Typed read(const Compute&, ExprId access, const Here&) override;
   std::string stored(const Compute&, ExprId access, const Here&) const override;
   std::string input(BufferId, const Access&, const Here&) const;
-  bool is_along(const Index&) const;
   std::string guard(ArrayId, const Here&) const;
   bool is_rounded(BufferId id) const override { return !warps_.is_integer(id) && StatementPrinter::is_rounded(id); }
   ExprId value_of(const Compute& compute) const override {

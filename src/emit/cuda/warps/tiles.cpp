@@ -23,7 +23,7 @@ void declare_corners(Page& page, BufferId id) {
   for (const auto& index : buffer.at) {
     page.limit(index, page.scope.at(id));
     auto text = corner(index, page.scope.at(id), false);
-    if (!is_wire(index)) {
+    if (!plain_wire(index)) {
       const auto name = page.pool.fresh(page.buffer(id) + "_begin");
       page.out.declare(name, text);
       text = name;
@@ -68,7 +68,7 @@ void load(Page& page, BufferId id) {
 
 std::string corner(const Index& index, const WirePieces& pieces, bool past) {
   const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
-  if (is_wire(index)) return past ? pieces[index.terms[0].first.index].end : pieces[index.terms[0].first.index].begin;
+  if (const auto wire = plain_wire(index)) return past ? pieces[wire->index].end : pieces[wire->index].begin;
   const auto text = code_index(index, [&](WireId wire) {
     const auto& piece = pieces[wire.index];
     return (sign.at(wire) > 0) == past ? piece.end + " - 1" : piece.begin;
