@@ -21,6 +21,7 @@ WarpNest Distributing::run() {
   check_machine();
   find_program();
   result_.nest = std::make_shared<const LoopNest>(lower(kernel_, hardware_));
+  sources_ = tile_sources(nest());
   find_places(result_.nest->body, whole_pieces());
   find_products();
   find_rows();
@@ -66,10 +67,7 @@ void Distributing::find_program() {
   auto& found = std::get<Program>(program);
   found.scratch.axes = kernel_.program.scratch.axes;
   kernel_.program = std::move(found);
-  for (const auto& split : kernel_.partition.splits) {
-    auto& size = kernel_.program.scratch.axes[kernel_.program.scratch.at(split.wire).axis.index].size;
-    size = std::max(size.value_or(1), split.size);
-  }
+  allow_whole_pieces(kernel_);
 }
 
 // Pieces

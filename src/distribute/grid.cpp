@@ -2,10 +2,10 @@
 // loops: from which step to which they are in use, so that those of the next piece can come.
 #include "distribute/grid.hpp"
 
-#include "configure/cluster.hpp"
-#include "configure/raster.hpp"
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/cluster.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 namespace {

@@ -1,9 +1,9 @@
 // Which wires run along rows and columns of fragments, for every column and every array that it computes.
 #include <fmt/format.h>
 
-#include "configure/step.hpp"
 #include "distribute/distributing.hpp"
 #include "loops/passing.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 
@@ -76,7 +76,7 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
                              name(wires[1]), name(rows_))};
   if (!wires.empty()) grid.columns = wires[0];
   if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
-  if (grid.columns) grid.column_tiles = up(extents[grid.columns->index], column_pair) / column_tile;
+  if (grid.columns) grid.column_tiles = round_up(extents[grid.columns->index], column_pair) / column_tile;
   return grid;
 }
 void Distributing::add(std::vector<WireId>& wires, WireId wire, const Extents& extents) {

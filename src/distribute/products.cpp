@@ -33,11 +33,6 @@ bool leave_longest(std::vector<WireId>& wires, const Extents& extents) {
   return true;
 }
 
-BufferId read_from(const Compute& compute, ExprId access) {
-  return std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) { return r.first == access; })
-      ->second;
-}
-
 }  // namespace
 
 std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents,
@@ -55,8 +50,8 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
   if (shared != 1 || !contains(compute.column.over, product.over)) return {};
   for (const auto wire : compute.column.over)
     if (wire != product.over && extents[wire.index] > 1) return {};
-  product.rows = {both->first, read_from(compute, both->first)};
-  product.columns = {both->second, read_from(compute, both->second)};
+  product.rows = {both->first, compute.read_from(both->first)};
+  product.columns = {both->second, compute.read_from(both->second)};
   return product;
 }
 

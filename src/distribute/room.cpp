@@ -1,8 +1,8 @@
 // What it all takes: registers of a lane, shared memory of a block.
 #include <fmt/format.h>
 
-#include "configure/assumptions.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/assumptions.hpp"
 
 namespace napkin {
 namespace {
@@ -124,10 +124,8 @@ void Distributing::keep(Product& product) {
   if (!result_.keeps || side.computed || side.one_by_one || product.widened || by_teams()) return;
   const auto& place =
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
-  const auto read = std::find_if(product.compute->reads.begin(), product.compute->reads.end(),
-                                 [&](const auto& r) { return r.first == side.access; });
-  const auto load =
-      std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == read->second; });
+  const auto from = product.compute->read_from(side.access);
+  const auto load = std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == from; });
   const auto more = result_.columns.at(product.compute).row_tiles * product.steps * 4;
   if (load->block == place.block || result_.registers + more > room()) return;
   side.kept = true;
@@ -177,7 +175,7 @@ void Distributing::place_tiles() {
   std::int64_t begin = 0;
   for (auto& [id, tile] : result_.tiles) {
     tile.begin = begin;
-    begin += up(tile.layout.size_bytes(), line) * tile.copies;
+    begin += round_up(tile.layout.size_bytes(), line) * tile.copies;
   }
 }
 void Distributing::copy_ahead(std::int64_t copies) {
@@ -196,7 +194,7 @@ std::vector<WireId> Distributing::streamed_wires() const {
 }
 std::int64_t Distributing::shared_bytes() const {
   std::int64_t all = 0;
-  for (const auto& [id, tile] : result_.tiles) all += up(tile.layout.size_bytes(), line) * tile.copies;
+  for (const auto& [id, tile] : result_.tiles) all += round_up(tile.layout.size_bytes(), line) * tile.copies;
   return all;
 }
 

@@ -101,9 +101,9 @@ void RowAttempt::find_nest() {
     auto& size = kernel.program.scratch.axes[kernel.program.scratch.at(wire).axis.index].size;
     size = std::max(size.value_or(1), to);
   };
-  for (const auto& split : result_.partition.splits) widen(split.wire, split.size);
+  allow_whole_pieces(kernel);
   if (shape_.split == RowSplit::whole) widen(shape_.lanes, shape_.piece());
-  if (result_.staged) widen(shape_.lanes, up(size(shape_.lanes), shape_.vector));
+  if (result_.staged) widen(shape_.lanes, round_up(size(shape_.lanes), shape_.vector));
   result_.nest = std::make_shared<const LoopNest>(lower(kernel, hardware_));
 }
 
@@ -148,7 +148,7 @@ void RowAttempt::check_column(const Compute& compute, const Extents& extents) {
 }
 void RowAttempt::find_read(const Compute& compute, ExprId id, BufferId buffer, const Extents& extents) {
   const auto& read = access(diagram(), id);
-  if (!contains(nest().inputs, read.array)) return check_computed(compute, read, extents);
+  if (!nest().is_input(read.array)) return check_computed(compute, read, extents);
   const auto [at, fresh] = read_at_.try_emplace(buffer, read.at);
   const auto found = kind(compute, read, extents);
   auto& kept = result_.reads.try_emplace(buffer, found).first->second;
@@ -216,7 +216,7 @@ void RowAttempt::stage() {
     read = loops_that_read(id) > 1 ? RowRead::staged : RowRead::passing;
     if (read == RowRead::passing) continue;
     const auto vector = shape_.vector * row(nest().at(id).type).bytes;
-    bytes = up(bytes, vector);
+    bytes = round_up(bytes, vector);
     result_.staged_at[id] = bytes;
     bytes += pieces_of(size(shape_.lanes), shape_.vector) * vector;
   }

@@ -1,8 +1,8 @@
 // What instructions of warpgroups and copies by TMA ask of a nest beyond those of single warps, and the room of rings.
 #include <fmt/format.h>
 
-#include "configure/occupancy.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {
@@ -156,12 +156,12 @@ void Distributing::place_rings() {
       auto& tile = result_.tiles.at(id);
       tile.copies = ring.copies;
       tile.begin = begin;
-      begin += up(tile.layout.size_bytes(), swizzle_pattern) * ring.copies;
+      begin += round_up(tile.layout.size_bytes(), swizzle_pattern) * ring.copies;
     }
   }
   for (auto& [id, tile] : result_.stores) {
     tile.begin = begin;
-    begin += up(tile.layout.size_bytes(), swizzle_pattern);
+    begin += round_up(tile.layout.size_bytes(), swizzle_pattern);
   }
   result_.barriers_begin = begin;
   result_.shared_bytes = ring_bytes();
@@ -184,7 +184,8 @@ bool Distributing::is_overlapped(const Ring& ring) const { return result_.step &
 std::int64_t Distributing::ring_bytes() const {
   std::int64_t all = store_bytes();
   for (const auto& ring : result_.rings) {
-    for (const auto id : ring.tiles) all += up(result_.tiles.at(id).layout.size_bytes(), swizzle_pattern) * ring.copies;
+    for (const auto id : ring.tiles)
+      all += round_up(result_.tiles.at(id).layout.size_bytes(), swizzle_pattern) * ring.copies;
     all += barrier_bytes * ring.copies * (static_cast<std::int64_t>(ring.tiles.size()) + 1);
   }
   return all;

@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "configure/deal.hpp"
-#include "configure/labels.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/deal.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 

@@ -36,6 +36,10 @@ bool all_hold_everywhere(const std::vector<Condition>&, const Intervals&);
 std::vector<ExprId> accesses(const Diagram&, ExprId);
 const Access& access(const Diagram&, ExprId);
 
+// How many pieces of a size cover a length, and the length of all of them.
+inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+inline std::int64_t round_up(std::int64_t length, std::int64_t size) { return pieces_of(length, size) * size; }
+
 // How long the piece of every wire is at some place of a nest; by WireId.
 using Lengths = std::vector<std::int64_t>;
 // The one long wire that an index steps along, place by place; the others that it adds stand still.

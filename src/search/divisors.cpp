@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "configure/divisors.hpp"
 #include "diagram/index.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 #include "loops/formats.hpp"
 #include "loops/work.hpp"
+#include "timing/divisors.hpp"
 
 namespace napkin {
 namespace {

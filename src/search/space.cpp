@@ -11,11 +11,11 @@
 #include <set>
 #include <tuple>
 
-#include "configure/step.hpp"
 #include "diagram/checked.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 #include "search/divisors.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "configure/occupancy.hpp"
 #include "diagram/index.hpp"
 #include "loops/formats.hpp"
 #include "loops/pieces.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {

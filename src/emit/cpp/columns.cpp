@@ -66,8 +66,7 @@ void CppColumns::print(const Load& load) {
 
 // In the tile of the first level, which holds what those further in are parts of.
 void CppColumns::print(const Ask& ask) {
-  auto id = ask.tile;
-  while (const auto from = page_.layout.above.at(id)) id = *from;
+  const auto id = outermost_tile(page_.sources, ask.tile);
   const auto& buffer = page_.nest.at(ask.tile);
   const auto& place = page_.places.at(id);
   const auto any = page_.begin_ask(ask);
@@ -199,8 +198,7 @@ std::int64_t CppColumns::steady(const Compute& compute, WireId wire) const {
   if (page_.own[wire.index].is_whole()) return 0;
   auto least = steady(compute.to, page_.nest.at(compute.to).at, wire);
   const auto consider = [&](BufferId id, const std::vector<Index>& at) {
-    const auto touched = page_.layout.above.contains(id) ? outermost_tile(page_.layout, id) : id;
-    least = std::min(least, steady(touched, at, wire));
+    least = std::min(least, steady(outermost_tile(page_.sources, id), at, wire));
   };
   if (compute.carried) consider(*compute.carried, page_.nest.at(*compute.carried).at);
   for (const auto& [expr, id] : compute.reads) consider(id, access(page_.diagram, expr).at);
@@ -240,9 +238,7 @@ std::string CppColumns::slot(BufferId id, const std::vector<Index>& at, const He
 }
 Typed CppColumns::read(const Compute& compute, ExprId access_id, const Here& here) {
   const auto& from = access(page_.diagram, access_id);
-  const auto id = read_from(compute, access_id);
-  const bool tile = page_.layout.above.contains(id);
-  return {slot(tile ? outermost_tile(page_.layout, id) : id, from.at, here), NumberKind::real};
+  return {slot(outermost_tile(page_.sources, compute.read_from(access_id)), from.at, here), NumberKind::real};
 }
 
 // "    q 13, d 8".

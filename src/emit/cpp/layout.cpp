@@ -7,6 +7,7 @@
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
 namespace {
@@ -20,7 +21,7 @@ bool follows(const Index& index, WireId wire) {
 
 class Chooser {
  public:
-  explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch) {}
+  explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch), sources_(tile_sources(nest)) {}
 
   CppLayout run() {
     std::vector<std::int64_t> extents;
@@ -37,8 +38,8 @@ class Chooser {
   void visit(const Block& block, const std::vector<std::int64_t>& extents) {
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { layout_.above[load.to] = load.from; }, [](const Ask&) {},
-          [&](const Compute& compute) { choose(compute, extents); }, [](const Save&) {},
+          step.node, [](const Load&) {}, [](const Ask&) {}, [&](const Compute& compute) { choose(compute, extents); },
+          [](const Save&) {},
           [&](const For& loop) {
             auto inner = extents;
             shrink(inner, loop.split);
@@ -74,33 +75,28 @@ class Chooser {
   bool scattered(const Access& access, BufferId id, WireId wire) {
     const auto moving = std::ranges::count_if(access.at, [&](const Index& index) { return moves(index, wire); });
     if (moving != 1) return moving > 1;
-    const bool tile = layout_.above.contains(id);
-    const auto settled = tile ? layout_.fastest.find(outermost_tile(layout_, id)) : layout_.fastest.end();
-    if (!tile) return !follows(access.at.back(), wire);
+    if (!nest_.is_input(id)) return !follows(access.at.back(), wire);
+    const auto settled = layout_.fastest.find(outermost_tile(sources_, id));
     if (settled != layout_.fastest.end()) return !follows(access.at[settled->second], wire);
     return std::none_of(access.at.begin(), access.at.end(), [&](const Index& i) { return follows(i, wire); });
   }
 
   void settle(const Compute& compute, WireId wire) {
     for (const auto& [expr, id] : compute.reads) {
-      if (!layout_.above.contains(id)) continue;
+      if (!nest_.is_input(id)) continue;
       const auto& at = access(diagram_, expr).at;
       for (std::size_t i = 0; i < at.size(); ++i)
-        if (follows(at[i], wire)) layout_.fastest.try_emplace(outermost_tile(layout_, id), i);
+        if (follows(at[i], wire)) layout_.fastest.try_emplace(outermost_tile(sources_, id), i);
     }
   }
 
   const LoopNest& nest_;
   const Diagram& diagram_;
+  TileSources sources_;
   CppLayout layout_;
 };
 
 }  // namespace
-
-BufferId outermost_tile(const CppLayout& layout, BufferId id) {
-  while (const auto from = layout.above.at(id)) id = *from;
-  return id;
-}
 
 CppLayout cpp_layout(const LoopNest& nest) { return Chooser(nest).run(); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emit/cuda/page.hpp"
+#include "loops/pieces.hpp"
 #include "napkin/distribute.hpp"
 
 namespace napkin {
@@ -53,7 +54,6 @@ class GroupPrinter {
   // The pieces of a stream one after another: inside(around, begin) prints what is done for each.
   using Inside = std::function<void(const WirePiece& around, const std::string& begin)>;
   void stream(const For&, const Inside& inside);
-  static std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 
  private:
   using Take = std::function<void(const Entered&, const std::string& number)>;

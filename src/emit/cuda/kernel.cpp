@@ -73,7 +73,7 @@ class ThreadPrinter {
     piece.number = page_.pool.fresh(page_.wires[each.wire.index] + "_share");
     out_.declare(piece.number, number,
                  fmt::format("{} of every {} of {}", each.share, each.step, page_.diagram.at(each.wire).name));
-    piece.extent = GroupPrinter::pieces_of(piece.extent, each.step) * each.share;
+    piece.extent = pieces_of(piece.extent, each.step) * each.share;
     piece.step = each.step;
     piece.share = each.share;
   }

@@ -15,14 +15,9 @@ namespace napkin {
 
 NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
     : page_(kernel, names), out_(page_.out), warps_(warps), nest_(*warps.nest), groups_(page_), columns_(page_, warps) {
-  const auto study = [&](const auto& self, const Block& block) -> void {
-    for (const auto& step : block.steps) {
-      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
-      if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
-      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
-    }
-  };
-  study(study, nest_.body);
+  each_step(nest_.body, [&](const Nest& step) {
+    if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
+  });
 }
 
 // The kernel's head
@@ -150,13 +145,9 @@ void NestPrinter::read_single(const Load& load) {
       fmt::format("[[maybe_unused]] const {} {} = {};", page_.storage(buffer.array), name, read_once(buffer, at)));
 }
 
-BufferId NestPrinter::staged(BufferId id) const {
-  while (nest_.at(id).level > page_.kernel.block_level) id = from_.at(id);
-  return id;
-}
 std::string NestPrinter::copy_of(BufferId id, const std::string& number, std::int64_t alignment) const {
   const auto& layout = warps_.tiles.at(id).layout;
-  const auto step = (layout.size_bytes() + alignment - 1) / alignment * alignment / layout.bytes;
+  const auto step = round_up(layout.size_bytes(), alignment) / layout.bytes;
   return fmt::format("{} + {} * {}", page_.buffer(id), number, step);
 }
 

@@ -33,8 +33,7 @@ class NestPrinter {
   void point(BufferId, const std::string& place);  // at the copy at hand of a tile
   std::string type(BufferId) const;                // that lanes hold an array in
   std::vector<BufferId> tiles_of(const Block&) const;
-  void read_single(const Load&);    // where the block needs one number
-  BufferId staged(BufferId) const;  // the tile that it was loaded from
+  void read_single(const Load&);  // where the block needs one number
   // "[2]" numbers in all, and where the copy of that number stands.
   std::string copy_of(BufferId, const std::string& number, std::int64_t alignment) const;
 
@@ -66,8 +65,7 @@ class NestPrinter {
   void rows_of_team(const GroupPrinter::Entered&);
   void only_position(std::uint32_t wire);
 
-  std::map<BufferId, BufferId> from_;  // of tiles
-  std::set<BufferId> asked_;           // whether pieces count
+  std::set<BufferId> asked_;  // whether pieces count
 };
 
 }  // namespace napkin

@@ -37,6 +37,8 @@ struct Page : CodePage {
   std::map<BufferId, WirePieces> scope;                  // the pieces around the block that a buffer belongs to
   std::map<BufferId, std::vector<std::string>> corners;  // where a tile in shared memory begins
 
+  // The tile of the block that a buffer was loaded from.
+  BufferId staged(BufferId id) const { return tile_at(nest, sources, id, kernel.block_level); }
   std::size_t leaf() const { return kernel.hardware.levels.size() - 1; }
   std::string_view storage(ArrayId) const;  // of its numbers, one by one: "__half"
   std::string_view memory(ArrayId) const;   // of the array: the same, unless its numbers share bytes

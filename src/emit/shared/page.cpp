@@ -3,20 +3,18 @@
 
 #include <fmt/format.h>
 
-#include "diagram/contains.hpp"
 #include "emit/shared/expression.hpp"
 
 namespace napkin {
 
-CodePage::CodePage(const LoopNest& of, const CodeNames& known) : nest(of), diagram(of.scratch), names(known) {
+CodePage::CodePage(const LoopNest& of, const CodeNames& known)
+    : nest(of), diagram(of.scratch), names(known), sources(tile_sources(of)) {
   for (const auto id : nest.inputs) pool.fresh(array(id));
   for (const auto id : nest.outputs) pool.fresh(array(id));
   for (const auto& wire : diagram.wires) wires.push_back(pool.fresh(wire.name));
   for (const auto& wire : diagram.wires) counters.push_back(pool.fresh("i_" + wire.name));
   for (const auto& each : nest.buffers) buffers.push_back(pool.fresh(each.name));
 }
-
-bool CodePage::is_input(ArrayId id) const { return contains(nest.inputs, id); }
 
 std::string CodePage::offset(ArrayId id, const std::vector<std::string>& at) const {
   return code_offset(at, code_sizes(diagram, names, diagram.at(id).wires));

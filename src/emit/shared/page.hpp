@@ -8,6 +8,7 @@
 
 #include "emit/shared/names.hpp"
 #include "emit/shared/text.hpp"
+#include "loops/walk.hpp"
 #include "napkin/loops.hpp"
 
 namespace napkin {
@@ -29,8 +30,9 @@ struct CodePage {
   Identifiers pool;
   std::vector<std::string> wires, counters, buffers;  // identifiers by id: `q`, `i_q`, `Q_smem`
   std::map<AxisId, std::int64_t> limits;              // longest axes that the text holds for
+  TileSources sources;
 
-  bool is_input(ArrayId) const;
+  bool is_input(ArrayId id) const { return nest.is_input(id); }
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string size(WireId wire) const { return code_size(diagram, names, wire); }

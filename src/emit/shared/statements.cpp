@@ -30,10 +30,6 @@ bool is_wide(const Diagram& diagram, const LoopNest& nest, const Compute& comput
          (is_wide(nest, compute) && (reads_wide(reads_wide, value) || (repair && reads_wide(reads_wide, *repair))));
 }
 
-BufferId read_from(const Compute& compute, ExprId access) {
-  return std::ranges::find(compute.reads, access, [](const auto& read) { return read.first; })->second;
-}
-
 bool begins_in_place(const Compute& compute) {
   return compute.column.carried && *compute.carried == compute.to && !compute.column.repair;
 }

@@ -16,9 +16,6 @@ bool is_wide(const LoopNest&, const Compute&);
 // The same where inputs are compared as they are stored: what is only compared in int makes nothing wide.
 bool is_wide(const Diagram&, const LoopNest&, const Compute&);
 
-// Where a column reads what an access stands for.
-BufferId read_from(const Compute&, ExprId access);
-
 // The statement that gives a fold's place its first value: the identity, or the old value repaired. Empty where the
 // place holds it already.
 struct FoldWords {

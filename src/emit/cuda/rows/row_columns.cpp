@@ -13,17 +13,6 @@
 #include "loops/pieces.hpp"
 
 namespace napkin {
-namespace {
-
-template <class Visit>
-void visit_columns(const Block& block, Visit visit) {
-  for (const auto& step : block.steps) {
-    if (const auto* compute = std::get_if<Compute>(&step.node)) visit(*compute);
-    if (const auto* loop = std::get_if<For>(&step.node)) visit_columns(loop->body, visit);
-  }
-}
-
-}  // namespace
 
 RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
     : StatementPrinter(page, {.language = Language::cuda, .fast = true}),
@@ -33,15 +22,17 @@ RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
       index_(page.pool.fresh("i")),
       vector_(page.pool.fresh("v")),
       value_(index_) {
-  visit_columns(page_.nest.body, [&](const Compute& compute) {
-    columns_.push_back(&compute);
-    for (const auto& [id, buffer] : compute.reads)
+  each_step(page_.nest.body, [&](const Nest& step) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    if (!compute) return;
+    columns_.push_back(compute);
+    for (const auto& [id, buffer] : compute->reads)
       if (rows_.reads.contains(buffer))
         read_as_[buffer] = &access(page_.diagram, id);
       else
         wanted_.insert(buffer);
-    if (compute.column.fold) wanted_.insert(compute.to);
-    if (compute.carried) wanted_.insert(*compute.carried);
+    if (compute->column.fold) wanted_.insert(compute->to);
+    if (compute->carried) wanted_.insert(*compute->carried);
   });
 }
 
@@ -245,7 +236,7 @@ std::string RowColumnPrinter::written(ArrayId id, const std::string& text) const
 
 Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
   const auto& from = access(page_.diagram, access_id);
-  const auto id = read_from(compute, access_id);
+  const auto id = compute.read_from(access_id);
   const auto found = rows_.reads.find(id);
   if (found == rows_.reads.end()) return {slot(id, here), NumberKind::real};
   const auto type = page_.diagram.at(from.array).type;

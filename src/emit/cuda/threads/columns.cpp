@@ -33,13 +33,13 @@ ColumnPrinter::ColumnPrinter(Page& page) : StatementPrinter(page, {Language::cud
   study(page.nest.body);
 }
 
-// Finds where tiles come from, and which outputs are more than passed on: read, folded or saved later.
+// Finds which outputs are more than passed on: read, folded or saved later.
 void ColumnPrinter::study(const Block& block) {
   const Compute* last = nullptr;
   for (const auto& step : block.steps) {
     const auto* compute = std::get_if<Compute>(&step.node);
     match(
-        step.node, [&](const Load& load) { from_[load.to] = load.from; }, [](const Ask&) {},
+        step.node, [](const Load&) {}, [](const Ask&) {},
         [&](const Compute& column) {
           if (column.column.fold) passing_.erase(column.to);
           if (column.carried) passing_.erase(*column.carried);
@@ -227,7 +227,7 @@ ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {
 
 Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
   const auto& from = access(page_.diagram, access_id);
-  const auto id = read_from(compute, access_id);
+  const auto id = compute.read_from(access_id);
   if (!page_.is_input(from.array)) return {slot(id, from.at, here), NumberKind::real};
   return {input_element(id, places(from.at, here)),
           page_.diagram.at(from.array).type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
@@ -235,7 +235,7 @@ Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& 
 
 // From shared memory where the tile of the block stands there.
 std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::string>& at) const {
-  while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
+  id = page_.staged(id);
   const auto array = page_.nest.at(id).array;
   const auto element = page_.kernel.staged.contains(id) ? tile_element(page_, id, at) : page_.element(array, at);
   return filled(code_type(Language::cuda, page_.diagram.at(array).type).read, element);

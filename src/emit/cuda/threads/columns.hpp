@@ -49,8 +49,7 @@ class ColumnPrinter : StatementPrinter<Page, OpenLoops> {
   std::string input_element(BufferId, const std::vector<std::string>& at) const;
   bool reads_own(const Compute&, WireId) const;
 
-  std::map<BufferId, std::optional<BufferId>> from_;  // of tiles
-  std::set<BufferId> passing_;                        // outputs that are stored as they are computed
+  std::set<BufferId> passing_;  // outputs that are stored as they are computed
 };
 
 }  // namespace napkin

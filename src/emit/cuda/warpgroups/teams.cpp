@@ -284,7 +284,7 @@ class TeamPrinter : TurnPrinter {
   }
   void arrive(const Compute& compute) override {
     for (const auto& [access, buffer] : compute.reads)
-      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+      if (page_.is_input(nest_.at(buffer).array)) arrive(page_.staged(buffer));
   }
   std::string slot(const For& loop) const override { return rings_.at(ring(&loop)).slot; }
   std::string release(const For& loop, const std::string& copy) const override {

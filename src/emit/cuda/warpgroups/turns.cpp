@@ -202,7 +202,7 @@ void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {
 }
 bool TurnPrinter::reads(const Compute& compute, BufferId tile) const {
   return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
-    return page_.is_input(nest_.at(read.second).array) && staged(read.second) == tile;
+    return page_.is_input(nest_.at(read.second).array) && page_.staged(read.second) == tile;
   });
 }
 bool TurnPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {

@@ -28,21 +28,12 @@ LaneNames::LaneNames(Identifiers& pool)
 
 FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
     : StatementPrinter(page, {Language::cuda, true, true}), lanes(page.pool), warps_(warps) {
-  const auto study = [&](const auto& self, const Block& block) -> void {
-    for (const auto& step : block.steps) {
-      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
-      if (const auto* ask = std::get_if<Ask>(&step.node); ask && is_single(ask->tile))
-        known_[ask->access] = ask->wanted;
-      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
-    }
-  };
-  study(study, warps_.nest->body);
+  each_step(warps_.nest->body, [&](const Nest& step) {
+    if (const auto* ask = std::get_if<Ask>(&step.node); ask && is_single(ask->tile)) known_[ask->access] = ask->wanted;
+  });
 }
 
-bool FragmentPrinter::is_single(BufferId id) const {
-  const auto& extent = page_.nest.at(id).extent;
-  return std::all_of(extent.begin(), extent.end(), [](std::int64_t length) { return length == 1; });
-}
+bool FragmentPrinter::is_single(BufferId id) const { return page_.nest.at(id).values() == 1; }
 
 bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
   if (!compute.masks.empty()) return true;
@@ -258,7 +249,7 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
   if (const auto known = known_.find(access_id); known != known_.end())
     return {known->second ? "true" : "false", NumberKind::boolean};
   const auto& from = access(page_.diagram, access_id);
-  const auto id = read_from(compute, access_id);
+  const auto id = compute.read_from(access_id);
   if (is_handed(id, here)) return {here.turn_values.at(id), NumberKind::real};
   if (!page_.is_input(from.array))
     return {warps_.is_integer(id) ? fmt::format("{}({})", is_wide(compute) ? "double" : "float", slot(id, here))
@@ -271,7 +262,7 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
 
 // The number of an input, as it stands in memory.
 std::string FragmentPrinter::stored(const Compute& compute, ExprId id, const Here& here) const {
-  return input(read_from(compute, id), access(page_.diagram, id), here);
+  return input(compute.read_from(id), access(page_.diagram, id), here);
 }
 
 // An index that divides, such as the k / 128 of a scale, is the same for neighbouring positions: the lanes and numbers
@@ -301,7 +292,7 @@ std::int64_t FragmentPrinter::positions_at_one_place(const Index& index) const {
 // From shared memory where the tile of the block stands there. Where that is as long as fragments reach, positions past
 // the end, whose values nobody needs, are not clamped: that would take a register for each of them.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
-  while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
+  id = page_.staged(id);
   if (const auto one = single.find(id); one != single.end()) return one->second;
   const auto tile = warps_.tiles.find(id);
   const bool covers = tile != warps_.tiles.end() && tile->second.covers;

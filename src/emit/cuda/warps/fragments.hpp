@@ -148,8 +148,7 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
 
   const WarpNest& warps_;
   std::optional<WireId> clear_;
-  std::map<BufferId, BufferId> from_;  // of tiles
-  std::map<ExprId, bool> known_;       // in pieces that count, entries of masks that were asked for them alone
+  std::map<ExprId, bool> known_;  // in pieces that count, entries of masks that were asked for them alone
   std::map<BufferId, std::string> kept_;
   std::map<const Compute*, std::string> operands_;  // of teams' products
   std::map<const Compute*, std::string> sums_;      // of products that are promoted

@@ -10,12 +10,6 @@
 namespace napkin {
 namespace {
 
-std::int64_t values(const Buffer& buffer) {
-  std::int64_t all = 1;
-  for (const auto extent : buffer.extent) all *= extent;
-  return all;
-}
-
 // Where the tile begins, in locals where that is more than a name.
 void declare_corners(Page& page, BufferId id) {
   const auto& buffer = page.nest.at(id);
@@ -41,7 +35,7 @@ std::string share(std::int64_t inner, std::int64_t extent, bool slowest) {
 void load(Page& page, BufferId id) {
   const auto& buffer = page.nest.at(id);
   const auto& array = page.diagram.at(buffer.array);
-  const auto total = values(buffer);
+  const auto total = buffer.values();
   page.out.line(fmt::format("// load {}, {}", page.buffer(id), held(double(total * row(buffer.type).bytes))));
   declare_corners(page, id);
   page.out.steps("i", "threadIdx.x", fmt::format("{}", total), page.kernel.threads);

@@ -1,5 +1,5 @@
 // Liveness around one step, whose end meets its beginning.
-#include "configure/variables.hpp"
+#include "timing/variables.hpp"
 
 #include <algorithm>
 
@@ -101,9 +101,7 @@ bool Variables::outlives(std::size_t column, BufferId id) const {
 std::vector<BufferId> Variables::computed() const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
-    const auto array = step_.nest->at(id).array;
-    if (std::ranges::find(step_.nest->inputs, array) != step_.nest->inputs.end()) return;
-    if (std::ranges::find(all, id) == all.end()) all.push_back(id);
+    if (!step_.nest->is_input(id) && std::ranges::find(all, id) == all.end()) all.push_back(id);
   };
   for (const auto& column : step_.columns) {
     for (const auto& read : column.compute->reads) add(read.second);
@@ -219,10 +217,7 @@ std::int64_t Variables::register_bytes(std::size_t column, std::int64_t rows) co
 std::vector<BufferId> Variables::alive_outside(const StepColumn& column) const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
-    const auto& buffer = step_.nest->at(id);
-    const auto& inputs = step_.nest->inputs;
-    if (buffer.level == step_.core || std::ranges::find(inputs, buffer.array) != inputs.end()) return;
-    if (in_tensor_memory(id)) return;
+    if (step_.nest->at(id).level == step_.core || step_.nest->is_input(id) || in_tensor_memory(id)) return;
     if (std::ranges::find(all, id) == all.end()) all.push_back(id);
   };
   const auto carry = [&](const StepColumn& one) {

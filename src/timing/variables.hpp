@@ -2,8 +2,8 @@
 // it.
 #pragma once
 
-#include "configure/lane_registers.hpp"
-#include "napkin/configure.hpp"
+#include "napkin/timing.hpp"
+#include "timing/lane_registers.hpp"
 
 namespace napkin {
 

@@ -1,11 +1,12 @@
 // Liveness of the whole nest, counted in fragments.
-#include "configure/lane_registers.hpp"
+#include "timing/lane_registers.hpp"
 
 #include <algorithm>
 
-#include "configure/assumptions.hpp"
 #include "loops/passing.hpp"
+#include "loops/pieces.hpp"
 #include "napkin/instructions.hpp"
+#include "timing/assumptions.hpp"
 
 namespace napkin {
 namespace {
@@ -14,8 +15,6 @@ constexpr std::int64_t rows_of_tile = 16, columns_of_tile = 8, columns_at_once =
 constexpr std::int64_t values_of_tile = 4, values_of_line = 2;  // that a lane has
 constexpr std::int64_t registers_of_rows = 4;                   // of an operand of 16 rows, a step of an instruction
 constexpr std::int64_t registers_of_columns = 2;                // and of 8 columns
-
-std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 
 std::int64_t rows_of_warp(const Team& team) { return pieces_of(team.held, team.warps); }
 
@@ -26,13 +25,10 @@ const StepColumn* find_product(const BlockStep& step, const Compute* compute) {
   return nullptr;
 }
 
-bool is_input(const BlockStep& step, BufferId id) {
-  return std::ranges::count(step.nest->inputs, step.nest->at(id).array) > 0;
-}
 bool reads_tile(const BlockStep& step, const Compute& compute, std::ptrdiff_t dimensions) {
   return std::ranges::any_of(compute.reads, [&](const auto& read) {
     const auto& extent = step.nest->at(read.second).extent;
-    return is_input(step, read.second) &&
+    return step.nest->is_input(read.second) &&
            std::ranges::count_if(extent, [](std::int64_t length) { return length > 1; }) >= dimensions;
   });
 }
@@ -56,7 +52,7 @@ BesideValues beside_values(const BlockStep& step, bool several_warps) {
   made.strides = std::ranges::any_of(step.nest->inputs,
                                      [&](ArrayId input) { return step.nest->scratch.at(input).wires.size() > 2; });
   made.saves_in_loops = std::ranges::any_of(
-      step.edges, [&](const Edge& edge) { return !is_input(step, edge.buffer) && !edge.around.loops.empty(); });
+      step.edges, [&](const Edge& edge) { return !step.nest->is_input(edge.buffer) && !edge.around.loops.empty(); });
   return made;
 }
 
@@ -67,7 +63,7 @@ LaneRegisters::LaneRegisters(const BlockStep& step, const Hardware& hardware) : 
   for (const auto& [id, compute] : passing(*step.nest, is_product)) {
     elsewhere_.insert(id);
     for (const auto& [access, source] : compute->reads)
-      if (!is_input(step, source)) sources_[id].push_back(source);
+      if (!step.nest->is_input(source)) sources_[id].push_back(source);
   }
   for (const auto& one : held(*step.nest)) {
     columns_.push_back(column(one));
@@ -120,7 +116,7 @@ std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
   auto of_rows = volume.rows > 1 ? step_.rows_held(volume.rows, rows_of_warp(team)) : 1, of_columns = volume.beside;
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
-  const auto columns = of_columns > 1 ? pieces_of(of_columns, columns_at_once) * columns_at_once / columns_of_tile : 1;
+  const auto columns = of_columns > 1 ? round_up(of_columns, columns_at_once) / columns_of_tile : 1;
   if (of_rows > 1 && of_columns > 1) return values_of_tile * rows * columns;
   return of_rows > 1 || of_columns > 1 ? values_of_line * rows * columns : 1;
 }
@@ -142,7 +138,7 @@ std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team)
   auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
-  const auto columns = pieces_of(of_columns, columns_at_once) * columns_at_once / columns_of_tile;
+  const auto columns = round_up(of_columns, columns_at_once) / columns_of_tile;
   if (made.parts > 1) return all + registers_of_parts(rows, columns);
   const auto* row = find_matrix_instruction(made.instruction->operands, 1);
   const bool widened = (std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) ||

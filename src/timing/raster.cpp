@@ -1,5 +1,5 @@
 // The grid in its order, as far as it runs at once.
-#include "configure/raster.hpp"
+#include "timing/raster.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "diagram/index.hpp"
+#include "loops/pieces.hpp"
 
 namespace napkin {
 
@@ -21,7 +22,7 @@ VisitOrder as_written(const BlockStep& step) {
   for (const auto& group : step.nest->groups) {
     if (group.level < step.core) continue;  // another memory, with a cache of its own
     const auto size = step.diagram().size(group.wire).value_or(1);
-    order.push_back({group.wire, (size + group.size - 1) / group.size});
+    order.push_back({group.wire, pieces_of(size, group.size)});
   }
   return order;
 }
@@ -79,7 +80,7 @@ std::vector<VisitOrder> orders(const BlockStep& step, const Hardware& hardware) 
     for (const std::int64_t width : {2, 4, 8, 16, 32}) {
       if (width >= blocked.pieces) continue;
       VisitOrder order(written.begin(), written.end() - 2);
-      order.push_back({blocked.wire, (blocked.pieces + width - 1) / width});
+      order.push_back({blocked.wire, pieces_of(blocked.pieces, width)});
       order.push_back(other);
       order.push_back({blocked.wire, width});
       all.push_back(std::move(order));

@@ -1,11 +1,12 @@
 // Of a tile that N siblings need, each loads an Nth and reads the rest from the others: 1/N at the bandwidth from
 // above, 1 - 1/N at that across.
-#include "configure/cluster.hpp"
+#include "timing/cluster.hpp"
 
 #include <algorithm>
 
-#include "configure/raster.hpp"
 #include "diagram/index.hpp"
+#include "loops/pieces.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 
@@ -19,7 +20,7 @@ std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& har
     if (sibling.level != hardware.levels[step.core].name) continue;
     for (const auto& group : step.nest->groups) {
       if (group.level != step.core) continue;
-      const auto pieces = (step.diagram().size(group.wire).value_or(1) + group.size - 1) / group.size;
+      const auto pieces = pieces_of(step.diagram().size(group.wire).value_or(1), group.size);
       for (const auto& [blocks, rate] : sibling.bandwidth)
         if (blocks <= pieces && blocks <= sibling.largest.value_or(blocks)) all.push_back({group.wire, &rate, blocks});
     }

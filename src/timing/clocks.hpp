@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "configure/cluster.hpp"
-#include "configure/variables.hpp"
 #include "cost/model.hpp"
+#include "timing/cluster.hpp"
+#include "timing/variables.hpp"
 
 namespace napkin {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "configure/step.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 

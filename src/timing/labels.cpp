@@ -1,5 +1,5 @@
 // Labels that a launch does not depend on, left out.
-#include "configure/labels.hpp"
+#include "timing/labels.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 // What follows from the seconds of a step on each resource.
 #include <algorithm>
 
-#include "configure/clocks.hpp"
+#include "timing/clocks.hpp"
 
 namespace napkin {
 

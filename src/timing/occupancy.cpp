@@ -1,5 +1,5 @@
 // The rules of NVIDIA's cuda_occupancy.h, over the limits of a profile. docs/theory.md, configuration.
-#include "configure/occupancy.hpp"
+#include "timing/occupancy.hpp"
 
 #include <algorithm>
 

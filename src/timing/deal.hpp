@@ -2,7 +2,7 @@
 // that a search can ask for thousands.
 #pragma once
 
-#include "configure/launch.hpp"
+#include "timing/launch.hpp"
 
 namespace napkin {
 

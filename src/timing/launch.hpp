@@ -1,7 +1,7 @@
 // Time of a launch, from the time of a step.
 #pragma once
 
-#include "configure/pipelining.hpp"
+#include "timing/pipelining.hpp"
 
 namespace napkin {
 

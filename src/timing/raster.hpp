@@ -1,8 +1,8 @@
 // Blocks that run at once and read the same tile: one of them brings it from memory, the others find it in the cache.
 #pragma once
 
-#include "configure/step.hpp"
-#include "napkin/configure.hpp"
+#include "napkin/timing.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 

@@ -1,14 +1,14 @@
 // Every team size that instructions allow, each with every overlap; the fastest that runs.
-#include "configure/deal.hpp"
+#include "timing/deal.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "configure/labels.hpp"
-#include "configure/occupancy.hpp"
-#include "configure/raster.hpp"
+#include "timing/labels.hpp"
+#include "timing/occupancy.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 
@@ -109,12 +109,12 @@ std::vector<Team> Dealing::teams() const {
 Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
   const auto& shape = *first_contraction(step_).instruction;
   const auto together = warps_of(shape), of_warp = shape.m / together;
-  const auto held_by_warp = round_up((each + warps_ - 1) / warps_, of_warp);
-  const auto in_all = (rows + held_by_warp - 1) / held_by_warp;
+  const auto held_by_warp = round_up(pieces_of(each, warps_), of_warp);
+  const auto in_all = pieces_of(rows, held_by_warp);
   if (together == 1 && in_all > warps_ && in_all % warps_ != 0) return {rows, in_all, 1, in_all * held_by_warp};
   const auto taken = std::min(rows, each);
-  const auto warps = round_up((taken * warps_ + each - 1) / each, together);
-  return {taken, warps, (rows + taken - 1) / taken, warps * held_by_warp};
+  const auto warps = round_up(pieces_of(taken * warps_, each), together);
+  return {taken, warps, pieces_of(rows, taken), warps * held_by_warp};
 }
 
 OfLaunch Dealing::of_launch(const Demand& demand) const {

@@ -1,14 +1,16 @@
 // A kernel without its splits below the core -> its innermost loop, column by column.
-#include "configure/step.hpp"
+#include "timing/step.hpp"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "configure/labels.hpp"
+#include "diagram/contains.hpp"
 #include "loops/formats.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 #include "napkin/instructions.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 namespace {
@@ -38,6 +40,7 @@ class Reader {
     if (const auto& sector = hardware.levels[step_.core].sector)
       step_.sector = static_cast<std::int64_t>(sector->value);
     step_.nest = std::make_shared<LoopNest>(lower(down_to(kernel, step_.core), hardware));
+    sources_ = tile_sources(nest());
   }
 
   std::optional<BlockStep> run() {
@@ -87,7 +90,6 @@ class Reader {
     for (const auto& step : block.steps) {
       if (const auto* compute = std::get_if<Compute>(&step.node)) add(*compute, loops, &block == step_body_);
       if (const auto* load = std::get_if<Load>(&step.node)) {
-        if (load->from) from_.emplace(load->to, *load->from);
         add_edge(load->to, loops, &block == step_body_);
       }
       if (const auto* save = std::get_if<Save>(&step.node)) add_edge(save->from, loops, &block == step_body_);
@@ -101,7 +103,7 @@ class Reader {
   // What crosses into the core's memory or out of it, but for what every step loads.
   void add_edge(BufferId id, const std::vector<const For*>& loops, bool inside) {
     const auto& buffer = nest().at(id);
-    const bool loaded = std::ranges::find(nest().inputs, buffer.array) != nest().inputs.end();
+    const bool loaded = nest().is_input(id);
     if (buffer.level == step_.core && !(inside && loaded)) step_.edges.push_back({id, {loops, 1}, inside});
   }
 
@@ -150,10 +152,9 @@ class Reader {
     column.factors = {factor(compute, product.arguments[0], type), factor(compute, product.arguments[1], type)};
   }
   Factor factor(const Compute& compute, ExprId id, Datatype type) const {
-    const auto found = std::ranges::find(compute.reads, id, &std::pair<ExprId, BufferId>::first);
-    const auto array = nest().at(found->second).array;
-    const bool staged = std::ranges::find(nest().inputs, array) != nest().inputs.end();
-    Factor made{{found->second, staged}, {}, staged && nest().scratch.at(array).type != type};
+    const auto from = compute.read_from(id);
+    const bool staged = nest().is_input(from);
+    Factor made{{from, staged}, {}, staged && nest().scratch.at(nest().at(from).array).type != type};
     made.at = std::get<Access>(nest().scratch.at(id).node).at;
     for (const auto& index : made.at)
       for (const auto& [wire, coefficient] : index.terms) made.wires.push_back(wire);
@@ -162,9 +163,6 @@ class Reader {
 
   // Which buffers of the core's memory a step loads anew, which stay, and which leave.
   void sort_tiles(const Block& body) {
-    const auto in = [](const std::vector<ArrayId>& arrays, ArrayId array) {
-      return std::ranges::find(arrays, array) != arrays.end();
-    };
     for (std::uint32_t i = 0; i < nest().buffers.size(); ++i) {
       const auto& buffer = nest().buffers[i];
       if (buffer.level != step_.core) continue;
@@ -172,9 +170,9 @@ class Reader {
         const auto* load = std::get_if<Load>(&step.node);
         return load && load->to == BufferId{i};
       });
-      if (in(nest().inputs, buffer.array))
+      if (nest().is_input(buffer.array))
         (loaded ? step_.streamed : step_.tiles).push_back({i});
-      else if (in(nest().outputs, buffer.array))
+      else if (contains(nest().outputs, buffer.array))
         step_.outputs.push_back({i});
     }
   }
@@ -190,15 +188,14 @@ class Reader {
   }
 
   bool is_of_lasting_tile(BufferId id) const {
-    for (auto from = from_.find(id); from != from_.end(); from = from_.find(id)) id = from->second;
-    return std::ranges::find(step_.tiles, id) != step_.tiles.end();
+    return std::ranges::count(step_.tiles, outermost_tile(sources_, id)) > 0;
   }
 
   const Kernel& kernel_;
   const Hardware& hardware_;
   const Block* step_body_ = nullptr;
   const bool multiplies_ = has_contraction(*kernel_.derivation, hardware_);
-  std::map<BufferId, BufferId> from_;  // of loads
+  TileSources sources_;
   BlockStep step_;
 };
 

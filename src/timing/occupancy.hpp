@@ -1,11 +1,10 @@
 // How many blocks and warps one core takes.
 #pragma once
 
-#include "napkin/configure.hpp"
+#include "loops/pieces.hpp"
+#include "napkin/timing.hpp"
 
 namespace napkin {
-
-inline std::int64_t round_up(std::int64_t amount, std::int64_t unit) { return (amount + unit - 1) / unit * unit; }
 
 struct BlockNeeds {
   std::int64_t warps = 1;

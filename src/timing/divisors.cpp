@@ -1,5 +1,5 @@
 // Reasons collected wire by wire, joined by their least common multiple.
-#include "configure/divisors.hpp"
+#include "timing/divisors.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "configure/deal.hpp"
+#include "timing/deal.hpp"
 
 namespace napkin {
 namespace {

@@ -1,7 +1,7 @@
 // The ways to overlap the columns of a step, each with what it needs and how long it takes.
 #pragma once
 
-#include "configure/clocks.hpp"
+#include "timing/clocks.hpp"
 
 namespace napkin {
 
@@ -9,8 +9,6 @@ namespace napkin {
 // without those that this machine cannot have.
 std::vector<Pipelining> pipelinings(const BlockStep&, const Team&, const StepClocks&, const Variables&,
                                     const LaneRegisters&, const Hardware&, Model, std::int64_t most_blocks, Detail);
-// What `Pipelining::timeline` holds; `clocks` know their columns.
-std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
 // Of a thread, where a team's arrays take so many bytes, as the paper counts.
 std::int64_t registers_of_thread(std::int64_t team_bytes, const Team&, const Hardware&);
 // On a chip, of all rows that instructions hold: as napkin prints kernels; or packed, with the registers that a profile

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "configure/step.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 

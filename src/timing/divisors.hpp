@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 
-#include "configure/step.hpp"
-#include "napkin/configure.hpp"
+#include "napkin/timing.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 

@@ -1,12 +1,12 @@
 // Time of a step: what must follow one another is added, what overlaps is the greatest.
-#include "configure/pipelining.hpp"
+#include "timing/pipelining.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "configure/assumptions.hpp"
-#include "configure/occupancy.hpp"
+#include "timing/assumptions.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "configure/step.hpp"
-#include "napkin/configure.hpp"
+#include "napkin/timing.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 

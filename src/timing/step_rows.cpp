@@ -3,11 +3,11 @@
 #include <functional>
 #include <tuple>
 
-#include "configure/step.hpp"
 #include "cost/reach.hpp"
 #include "loops/extents.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/instructions.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 namespace {
@@ -18,7 +18,7 @@ double enter(Lengths& lengths, const std::vector<const For*>& loops) {
   for (const auto* loop : loops) {
     auto& length = lengths[loop->split.wire.index];
     const auto size = std::min(length, loop->split.size);
-    pieces *= static_cast<double>((length + size - 1) / size);
+    pieces *= static_cast<double>(pieces_of(length, size));
     length = size;
   }
   return pieces;

@@ -1,13 +1,13 @@
 // Operations over rates. A lone addition or product takes the place of a multiply-add, so on the lanes each counts
 // twice; contractions read their tiles from the core's memory while they run.
-#include "configure/clocks.hpp"
+#include "timing/clocks.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "configure/assumptions.hpp"
-#include "configure/raster.hpp"
 #include "napkin/instructions.hpp"
+#include "timing/assumptions.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 namespace {

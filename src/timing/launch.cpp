@@ -1,12 +1,12 @@
 // Waves of blocks over the cores, the last one ragged. Each line of what is lost is the difference that one more fact
 // about the machine makes, from the ideal time on, so that the lines add up.
-#include "configure/launch.hpp"
+#include "timing/launch.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "configure/assumptions.hpp"
-#include "configure/raster.hpp"
+#include "timing/assumptions.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 namespace {
