@@ -51,14 +51,14 @@ const std::vector<Stage> stages = {
       "explore", "scene", "summary"}},
     {"pictures", {"text", "functions", "diagram", "scene", "chart"}},
     {"emit",
-     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
-      "layout", "instructions", "distribute"}},
+     {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "layout",
+      "instructions", "distribute"}},
     {"report",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
       "explore", "verify", "summary", "distribute", "scene", "chart", "pictures", "emit"}},
     {"lsp",
      {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search",
-      "configure", "summary"}},
+      "summary"}},
 };
 
 // include/napkin/cost.hpp and src/cost/*.cpp are of stage `cost`; src/main.cpp is of none.
