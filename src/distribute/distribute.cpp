@@ -104,8 +104,7 @@ void Distributing::find_places(const Block& block, const Extents& extents) {
         },
         [&](const For& loop) {
           auto inside = extents;
-          auto& piece = inside[loop.split.wire.index];
-          piece = std::min(piece, loop.split.size);
+          shorten(inside, loop.split);
           find_places(loop.body, inside);
         });
 }

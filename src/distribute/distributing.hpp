@@ -138,8 +138,6 @@ class Distributing {
   void count_registers();
   std::int64_t most_registers() const;
   std::int64_t rest() const;
-  bool reads_tile_by_number(const Compute& compute) const;
-  bool folds_tile(const Compute& compute) const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;

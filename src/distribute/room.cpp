@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "distribute/distributing.hpp"
-#include "timing/assumptions.hpp"
+#include "timing/lane_registers.hpp"
 
 namespace napkin {
 namespace {
@@ -41,11 +41,16 @@ std::int64_t Distributing::most_registers() const {
 }
 // Beside values and operands: what a compiler needs.
 std::int64_t Distributing::rest() const {
-  const auto any = [&](auto is) {
-    return std::any_of(computes_.begin(), computes_.end(),
-                       [&](const PlacedColumn& place) { return is(*place.compute); });
-  };
-  BesideValues does{by_teams()};
+  std::vector<const Compute*> all, no_products;
+  for (const auto& place : computes_) {
+    all.push_back(place.compute);
+    if (!result_.product(place.compute)) no_products.push_back(place.compute);
+  }
+  auto does = beside_columns(nest(), all, no_products, [&](BufferId id) {
+    const auto tile = result_.tiles.find(staged(id));
+    return tile != result_.tiles.end() && tile->second.row;
+  });
+  does.by_teams = by_teams();
   does.follows = std::any_of(result_.products.begin(), result_.products.end(),
                              [](const Product& product) { return product.rows.computed; });
   does.one_by_one = std::any_of(result_.products.begin(), result_.products.end(), [](const Product& product) {
@@ -53,26 +58,9 @@ std::int64_t Distributing::rest() const {
   });
   does.shares_columns =
       std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first != rows_; });
-  does.folds_tiles = any([&](const Compute& compute) { return folds_tile(compute); });
-  does.reads_tiles = any([&](const Compute& compute) { return reads_tile_by_number(compute); });
-  does.masks = any([](const Compute& compute) { return !compute.masks.empty(); });
-  does.strides = std::any_of(nest().inputs.begin(), nest().inputs.end(),
-                             [&](ArrayId input) { return nest().scratch.at(input).wires.size() > 2; });
   does.saves_in_loops =
       std::any_of(saves_.begin(), saves_.end(), [&](const auto& save) { return save.block != &nest().body; });
   return registers_beside(does);
-}
-bool Distributing::folds_tile(const Compute& compute) const {
-  return compute.column.fold && !result_.product(&compute) &&
-         std::any_of(compute.reads.begin(), compute.reads.end(),
-                     [&](const auto& read) { return is_input(read.second); });
-}
-// A column that is no product reads a tile of two dimensions.
-bool Distributing::reads_tile_by_number(const Compute& compute) const {
-  return !result_.product(&compute) && std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
-    const auto tile = is_input(read.second) ? result_.tiles.find(staged(read.second)) : result_.tiles.end();
-    return tile != result_.tiles.end() && tile->second.row;
-  });
 }
 // What a lane may have while all warps of the blocks beside each other are on one core.
 std::int64_t Distributing::room() const {

@@ -9,6 +9,7 @@
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
 namespace {
@@ -32,10 +33,7 @@ RowNest RowAttempt::run() {
   find_rows();
   find_partition();
   find_nest();
-  Extents extents;
-  for (std::uint32_t w = 0; w < diagram().wires.size(); ++w) extents.push_back(diagram().size(WireId{w}).value_or(1));
-  for (const auto& group : nest().groups) extents[group.wire.index] = std::min(extents[group.wire.index], group.size);
-  check_columns(nest().body, extents);
+  check_columns(nest().body, lengths_in_groups(nest()));
   check_outputs();
   check_traffic();
   if (result_.staged) stage();
@@ -121,7 +119,7 @@ void RowAttempt::check_columns(const Block& block, const Extents& extents) {
         [](const Save&) {},
         [&](const For& loop) {
           auto inside = extents;
-          inside[loop.split.wire.index] = std::min(inside[loop.split.wire.index], loop.split.size);
+          shorten(inside, loop.split);
           check_columns(loop.body, inside);
         });
 }

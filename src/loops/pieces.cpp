@@ -50,6 +50,13 @@ bool all_hold_everywhere(const std::vector<Condition>& conditions, const Interva
   return std::all_of(conditions.begin(), conditions.end(), [&](const auto& c) { return holds_everywhere(c, wires); });
 }
 
+std::int64_t product_of(const std::vector<std::int64_t>& extents) {
+  std::int64_t all = 1;
+  for (const auto extent : extents)
+    if (__builtin_mul_overflow(all, extent, &all)) return INT64_MAX;
+  return all;
+}
+
 Index along(WireId wire) { return {.terms = {{wire, 1}}}; }
 
 namespace {

@@ -40,6 +40,8 @@ const Access& access(const Diagram&, ExprId);
 inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
 inline std::int64_t round_up(std::int64_t length, std::int64_t size) { return pieces_of(length, size) * size; }
 
+std::int64_t product_of(const std::vector<std::int64_t>& extents);  // the greatest number where it is more
+
 // How long the piece of every wire is at some place of a nest; by WireId.
 using Lengths = std::vector<std::int64_t>;
 // The one long wire that an index steps along, place by place; the others that it adds stand still.

@@ -5,15 +5,22 @@
 
 namespace napkin {
 
-std::int64_t Buffer::values() const {
-  std::int64_t all = 1;
-  for (const auto length : extent) all *= length;
-  return all;
-}
+std::int64_t Buffer::values() const { return product_of(extent); }
 BufferId Compute::read_from(ExprId access) const {
   return std::ranges::find(reads, access, &std::pair<ExprId, BufferId>::first)->second;
 }
 bool LoopNest::is_input(ArrayId id) const { return std::ranges::find(inputs, id) != inputs.end(); }
+
+Lengths lengths_in_groups(const LoopNest& nest) {
+  Lengths all;
+  for (std::uint32_t w = 0; w < nest.scratch.wires.size(); ++w) all.push_back(nest.scratch.size(WireId{w}).value_or(1));
+  for (const auto& group : nest.groups) shorten(all, group);
+  return all;
+}
+void shorten(Lengths& lengths, const Split& split) {
+  auto& length = lengths[split.wire.index];
+  length = std::min(length, split.size);
+}
 
 TileSources tile_sources(const LoopNest& nest) {
   TileSources all;

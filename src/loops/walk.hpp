@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "loops/pieces.hpp"
 #include "napkin/loops.hpp"
 
 namespace napkin {
@@ -15,6 +16,10 @@ void each_step(const Block& block, const Visit& visit) {
     if (const auto* loop = std::get_if<For>(&step.node)) each_step(loop->body, visit);
   }
 }
+
+// How long the piece of every wire is inside of all groups; and of a split's wire, inside of that.
+Lengths lengths_in_groups(const LoopNest&);
+void shorten(Lengths&, const Split&);
 
 // Of tiles that are loaded from a tile one level up, that one.
 using TileSources = std::map<BufferId, BufferId>;

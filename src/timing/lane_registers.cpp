@@ -6,7 +6,6 @@
 #include "loops/passing.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/instructions.hpp"
-#include "timing/assumptions.hpp"
 
 namespace napkin {
 namespace {
@@ -25,38 +24,46 @@ const StepColumn* find_product(const BlockStep& step, const Compute* compute) {
   return nullptr;
 }
 
-bool reads_tile(const BlockStep& step, const Compute& compute, std::ptrdiff_t dimensions) {
-  return std::ranges::any_of(compute.reads, [&](const auto& read) {
-    const auto& extent = step.nest->at(read.second).extent;
-    return step.nest->is_input(read.second) &&
-           std::ranges::count_if(extent, [](std::int64_t length) { return length > 1; }) >= dimensions;
-  });
-}
-
-// Columns that are no products: what they read, and where what the step makes leaves.
+// With what the step's products read, and where what it makes leaves.
 BesideValues beside_values(const BlockStep& step, bool several_warps) {
-  BesideValues made{step.issues_together()};
+  std::vector<const Compute*> all, no_products;
+  bool follows = false, one_by_one = false;
   const auto look = [&](const StepColumn& column) {
-    const auto& compute = *column.compute;
-    made.masks = made.masks || !compute.masks.empty();
-    made.follows = made.follows || (column.contraction && !column.contraction->rows.staged);
-    made.one_by_one = made.one_by_one || std::ranges::any_of(column.factors, [](const Factor& factor) {
-                        return factor.operand.one_by_one;
-                      });
-    if (column.contraction) return;
-    made.folds_tiles = made.folds_tiles || (compute.column.fold && reads_tile(step, compute, 0));
-    made.reads_tiles = made.reads_tiles || reads_tile(step, compute, 2);
+    all.push_back(column.compute);
+    if (!column.contraction) no_products.push_back(column.compute);
+    follows = follows || (column.contraction && !column.contraction->rows.staged);
+    one_by_one = one_by_one ||
+                 std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
   };
   std::ranges::for_each(step.columns, look), std::ranges::for_each(step.outside, look);
+  auto made = beside_columns(*step.nest, all, no_products, [&](BufferId id) {
+    return std::ranges::count_if(step.nest->at(id).extent, [](std::int64_t length) { return length > 1; }) >= 2;
+  });
+  made.by_teams = step.issues_together();
+  made.follows = follows, made.one_by_one = one_by_one;
   made.shares_columns = several_warps && !step.has_rows_first();
-  made.strides = std::ranges::any_of(step.nest->inputs,
-                                     [&](ArrayId input) { return step.nest->scratch.at(input).wires.size() > 2; });
   made.saves_in_loops = std::ranges::any_of(
       step.edges, [&](const Edge& edge) { return !step.nest->is_input(edge.buffer) && !edge.around.loops.empty(); });
   return made;
 }
 
 }  // namespace
+
+BesideValues beside_columns(const LoopNest& nest, const std::vector<const Compute*>& all,
+                            const std::vector<const Compute*>& no_products,
+                            const std::function<bool(BufferId)>& is_matrix) {
+  BesideValues made;
+  made.masks = std::ranges::any_of(all, [](const Compute* compute) { return !compute->masks.empty(); });
+  for (const auto* compute : no_products)
+    for (const auto& [access, id] : compute->reads) {
+      if (!nest.is_input(id)) continue;
+      made.folds_tiles = made.folds_tiles || compute->column.fold;
+      made.reads_tiles = made.reads_tiles || is_matrix(id);
+    }
+  made.strides =
+      std::ranges::any_of(nest.inputs, [&](ArrayId input) { return nest.scratch.at(input).wires.size() > 2; });
+  return made;
+}
 
 LaneRegisters::LaneRegisters(const BlockStep& step, const Hardware& hardware) : step_(step) {
   const auto is_product = [&](const Compute* compute) { return find_product(step, compute) != nullptr; };

@@ -2,9 +2,11 @@
 // by 8 columns to a warp, of which a lane has 4 values; of rows or columns alone it has 2.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 
+#include "timing/assumptions.hpp"
 #include "timing/step.hpp"
 
 namespace napkin {
@@ -13,6 +15,12 @@ namespace napkin {
 struct Team {
   std::int64_t rows = 1, warps = 1, teams = 1, held = 1;
 };
+
+// What columns do, as far as that needs registers beside their values: all of them, and those that are no products, of
+// whose inputs some are tiles of two dimensions.
+BesideValues beside_columns(const LoopNest&, const std::vector<const Compute*>& all,
+                            const std::vector<const Compute*>& no_products,
+                            const std::function<bool(BufferId)>& is_matrix);
 
 class LaneRegisters {
  public:

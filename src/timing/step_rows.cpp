@@ -6,6 +6,7 @@
 #include "cost/reach.hpp"
 #include "loops/extents.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 #include "napkin/instructions.hpp"
 #include "timing/step.hpp"
 
@@ -47,12 +48,7 @@ bool outlasts(const StepColumn& column, const Lengths& lengths, const LoopNest& 
 // Where no loop around a column and no group splits a wire, it is as long as its axis.
 void measure(BlockStep& step) {
   const auto& scratch = step.diagram();
-  Lengths block;
-  for (std::uint32_t w = 0; w < scratch.wires.size(); ++w) block.push_back(scratch.size(WireId{w}).value_or(1));
-  for (const auto& group : step.nest->groups) {
-    auto& length = block[group.wire.index];
-    length = std::min(length, group.size);
-  }
+  const auto block = lengths_in_groups(*step.nest);
   step.lengths = block;
   step.steps = enter(step.lengths, step.loops);
   for (auto& column : step.columns) measure(column, step.lengths, scratch);

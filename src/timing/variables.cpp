@@ -3,14 +3,10 @@
 
 #include <algorithm>
 
+#include "loops/pieces.hpp"
+
 namespace napkin {
 namespace {
-
-std::int64_t product_of(const std::vector<std::int64_t>& shape) {
-  std::int64_t all = 1;
-  for (const auto extent : shape) all *= extent;
-  return all;
-}
 
 bool is_trailing(const StepColumn& column) { return column.contraction && !column.contraction->rows.staged; }
 

@@ -21,10 +21,9 @@ std::string difference(const std::string& place, const std::string& begin) {
 
 // The first place that an index reaches over the pieces, or the last.
 std::string corner(const Index& index, const CppPieces& pieces, bool last) {
-  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
-  return code_index(index, [&](WireId wire) {
+  return code_end(index, last, [&](WireId wire, bool at_end) {
     const auto& piece = pieces[wire.index];
-    return (sign.at(wire) > 0) == last ? sum(piece.begin, piece.count) + " - 1" : piece.begin;
+    return at_end ? sum(piece.begin, piece.count) + " - 1" : piece.begin;
   });
 }
 

@@ -24,17 +24,11 @@ class Chooser {
   explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch), sources_(tile_sources(nest)) {}
 
   CppLayout run() {
-    std::vector<std::int64_t> extents;
-    for (std::uint32_t w = 0; w < diagram_.wires.size(); ++w) extents.push_back(*diagram_.size(WireId{w}));
-    for (const auto& group : nest_.groups) shrink(extents, group);
-    visit(nest_.body, extents);
+    visit(nest_.body, lengths_in_groups(nest_));
     return std::move(layout_);
   }
 
  private:
-  static void shrink(std::vector<std::int64_t>& extents, const Split& split) {
-    extents[split.wire.index] = std::min(extents[split.wire.index], split.size);
-  }
   void visit(const Block& block, const std::vector<std::int64_t>& extents) {
     for (const auto& step : block.steps)
       match(
@@ -42,7 +36,7 @@ class Chooser {
           [](const Save&) {},
           [&](const For& loop) {
             auto inner = extents;
-            shrink(inner, loop.split);
+            shorten(inner, loop.split);
             visit(loop.body, inner);
           });
   }

@@ -38,9 +38,7 @@ class ThreadPrinter {
  private:
   // What the function computes, and how.
   void words() {
-    std::string outputs;
-    for (const auto id : nest_.outputs) outputs += (outputs.empty() ? "" : ", ") + page_.diagram.at(id).name;
-    out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", outputs, page_.kernel.threads,
+    out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", page_.outputs(), page_.kernel.threads,
                           held(static_cast<double>(page_.kernel.shared_bytes))));
     groups_.describe("divided among the threads of the block");
   }

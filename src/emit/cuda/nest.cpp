@@ -24,10 +24,8 @@ NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, co
 
 // `by` says by what instructions, and `filled` who fills several copies of tiles.
 void NestPrinter::words(const std::string& by, const std::string& filled) {
-  std::vector<std::string> outputs;
-  for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
-  out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
-                        warps_.warps, held(static_cast<double>(warps_.shared_bytes)), by));
+  out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", page_.outputs(), warps_.warps,
+                        held(static_cast<double>(warps_.shared_bytes)), by));
   out_.line(fmt::format(
       "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
       warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));

@@ -261,6 +261,11 @@ std::string code_index(const Index& index, const std::function<std::string(WireI
   return is_simple(text) ? fmt::format("{} / {}", text, index.divisor) : fmt::format("({}) / {}", text, index.divisor);
 }
 
+std::string code_end(const Index& index, bool greatest, const std::function<std::string(WireId, bool last)>& end) {
+  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
+  return code_index(index, [&](WireId wire) { return end(wire, (sign.at(wire) > 0) == greatest); });
+}
+
 std::string code_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes) {
   std::string text = "0";
   for (std::size_t i = 0; i < at.size(); ++i) {

@@ -16,6 +16,12 @@ CodePage::CodePage(const LoopNest& of, const CodeNames& known)
   for (const auto& each : nest.buffers) buffers.push_back(pool.fresh(each.name));
 }
 
+std::string CodePage::outputs() const {
+  std::string text;
+  for (const auto id : nest.outputs) text += (text.empty() ? "" : ", ") + diagram.at(id).name;
+  return text;
+}
+
 std::string CodePage::offset(ArrayId id, const std::vector<std::string>& at) const {
   return code_offset(at, code_sizes(diagram, names, diagram.at(id).wires));
 }

@@ -33,6 +33,7 @@ struct CodePage {
   TileSources sources;
 
   bool is_input(ArrayId id) const { return nest.is_input(id); }
+  std::string outputs() const;  // "O, L", as the file names them
   const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
   const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string size(WireId wire) const { return code_size(diagram, names, wire); }

@@ -199,10 +199,6 @@ int RowColumnPrinter::open_window(const Compute& compute, Here& here) {
   }
   return opened;
 }
-void RowColumnPrinter::loop(const std::string& counter, std::int64_t count) {
-  out_.line("#pragma unroll");
-  out_.loop(counter, count);
-}
 std::string RowColumnPrinter::left(const Here& here) const {
   return fmt::format("{} - {}", page_.own[rows_.lanes.index].end, here.unclamped);
 }

@@ -47,7 +47,6 @@ class RowColumnPrinter : StatementPrinter<Page, OpenRow> {
   void open_vector(Here&);
   void compute_along(BufferId to, const Here&);
   std::vector<const Compute*> on_the_way(BufferId to) const;
-  void loop(const std::string& counter, std::int64_t count);
   std::string left(const Here&) const;
 
   void fold(const Compute&);

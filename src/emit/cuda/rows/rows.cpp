@@ -34,12 +34,10 @@ class RowPrinter {
 
  private:
   void words() {
-    std::vector<std::string> outputs;
-    for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
     const auto held = rows_.staged
                           ? fmt::format("in shared memory, {} values of each lane at a time", rows_.vector)
                           : fmt::format("{} {} of each lane", rows_.values(), rows_.values() == 1 ? "value" : "values");
-    out_.line(fmt::format("// {}, by {}, {} along {}.", fmt::join(outputs, ", "),
+    out_.line(fmt::format("// {}, by {}, {} along {}.", page_.outputs(),
                           rows_.team > 1 ? fmt::format("rows of {} warps", rows_.team)
                                          : fmt::format("{} warps with a row each", rows_.warps),
                           held, page_.diagram.at(rows_.lanes).name));

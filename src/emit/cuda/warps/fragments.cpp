@@ -146,11 +146,6 @@ std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
 
 // Loops
 
-void FragmentPrinter::loop(const std::string& counter, std::int64_t count, bool unrolled) {
-  out_.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
-  out_.loop(counter, count);
-}
-
 int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
   if (!grid.rows || !grid.columns) return open_rows(grid, here) + open_columns(grid, here);
   here.half = lanes.value + " / 2", here.pair = lanes.value + " % 2";

@@ -79,7 +79,6 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   std::int64_t positions_at_one_place(const Index&) const;
   void place_column(const Grid&, Here&);
   std::int64_t row_step(WireId rows) const;
-  void loop(const std::string& counter, std::int64_t count, bool unrolled = true);
 
   void save(BufferId);
   void save_pairs(BufferId);

@@ -61,11 +61,9 @@ void load(Page& page, BufferId id) {
 }  // namespace
 
 std::string corner(const Index& index, const WirePieces& pieces, bool past) {
-  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
   if (const auto wire = plain_wire(index)) return past ? pieces[wire->index].end : pieces[wire->index].begin;
-  const auto text = code_index(index, [&](WireId wire) {
-    const auto& piece = pieces[wire.index];
-    return (sign.at(wire) > 0) == past ? piece.end + " - 1" : piece.begin;
+  const auto text = code_end(index, past, [&](WireId wire, bool last) {
+    return last ? pieces[wire.index].end + " - 1" : pieces[wire.index].begin;
   });
   return past ? text + " + 1" : text;
 }
