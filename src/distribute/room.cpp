@@ -3,6 +3,7 @@
 
 #include "distribute/distributing.hpp"
 #include "timing/lane_registers.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {
@@ -66,7 +67,7 @@ std::int64_t Distributing::rest() const {
 std::int64_t Distributing::room() const {
   if (by_teams()) return result_.lane_registers;
   const auto& limits = hardware_.limits;
-  const auto partitions = limits.register_partitions ? static_cast<std::int64_t>(limits.register_partitions->value) : 4;
+  const auto partitions = whole(limits.register_partitions, 4);
   const auto beside = pieces_of(result_.warps * result_.blocks, partitions);  // warps of one partition
   return std::min(most_lane_registers, all_registers / partitions / (lanes_of_warp * beside) / 8 * 8);
 }

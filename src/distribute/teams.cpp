@@ -171,12 +171,9 @@ std::int64_t Distributing::block_room() const {
   const auto& level = hardware_.levels[result_.block_level];
   const auto room = static_cast<std::int64_t>(level.room());
   if (result_.blocks == 1 || !level.capacity) return room;
-  const auto number = [](const std::optional<Sourced<double>>& limit, std::int64_t otherwise) {
-    return limit ? static_cast<std::int64_t>(limit->value) : otherwise;
-  };
-  const auto unit = number(hardware_.limits.shared_allocation_unit, 1);
+  const auto unit = whole(hardware_.limits.shared_allocation_unit, 1);
   const auto part = static_cast<std::int64_t>(level.capacity->value) / result_.blocks / unit * unit;
-  return std::min(room, part - number(hardware_.limits.reserved_shared_per_block, 0));
+  return std::min(room, part - whole(hardware_.limits.reserved_shared_per_block, 0));
 }
 // Of a step that begins before the one before it has ended, for all teams, one copy would never be empty.
 std::int64_t Distributing::least_copies(const Ring& ring) const { return is_overlapped(ring) ? 2 : 1; }

@@ -6,16 +6,16 @@
 namespace napkin {
 namespace {
 
-std::int64_t whole(const std::optional<Sourced<double>>& number, std::int64_t otherwise) {
-  return number ? static_cast<std::int64_t>(number->value) : otherwise;
-}
-
 std::int64_t registers_of_warp(std::int64_t per_thread, const Hardware& hardware) {
   const auto& limits = hardware.limits;
   return round_up(per_thread * whole(limits.threads_per_warp, 32), whole(limits.register_allocation_unit, 1));
 }
 
 }  // namespace
+
+std::int64_t whole(const std::optional<Sourced<double>>& number, std::int64_t otherwise) {
+  return number ? static_cast<std::int64_t>(number->value) : otherwise;
+}
 
 bool knows_occupancy(const Hardware& hardware) {
   const auto& limits = hardware.limits;

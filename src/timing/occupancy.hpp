@@ -6,6 +6,9 @@
 
 namespace napkin {
 
+// A number of a profile that counts, or another one where the profile does not state it.
+std::int64_t whole(const std::optional<Sourced<double>>&, std::int64_t otherwise);
+
 struct BlockNeeds {
   std::int64_t warps = 1;
   std::int64_t registers_per_thread = 1;

@@ -73,10 +73,6 @@ LaneRegisters::Order order_of(Overlap overlap) {
                                          : LaneRegisters::Order::text;
 }
 
-double number_or(const std::optional<Sourced<double>>& number, double otherwise) {
-  return number ? number->value : otherwise;
-}
-
 class Fitting {
  public:
   Fitting(const BlockStep& step, const Team& team, const Variables& variables, const LaneRegisters& lanes,
@@ -138,7 +134,7 @@ class Fitting {
   // Each partition of a core has matrix units and lanes of its own, for the warps that are there.
   double unevenness(const Pipelining& made) const {
     if (model_ == Model::ideal || step_.issues_together()) return 1;
-    const auto partitions = static_cast<std::int64_t>(number_or(hardware_.limits.register_partitions, 1));
+    const auto partitions = whole(hardware_.limits.register_partitions, 1);
     const auto of_warp = std::max<std::int64_t>(1, team_.held / team_.warps);
     const auto of_block = (step_.lengths[step_.row.index] + of_warp - 1) / of_warp;
     const auto warps = of_block * std::max<std::int64_t>(1, blocks_there(made));
@@ -164,7 +160,7 @@ class Fitting {
     const auto block = static_cast<double>(stages * streamed_.block + kept_.block + leaving_.block);
     const auto team = static_cast<double>(stages * streamed_.team + kept_.team + leaving_.team);
     auto& occupancy = made.occupancy;
-    const auto registers = number_or(hardware_.limits.registers_per_sm, 0) * 4;
+    const auto registers = assumed(hardware_.limits.registers_per_sm, 0) * 4;
     const auto bytes = static_cast<double>(std::max<std::int64_t>(1, made.team_register_bytes));
     occupancy.teams_by_registers = registers / bytes;
     occupancy.warps_by_registers = occupancy.teams_by_registers * static_cast<double>(team_.warps);
@@ -179,7 +175,7 @@ class Fitting {
     const auto registers = model_ == Model::ideal ? by_bytes : registers_[static_cast<std::size_t>(order_of(overlap))];
     made.occupancy.registers_per_thread = registers;
     BlockNeeds needs{team_.warps * team_.teams, registers, made.shared_bytes};
-    const auto most = static_cast<std::int64_t>(number_or(hardware_.limits.registers_per_thread, 255));
+    const auto most = whole(hardware_.limits.registers_per_thread, 255);
     const auto teams = team_.teams;
     const bool copied = overlap != Overlap::none && step_.issues_together();
     if (copied && registers > shares_of_teams(teams, 1, hardware_).lanes) needs.registers_per_thread = most + 1;
@@ -216,7 +212,7 @@ class Fitting {
 }  // namespace
 
 std::int64_t registers_of_thread(std::int64_t team_bytes, const Team& team, const Hardware& hardware) {
-  const auto threads = team.warps * static_cast<std::int64_t>(number_or(hardware.limits.threads_per_warp, 32));
+  const auto threads = team.warps * whole(hardware.limits.threads_per_warp, 32);
   return (team_bytes + threads * 4 - 1) / (threads * 4);
 }
 
