@@ -15,9 +15,9 @@
 #include <variant>
 #include <vector>
 
-#include "napkin/configure.hpp"
 #include "napkin/instructions.hpp"
 #include "napkin/loops.hpp"
+#include "napkin/timing.hpp"
 
 namespace napkin {
 
@@ -147,10 +147,6 @@ std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
 // What runs beside their products is what the kernel's configuration says, where its step can be cut so.
 // Refused without a reason where the plan is for single warps.
 std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
-
-// Where the kernel can be emitted for matrix units: the shared memory that it is launched with, results on their way
-// and barriers included, in place of the tiles that its configuration counts.
-void count_shared_memory(Configuration&, const Kernel&, const Hardware&);
 
 // How lanes come to the numbers of an input.
 enum class RowRead : std::uint8_t {

@@ -55,12 +55,15 @@ enum class Role : std::uint8_t {
   power,     // a ^ constant
   root,      // a ^ (1/2), of a product of non-negative factors factor by factor
   inverse_root,
-  exponential,  // turns + into *; `scale` is ln(base)
-  logarithm,    // turns * of positive factors into +
-  magnitude,    // of a product, the product of the magnitudes
-  choose,       // where(c, a, b)
-  compare,      // of two numbers, gives a condition
-  logic,        // of conditions, gives a condition
+  exponential,                // turns + into *; `scale` is ln(base)
+  logarithm,                  // turns * of positive factors into +
+  exponential_of_difference,  // exp(a - b), but exp(a) where both are the same infinity
+  magnitude,                  // of a product, the product of the magnitudes
+  greatest,                   // of two numbers
+  least,
+  choose,   // where(c, a, b)
+  compare,  // of two numbers, gives a condition
+  logic,    // of conditions, gives a condition
 };
 
 struct Pointwise {
@@ -80,6 +83,8 @@ struct Pointwise {
   // none, powers, of which the algebra knows it, and what only the derivation makes.
   std::string_view derivative;
   double (*value)(const double* arguments);
+  std::string_view fast =
+      {};  // what its CUDA text becomes by the machine's own approximations in f32, if there are any
 };
 std::span<const Pointwise> pointwise_functions();
 const Pointwise* find_pointwise(std::string_view name);

@@ -100,7 +100,6 @@ struct AsyncCopy {
   int bytes;
   std::string_view ptx;
 };
-std::span<const AsyncCopy> async_copies();
 
 // A tile of which a tensor map copies boxes has at most so many dimensions.
 constexpr std::size_t most_tile_dimensions = 5;

@@ -27,6 +27,7 @@ struct Buffer {
   std::vector<Index> at{};             // per dimension of the array, over the wires of its readers
   std::vector<std::int64_t> extent{};  // of a whole piece; ragged pieces fill a part of it
   Datatype type = Datatype::f32;
+  std::int64_t values() const;  // of a whole piece
 };
 
 // Into a tile, from the tile one level above or, without one, from the array itself.
@@ -47,6 +48,7 @@ struct Compute {
   std::vector<std::pair<ExprId, BufferId>> reads;  // for every access of the column, where it reads
   std::vector<Condition> masks{};                  // where all of them hold at every position of the piece at hand,
   ExprId unmasked{};                               // the value is this one
+  BufferId read_from(ExprId access) const;
 };
 
 // Of a mask, in the body of a loop: unless the tile has such an entry, the rest of the body is passed over for the
@@ -81,6 +83,8 @@ struct LoopNest {
   std::vector<ArrayId> inputs, outputs;
 
   const Buffer& at(BufferId id) const { return buffers.at(id.index); }
+  bool is_input(ArrayId) const;
+  bool is_input(BufferId id) const { return is_input(at(id).array); }
 };
 
 // The nest of a legal kernel whose axes all have sizes.

@@ -73,5 +73,7 @@ struct Plan {
 };
 // The kernel of a legal partition.
 Kernel make_kernel(std::shared_ptr<const Derivation>, Partition);
+// Axes become as long as their longest pieces, which then count whole: for what must hold for longer axes, too.
+void allow_whole_pieces(Kernel&);
 
 }  // namespace napkin

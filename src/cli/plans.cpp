@@ -19,6 +19,17 @@
 namespace napkin::cli {
 namespace {
 
+// Where the kernel can be emitted for matrix units: the shared memory that it is launched with, results on their way
+// and barriers included, in place of the tiles that its configuration counts.
+void count_shared_memory(Configuration& made, const Kernel& kernel, const Hardware& hardware) {
+  if (hardware.cuda_capability() < 80) return;
+  auto placed = distribute_teams(kernel, hardware);
+  if (std::holds_alternative<Refused>(placed)) placed = distribute(kernel, hardware);
+  const auto* warps = std::get_if<WarpNest>(&placed);
+  if (!warps || warps->warps != made.teams * made.team_warps) return;
+  made.pipelinings[made.chosen].shared_bytes = warps->shared_bytes;
+}
+
 // How a core shares out its rows is for the configuration to say, unless a person did.
 Kernel as_asked(const Kernel& kernel, std::size_t k, const Analysis& analysis) {
   auto deepest = analysis.hardware.core.value_or(0);

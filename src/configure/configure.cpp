@@ -5,13 +5,14 @@
 
 #include <algorithm>
 
-#include "configure/cluster.hpp"
-#include "configure/deal.hpp"
-#include "configure/divisors.hpp"
-#include "configure/labels.hpp"
-#include "configure/occupancy.hpp"
-#include "configure/raster.hpp"
+#include "configure/timeline.hpp"
 #include "text/quantity.hpp"
+#include "timing/cluster.hpp"
+#include "timing/deal.hpp"
+#include "timing/divisors.hpp"
+#include "timing/labels.hpp"
+#include "timing/occupancy.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 namespace {
@@ -157,24 +158,6 @@ std::vector<Neighbour> neighbours(const Kernel& kernel, const Dealing& dealing, 
 }
 
 }  // namespace
-
-std::string_view name(Resource resource) {
-  constexpr std::string_view names[] = {"tensor", "fma", "sfu", "shared", "copy"};
-  return names[static_cast<std::size_t>(resource)];
-}
-std::string_view name(Place place) {
-  constexpr std::string_view names[] = {"shared", "registers", "tensor_memory"};
-  return names[static_cast<std::size_t>(place)];
-}
-std::string_view name(Overlap overlap) {
-  constexpr std::string_view names[] = {"none", "copies", "beside", "within_team", "two_teams", "three_teams"};
-  return names[static_cast<std::size_t>(overlap)];
-}
-std::string_view words(Overlap overlap) {
-  constexpr std::string_view all[] = {"no overlap",      "multistage",       "co-resident blocks",
-                                      "intra-warpgroup", "ping-pong of two", "ping-pong of three"};
-  return all[static_cast<std::size_t>(overlap)];
-}
 
 std::optional<Configuration> configure(const Kernel& asked, const KernelCost& cost, const Hardware& hardware,
                                        Model model) {

@@ -1,8 +1,8 @@
 // A step, column by column -> who does what when.
+#include "configure/timeline.hpp"
+
 #include <algorithm>
 #include <array>
-
-#include "configure/pipelining.hpp"
 
 namespace napkin {
 namespace {

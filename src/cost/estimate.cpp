@@ -5,6 +5,7 @@
 
 #include "cost/bound.hpp"
 #include "cost/model.hpp"
+#include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {
@@ -22,13 +23,6 @@ double used_by_all(const Level& level, const Figures::At& at, Model model) {
 }
 
 std::int64_t units_for(double held, double room) { return held > room ? std::llround(std::ceil(held / room)) : 1; }
-
-std::int64_t product_of(const std::vector<std::int64_t>& all) {
-  std::int64_t product = 1;
-  for (const auto factor : all)
-    if (__builtin_mul_overflow(product, factor, &product)) return INT64_MAX;
-  return product;
-}
 
 }  // namespace
 

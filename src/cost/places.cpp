@@ -9,9 +9,6 @@
 namespace napkin {
 namespace {
 
-bool mentions(const Index& index, WireId wire) {
-  return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& t) { return t.first == wire; });
-}
 bool takes_steps(const Index& index) {
   return index.terms.size() == 1 && index.terms[0].second > 0 && index.terms[0].second <= index.divisor;
 }
@@ -71,9 +68,10 @@ void Places::reach(CostModel::Product& product, const std::vector<Index>& at, Ar
 }
 
 bool Places::is_plain(const std::vector<Index>& at, std::size_t i) {
-  if (at[i].terms.size() != 1 || !is_along(at[i], at[i].terms[0].first)) return false;
+  const auto wire = plain_wire(at[i]);
+  if (!wire) return false;
   for (std::size_t j = 0; j < at.size(); ++j)
-    if (j != i && mentions(at[j], at[i].terms[0].first)) return false;
+    if (j != i && moves(at[j], *wire)) return false;
   return true;
 }
 
@@ -92,7 +90,7 @@ std::size_t Places::footprint(const std::vector<Index>& at, ArrayId array, std::
   for (bool more = true; more;) {
     more = false;
     for (const auto i : std::vector<std::size_t>(left))
-      if (std::any_of(wires.begin(), wires.end(), [&](WireId w) { return mentions(at[i], w); })) take(i), more = true;
+      if (std::any_of(wires.begin(), wires.end(), [&](WireId w) { return moves(at[i], w); })) take(i), more = true;
   }
   for (const auto wire : wires) made.cuts.push_back(cut_at(wire, level, loops));
   made.inside = made.indices.size() == 1 && stays_inside(made.indices[0].first, made.indices[0].second);

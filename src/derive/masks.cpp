@@ -16,6 +16,7 @@
 #include "derive/columns.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -143,7 +144,7 @@ class Assumption {
       default:
         break;
     }
-    if (&function != find_pointwise("expdiff")) return std::nullopt;
+    if (function.role != Role::exponential_of_difference) return std::nullopt;
     if (is(arguments[0], -infinity)) return constant(0);
     // A state that is still empty is zero, so that its factor does not matter.
     return arguments[0] == arguments[1] ? std::optional(constant(1)) : std::nullopt;
@@ -264,9 +265,7 @@ class Needs {
 bool conjuncts(const Diagram& diagram, ExprId id, std::vector<Condition>& found) {
   if (const auto one = condition(diagram, id)) return found.push_back(*one), !one->spares_one();
   const auto* apply = std::get_if<Apply>(&diagram.at(id).node);
-  if (!apply || apply->function->role != Role::logic || apply->arguments.size() != 2) return false;
-  const double only_one[] = {1, 0};
-  if (apply->function->value(only_one) != 0) return false;
+  if (!apply || !is_conjunction(*apply->function)) return false;
   return std::ranges::all_of(apply->arguments, [&](ExprId a) { return conjuncts(diagram, a, found); });
 }
 

@@ -181,11 +181,6 @@ std::nullopt_t AffineReader::overflow(const ast::Expr& expr) {
   return std::nullopt;
 }
 
-std::optional<WireId> plain_wire(const Index& index) {
-  const bool plain = index.terms.size() == 1 && index.terms[0].second == 1 && index.offset == 0 && index.divisor == 1;
-  return plain ? std::optional(index.terms[0].first) : std::nullopt;
-}
-
 bool exchanged(const Diagram& diagram, const Array& array, const std::vector<Index>& at) {
   std::vector<AxisId> read, declared;
   for (const auto& index : at) {

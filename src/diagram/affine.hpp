@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "diagram/index.hpp"
 #include "diagram/resolve/names.hpp"
 #include "diagram/resolve/scope.hpp"
 
@@ -38,9 +39,6 @@ class AffineReader {
   Diagnostics& diagnostics_;
   std::set<AxisId> sizes_;
 };
-
-// The wire that an index is, where it is just one wire's position.
-std::optional<WireId> plain_wire(const Index&);
 
 // Whether the indices are the array's own axes, each once, in another order than it was declared with.
 bool exchanged(const Diagram&, const Array&, const std::vector<Index>& at);

@@ -69,7 +69,8 @@ constexpr int as_call = 0, as_disjunction = 1, as_conjunction = 2, as_negation =
 constexpr bool in_files = true, derived_only = false;
 using Arguments = const double*;
 
-// name, summary, arity, operations, unit, role, scale, positive, precedence, callable, cuda, cpp, derivative, value
+// name, summary, arity, operations, unit, role, scale, positive, precedence, callable, cuda, cpp, derivative, value,
+// fast
 constexpr std::array pointwise_rows = {
     Pointwise{"+", "sum of two numbers", 2, 1, Unit::fma, Role::add, 0, false, as_sum, in_files, "({0} + {1})",
               "({0} + {1})", "1; 1", [](Arguments a) { return a[0] + a[1]; }},
@@ -78,18 +79,23 @@ constexpr std::array pointwise_rows = {
     Pointwise{"*", "product of two numbers", 2, 1, Unit::fma, Role::multiply, 0, false, as_product, in_files,
               "({0} * {1})", "({0} * {1})", "b; a", [](Arguments a) { return a[0] * a[1]; }},
     Pointwise{"/", "quotient", 2, 1, Unit::sfu, Role::divide, 0, false, as_product, in_files, "({0} / {1})",
-              "({0} / {1})", "1 / b; -a / b^2", [](Arguments a) { return a[0] / a[1]; }},
+              "({0} / {1})", "1 / b; -a / b^2", [](Arguments a) { return a[0] / a[1]; },
+              "({0} * napkin_reciprocal({1}))"},
     Pointwise{"neg", "the number with its sign changed", 1, 1, Unit::fma, Role::negate, 0, false, as_sign, in_files,
               "(-{0})", "(-{0})", "-1", [](Arguments a) { return -a[0]; }},
     Pointwise{"^", "power with a constant exponent", 2, 2, Unit::sfu, Role::power, 0, false, as_power, in_files,
               "napkin_power({0}, {1})", "napkin_power({0}, {1})", "", [](Arguments a) { return std::pow(a[0], a[1]); }},
     Pointwise{"exp", "e to the power of a number", 1, 1, Unit::sfu, Role::exponential, 1, true, as_call, in_files,
-              "exp({0})", "napkin_exp({0})", "exp(a)", [](Arguments a) { return std::exp(a[0]); }},
+              "exp({0})", "napkin_exp({0})", "exp(a)", [](Arguments a) { return std::exp(a[0]); },
+              "napkin_exp2({0} * 1.44269504f)"},
     Pointwise{"exp2", "2 to the power of a number", 1, 1, Unit::sfu, Role::exponential, ln2, true, as_call, in_files,
-              "exp2({0})", "std::exp2({0})", "log(2) * exp2(a)", [](Arguments a) { return std::exp2(a[0]); }},
-    Pointwise{"expdiff", "exp(a - b), and exp(a) where both are the same infinity", 2, 1, Unit::sfu, Role::other, 0,
-              true, as_call, derived_only, "napkin_expdiff({0}, {1})", "napkin_expdiff({0}, {1})", "",
-              [](Arguments a) { return std::exp(std::isnan(a[0] - a[1]) ? a[0] : a[0] - a[1]); }},
+              "exp2({0})", "std::exp2({0})", "log(2) * exp2(a)", [](Arguments a) { return std::exp2(a[0]); },
+              "napkin_exp2({0})"},
+    Pointwise{"expdiff", "exp(a - b), and exp(a) where both are the same infinity", 2, 1, Unit::sfu,
+              Role::exponential_of_difference, 0, true, as_call, derived_only, "napkin_expdiff({0}, {1})",
+              "napkin_expdiff({0}, {1})", "",
+              [](Arguments a) { return std::exp(std::isnan(a[0] - a[1]) ? a[0] : a[0] - a[1]); },
+              "napkin_fast_expdiff({0}, {1})"},
     Pointwise{"log", "natural logarithm", 1, 1, Unit::sfu, Role::logarithm, 1, false, as_call, in_files, "log({0})",
               "std::log({0})", "1 / a", [](Arguments a) { return std::log(a[0]); }},
     Pointwise{"log2", "logarithm to base 2", 1, 1, Unit::sfu, Role::logarithm, ln2, false, as_call, in_files,
@@ -103,7 +109,8 @@ constexpr std::array pointwise_rows = {
               "std::tanh({0})", "1 - tanh(a)^2", [](Arguments a) { return std::tanh(a[0]); }},
     Pointwise{"sigmoid", "1 / (1 + exp(-a))", 1, 2, Unit::sfu, Role::other, 0, true, as_call, in_files,
               "(1.0f / (1.0f + exp(-{0})))", "(1 / (1 + napkin_exp(-{0})))", "sigmoid(a) * (1 - sigmoid(a))",
-              [](Arguments a) { return 1 / (1 + std::exp(-a[0])); }},
+              [](Arguments a) { return 1 / (1 + std::exp(-a[0])); },
+              "napkin_reciprocal(1.0f + napkin_exp2(-1.44269504f * {0}))"},
     Pointwise{"erf", "the error function", 1, 20, Unit::fma, Role::other, 0, false, as_call, in_files, "erf({0})",
               "std::erf({0})", "2 / sqrt(3.141592653589793) * exp(-a^2)", [](Arguments a) { return std::erf(a[0]); }},
     Pointwise{"abs", "the number without its sign", 1, 1, Unit::fma, Role::magnitude, 0, true, as_call, in_files,
@@ -112,11 +119,11 @@ constexpr std::array pointwise_rows = {
     Pointwise{"relu", "the number, or 0 if it is negative", 1, 1, Unit::fma, Role::other, 0, true, as_call, in_files,
               "napkin_max({0}, 0.0f)", "napkin_max({0}, 0)", "where(a > 0, 1, 0)",
               [](Arguments a) { return a[0] > 0 ? a[0] : 0.0; }},
-    Pointwise{"max", "the greater of two numbers", 2, 1, Unit::fma, Role::other, 0, false, as_call, in_files,
+    Pointwise{"max", "the greater of two numbers", 2, 1, Unit::fma, Role::greatest, 0, false, as_call, in_files,
               "napkin_max({0}, {1})", "napkin_max({0}, {1})",
               "where(a > b, 1, where(a == b, 0.5, 0)); where(b > a, 1, where(a == b, 0.5, 0))",
               [](Arguments a) { return std::fmax(a[0], a[1]); }},
-    Pointwise{"min", "the smaller of two numbers", 2, 1, Unit::fma, Role::other, 0, false, as_call, in_files,
+    Pointwise{"min", "the smaller of two numbers", 2, 1, Unit::fma, Role::least, 0, false, as_call, in_files,
               "napkin_min({0}, {1})", "napkin_min({0}, {1})",
               "where(a < b, 1, where(a == b, 0.5, 0)); where(b < a, 1, where(a == b, 0.5, 0))",
               [](Arguments a) { return std::fmin(a[0], a[1]); }},
@@ -211,9 +218,14 @@ OrderRow order_of(const Pointwise& function) {
   return {&function, Order::none};
 }
 
+bool is_conjunction(const Pointwise& function) {
+  const double only_one[] = {1, 0};
+  return function.role == Role::logic && function.arity == 2 && function.value(only_one) == 0;
+}
+
 const Reduction* opposite(const Reduction& reduction) {
   if (order_of(*reduction.combine).order == Order::none) return nullptr;
-  return find_reduction(reduction.name == "max" ? "min" : "max");
+  return find_reduction(reduction.combine->role == Role::greatest ? "min" : "max");
 }
 
 std::span<const Reduction> reductions() { return reduction_rows; }

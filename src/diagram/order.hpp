@@ -17,6 +17,8 @@ struct OrderRow {
 };
 OrderRow order_of(const Pointwise&);  // Order::none where the table has no row
 
+bool is_conjunction(const Pointwise&);  // both hold
+
 // max of min, and min of max; none of other reductions.
 const Reduction* opposite(const Reduction&);
 

@@ -21,6 +21,7 @@ WarpNest Distributing::run() {
   check_machine();
   find_program();
   result_.nest = std::make_shared<const LoopNest>(lower(kernel_, hardware_));
+  sources_ = tile_sources(nest());
   find_places(result_.nest->body, whole_pieces());
   find_products();
   find_rows();
@@ -66,10 +67,7 @@ void Distributing::find_program() {
   auto& found = std::get<Program>(program);
   found.scratch.axes = kernel_.program.scratch.axes;
   kernel_.program = std::move(found);
-  for (const auto& split : kernel_.partition.splits) {
-    auto& size = kernel_.program.scratch.axes[kernel_.program.scratch.at(split.wire).axis.index].size;
-    size = std::max(size.value_or(1), split.size);
-  }
+  allow_whole_pieces(kernel_);
 }
 
 // Pieces
@@ -106,8 +104,7 @@ void Distributing::find_places(const Block& block, const Extents& extents) {
         },
         [&](const For& loop) {
           auto inside = extents;
-          auto& piece = inside[loop.split.wire.index];
-          piece = std::min(piece, loop.split.size);
+          shorten(inside, loop.split);
           find_places(loop.body, inside);
         });
 }
@@ -128,7 +125,7 @@ Misfit Distributing::no_products() const {
   Misfit misfit{"it has no sum of products of two arrays"};
   for (const auto& place : computes_) {
     for (const auto wire : beside_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
-      const bool summed = has(place.compute->column.over, wire);
+      const bool summed = contains(place.compute->column.over, wire);
       misfit.single.push_back({summed ? SplitKind::stream : SplitKind::group, wire, 1, result_.block_level});
     }
     if (!misfit.single.empty()) break;
@@ -159,7 +156,7 @@ void Distributing::find_rows() {
   if (wires.empty()) throw Misfit{"its products have no common row axis"};
   const auto fills = [&](WireId wire) { return by_teams() && fills_teams(wire); };
   const auto found = std::find_if(wires.begin(), wires.end(), fills);
-  const bool as_planned = planned_.rows && has(wires, *planned_.rows) && fills(*planned_.rows);
+  const bool as_planned = planned_.rows && contains(wires, *planned_.rows) && fills(*planned_.rows);
   rows_ = as_planned ? *planned_.rows : found == wires.end() ? wires.front() : *found;
 }
 bool Distributing::may_be_rows(const Product& product, WireId wire) const {
@@ -170,7 +167,7 @@ bool Distributing::may_be_rows(const Product& product, WireId wire) const {
   return long_at(product.compute, wire) && is_input(other.buffer);
 }
 bool Distributing::has_wire(const Operand& side, WireId wire) const {
-  return has(free_wires(diagram(), side.access), wire);
+  return contains(free_wires(diagram(), side.access), wire);
 }
 bool Distributing::long_at(const Compute* compute, WireId wire) const { return extents(compute)[wire.index] > 1; }
 const Extents& Distributing::extents(const Compute* compute) const {

@@ -12,15 +12,13 @@
 #include "distribute/turns.hpp"
 #include "distribute/wires.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
 
 constexpr std::int64_t most_team_registers = 240;  // of a lane
 constexpr std::int64_t all_registers = 65536;      // of a core
 constexpr std::int64_t row_tile = rows_of_fragment, column_tile = 8, column_pair = 16;
-
-inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
-inline std::int64_t up(std::int64_t length, std::int64_t step) { return pieces_of(length, step) * step; }
 
 class Distributing {
  public:
@@ -42,7 +40,7 @@ class Distributing {
   std::string name(WireId wire) const { return diagram().at(wire).name; }
   std::string name(BufferId id) const { return diagram().at(nest().at(id).array).name; }
   bool by_teams() const { return result_.team > 1; }
-  bool is_input(BufferId id) const { return has(nest().inputs, nest().at(id).array); }
+  bool is_input(BufferId id) const { return nest().is_input(id); }
 
   // The machine and its warps
 
@@ -139,8 +137,6 @@ class Distributing {
   void count_registers();
   std::int64_t most_registers() const;
   std::int64_t rest() const;
-  bool reads_tile_by_number(const Compute& compute) const;
-  bool folds_tile(const Compute& compute) const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;
@@ -179,6 +175,7 @@ class Distributing {
   const Hardware& hardware_;
   const Planned& planned_;
   WarpNest result_;
+  TileSources sources_;
   std::map<WireId, Part> parts_;
   std::vector<PlacedLoad> loads_;
   std::vector<PlacedColumn> computes_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "loops/pieces.hpp"
+
 namespace napkin {
 namespace {
 
@@ -119,7 +121,7 @@ void take_single(Partition& partition, const Split& single, std::size_t leaf) {
 bool halve(Partition& partition, WireId wire, const Diagram& diagram, std::size_t leaf) {
   const auto half = (diagram.size(wire).value_or(1) + 1) / 2;
   if (find(partition, wire, false, leaf) || find(partition, wire, true, leaf) || half <= fragment) return false;
-  add(partition, {SplitKind::group, wire, (half + fragment - 1) / fragment * fragment, leaf - 1});
+  add(partition, {SplitKind::group, wire, round_up(half, fragment), leaf - 1});
   return true;
 }
 
@@ -144,8 +146,7 @@ void nest_pieces(Partition& partition, std::size_t leaf) {
   auto& splits = partition.splits;
   for (auto outer = splits.rbegin(); outer != splits.rend(); ++outer)
     for (auto inner = splits.rbegin(); inner != outer; ++inner)
-      if (inner->wire == outer->wire && inner->level != leaf)
-        outer->size = (outer->size + inner->size - 1) / inner->size * inner->size;
+      if (inner->wire == outer->wire && inner->level != leaf) outer->size = round_up(outer->size, inner->size);
 }
 
 bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, std::size_t leaf, int team,

@@ -2,10 +2,10 @@
 // loops: from which step to which they are in use, so that those of the next piece can come.
 #include "distribute/grid.hpp"
 
-#include "configure/cluster.hpp"
-#include "configure/raster.hpp"
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/cluster.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 namespace {
@@ -47,7 +47,7 @@ Walk walk_of(const Kernel& fitted, const Hardware& hardware) {
   join(walk, fastest_neighbours(*step, hardware, Model::machine, true), fitted);
   for (const auto& visited : best_order(*step, hardware)) {
     // A wire that comes a second time: runs of its pieces, for each of the wire between.
-    if (has(walk.order, visited.wire))
+    if (contains(walk.order, visited.wire))
       walk.by = visited.pieces;
     else
       walk.order.push_back(visited.wire);
@@ -59,9 +59,7 @@ void share_tiles(WarpNest& warps) {
   const auto& walk = warps.walk;
   for (auto& [id, tile] : warps.tiles) {
     const auto& at = warps.nest->at(id).at;
-    const bool along = std::any_of(at.begin(), at.end(), [&](const Index& index) {
-      return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == walk.along; });
-    });
+    const bool along = walk.along && moves(at, *walk.along);
     if (!along && tile.row && tile.layout.rows % (walk.cluster * rows_of_pattern) == 0) tile.shares = walk.cluster;
   }
 }

@@ -1,9 +1,9 @@
 // Which wires run along rows and columns of fragments, for every column and every array that it computes.
 #include <fmt/format.h>
 
-#include "configure/step.hpp"
 #include "distribute/distributing.hpp"
 #include "loops/passing.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 
@@ -37,15 +37,15 @@ void Distributing::check_extent(BufferId id, const Extents& extents) const {
 }
 void Distributing::drop_missing(Grid& grid, ArrayId array) const {
   const auto& wires = diagram().at(array).wires;
-  if (grid.rows && !has(wires, *grid.rows)) grid.rows.reset(), grid.row_tiles = 1;
-  if (grid.columns && !has(wires, *grid.columns)) grid.columns.reset(), grid.column_tiles = 1;
+  if (grid.rows && !contains(wires, *grid.rows)) grid.rows.reset(), grid.row_tiles = 1;
+  if (grid.columns && !contains(wires, *grid.columns)) grid.columns.reset(), grid.column_tiles = 1;
 }
 // Of two wires the only one that is folded, one position after another, while the other runs along columns.
 std::optional<WireId> Distributing::handed_around(const Compute& compute, const std::vector<WireId>& wires,
                                                   const Extents& extents) const {
   const auto& over = compute.column.over;
-  const bool first = has(over, wires[0]), second = has(over, wires[1]);
-  if (first == second || has(over, rows_)) return {};
+  const bool first = contains(over, wires[0]), second = contains(over, wires[1]);
+  if (first == second || contains(over, rows_)) return {};
   const auto wire = wires[first ? 0 : 1];
   return extents[wire.index] <= longest_handed ? std::optional(wire) : std::nullopt;
 }
@@ -62,7 +62,7 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
   if (is_rows != wires.end()) {
     grid.rows = rows_;
     wires.erase(is_rows);
-  } else if (wires.size() == 2 && has(compute.column.over, wires[1])) {
+  } else if (wires.size() == 2 && contains(compute.column.over, wires[1])) {
     grid.rows = wires[1];
     wires.pop_back();
   }
@@ -76,11 +76,11 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
                              name(wires[1]), name(rows_))};
   if (!wires.empty()) grid.columns = wires[0];
   if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
-  if (grid.columns) grid.column_tiles = up(extents[grid.columns->index], column_pair) / column_tile;
+  if (grid.columns) grid.column_tiles = round_up(extents[grid.columns->index], column_pair) / column_tile;
   return grid;
 }
 void Distributing::add(std::vector<WireId>& wires, WireId wire, const Extents& extents) {
-  if (extents[wire.index] > 1 && !has(wires, wire)) wires.push_back(wire);
+  if (extents[wire.index] > 1 && !contains(wires, wire)) wires.push_back(wire);
 }
 // What a column reads of the warp's own lies as the column runs.
 void Distributing::check_reads(const Compute& compute, const Extents& extents) const {
@@ -90,7 +90,7 @@ void Distributing::check_reads(const Compute& compute, const Extents& extents) c
     const auto& wires = diagram().at(nest().at(buffer).array).wires;
     const auto& at = access(diagram(), access_id).at;
     for (std::size_t k = 0; k < wires.size(); ++k)
-      if (extents[wires[k].index] > 1 && !is_along(at[k], wires[k]))
+      if (extents[wires[k].index] > 1 && plain_wire(at[k]) != wires[k])
         throw Misfit{fmt::format("`{}` reads `{}` at another position", name(compute.to), name(buffer))};
     if (result_.product(&compute)) continue;
     auto own = result_.columns.at(&compute);

@@ -92,11 +92,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   if (by_teams()) check_box(side.buffer, tile, read, extents);
 }
 // The block's tile that a buffer was loaded from.
-BufferId Distributing::staged(BufferId id) const {
-  while (nest().at(id).level > result_.block_level)
-    id = *std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == id; })->load.from;
-  return id;
-}
+BufferId Distributing::staged(BufferId id) const { return tile_at(nest(), sources_, id, result_.block_level); }
 // At most two dimensions of a tile may be longer than 1.
 void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& tile, const Extents& extents) const {
   const auto& buffer = nest().at(id);
@@ -130,11 +126,11 @@ void Distributing::cover(StagedTile& tile, const Operand& side, const Product& p
 // How far the fragments of all warps reach along a wire; where it runs along memory they begin with a chunk.
 std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_t chunk, std::int64_t step) const {
   const auto found = parts_.find(wire);
-  if (found == parts_.end()) return up(extent, step);
+  if (found == parts_.end()) return round_up(extent, step);
   const auto [parts, size] = found->second;
   if (parts > 1 && size % chunk != 0)
     throw Misfit{fmt::format("a warp's part of {} is no multiple of 16 bytes", name(wire))};
-  return (parts - 1) * size + up(size, step);
+  return (parts - 1) * size + round_up(size, step);
 }
 std::int64_t Distributing::longest_step(std::int64_t chunk) { return std::max(row_tile, 2 * chunk); }
 
@@ -158,7 +154,7 @@ void Distributing::stage_others() {
     const auto length = [&](std::optional<std::size_t> k) {
       return !k ? 1 : by_teams() ? buffer.extent[*k] : reach(*k);
     };
-    tile.layout = shared_tile(length(tile.row), up(length(tile.column), 16 / bytes), bytes);
+    tile.layout = shared_tile(length(tile.row), round_up(length(tile.column), 16 / bytes), bytes);
     for (const auto k : {tile.row, tile.column})
       if (k) tile.covers = tile.covers && long_wire(buffer.at[*k], extents) && length(k) >= reach(*k);
     if (by_teams()) {

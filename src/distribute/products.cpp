@@ -33,11 +33,6 @@ bool leave_longest(std::vector<WireId>& wires, const Extents& extents) {
   return true;
 }
 
-BufferId read_from(const Compute& compute, ExprId access) {
-  return std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) { return r.first == access; })
-      ->second;
-}
-
 }  // namespace
 
 std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents,
@@ -51,12 +46,12 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
   product.instruction = instruction;
   int shared = 0;
   for (const auto wire : first)
-    if (has(second, wire)) product.over = wire, ++shared;
-  if (shared != 1 || !has(compute.column.over, product.over)) return {};
+    if (contains(second, wire)) product.over = wire, ++shared;
+  if (shared != 1 || !contains(compute.column.over, product.over)) return {};
   for (const auto wire : compute.column.over)
     if (wire != product.over && extents[wire.index] > 1) return {};
-  product.rows = {both->first, read_from(compute, both->first)};
-  product.columns = {both->second, read_from(compute, both->second)};
+  product.rows = {both->first, compute.read_from(both->first)};
+  product.columns = {both->second, compute.read_from(both->second)};
   return product;
 }
 
@@ -67,9 +62,9 @@ std::vector<WireId> beside_product(const Diagram& diagram, const Compute& comput
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
   std::vector<WireId> summed, beside, of_first, of_second;
   for (const auto wire : first)
-    (!has(second, wire) ? of_first : has(compute.column.over, wire) ? summed : beside).push_back(wire);
+    (!contains(second, wire) ? of_first : contains(compute.column.over, wire) ? summed : beside).push_back(wire);
   for (const auto wire : second)
-    if (!has(first, wire)) of_second.push_back(wire);
+    if (!contains(first, wire)) of_second.push_back(wire);
   for (auto* some : {&summed, &of_first, &of_second})
     if (!leave_longest(*some, extents)) return {};
   for (const auto& some : {summed, of_first, of_second}) beside.insert(beside.end(), some.begin(), some.end());

@@ -1,8 +1,9 @@
 // What it all takes: registers of a lane, shared memory of a block.
 #include <fmt/format.h>
 
-#include "configure/assumptions.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/lane_registers.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {
@@ -41,11 +42,16 @@ std::int64_t Distributing::most_registers() const {
 }
 // Beside values and operands: what a compiler needs.
 std::int64_t Distributing::rest() const {
-  const auto any = [&](auto is) {
-    return std::any_of(computes_.begin(), computes_.end(),
-                       [&](const PlacedColumn& place) { return is(*place.compute); });
-  };
-  BesideValues does{by_teams()};
+  std::vector<const Compute*> all, no_products;
+  for (const auto& place : computes_) {
+    all.push_back(place.compute);
+    if (!result_.product(place.compute)) no_products.push_back(place.compute);
+  }
+  auto does = beside_columns(nest(), all, no_products, [&](BufferId id) {
+    const auto tile = result_.tiles.find(staged(id));
+    return tile != result_.tiles.end() && tile->second.row;
+  });
+  does.by_teams = by_teams();
   does.follows = std::any_of(result_.products.begin(), result_.products.end(),
                              [](const Product& product) { return product.rows.computed; });
   does.one_by_one = std::any_of(result_.products.begin(), result_.products.end(), [](const Product& product) {
@@ -58,32 +64,15 @@ std::int64_t Distributing::rest() const {
   }
   does.shares_columns =
       std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first != rows_; });
-  does.folds_tiles = any([&](const Compute& compute) { return folds_tile(compute); });
-  does.reads_tiles = any([&](const Compute& compute) { return reads_tile_by_number(compute); });
-  does.masks = any([](const Compute& compute) { return !compute.masks.empty(); });
-  does.strides = std::any_of(nest().inputs.begin(), nest().inputs.end(),
-                             [&](ArrayId input) { return nest().scratch.at(input).wires.size() > 2; });
   does.saves_in_loops =
       std::any_of(saves_.begin(), saves_.end(), [&](const auto& save) { return save.block != &nest().body; });
   return registers_beside(does);
-}
-bool Distributing::folds_tile(const Compute& compute) const {
-  return compute.column.fold && !result_.product(&compute) &&
-         std::any_of(compute.reads.begin(), compute.reads.end(),
-                     [&](const auto& read) { return is_input(read.second); });
-}
-// A column that is no product reads a tile of two dimensions.
-bool Distributing::reads_tile_by_number(const Compute& compute) const {
-  return !result_.product(&compute) && std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
-    const auto tile = is_input(read.second) ? result_.tiles.find(staged(read.second)) : result_.tiles.end();
-    return tile != result_.tiles.end() && tile->second.row;
-  });
 }
 // What a lane may have while all warps of the blocks beside each other are on one core.
 std::int64_t Distributing::room() const {
   if (by_teams()) return result_.lane_registers;
   const auto& limits = hardware_.limits;
-  const auto partitions = limits.register_partitions ? static_cast<std::int64_t>(limits.register_partitions->value) : 4;
+  const auto partitions = whole(limits.register_partitions, 4);
   const auto beside = pieces_of(result_.warps * result_.blocks, partitions);  // warps of one partition
   return std::min(most_lane_registers, all_registers / partitions / (lanes_of_warp * beside) / 8 * 8);
 }
@@ -97,7 +86,7 @@ std::vector<WireId> Distributing::longest_first() const {
   std::sort(sides.rbegin(), sides.rend());
   std::vector<WireId> wires;
   for (const auto& [length, wire] : sides)
-    if (!has(wires, wire)) wires.push_back(wire);
+    if (!contains(wires, wire)) wires.push_back(wire);
   return wires;
 }
 std::int64_t Distributing::values(BufferId id) const {
@@ -120,7 +109,7 @@ std::int64_t Distributing::source_registers(const Product& product, const std::v
   if (by_teams() || made == result_.in_passing.end()) return 0;
   std::int64_t all = 0;
   for (const auto& [access, id] : made->second->reads)
-    if (!is_input(id) && !has(held, id)) all += values(id);
+    if (!is_input(id) && !contains(held, id)) all += values(id);
   return all;
 }
 // Where it is planned, the nest loads the operand outside of the product's block, and there is room.
@@ -129,10 +118,8 @@ void Distributing::keep(Product& product) {
   if (!result_.keeps || side.computed || side.one_by_one || product.widened || by_teams()) return;
   const auto& place =
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
-  const auto read = std::find_if(product.compute->reads.begin(), product.compute->reads.end(),
-                                 [&](const auto& r) { return r.first == side.access; });
-  const auto load =
-      std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == read->second; });
+  const auto from = product.compute->read_from(side.access);
+  const auto load = std::find_if(loads_.begin(), loads_.end(), [&](const auto& l) { return l.load.to == from; });
   const auto more = result_.columns.at(product.compute).row_tiles * product.steps * 4;
   if (load->block == place.block || result_.registers + more > room()) return;
   side.kept = true;
@@ -182,7 +169,7 @@ void Distributing::place_tiles() {
   std::int64_t begin = 0;
   for (auto& [id, tile] : result_.tiles) {
     tile.begin = begin;
-    begin += up(tile.layout.size_bytes(), line) * tile.copies;
+    begin += round_up(tile.layout.size_bytes(), line) * tile.copies;
   }
 }
 void Distributing::copy_ahead(std::int64_t copies) {
@@ -201,7 +188,7 @@ std::vector<WireId> Distributing::streamed_wires() const {
 }
 std::int64_t Distributing::shared_bytes() const {
   std::int64_t all = 0;
-  for (const auto& [id, tile] : result_.tiles) all += up(tile.layout.size_bytes(), line) * tile.copies;
+  for (const auto& [id, tile] : result_.tiles) all += round_up(tile.layout.size_bytes(), line) * tile.copies;
   return all;
 }
 

@@ -7,24 +7,18 @@
 
 namespace napkin {
 
-bool carries(const Access& read, WireId wire) {
-  return std::any_of(read.at.begin(), read.at.end(), [&](const Index& index) {
-    return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
-  });
-}
-
 std::vector<Access> inputs_read(const Program& program) {
   std::vector<Access> all;
   for (const auto* column : columns_in(program.steps))
     for (const auto id : accesses(program.scratch, column->value))
-      if (const auto& read = access(program.scratch, id); has(program.inputs, read.array)) all.push_back(read);
+      if (const auto& read = access(program.scratch, id); contains(program.inputs, read.array)) all.push_back(read);
   return all;
 }
 
 std::vector<WireId> wires_along_memory(const Kernel& kernel) {
   std::vector<WireId> all;
   const auto add = [&](WireId wire) {
-    if (!has(all, wire)) all.push_back(wire);
+    if (!contains(all, wire)) all.push_back(wire);
   };
   for (const auto& read : inputs_read(kernel.program))
     if (!read.at.empty() && read.at.back().terms.size() == 1) add(read.at.back().terms.front().first);
@@ -39,10 +33,10 @@ namespace {
 std::int64_t vector_of(const Kernel& kernel, WireId lanes) {
   std::int64_t bytes = 16;
   for (const auto& read : inputs_read(kernel.program))
-    if (carries(read, lanes))
+    if (moves(read.at, lanes))
       bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(read.array).type).bytes);
   for (const auto output : kernel.program.outputs)
-    if (has(kernel.program.scratch.at(output).wires, lanes))
+    if (contains(kernel.program.scratch.at(output).wires, lanes))
       bytes = std::min<std::int64_t>(bytes, row(kernel.program.scratch.at(output).type).bytes);
   return 16 / bytes;
 }

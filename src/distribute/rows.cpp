@@ -9,6 +9,7 @@
 #include "diagram/match.hpp"
 #include "distribute/distributing.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
 namespace {
@@ -32,10 +33,7 @@ RowNest RowAttempt::run() {
   find_rows();
   find_partition();
   find_nest();
-  Extents extents;
-  for (std::uint32_t w = 0; w < diagram().wires.size(); ++w) extents.push_back(diagram().size(WireId{w}).value_or(1));
-  for (const auto& group : nest().groups) extents[group.wire.index] = std::min(extents[group.wire.index], group.size);
-  check_columns(nest().body, extents);
+  check_columns(nest().body, lengths_in_groups(nest()));
   check_outputs();
   check_traffic();
   if (result_.staged) stage();
@@ -58,7 +56,7 @@ std::int64_t RowAttempt::size(WireId wire) const { return *kernel_.derivation->s
 std::optional<WireId> RowAttempt::shared_row() const {
   for (auto row = rows_.rbegin(); row != rows_.rend(); ++row)
     for (const auto& read : inputs_read(kernel_.program))
-      if (carries(read, shape_.lanes) && !carries(read, *row)) return *row;
+      if (moves(read.at, shape_.lanes) && !moves(read.at, *row)) return *row;
   return {};
 }
 // As many as the plan has, while there are blocks enough.
@@ -101,9 +99,9 @@ void RowAttempt::find_nest() {
     auto& size = kernel.program.scratch.axes[kernel.program.scratch.at(wire).axis.index].size;
     size = std::max(size.value_or(1), to);
   };
-  for (const auto& split : result_.partition.splits) widen(split.wire, split.size);
+  allow_whole_pieces(kernel);
   if (shape_.split == RowSplit::whole) widen(shape_.lanes, shape_.piece());
-  if (result_.staged) widen(shape_.lanes, up(size(shape_.lanes), shape_.vector));
+  if (result_.staged) widen(shape_.lanes, round_up(size(shape_.lanes), shape_.vector));
   result_.nest = std::make_shared<const LoopNest>(lower(kernel, hardware_));
 }
 
@@ -121,7 +119,7 @@ void RowAttempt::check_columns(const Block& block, const Extents& extents) {
         [](const Save&) {},
         [&](const For& loop) {
           auto inside = extents;
-          inside[loop.split.wire.index] = std::min(inside[loop.split.wire.index], loop.split.size);
+          shorten(inside, loop.split);
           check_columns(loop.body, inside);
         });
 }
@@ -148,7 +146,7 @@ void RowAttempt::check_column(const Compute& compute, const Extents& extents) {
 }
 void RowAttempt::find_read(const Compute& compute, ExprId id, BufferId buffer, const Extents& extents) {
   const auto& read = access(diagram(), id);
-  if (!has(nest().inputs, read.array)) return check_computed(compute, read, extents);
+  if (!nest().is_input(read.array)) return check_computed(compute, read, extents);
   const auto [at, fresh] = read_at_.try_emplace(buffer, read.at);
   const auto found = kind(compute, read, extents);
   auto& kept = result_.reads.try_emplace(buffer, found).first->second;
@@ -157,7 +155,7 @@ void RowAttempt::find_read(const Compute& compute, ExprId id, BufferId buffer, c
 void RowAttempt::check_computed(const Compute& compute, const Access& read, const Extents& extents) const {
   const auto& wires = diagram().at(read.array).wires;
   for (std::size_t k = 0; k < wires.size(); ++k)
-    if (extents[wires[k].index] > 1 && !is_along(read.at[k], wires[k]))
+    if (extents[wires[k].index] > 1 && plain_wire(read.at[k]) != wires[k])
       throw Misfit{fmt::format("`{}` reads `{}` at another position", name(compute.to), diagram().at(read.array).name)};
 }
 RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Extents& extents) const {
@@ -170,18 +168,18 @@ RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Exten
                                  diagram().at(read.array).name, diagram().at(shape_.lanes).name)};
     }
   }
-  if (!others) return carries(read, shape_.lanes) ? RowRead::vectors : RowRead::once;
+  if (!others) return moves(read.at, shape_.lanes) ? RowRead::vectors : RowRead::once;
   for (const auto row : rows_)
-    if (!carries(read, row))
+    if (!moves(read.at, row))
       throw Misfit{fmt::format("every {} reads `{}` again", diagram().at(row).name, diagram().at(read.array).name)};
-  const bool kept = has(diagram().at(compute.column.output).wires, shape_.lanes);
-  return kept && carries(read, shape_.lanes) ? RowRead::window : RowRead::in_place;
+  const bool kept = contains(diagram().at(compute.column.output).wires, shape_.lanes);
+  return kept && moves(read.at, shape_.lanes) ? RowRead::window : RowRead::in_place;
 }
 
 void RowAttempt::check_outputs() const {
   for (const auto output : nest().outputs) {
     const auto& array = diagram().at(output);
-    if (has(array.wires, shape_.lanes) && array.wires.back() != shape_.lanes)
+    if (contains(array.wires, shape_.lanes) && array.wires.back() != shape_.lanes)
       throw Misfit{
           fmt::format("`{}` is not contiguous along {} in memory", array.name, diagram().at(shape_.lanes).name)};
   }
@@ -192,9 +190,9 @@ void RowAttempt::check_traffic() const {
   all.push_back(shape_.lanes);
   const auto has_all = [&](auto carried) { return std::all_of(all.begin(), all.end(), carried); };
   for (const auto& read : inputs_read(kernel_.program))
-    if (has_all([&](WireId wire) { return carries(read, wire); })) return;
+    if (has_all([&](WireId wire) { return moves(read.at, wire); })) return;
   for (const auto output : nest().outputs)
-    if (has_all([&](WireId wire) { return has(diagram().at(output).wires, wire); })) return;
+    if (has_all([&](WireId wire) { return contains(diagram().at(output).wires, wire); })) return;
   throw Misfit{"no array has all of its rows"};
 }
 
@@ -204,7 +202,7 @@ void RowAttempt::check_traffic() const {
 // What is computed along the row is computed again wherever it is read.
 void RowAttempt::stage() {
   for (const auto* compute : columns_) {
-    if (!has(diagram().at(compute->column.output).wires, shape_.lanes)) continue;
+    if (!contains(diagram().at(compute->column.output).wires, shape_.lanes)) continue;
     if (compute->column.fold || compute->carried || result_.in_passing.contains(compute->to))
       throw Misfit{fmt::format("`{}` reduces, or is computed twice, at every position of a row in shared memory",
                                name(compute->to))};
@@ -216,7 +214,7 @@ void RowAttempt::stage() {
     read = loops_that_read(id) > 1 ? RowRead::staged : RowRead::passing;
     if (read == RowRead::passing) continue;
     const auto vector = shape_.vector * row(nest().at(id).type).bytes;
-    bytes = up(bytes, vector);
+    bytes = round_up(bytes, vector);
     result_.staged_at[id] = bytes;
     bytes += pieces_of(size(shape_.lanes), shape_.vector) * vector;
   }
@@ -234,8 +232,9 @@ std::ptrdiff_t RowAttempt::loops_that_read(BufferId id) const {
     });
   };
   return std::count_if(columns_.begin(), columns_.end(), [&](const Compute* compute) {
-    const bool saved = result_.in_passing.contains(compute->to) && has(nest().outputs, nest().at(compute->to).array);
-    return (saved || has(compute->column.over, shape_.lanes)) && reads(reads, *compute);
+    const bool saved =
+        result_.in_passing.contains(compute->to) && contains(nest().outputs, nest().at(compute->to).array);
+    return (saved || contains(compute->column.over, shape_.lanes)) && reads(reads, *compute);
   });
 }
 
@@ -267,8 +266,8 @@ std::int64_t RowAttempt::registers(BufferId id) const {
   const auto& buffer = nest().at(id);
   const auto& wires = diagram().at(buffer.array).wires;
   if (buffer.level < leaf()) return 0;
-  if (result_.staged && has(wires, shape_.lanes)) {
-    const bool one = result_.in_passing.contains(id) && !has(nest().outputs, buffer.array);
+  if (result_.staged && contains(wires, shape_.lanes)) {
+    const bool one = result_.in_passing.contains(id) && !contains(nest().outputs, buffer.array);
     return pieces_of((one ? 1 : shape_.vector) * row(buffer.type).bytes, 4);
   }
   if (const auto read = result_.reads.find(id); read != result_.reads.end()) {
@@ -278,7 +277,7 @@ std::int64_t RowAttempt::registers(BufferId id) const {
                                                           : 0;
     return pieces_of(values * row(buffer.type).bytes, 4);
   }
-  return (has(wires, shape_.lanes) ? result_.values() : 1) * (row(buffer.type).bytes > 4 ? 2 : 1);
+  return (contains(wires, shape_.lanes) ? result_.values() : 1) * (row(buffer.type).bytes > 4 ? 2 : 1);
 }
 
 std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardware& hardware) {

@@ -21,9 +21,8 @@ struct RowShape {
   std::int64_t piece() const { return vector * vectors * team * lanes_of_warp; }
 };
 
-// All reads of inputs; and whether one moves along a wire.
+// All reads of inputs.
 std::vector<Access> inputs_read(const Program&);
-bool carries(const Access&, WireId);
 
 // The wires along which inputs, then outputs, lie in memory; and the shapes to try of one.
 std::vector<WireId> wires_along_memory(const Kernel&);

@@ -52,7 +52,7 @@ bool Distributing::may_leave_in_boxes(BufferId id) const {
 
 std::int64_t Distributing::store_bytes() const {
   std::int64_t all = 0;
-  for (const auto& [id, tile] : result_.stores) all += up(tile.layout.size_bytes(), swizzle_pattern);
+  for (const auto& [id, tile] : result_.stores) all += round_up(tile.layout.size_bytes(), swizzle_pattern);
   return all;
 }
 // Where rings would be left with fewer copies than planned for it, outputs leave from registers.

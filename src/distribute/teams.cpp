@@ -1,8 +1,8 @@
 // What instructions of warpgroups and copies by TMA ask of a nest beyond those of single warps, and the room of rings.
 #include <fmt/format.h>
 
-#include "configure/occupancy.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {
@@ -76,7 +76,7 @@ void Distributing::check_box(BufferId id, const StagedTile& tile, const Access& 
     const auto length = dimension == *tile.row ? tile.layout.rows : tile.layout.columns;
     if (is_split(wire) && length != buffer.extent[dimension])
       throw Misfit{fmt::format("tiles of {} do not fill fragments", name(wire)), {wire}};
-    if (is_split(wire) && !is_along(read.at[dimension], wire) && diagram().size(wire).value_or(1) % length != 0)
+    if (is_split(wire) && plain_wire(read.at[dimension]) != wire && diagram().size(wire).value_or(1) % length != 0)
       throw Misfit{fmt::format("tiles of {} do not end where parts of `{}` end", name(wire), name(id)), {wire}};
   }
   if (tile.layout.rows > longest_box)
@@ -95,8 +95,8 @@ bool Distributing::is_copied_whole(const Buffer& buffer, const StagedTile& tile)
   const auto fits = [&](std::optional<std::size_t> dimension, std::int64_t length) {
     if (!dimension) return true;
     const auto& index = buffer.at[*dimension];
-    return length <= longest_box && index.terms.size() == 1 && is_along(index, index.terms[0].first) &&
-           (length == buffer.extent[*dimension] || !is_split(index.terms[0].first));
+    const auto wire = plain_wire(index);
+    return length <= longest_box && wire && (length == buffer.extent[*dimension] || !is_split(*wire));
   };
   return tile.column && fits(tile.row, tile.layout.rows) && fits(tile.column, tile.layout.columns);
 }
@@ -156,12 +156,12 @@ void Distributing::place_rings() {
       auto& tile = result_.tiles.at(id);
       tile.copies = ring.copies;
       tile.begin = begin;
-      begin += up(tile.layout.size_bytes(), swizzle_pattern) * ring.copies;
+      begin += round_up(tile.layout.size_bytes(), swizzle_pattern) * ring.copies;
     }
   }
   for (auto& [id, tile] : result_.stores) {
     tile.begin = begin;
-    begin += up(tile.layout.size_bytes(), swizzle_pattern);
+    begin += round_up(tile.layout.size_bytes(), swizzle_pattern);
   }
   result_.barriers_begin = begin;
   result_.shared_bytes = ring_bytes();
@@ -171,12 +171,9 @@ std::int64_t Distributing::block_room() const {
   const auto& level = hardware_.levels[result_.block_level];
   const auto room = static_cast<std::int64_t>(level.room());
   if (result_.blocks == 1 || !level.capacity) return room;
-  const auto number = [](const std::optional<Sourced<double>>& limit, std::int64_t otherwise) {
-    return limit ? static_cast<std::int64_t>(limit->value) : otherwise;
-  };
-  const auto unit = number(hardware_.limits.shared_allocation_unit, 1);
+  const auto unit = whole(hardware_.limits.shared_allocation_unit, 1);
   const auto part = static_cast<std::int64_t>(level.capacity->value) / result_.blocks / unit * unit;
-  return std::min(room, part - number(hardware_.limits.reserved_shared_per_block, 0));
+  return std::min(room, part - whole(hardware_.limits.reserved_shared_per_block, 0));
 }
 // Of a step that begins before the one before it has ended, for all teams, one copy would never be empty.
 std::int64_t Distributing::least_copies(const Ring& ring) const { return is_overlapped(ring) ? 2 : 1; }
@@ -184,7 +181,8 @@ bool Distributing::is_overlapped(const Ring& ring) const { return result_.step &
 std::int64_t Distributing::ring_bytes() const {
   std::int64_t all = store_bytes();
   for (const auto& ring : result_.rings) {
-    for (const auto id : ring.tiles) all += up(result_.tiles.at(id).layout.size_bytes(), swizzle_pattern) * ring.copies;
+    for (const auto id : ring.tiles)
+      all += round_up(result_.tiles.at(id).layout.size_bytes(), swizzle_pattern) * ring.copies;
     all += barrier_bytes * ring.copies * (static_cast<std::int64_t>(ring.tiles.size()) + 1);
   }
   return all;

@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "configure/deal.hpp"
-#include "configure/labels.hpp"
 #include "distribute/distributing.hpp"
+#include "timing/deal.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 
@@ -108,7 +108,7 @@ std::int64_t Distributing::step_registers(const Compute* compute, const std::vec
   if (!result_.step || !is_in_step(compute)) return 0;
   std::int64_t all = 0;
   for (const auto* leading : result_.step->leading)
-    if (compute < leading && !has(held, leading->to)) all += values(leading->to);
+    if (compute < leading && !contains(held, leading->to)) all += values(leading->to);
   if (!result_.step->within) return all;
   for (const auto* trailing : result_.step->trailing)
     if (trailing != compute) all += operand_registers(*result_.product(trailing));

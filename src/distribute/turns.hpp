@@ -1,7 +1,7 @@
 // What the configuration of a kernel says of a step's products: whether they run beside other columns.
 #pragma once
 
-#include "napkin/configure.hpp"
+#include "napkin/timing.hpp"
 
 namespace napkin {
 

@@ -1,22 +1,17 @@
 // Products of two arrays as a nest has them, and what of them a machine's matrix units take.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "diagram/contains.hpp"
 #include "loops/pieces.hpp"
 #include "napkin/distribute.hpp"
 
 namespace napkin {
 
 using Extents = Lengths;
-
-template <class T>
-bool has(const std::vector<T>& all, const T& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
 
 // The column as a product that an instruction takes: a sum over one long wire of two arrays, each of which carries one
 // other long wire that the result has. Its operands stand in the order of the text. By instructions of a warp, or of a

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <functional>
 
-#include "configure/deal.hpp"
 #include "search/kernels.hpp"
+#include "timing/deal.hpp"
 
 namespace napkin {
 namespace {

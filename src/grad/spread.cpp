@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "diagram/index.hpp"
 #include "grad/reads.hpp"
 #include "grad/substitute.hpp"
 
@@ -62,7 +63,7 @@ std::optional<Part> whole_array(Reverse& all, const Product& value, WireId wire)
   bool found = false;
   for (std::size_t i = 0; i < array.wires.size(); ++i) {
     const auto& index = access->at[i];
-    const bool varies = std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
+    const bool varies = moves(index, wire);
     if (varies && (found || index != place(wire))) return std::nullopt;
     if (varies) {
       found = true;

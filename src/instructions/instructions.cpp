@@ -197,7 +197,6 @@ const MatrixInstruction* find_matrix_instruction(Datatype type, int warps) {
 }
 std::span<const MatrixLoad> matrix_loads() { return load_rows; }
 std::span<const MatrixStore> matrix_stores() { return store_rows; }
-std::span<const AsyncCopy> async_copies() { return copy_rows; }
 
 const MatrixInstruction* find_part_instruction(Datatype a, Datatype b) {
   const auto rows = part_instructions();

@@ -350,9 +350,7 @@ class Interpreter {
         [](const Reduce&) -> double { throw std::logic_error("a column holds a reduction"); });
   }
   double read(ExprId id, const Access& access, const Compute& compute, const Frame& frame) const {
-    const auto from =
-        std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) { return r.first == id; });
-    const auto& tile = *frame.tiles[from->second.index];
+    const auto& tile = *frame.tiles[compute.read_from(id).index];
     std::vector<std::int64_t> at;
     for (const auto& index : access.at) at.push_back(evaluate(index, positions_));
     return tile.values[tile.index(at)];

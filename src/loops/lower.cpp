@@ -170,15 +170,9 @@ class Lowering {
   // The innermost body around `body` whose loop, at `level` or above, moves the access.
   BodyId place(const Access& access, BodyId body, std::size_t level) const {
     for (; body != whole; body = bodies_[body].parent)
-      if (bodies_[body].split.level <= level && moves(access, bodies_[body].split.wire)) return body;
+      if (bodies_[body].split.level <= level && moves(access.at, bodies_[body].split.wire)) return body;
     return whole;
   }
-  static bool moves(const Access& access, WireId wire) {
-    return std::any_of(access.at.begin(), access.at.end(), [&](const Index& index) {
-      return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
-    });
-  }
-
   struct TileKey {
     BodyId body;
     std::size_t level;

@@ -50,9 +50,14 @@ bool all_hold_everywhere(const std::vector<Condition>& conditions, const Interva
   return std::all_of(conditions.begin(), conditions.end(), [&](const auto& c) { return holds_everywhere(c, wires); });
 }
 
+std::int64_t product_of(const std::vector<std::int64_t>& extents) {
+  std::int64_t all = 1;
+  for (const auto extent : extents)
+    if (__builtin_mul_overflow(all, extent, &all)) return INT64_MAX;
+  return all;
+}
+
 Index along(WireId wire) { return {.terms = {{wire, 1}}}; }
-bool is_along(const Index& index, WireId wire) { return index == along(wire); }
-bool is_wire(const Index& index) { return index.terms.size() == 1 && is_along(index, index.terms.front().first); }
 
 namespace {
 void collect(const Diagram& diagram, ExprId id, std::set<ExprId>& found) {
@@ -87,7 +92,7 @@ std::optional<WireId> long_wire(const Index& index, const Lengths& lengths) {
 
 bool is_dimension(const Index& index, WireId wire, const Lengths& lengths, const Diagram& diagram,
                   std::int64_t instruction) {
-  if (is_along(index, wire)) return true;
+  if (plain_wire(index) == wire) return true;
   const auto length = lengths[wire.index];
   return long_wire(index, lengths) == wire && length % instruction == 0 && diagram.size(wire).value_or(1) % length == 0;
 }

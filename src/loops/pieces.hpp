@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "diagram/index.hpp"
 #include "napkin/derive.hpp"
 
 namespace napkin {
@@ -24,9 +25,6 @@ std::int64_t evaluate(const Index&, const std::vector<std::int64_t>& positions);
 Interval footprint(const Index&, const Intervals&, std::int64_t array_size);
 // The index that is one wire and nothing else.
 Index along(WireId);
-// The wire, if the index is one wire and nothing else.
-bool is_along(const Index&, WireId);
-bool is_wire(const Index&);  // one wire and nothing else
 
 // Whether a condition holds at some position, or at every position, of a piece that is not empty.
 bool holds_somewhere(const Condition&, const Intervals&);
@@ -37,6 +35,12 @@ bool all_hold_everywhere(const std::vector<Condition>&, const Intervals&);
 // The accesses below an expression, in the order of their ids.
 std::vector<ExprId> accesses(const Diagram&, ExprId);
 const Access& access(const Diagram&, ExprId);
+
+// How many pieces of a size cover a length, and the length of all of them.
+inline std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+inline std::int64_t round_up(std::int64_t length, std::int64_t size) { return pieces_of(length, size) * size; }
+
+std::int64_t product_of(const std::vector<std::int64_t>& extents);  // the greatest number where it is more
 
 // How long the piece of every wire is at some place of a nest; by WireId.
 using Lengths = std::vector<std::int64_t>;

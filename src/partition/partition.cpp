@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace napkin {
@@ -39,6 +40,14 @@ Kernel make_kernel(std::shared_ptr<const Derivation> derivation, Partition parti
   if (const auto* refused = std::get_if<Refused>(&program))
     throw std::logic_error("a kernel of an illegal partition: " + refused->reason);
   return {std::move(derivation), std::move(partition), std::get<Program>(std::move(program))};
+}
+
+void allow_whole_pieces(Kernel& kernel) {
+  auto& diagram = kernel.program.scratch;
+  for (const auto& split : kernel.partition.splits) {
+    auto& size = diagram.axes[diagram.at(split.wire).axis.index].size;
+    size = std::max(size.value_or(1), split.size);
+  }
 }
 
 }  // namespace napkin

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "diagram/contains.hpp"
+#include "diagram/index.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 
@@ -18,12 +19,6 @@ namespace {
 void append_new(std::vector<WireId>& to, const std::vector<WireId>& wires) {
   for (const auto wire : wires)
     if (!contains(to, wire)) to.push_back(wire);
-}
-
-// The wire that an index reads in place, if it does nothing else.
-std::optional<WireId> in_place(const Index& index) {
-  if (index.terms.size() != 1 || index.terms[0].second != 1 || index.offset != 0 || index.divisor != 1) return {};
-  return index.terms[0].first;
 }
 
 class Builder {
@@ -170,9 +165,9 @@ class Builder {
       for (const auto& term : access.at[i].terms)
         if (seen.insert(term.first).second) to.push_back(term.first);
       become.emplace_back(declared[i], to);
-      if (in_place(access.at[i]) == declared[i]) continue;
+      if (plain_wire(access.at[i]) == declared[i]) continue;
       acts.push_back(declared[i]);
-      if (const auto other = in_place(access.at[i])) as[declared[i]] = *other;
+      if (const auto other = plain_wire(access.at[i])) as[declared[i]] = *other;
       name += (name.empty() ? "" : ", ") + index_words(access, i);
     }
     if (acts.empty()) return value;

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <set>
 
-#include "configure/labels.hpp"
 #include "search/climb.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 namespace {

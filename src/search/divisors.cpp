@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "configure/divisors.hpp"
+#include "diagram/index.hpp"
 #include "diagram/match.hpp"
 #include "diagram/operands.hpp"
 #include "loops/formats.hpp"
 #include "loops/work.hpp"
+#include "timing/divisors.hpp"
 
 namespace napkin {
 namespace {
@@ -23,12 +24,6 @@ void collect_accesses(const Diagram& diagram, ExprId id, std::vector<const Acces
       },
       [&](const Cast& c) { collect_accesses(diagram, c.value, found); },
       [&](const Reduce& r) { collect_accesses(diagram, r.body, found); });
-}
-
-bool moves(const Access& access, WireId wire) {
-  return std::ranges::any_of(access.at, [&](const Index& index) {
-    return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
-  });
 }
 
 // The least matrix instruction for operands of one type; of vectors, where there is no matrix unit.
@@ -52,7 +47,7 @@ std::int64_t size_of(const Diagram& diagram, WireId wire) { return diagram.size(
 std::vector<WireId> own_wires(const std::vector<WireId>& kept, const Access& operand, const Access& other) {
   std::vector<WireId> own;
   for (const auto wire : kept)
-    if (moves(operand, wire) && !moves(other, wire)) own.push_back(wire);
+    if (moves(operand.at, wire) && !moves(other.at, wire)) own.push_back(wire);
   return own;
 }
 

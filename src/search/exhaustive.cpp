@@ -1,8 +1,8 @@
 // The slow twin of search: every shape of the space, every size of every split.
 #include <algorithm>
 
-#include "configure/labels.hpp"
 #include "search/kernels.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 namespace {

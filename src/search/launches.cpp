@@ -3,9 +3,9 @@
 
 #include <unordered_map>
 
-#include "configure/divisors.hpp"
-#include "configure/labels.hpp"
 #include "cost/sizes.hpp"
+#include "timing/divisors.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "configure/deal.hpp"
 #include "search/streamed.hpp"
+#include "timing/deal.hpp"
 
 namespace napkin {
 

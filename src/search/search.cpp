@@ -3,23 +3,25 @@
 
 #include <algorithm>
 
-#include "configure/deal.hpp"
-#include "configure/labels.hpp"
-#include "napkin/configure.hpp"
 #include "search/kernels.hpp"
+#include "timing/deal.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 namespace {
 
-// In the ideal model too a launch takes what its configuration says.
-// Of the kernel down to a level, as set_launch_time() takes it and as the report configures it.
-std::optional<Overrun> set_ideal_launch(KernelCost& cost, const Kernel& kernel, std::size_t level,
+// In the ideal model too a launch takes what its configuration says, of the kernel down to a level.
+std::optional<Overrun> set_ideal_launch(KernelCost& cost, const Kernel& asked, std::size_t level,
                                         const Hardware& hardware) {
-  const auto made = configure(down_to(kernel, level), cost, hardware, Model::ideal);
-  if (!made || !made->launch || !cost.time_s) return {};
-  if (cost.energy_j && hardware.idle_watts)
-    *cost.energy_j += hardware.idle_watts->value * (made->launch->time_s - *cost.time_s);
-  cost.time_s = made->launch->time_s;
+  const auto kernel = without_idle_labels(down_to(asked, level));
+  const auto dealing = Dealing::of(kernel, hardware, Model::ideal);
+  if (!dealing || !cost.ideal_time_s || !cost.time_s) return {};
+  const auto demand = demand_of(kernel, hardware);
+  const auto deal = dealing->in_full(dealing->best(demand), demand);
+  if (!deal.runs()) return {};
+  const double seconds = dealing->launch(deal, demand, *cost.ideal_time_s, Detail::columns).time_s;
+  if (cost.energy_j && hardware.idle_watts) *cost.energy_j += hardware.idle_watts->value * (seconds - *cost.time_s);
+  cost.time_s = seconds;
   return {};
 }
 

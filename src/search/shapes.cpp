@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagram/index.hpp"
 #include "loops/turns.hpp"
 
 namespace napkin {
@@ -25,9 +26,7 @@ bool rewrites(const Derivation& derivation, WireId wire) {
     if (const auto* position = std::get_if<Position>(&expr.node)) return position->wire == wire;
     const auto* access = std::get_if<Access>(&expr.node);
     return access != nullptr && derivation.scratch.at(access->array).type == Datatype::boolean &&
-           std::ranges::any_of(access->at, [&](const Index& index) {
-             return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; });
-           });
+           moves(access->at, wire);
   };
   if (programs == nullptr) return false;
   return std::any_of(exprs.begin(), exprs.end(), asked_for) || std::ranges::any_of(programs->rules, [](Rule rule) {

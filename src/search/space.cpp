@@ -11,18 +11,14 @@
 #include <set>
 #include <tuple>
 
-#include "configure/step.hpp"
 #include "diagram/checked.hpp"
+#include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 #include "search/divisors.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 namespace {
-
-template <class T>
-bool has(const std::vector<T>& all, const T& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
 
 bool is_woven(const Verdict& verdict) {
   const auto* group = std::get_if<Groupable>(&verdict.group);
@@ -37,7 +33,7 @@ bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
   const auto& scratch = derivation.scratch;
   const auto lacks_it = [&](ExprId id) {
     const auto* read = std::get_if<Access>(&scratch.at(id).node);
-    return read && has(derivation.inputs, read->array) && !has(free_wires(scratch, id), verdict.wire);
+    return read && contains(derivation.inputs, read->array) && !contains(free_wires(scratch, id), verdict.wire);
   };
   return std::ranges::any_of(derivation.columns,
                              [&](const Column& column) { return any_part(scratch, column.value, lacks_it); });
@@ -82,7 +78,7 @@ class Continuations {
   void run() {
     const bool groups = may_group(space_, level_, outermost_stream(partition_));
     for (const auto wire : space_.grouped)
-      if (groups && !has(wires_, wire)) partition_.splits.push_back({SplitKind::group, wire, 1, level_});
+      if (groups && !contains(wires_, wire)) partition_.splits.push_back({SplitKind::group, wire, 1, level_});
     streams(0);
   }
 
@@ -105,7 +101,7 @@ class Continuations {
   // A matrix is summed along one wire: those beside it are streamed, one position after another.
   bool leaves_matrices() const {
     const auto has_one = [&](const std::vector<WireId>& summed) {
-      return std::ranges::count_if(summed, [&](WireId wire) { return !has(wires_, wire); }) <= 1;
+      return std::ranges::count_if(summed, [&](WireId wire) { return !contains(wires_, wire); }) <= 1;
     };
     return level_ != space_.core_level || std::ranges::all_of(space_.summed, has_one);
   }
@@ -134,7 +130,7 @@ class Counter {
     if (level >= space_.end) return sizes();
     if (wire == wires_.size()) return saturating_multiply(orders(here), count(level + 1, 0, 0));
     auto all = count(level, wire + 1, here);
-    if (here < space_.most_streams && has(space_.streamed, wires_[wire])) {
+    if (here < space_.most_streams && contains(space_.streamed, wires_[wire])) {
       streams_[wire].push_back(level);
       all = saturating_add(all, count(level, wire + 1, here + 1));
       streams_[wire].pop_back();
@@ -201,9 +197,9 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
   const bool fixed = !loops.empty();
   for (auto level = space_.first; level < space_.end; ++level) {
     const bool above = fixed || std::ranges::any_of(streams, [&](std::size_t s) { return s < level; });
-    if (has(space_.grouped, wire) && !above && may_group(space_, level, first_stream))
+    if (contains(space_.grouped, wire) && !above && may_group(space_, level, first_stream))
       groups.push_back({SplitKind::group, wire, 1, level});
-    if (has(streams, level)) loops.push_back({SplitKind::stream, wire, 1, level});
+    if (contains(streams, level)) loops.push_back({SplitKind::stream, wire, 1, level});
   }
   groups.insert(groups.end(), loops.begin(), loops.end());
   return Chains(space_, groups).count(space_.derivation->scratch.size(wire).value_or(1));

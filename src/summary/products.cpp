@@ -7,9 +7,6 @@
 #include <algorithm>
 #include <map>
 
-#include "configure/deal.hpp"
-#include "configure/labels.hpp"
-#include "configure/occupancy.hpp"
 #include "diagram/operands.hpp"
 #include "loops/formats.hpp"
 #include "loops/work.hpp"
@@ -17,6 +14,9 @@
 #include "napkin/summary.hpp"
 #include "summary/sizes.hpp"
 #include "summary/split_sum.hpp"
+#include "timing/deal.hpp"
+#include "timing/labels.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "configure/occupancy.hpp"
+#include "diagram/index.hpp"
 #include "loops/formats.hpp"
 #include "loops/pieces.hpp"
+#include "timing/occupancy.hpp"
 
 namespace napkin {
 namespace {
@@ -48,8 +49,7 @@ void note_one_by_one(const StepColumn& column, const BlockStep& step, MatrixProd
   for (const auto& factor : column.factors) {
     if (!factor.operand.one_by_one) continue;
     const auto& array = step.diagram().at(step.nest->at(factor.operand.buffer).array);
-    const auto& last = factor.at.back().terms;
-    const bool turned = std::ranges::none_of(last, [&](const auto& term) { return term.first == contraction.depth; });
+    const bool turned = !moves(factor.at.back(), contraction.depth);
     made.one_by_one.push_back({array.name, turned ? step.diagram().at(contraction.depth).name : "", array.type,
                                contraction.mixed ? contraction.instruction->operands : array.type});
   }

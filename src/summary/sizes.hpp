@@ -2,8 +2,8 @@
 // rows that copies cannot take at once, and numbers that lanes read one by one.
 #pragma once
 
-#include "configure/step.hpp"
 #include "napkin/summary.hpp"
+#include "timing/step.hpp"
 
 namespace napkin {
 

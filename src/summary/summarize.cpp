@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "configure/labels.hpp"
 #include "napkin/summary.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 namespace {

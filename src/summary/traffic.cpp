@@ -3,10 +3,10 @@
 // fits into the cache.
 #include <algorithm>
 
-#include "configure/deal.hpp"
-#include "configure/labels.hpp"
-#include "configure/raster.hpp"
 #include "napkin/summary.hpp"
+#include "timing/deal.hpp"
+#include "timing/labels.hpp"
+#include "timing/raster.hpp"
 
 namespace napkin {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "configure/labels.hpp"
-#include "configure/step.hpp"
 #include "cuda/emulate.hpp"
 #include "napkin/configure.hpp"
 #include "napkin/distribute.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
+#include "timing/labels.hpp"
+#include "timing/step.hpp"
 
 using namespace napkin;
 using namespace kernel_cases;

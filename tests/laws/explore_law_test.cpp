@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "configure/deal.hpp"
 #include "napkin/explore.hpp"
 #include "search/space.hpp"
 #include "support/catch.hpp"
@@ -17,6 +16,7 @@
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
 #include "support/sanitized.hpp"
+#include "timing/deal.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;

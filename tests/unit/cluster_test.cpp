@@ -1,16 +1,16 @@
 // Blocks that share their tiles against the paper's cross transfer, and orders of blocks against visiting them one by
 // one.
-#include "configure/cluster.hpp"
+#include "timing/cluster.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "configure/raster.hpp"
 #include "napkin/configure.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"
+#include "timing/raster.hpp"
 
 using namespace napkin;
 

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <set>
 
-#include "configure/labels.hpp"
-#include "configure/launch.hpp"
-#include "configure/pipelining.hpp"
-#include "configure/raster.hpp"
-#include "configure/step.hpp"
 #include "napkin/configure.hpp"
 #include "napkin/search.hpp"
 #include "support/catch.hpp"
 #include "support/configured.hpp"
 #include "support/machine.hpp"
+#include "timing/labels.hpp"
+#include "timing/launch.hpp"
+#include "timing/pipelining.hpp"
+#include "timing/raster.hpp"
+#include "timing/step.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;

@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <map>
 
-#include "configure/launch.hpp"
-#include "configure/occupancy.hpp"
-#include "configure/pipelining.hpp"
-#include "configure/step.hpp"
 #include "napkin/configure.hpp"
 #include "support/catch.hpp"
 #include "support/configured.hpp"
 #include "support/machine.hpp"
+#include "timing/launch.hpp"
+#include "timing/occupancy.hpp"
+#include "timing/pipelining.hpp"
+#include "timing/step.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;

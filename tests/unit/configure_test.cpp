@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "configure/launch.hpp"
-#include "configure/occupancy.hpp"
-#include "configure/pipelining.hpp"
 #include "support/catch.hpp"
 #include "support/configured.hpp"
 #include "support/machine.hpp"
+#include "timing/launch.hpp"
+#include "timing/occupancy.hpp"
+#include "timing/pipelining.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;

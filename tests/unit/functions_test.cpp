@@ -49,6 +49,19 @@ const std::map<Role, Law> laws = {
      [](const Pointwise& f, double a, double b) {
        return near(call(f, {a * b}), call(f, {a}) * call(f, {b})) && call(f, {std::abs(a)}) == std::abs(a);
      }},
+    {Role::greatest,
+     [](const Pointwise& f, double a, double b) {
+       return call(f, {a, b}) == (a > b ? a : b);
+     }},
+    {Role::least,
+     [](const Pointwise& f, double a, double b) {
+       return call(f, {a, b}) == (a < b ? a : b);
+     }},
+    {Role::exponential_of_difference,
+     [](const Pointwise& f, double a, double b) {
+       const double all = std::numeric_limits<double>::infinity();
+       return near(call(f, {a, b}), std::exp(a - b)) && call(f, {-all, -all}) == 0;
+     }},
     {Role::choose,
      [](const Pointwise& f, double a, double b) {
        return call(f, {1, a, b}) == a && call(f, {0, a, b}) == b;

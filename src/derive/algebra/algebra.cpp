@@ -83,7 +83,7 @@ bool Algebra::positive(const Term& term) const {
 }
 
 // The exponential of a difference that the derivation itself writes.
-static bool is_difference(const Apply& apply) { return apply.function == find_pointwise("expdiff"); }
+static bool is_difference(const Apply& apply) { return apply.function->role == Role::exponential_of_difference; }
 
 bool Algebra::holds_exponential(ExprId e) const {
   return match(
@@ -221,6 +221,9 @@ Sum Algebra::normal_apply(ExprId e, const Apply& a) {
       return chosen(e, a);
     case Role::compare:
     case Role::logic:
+    case Role::exponential_of_difference:
+    case Role::greatest:
+    case Role::least:
     case Role::other:
       break;
   }

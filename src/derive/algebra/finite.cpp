@@ -61,6 +61,8 @@ Ends Finite::of(const Apply& a) const {
       return logarithm(a);
     case Role::exponential:
       return {false, argument(0).above, argument(0).none};
+    case Role::exponential_of_difference:
+      return exponential_of_difference(argument(0), argument(1));
     case Role::magnitude:
       return {false, argument(0).below || argument(0).above, argument(0).none};
     case Role::choose:
@@ -68,6 +70,8 @@ Ends Finite::of(const Apply& a) const {
     case Role::compare:
     case Role::logic:
       return {};
+    case Role::greatest:
+    case Role::least:
     case Role::other:
       break;
   }
@@ -76,7 +80,6 @@ Ends Finite::of(const Apply& a) const {
 
 // What rises or falls has its ends where its argument has them.
 Ends Finite::of_function(const Apply& a) const {
-  if (a.function == find_pointwise("expdiff")) return exponential_of_difference(of(a.arguments[0]), of(a.arguments[1]));
   Ends inside;
   for (const auto argument : a.arguments) inside = joined(inside, of(argument));
   if (a.arguments.size() > 1) return order_of(*a.function).homogeneous ? inside : finite_if(inside.finite());

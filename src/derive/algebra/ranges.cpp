@@ -42,8 +42,6 @@ bool rises(const Pointwise& function) {
 }
 double applied(const Pointwise& function, double number) { return function.value(&number); }
 
-bool is_extreme(const Pointwise* function, const char* name) { return function == find_reduction(name)->combine; }
-
 }  // namespace
 
 bool is_floating(Datatype type) { return row(type).round(0.5) == 0.5; }
@@ -125,14 +123,15 @@ Range Ranges::of(const Apply& a) const {
     case Role::compare:
     case Role::logic:
       return {0, 1};
+    case Role::greatest:
+      return {std::max(argument(0).least, argument(1).least), std::max(argument(0).greatest, argument(1).greatest)};
+    case Role::least:
+      return {std::min(argument(0).least, argument(1).least), std::min(argument(0).greatest, argument(1).greatest)};
+    case Role::exponential_of_difference:
     case Role::logarithm:
     case Role::other:
       break;
   }
-  if (is_extreme(a.function, "max"))
-    return {std::max(argument(0).least, argument(1).least), std::max(argument(0).greatest, argument(1).greatest)};
-  if (is_extreme(a.function, "min"))
-    return {std::min(argument(0).least, argument(1).least), std::min(argument(0).greatest, argument(1).greatest)};
   if (rises(*a.function)) return {applied(*a.function, argument(0).least), applied(*a.function, argument(0).greatest)};
   return a.function->positive ? Range{0, infinity} : Range{};
 }
@@ -161,8 +160,8 @@ bool Ranges::exact_in(Datatype type, ExprId e) const {
       [&](const Apply& a) {
         const auto role = a.function->role;
         if (role == Role::choose) return chosen_among({a.arguments[1], a.arguments[2]});
-        const bool picks = role == Role::negate || role == Role::magnitude || is_extreme(a.function, "max") ||
-                           is_extreme(a.function, "min");
+        const bool picks =
+            role == Role::negate || role == Role::magnitude || role == Role::greatest || role == Role::least;
         return picks && chosen_among(a.arguments);
       },
       [&](const Cast& c) { return holds_all_of(type, c.type); }, [](const Reduce&) { return false; });

@@ -7,6 +7,7 @@
 #include "derive/algebra/ranges.hpp"
 #include "derive/columns.hpp"
 #include "diagram/contains.hpp"
+#include "diagram/index.hpp"
 #include "diagram/operands.hpp"
 
 namespace napkin::orders {
@@ -78,11 +79,9 @@ std::optional<ExprId> read_at(Diagram& diagram, const Statement& statement, cons
   std::set<WireId> targets;
   const auto own = diagram.at(access.array).wires;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    const auto& index = access.at[i];
-    if (index.terms.size() != 1 || index != Index{{{index.terms[0].first, 1}}}) return std::nullopt;
-    const auto wire = index.terms[0].first;
-    if (!targets.insert(wire).second || diagram.size(wire) != diagram.size(own[i])) return std::nullopt;
-    if (wire != own[i]) wires.emplace(own[i], wire);
+    const auto wire = plain_wire(access.at[i]);
+    if (!wire || !targets.insert(*wire).second || diagram.size(*wire) != diagram.size(own[i])) return std::nullopt;
+    if (wire != own[i]) wires.emplace(own[i], *wire);
   }
   if (wires.empty()) return statement.value;
   if (binds(diagram, statement.value, targets)) return std::nullopt;

@@ -11,6 +11,7 @@
 #include "derive/algebra/conditions.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -183,7 +184,7 @@ class Separator {
 
   bool guard(ExprId e) {
     const auto* both = applied(diagram_, e, Role::logic);
-    if (both && both->function == find_pointwise("and")) {
+    if (both && is_conjunction(*both->function)) {
       const auto arguments = both->arguments;
       return guard(arguments[0]) && guard(arguments[1]);
     }

@@ -18,6 +18,7 @@
 #include "diagram/assume.hpp"
 #include "diagram/compact.hpp"
 #include "diagram/contains.hpp"
+#include "diagram/index.hpp"
 #include "diagram/operands.hpp"
 #include "napkin/derive.hpp"
 
@@ -155,8 +156,8 @@ class Chunking {
     return possible_ ? diagram().intern(std::move(made), span) : diagram().intern(Constant{0});
   }
   std::optional<SplitWire> along(const Index& index) const {
-    if (index.terms.size() != 1 || index.terms[0].second != 1 || index.offset != 0 || index.divisor != 1) return {};
-    const auto found = splits_.find(index.terms[0].first);
+    const auto wire = plain_wire(index);
+    const auto found = wire ? splits_.find(*wire) : splits_.end();
     return found == splits_.end() ? std::nullopt : std::optional(found->second);
   }
   Index divided(Index index) const {

@@ -50,7 +50,8 @@ std::optional<Reference> StateAnalysis::carried_maximum(const Sum& exponent, con
                                                         const Sum& waiting) {
   for (std::size_t i = 0; i < found_.all.size(); ++i) {
     const auto& state = found_.all[i];
-    if (state.reduction->name != "max" || state.reference || state.ranked || state.over != along) continue;
+    if (state.reduction->combine->role != Role::greatest || state.reference || state.ranked || state.over != along)
+      continue;
     const auto ratio = positive_ratio(written_out(state.body), exponent);
     if (!ratio) continue;
     Term subtracted;

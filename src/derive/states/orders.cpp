@@ -324,7 +324,7 @@ std::optional<Sum> StateAnalysis::ordered(const Column& column, ExprId e, Order 
     const auto value = extreme(of, inner);
     return value ? std::optional(as_factor(f(algebra_.build(*value)))) : std::nullopt;
   }
-  if (column.fold->name != "max") return refuse_mixing(f(e)), std::nullopt;
+  if (column.fold->combine->role != Role::greatest) return refuse_mixing(f(e)), std::nullopt;
   note_step(Rule::cascade, before, both(folded(column), folded(turned)),
             "a function that falls and then rises is greatest at one of its two ends");
   const auto top = extreme(column, inner), bottom = top ? extreme(turned, inner) : std::nullopt;

@@ -80,7 +80,7 @@ std::optional<Reference> StateAnalysis::scale_by(std::size_t index, const Term& 
   const auto& state = found_.all[index];
   const bool plain = state.body.size() == 1 && state.body[0].coefficient == 1 && state.body[0].factors.size() == 1 &&
                      state.body[0].exponent.empty() && !state.body[0].cast;
-  if (state.reduction->name != "max" || state.reference || state.ranked || !plain) return {};
+  if (state.reduction->combine->role != Role::greatest || state.reference || state.ranked || !plain) return {};
   const auto [body, power] = state.body[0].factors[0];
   const auto* apply = std::get_if<Apply>(&scratch_.at(body).node);
   const bool magnitude = apply && apply->function->role == Role::magnitude;

@@ -51,9 +51,11 @@ bool is_whole(const Diagram& diagram, ExprId e) {
           case Role::multiply:
           case Role::negate:
           case Role::magnitude:
+          case Role::greatest:
+          case Role::least:
             return all(a.arguments);
           default:
-            return (a.function == find_pointwise("max") || a.function == find_pointwise("min")) && all(a.arguments);
+            return false;
         }
       },
       [&](const Cast& c) { return is_one_of(c.type, whole_types); },

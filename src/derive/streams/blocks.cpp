@@ -14,6 +14,7 @@
 #include "derive/split_wire.hpp"
 #include "diagram/assume.hpp"
 #include "diagram/contains.hpp"
+#include "diagram/index.hpp"
 #include "diagram/operands.hpp"
 #include "napkin/derive.hpp"
 
@@ -25,8 +26,7 @@ std::vector<Index> indices_along(const Diagram& diagram, ExprId e, WireId wire) 
   any_part(diagram, e, [&](ExprId part) {
     if (const auto* read = std::get_if<Access>(&diagram.at(part).node))
       for (const auto& index : read->at)
-        if (std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire; }))
-          all.push_back(index);
+        if (moves(index, wire)) all.push_back(index);
     return false;
   });
   return all;

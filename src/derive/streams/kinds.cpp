@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diagram/contains.hpp"
+#include "diagram/index.hpp"
 
 namespace napkin {
 namespace {
@@ -23,10 +24,7 @@ ColumnKind Kinds::classify(const Column& column, Dependence depends) {
 }
 
 Dependence Kinds::of(const Access& access) const {
-  const bool at_piece = std::ranges::any_of(access.at, [&](const Index& index) {
-    return std::ranges::any_of(index.terms, [&](const auto& term) { return term.first == wire_; });
-  });
-  return {at_piece, state(access.array) || mixed(access.array) || elsewhere(access)};
+  return {moves(access.at, wire_), state(access.array) || mixed(access.array) || elsewhere(access)};
 }
 
 bool Kinds::elsewhere(const Access& access) const {

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "derive/columns.hpp"
-#include "emit/shared/text.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/pieces.hpp"
 #include "text/quantity.hpp"
@@ -22,10 +21,9 @@ std::string difference(const std::string& place, const std::string& begin) {
 
 // The first place that an index reaches over the pieces, or the last.
 std::string corner(const Index& index, const CppPieces& pieces, bool last) {
-  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
-  return code_index(index, [&](WireId wire) {
+  return code_end(index, last, [&](WireId wire, bool at_end) {
     const auto& piece = pieces[wire.index];
-    return (sign.at(wire) > 0) == last ? sum(piece.begin, piece.count) + " - 1" : piece.begin;
+    return at_end ? sum(piece.begin, piece.count) + " - 1" : piece.begin;
   });
 }
 
@@ -35,7 +33,7 @@ std::string corner(const Index& index, const CppPieces& pieces, bool last) {
 
 // Copies a tile from its array, in the order of the array.
 void CppColumns::print(const Load& load) {
-  const auto of = out_.from(page_.diagram.at(page_.nest.at(load.to).array).span);
+  const auto from = page_.from(load.to);
   if (load.from) return;
   page_.place(load.to);
   auto& place = page_.places.at(load.to);
@@ -43,7 +41,7 @@ void CppColumns::print(const Load& load) {
   const auto& array = page_.diagram.at(buffer.array);
   out_.line(fmt::format("// load {}", page_.buffer(load.to)));
   for (std::size_t i = 0; i < buffer.at.size(); ++i) {
-    if (is_wire(buffer.at[i])) continue;
+    if (plain_wire(buffer.at[i])) continue;
     place.corner[i] = page_.pool.fresh(page_.buffer(load.to) + "_begin");
     out_.line(fmt::format("const int {} = {};", place.corner[i], corner(buffer.at[i], page_.own, false)));
   }
@@ -54,28 +52,23 @@ void CppColumns::print(const Load& load) {
     local.push_back(single ? "0" : fmt::format("i{}", i));
     at.push_back(sum(place.corner[i], local[i]));
     if (single) continue;
-    const auto count = is_wire(buffer.at[i])
-                           ? page_.own[buffer.at[i].terms[0].first.index].count
-                           : fmt::format("{} + 1 - {}", corner(buffer.at[i], page_.own, true), place.corner[i]);
-    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", local[i], count));
+    const auto wire = plain_wire(buffer.at[i]);
+    const auto count = wire ? page_.own[wire->index].count
+                            : fmt::format("{} + 1 - {}", corner(buffer.at[i], page_.own, true), place.corner[i]);
+    out_.loop(local[i], "0", count);
     ++opened;
   }
-  const auto element = code_element(array, page_.array(buffer.array),
-                                    code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)));
-  out_.line(fmt::format("{} = {};", page_.element(load.to, local),
-                        filled(code_type(Language::cpp, buffer.type).read, element)));
-  close(opened);
+  const auto element = code_element(array, page_.array(buffer.array), page_.offset(buffer.array, at));
+  assign(page_.element(load.to, local), filled(type(load.to).read, element));
+  out_.close(opened);
 }
 
 // In the tile of the first level, which holds what those further in are parts of.
 void CppColumns::print(const Ask& ask) {
-  auto id = ask.tile;
-  while (const auto from = page_.layout.above.at(id)) id = *from;
+  const auto id = outermost_tile(page_.sources, ask.tile);
   const auto& buffer = page_.nest.at(ask.tile);
   const auto& place = page_.places.at(id);
-  const auto any = page_.pool.fresh("any");
-  out_.line(
-      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  const auto any = page_.begin_ask(ask);
   std::vector<std::string> at;
   for (std::size_t k = 0; k < buffer.at.size(); ++k) {
     const auto name = fmt::format("at{}", k);
@@ -85,7 +78,7 @@ void CppColumns::print(const Ask& ask) {
   }
   const auto element = page_.element(id, at);
   out_.line(fmt::format("{0} = {0} || {1} {2};", any, element, ask.wanted ? "!= 0" : "== 0"));
-  close(static_cast<int>(at.size()));
+  out_.close(static_cast<int>(at.size()));
   out_.line(fmt::format("if (!{}) continue;", any));
 }
 
@@ -95,51 +88,27 @@ void CppColumns::print(const Compute& compute) {
   const auto from = out_.from(origin(page_.diagram, compute.column));
   out_.line(fmt::format("// {}{}", to_text(page_.diagram, compute.column), extents(compute)));
   if (!compute.column.fold) return pointwise(compute);
-  begin_fold(compute);
+  begin(compute);
   if (page_.layout.lanes.at(&compute).folded)
     fold_lanes(compute);
   else
     fold(compute);
-  if (code_type(Language::cpp, page_.nest.at(compute.to).type).round != "{0}") round_fold(compute);
+  round(compute);
 }
 
 void CppColumns::print(const Save& save) {
-  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto from = page_.from(save.from);
   const auto& buffer = page_.nest.at(save.from);
   const auto& array = page_.diagram.at(buffer.array);
   if (page_.is_input(buffer.array) || !page_.places.contains(save.from)) return;
   out_.line(fmt::format("// save {}", array.name));
   Here here;
-  std::vector<std::string> at;
   int opened = 0;
-  for (const auto wire : array.wires) {
-    opened += open(wire, 0, here);
-    at.push_back(here.position.at(wire));
-  }
-  const auto text = filled(code_type(Language::cpp, array.type).write, slot(save.from, buffer.at, here));
-  out_.line(fmt::format("{}[{}] = {};", page_.array(buffer.array),
-                        code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)), without_brackets(text)));
-  close(opened);
-}
-
-void CppColumns::pointwise(const Compute& compute) {
-  Here here;
-  const int opened = open_cells(compute, here);
-  const auto text = value(compute, compute.column.value, here);
-  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, text)));
-  close(opened);
-}
-
-// The identity, or the old value repaired.
-void CppColumns::begin_fold(const Compute& compute) {
-  if (begins_in_place(compute)) return;
-  Here here;
-  const int opened = open_cells(compute, here);
-  FoldWords words{slot(compute, here), "", ""};
-  if (compute.carried) words.old = slot(*compute.carried, page_.nest.at(*compute.carried).at, here);
-  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
-  close(opened);
+  for (const auto wire : array.wires) opened += open(wire, 0, here);
+  const auto text = filled(code_type(Language::cpp, array.type).write, slot(save.from, here));
+  const auto offset = page_.offset(buffer.array, places(array.wires, here));
+  assign(fmt::format("{}[{}]", page_.array(buffer.array), offset), without_brackets(text));
+  out_.close(opened);
 }
 
 // A result of few cells stays in registers while all is folded into it; of a larger one, a row at a time.
@@ -151,8 +120,8 @@ void CppColumns::fold(const Compute& compute) {
   opened += open_folded(compute, here);
   if (rows == 0) opened += open_rows(compute, here);
   opened += open_lanes(compute, here);
-  absorb(compute, slot(compute, here), here);
-  close(opened);
+  absorb(compute, slot(compute.to, here), here);
+  out_.close(opened);
 }
 
 // A number at a time, as many lanes of it at once as a vector has.
@@ -161,9 +130,9 @@ void CppColumns::fold_lanes(const Compute& compute) {
   const auto lanes = *page_.layout.lanes.at(&compute).wire;
   Here here;
   int opened = open_rows(compute, here);
-  const auto to = slot(compute, here);
+  const auto to = slot(compute.to, here);
   const auto total = page_.pool.fresh("total");
-  out_.line(fmt::format("{} {} = {};", is_wide(page_.nest, compute) ? "double" : "float", total, to));
+  out_.line(fmt::format("{} {} = {};", is_wide(compute) ? "double" : "float", total, to));
   int inner = 0;
   for (const auto wire : compute.column.over)
     if (wire != lanes) inner += open(wire, 0, here);
@@ -171,21 +140,9 @@ void CppColumns::fold_lanes(const Compute& compute) {
   out_.line(fmt::format("#pragma omp simd reduction({} : {})", sign ? combine.name : compute.column.fold->name, total));
   inner += open(lanes, 0, here);
   absorb(compute, total, here);
-  close(inner);
-  out_.line(fmt::format("{} = {};", to, total));
-  close(opened);
-}
-
-void CppColumns::absorb(const Compute& compute, const std::string& to, const Here& here) {
-  const auto text = without_brackets(value(compute, compute.column.value, here));
-  out_.line(code_joined(Language::cpp, *compute.column.fold->combine, to, text));
-}
-
-void CppColumns::round_fold(const Compute& compute) {
-  Here here;
-  const int opened = open_cells(compute, here);
-  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, slot(compute, here))));
-  close(opened);
+  out_.close(inner);
+  assign(to, total);
+  out_.close(opened);
 }
 
 // Loops
@@ -200,7 +157,7 @@ int CppColumns::open(WireId wire, std::int64_t constant, Here& here) {
   const auto& counter = here.counter[wire] = piece.is_whole() ? page_.wires[wire.index] : page_.counters[wire.index];
   here.position[wire] = page_.wires[wire.index];
   const auto end = constant > 0 ? fmt::format("{}", constant) : piece.count;
-  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, end));
+  out_.loop(counter, "0", end);
   if (!piece.is_whole()) out_.declare(page_.wires[wire.index], sum(piece.begin, counter));
   return 1;
 }
@@ -235,17 +192,12 @@ int CppColumns::open_folded(const Compute& compute, Here& here) {
   return opened;
 }
 
-void CppColumns::close(int opened) {
-  while (opened-- > 0) out_.close();
-}
-
 // How far a loop over a kept wire may always run, or 0: everything it touches was made for the piece at hand.
 std::int64_t CppColumns::steady(const Compute& compute, WireId wire) const {
   if (page_.own[wire.index].is_whole()) return 0;
   auto least = steady(compute.to, page_.nest.at(compute.to).at, wire);
   const auto consider = [&](BufferId id, const std::vector<Index>& at) {
-    const auto touched = page_.layout.above.contains(id) ? outermost_tile(page_.layout, id) : id;
-    least = std::min(least, steady(touched, at, wire));
+    least = std::min(least, steady(outermost_tile(page_.sources, id), at, wire));
   };
   if (compute.carried) consider(*compute.carried, page_.nest.at(*compute.carried).at);
   for (const auto& [expr, id] : compute.reads) consider(id, access(page_.diagram, expr).at);
@@ -256,8 +208,8 @@ std::int64_t CppColumns::steady(BufferId id, const std::vector<Index>& at, WireI
   const auto& place = page_.places.at(id);
   std::int64_t least = INT64_MAX;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    if (!has(at[i], wire)) continue;
-    const bool same = is_along(at[i], wire) && place.scope[wire.index].begin == page_.own[wire.index].begin;
+    if (!moves(at[i], wire)) continue;
+    const bool same = plain_wire(at[i]) == wire && place.scope[wire.index].begin == page_.own[wire.index].begin;
     least = std::min(least, same ? place.extent[i] : 0);
   }
   return least;
@@ -275,7 +227,7 @@ std::string CppColumns::slot(BufferId id, const std::vector<Index>& at, const He
   const auto& place = page_.places.at(id);
   std::vector<std::string> local;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const auto wire = is_wire(at[i]) ? std::optional(at[i].terms[0].first) : std::nullopt;
+    const auto wire = plain_wire(at[i]);
     if (wire && place.corner[i] == page_.own[wire->index].begin)
       local.push_back(here.counter.at(*wire));
     else
@@ -283,30 +235,9 @@ std::string CppColumns::slot(BufferId id, const std::vector<Index>& at, const He
   }
   return page_.element(id, local);
 }
-std::string CppColumns::slot(const Compute& compute, const Here& here) const {
-  return slot(compute.to, page_.nest.at(compute.to).at, here);
-}
-
-Typed CppColumns::read(const Compute& compute, ExprId access_id, const Here& here) const {
+Typed CppColumns::read(const Compute& compute, ExprId access_id, const Here& here) {
   const auto& from = access(page_.diagram, access_id);
-  const auto found = std::find_if(compute.reads.begin(), compute.reads.end(),
-                                  [&](const auto& read) { return read.first == access_id; });
-  const bool tile = page_.layout.above.contains(found->second);
-  const auto id = tile ? outermost_tile(page_.layout, found->second) : found->second;
-  return {slot(id, from.at, here), NumberKind::real};
-}
-
-std::string CppColumns::value(const Compute& compute, ExprId id, const Here& here) {
-  const Surroundings around{.language = Language::cpp,
-                            .position = [&](WireId wire) { return here.position.at(wire); },
-                            .size = {},
-                            .read = [&](ExprId access) { return read(compute, access, here); },
-                            .wide = is_wide(page_.nest, compute)};
-  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
-}
-
-std::string CppColumns::rounded(BufferId id, const std::string& text) const {
-  return code_rounded(Language::cpp, page_.nest.at(id).type, text);
+  return {slot(outermost_tile(page_.sources, compute.read_from(access_id)), from.at, here), NumberKind::real};
 }
 
 // "    q 13, d 8".

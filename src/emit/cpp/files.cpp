@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 namespace napkin {
 namespace {
 
@@ -33,24 +30,16 @@ void runner(const CppPlan& plan, Lines& out) {
 
 std::string cpp_header(const CppPlan& plan) {
   Lines out;
-  std::string guard = plan.names.diagram + "_H";
-  std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
-  out.line(fmt::format("/* {}: the kernel that napkin printed in C++ for this plan:", plan.diagram.name));
-  out.line(fmt::format(" *   {}", plan.labels));
-  out.line(" *");
-  out.line(" * All arrays are row major. f16 and bf16 are their 16 bits, f8 formats their 8 bits, bool is a byte.");
-  describe_packed(plan, out);
-  out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
-  out.line("#include <stddef.h>\n");
-  out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+  open_header(plan, "the kernel that napkin printed in C++",
+              "All arrays are row major. f16 and bf16 are their 16 bits, f8 formats their 8 bits, bool is a byte.",
+              out);
   out.line("/* Bytes of workspace that a run with these sizes needs; 0 where it needs none. */");
   out.line(workspace_head(plan) + ";\n");
   out.line("/* Runs the kernels; 0, or 1 where they do not hold for the sizes.");
   describe_parameters(plan, out);
   out.line(" */");
   out.line(run_head(plan) + ";\n");
-  out.line("#ifdef __cplusplus\n}\n#endif\n");
-  out.line("#endif");
+  close_header(out);
   return out.text();
 }
 

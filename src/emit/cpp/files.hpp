@@ -12,7 +12,7 @@ namespace napkin {
 
 struct CppPlan : CodePlan {
   const Plan& plan;
-  std::vector<CppKernel> kernels;          // in launch order
+  std::vector<PrintedKernel> kernels;      // in launch order
   std::optional<double> predicted_time_s;  // at the planned sizes
   std::string target;
 };

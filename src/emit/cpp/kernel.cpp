@@ -22,7 +22,7 @@ class KernelPrinter {
   KernelPrinter(const LoopNest& nest, const Hardware& hardware, const CodeNames& names)
       : page_(nest, names), out_(page_.out), nest_(page_.nest), hardware_(hardware), columns_(page_) {}
 
-  CppKernel run(const std::string& name) {
+  PrintedKernel run(const std::string& name) {
     enter_groups();
     out_.deepen();
     for (const auto& each : groups_) count(each);
@@ -38,10 +38,7 @@ class KernelPrinter {
   }
 
  private:
-  std::string words(const Split& split) const {
-    return fmt::format("{} {} {} at {}", split.kind == SplitKind::group ? "group" : "stream",
-                       page_.diagram.at(split.wire).name, split.size, hardware_.levels[split.level].name);
-  }
+  std::string words(const Split& split) const { return to_text(Partition{{split}}, page_.diagram, hardware_); }
 
   // Groups
 
@@ -108,7 +105,7 @@ class KernelPrinter {
       out.line(fmt::format("#pragma omp parallel for collapse({}) schedule(dynamic)", parallel));
     for (const auto& [group, around, piece] : groups_) {
       const auto last = around.is_whole() ? around.count : outer_end(*group, around);
-      out.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", piece.begin, around.begin, last, group->size));
+      out.steps(piece.begin, around.begin, last, group->size);
       full += fmt::format("{}{} + {} <= {}", full.empty() ? "" : " && ", piece.begin, group->size, last);
     }
     for (const auto& begin : begins_) arguments += ", " + begin;
@@ -117,8 +114,7 @@ class KernelPrinter {
     out.line(fmt::format("  {}_group<true>({});", name, arguments));
     out.line("else");
     out.line(fmt::format("  {}_group<false>({});", name, arguments));
-    for (std::size_t i = 0; i < groups_.size(); ++i) out.close();
-    out.close();
+    out.close(static_cast<int>(groups_.size()) + 1);
     return out.text();
   }
   // How many of the first groups are of wires that no group before them splits.
@@ -171,8 +167,7 @@ class KernelPrinter {
   void stream(const For& loop) {
     const auto around = page_.own[loop.split.wire.index];
     const auto piece = split(loop.split, around);
-    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", piece.begin, around.begin, end(around),
-                          loop.split.size));
+    out_.steps(piece.begin, around.begin, end(around), loop.split.size);
     if (loop.split.size > 1) out_.declare(piece.count, counted(loop.split, around, piece), words(loop.split));
     page_.own[loop.split.wire.index] = piece;
     for (const auto& needed : loop.needs)
@@ -196,7 +191,8 @@ class KernelPrinter {
 
 }  // namespace
 
-CppKernel cpp_kernel(const LoopNest& nest, const Hardware& hardware, const CodeNames& names, const std::string& name) {
+PrintedKernel cpp_kernel(const LoopNest& nest, const Hardware& hardware, const CodeNames& names,
+                         const std::string& name) {
   return KernelPrinter(nest, hardware, names).run(name);
 }
 

@@ -7,6 +7,7 @@
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 
 namespace napkin {
 namespace {
@@ -20,28 +21,22 @@ bool follows(const Index& index, WireId wire) {
 
 class Chooser {
  public:
-  explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch) {}
+  explicit Chooser(const LoopNest& nest) : nest_(nest), diagram_(nest.scratch), sources_(tile_sources(nest)) {}
 
   CppLayout run() {
-    std::vector<std::int64_t> extents;
-    for (std::uint32_t w = 0; w < diagram_.wires.size(); ++w) extents.push_back(*diagram_.size(WireId{w}));
-    for (const auto& group : nest_.groups) shrink(extents, group);
-    visit(nest_.body, extents);
+    visit(nest_.body, lengths_in_groups(nest_));
     return std::move(layout_);
   }
 
  private:
-  static void shrink(std::vector<std::int64_t>& extents, const Split& split) {
-    extents[split.wire.index] = std::min(extents[split.wire.index], split.size);
-  }
   void visit(const Block& block, const std::vector<std::int64_t>& extents) {
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { layout_.above[load.to] = load.from; }, [](const Ask&) {},
-          [&](const Compute& compute) { choose(compute, extents); }, [](const Save&) {},
+          step.node, [](const Load&) {}, [](const Ask&) {}, [&](const Compute& compute) { choose(compute, extents); },
+          [](const Save&) {},
           [&](const For& loop) {
             auto inner = extents;
-            shrink(inner, loop.split);
+            shorten(inner, loop.split);
             visit(loop.body, inner);
           });
   }
@@ -72,40 +67,30 @@ class Chooser {
     return count;
   }
   bool scattered(const Access& access, BufferId id, WireId wire) {
-    const auto moves = [&](const Index& index) { return has(index, wire); };
-    if (std::none_of(access.at.begin(), access.at.end(), moves)) return false;
-    if (std::count_if(access.at.begin(), access.at.end(), moves) > 1) return true;
-    const bool tile = layout_.above.contains(id);
-    const auto settled = tile ? layout_.fastest.find(outermost_tile(layout_, id)) : layout_.fastest.end();
-    if (!tile) return !follows(access.at.back(), wire);
+    const auto moving = std::ranges::count_if(access.at, [&](const Index& index) { return moves(index, wire); });
+    if (moving != 1) return moving > 1;
+    if (!nest_.is_input(id)) return !follows(access.at.back(), wire);
+    const auto settled = layout_.fastest.find(outermost_tile(sources_, id));
     if (settled != layout_.fastest.end()) return !follows(access.at[settled->second], wire);
     return std::none_of(access.at.begin(), access.at.end(), [&](const Index& i) { return follows(i, wire); });
   }
 
   void settle(const Compute& compute, WireId wire) {
     for (const auto& [expr, id] : compute.reads) {
-      if (!layout_.above.contains(id)) continue;
+      if (!nest_.is_input(id)) continue;
       const auto& at = access(diagram_, expr).at;
       for (std::size_t i = 0; i < at.size(); ++i)
-        if (follows(at[i], wire)) layout_.fastest.try_emplace(outermost_tile(layout_, id), i);
+        if (follows(at[i], wire)) layout_.fastest.try_emplace(outermost_tile(sources_, id), i);
     }
   }
 
   const LoopNest& nest_;
   const Diagram& diagram_;
+  TileSources sources_;
   CppLayout layout_;
 };
 
 }  // namespace
-
-bool has(const Index& index, WireId wire) {
-  return std::any_of(index.terms.begin(), index.terms.end(), [&](const auto& term) { return term.first == wire; });
-}
-
-BufferId outermost_tile(const CppLayout& layout, BufferId id) {
-  while (const auto from = layout.above.at(id)) id = *from;
-  return id;
-}
 
 CppLayout cpp_layout(const LoopNest& nest) { return Chooser(nest).run(); }
 

@@ -17,14 +17,8 @@ struct Lanes {
 
 struct CppLayout {
   std::map<const Compute*, Lanes> lanes;
-  std::map<BufferId, std::size_t> fastest;            // dimension of a tile that lies together; else the last
-  std::map<BufferId, std::optional<BufferId>> above;  // of tiles: where they are loaded from
+  std::map<BufferId, std::size_t> fastest;  // dimension of a tile that lies together; else the last
 };
 CppLayout cpp_layout(const LoopNest&);
-
-bool has(const Index&, WireId);  // among the terms of the index
-
-// The tile at the first level below the outermost that a tile's values come through.
-BufferId outermost_tile(const CppLayout&, BufferId);
 
 }  // namespace napkin

@@ -16,19 +16,9 @@ constexpr std::int64_t most_local_bytes = 16384;  // larger buffers do not belon
 
 }  // namespace
 
-CppPage::CppPage(const LoopNest& of, const CodeNames& known)
-    : nest(of), diagram(of.scratch), names(known), layout(cpp_layout(of)) {
-  for (const auto id : nest.inputs) pool.fresh(array(id));
-  for (const auto id : nest.outputs) pool.fresh(array(id));
-  for (const auto& wire : diagram.wires) wires.push_back(pool.fresh(wire.name));
-  for (const auto& wire : diagram.wires) counters.push_back(pool.fresh("i_" + wire.name));
-  for (const auto& each : nest.buffers) buffers.push_back(pool.fresh(each.name));
+CppPage::CppPage(const LoopNest& of, const CodeNames& known) : CodePage(of, known), layout(cpp_layout(of)) {
   for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
-    own.push_back({"0", code_size(diagram, names, WireId{w}), diagram.size(WireId{w}).value_or(1)});
-}
-
-bool CppPage::is_input(ArrayId id) const {
-  return std::find(nest.inputs.begin(), nest.inputs.end(), id) != nest.inputs.end();
+    own.push_back({"0", size(WireId{w}), diagram.size(WireId{w}).value_or(1)});
 }
 
 bool CppPage::is_single(WireId wire) const {
@@ -50,15 +40,14 @@ void CppPage::place(BufferId id) {
   CppPlace place{own, {}, buffer.extent, std::vector<std::string>(buffer.at.size())};
   for (std::size_t i = 0; i < buffer.at.size(); ++i) {
     const auto& index = buffer.at[i];
-    const bool alone = is_wire(index);
+    const auto alone = plain_wire(index);
     if (alone) {
-      place.extent[i] = own[index.terms[0].first.index].extent;
-      place.corner[i] = own[index.terms[0].first.index].begin;
+      place.extent[i] = own[alone->index].extent;
+      place.corner[i] = own[alone->index].begin;
     }
     // What was measured with the whole wire holds for no longer one, also where groups of a level below share it out.
     for (const auto& term : index.terms)
-      if (own[term.first.index].is_whole() || (!alone && !is_shared_out(term.first, buffer.level)))
-        limits[diagram.at(term.first).axis] = diagram.size(term.first).value_or(1);
+      if (own[term.first.index].is_whole() || (!alone && !is_shared_out(term.first, buffer.level))) limit(term.first);
     if (place.extent[i] > 1) place.order.push_back(i);
   }
   const auto fastest = layout.fastest.find(id);

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "emit/cpp/layout.hpp"
-#include "emit/shared/names.hpp"
-#include "emit/shared/text.hpp"
+#include "emit/shared/page.hpp"
 
 namespace napkin {
 
@@ -27,25 +26,15 @@ struct CppPlace {
   std::vector<std::string> corner;   // by dimension, where the buffer begins; of tiles at more than a wire
 };
 
-struct CppPage {
+struct CppPage : CodePage {
   CppPage(const LoopNest&, const CodeNames&);
 
-  const LoopNest& nest;
-  const Diagram& diagram;
-  const CodeNames& names;
   CppLayout layout;
-  Lines out;
-  Identifiers pool;
-  std::vector<std::string> wires, counters, buffers;  // identifiers by id: `q`, `i_q`, `Q_smem`
   CppPieces own;
-  std::map<BufferId, CppPlace> places;    // filled as buffers are met
-  std::map<AxisId, std::int64_t> limits;  // longest axes that the text holds for
+  std::map<BufferId, CppPlace> places;  // filled as buffers are met
 
-  bool is_input(ArrayId) const;
   // Whether the wire's piece has one position, however long its axis is.
   bool is_single(WireId) const;
-  const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
-  const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string_view storage(ArrayId) const;  // of the array in memory: "napkin_f16"
   // The type that its values are computed with: "float".
   std::string_view own_type(BufferId) const;

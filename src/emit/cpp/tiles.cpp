@@ -40,15 +40,6 @@ bool fits(const Kernel& kernel, const Hardware& hardware) {
   return estimate(kernel, hardware, Model::machine).overruns.empty();
 }
 
-// Pieces longer than the axis count whole: the text must hold for longer axes too.
-void allow_whole_pieces(Kernel& kernel) {
-  auto& diagram = kernel.program.scratch;
-  for (const auto& split : kernel.partition.splits) {
-    auto& size = diagram.axes[diagram.at(split.wire).axis.index].size;
-    size = std::max(size.value_or(1), split.size);
-  }
-}
-
 Kernel lengthened(const Kernel& planned, const Hardware& hardware) {
   auto kernel = planned;
   if (hardware.levels.size() <= 2 || !fits(planned, hardware)) return kernel;

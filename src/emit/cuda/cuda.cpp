@@ -87,13 +87,6 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   return {};
 }
 
-bool reads_size(const Diagram& diagram, ExprId id, AxisId axis) {
-  const auto& node = diagram.at(id).node;
-  if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
-  if (const auto* cast = std::get_if<Cast>(&node)) return reads_size(diagram, cast->value, axis);
-  const auto* apply = std::get_if<Apply>(&node);
-  return apply && std::ranges::any_of(apply->arguments, [&](ExprId each) { return reads_size(diagram, each, axis); });
-}
 // Whether a column needs all parts of a divided axis to be of one length, where blocks do not have one of them each.
 bool needs_equal(const Diagram& diagram, const Column& column, AxisId inside, bool one_each) {
   const auto is_inside = [&](WireId wire) { return diagram.at(wire).axis == inside; };

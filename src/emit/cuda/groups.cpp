@@ -16,8 +16,7 @@ std::optional<WireId> single_in_block(const LoopNest& nest, std::size_t block_le
 }
 
 std::string GroupPrinter::words(const Split& split) const {
-  return fmt::format("{} {} {} at {}", split.kind == SplitKind::group ? "group" : "stream",
-                     page_.diagram.at(split.wire).name, split.size, page_.level(split.level));
+  return to_text(Partition{{split}}, page_.diagram, page_.kernel.hardware);
 }
 
 void GroupPrinter::describe(const std::string& below) {
@@ -35,6 +34,29 @@ void GroupPrinter::describe(const Block& block) {
 
 std::string GroupPrinter::begin_name(WireId wire) {
   return page_.pool.fresh(fmt::format("{}{}", page_.wires[wire.index], splits_[wire]++));
+}
+
+void GroupPrinter::enter(const For& loop, const std::string& begin) {
+  const auto& split = loop.split;
+  auto& piece = page_.own[split.wire.index];
+  piece = {begin, begin + "_end", std::min(piece.extent, split.size), begin};
+  if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = piece;
+}
+void GroupPrinter::declare_end(const For& loop, const std::string& begin, const WirePiece& around) {
+  page_.out.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, loop.split.size, around.end),
+                    words(loop.split));
+}
+void GroupPrinter::stream(const For& loop, const Inside& inside) {
+  const auto own = page_.own, shared = page_.shared;
+  const auto begin = begin_name(loop.split.wire);
+  const auto& around = own[loop.split.wire.index];
+  enter(loop, begin);
+  page_.out.steps(begin, around.begin, around.end, loop.split.size);
+  declare_end(loop, begin, around);
+  inside(around, begin);
+  page_.out.close();
+  page_.own = own;
+  page_.shared = shared;
 }
 
 std::vector<GroupPrinter::Entered> GroupPrinter::enter(bool of_blocks) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emit/cuda/page.hpp"
+#include "loops/pieces.hpp"
 #include "napkin/distribute.hpp"
 
 namespace napkin {
@@ -47,7 +48,12 @@ class GroupPrinter {
   void describe(const std::string& below);
   bool is_block(const Split& group) const { return group.level <= page_.kernel.block_level; }
   std::string begin_name(WireId);  // "q1", of the n-th split of a wire
-  static std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
+  // Makes the piece of a stream the page's, and declares where it ends.
+  void enter(const For&, const std::string& begin);
+  void declare_end(const For&, const std::string& begin, const WirePiece& around);
+  // The pieces of a stream one after another: inside(around, begin) prints what is done for each.
+  using Inside = std::function<void(const WirePiece& around, const std::string& begin)>;
+  void stream(const For&, const Inside& inside);
 
  private:
   using Take = std::function<void(const Entered&, const std::string& number)>;

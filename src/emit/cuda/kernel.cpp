@@ -23,24 +23,22 @@ class ThreadPrinter {
   ThreadPrinter(const ThreadedKernel& kernel, const CodeNames& names)
       : page_(kernel, names), out_(page_.out), nest_(page_.nest), groups_(page_), columns_(page_) {}
 
-  CudaKernel run(const std::string& name) {
+  PrintedKernel run(const std::string& name) {
     words();
     out_.line(fmt::format("__global__ void __launch_bounds__({}, 1)", page_.kernel.threads));
-    page_.open_function(name);
+    page_.open_function(name, nest_.inputs);
     declare_tiles(page_);
     groups_.blocks();
     threads();
     print(nest_.body, true);
     out_.close();
-    return {name, out_.text(), page_.limits, out_.origins()};
+    return page_.printed(name);
   }
 
  private:
   // What the function computes, and how.
   void words() {
-    std::string outputs;
-    for (const auto id : nest_.outputs) outputs += (outputs.empty() ? "" : ", ") + page_.diagram.at(id).name;
-    out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", outputs, page_.kernel.threads,
+    out_.line(fmt::format("// {}, by {} threads with {} of shared memory.", page_.outputs(), page_.kernel.threads,
                           held(static_cast<double>(page_.kernel.shared_bytes))));
     groups_.describe("divided among the threads of the block");
   }
@@ -73,7 +71,7 @@ class ThreadPrinter {
     piece.number = page_.pool.fresh(page_.wires[each.wire.index] + "_share");
     out_.declare(piece.number, number,
                  fmt::format("{} of every {} of {}", each.share, each.step, page_.diagram.at(each.wire).name));
-    piece.extent = GroupPrinter::pieces_of(piece.extent, each.step) * each.share;
+    piece.extent = pieces_of(piece.extent, each.step) * each.share;
     piece.step = each.step;
     piece.share = each.share;
   }
@@ -111,30 +109,15 @@ class ThreadPrinter {
   }
 
   void stream(const For& loop) {
-    const auto& split = loop.split;
-    const auto own = page_.own, shared = page_.shared;
-    const auto around = own[split.wire.index];
-    const auto begin = groups_.begin_name(split.wire);
-    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, split.size));
-    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), groups_.words(split));
-    auto& piece = page_.own[split.wire.index];
-    piece = {begin, begin + "_end", std::min(around.extent, split.size), begin};
-    if (split.level <= page_.kernel.block_level) page_.shared[split.wire.index] = piece;
-    const auto& pieces = split.level <= page_.kernel.block_level ? page_.shared : page_.own;
-    for (const auto& needed : loop.needs)
-      out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
-                            code_possible(needed, page_.names,
-                                          [&](WireId wire, bool last) {
-                                            const auto& part = pieces[wire.index];
-                                            return last ? fmt::format("({} - 1)", part.end) : part.begin;
-                                          }),
-                            to_text(page_.diagram, needed)));
-    asked_ = pieces;
-    if (around.is_spread()) share(split.wire, around);
-    print(loop.body, false);
-    out_.close();
-    page_.own = own;
-    page_.shared = shared;
+    groups_.stream(loop, [&](const WirePiece& around, const std::string&) {
+      const auto& pieces = loop.split.level <= page_.kernel.block_level ? page_.shared : page_.own;
+      for (const auto& needed : loop.needs)
+        out_.line(fmt::format("if (!({})) continue;  // {} nowhere here",
+                              code_possible(needed, page_.names, ends(pieces)), to_text(page_.diagram, needed)));
+      asked_ = pieces;
+      if (around.is_spread()) share(loop.split.wire, around);
+      print(loop.body, false);
+    });
   }
 
   // The thread's own part of a piece that is shared out.
@@ -156,18 +139,18 @@ class ThreadPrinter {
 
   // The thread's own arrays, those of one type together.
   void declare_buffers(const Block& block) {
-    std::map<std::string_view, std::vector<std::string>> by_type;
+    Page::NamesByType by_type;
     for (const auto id : block.buffers) {
       const auto& buffer = nest_.at(id);
-      page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
+      page_.enter_scope(id);
       if (buffer.level != page_.leaf() || page_.is_input(buffer.array) || !columns_.is_stored(id)) continue;
       auto text = page_.buffer(id);
       for (const auto& index : buffer.at) page_.limit(index, page_.own);
       for (const auto wire : page_.diagram.at(buffer.array).wires)
         if (const auto extent = page_.own[wire.index].extent; extent > 1) text += fmt::format("[{}]", extent);
-      by_type[code_type(Language::cuda, buffer.type).own].push_back(text);
+      by_type[std::string(code_type(Language::cuda, buffer.type).own)].push_back(text);
     }
-    for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+    page_.declare(by_type);
   }
 
   Page page_;
@@ -180,7 +163,7 @@ class ThreadPrinter {
 
 }  // namespace
 
-CudaKernel cuda_kernel(const ThreadedKernel& kernel, const CodeNames& names, const std::string& name) {
+PrintedKernel cuda_kernel(const ThreadedKernel& kernel, const CodeNames& names, const std::string& name) {
   return ThreadPrinter(kernel, names).run(name);
 }
 

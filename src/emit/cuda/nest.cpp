@@ -15,24 +15,17 @@ namespace napkin {
 
 NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
     : page_(kernel, names), out_(page_.out), warps_(warps), nest_(*warps.nest), groups_(page_), columns_(page_, warps) {
-  const auto study = [&](const auto& self, const Block& block) -> void {
-    for (const auto& step : block.steps) {
-      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
-      if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
-      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
-    }
-  };
-  study(study, nest_.body);
+  each_step(nest_.body, [&](const Nest& step) {
+    if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
+  });
 }
 
 // The kernel's head
 
 // `by` says by what instructions, and `filled` who fills several copies of tiles.
 void NestPrinter::words(const std::string& by, const std::string& filled) {
-  std::vector<std::string> outputs;
-  for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
-  out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", fmt::join(outputs, ", "),
-                        warps_.warps, held(static_cast<double>(warps_.shared_bytes)), by));
+  out_.line(fmt::format("// {}, by {} warps with {} of shared memory, products by {}.", page_.outputs(), warps_.warps,
+                        held(static_cast<double>(warps_.shared_bytes)), by));
   out_.line(fmt::format(
       "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
       warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));
@@ -58,26 +51,12 @@ void NestPrinter::print_streams(const Block& block, const std::string& filled) {
     }
 }
 
-void NestPrinter::parameters(const std::string& name, const std::vector<ArrayId>& inputs,
-                             const std::vector<std::string>& more) {
-  std::vector<std::string> all = {fmt::format("const {}_sizes n", page_.names.diagram)};
-  for (const auto id : inputs)
-    all.push_back(fmt::format("const {}* __restrict__ {}", page_.memory(id), page_.array(id)));
-  for (const auto id : nest_.outputs)
-    all.push_back(fmt::format("{}* __restrict__ {}", page_.storage(id), page_.array(id)));
-  all.insert(all.end(), more.begin(), more.end());
-  out_.list(name + "(", all, ") {");
-  out_.deepen();
-}
-
 void NestPrinter::declare_tiles() {
-  out_.line(
-      fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page_.kernel.shared_alignment));
+  page_.declare_shared();
   for (const auto& [id, tile] : warps_.tiles)
-    out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // {3}[{4}][{5}]",
-                          page_.storage(nest_.at(id).array), page_.buffer(id), tile.begin,
-                          tile.copies > 1 ? fmt::format("[{}]", tile.copies) : "", tile.layout.rows,
-                          tile.layout.columns));
+    page_.declare_in_shared(page_.storage(nest_.at(id).array), page_.buffer(id), tile.begin,
+                            fmt::format("{}[{}][{}]", tile.copies > 1 ? fmt::format("[{}]", tile.copies) : "",
+                                        tile.layout.rows, tile.layout.columns));
 }
 
 void NestPrinter::lanes() {
@@ -122,21 +101,22 @@ void NestPrinter::only_position(std::uint32_t w) {
 // Steps
 
 void NestPrinter::declare_buffers(const Block& block) {
-  std::map<std::string_view, std::vector<std::string>> by_type;
+  Page::NamesByType by_type;
   for (const auto id : block.buffers) {
-    const auto& buffer = nest_.at(id);
-    page_.scope[id] = buffer.level <= page_.kernel.block_level ? page_.shared : page_.own;
+    page_.enter_scope(id);
     if (columns_.is_stored(id)) by_type[type(id)].push_back(columns_.declared(id));
     const auto tile = warps_.tiles.find(id);
-    if (tile != warps_.tiles.end() && tile->second.copies == 1)
-      out_.line(fmt::format("const {}* const {} = {};", page_.storage(buffer.array), tile_pointer(page_, id),
-                            page_.buffer(id)));
+    if (tile != warps_.tiles.end() && tile->second.copies == 1) point(id, page_.buffer(id));
   }
-  for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+  page_.declare(by_type);
 }
 
-std::string_view NestPrinter::type(BufferId id) const {
-  return warps_.is_integer(id) ? "int" : code_type(Language::cuda, nest_.at(id).type).own;
+void NestPrinter::point(BufferId id, const std::string& place) {
+  out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id), place));
+}
+
+std::string NestPrinter::type(BufferId id) const {
+  return std::string(warps_.is_integer(id) ? "int" : code_type(Language::cuda, nest_.at(id).type).own);
 }
 
 std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {
@@ -149,9 +129,7 @@ std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {
 
 // The same number for all threads of the block.
 std::string NestPrinter::read_once(const Buffer& buffer, const std::vector<std::string>& at) const {
-  const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(buffer.array).wires);
-  return fmt::format("napkin_read_once<{}>({})", page_.kernel.threads,
-                     page_.address(buffer.array, code_offset(at, sizes)));
+  return fmt::format("napkin_read_once<{}>({})", page_.kernel.threads, page_.address(buffer.array, at));
 }
 void NestPrinter::read_single(const Load& load) {
   const auto& buffer = nest_.at(load.to);
@@ -165,35 +143,22 @@ void NestPrinter::read_single(const Load& load) {
       fmt::format("[[maybe_unused]] const {} {} = {};", page_.storage(buffer.array), name, read_once(buffer, at)));
 }
 
-BufferId NestPrinter::staged(BufferId id) const {
-  while (nest_.at(id).level > page_.kernel.block_level) id = from_.at(id);
-  return id;
-}
 std::string NestPrinter::copy_of(BufferId id, const std::string& number, std::int64_t alignment) const {
   const auto& layout = warps_.tiles.at(id).layout;
-  const auto step = (layout.size_bytes() + alignment - 1) / alignment * alignment / layout.bytes;
+  const auto step = round_up(layout.size_bytes(), alignment) / layout.bytes;
   return fmt::format("{} + {} * {}", page_.buffer(id), number, step);
 }
 
 // Streams
 
-void NestPrinter::enter(const For& loop, const std::string& begin) {
-  const auto wire = loop.split.wire.index;
-  const auto extent = std::min(page_.own[wire].extent, loop.split.size);
-  page_.own[wire] = {begin, begin + "_end", extent, begin};
-  page_.shared[wire] = page_.own[wire];
-}
-void NestPrinter::declare_end(const For& loop, const std::string& begin, const WirePiece& around) {
-  out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, loop.split.size, around.end),
-               groups_.words(loop.split));
-}
 bool NestPrinter::may_skip(const For& loop) {
   return !loop.needs.empty() || std::any_of(loop.body.steps.begin(), loop.body.steps.end(),
                                             [](const Nest& step) { return std::holds_alternative<Ask>(step.node); });
 }
 std::string NestPrinter::needed(const For& loop) {
   std::vector<std::string> all;
-  for (const auto& each : loop.needs) all.push_back(fmt::format("({})", code_possible(each, page_.names, ends())));
+  for (const auto& each : loop.needs)
+    all.push_back(fmt::format("({})", code_possible(each, page_.names, ends(page_.shared))));
   for (const auto& step : loop.body.steps)
     if (const auto* ask = std::get_if<Ask>(&step.node)) all.push_back(asked(*ask));
   return fmt::format("{}", fmt::join(all, " && "));
@@ -201,23 +166,20 @@ std::string NestPrinter::needed(const For& loop) {
 // All threads of the block read the mask where it is, and answer alike.
 std::string NestPrinter::asked(const Ask& ask) {
   const auto& buffer = nest_.at(ask.tile);
-  const auto any = page_.pool.fresh("any");
-  out_.line(
-      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  const auto any = page_.begin_ask(ask);
   std::vector<std::string> at;
   int opened = 0;
   for (std::size_t k = 0; k < buffer.at.size(); ++k) {
     at.push_back(corner(buffer.at[k], page_.shared, false));
     if (buffer.extent[k] == 1) continue;
     const auto position = page_.pool.fresh("at");
-    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", position, at.back(),
-                          corner(buffer.at[k], page_.shared, true)));
+    out_.loop(position, at.back(), corner(buffer.at[k], page_.shared, true));
     at.back() = position;
     ++opened;
   }
   out_.line(fmt::format("{0} = {1}{2} || {0};", any, ask.wanted ? "" : "!",
                         filled(code_type(Language::cuda, buffer.type).read, read_once(buffer, at))));
-  while (opened-- > 0) out_.close();
+  out_.close(opened);
   return any;
 }
 
@@ -225,12 +187,19 @@ std::string NestPrinter::skip(const For& loop, const std::string& begin, const W
   const auto name = page_.pool.fresh("needed_" + begin);
   out_.open(fmt::format("const auto {} = [&](int {})", name, begin));
   out_.open(fmt::format("for (; {0} < {1}; {0} += {2})", begin, around.end, loop.split.size));
-  declare_end(loop, begin, around);
+  groups_.declare_end(loop, begin, around);
   out_.line(fmt::format("if ({}) break;", needed(loop)));
   out_.close();
   out_.line(fmt::format("return {};", begin));
   out_.close("};");
   return name;
+}
+
+void NestPrinter::pieces(const For& loop, const GroupPrinter::Inside& inside) {
+  groups_.stream(loop, [&](const WirePiece& around, const std::string& begin) {
+    if (may_skip(loop)) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
+    inside(around, begin);
+  });
 }
 
 // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
@@ -258,18 +227,10 @@ std::string NestPrinter::clear_piece(const For& loop, const std::string& begin, 
     if (!compute) continue;
     minds |= columns_.minds(*compute, loop.split.wire);
     for (const auto& mask : compute->masks) {
-      const auto text = code_certain(mask, page_.names, ends());
+      const auto text = code_certain(mask, page_.names, ends(page_.shared));
       if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
     }
   }
   return minds ? fmt::format("{}", fmt::join(all, " && ")) : "";
 }
-// Where the block's piece begins and ends.
-std::function<std::string(WireId, bool last)> NestPrinter::ends() const {
-  return [this](WireId wire, bool last) {
-    const auto& part = page_.shared[wire.index];
-    return last ? fmt::format("({} - 1)", part.end) : part.begin;
-  };
-}
-
 }  // namespace napkin

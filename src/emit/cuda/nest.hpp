@@ -2,7 +2,6 @@
 // streams with what masks pass over.
 #pragma once
 
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,8 +22,6 @@ class NestPrinter {
   // The kernel's head
 
   void words(const std::string& by, const std::string& filled);
-  void parameters(const std::string& name, const std::vector<ArrayId>& inputs,
-                  const std::vector<std::string>& more = {});
   void declare_tiles();
   void lanes();
   void warps();
@@ -33,25 +30,24 @@ class NestPrinter {
 
   virtual void print(const Block&, bool outermost) = 0;
   void declare_buffers(const Block&);
-  std::string_view type(BufferId) const;  // that lanes hold an array in
+  void point(BufferId, const std::string& place);  // at the copy at hand of a tile
+  std::string type(BufferId) const;                // that lanes hold an array in
   std::vector<BufferId> tiles_of(const Block&) const;
-  void read_single(const Load&);    // where the block needs one number
-  BufferId staged(BufferId) const;  // the tile that it was loaded from
+  void read_single(const Load&);  // where the block needs one number
   // "[2]" numbers in all, and where the copy of that number stands.
   std::string copy_of(BufferId, const std::string& number, std::int64_t alignment) const;
 
   // Streams
 
-  void enter(const For&, const std::string& begin);
-  void declare_end(const For&, const std::string& begin, const WirePiece& around);
   // Whether masks may pass over pieces; and whether the one at hand counts, for which it may print what it asks.
   static bool may_skip(const For&);
   std::string needed(const For&);
   // A function that gives the first piece from a given one on that a mask lets count; its name.
   std::string skip(const For&, const std::string& begin, const WirePiece& around);
+  // Its pieces, one after another, but for those that masks pass over.
+  void pieces(const For&, const GroupPrinter::Inside&);
   // What a piece computes: twice where most pieces need not mind ragged ends and masks, first without.
   void body(const For&, const std::string& begin, const WirePiece& around);
-  std::function<std::string(WireId, bool last)> ends() const;
 
   Page page_;
   Lines& out_;
@@ -69,8 +65,7 @@ class NestPrinter {
   void rows_of_team(const GroupPrinter::Entered&);
   void only_position(std::uint32_t wire);
 
-  std::map<BufferId, BufferId> from_;  // of tiles
-  std::set<BufferId> asked_;           // whether pieces count
+  std::set<BufferId> asked_;  // whether pieces count
 };
 
 }  // namespace napkin

@@ -3,36 +3,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "emit/shared/types.hpp"
 
 namespace napkin {
 
-Page::Page(const ThreadedKernel& threaded, const CodeNames& known)
-    : kernel(threaded), nest(threaded.nest), diagram(threaded.nest.scratch), names(known) {
-  for (const auto id : nest.inputs) pool.fresh(array(id));
-  for (const auto id : nest.outputs) pool.fresh(array(id));
-  for (const auto& wire : diagram.wires) wires.push_back(pool.fresh(wire.name));
-  for (const auto& wire : diagram.wires) counters.push_back(pool.fresh("i_" + wire.name));
-  for (const auto& each : nest.buffers) buffers.push_back(pool.fresh(each.name));
+Page::Page(const ThreadedKernel& threaded, const CodeNames& known) : CodePage(threaded.nest, known), kernel(threaded) {
   for (std::uint32_t w = 0; w < diagram.wires.size(); ++w)
     own.push_back({"0", size(WireId{w}), diagram.size(WireId{w}).value_or(1), "0"});
   shared = own;
 }
 
-bool Page::is_input(ArrayId id) const {
-  return std::find(nest.inputs.begin(), nest.inputs.end(), id) != nest.inputs.end();
-}
-
 std::string_view Page::storage(ArrayId id) const { return code_storage(Language::cuda, diagram.at(id).type); }
 std::string_view Page::memory(ArrayId id) const { return code_storage(Language::cuda, diagram.at(id).stored()); }
-std::string Page::element(ArrayId id, const std::string& offset) const {
-  return code_element(diagram.at(id), array(id), offset);
+std::string Page::element(ArrayId id, const std::vector<std::string>& at) const {
+  return code_element(diagram.at(id), array(id), offset(id, at));
 }
-std::string Page::address(ArrayId id, const std::string& offset) const {
-  if (!diagram.at(id).packed) return fmt::format("&{}[{}]", array(id), offset);
-  return fmt::format("napkin_packed<{}>{{{}, {}}}", memory(id), array(id), offset);
+std::string Page::address(ArrayId id, const std::vector<std::string>& at) const {
+  if (!diagram.at(id).packed) return fmt::format("&{}[{}]", array(id), offset(id, at));
+  return fmt::format("napkin_packed<{}>{{{}, {}}}", memory(id), array(id), offset(id, at));
 }
 
 std::string Page::extents(const std::vector<WireId>& of, const WirePieces& pieces) const {
@@ -42,18 +30,40 @@ std::string Page::extents(const std::vector<WireId>& of, const WirePieces& piece
   return text;
 }
 
-void Page::open_function(const std::string& name) {
+void Page::open_function(const std::string& name, const std::vector<ArrayId>& inputs,
+                         const std::vector<std::string>& more) {
   std::vector<std::string> all = {fmt::format("const {}_sizes n", names.diagram)};
-  for (const auto id : nest.inputs) all.push_back(fmt::format("const {}* __restrict__ {}", memory(id), array(id)));
+  for (const auto id : inputs) all.push_back(fmt::format("const {}* __restrict__ {}", memory(id), array(id)));
   for (const auto id : nest.outputs) all.push_back(fmt::format("{}* __restrict__ {}", storage(id), array(id)));
+  all.insert(all.end(), more.begin(), more.end());
   out.list(name + "(", all, ") {");
   out.deepen();
 }
 
-void Page::limit(WireId wire) { limits[diagram.at(wire).axis] = diagram.size(wire).value_or(1); }
+void Page::declare_shared() {
+  out.line(fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", kernel.shared_alignment));
+}
+void Page::declare_in_shared(std::string_view type, std::string_view name, std::int64_t begin,
+                             const std::string& comment) {
+  out.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});{3}{4}", type, name, begin,
+                       comment.empty() ? "" : "  // ", comment));
+}
+
+void Page::declare(const NamesByType& all) {
+  for (const auto& [type, together] : all) out.list(fmt::format("{} ", type), together, ";");
+}
+void Page::enter_scope(BufferId id) { scope[id] = nest.at(id).level <= kernel.block_level ? shared : own; }
+
 void Page::limit(const Index& index, const WirePieces& pieces) {
   for (const auto& term : index.terms)
     if (pieces[term.first.index].is_whole()) limit(term.first);
+}
+
+std::function<std::string(WireId, bool last)> ends(const WirePieces& pieces) {
+  return [&](WireId wire, bool last) {
+    const auto& piece = pieces[wire.index];
+    return last ? fmt::format("({} - 1)", piece.end) : piece.begin;
+  };
 }
 
 }  // namespace napkin

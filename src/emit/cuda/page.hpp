@@ -1,14 +1,14 @@
 // The page that the text of one kernel is written on, and what names mean where it stands.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "emit/cuda/threads/threads.hpp"
-#include "emit/shared/names.hpp"
-#include "emit/shared/text.hpp"
+#include "emit/shared/page.hpp"
 
 namespace napkin {
 
@@ -28,43 +28,45 @@ struct WirePiece {
 };
 using WirePieces = std::vector<WirePiece>;  // by WireId
 
-struct Page {
+struct Page : CodePage {
   Page(const ThreadedKernel&, const CodeNames&);
 
   const ThreadedKernel& kernel;
-  const LoopNest& nest;
-  const Diagram& diagram;
-  const CodeNames& names;
-  Lines out;
-  Identifiers pool;
-  std::vector<std::string> wires, counters, buffers;     // identifiers by id: `q`, `i_q`, `Q_smem`
   WirePieces own, shared;                                // of the thread, and of its block
   bool any_threads = false;                              // whether groups are shared out to threads
   std::map<BufferId, WirePieces> scope;                  // the pieces around the block that a buffer belongs to
   std::map<BufferId, std::vector<std::string>> corners;  // where a tile in shared memory begins
-  std::map<AxisId, std::int64_t> limits;                 // longest axes that the text holds for
 
-  bool is_input(ArrayId) const;
+  // The tile of the block that a buffer was loaded from.
+  BufferId staged(BufferId id) const { return tile_at(nest, sources, id, kernel.block_level); }
   std::size_t leaf() const { return kernel.hardware.levels.size() - 1; }
-  const std::string& level(std::size_t index) const { return kernel.hardware.levels[index].name; }
-  const std::string& array(ArrayId id) const { return names.arrays.at(id.index); }
-  const std::string& buffer(BufferId id) const { return buffers.at(id.index); }
   std::string_view storage(ArrayId) const;  // of its numbers, one by one: "__half"
   std::string_view memory(ArrayId) const;   // of the array: the same, unless its numbers share bytes
-  // A number of the array, and where it stands.
-  std::string element(ArrayId, const std::string& offset) const;
-  std::string address(ArrayId, const std::string& offset) const;
-  std::string size(WireId wire) const { return code_size(diagram, names, wire); }
+  // A number of the array, by its places, and where it stands.
+  std::string element(ArrayId, const std::vector<std::string>& at) const;
+  std::string address(ArrayId, const std::vector<std::string>& at) const;
   // "q 1, x 8".
   std::string extents(const std::vector<WireId>&, const WirePieces&) const;
 
-  // The head of the kernel's function: sizes, inputs, outputs. What follows stands inside.
-  void open_function(const std::string& name);
+  // The head of the kernel's function: sizes, inputs, outputs, and more. What follows stands inside.
+  void open_function(const std::string& name, const std::vector<ArrayId>& inputs,
+                     const std::vector<std::string>& more = {});
+  // The block's shared memory, and what begins so many bytes from its own beginning.
+  void declare_shared();
+  void declare_in_shared(std::string_view type, std::string_view name, std::int64_t begin,
+                         const std::string& comment = {});
+  // What lives in the block at hand, the names of one type together.
+  using NamesByType = std::map<std::string, std::vector<std::string>>;
+  void declare(const NamesByType&);
+  // Of a buffer that lives in the block at hand: it belongs to the pieces around.
+  void enter_scope(BufferId);
 
-  // The text depends on how long the wire's axis is at most.
-  void limit(WireId);
-  // The same for wires that are whole in the pieces.
+  using CodePage::limit;
+  // The text depends on how long wires are that are whole in the pieces.
   void limit(const Index&, const WirePieces&);
 };
+
+// The first or the last position of each piece.
+std::function<std::string(WireId, bool last)> ends(const WirePieces&);
 
 }  // namespace napkin

@@ -7,16 +7,11 @@
 
 #include "derive/columns.hpp"
 #include "diagram/match.hpp"
+#include "loops/pieces.hpp"
 #include "loops/work.hpp"
 
 namespace napkin {
 namespace {
-
-std::int64_t values(const std::vector<std::int64_t>& shape) {
-  std::int64_t all = 1;
-  for (const auto extent : shape) all *= extent;
-  return all;
-}
 
 class Writer {
  public:
@@ -45,8 +40,9 @@ class Writer {
   const std::string& level(std::size_t index) const { return hardware_.levels.at(index).name; }
 
   PseudoVariable variable(const Buffer& buffer) const {
-    return {buffer.name,   nest_.scratch.at(buffer.array).name,           level(buffer.level), buffer.type,
-            buffer.extent, values(buffer.extent) * row(buffer.type).bytes};
+    return {buffer.name,         nest_.scratch.at(buffer.array).name,
+            level(buffer.level), buffer.type,
+            buffer.extent,       product_of(buffer.extent) * row(buffer.type).bytes};
   }
 
   // Narrows the piece of the wire.
@@ -70,7 +66,7 @@ class Writer {
     step.variable = buffer.name;
     step.level = level(buffer.level);
     step.type = buffer.type;
-    step.bytes = values(shape) * row(buffer.type).bytes;
+    step.bytes = product_of(shape) * row(buffer.type).bytes;
     step.shape = std::move(shape);
     step.span = nest_.scratch.at(buffer.array).span;
     return step;
@@ -105,7 +101,8 @@ class Writer {
     step.from = load.from ? nest_.at(*load.from).name : nest_.scratch.at(nest_.at(load.to).array).name;
     step.text = fmt::format("load {} from {}", step.variable, step.from);
     const auto& array = nest_.scratch.at(nest_.at(load.to).array);
-    if (!load.from && array.packed) step.type = array.stored(), step.bytes = bytes_of(step.type, values(step.shape));
+    if (!load.from && array.packed)
+      step.type = array.stored(), step.bytes = bytes_of(step.type, product_of(step.shape));
     return step;
   }
   PseudoStep write(const Ask& ask) const {
@@ -128,8 +125,8 @@ class Writer {
     auto step = of("compute", compute.to, cells(wires));
     step.text = to_text(nest_.scratch, compute.column);
     step.span = origin(nest_.scratch, compute.column);
-    const auto positions = static_cast<double>(values(step.shape));
-    const auto folded = positions * static_cast<double>(values(cells(compute.column.over)));
+    const auto positions = static_cast<double>(product_of(step.shape));
+    const auto folded = positions * static_cast<double>(product_of(cells(compute.column.over)));
     for (const auto& work : work_of(nest_.scratch, compute.column, hardware_))
       step.operations[work.unit] += work.operations * (work.folded ? folded : positions);
     return step;

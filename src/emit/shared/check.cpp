@@ -103,7 +103,7 @@ std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
     if (const auto* read = std::get_if<Access>(&expr.node))
       for (std::size_t i = 0; i < read->at.size(); ++i) {
         const auto wire = diagram.at(read->array).wires[i];
-        if (is_along(read->at[i], wire)) continue;
+        if (plain_wire(read->at[i]) == wire) continue;
         tied.insert(diagram.at(wire).axis.index);
         for (const auto& term : read->at[i].terms) tied.insert(diagram.at(term.first).axis.index);
       }

@@ -19,7 +19,6 @@ namespace napkin {
 namespace {
 
 constexpr double greatest_int = 2147483647;
-constexpr std::string_view power_text = "napkin_power({0}, {1})";
 
 bool whole(double value) { return std::abs(value) <= greatest_int && value == std::floor(value); }
 
@@ -160,12 +159,12 @@ class Printer {
                                                                                                   : real(argument));
     if (integers && f.role == Role::multiply && !begins_part(diagram_, apply)) texts[0] = "(long long)" + texts[0];
     const bool fast = around_.fast && !around_.wide && !integers;
-    const auto code = fast ? code_fast(code_of(around_.language, f)) : code_of(around_.language, f);
+    const auto code = fast && !f.fast.empty() ? f.fast : code_of(around_.language, f);
     // No `--` from a sign in front of a negative number.
     if (code.find("-{0}") != std::string_view::npos && texts[0].starts_with('-')) texts[0] = "(" + texts[0] + ")";
     const auto kind = gives_condition(f) ? NumberKind::boolean : integers ? NumberKind::integer : NumberKind::real;
     if (texts.size() == 1) return {filled(code, texts[0]), kind};
-    if (const auto exponent = fast && code_of(around_.language, f) == power_text ? small_power(diagram_, apply) : 0)
+    if (const auto exponent = fast && f.role == Role::power ? small_power(diagram_, apply) : 0)
       return {fmt::format("napkin_whole_power<{}>({})", exponent, without_brackets(texts[0])), kind};
     return {fmt::format(fmt::runtime(code), texts[0], texts[1]), kind};
   }
@@ -230,6 +229,19 @@ Typed code_expression(const Diagram& diagram, ExprId id, const Surroundings& aro
   return Printer(diagram, around).run(id);
 }
 
+std::string code_value(const Diagram& diagram, const CodeNames& names, ExprId id, Surroundings around, Lines& out,
+                       Identifiers& pool) {
+  const auto type = around.wide ? "double" : "float";
+  around.size = [&](AxisId axis) { return "n." + names.axes[axis.index]; };
+  around.local = [&](const std::string& text) {
+    auto name = pool.fresh("t");
+    out.line(fmt::format("const {} {} = {};", type, name, text));
+    return name;
+  };
+  const auto typed = code_expression(diagram, id, around);
+  return typed.kind == NumberKind::real ? typed.text : fmt::format("{}({})", type, without_brackets(typed.text));
+}
+
 std::string code_index(const Index& index, const std::function<std::string(WireId)>& position) {
   std::string text;
   bool negative = index.offset < 0;
@@ -247,6 +259,11 @@ std::string code_index(const Index& index, const std::function<std::string(WireI
   if (index.divisor == 1) return text;
   if (negative) return fmt::format("napkin_floor_divide({}, {})", text, index.divisor);
   return is_simple(text) ? fmt::format("{} / {}", text, index.divisor) : fmt::format("({}) / {}", text, index.divisor);
+}
+
+std::string code_end(const Index& index, bool greatest, const std::function<std::string(WireId, bool last)>& end) {
+  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
+  return code_index(index, [&](WireId wire) { return end(wire, (sign.at(wire) > 0) == greatest); });
 }
 
 std::string code_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emit/shared/names.hpp"
+#include "emit/shared/text.hpp"
 #include "emit/shared/types.hpp"
 #include "napkin/derive.hpp"
 
@@ -40,8 +41,13 @@ bool compares_integers(const Diagram&, const std::vector<ArrayId>& inputs, ExprI
 // Values used more than once become locals, in front.
 Typed code_expression(const Diagram&, ExprId, const Surroundings&);
 
+// The same as a number, its locals in front. `around` needs its language, positions and reads.
+std::string code_value(const Diagram&, const CodeNames&, ExprId, Surroundings around, Lines&, Identifiers&);
+
 // "2 * u + i", "(q - 3) / 64"; bare wires and numbers without brackets.
 std::string code_index(const Index&, const std::function<std::string(WireId)>& position);
+// The greatest or the least place of an index, by the first or the last position of each wire.
+std::string code_end(const Index&, bool greatest, const std::function<std::string(WireId, bool last)>& end);
 // "((long long)h * n.q + q) * n.d + d" of an array's places and sizes, slowest first.
 std::string code_offset(const std::vector<std::string>& at, const std::vector<std::string>& sizes);
 // Whether a condition holds somewhere on a piece, by the least and the greatest value of its form there; `end` is the

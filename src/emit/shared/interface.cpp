@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "diagram/assume.hpp"
@@ -42,11 +43,9 @@ std::string shape(const Diagram& diagram, ArrayId id) {
 // The greatest or least value of an index: every position at its end or at 0. That of parts ends where the whole does.
 std::string extreme(const CodePlan& plan, const Index& index, bool greatest) {
   const auto& diagram = plan.diagram;
-  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
-  return code_index(index, [&](WireId wire) {
+  return code_end(index, greatest, [&](WireId wire, bool last) {
     const auto axis = diagram.at(wire).axis;
-    if ((sign.at(wire) > 0) != greatest || std::ranges::count(plan.shorter, axis, &Parts::part) > 0)
-      return std::string("0");
+    if (!last || std::ranges::count(plan.shorter, axis, &Parts::part) > 0) return std::string("0");
     const auto* parts = plan.ends_early(axis);
     return fmt::format("n.{} - 1", plan.names.axes[(parts ? parts->whole : axis).index]);
   });
@@ -61,15 +60,8 @@ std::string assumed(const Diagram& diagram, const CodeNames& names, Language lan
   return without_brackets(code_expression(diagram, condition, around).text);
 }
 
-bool reads_size_of(const Diagram& diagram, ExprId id, AxisId axis) {
-  const auto& node = diagram.at(id).node;
-  if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
-  const auto* apply = std::get_if<Apply>(&node);
-  return apply &&
-         std::ranges::any_of(apply->arguments, [&](ExprId argument) { return reads_size_of(diagram, argument, axis); });
-}
 bool is_of_parts(const CodePlan& plan, ExprId condition) {
-  const auto reads = [&](AxisId axis) { return reads_size_of(plan.diagram, condition, axis); };
+  const auto reads = [&](AxisId axis) { return reads_size(plan.diagram, condition, axis); };
   return std::ranges::any_of(plan.divided,
                              [&](const Parts& parts) { return reads(parts.part) || reads(parts.inside); }) ||
          std::ranges::any_of(plan.ragged, [&](const RaggedBlocks& blocks) {
@@ -121,7 +113,7 @@ std::vector<std::string> conditions(const CodePlan& plan) {
     const auto& wires = diagram.at(read->array).wires;
     for (std::size_t i = 0; i < wires.size(); ++i) {
       const auto& index = read->at[i];
-      if (is_along(index, wires[i])) continue;
+      if (plain_wire(index) == wires[i]) continue;
       found.insert(fmt::format("{} < {}", extreme(plan, index, true), code_size(diagram, names, wires[i])));
       const auto falls = [](const auto& term) { return term.second < 0; };
       if (index.offset < 0 || std::ranges::any_of(index.terms, falls))
@@ -136,6 +128,14 @@ std::string bytes(const CodePlan& plan, ArrayId id) {
 }
 
 }  // namespace
+
+bool reads_size(const Diagram& diagram, ExprId id, AxisId axis) {
+  const auto& node = diagram.at(id).node;
+  if (const auto* size = std::get_if<Size>(&node)) return size->axis == axis;
+  if (const auto* cast = std::get_if<Cast>(&node)) return reads_size(diagram, cast->value, axis);
+  const auto* apply = std::get_if<Apply>(&node);
+  return apply && std::ranges::any_of(apply->arguments, [&](ExprId each) { return reads_size(diagram, each, axis); });
+}
 
 CodePlan code_plan(Language language, const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
   return {language,
@@ -213,6 +213,23 @@ std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
   const auto type = fmt::format("{}{}*", reads ? "const " : "", storage(plan, id));
   return is_between(plan, id) ? (reads ? fmt::format("({}){}", type, name) : name)
                               : fmt::format("static_cast<{}>({})", type, name);
+}
+
+void open_header(const CodePlan& plan, const std::string& kernels, const std::string& arrays, Lines& out) {
+  std::string guard = plan.names.diagram + "_H";
+  std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return std::toupper(c); });
+  out.line(fmt::format("/* {}: {} for this plan:", plan.diagram.name, kernels));
+  out.line(fmt::format(" *   {}", plan.labels));
+  out.line(" *");
+  out.line(fmt::format(" * {}", arrays));
+  describe_packed(plan, out);
+  out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
+  out.line("#include <stddef.h>\n");
+  out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+}
+void close_header(Lines& out) {
+  out.line("#ifdef __cplusplus\n}\n#endif\n");
+  out.line("#endif");
 }
 
 void describe_parameters(const CodePlan& plan, Lines& out) {

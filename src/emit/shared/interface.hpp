@@ -33,6 +33,7 @@ CodePlan code_plan(Language, const Diagram&, const Plan&, const Hardware&);
 // The least of each.
 void add_limits(CodePlan&, const std::map<AxisId, std::int64_t>&);
 
+bool reads_size(const Diagram&, ExprId, AxisId);  // anywhere in the expression
 bool is_between(const CodePlan&, ArrayId);
 
 std::string joined(const std::vector<std::string>&, const std::string& between);
@@ -46,6 +47,9 @@ std::string value_count(const CodePlan&, ArrayId);           // "(size_t)1 * n.q
 std::string_view storage(const CodePlan&, ArrayId);          // "__half"
 std::string argument(const CodePlan&, ArrayId, bool reads);  // a void pointer as a typed one
 
+// The header's beginning, which says what is printed and what arrays are, and its end.
+void open_header(const CodePlan&, const std::string& kernels, const std::string& arrays, Lines&);
+void close_header(Lines&);
 // Of the header: what every parameter is.
 void describe_parameters(const CodePlan&, Lines&);
 // Of arrays whose numbers share bytes, how they do; the end of the comment.

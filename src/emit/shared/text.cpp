@@ -48,6 +48,16 @@ void Lines::close(std::string_view tail) {
   --depth_;
   line(tail);
 }
+void Lines::close(int blocks) {
+  while (blocks-- > 0) close();
+}
+void Lines::loop(std::string_view counter, std::string_view begin, std::string_view end) {
+  open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", counter, begin, end));
+}
+void Lines::loop(std::string_view counter, std::int64_t count) { loop(counter, "0", fmt::format("{}", count)); }
+void Lines::steps(std::string_view counter, std::string_view begin, std::string_view end, std::int64_t step) {
+  open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", counter, begin, end, step));
+}
 // A line that nothing needs; those behind it move up.
 void Lines::take_back(std::size_t begin, std::size_t end) {
   text_.erase(begin, end - begin);

@@ -1,6 +1,7 @@
 // Indented lines of generated code, and identifiers that clash with nothing.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +18,11 @@ class Lines {
   void open(std::string_view head);  // `head {`, and the lines after it further in
   void deepen() { ++depth_; }        // what `open` does after its head
   void close(std::string_view tail = "}");
+  void close(int blocks);  // so many, one after another
+  // Opens `for (int i = begin; i < end; ++i)`, or from 0 to a count, and a loop in steps of more.
+  void loop(std::string_view counter, std::string_view begin, std::string_view end);
+  void loop(std::string_view counter, std::int64_t count);
+  void steps(std::string_view counter, std::string_view begin, std::string_view end, std::int64_t step);
   // `const int name = value;`, taken back when the block closes without having used it.
   void declare(std::string_view name, std::string_view value, std::string_view comment = {});
   // `head` with items between commas and `tail`, on more lines where one would be too long.

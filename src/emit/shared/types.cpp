@@ -53,14 +53,6 @@ constexpr std::array cpp_types = {
     CodeType{Datatype::boolean, "float", "float({0})", "bool({0})", "float(bool({0}))", ""},
 };
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> fast_texts = {{
-    {"({0} / {1})", "({0} * napkin_reciprocal({1}))"},
-    {"exp({0})", "napkin_exp2({0} * 1.44269504f)"},
-    {"exp2({0})", "napkin_exp2({0})"},
-    {"napkin_expdiff({0}, {1})", "napkin_fast_expdiff({0}, {1})"},
-    {"(1.0f / (1.0f + exp(-{0})))", "napkin_reciprocal(1.0f + napkin_exp2(-1.44269504f * {0}))"},
-}};
-
 constexpr std::array<std::string_view, cpp_types.size()> cpp_storage = {
     "double",        "float",         "float",       "napkin_f16", "napkin_bf16", "napkin_f8e4m3", "napkin_f8e5m2",
     "napkin_f8e8m0", "napkin_f4e2m1", "signed char", "napkin_i4",  "int",         "bool"};
@@ -218,12 +210,6 @@ std::string code_as_stored(Language language, Datatype type, std::string_view te
 
 std::string_view code_of(Language language, const Pointwise& function) {
   return language == Language::cuda ? function.cuda : function.cpp;
-}
-
-std::string_view code_fast(std::string_view cuda) {
-  const auto found =
-      std::find_if(fast_texts.begin(), fast_texts.end(), [&](const auto& row) { return row.first == cuda; });
-  return found == fast_texts.end() ? cuda : found->second;
 }
 
 bool is_wide(Datatype type) { return code_type(Language::cuda, type).own == "double"; }

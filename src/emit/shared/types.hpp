@@ -31,9 +31,6 @@ std::string code_as_stored(Language, Datatype, std::string_view text);
 // "expf({0})".
 std::string_view code_of(Language, const Pointwise&);
 
-// What CUDA code of a function becomes by the machine's own approximations in f32, where it has some.
-std::string_view code_fast(std::string_view cuda);
-
 // Whether computing with numbers of the format needs more than f32.
 bool is_wide(Datatype);
 

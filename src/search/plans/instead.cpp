@@ -2,10 +2,10 @@
 // instructions, with as many parts of divided axes to each block.
 #include <algorithm>
 
-#include "configure/deal.hpp"
-#include "configure/labels.hpp"
 #include "diagram/assume.hpp"
 #include "napkin/search.hpp"
+#include "timing/deal.hpp"
+#include "timing/labels.hpp"
 
 namespace napkin {
 namespace {

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "emit/cuda/path.hpp"
 #include "emit/cuda/warps/warps.hpp"
@@ -300,17 +299,8 @@ bool any_teams(const CudaPlan& plan) {
 
 std::string cuda_header(const CudaPlan& plan) {
   Lines out;
-  const auto& diagram = plan.diagram;
-  std::string guard = plan.names.diagram + "_H";
-  std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
-  out.line(fmt::format("/* {}: the kernels that napkin printed for this plan:", diagram.name));
-  out.line(fmt::format(" *   {}", plan.labels));
-  out.line(" *");
-  out.line(" * All arrays are in device memory, row major, aligned as cudaMalloc aligns.");
-  describe_packed(plan, out);
-  out.line(fmt::format("#ifndef {}\n#define {}\n", guard, guard));
-  out.line("#include <stddef.h>\n");
-  out.line("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+  open_header(plan, "the kernels that napkin printed",
+              "All arrays are in device memory, row major, aligned as cudaMalloc aligns.", out);
   out.line("/* Bytes of workspace, in device memory, that a launch with these sizes needs; 0 where it needs none. */");
   out.line(workspace_head(plan) + ";\n");
   out.line(
@@ -325,8 +315,7 @@ std::string cuda_header(const CudaPlan& plan) {
   out.line(" */");
   out.line(launch_head(plan) + ";\n");
   out.verbatim(path_declarations(plan));
-  out.line("#ifdef __cplusplus\n}\n#endif\n");
-  out.line("#endif");
+  close_header(out);
   return out.text();
 }
 

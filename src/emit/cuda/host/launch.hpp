@@ -14,7 +14,7 @@ namespace napkin {
 // A kernel of teams of warps, for a kernel of the plan that can also be launched otherwise.
 struct TeamKernel {
   ThreadedKernel threaded;
-  CudaKernel kernel;
+  PrintedKernel kernel;
   std::vector<TileMap> maps, stores;
   std::vector<ArrayId> inputs;  // that it has pointers to
   Walk walk{};
@@ -23,7 +23,7 @@ struct TeamKernel {
 // Everything the files of one plan are printed from.
 struct CudaPlan : CodePlan {
   std::vector<ThreadedKernel> threaded;          // in launch order
-  std::vector<CudaKernel> kernels;               // of the same number
+  std::vector<PrintedKernel> kernels;            // of the same number
   std::vector<std::optional<TeamKernel>> teams;  // of the same number: launched instead where device and arrays allow
   std::vector<std::string_view> ways;            // of the same number: how kernels run, "warps", "rows" or "threads"
   std::vector<std::string> notes;                // which kernels run without matrix units, and why

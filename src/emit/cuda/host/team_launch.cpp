@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emit/cuda/warpgroups/teams.hpp"
+#include "emit/cuda/warps/warps.hpp"
 
 namespace napkin {
 
@@ -48,12 +49,8 @@ std::vector<ArrayId> read_in_place(const WarpNest& warps) {
 }
 
 ThreadedKernel team_launch(const WarpNest& warps, const Hardware& hardware) {
-  ThreadedKernel launch;
-  launch.nest = *warps.nest;
-  launch.hardware = hardware;
-  launch.block_level = warps.block_level;
-  launch.threads = (warps.warps + warps.team) * 32;
-  launch.shared_bytes = warps.shared_bytes;
+  auto launch = warp_launch(warps, hardware);
+  launch.threads += warps.team * static_cast<int>(lanes_of_warp);
   return launch;
 }
 

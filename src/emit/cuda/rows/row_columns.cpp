@@ -9,58 +9,43 @@
 #include "derive/columns.hpp"
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
-#include "emit/shared/text.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
-namespace {
-
-template <class Visit>
-void visit_columns(const Block& block, Visit visit) {
-  for (const auto& step : block.steps) {
-    if (const auto* compute = std::get_if<Compute>(&step.node)) visit(*compute);
-    if (const auto* loop = std::get_if<For>(&step.node)) visit_columns(loop->body, visit);
-  }
-}
-
-}  // namespace
 
 RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
-    : lane(page.pool.fresh("lane")),
-      slot(page.pool.fresh("slot")),
-      page_(page),
-      out_(page.out),
+    : StatementPrinter(page, {.language = Language::cuda, .fast = true}),
+      lane(page.pool.fresh("lane")),
+      part(page.pool.fresh("slot")),
       rows_(rows),
       index_(page.pool.fresh("i")),
       vector_(page.pool.fresh("v")),
       value_(index_) {
-  visit_columns(page_.nest.body, [&](const Compute& compute) {
-    columns_.push_back(&compute);
-    for (const auto& [id, buffer] : compute.reads)
+  each_step(page_.nest.body, [&](const Nest& step) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    if (!compute) return;
+    columns_.push_back(compute);
+    for (const auto& [id, buffer] : compute->reads)
       if (rows_.reads.contains(buffer))
         read_as_[buffer] = &access(page_.diagram, id);
       else
         wanted_.insert(buffer);
-    if (compute.column.fold) wanted_.insert(compute.to);
-    if (compute.carried) wanted_.insert(*compute.carried);
+    if (compute->column.fold) wanted_.insert(compute->to);
+    if (compute->carried) wanted_.insert(*compute->carried);
   });
 }
 
 // Steps
 
 void RowColumnPrinter::print(const Load& load) {
-  const auto of = out_.from(page_.diagram.at(page_.nest.at(load.to).array).span);
+  const auto of = page_.from(load.to);
   const auto found = rows_.reads.find(load.to);
   if (found == rows_.reads.end() || found->second == RowRead::in_place) return;
   const auto& from = *read_as_.at(load.to);
   const auto& name = page_.diagram.at(from.array).name;
   Here here = row();
-  const auto place = [&] {
-    std::vector<std::string> at;
-    for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
-    return element(from.array, at);
-  };
+  const auto place = [&] { return page_.address(from.array, places(from.at, here)); };
   if (found->second == RowRead::once) {
     out_.line(
         fmt::format("{} = napkin_read_once<{}>({});", page_.buffer(load.to), rows_.team * lanes_of_warp, place()));
@@ -72,12 +57,12 @@ void RowColumnPrinter::print(const Load& load) {
     open_row(here);
     out_.line(fmt::format("napkin_shared_write({} + {}, napkin_read_vector<{}>({}, {}));", page_.buffer(load.to),
                           vector_, rows_.vector, place(), left(here)));
-    return close(1);
+    return out_.close(1);
   }
   open_vectors(here);
   out_.line(fmt::format("{}[{}] = napkin_read_vector<{}>({}, {});", page_.buffer(load.to), vector_, rows_.vector,
                         place(), left(here)));
-  close(1);
+  out_.close(1);
 }
 
 void RowColumnPrinter::print(const Compute& compute) {
@@ -91,17 +76,13 @@ void RowColumnPrinter::print(const Compute& compute) {
 }
 
 void RowColumnPrinter::print(const Save& save) {
-  const auto of = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto of = page_.from(save.from);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
   const auto& wires = page_.diagram.at(buffer.array).wires;
   out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
   Here here = row();
-  const auto place = [&] {
-    std::vector<std::string> at;
-    for (const auto wire : wires) at.push_back(here.position.at(wire));
-    return element(buffer.array, at);
-  };
+  const auto place = [&] { return page_.address(buffer.array, places(wires, here)); };
   if (!has_lanes(save.from)) {
     out_.line(fmt::format("if ({} == 0) napkin_global_write({}, {});", lane, place(),
                           written(buffer.array, page_.buffer(save.from))));
@@ -120,41 +101,26 @@ void RowColumnPrinter::print(const Save& save) {
     loop(index_, rows_.vector);
   }
   const auto from = rows_.staged
-                        ? slot_of(save.from)
+                        ? slot(save.from, here)
                         : fmt::format("{}[{} * {} + {}]", page_.buffer(save.from), vector_, rows_.vector, index_);
   out_.line(fmt::format("{}.at[{}] = {};", all, index_, written(buffer.array, from)));
-  close(1);
+  out_.close(1);
   out_.line(fmt::format("napkin_write_vector({}, {}, {});", place(), all, left(here)));
-  close(1);
-}
-
-void RowColumnPrinter::pointwise(const Compute& compute) {
-  Here here = row();
-  const bool along = has_lanes(compute.to);
-  if (along) open_values(here);
-  const auto text = value(compute, compute.column.value, here);
-  // What is saved and read by nobody else is rounded then.
-  out_.line(fmt::format("{} = {};", slot_of(compute.to),
-                        wanted_.contains(compute.to)
-                            ? code_rounded(Language::cuda, page_.nest.at(compute.to).type, text)
-                            : without_brackets(text)));
-  close(along);
+  out_.close(1);
 }
 
 // Folds
 
 void RowColumnPrinter::fold(const Compute& compute) {
   if (reads_window(compute)) return fold_window(compute);
-  Here here = row();
-  const bool kept = has_lanes(compute.to), along = contains(compute.column.over, rows_.lanes);
-  if (kept) open_values(here);
-  const auto partial = page_.pool.fresh("t");
-  out_.line(fmt::format("{} {} = {};", type(compute.to), partial,
-                        code_number(compute.column.fold->identity, is_wide(page_.nest, compute))));
+  Here here;
+  const int opened = open_cells(compute, here);
+  const bool along = contains(compute.column.over, rows_.lanes);
+  const auto partial = begin_part(compute);
   fold_values(compute, partial, along, here);
   if (along) join_lanes(compute, partial);
   finish(compute, partial, here);
-  close(kept);
+  out_.close(opened);
 }
 
 // What the lane has itself. Positions past the end do not count.
@@ -169,33 +135,20 @@ void RowColumnPrinter::fold_values(const Compute& compute, const std::string& pa
     opened += 2;
   }
   opened += open_window(compute, here);
-  const auto text = value(compute, compute.column.value, here);
-  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial, without_brackets(text)));
-  close(opened);
+  absorb(compute, partial, here);
+  out_.close(opened);
 }
 
 // What the lanes of the team have, all of them then.
 void RowColumnPrinter::join_lanes(const Compute& compute, const std::string& partial) {
-  const auto own = type(compute.to);
+  const auto own = type_of(compute.to);
   const auto join = page_.pool.fresh("join");
   out_.line(fmt::format("const auto {0} = []({1} a, {1} b) {{ {2} return a; }};", join, own,
                         code_joined(Language::cuda, *compute.column.fold->combine, "a", "b")));
   out_.line(fmt::format("{0} = napkin_join_lanes({0}, {1});", partial, join));
   if (rows_.team > 1)
     out_.line(
-        fmt::format("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, rows_.team, join, slot));
-}
-
-void RowColumnPrinter::finish(const Compute& compute, const std::string& partial, const Here& here) {
-  const auto to = slot_of(compute.to);
-  FoldWords words{to, "", ""};
-  if (compute.carried) words.old = slot_of(*compute.carried);
-  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-  if (!begins_in_place(compute)) out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
-  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, partial));
-  const auto format = page_.nest.at(compute.to).type;
-  if (code_type(Language::cuda, format).round != "{0}")
-    out_.line(fmt::format("{} = {};", to, code_rounded(Language::cuda, format, to)));
+        fmt::format("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, rows_.team, join, part));
 }
 
 // Loops
@@ -205,6 +158,13 @@ RowColumnPrinter::Here RowColumnPrinter::row() const {
   for (std::uint32_t w = 0; w < page_.own.size(); ++w)
     if (WireId{w} != rows_.lanes) here.position[WireId{w}] = page_.own[w].begin;
   return here;
+}
+
+int RowColumnPrinter::open_cells(const Compute& compute, Here& here) {
+  here = row();
+  if (!has_lanes(compute.to)) return 0;
+  open_values(here);
+  return 1;
 }
 
 // Value `i` of a lane stands in its vector `i / length`, and vectors of all lanes lie side by side.
@@ -234,17 +194,10 @@ int RowColumnPrinter::open_window(const Compute& compute, Here& here) {
     if (wire == rows_.lanes) continue;
     const auto& piece = page_.own[wire.index];
     const auto& counter = here.position[wire] = page_.wires[wire.index];
-    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", counter, piece.begin, piece.end));
+    out_.loop(counter, piece.begin, piece.end);
     ++opened;
   }
   return opened;
-}
-void RowColumnPrinter::loop(const std::string& counter, std::int64_t count) {
-  out_.line("#pragma unroll");
-  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, count));
-}
-void RowColumnPrinter::close(int opened) {
-  while (opened-- > 0) out_.close();
 }
 std::string RowColumnPrinter::left(const Here& here) const {
   return fmt::format("{} - {}", page_.own[rows_.lanes.index].end, here.unclamped);
@@ -255,7 +208,7 @@ std::string RowColumnPrinter::left(const Here& here) const {
 bool RowColumnPrinter::has_lanes(BufferId id) const {
   return contains(page_.diagram.at(page_.nest.at(id).array).wires, rows_.lanes);
 }
-std::string RowColumnPrinter::type(BufferId id) const {
+std::string RowColumnPrinter::type_of(BufferId id) const {
   const auto& buffer = page_.nest.at(id);
   const auto read = rows_.reads.find(id);
   if (read == rows_.reads.end()) return std::string(code_type(Language::cuda, buffer.type).own);
@@ -269,11 +222,8 @@ std::string RowColumnPrinter::declared(BufferId id) const {
   if (read->second != RowRead::vectors && read->second != RowRead::once) return "";
   return page_.buffer(id) + (read->second == RowRead::vectors ? fmt::format("[{}]", rows_.vectors) : "");
 }
-std::string RowColumnPrinter::slot_of(BufferId id) const {
+std::string RowColumnPrinter::slot(BufferId id, const Here&) const {
   return page_.buffer(id) + (has_lanes(id) && !rows_.staged ? "[" + value_ + "]" : "");
-}
-std::string RowColumnPrinter::element(ArrayId id, const std::vector<std::string>& at) const {
-  return page_.address(id, code_offset(at, code_sizes(page_.diagram, page_.names, page_.diagram.at(id).wires)));
 }
 std::string RowColumnPrinter::written(ArrayId id, const std::string& text) const {
   const auto type = page_.diagram.at(id).type;
@@ -282,11 +232,9 @@ std::string RowColumnPrinter::written(ArrayId id, const std::string& text) const
 
 Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
   const auto& from = access(page_.diagram, access_id);
-  const auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
-                    return r.first == access_id;
-                  })->second;
+  const auto id = compute.read_from(access_id);
   const auto found = rows_.reads.find(id);
-  if (found == rows_.reads.end()) return {slot_of(id), NumberKind::real};
+  if (found == rows_.reads.end()) return {slot(id, here), NumberKind::real};
   const auto type = page_.diagram.at(from.array).type;
   auto text = page_.buffer(id);
   if (found->second == RowRead::vectors)
@@ -294,25 +242,13 @@ Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Her
                              : fmt::format("[{}].at[{}]", vector_, index_);
   if (along_.contains(id)) text = fmt::format("{}.at[{}]", along_.at(id), index_);
   if (found->second == RowRead::in_place) {
-    std::vector<std::string> at;
-    for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
-    text = fmt::format("napkin_global_read({})", element(from.array, at));
+    text = fmt::format("napkin_global_read({})", page_.address(from.array, places(from.at, here)));
     if (!here.unclamped.empty())
       text = fmt::format("({} < {} ? {} : {})", here.unclamped, page_.own[rows_.lanes.index].end, text,
                          code_as_stored(Language::cuda, type, ""));
   }
   return {filled(code_type(Language::cuda, type).read, text),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
-}
-
-std::string RowColumnPrinter::value(const Compute& compute, ExprId id, const Here& here) {
-  const Surroundings around{.language = Language::cuda,
-                            .position = [&](WireId wire) { return here.position.at(wire); },
-                            .size = {},
-                            .read = [&](ExprId access) { return read(compute, access, here); },
-                            .wide = is_wide(page_.nest, compute),
-                            .fast = !is_wide(page_.nest, compute)};
-  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
 }
 
 }  // namespace napkin

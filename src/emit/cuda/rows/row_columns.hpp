@@ -7,12 +7,18 @@
 #include <vector>
 
 #include "emit/cuda/page.hpp"
-#include "emit/shared/columns.hpp"
+#include "emit/shared/statements.hpp"
 #include "napkin/distribute.hpp"
 
 namespace napkin {
 
-class RowColumnPrinter {
+// What loops are open on a row: the position of every wire, and where lanes reach without a look at the end.
+struct OpenRow {
+  std::map<WireId, std::string> position;
+  std::string unclamped;
+};
+
+class RowColumnPrinter : StatementPrinter<Page, OpenRow> {
  public:
   RowColumnPrinter(Page&, const RowNest&);
   void print(const Load&);
@@ -20,19 +26,16 @@ class RowColumnPrinter {
   void print(const Save&);
   // "float p[16]", "napkin_values<__half, 8> S_reg[2]"; empty where nothing is held.
   std::string declared(BufferId) const;
-  std::string type(BufferId) const;
+  std::string type_of(BufferId) const;
   // Where rows stand in shared memory, and names for vectors.
   void declare_rows();
 
-  const std::string lane, slot;  // the number in the team, and of the partial results at hand
+  const std::string lane, part;  // the number in the team, and of the partial results at hand
 
  private:
-  // What loops are open: the position of every wire, and where lanes reach without a look at the end.
-  struct Here {
-    std::map<WireId, std::string> position;
-    std::string unclamped;
-  };
+  using Here = OpenRow;
   Here row() const;
+  int open_cells(const Compute&, Here&) override;
   void open_values(Here&);
   void open_vectors(Here&);
   int open_window(const Compute&, Here&);
@@ -44,27 +47,23 @@ class RowColumnPrinter {
   void open_vector(Here&);
   void compute_along(BufferId to, const Here&);
   std::vector<const Compute*> on_the_way(BufferId to) const;
-  void loop(const std::string& counter, std::int64_t count);
-  void close(int opened);
   std::string left(const Here&) const;
 
-  void pointwise(const Compute&);
   void fold(const Compute&);
   void fold_values(const Compute&, const std::string& partial, bool along, Here);
   bool reads_window(const Compute&) const;
   void fold_window(const Compute&);
   void join_lanes(const Compute&, const std::string& partial);
-  void finish(const Compute&, const std::string& partial, const Here&);
 
   bool has_lanes(BufferId) const;
-  std::string slot_of(BufferId) const;
-  std::string element(ArrayId, const std::vector<std::string>& at) const;
+  std::string slot(BufferId, const Here&) const override;
   std::string written(ArrayId, const std::string& text) const;
-  Typed read(const Compute&, ExprId access, const Here&);
-  std::string value(const Compute&, ExprId, const Here&);
+  Typed read(const Compute&, ExprId access, const Here&) override;
+  // What is saved and read by nobody else is rounded then.
+  std::string rounded(BufferId id, const std::string& text) const override {
+    return wanted_.contains(id) ? StatementPrinter::rounded(id, text) : without_brackets(text);
+  }
 
-  Page& page_;
-  Lines& out_;
   const RowNest& rows_;
   const std::string index_, vector_;           // counters: of a vector's values, or of a lane's; and of its vectors
   std::string value_;                          // the value at hand of a lane

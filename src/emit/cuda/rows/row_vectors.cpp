@@ -11,9 +11,7 @@
 namespace napkin {
 
 void RowColumnPrinter::declare_rows() {
-  for (const auto& [id, begin] : rows_.staged_at)
-    out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});", type(id), page_.buffer(id),
-                          begin));
+  for (const auto& [id, begin] : rows_.staged_at) page_.declare_in_shared(type_of(id), page_.buffer(id), begin);
   for (const auto& [id, read] : rows_.reads)
     if (read == RowRead::staged || read == RowRead::passing || read == RowRead::window)
       along_[id] = page_.pool.fresh(page_.buffer(id) + "_one");
@@ -42,11 +40,8 @@ void RowColumnPrinter::read_row(BufferId to, const Here& here) {
 }
 void RowColumnPrinter::read_vector(BufferId id, const Here& here) {
   const auto& from = *read_as_.at(id);
-  std::vector<std::string> at;
-  for (const auto& index : from.at)
-    at.push_back(code_index(index, [&](WireId wire) { return here.position.at(wire); }));
   out_.line(fmt::format("const auto {} = napkin_read_vector<{}>({}, {});", along_.at(id), rows_.vector,
-                        element(from.array, at), left(here)));
+                        page_.address(from.array, places(from.at, here)), left(here)));
 }
 
 void RowColumnPrinter::open_vector(Here& here) {
@@ -62,11 +57,8 @@ void RowColumnPrinter::open_vector(Here& here) {
 void RowColumnPrinter::compute_along(BufferId to, const Here& here) {
   for (const auto* compute : on_the_way(to)) {
     if (!rows_.in_passing.contains(compute->to)) continue;
-    const auto text = value(*compute, compute->column.value, here);
-    out_.line(fmt::format("const {} {} = {};", type(compute->to), page_.buffer(compute->to),
-                          wanted_.contains(compute->to)
-                              ? code_rounded(Language::cuda, page_.nest.at(compute->to).type, text)
-                              : without_brackets(text)));
+    const auto text = value(*compute, here);
+    assign(fmt::format("const {} {}", type_of(compute->to), page_.buffer(compute->to)), rounded(compute->to, text));
   }
 }
 
@@ -82,21 +74,20 @@ void RowColumnPrinter::fold_window(const Compute& compute) {
   open_vectors(here);
   value_ = fmt::format("{} * {} + {}", vector_, rows_.vector, index_);
   const auto all = page_.pool.fresh("t"), partial = fmt::format("{}[{}]", all, index_);
-  out_.line(fmt::format("{} {}[{}];", type(compute.to), all, rows_.vector));
+  out_.line(fmt::format("{} {}[{}];", type_of(compute.to), all, rows_.vector));
   loop(index_, rows_.vector);
-  out_.line(fmt::format("{} = {};", partial, code_number(compute.column.fold->identity, is_wide(page_.nest, compute))));
-  close(1);
+  assign(partial, identity(compute));
+  out_.close(1);
   auto inside = here;
   const int opened = open_window(compute, inside);
   for (const auto& [access, id] : compute.reads)
     if (along_.contains(id)) read_vector(id, inside);
   open_vector(inside);
-  const auto text = value(compute, compute.column.value, inside);
-  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial, without_brackets(text)));
-  close(1 + opened);
+  absorb(compute, partial, inside);
+  out_.close(1 + opened);
   open_vector(here);
   finish(compute, partial, here);
-  close(2);
+  out_.close(2);
   value_ = index_;
 }
 

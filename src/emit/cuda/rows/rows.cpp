@@ -19,29 +19,25 @@ class RowPrinter {
   RowPrinter(const ThreadedKernel& kernel, const RowNest& rows, const CodeNames& names)
       : page_(kernel, names), out_(page_.out), rows_(rows), nest_(*rows.nest), groups_(page_), columns_(page_, rows) {}
 
-  CudaKernel run(const std::string& name) {
+  PrintedKernel run(const std::string& name) {
     words();
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, rows_.blocks));
-    page_.open_function(name);
-    if (rows_.shared_bytes > 0)
-      out_.line(
-          fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page_.kernel.shared_alignment));
+    page_.open_function(name, nest_.inputs);
+    if (rows_.shared_bytes > 0) page_.declare_shared();
     columns_.declare_rows();
     groups_.blocks();
     lanes();
     print(nest_.body);
     out_.close();
-    return {name, out_.text(), page_.limits, out_.origins()};
+    return page_.printed(name);
   }
 
  private:
   void words() {
-    std::vector<std::string> outputs;
-    for (const auto id : nest_.outputs) outputs.push_back(page_.diagram.at(id).name);
     const auto held = rows_.staged
                           ? fmt::format("in shared memory, {} values of each lane at a time", rows_.vector)
                           : fmt::format("{} {} of each lane", rows_.values(), rows_.values() == 1 ? "value" : "values");
-    out_.line(fmt::format("// {}, by {}, {} along {}.", fmt::join(outputs, ", "),
+    out_.line(fmt::format("// {}, by {}, {} along {}.", page_.outputs(),
                           rows_.team > 1 ? fmt::format("rows of {} warps", rows_.team)
                                          : fmt::format("{} warps with a row each", rows_.warps),
                           held, page_.diagram.at(rows_.lanes).name));
@@ -53,7 +49,7 @@ class RowPrinter {
     const auto all = rows_.team * lanes_of_warp;
     out_.declare(columns_.lane, fmt::format("threadIdx.x % {}", all));
     if (rows_.shared_bytes > 0 && rows_.team > 1)
-      out_.line(fmt::format("int {} = 0;  // of the partial results of warps", columns_.slot));
+      out_.line(fmt::format("int {} = 0;  // of the partial results of warps", columns_.part));
     for (const auto& each : groups_.enter(false)) {
       groups_.print(each, fmt::format("(int)threadIdx.x / {}", all));
       out_.line(fmt::format("if ({} >= {}) return;", each.begin, each.around.end));
@@ -72,31 +68,19 @@ class RowPrinter {
           [&](const For& loop) { stream(loop); });
   }
   void declare_buffers(const Block& block) {
-    std::map<std::string, std::vector<std::string>> by_type;
+    Page::NamesByType by_type;
     for (const auto id : block.buffers) {
       if (nest_.at(id).level != page_.leaf()) continue;
-      if (const auto text = columns_.declared(id); !text.empty()) by_type[columns_.type(id)].push_back(text);
+      if (const auto text = columns_.declared(id); !text.empty()) by_type[columns_.type_of(id)].push_back(text);
     }
-    for (const auto& [type, names] : by_type) out_.list(fmt::format("{} ", type), names, ";");
+    page_.declare(by_type);
   }
 
   void stream(const For& loop) {
-    const auto& split = loop.split;
-    const auto around = page_.own[split.wire.index];
-    const auto begin = groups_.begin_name(split.wire);
-    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, split.size));
-    out_.declare(begin + "_end", fmt::format("min({} + {}, {})", begin, split.size, around.end), groups_.words(split));
-    page_.own[split.wire.index] = {begin, begin + "_end", std::min(around.extent, split.size), begin};
-    for (const auto& needed : loop.needs) out_.line(fmt::format("if (!({})) continue;", possible(needed)));
-    print(loop.body);
-    out_.close();
-    page_.own[split.wire.index] = around;
-  }
-  // Whether a condition holds somewhere on the row's piece.
-  std::string possible(const Condition& condition) const {
-    return code_possible(condition, page_.names, [&](WireId wire, bool last) {
-      const auto& part = page_.own[wire.index];
-      return last ? fmt::format("({} - 1)", part.end) : part.begin;
+    groups_.stream(loop, [&](const WirePiece&, const std::string&) {
+      for (const auto& needed : loop.needs)
+        out_.line(fmt::format("if (!({})) continue;", code_possible(needed, page_.names, ends(page_.own))));
+      print(loop.body);
     });
   }
 
@@ -162,17 +146,15 @@ __device__ __forceinline__ T napkin_join_warps(T mine, Join join, unsigned char*
 }  // namespace
 
 ThreadedKernel row_launch(const RowNest& rows, const Hardware& hardware) {
-  ThreadedKernel launch;
-  launch.nest = *rows.nest;
-  launch.hardware = hardware;
-  launch.block_level = rows.block_level;
-  launch.threads = static_cast<int>(rows.warps * lanes_of_warp);
-  launch.shared_bytes = rows.shared_bytes;
-  return launch;
+  return {.nest = *rows.nest,
+          .hardware = hardware,
+          .block_level = rows.block_level,
+          .threads = static_cast<int>(rows.warps * lanes_of_warp),
+          .shared_bytes = rows.shared_bytes};
 }
 
-CudaKernel row_kernel(const ThreadedKernel& launch, const RowNest& rows, const CodeNames& names,
-                      const std::string& name) {
+PrintedKernel row_kernel(const ThreadedKernel& launch, const RowNest& rows, const CodeNames& names,
+                         const std::string& name) {
   return RowPrinter(launch, rows, names).run(name);
 }
 

@@ -10,7 +10,7 @@ namespace napkin {
 
 // How it is launched: what ThreadedKernel says of a kernel of threads.
 ThreadedKernel row_launch(const RowNest&, const Hardware&);
-CudaKernel row_kernel(const ThreadedKernel&, const RowNest&, const CodeNames&, const std::string& name);
+PrintedKernel row_kernel(const ThreadedKernel&, const RowNest&, const CodeNames&, const std::string& name);
 // The functions that such kernels call beside those of single instructions; empty where the text uses none.
 std::string row_definitions(const std::string& used_in);
 

@@ -9,7 +9,6 @@
 #include "diagram/contains.hpp"
 #include "diagram/match.hpp"
 #include "emit/cuda/warps/tiles.hpp"
-#include "emit/shared/text.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/pieces.hpp"
 
@@ -27,20 +26,20 @@ std::string spread_place(const WirePiece& piece, const std::string& counter) {
 
 }  // namespace
 
-ColumnPrinter::ColumnPrinter(Page& page) : page_(page), out_(page.out) {
+ColumnPrinter::ColumnPrinter(Page& page) : StatementPrinter(page, {Language::cuda}) {
   for (const auto id : page.nest.outputs)
     for (std::uint32_t b = 0; b < page.nest.buffers.size(); ++b)
       if (page.nest.buffers[b].array == id && page.nest.buffers[b].level == page.leaf()) passing_.insert({b});
   study(page.nest.body);
 }
 
-// Finds where tiles come from, and which outputs are more than passed on: read, folded or saved later.
+// Finds which outputs are more than passed on: read, folded or saved later.
 void ColumnPrinter::study(const Block& block) {
   const Compute* last = nullptr;
   for (const auto& step : block.steps) {
     const auto* compute = std::get_if<Compute>(&step.node);
     match(
-        step.node, [&](const Load& load) { from_[load.to] = load.from; }, [](const Ask&) {},
+        step.node, [](const Load&) {}, [](const Ask&) {},
         [&](const Compute& column) {
           if (column.column.fold) passing_.erase(column.to);
           if (column.carried) passing_.erase(*column.carried);
@@ -75,92 +74,52 @@ void ColumnPrinter::print(const Compute& compute) {
 }
 
 void ColumnPrinter::print(const Save& save) {
-  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto from = page_.from(save.from);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf() || !is_stored(save.from)) return;
   out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
   Here here;
   const int opened = open_cells(page_.diagram.at(buffer.array).wires, Edge::guard, here);
-  store(buffer.array, slot(save.from, buffer.at, here), here);
-  close(opened);
+  store(buffer.array, slot(save.from, here), here);
+  out_.close(opened);
 }
 
 void ColumnPrinter::pass(const Compute& compute) {
   Here here;
   const int opened = open_cells(wires(compute), Edge::guard, here);
-  store(compute.column.output, value(compute, compute.column.value, here), here);
-  close(opened);
+  store(compute.column.output, value(compute, here), here);
+  out_.close(opened);
 }
 
 void ColumnPrinter::store(ArrayId id, const std::string& text, const Here& here) {
   const auto& array = page_.diagram.at(id);
-  std::vector<std::string> at;
-  for (const auto wire : array.wires) at.push_back(here.position.at(wire));
   const auto written = without_brackets(filled(code_type(Language::cuda, array.type).write, without_brackets(text)));
-  out_.line(fmt::format("{}[{}] = {};", page_.array(id),
-                        code_offset(at, code_sizes(page_.diagram, page_.names, array.wires)), written));
+  assign(fmt::format("{}[{}]", page_.array(id), page_.offset(id, places(array.wires, here))), written);
 }
 
 void ColumnPrinter::print(const Ask& ask, const WirePieces& pieces) {
   const auto& buffer = page_.nest.at(ask.tile);
-  const auto any = page_.pool.fresh("any");
-  out_.line(
-      fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(page_.diagram, ask.access), ask.wanted));
+  const auto any = page_.begin_ask(ask);
   std::vector<std::string> at;
   for (std::size_t k = 0; k < buffer.at.size(); ++k) {
     at.push_back(fmt::format("at{}", k));
-    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", at[k], corner(buffer.at[k], pieces, false),
-                          corner(buffer.at[k], pieces, true)));
+    out_.loop(at[k], corner(buffer.at[k], pieces, false), corner(buffer.at[k], pieces, true));
   }
   out_.line(fmt::format("{0} = {0} || {1}{2};", any, ask.wanted ? "" : "!", input_element(ask.tile, at)));
-  close(static_cast<int>(at.size()));
+  out_.close(static_cast<int>(at.size()));
   out_.line(fmt::format("if (!{}) continue;", any));
 }
 
-void ColumnPrinter::pointwise(const Compute& compute) {
-  Here here;
-  const int opened = open_cells(wires(compute), edge(compute.to), here);
-  const auto text = value(compute, compute.column.value, here);
-  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, text)));
-  close(opened);
-}
-
 void ColumnPrinter::fold(const Compute& compute) {
-  const auto past_end = edge(compute.to);
-  begin_fold(compute, past_end);
+  begin(compute);
   Here here;
   int opened = 0;
   auto unrolled = cells(wires(compute));
   for (const auto wire : compute.column.over) opened += open_fold(compute, wire, unrolled, here);
-  opened += open_cells(wires(compute), past_end, here);
-  absorb(compute, here);
-  close(opened);
-  if (code_type(Language::cuda, page_.nest.at(compute.to).type).round != "{0}") round_fold(compute, past_end);
-}
-
-// The identity, or the old value repaired.
-void ColumnPrinter::begin_fold(const Compute& compute, Edge past_end) {
-  if (begins_in_place(compute)) return;
-  Here here;
-  const int opened = open_cells(wires(compute), past_end, here);
-  FoldWords words{slot(compute, here), "", ""};
-  if (compute.carried) words.old = slot(*compute.carried, page_.nest.at(*compute.carried).at, here);
-  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-  out_.line(code_begun(compute, words, is_wide(page_.nest, compute)));
-  close(opened);
-}
-
-void ColumnPrinter::absorb(const Compute& compute, const Here& here) {
-  const auto to = slot(compute, here);
-  const auto text = without_brackets(value(compute, compute.column.value, here));
-  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, text));
-}
-
-void ColumnPrinter::round_fold(const Compute& compute, Edge past_end) {
-  Here here;
-  const int opened = open_cells(wires(compute), past_end, here);
-  out_.line(fmt::format("{} = {};", slot(compute, here), rounded(compute.to, slot(compute, here))));
-  close(opened);
+  opened += open_cells(compute, here);
+  absorb(compute, slot(compute.to, here), here);
+  out_.close(opened);
+  round(compute);
 }
 
 // Loops
@@ -189,7 +148,7 @@ int ColumnPrinter::open_cells(const std::vector<WireId>& of, Edge past_end, Here
     if (single && piece.by_thread) add(fmt::format("{} < {}", piece.begin, piece.end));
     if (single) continue;
     if (unroll) out_.line("#pragma unroll");
-    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, piece.extent));
+    out_.loop(counter, piece.extent);
     const auto place = sum(piece.begin, piece.is_spread() ? spread_place(piece, counter) : counter);
     out_.declare(position, past_end == Edge::guard ? place : fmt::format("min({}, {} - 1)", place, piece.end));
     add(fmt::format("{} < {}", position, piece.end));
@@ -218,20 +177,16 @@ int ColumnPrinter::open_fold(const Compute& compute, WireId wire, std::int64_t& 
   here.position[wire] = position;
   if (!own || unrolled * piece.extent > most_unrolled) {
     here.counter[wire] = piece.is_whole() ? position : fmt::format("{} - {}", position, piece.begin);
-    out_.open(fmt::format("for (int {0} = {1}; {0} < {2}; ++{0})", position, piece.begin, piece.end));
+    out_.loop(position, piece.begin, piece.end);
     return 1;
   }
   unrolled *= piece.extent;
   here.counter[wire] = counter;
   out_.line("#pragma unroll");
-  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, piece.extent));
+  out_.loop(counter, piece.extent);
   out_.declare(position, sum(piece.begin, counter));
   out_.open(fmt::format("if ({} < {})", position, piece.end));
   return 2;
-}
-
-void ColumnPrinter::close(int opened) {
-  while (opened-- > 0) out_.close();
 }
 
 bool ColumnPrinter::reads_own(const Compute& compute, WireId wire) const {
@@ -254,17 +209,13 @@ std::string ColumnPrinter::slot(BufferId id, const std::vector<Index>& at, const
 }
 std::string ColumnPrinter::slot(const WirePiece& scope, WireId wire, const Index& at, const Here& here) const {
   const auto& now = page_.own[wire.index];
-  if (is_along(at, wire) && here.counter.contains(wire)) {
+  if (plain_wire(at) == wire && here.counter.contains(wire)) {
     if (scope.begin == now.begin) return here.counter.at(wire);
     if (scope.is_spread()) return here.counter.at(wire) == "0" ? now.slot : now.slot + " + " + here.counter.at(wire);
   }
   const auto place = code_index(at, [&](WireId w) { return here.position.at(w); });
   return scope.is_whole() ? place : fmt::format("{} - {}", place, scope.begin);
 }
-std::string ColumnPrinter::slot(const Compute& compute, const Here& here) const {
-  return slot(compute.to, page_.nest.at(compute.to).at, here);
-}
-
 // Cells past the end may repeat the last one, unless they would fall on its slot.
 ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {
   for (const auto wire : page_.diagram.at(page_.nest.at(id).array).wires) {
@@ -274,39 +225,20 @@ ColumnPrinter::Edge ColumnPrinter::edge(BufferId id) const {
   return Edge::repeat;
 }
 
-Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) const {
+Typed ColumnPrinter::read(const Compute& compute, ExprId access_id, const Here& here) {
   const auto& from = access(page_.diagram, access_id);
-  auto id = std::find_if(compute.reads.begin(), compute.reads.end(), [&](const auto& r) {
-              return r.first == access_id;
-            })->second;
+  const auto id = compute.read_from(access_id);
   if (!page_.is_input(from.array)) return {slot(id, from.at, here), NumberKind::real};
-  std::vector<std::string> at;
-  for (const auto& index : from.at) at.push_back(code_index(index, [&](WireId w) { return here.position.at(w); }));
-  return {input_element(id, at),
+  return {input_element(id, places(from.at, here)),
           page_.diagram.at(from.array).type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
 }
 
 // From shared memory where the tile of the block stands there.
 std::string ColumnPrinter::input_element(BufferId id, const std::vector<std::string>& at) const {
-  while (page_.nest.at(id).level > page_.kernel.block_level) id = *from_.at(id);
+  id = page_.staged(id);
   const auto array = page_.nest.at(id).array;
-  const auto sizes = code_sizes(page_.diagram, page_.names, page_.diagram.at(array).wires);
-  const auto element =
-      page_.kernel.staged.contains(id) ? tile_element(page_, id, at) : page_.element(array, code_offset(at, sizes));
+  const auto element = page_.kernel.staged.contains(id) ? tile_element(page_, id, at) : page_.element(array, at);
   return filled(code_type(Language::cuda, page_.diagram.at(array).type).read, element);
-}
-
-std::string ColumnPrinter::value(const Compute& compute, ExprId id, const Here& here) {
-  const Surroundings around{.language = Language::cuda,
-                            .position = [&](WireId wire) { return here.position.at(wire); },
-                            .size = {},
-                            .read = [&](ExprId access) { return read(compute, access, here); },
-                            .wide = is_wide(page_.nest, compute)};
-  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
-}
-
-std::string ColumnPrinter::rounded(BufferId id, const std::string& text) const {
-  return code_rounded(Language::cuda, page_.nest.at(id).type, text);
 }
 
 }  // namespace napkin

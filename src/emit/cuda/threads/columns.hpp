@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "emit/cuda/page.hpp"
-#include "emit/shared/columns.hpp"
+#include "emit/shared/statements.hpp"
 
 namespace napkin {
 
 // Every column loops over the thread's own cells. Ragged pieces: positions of cells past the end are clamped to the
 // last one, computed and not saved; folds stop at the end.
-class ColumnPrinter {
+class ColumnPrinter : StatementPrinter<Page, OpenLoops> {
  public:
   explicit ColumnPrinter(Page&);
   void print(const Compute&);
@@ -24,10 +24,7 @@ class ColumnPrinter {
   bool is_stored(BufferId id) const { return !passing_.contains(id); }
 
  private:
-  // What positions and counters are called inside the loops that are open.
-  struct Here {
-    std::map<WireId, std::string> position, counter;
-  };
+  using Here = OpenLoops;
   enum class Edge { repeat, guard };  // what cells past the end do
 
   void study(const Block&);
@@ -35,31 +32,24 @@ class ColumnPrinter {
   const std::vector<WireId>& wires(const Compute&) const;
 
   int open_cells(const std::vector<WireId>&, Edge, Here&);
+  int open_cells(const Compute& compute, Here& here) override {
+    return open_cells(wires(compute), edge(compute.to), here);
+  }
   int open_fold(const Compute&, WireId, std::int64_t& unrolled, Here&);
-  void close(int opened);
 
-  void pointwise(const Compute&);
   void fold(const Compute&);
-  void begin_fold(const Compute&, Edge);
-  void absorb(const Compute&, const Here&);
-  void round_fold(const Compute&, Edge);
   void pass(const Compute&);
   void store(ArrayId, const std::string& text, const Here&);
 
   std::string slot(BufferId, const std::vector<Index>& at, const Here&) const;
   std::string slot(const WirePiece& scope, WireId, const Index& at, const Here&) const;
-  std::string slot(const Compute& compute, const Here&) const;
+  std::string slot(BufferId id, const Here& here) const override { return slot(id, page_.nest.at(id).at, here); }
   Edge edge(BufferId) const;
-  Typed read(const Compute&, ExprId access, const Here&) const;
+  Typed read(const Compute&, ExprId access, const Here&) override;
   std::string input_element(BufferId, const std::vector<std::string>& at) const;
-  std::string value(const Compute&, ExprId, const Here&);
-  std::string rounded(BufferId, const std::string& text) const;
   bool reads_own(const Compute&, WireId) const;
 
-  Page& page_;
-  Lines& out_;
-  std::map<BufferId, std::optional<BufferId>> from_;  // of tiles
-  std::set<BufferId> passing_;                        // outputs that are stored as they are computed
+  std::set<BufferId> passing_;  // outputs that are stored as they are computed
 };
 
 }  // namespace napkin

@@ -21,8 +21,6 @@ constexpr std::int64_t most_own_bytes = 2048;  // of a thread's arrays
 constexpr std::int64_t longest_stream = 8;     // pieces of a stream in one thread
 constexpr double shared_without_limit = 99 * 1024, most_shared = 227 * 1024;
 
-std::int64_t pieces_of(std::int64_t length, std::int64_t size) { return (length + size - 1) / size; }
-
 // One wire that may be split over threads.
 struct Share {
   WireId wire;
@@ -46,7 +44,7 @@ class Threading {
     result_.block_level = block_level(hardware);
     leave_to_threads();
     columns_ = columns_in(kernel_.program.steps);
-    allow_whole_pieces();
+    allow_whole_pieces(kernel_);
   }
 
   ThreadedKernel run() {
@@ -57,7 +55,7 @@ class Threading {
     result_.spread = spread();
     std::int64_t used = groups_below();
     for (const auto& share : shares_) used *= pieces_of(share.piece, share.size());
-    result_.threads = static_cast<int>(pieces_of(std::max<std::int64_t>(used, busy_threads), 32) * 32);
+    result_.threads = static_cast<int>(round_up(std::max<std::int64_t>(used, busy_threads), 32));
     stage_tiles();
     return std::move(result_);
   }
@@ -69,15 +67,6 @@ class Threading {
     return 1;
   }
   std::size_t thread_level() const { return result_.hardware.levels.size() - 1; }
-
-  // Pieces longer than the axis count whole: the text must hold for longer axes too.
-  void allow_whole_pieces() {
-    auto& diagram = kernel_.program.scratch;
-    for (const auto& split : kernel_.partition.splits) {
-      auto& size = diagram.axes[diagram.at(split.wire).axis.index].size;
-      size = std::max(size.value_or(1), split.size);
-    }
-  }
 
   // Pieces
 
@@ -147,7 +136,7 @@ class Threading {
       if (has_input(read.array)) return false;
       const auto& wires = diagram.at(read.array).wires;
       for (std::size_t i = 0; i < wires.size(); ++i)
-        if (wires[i] == wire && !is_along(read.at[i], wire)) return true;
+        if (wires[i] == wire && plain_wire(read.at[i]) != wire) return true;
       return false;
     };
     auto reads = accesses(diagram, column.value);
@@ -305,11 +294,7 @@ class Threading {
 
 }  // namespace
 
-std::int64_t shared_size(const Buffer& buffer) {
-  std::int64_t bytes = row(buffer.type).bytes;
-  for (const auto extent : buffer.extent) bytes *= extent;
-  return (bytes + 15) / 16 * 16;
-}
+std::int64_t shared_size(const Buffer& buffer) { return round_up(buffer.values() * row(buffer.type).bytes, 16); }
 
 ThreadedKernel thread(const Kernel& kernel, const Hardware& hardware) { return Threading(kernel, hardware).run(); }
 

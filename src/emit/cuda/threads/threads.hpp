@@ -23,8 +23,8 @@ struct ThreadedKernel {
   Hardware hardware;
   std::size_t block_level = 1;
   int threads = 32;  // of one block
-  std::vector<Spread> spread;
-  std::set<BufferId> staged;  // tiles in shared memory; others are read where they are
+  std::vector<Spread> spread{};
+  std::set<BufferId> staged{};  // tiles in shared memory; others are read where they are
   std::int64_t shared_bytes = 0;
   std::int64_t shared_alignment = 16;  // that all kernels of a file declare
 };

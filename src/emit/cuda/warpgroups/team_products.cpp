@@ -45,9 +45,9 @@ void FragmentPrinter::issue(const Product& product) {
   out_.line(fmt::format("{}<{}{}>({}[{}][0], {}, {});", function_name(*product.instruction, columns, packed),
                         packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns), sums(product),
                         lanes.row, rows, team_operand(product.columns, product, false)));
-  close(1);
+  out_.close(1);
   if (product.promoted > 0 && product.steps > product.promoted) promote_between(product);
-  close(1);
+  out_.close(1);
 }
 void FragmentPrinter::arrived(const Product& product) {
   const auto from = out_.from(origin(page_.diagram, product.compute->column));
@@ -80,7 +80,7 @@ void FragmentPrinter::pack_rows(const Product& product) {
   loop(lanes.step, product.steps);
   loop(lanes.row, warps_.columns.at(product.compute).row_tiles);
   pack(product, fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step));
-  close(2);
+  out_.close(2);
 }
 void FragmentPrinter::declare_operands(const Product& product) {
   const auto& name = operands_[product.compute] = page_.pool.fresh("a");

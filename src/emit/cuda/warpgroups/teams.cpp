@@ -32,7 +32,7 @@ class TeamPrinter : TurnPrinter {
     }
   }
 
-  CudaKernel run(const std::string& name) {
+  PrintedKernel run(const std::string& name) {
     const auto instruction = fmt::format(fmt::runtime(warps_.products.front().instruction->name), "N");
     words("wgmma " + instruction, " that a producer warpgroup fills");
     grid_.words();
@@ -40,7 +40,7 @@ class TeamPrinter : TurnPrinter {
     turn_words();
     out_.verbatim("#ifdef NAPKIN_TEAMS\n");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
-    parameters(name, read_in_place(warps_), map_parameters());
+    page_.open_function(name, read_in_place(warps_), map_parameters());
     declare_tiles();
     declare_stores();
     declare_barriers();
@@ -61,7 +61,7 @@ class TeamPrinter : TurnPrinter {
     end_blocks();
     out_.close();
     without_teams(name);
-    return {name, out_.text(), page_.limits, out_.origins()};
+    return page_.printed(name);
   }
 
  private:
@@ -122,14 +122,12 @@ class TeamPrinter : TurnPrinter {
   }
   void declare_stores() {
     for (const auto& [id, tile] : warps_.stores)
-      out_.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // [{3}][{4}]",
-                            page_.storage(nest_.at(id).array), columns_.stores.at(id).tile, tile.begin,
-                            tile.layout.rows, tile.layout.columns));
+      page_.declare_in_shared(page_.storage(nest_.at(id).array), columns_.stores.at(id).tile, tile.begin,
+                              fmt::format("[{}][{}]", tile.layout.rows, tile.layout.columns));
   }
   // Full barriers of all tiles first, then empty ones of all rings.
   void declare_barriers() {
-    out_.line(fmt::format("napkin_barrier* const {} = reinterpret_cast<napkin_barrier*>(shared_memory + {});",
-                          barriers_, warps_.barriers_begin));
+    page_.declare_in_shared("napkin_barrier", barriers_, warps_.barriers_begin);
     const auto declare = [&](const std::string& name, std::int64_t count) {
       out_.line(fmt::format("napkin_barrier* const {} = {} + {};  // [{}]", name, barriers_, barrier_count_, count));
       barrier_count_ += count;
@@ -223,7 +221,7 @@ class TeamPrinter : TurnPrinter {
   void fill(BufferId id, const std::string& slot) {
     const auto& tile = warps_.tiles.at(id);
     const auto& buffer = nest_.at(id);
-    const auto from = out_.from(page_.diagram.at(buffer.array).span);
+    const auto from = page_.from(id);
     const auto full = slot.empty() ? full_.at(id) : fmt::format("{} + {}", full_.at(id), slot);
     const auto to = slot.empty() || tile.copies == 1 ? page_.buffer(id) : copy_of(id, slot, swizzle_pattern);
     out_.line(fmt::format("napkin_barrier_expect({}, {});", full, tile.layout.size_bytes()));
@@ -252,24 +250,6 @@ class TeamPrinter : TurnPrinter {
     out_.line(names.slot.empty()
                   ? fmt::format("{} ^= 1;", names.phase)
                   : fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
-  }
-
-  // Streams, on either side
-
-  template <class Inside>
-  void pieces(const For& loop, Inside inside) {
-    const auto own = page_.own, shared = page_.shared;
-    const auto begin = groups_.begin_name(loop.split.wire);
-    const auto around = own[loop.split.wire.index];
-    enter(loop, begin);
-    out_.open(
-        fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
-    declare_end(loop, begin, around);
-    if (may_skip(loop)) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
-    inside(around, begin);
-    out_.close();
-    page_.own = own;
-    page_.shared = shared;
   }
 
   // The teams that compute
@@ -304,7 +284,7 @@ class TeamPrinter : TurnPrinter {
   }
   void arrive(const Compute& compute) override {
     for (const auto& [access, buffer] : compute.reads)
-      if (page_.is_input(nest_.at(buffer).array)) arrive(staged(buffer));
+      if (page_.is_input(nest_.at(buffer).array)) arrive(page_.staged(buffer));
   }
   std::string slot(const For& loop) const override { return rings_.at(ring(&loop)).slot; }
   std::string release(const For& loop, const std::string& copy) const override {
@@ -336,9 +316,7 @@ class TeamPrinter : TurnPrinter {
     pieces(loop, [&](const WirePiece& around, const std::string& begin) {
       const auto* here = ring(&loop);
       if (here && here->copies > 1)
-        for (const auto id : here->tiles)
-          out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                                copy_of(id, rings_.at(here).slot, swizzle_pattern)));
+        for (const auto id : here->tiles) point(id, copy_of(id, rings_.at(here).slot, swizzle_pattern));
       if (in_turn(loop)) begin_round();
       body(loop, begin, around);
       if (!here) return;
@@ -380,8 +358,8 @@ class TeamPrinter : TurnPrinter {
 
 }  // namespace
 
-CudaKernel team_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
-                       const std::string& name) {
+PrintedKernel team_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
+                          const std::string& name) {
   return TeamPrinter(launch, warps, names).run(name);
 }
 

@@ -23,6 +23,6 @@ std::vector<TileMap> store_maps(const WarpNest&);  // of the outputs that leave 
 std::vector<ArrayId> read_in_place(const WarpNest&);
 
 ThreadedKernel team_launch(const WarpNest&, const Hardware&);
-CudaKernel team_kernel(const ThreadedKernel&, const WarpNest&, const CodeNames&, const std::string& name);
+PrintedKernel team_kernel(const ThreadedKernel&, const WarpNest&, const CodeNames&, const std::string& name);
 
 }  // namespace napkin

@@ -119,7 +119,7 @@ void TurnPrinter::stream_within() {
   const auto begin = groups_.begin_name(loop.split.wire);
   const auto around = own[loop.split.wire.index];
   last_ = page_.pool.fresh(page_.wires[loop.split.wire.index] + "_last");
-  enter(loop, begin);
+  groups_.enter(loop, begin);
   const auto skips = may_skip(loop) ? skip(loop, begin, around) : "";
   const auto first = skips.empty() ? around.begin : fmt::format("{}({})", skips, around.begin);
   out_.line(
@@ -146,7 +146,7 @@ void TurnPrinter::stream_within() {
 void TurnPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
   const auto& loop = *warps_.step->loop;
   const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
-  declare_end(loop, begin, around);
+  groups_.declare_end(loop, begin, around);
   declare_copies([&](BufferId id) { return is_read_by_others(id); }, slot(loop));
   body(loop, begin, around);
   arrive_all();
@@ -198,13 +198,11 @@ void TurnPrinter::prepare_trailing(const Product& product) {
 template <class Wanted>
 void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {
   for (const auto id : tiles_of(round()))
-    if (wanted(id))
-      out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                            copy_of(id, number, swizzle_pattern)));
+    if (wanted(id)) point(id, copy_of(id, number, swizzle_pattern));
 }
 bool TurnPrinter::reads(const Compute& compute, BufferId tile) const {
   return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
-    return page_.is_input(nest_.at(read.second).array) && staged(read.second) == tile;
+    return page_.is_input(nest_.at(read.second).array) && page_.staged(read.second) == tile;
   });
 }
 bool TurnPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {

@@ -4,23 +4,17 @@
 
 #include <algorithm>
 
+#include "diagram/contains.hpp"
 #include "emit/cuda/warps/fragments.hpp"
 #include "emit/shared/types.hpp"
 
 namespace napkin {
-namespace {
-
-bool has(const std::vector<WireId>& wires, std::optional<WireId> wire) {
-  return wire && std::find(wires.begin(), wires.end(), *wire) != wires.end();
-}
-
-}  // namespace
-
 void FragmentPrinter::fold(const Compute& compute) {
   if (const auto found = warps_.handed.find(&compute); found != warps_.handed.end())
     return fold_in_turns(compute, found->second);
   const auto& grid = warps_.columns.at(&compute);
-  const bool rows = has(compute.column.over, grid.rows), columns = has(compute.column.over, grid.columns);
+  const auto folds = [&](std::optional<WireId> wire) { return wire && contains(compute.column.over, *wire); };
+  const bool rows = folds(grid.rows), columns = folds(grid.columns);
   Here here;
   int opened = 0;
   if (!rows && !columns) {
@@ -29,12 +23,7 @@ void FragmentPrinter::fold(const Compute& compute) {
     if (!rows) opened += open_rows(grid, here);
     if (!columns) opened += open_columns(grid, here);
   }
-  const auto to = slot(compute.to, here);
-  FoldWords words{to, "", ""};
-  const auto partial = page_.pool.fresh("t");
-  const auto own = code_type(Language::cuda, page_.nest.at(compute.to).type).own;
-  out_.line(fmt::format("{} {} = {};", own, partial,
-                        code_number(compute.column.fold->identity, is_wide(page_.diagram, page_.nest, compute))));
+  const auto partial = begin_part(compute);
   {
     Here inside = here;
     int more = 0;
@@ -47,21 +36,12 @@ void FragmentPrinter::fold(const Compute& compute) {
         within += fmt::format("{}{} < {}", within.empty() ? "" : " && ", inside.unclamped.at(wire),
                               page_.own[wire.index].end);
     if (!within.empty()) out_.open(fmt::format("if ({})", within)), ++more;
-    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
-                          without_brackets(value(compute, value_of(compute), inside))));
-    close(more);
+    absorb(compute, partial, inside);
+    out_.close(more);
   }
   exchange(compute, partial, rows, columns);
-  if (!begins_in_place(compute)) {
-    if (compute.carried) words.old = slot(*compute.carried, here);
-    if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-    out_.line(code_begun(compute, words, is_wide(page_.diagram, page_.nest, compute)));
-  }
-  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, to, partial));
-  const auto type = page_.nest.at(compute.to).type;
-  if (code_type(Language::cuda, type).round != "{0}")
-    out_.line(fmt::format("{} = {};", to, code_rounded(Language::cuda, type, to)));
-  close(opened);
+  finish(compute, partial, here);
+  out_.close(opened);
 }
 
 // One position after another of a wire that fragments have no place for, of all cells at each: its addresses, and what
@@ -74,9 +54,8 @@ void FragmentPrinter::fold_in_turns(const Compute& compute, WireId wire) {
   opened += open_rows(grid, here);
   hand_around(compute, here);
   opened += open_columns(grid, here);
-  out_.line(code_joined(Language::cuda, *compute.column.fold->combine, slot(compute.to, here),
-                        without_brackets(value(compute, value_of(compute), here))));
-  close(opened);
+  absorb(compute, slot(compute.to, here), here);
+  out_.close(opened);
   round(compute);
 }
 // Only what lanes hold needs the loop unrolled.
@@ -114,30 +93,7 @@ void FragmentPrinter::exchange(const Compute& compute, const std::string& partia
   if (columns) masks = {1, 2};
   if (rows) masks.insert(masks.end(), {4, 8, 16});
   for (const int mask : masks)
-    out_.line(code_joined(Language::cuda, *compute.column.fold->combine, partial,
-                          fmt::format("__shfl_xor_sync(0xffffffffu, {}, {})", partial, mask)));
-}
-
-// What a sum begins with: nothing, or the old value repaired.
-void FragmentPrinter::begin(const Compute& compute) {
-  if (begins_in_place(compute)) return;
-  Here here;
-  const int opened = open_cells(warps_.arrays.at(compute.to), here);
-  FoldWords words{slot(compute.to, here), "", ""};
-  if (compute.carried) words.old = slot(*compute.carried, here);
-  if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
-  out_.line(code_begun(compute, words, is_wide(page_.diagram, page_.nest, compute)));
-  close(opened);
-}
-
-void FragmentPrinter::round(const Compute& compute) {
-  const auto type = page_.nest.at(compute.to).type;
-  if (code_type(Language::cuda, type).round == "{0}" || warps_.is_integer(compute.to)) return;
-  Here here;
-  const int opened = open_cells(warps_.arrays.at(compute.to), here);
-  out_.line(
-      fmt::format("{} = {};", slot(compute.to, here), code_rounded(Language::cuda, type, slot(compute.to, here))));
-  close(opened);
+    join(compute, partial, fmt::format("__shfl_xor_sync(0xffffffffu, {}, {})", partial, mask));
 }
 
 }  // namespace napkin

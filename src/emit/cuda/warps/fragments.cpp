@@ -10,19 +10,10 @@
 #include "derive/columns.hpp"
 #include "diagram/match.hpp"
 #include "emit/cuda/warps/tiles.hpp"
-#include "emit/shared/text.hpp"
 #include "emit/shared/types.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
-namespace {
-
-BufferId read_from(const Compute& compute, ExprId access) {
-  return std::ranges::find(compute.reads, access, [](const auto& read) { return read.first; })->second;
-}
-
-}  // namespace
-
 LaneNames::LaneNames(Identifiers& pool)
     : warp(pool.fresh("warp")),
       lane(pool.fresh("lane")),
@@ -36,22 +27,13 @@ LaneNames::LaneNames(Identifiers& pool)
       step(pool.fresh("k")) {}
 
 FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
-    : lanes(page.pool), page_(page), out_(page.out), warps_(warps) {
-  const auto study = [&](const auto& self, const Block& block) -> void {
-    for (const auto& step : block.steps) {
-      if (const auto* load = std::get_if<Load>(&step.node); load && load->from) from_[load->to] = *load->from;
-      if (const auto* ask = std::get_if<Ask>(&step.node); ask && is_single(ask->tile))
-        known_[ask->access] = ask->wanted;
-      if (const auto* loop = std::get_if<For>(&step.node)) self(self, loop->body);
-    }
-  };
-  study(study, warps_.nest->body);
+    : StatementPrinter(page, {Language::cuda, true, true}), lanes(page.pool), warps_(warps) {
+  each_step(warps_.nest->body, [&](const Nest& step) {
+    if (const auto* ask = std::get_if<Ask>(&step.node); ask && is_single(ask->tile)) known_[ask->access] = ask->wanted;
+  });
 }
 
-bool FragmentPrinter::is_single(BufferId id) const {
-  const auto& extent = page_.nest.at(id).extent;
-  return std::all_of(extent.begin(), extent.end(), [](std::int64_t length) { return length == 1; });
-}
+bool FragmentPrinter::is_single(BufferId id) const { return page_.nest.at(id).values() == 1; }
 
 bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
   if (!compute.masks.empty()) return true;
@@ -74,7 +56,7 @@ void FragmentPrinter::print(const Compute& compute) {
 }
 
 void FragmentPrinter::print(const Save& save) {
-  const auto from = out_.from(page_.diagram.at(page_.nest.at(save.from).array).span);
+  const auto from = page_.from(save.from);
   const auto& buffer = page_.nest.at(save.from);
   if (buffer.level != page_.leaf()) return;
   out_.line(fmt::format("// save {}", page_.diagram.at(buffer.array).name));
@@ -93,7 +75,7 @@ void FragmentPrinter::save(BufferId id) {
     ++opened;
   }
   out_.line(fmt::format("napkin_global_write({}, {});", element(array, here), stored(id, here)));
-  close(opened);
+  out_.close(opened);
 }
 
 // Two numbers side by side at once.
@@ -107,7 +89,7 @@ void FragmentPrinter::save_pairs(BufferId id) {
   const auto one = stored(id, first), other = stored(id, second);
   out_.line(fmt::format("napkin_write_pair({}, {}, {}, {} < {});", element(array, first), one, other,
                         second.unclamped.at(*grid.columns), page_.own[grid.columns->index].end));
-  close(opened + 2);
+  out_.close(opened + 2);
 }
 
 // Inside of rows, a loop over columns of fragments: the lane's first number there, and the second.
@@ -131,10 +113,7 @@ FragmentPrinter::Here FragmentPrinter::pair(const Grid& grid, Here& first) {
 
 // The address of an output's cell, and what is written there.
 std::string FragmentPrinter::element(ArrayId id, const Here& here) const {
-  const auto& wires = page_.diagram.at(id).wires;
-  std::vector<std::string> at;
-  for (const auto wire : wires) at.push_back(here.position.at(wire));
-  return fmt::format("&{}[{}]", page_.array(id), code_offset(at, code_sizes(page_.diagram, page_.names, wires)));
+  return fmt::format("&{}[{}]", page_.array(id), page_.offset(id, places(page_.diagram.at(id).wires, here)));
 }
 std::string FragmentPrinter::stored(BufferId id, const Here& here) {
   const auto array = page_.nest.at(id).array;
@@ -146,8 +125,7 @@ std::string FragmentPrinter::stored(BufferId id, const Here& here) {
 // The number that leaves, before it is rounded to the array's format.
 std::string FragmentPrinter::leaving(BufferId id, const Here& here) {
   const auto passing = warps_.in_passing.find(id);
-  return without_brackets(
-      passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, value_of(*passing->second), here));
+  return without_brackets(passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, here));
 }
 
 // Positions inside of the pieces; of lanes that hold the same, the first.
@@ -166,21 +144,7 @@ std::string FragmentPrinter::guard(ArrayId id, const Here& here) const {
   return fmt::format("{}", fmt::join(all, " && "));
 }
 
-void FragmentPrinter::pointwise(const Compute& compute) {
-  Here here;
-  const int opened = open_cells(warps_.columns.at(&compute), here);
-  const auto text = value(compute, value_of(compute), here);
-  out_.line(fmt::format("{} = {};", slot(compute.to, here),
-                        code_rounded(Language::cuda, page_.nest.at(compute.to).type, text)));
-  close(opened);
-}
-
 // Loops
-
-void FragmentPrinter::loop(const std::string& counter, std::int64_t count, bool unrolled) {
-  out_.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
-  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", counter, count));
-}
 
 int FragmentPrinter::open_cells(const Grid& grid, Here& here) {
   if (!grid.rows || !grid.columns) return open_rows(grid, here) + open_columns(grid, here);
@@ -220,10 +184,6 @@ int FragmentPrinter::open_columns(const Grid& grid, Here& here) {
   place(grid, here, false, true);
   return 2;
 }
-void FragmentPrinter::close(int opened) {
-  while (opened-- > 0) out_.close();
-}
-
 // Positions along the grid, as fragments have them, and of pieces of 1. Those past the end are clamped to the last one
 // where something is read.
 void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool columns) {
@@ -284,14 +244,12 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
   if (const auto known = known_.find(access_id); known != known_.end())
     return {known->second ? "true" : "false", NumberKind::boolean};
   const auto& from = access(page_.diagram, access_id);
-  const auto id = read_from(compute, access_id);
+  const auto id = compute.read_from(access_id);
   if (is_handed(id, here)) return {here.turn_values.at(id), NumberKind::real};
   if (!page_.is_input(from.array))
-    return {
-        warps_.is_integer(id)
-            ? fmt::format("{}({})", is_wide(page_.diagram, page_.nest, compute) ? "double" : "float", slot(id, here))
-            : slot(id, here),
-        NumberKind::real};
+    return {warps_.is_integer(id) ? fmt::format("{}({})", is_wide(compute) ? "double" : "float", slot(id, here))
+                                  : slot(id, here),
+            NumberKind::real};
   const auto type = page_.diagram.at(from.array).type;
   return {filled(code_type(Language::cuda, type).read, stored(compute, access_id, here)),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};
@@ -299,13 +257,7 @@ Typed FragmentPrinter::read(const Compute& compute, ExprId access_id, const Here
 
 // The number of an input, as it stands in memory.
 std::string FragmentPrinter::stored(const Compute& compute, ExprId id, const Here& here) const {
-  return input(read_from(compute, id), access(page_.diagram, id), here);
-}
-
-// The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
-bool FragmentPrinter::is_along(const Index& index) const {
-  return std::any_of(index.terms.begin(), index.terms.end(),
-                     [&](const auto& term) { return term.first == warps_.walk.along; });
+  return input(compute.read_from(id), access(page_.diagram, id), here);
 }
 
 // An index that divides, such as the k / 128 of a scale, is the same for neighbouring positions: the lanes and numbers
@@ -335,37 +287,24 @@ std::int64_t FragmentPrinter::positions_at_one_place(const Index& index) const {
 // From shared memory where the tile of the block stands there. Where that is as long as fragments reach, positions past
 // the end, whose values nobody needs, are not clamped: that would take a register for each of them.
 std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& here) const {
-  while (page_.nest.at(id).level > page_.kernel.block_level) id = from_.at(id);
+  id = page_.staged(id);
   if (const auto one = single.find(id); one != single.end()) return one->second;
   const auto tile = warps_.tiles.find(id);
   const bool covers = tile != warps_.tiles.end() && tile->second.covers;
   std::vector<std::string> at;
   for (const auto& index : from.at) at.push_back(this->index(index, !covers, here));
-  if (tile == warps_.tiles.end())
-    return fmt::format("napkin_global_read({})",
-                       page_.address(from.array, code_offset(at, code_sizes(page_.diagram, page_.names,
-                                                                            page_.diagram.at(from.array).wires))));
+  if (tile == warps_.tiles.end()) return fmt::format("napkin_global_read({})", page_.address(from.array, at));
+  // The last block of a cluster may have a piece past the end of the array: it reads what comes first in its tile.
   const auto local = [&](std::optional<std::size_t> dimension) {
     if (!dimension) return std::string("0");
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
     const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
     const auto offset = begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
-    return is_along(from.at[*dimension]) ? fmt::format("max({}, 0)", offset) : offset;
+    return (warps_.walk.along && moves(from.at[*dimension], *warps_.walk.along)) ? fmt::format("max({}, 0)", offset)
+                                                                                 : offset;
   };
   return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
                      tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));
-}
-
-std::string FragmentPrinter::value(const Compute& compute, ExprId id, const Here& here) {
-  const Surroundings around{.language = Language::cuda,
-                            .position = [&](WireId wire) { return here.position.at(wire); },
-                            .size = {},
-                            .read = [&](ExprId access) { return read(compute, access, here); },
-                            .wide = is_wide(page_.diagram, page_.nest, compute),
-                            .fast = true,
-                            .inputs = page_.nest.inputs,
-                            .stored = [&](ExprId access) { return stored(compute, access, here); }};
-  return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
 }
 
 std::string tile_pointer(const Page& page, BufferId id) { return page.buffer(id) + "_tile"; }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emit/cuda/page.hpp"
-#include "emit/shared/columns.hpp"
+#include "emit/shared/statements.hpp"
 #include "napkin/distribute.hpp"
 
 namespace napkin {
@@ -20,7 +20,17 @@ struct LaneNames {
   std::string row, column, half, pair, value, step;
 };
 
-class FragmentPrinter {
+// The loops that are open: how the text counts rows of fragments and so on, and positions in full.
+struct OpenFragments {
+  std::string row, column, half, pair, value;
+  std::map<WireId, std::string> position, unclamped;
+  std::map<WireId, std::string> eight;  // in the piece, the first of the eight positions that this one is among
+  std::optional<WireId> handed;         // a wire that lanes hand around what they hold along, and how far they are
+  std::string turn;
+  std::map<BufferId, std::string> turn_values;  // what they handed around at this position
+};
+
+class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
  public:
   FragmentPrinter(Page&, const WarpNest&);
   void print(const Compute&);
@@ -56,17 +66,10 @@ class FragmentPrinter {
   std::map<BufferId, StoreNames> stores;
 
  private:
-  // The loops that are open: how the text counts rows of fragments and so on, and positions in full.
-  struct Here {
-    std::string row, column, half, pair, value;
-    std::map<WireId, std::string> position, unclamped;
-    std::map<WireId, std::string> eight;  // in the piece, the first of the eight positions that this one is among
-    std::optional<WireId> handed;         // a wire that lanes hand around what they hold along, and how far they are
-    std::string turn;
-    std::map<BufferId, std::string> turn_values;  // what they handed around at this position
-  };
+  using Here = OpenFragments;
 
   int open_cells(const Grid&, Here&);
+  int open_cells(const Compute& compute, Here& here) override { return open_cells(warps_.arrays.at(compute.to), here); }
   int open_values(const Grid&, Here&);
   int open_rows(const Grid&, Here&);
   int open_columns(const Grid&, Here&);
@@ -76,8 +79,6 @@ class FragmentPrinter {
   std::int64_t positions_at_one_place(const Index&) const;
   void place_column(const Grid&, Here&);
   std::int64_t row_step(WireId rows) const;
-  void close(int opened);
-  void loop(const std::string& counter, std::int64_t count, bool unrolled = true);
 
   void save(BufferId);
   void save_pairs(BufferId);
@@ -97,7 +98,6 @@ class FragmentPrinter {
   std::string stored(BufferId, const Here&);
   std::string leaving(BufferId, const Here&);
 
-  void pointwise(const Compute&);
   void fold(const Compute&);
   void fold_in_turns(const Compute&, WireId);
   int open_turns(const Compute&, WireId, Here&);
@@ -112,8 +112,6 @@ class FragmentPrinter {
   void promote_between(const Product&);
   void promote_after(const Product&);
   void limit(const Product&);
-  void begin(const Compute&);
-  void round(const Compute&);
 
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void load_one_by_one(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
@@ -137,23 +135,19 @@ class FragmentPrinter {
   std::string team_operand(const Operand&, const Product&, bool rows);
   std::string kept_name(const Product&) const;
 
-  std::string slot(BufferId, const Here&) const;
-  Typed read(const Compute&, ExprId access, const Here&);
-  std::string stored(const Compute&, ExprId access, const Here&) const;
+  std::string slot(BufferId, const Here&) const override;
+  Typed read(const Compute&, ExprId access, const Here&) override;
+  std::string stored(const Compute&, ExprId access, const Here&) const override;
   std::string input(BufferId, const Access&, const Here&) const;
-  bool is_along(const Index&) const;
-  std::string value(const Compute&, ExprId, const Here&);
   std::string guard(ArrayId, const Here&) const;
-  ExprId value_of(const Compute& compute) const {
+  bool is_rounded(BufferId id) const override { return !warps_.is_integer(id) && StatementPrinter::is_rounded(id); }
+  ExprId value_of(const Compute& compute) const override {
     return clear_ && !compute.masks.empty() ? compute.unmasked : compute.column.value;
   }
 
-  Page& page_;
-  Lines& out_;
   const WarpNest& warps_;
   std::optional<WireId> clear_;
-  std::map<BufferId, BufferId> from_;  // of tiles
-  std::map<ExprId, bool> known_;       // in pieces that count, entries of masks that were asked for them alone
+  std::map<ExprId, bool> known_;  // in pieces that count, entries of masks that were asked for them alone
   std::map<BufferId, std::string> kept_;
   std::map<const Compute*, std::string> operands_;  // of teams' products
   std::map<const Compute*, std::string> sums_;      // of products that are promoted

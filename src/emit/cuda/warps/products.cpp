@@ -45,7 +45,7 @@ void FragmentPrinter::product(const Product& product) {
     load_columns(columns);
     loop(lanes.row, grid.row_tiles);
     multiply(a, columns);
-    close(2);
+    out_.close(2);
   } else {
     out_.line(fmt::format("unsigned {}[{}][{}];", columns, pairs, held.columns));
     loop(lanes.column, pairs);
@@ -56,7 +56,7 @@ void FragmentPrinter::product(const Product& product) {
     load_rows(rows);
     loop(lanes.column, pairs);
     multiply(rows, fmt::format("{}[{}]", columns, lanes.column));
-    close(2);
+    out_.close(2);
   }
   if (product.promoted > 0) promote_after(product);
   out_.close();
@@ -89,7 +89,7 @@ void FragmentPrinter::begin_sums(const Product& product) {
   Here here;
   const int opened = open_values(warps_.arrays.at(product.compute->to), here);
   out_.line(fmt::format("{}[{}][{}][{}] = 0.0f;", sums(product), here.row, here.column, here.value));
-  close(opened);
+  out_.close(opened);
 }
 void FragmentPrinter::promote(const Product& product) {
   if (product.promoted == 0) return;
@@ -97,7 +97,7 @@ void FragmentPrinter::promote(const Product& product) {
   const int opened = open_values(warps_.arrays.at(product.compute->to), here);
   out_.line(fmt::format("{} += {}[{}][{}][{}];", slot(product.compute->to, here), sums(product), here.row, here.column,
                         here.value));
-  close(opened);
+  out_.close(opened);
 }
 // Of single warps, at the end of a step of the instruction.
 void FragmentPrinter::promote_after(const Product& product) {
@@ -126,7 +126,7 @@ void FragmentPrinter::keep(const Product& product) {
   loop(lanes.step, product.steps);
   loop(lanes.row, grid.row_tiles);
   load(product.rows, product, true, fmt::format("{}[{}][{}]", name, lanes.step, lanes.row), lanes.row);
-  close(2);
+  out_.close(2);
 }
 
 // "q_warp - q_block + ", where the warp's own rows or columns begin in the tile.
@@ -236,8 +236,8 @@ void FragmentPrinter::each_register(const Product& product, int numbers, const E
             page_.own[grid.rows->index].end);
       place({}, here, false, false);
       out_.declare(at, sum(piece.begin, offset));
-      const auto text = passing == warps_.in_passing.end() ? slot(product.rows.buffer, here)
-                                                           : value(*passing->second, value_of(*passing->second), here);
+      const auto text =
+          passing == warps_.in_passing.end() ? slot(product.rows.buffer, here) : value(*passing->second, here);
       const auto counts = clear_ == product.over ? "" : fmt::format("{} < {} ? ", at, piece.end);
       out_.line(fmt::format("const float {} = {}{}{};", name, counts, without_brackets(text),
                             counts.empty() ? "" : " : 0.0f"));

@@ -56,7 +56,7 @@ void FragmentPrinter::stage(BufferId id) {
   } else {
     out_.line(fmt::format("napkin_stage_pair({}, {}, {});", staged_at(id, row, column), one, other));
   }
-  close(2);
+  out_.close(2);
 }
 
 // Numbers of two bytes, 16 rows and 16 columns of them as four matrices at once: both halves of the rows, of two
@@ -74,7 +74,7 @@ void FragmentPrinter::stage_matrices(BufferId id) {
   const auto one = leaving(id, first), other = leaving(id, second);
   out_.line(fmt::format("{}[{} * 2 + {}] = napkin_pack_{}({}, {});", all, lanes.column, lanes.half,
                         napkin::row(page_.diagram.at(page_.nest.at(id).array).type).name, one, other));
-  close(2);
+  out_.close(2);
   const bool across = lies_across(id);
   const auto row = across ? fmt::format("{} * 16 + {} / 8 % 2 * 8", lanes.warp, lanes.lane)
                           : fmt::format("{} * 16 + {} % 16", lanes.warp, lanes.lane);
@@ -136,7 +136,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   out_.line(fmt::format("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
                         across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel,
                         layout.bits, stores.at(id).tile, across ? "0" : team, across ? team : "0", page_.array(array),
-                        code_offset(at, sizes), fmt::join(sizes.begin() + step, sizes.end(), " * "), left(along),
+                        page_.offset(array, at), fmt::join(sizes.begin() + step, sizes.end(), " * "), left(along),
                         left(wires.back())));
 }
 

@@ -10,12 +10,6 @@
 namespace napkin {
 namespace {
 
-std::int64_t values(const Buffer& buffer) {
-  std::int64_t all = 1;
-  for (const auto extent : buffer.extent) all *= extent;
-  return all;
-}
-
 // Where the tile begins, in locals where that is more than a name.
 void declare_corners(Page& page, BufferId id) {
   const auto& buffer = page.nest.at(id);
@@ -23,7 +17,7 @@ void declare_corners(Page& page, BufferId id) {
   for (const auto& index : buffer.at) {
     page.limit(index, page.scope.at(id));
     auto text = corner(index, page.scope.at(id), false);
-    if (!is_wire(index)) {
+    if (!plain_wire(index)) {
       const auto name = page.pool.fresh(page.buffer(id) + "_begin");
       page.out.declare(name, text);
       text = name;
@@ -41,10 +35,10 @@ std::string share(std::int64_t inner, std::int64_t extent, bool slowest) {
 void load(Page& page, BufferId id) {
   const auto& buffer = page.nest.at(id);
   const auto& array = page.diagram.at(buffer.array);
-  const auto total = values(buffer);
+  const auto total = buffer.values();
   page.out.line(fmt::format("// load {}, {}", page.buffer(id), held(double(total * row(buffer.type).bytes))));
   declare_corners(page, id);
-  page.out.open(fmt::format("for (int i = threadIdx.x; i < {}; i += {})", total, page.kernel.threads));
+  page.out.steps("i", "threadIdx.x", fmt::format("{}", total), page.kernel.threads);
   std::vector<std::string> at;
   std::string guard;
   auto inner = total;
@@ -59,33 +53,29 @@ void load(Page& page, BufferId id) {
       guard +=
           fmt::format("{}{} < {}", guard.empty() ? "" : " && ", at[k], corner(buffer.at[k], page.scope.at(id), true));
   }
-  page.out.line(
-      fmt::format("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
-                  page.element(buffer.array, code_offset(at, code_sizes(page.diagram, page.names, array.wires)))));
+  page.out.line(fmt::format("{}{}[i] = {};", guard.empty() ? "" : "if (" + guard + ") ", page.buffer(id),
+                            page.element(buffer.array, at)));
   page.out.close();
 }
 
 }  // namespace
 
 std::string corner(const Index& index, const WirePieces& pieces, bool past) {
-  const std::map<WireId, std::int64_t> sign(index.terms.begin(), index.terms.end());
-  if (is_wire(index)) return past ? pieces[index.terms[0].first.index].end : pieces[index.terms[0].first.index].begin;
-  const auto text = code_index(index, [&](WireId wire) {
-    const auto& piece = pieces[wire.index];
-    return (sign.at(wire) > 0) == past ? piece.end + " - 1" : piece.begin;
+  if (const auto wire = plain_wire(index)) return past ? pieces[wire->index].end : pieces[wire->index].begin;
+  const auto text = code_end(index, past, [&](WireId wire, bool last) {
+    return last ? pieces[wire.index].end + " - 1" : pieces[wire.index].begin;
   });
   return past ? text + " + 1" : text;
 }
 
 void declare_tiles(Page& page) {
   if (page.kernel.staged.empty()) return;
-  page.out.line(
-      fmt::format("extern __shared__ __align__({}) unsigned char shared_memory[];", page.kernel.shared_alignment));
+  page.declare_shared();
   std::int64_t offset = 0;
   for (const auto id : page.kernel.staged) {
     const auto& buffer = page.nest.at(id);
-    page.out.line(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared_memory + {2});  // [{3}]",
-                              page.storage(buffer.array), page.buffer(id), offset, fmt::join(buffer.extent, "][")));
+    page.declare_in_shared(page.storage(buffer.array), page.buffer(id), offset,
+                           fmt::format("[{}]", fmt::join(buffer.extent, "][")));
     offset += shared_size(buffer);
   }
   page.out.line();

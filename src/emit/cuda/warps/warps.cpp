@@ -19,10 +19,10 @@ class WarpPrinter : NestPrinter {
  public:
   using NestPrinter::NestPrinter;
 
-  CudaKernel run(const std::string& name) {
+  PrintedKernel run(const std::string& name) {
     words(fmt::format("mma.sync {}", warps_.products.front().instruction->name), "");
     out_.line(fmt::format("__global__ void __launch_bounds__({}, {})", page_.kernel.threads, warps_.blocks));
-    parameters(name, nest_.inputs);
+    page_.open_function(name, nest_.inputs);
     declare_tiles();
     out_.line();
     groups_.blocks();
@@ -30,7 +30,7 @@ class WarpPrinter : NestPrinter {
     warps();
     print(nest_.body, true);
     out_.close();
-    return {name, out_.text(), page_.limits, out_.origins()};
+    return page_.printed(name);
   }
 
  private:
@@ -93,7 +93,7 @@ class WarpPrinter : NestPrinter {
 
   void copy(BufferId id, const std::string& to) {
     const auto& buffer = nest_.at(id);
-    const auto from = out_.from(page_.diagram.at(buffer.array).span);
+    const auto from = page_.from(id);
     const auto& tile = warps_.tiles.at(id);
     const auto& array = page_.diagram.at(buffer.array);
     const auto sizes = code_sizes(page_.diagram, page_.names, array.wires);
@@ -114,39 +114,26 @@ class WarpPrinter : NestPrinter {
     };
     out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.layout.rows,
                           tile.layout.columns, tile.layout.bits, page_.kernel.threads, to,
-                          page_.address(buffer.array, code_offset(at, sizes)), step(tile.row), step(tile.column),
-                          left(tile.row), left(tile.column)));
+                          page_.address(buffer.array, at), step(tile.row), step(tile.column), left(tile.row),
+                          left(tile.column)));
   }
 
   // Streams
 
   void stream(const For& loop, bool outermost) {
-    const auto own = page_.own, shared = page_.shared;
-    const bool ahead = is_pipelined(loop);
-    const auto begin = groups_.begin_name(loop.split.wire);
-    const auto around = own[loop.split.wire.index];
-    enter(loop, begin);
-    if (ahead)
-      pipelined(loop, begin, around, outermost);
-    else
-      plain(loop, begin, around);
-    page_.own = own;
-    page_.shared = shared;
-  }
-  void plain(const For& loop, const std::string& begin, const WirePiece& around) {
+    if (is_pipelined(loop)) return pipelined(loop, outermost);
     arrive();
-    out_.open(
-        fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, around.begin, around.end, loop.split.size));
-    declare_end(loop, begin, around);
-    if (may_skip(loop)) out_.line(fmt::format("if (!({})) continue;", needed(loop)));
-    body(loop, begin, around);
-    out_.close();
+    pieces(loop, [&](const WirePiece& around, const std::string& begin) { body(loop, begin, around); });
   }
 
   // Of n copies, n - 1 are of pieces to come: while one piece is computed, tiles are copied into the place of the one
   // before. The copies of a piece are a group, which is empty past the end, so that those of a piece have arrived where
   // n - 2 groups are still on their way.
-  void pipelined(const For& loop, const std::string& begin, const WirePiece& around, bool outermost) {
+  void pipelined(const For& loop, bool outermost) {
+    const auto own = page_.own, shared = page_.shared;
+    const auto begin = groups_.begin_name(loop.split.wire);
+    const auto& around = own[loop.split.wire.index];
+    groups_.enter(loop, begin);
     const auto copies = warps_.tiles.at(tiles_of(loop.body).front()).copies;
     const auto slot = page_.pool.fresh("slot"), next = page_.pool.fresh(begin + "_next");
     const Ahead ahead{loop, around, page_.pool.fresh("load_" + begin), may_skip(loop) ? skip(loop, begin, around) : ""};
@@ -157,19 +144,19 @@ class WarpPrinter : NestPrinter {
     const auto two = copies == 2;
     out_.open(fmt::format("for (int {0} = 0; {1} < {2}; {3})", slot, begin, around.end,
                           two ? slot + " ^= 1" : fmt::format("{0} = {0} == {1} ? 0 : {0} + 1", slot, copies - 1)));
-    declare_end(loop, begin, around);
+    groups_.declare_end(loop, begin, around);
     out_.line(fmt::format("const int {} = {};", next, after(ahead, pieces.back())));
     out_.line(fmt::format("napkin_copy_wait<{}>();", copies - 2));
     out_.line("__syncthreads();");
     bring(ahead, next, two ? slot + " ^ 1" : fmt::format("{0} == 0 ? {1} : {0} - 1", slot, copies - 1));
     on_their_way_.clear();
-    for (const auto id : tiles_of(loop.body))
-      out_.line(fmt::format("const {}* const {} = {};", page_.storage(nest_.at(id).array), tile_pointer(page_, id),
-                            copy_of(id, slot, line_bytes)));
+    for (const auto id : tiles_of(loop.body)) point(id, copy_of(id, slot, line_bytes));
     body(loop, begin, around);
     pieces.push_back(next);
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) out_.line(fmt::format("{} = {};", pieces[i], pieces[i + 1]));
     out_.close();
+    page_.own = own;
+    page_.shared = shared;
     if (!may_skip(loop)) return;
     on_their_way_ = before;  // where all pieces were passed over
     arrive();
@@ -184,7 +171,7 @@ class WarpPrinter : NestPrinter {
   };
   void declare_load(const Ahead& ahead, const std::string& begin, const std::string& slot) {
     out_.open(fmt::format("const auto {} = [&](int {}, int {})", ahead.load, begin, slot));
-    declare_end(ahead.loop, begin, ahead.around);
+    groups_.declare_end(ahead.loop, begin, ahead.around);
     for (const auto id : tiles_of(ahead.loop.body)) copy(id, copy_of(id, slot, line_bytes));
     out_.close("};");
   }
@@ -215,17 +202,15 @@ class WarpPrinter : NestPrinter {
 }  // namespace
 
 ThreadedKernel warp_launch(const WarpNest& warps, const Hardware& hardware) {
-  ThreadedKernel launch;
-  launch.nest = *warps.nest;
-  launch.hardware = hardware;
-  launch.block_level = warps.block_level;
-  launch.threads = warps.warps * 32;
-  launch.shared_bytes = warps.shared_bytes;
-  return launch;
+  return {.nest = *warps.nest,
+          .hardware = hardware,
+          .block_level = warps.block_level,
+          .threads = warps.warps * static_cast<int>(lanes_of_warp),
+          .shared_bytes = warps.shared_bytes};
 }
 
-CudaKernel warp_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
-                       const std::string& name) {
+PrintedKernel warp_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
+                          const std::string& name) {
   return WarpPrinter(launch, warps, names).run(name);
 }
 

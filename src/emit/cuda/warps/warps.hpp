@@ -10,7 +10,7 @@ namespace napkin {
 
 // How it is launched: what ThreadedKernel says of a kernel of threads.
 ThreadedKernel warp_launch(const WarpNest&, const Hardware&);
-CudaKernel warp_kernel(const ThreadedKernel&, const WarpNest&, const CodeNames&, const std::string& name);
+PrintedKernel warp_kernel(const ThreadedKernel&, const WarpNest&, const CodeNames&, const std::string& name);
 // The functions that such kernels call, as far as the text uses them.
 std::string warp_definitions(const std::string& used_in);
 

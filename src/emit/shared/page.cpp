@@ -1,0 +1,39 @@
+// The page that the text of one kernel is written on, and what names mean there, in any language.
+#include "emit/shared/page.hpp"
+
+#include <fmt/format.h>
+
+#include "emit/shared/expression.hpp"
+
+namespace napkin {
+
+CodePage::CodePage(const LoopNest& of, const CodeNames& known)
+    : nest(of), diagram(of.scratch), names(known), sources(tile_sources(of)) {
+  for (const auto id : nest.inputs) pool.fresh(array(id));
+  for (const auto id : nest.outputs) pool.fresh(array(id));
+  for (const auto& wire : diagram.wires) wires.push_back(pool.fresh(wire.name));
+  for (const auto& wire : diagram.wires) counters.push_back(pool.fresh("i_" + wire.name));
+  for (const auto& each : nest.buffers) buffers.push_back(pool.fresh(each.name));
+}
+
+std::string CodePage::outputs() const {
+  std::string text;
+  for (const auto id : nest.outputs) text += (text.empty() ? "" : ", ") + diagram.at(id).name;
+  return text;
+}
+
+std::string CodePage::offset(ArrayId id, const std::vector<std::string>& at) const {
+  return code_offset(at, code_sizes(diagram, names, diagram.at(id).wires));
+}
+
+void CodePage::limit(WireId wire) { limits[diagram.at(wire).axis] = diagram.size(wire).value_or(1); }
+
+Lines::From CodePage::from(BufferId id) { return out.from(diagram.at(nest.at(id).array).span); }
+
+std::string CodePage::begin_ask(const Ask& ask) {
+  auto any = pool.fresh("any");
+  out.line(fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(diagram, ask.access), ask.wanted));
+  return any;
+}
+
+}  // namespace napkin

@@ -1,0 +1,50 @@
+// Columns as statements, whatever surrounds them.
+#include "emit/shared/statements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <variant>
+
+namespace napkin {
+
+bool is_wide(const LoopNest& nest, const Compute& compute) {
+  const auto wide = [&](BufferId id) { return is_wide(nest.at(id).type); };
+  return wide(compute.to) ||
+         std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) { return wide(read.second); });
+}
+
+bool is_wide(const Diagram& diagram, const LoopNest& nest, const Compute& compute) {
+  const auto reads_wide = [&](const auto& self, ExprId id) -> bool {
+    if (compares_integers(diagram, nest.inputs, id)) return false;
+    const auto& node = diagram.at(id).node;
+    if (const auto* access = std::get_if<Access>(&node)) return is_wide(diagram.at(access->array).type);
+    const auto of = [&](ExprId operand) { return self(self, operand); };
+    if (const auto* apply = std::get_if<Apply>(&node)) return std::ranges::any_of(apply->arguments, of);
+    const auto* cast = std::get_if<Cast>(&node);
+    return cast && of(cast->value);
+  };
+  const auto& [value, repair] = std::tie(compute.column.value, compute.column.repair);
+  return is_wide(nest.at(compute.to).type) ||
+         (is_wide(nest, compute) && (reads_wide(reads_wide, value) || (repair && reads_wide(reads_wide, *repair))));
+}
+
+bool begins_in_place(const Compute& compute) {
+  return compute.column.carried && *compute.carried == compute.to && !compute.column.repair;
+}
+
+std::string code_begun(const Compute& compute, const FoldWords& words, bool wide) {
+  const auto& [to, old, repair] = words;
+  if (!compute.column.carried) return fmt::format("{} = {};", to, code_number(compute.column.fold->identity, wide));
+  if (*compute.carried == compute.to) return fmt::format("{} *= {};", to, without_brackets(repair));
+  return repair.empty() ? fmt::format("{} = {};", to, old) : fmt::format("{} = {} * {};", to, repair, old);
+}
+
+std::string code_joined(Language language, const Pointwise& combine, const std::string& to, const std::string& value) {
+  if (combine.role == Role::add || combine.role == Role::multiply)
+    return fmt::format("{} {}= {};", to, combine.name, value);
+  return fmt::format("{} = {};", to, fmt::format(fmt::runtime(code_of(language, combine)), to, value));
+}
+
+}  // namespace napkin

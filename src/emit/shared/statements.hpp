@@ -1,0 +1,163 @@
+// One printer of statements, whatever the language and whoever holds the values: what a column computes at one place,
+// and how a fold begins, takes one more and ends.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/shared/expression.hpp"
+#include "emit/shared/page.hpp"
+#include "napkin/loops.hpp"
+
+namespace napkin {
+
+// Whether a column is computed in double.
+bool is_wide(const LoopNest&, const Compute&);
+// The same where inputs are compared as they are stored: what is only compared in int makes nothing wide.
+bool is_wide(const Diagram&, const LoopNest&, const Compute&);
+
+// The statement that gives a fold's place its first value: the identity, or the old value repaired. Empty where the
+// place holds it already.
+struct FoldWords {
+  std::string to;      // the place
+  std::string old;     // of what is carried
+  std::string repair;  // empty without one
+};
+bool begins_in_place(const Compute&);
+std::string code_begun(const Compute&, const FoldWords&, bool wide);
+// The statement that joins a value to it.
+std::string code_joined(Language, const Pointwise& combine, const std::string& to, const std::string& value);
+
+struct StatementStyle {
+  Language language;
+  bool fast = false;      // by the machine's own approximations
+  bool compares = false;  // whole numbers of inputs as they are stored
+};
+
+// What positions and counters are called inside the loops that are open.
+struct OpenLoops {
+  std::map<WireId, std::string> position, counter;
+};
+
+// `Page` is the language's own, `Here` what is known inside the loops that are open: the `position` of every wire.
+template <class Page, class Here>
+class StatementPrinter {
+ protected:
+  StatementPrinter(Page& page, StatementStyle style) : page_(page), out_(page.out), style_(style) {}
+  ~StatementPrinter() = default;
+
+  // Opens loops over the cells of a column's result, and says how many.
+  virtual int open_cells(const Compute&, Here&) = 0;
+  // A cell of what is computed, and what an access reads.
+  virtual std::string slot(BufferId, const Here&) const = 0;
+  virtual Typed read(const Compute&, ExprId access, const Here&) = 0;
+  virtual std::string stored(const Compute&, ExprId, const Here&) const { return {}; }
+  virtual ExprId value_of(const Compute& compute) const { return compute.column.value; }
+  // As the format of a buffer keeps a value, and whether that is another one.
+  virtual std::string rounded(BufferId id, const std::string& text) const {
+    return without_brackets(filled(type(id).round, without_brackets(text)));
+  }
+  virtual bool is_rounded(BufferId id) const { return type(id).round != "{0}"; }
+
+  const CodeType& type(BufferId id) const { return code_type(style_.language, page_.nest.at(id).type); }
+  bool is_wide(const Compute& compute) const {
+    return style_.compares ? napkin::is_wide(page_.diagram, page_.nest, compute) : napkin::is_wide(page_.nest, compute);
+  }
+  std::string value(const Compute& compute, ExprId id, const Here& here) {
+    Surroundings around{.language = style_.language,
+                        .position = [&](WireId wire) { return here.position.at(wire); },
+                        .size = {},
+                        .read = [&](ExprId access) { return read(compute, access, here); },
+                        .wide = is_wide(compute),
+                        .fast = style_.fast};
+    if (style_.compares) around.inputs = page_.nest.inputs;
+    around.stored = [&](ExprId access) { return stored(compute, access, here); };
+    return code_value(page_.diagram, page_.names, id, around, out_, page_.pool);
+  }
+  std::string value(const Compute& compute, const Here& here) { return value(compute, value_of(compute), here); }
+
+  // The positions of wires, and places of an array by its indices.
+  std::vector<std::string> places(const std::vector<WireId>& wires, const Here& here) const {
+    std::vector<std::string> all;
+    for (const auto wire : wires) all.push_back(here.position.at(wire));
+    return all;
+  }
+  std::vector<std::string> places(const std::vector<Index>& at, const Here& here) const {
+    std::vector<std::string> all;
+    for (const auto& index : at) all.push_back(code_index(index, [&](WireId wire) { return here.position.at(wire); }));
+    return all;
+  }
+
+  void loop(const std::string& counter, std::int64_t count, bool unrolled = true) {
+    out_.line(unrolled ? "#pragma unroll" : "#pragma unroll 1");
+    out_.loop(counter, count);
+  }
+
+  // Columns, over all cells
+
+  void pointwise(const Compute& compute) {
+    Here here;
+    const int opened = open_cells(compute, here);
+    const auto text = value(compute, here);
+    assign(slot(compute.to, here), rounded(compute.to, text));
+    out_.close(opened);
+  }
+  void begin(const Compute& compute) {
+    if (begins_in_place(compute)) return;
+    Here here;
+    const int opened = open_cells(compute, here);
+    begin(compute, here);
+    out_.close(opened);
+  }
+  void round(const Compute& compute) {
+    if (!is_rounded(compute.to)) return;
+    Here here;
+    const int opened = open_cells(compute, here);
+    round(compute, here);
+    out_.close(opened);
+  }
+
+  // At one of them
+
+  void assign(const std::string& to, const std::string& text) { out_.line(to + " = " + text + ";"); }
+  // What a fold begins with: the identity, or the old value repaired.
+  void begin(const Compute& compute, const Here& here) {
+    if (begins_in_place(compute)) return;
+    FoldWords words{slot(compute.to, here), "", ""};
+    if (compute.carried) words.old = slot(*compute.carried, here);
+    if (compute.column.repair) words.repair = value(compute, *compute.column.repair, here);
+    out_.line(code_begun(compute, words, is_wide(compute)));
+  }
+  void join(const Compute& compute, const std::string& to, const std::string& text) {
+    out_.line(code_joined(style_.language, *compute.column.fold->combine, to, text));
+  }
+  void absorb(const Compute& compute, const std::string& to, const Here& here) {
+    join(compute, to, without_brackets(value(compute, here)));
+  }
+  void round(const Compute& compute, const Here& here) {
+    const auto to = slot(compute.to, here);
+    if (is_rounded(compute.to)) assign(to, rounded(compute.to, to));
+  }
+  // A part of a fold in a local, and all that is done where it joins the others.
+  std::string identity(const Compute& compute) const {
+    return code_number(compute.column.fold->identity, is_wide(compute));
+  }
+  std::string begin_part(const Compute& compute) {
+    auto part = page_.pool.fresh("t");
+    assign(std::string(type(compute.to).own) + " " + part, identity(compute));
+    return part;
+  }
+  void finish(const Compute& compute, const std::string& part, const Here& here) {
+    begin(compute, here);
+    join(compute, slot(compute.to, here), part);
+    round(compute, here);
+  }
+
+  Page& page_;
+  Lines& out_;
+
+ private:
+  StatementStyle style_;
+};
+
+}  // namespace napkin

@@ -1,0 +1,43 @@
+// Every step of a nest, and the tiles that others are loaded from.
+#include "loops/walk.hpp"
+
+#include <algorithm>
+
+namespace napkin {
+
+std::int64_t Buffer::values() const { return product_of(extent); }
+BufferId Compute::read_from(ExprId access) const {
+  return std::ranges::find(reads, access, &std::pair<ExprId, BufferId>::first)->second;
+}
+bool LoopNest::is_input(ArrayId id) const { return std::ranges::find(inputs, id) != inputs.end(); }
+
+Lengths lengths_in_groups(const LoopNest& nest) {
+  Lengths all;
+  for (std::uint32_t w = 0; w < nest.scratch.wires.size(); ++w) all.push_back(nest.scratch.size(WireId{w}).value_or(1));
+  for (const auto& group : nest.groups) shorten(all, group);
+  return all;
+}
+void shorten(Lengths& lengths, const Split& split) {
+  auto& length = lengths[split.wire.index];
+  length = std::min(length, split.size);
+}
+
+TileSources tile_sources(const LoopNest& nest) {
+  TileSources all;
+  each_step(nest.body, [&](const Nest& step) {
+    if (const auto* load = std::get_if<Load>(&step.node); load && load->from) all.emplace(load->to, *load->from);
+  });
+  return all;
+}
+
+BufferId tile_at(const LoopNest& nest, const TileSources& sources, BufferId id, std::size_t level) {
+  while (nest.at(id).level > level) id = sources.at(id);
+  return id;
+}
+
+BufferId outermost_tile(const TileSources& sources, BufferId id) {
+  for (auto from = sources.find(id); from != sources.end(); from = sources.find(id)) id = from->second;
+  return id;
+}
+
+}  // namespace napkin

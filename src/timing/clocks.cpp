@@ -1,0 +1,379 @@
+// Operations over rates. A lone addition or product takes the place of a multiply-add, so on the lanes each counts
+// twice; contractions read their tiles from the core's memory while they run.
+#include "timing/clocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "napkin/instructions.hpp"
+#include "timing/assumptions.hpp"
+#include "timing/raster.hpp"
+
+namespace napkin {
+namespace {
+
+Resource resource_of(Unit unit) {
+  return unit == Unit::tensor ? Resource::tensor : unit == Unit::sfu ? Resource::sfu : Resource::fma;
+}
+
+// Of a number of f32 in two parts: an addition and a mask of its bits, a difference, a comparison and a choice. One of
+// 16 bits is converted. One that is read by itself is put beside others, and converted twice where it is of another
+// format: to f32 and from there.
+constexpr double operations_of_split = 5, operations_of_widening = 1, operations_of_placing = 1;
+
+class Counter {
+ public:
+  Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached, Detail detail,
+          const OfLaunch& launch)
+      : step_(step),
+        team_(team),
+        hardware_(hardware),
+        model_(model),
+        cached_(cached),
+        detail_(detail),
+        launch_(launch),
+        cores_(hardware.total(step.core)) {
+    for (const auto array : step.nest->inputs) {
+      const auto type = step.diagram().at(array).type;
+      if (row(type).bytes > row(widest_).bytes) widest_ = type;
+    }
+  }
+
+  StepClocks run(const Passage& passage) {
+    find_clock();
+    all_.unhidden = unhidden(hardware_.limits);
+    for (const auto& column : step_.columns) {
+      const double before = serial_;
+      for (const auto& work : column.work) compute(column, work);
+      promote(column);
+      const double time = serial_ - before;
+      if (!column.contraction) {
+        all_.pointwise += time;
+        continue;
+      }
+      const bool leads = column.contraction->rows.staged;
+      (leads ? all_.leading_units : all_.trailing_units) += time;
+      (leads ? all_.leading : all_.trailing) += std::max(time, read(column));
+    }
+    copy(passage);
+    wait();
+    for (const auto& column : step_.outside) {
+      for (const auto& work : column.work) compute_outside(column, work);
+      promote_outside(column);
+      if (column.contraction) read_outside(column);
+    }
+    move_inside();
+    ask_masks();
+    all_.find_bound();
+    return std::move(all_);
+  }
+
+ private:
+  void add(const std::string& column, Resource on, double operations, double clocks, double seconds) {
+    if (operations == 0) return;
+    auto& total = all_.resources[static_cast<std::size_t>(on)];
+    total.clocks += clocks, total.seconds += seconds;
+    if (detail_ != Detail::columns) return;
+    const auto same = std::ranges::find_if(
+        all_.columns, [&](const ColumnClocks& other) { return other.column == column && other.on == on; });
+    if (same == all_.columns.end())
+      all_.columns.push_back({column, on, operations, clocks, seconds});
+    else
+      same->operations += operations, same->clocks += clocks, same->seconds += seconds;
+  }
+
+  // In the paper's count lanes work on numbers as wide as the widest input. Products that single warps have no
+  // instruction for are such of f16.
+  Datatype type_of(const StepColumn& column, const ColumnWork& work, const ComputeUnit& unit) const {
+    auto wanted = model_ == Model::ideal && work.unit == Unit::fma ? widest_ : work.type;
+    if (work.unit == Unit::tensor && is_widened_by_warps(*column.contraction)) wanted = Datatype::f16;
+    return unit.rates.contains(wanted) ? wanted : Datatype::f32;
+  }
+  bool is_widened_by_warps(const Contraction& made) const {
+    const auto* row = find_matrix_instruction(made.instruction->operands, 1);
+    const auto& shape = detail_ == Detail::least ? *made.fastest : *made.instruction;
+    return model_ == Model::machine && step_.loads_matrices && warps_of(shape) == 1 && row != nullptr &&
+           !multiplies_directly(*row, step_.capability);
+  }
+  // Of the rate that the chip sustains, what this instruction reaches.
+  double reached_share(const Contraction& made, const Rate& rate) const {
+    const auto& fraction = (detail_ == Detail::least ? made.fastest : made.instruction)->fraction;
+    return model_ == Model::ideal || !fraction ? 1 : std::min(1.0, fraction->value * rate.peak() / rate.reached());
+  }
+  void compute(const StepColumn& column, const ColumnWork& work) {
+    const auto* unit = hardware_.find(work.unit);
+    if (!unit) return;
+    const auto type = type_of(column, work, *unit);
+    const auto rate = unit->rates.find(type);
+    if (rate == unit->rates.end()) return;
+    const bool lone = work.unit == Unit::fma && !column.contraction && !work.joined;
+    const bool repair = work.unit == Unit::fma && column.contraction;  // joined with an addition: a multiply-add
+    const double operations = (lone || repair ? 2 : 1) * work.operations * (work.folded ? column.folded : column.kept);
+    const double slowed = work.unit == Unit::tensor ? 1 : clock_;
+    const bool on_matrices = work.unit == Unit::tensor;
+    const double filled = on_matrices ? filled_rows(*column.contraction) : 1;
+    const double share = on_matrices ? reached_share(*column.contraction, rate->second) : 1;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed / filled / share;
+    const double per_second = unit->clock_hz ? unit->clock_hz->value : 0;
+    const auto each = unit->per_clock.find(type);
+    const double clocks = each == unit->per_clock.end()
+                              ? operations * static_cast<double>(cores_) / rate->second.peak() * per_second
+                              : operations / filled / each->second.value;
+    if (work.unit == Unit::tensor) all_.operations += operations;
+    // What repairs a state is done on the lanes, before the contraction adds to it.
+    (repair ? all_.pointwise : serial_) += seconds;
+    add(column.name, resource_of(work.unit), operations, clocks, seconds);
+  }
+
+  void compute_outside(const StepColumn& column, const ColumnWork& work) {
+    const auto* unit = hardware_.find(work.unit);
+    if (!unit) return;
+    const auto rate = unit->rates.find(type_of(column, work, *unit));
+    if (rate == unit->rates.end()) return;
+    const double lone = work.unit == Unit::fma && !work.joined ? 2 : 1;
+    const double operations =
+        column.around.times * lone * work.operations * (work.folded ? column.folded : column.kept);
+    const bool on_matrices = work.unit == Unit::tensor;
+    const double filled = column.contraction ? filled_rows(*column.contraction) : 1;
+    const double share = on_matrices ? reached_share(*column.contraction, rate->second) : 1;
+    const double seconds = seconds_at(operations, rate->second, cores_, model_) / filled / share;
+    all_.outside += seconds;
+    outside_on(resource_of(work.unit)) += seconds;
+    if (work.unit == Unit::tensor) all_.operations_outside += operations;
+  }
+
+  // A sum of a matrix unit that keeps few bits is added to one on the lanes: an addition of each number. Of pieces in
+  // other sizes at least one for so many products.
+  double promotions(const StepColumn& column) const {
+    const auto every = column.contraction ? column.contraction->promoted : 0;
+    if (every == 0 || model_ == Model::ideal) return 0;
+    const double times = column.folded / column.kept / static_cast<double>(every);
+    return 2 * column.kept * (detail_ == Detail::least ? times : std::ceil(times));
+  }
+  double promoting_seconds(double operations) const {
+    const auto* unit = hardware_.find(Unit::fma);
+    const auto rate = unit ? unit->rates.find(Datatype::f32) : std::map<Datatype, Rate>::const_iterator();
+    if (operations == 0 || !unit || rate == unit->rates.end()) return 0;
+    return seconds_at(operations, rate->second, cores_, model_) / clock_;
+  }
+  void promote(const StepColumn& column) {
+    const double operations = promotions(column) + conversions(column), seconds = promoting_seconds(operations);
+    if (seconds == 0) return;
+    const auto& clock = hardware_.find(Unit::fma)->clock_hz;
+    all_.pointwise += seconds;
+    add(column.name, Resource::fma, operations, clock ? seconds * clock_ * clock->value : 0, seconds);
+  }
+  void promote_outside(const StepColumn& column) {
+    const double seconds = column.around.times * promoting_seconds(promotions(column) + conversions(column));
+    all_.outside += seconds;
+    outside_on(Resource::fma) += seconds;
+  }
+
+  // Numbers of f32 are split into two, and those beside them widened, on lanes: a warp does so with its rows and with
+  // all columns.
+  double conversions(const StepColumn& column) const {
+    if (!column.contraction || model_ == Model::ideal) return 0;
+    const auto& made = *column.contraction;
+    const auto rows = rows_of(column), of_warp = std::max<std::int64_t>(1, team_.rows / team_.warps);
+    const double times = detail_ == Detail::least ? 1 : static_cast<double>((rows + of_warp - 1) / of_warp);
+    const auto of = [&](const StepOperand& one) { return made.parts > 1 ? converted(one, rows) : placed(one, made); };
+    return 2 * (of(made.rows) + times * of(made.columns));
+  }
+  // Numbers that lanes read one by one share registers where they are shorter.
+  double placed(const StepOperand& operand, const Contraction& made) const {
+    if (!operand.one_by_one || (detail_ == Detail::least && !made.mixed)) return 0;
+    const auto bytes = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
+    const double each = (bytes < 4 ? operations_of_placing : 0) + (made.mixed ? 2 * operations_of_widening : 0);
+    return each * static_cast<double>(step_.step_bytes(operand.buffer) / bytes);
+  }
+  double converted(const StepOperand& operand, std::int64_t rows) const {
+    const auto& buffer = step_.nest->at(operand.buffer);
+    const bool split = step_.diagram().at(buffer.array).type == Datatype::f32;
+    const auto values = operand.staged
+                            ? step_.step_bytes(operand.buffer) / row(step_.diagram().at(buffer.array).type).bytes
+                            : step_.values(operand.buffer, rows);
+    return (split ? operations_of_split : operations_of_widening) * static_cast<double>(values);
+  }
+
+  // Of the pieces that are run at all, a mask lets most through as a whole; what it asks of those that it cuts is
+  // spread over all.
+  void ask_masks() {
+    const auto masked =
+        std::ranges::find_if(step_.columns, [](const auto& column) { return !column.compute->masks.empty(); });
+    if (masked == step_.columns.end() || launch_.masks_by_operation_s <= 0) return;
+    const double of_step = launch_.masks_by_operation_s * (all_.operations + all_.operations_outside);
+    const double seconds = of_step * static_cast<double>(cores_) / clock_;
+    all_.pointwise += seconds;
+    const auto& unit = *hardware_.find(Unit::fma);
+    const double per_second = unit.clock_hz ? unit.clock_hz->value : 0;
+    add(masked->name, Resource::fma, seconds * operations_per_second(unit), seconds * clock_ * per_second, seconds);
+  }
+  double operations_per_second(const ComputeUnit& unit) const {
+    const auto rate = unit.rates.find(Datatype::f32);
+    return rate == unit.rates.end() ? 0 : rate->second.reached() * clock_ / static_cast<double>(cores_);
+  }
+
+  double& outside_on(Resource on) { return all_.outside_on[static_cast<std::size_t>(on)]; }
+
+  // Instructions run on all of their rows; those beyond the block's are lost.
+  double filled_rows(const Contraction& contraction) const {
+    const auto rows = step_.lengths[step_.row.index], each = contraction.instruction->m;
+    return model_ == Model::ideal || detail_ == Detail::least
+               ? 1
+               : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
+  }
+
+  // Of the result; where the block's rows are folded it has others.
+  std::int64_t rows_of(const StepColumn& column) const {
+    const auto& contraction = *column.contraction;
+    const auto rows = step_.lengths[step_.row.index];
+    if (!contraction.exchanged) return rows;
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(column.folded) / step_.values(contraction.columns.buffer, rows));
+  }
+
+  // A number that is read by itself takes as long as four bytes.
+  std::int64_t tile_bytes(const StepOperand& operand) const {
+    const auto bytes = step_.step_bytes(operand.buffer);
+    if (!operand.one_by_one || model_ == Model::ideal || detail_ == Detail::least) return bytes;
+    const auto each = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
+    return each < 4 ? bytes / each * 4 : bytes;
+  }
+  // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
+  // rows once.
+  std::int64_t read_bytes(const StepColumn& column) const {
+    const auto& contraction = *column.contraction;
+    const auto rows = rows_of(column);
+    const bool itself = warps_of(*contraction.instruction) > 1;
+    const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
+    std::int64_t bytes = 0;
+    if (contraction.columns.staged && detail_ == Detail::least && !contraction.columns.outlives)
+      bytes += tile_bytes(contraction.columns);
+    if (contraction.columns.staged && detail_ != Detail::least)
+      bytes += (rows + at_once - 1) / at_once * tile_bytes(contraction.columns);
+    if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += tile_bytes(contraction.rows);
+    if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
+    return bytes + shuffled_bytes(contraction);
+  }
+  // Lanes exchange numbers of 8 bits that they computed, four to a register, in two shuffles, each of which takes as
+  // long as a read of four bytes: 32 lanes in a clock (the CUDA programming guide's table of throughputs).
+  std::int64_t shuffled_bytes(const Contraction& made) const {
+    if (model_ == Model::ideal || !step_.exchanges_bytes(made)) return 0;
+    return 2 * step_.values(made.rows.buffer, step_.lengths[step_.row.index]);
+  }
+  // Of pieces in other sizes either operand may have the rows.
+  bool is_kept(const StepOperand& rows) const { return detail_ == Detail::least ? rows.outlives : rows.kept; }
+  double read_seconds(std::int64_t bytes) const {
+    const auto below = step_.core + 1;
+    if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
+    return seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_) / clock_;
+  }
+  void read_outside(const StepColumn& column) {
+    const auto bytes = read_bytes(column);
+    outside_on(Resource::shared) += column.around.times * read_seconds(bytes);
+    all_.inner_bytes += column.around.times * static_cast<double>(bytes);
+  }
+  // Beside the operands of contractions every tile is read, and every result written, once.
+  void move_inside() {
+    for (const auto id : step_.streamed)
+      if (!is_operand(id)) all_.inner_bytes += static_cast<double>(step_.bytes(id));
+    for (const auto& edge : step_.edges)
+      if (!is_operand(edge.buffer))
+        all_.inner_bytes += (edge.inside ? 1 : edge.around.times) * static_cast<double>(step_.bytes(edge.buffer));
+  }
+  bool is_operand(BufferId id) const {
+    const auto takes = [&](const StepColumn& column) {
+      const auto& made = column.contraction;
+      return made && ((made->rows.buffer == id && !made->rows.kept) || made->columns.buffer == id);
+    };
+    return std::ranges::any_of(step_.columns, takes) || std::ranges::any_of(step_.outside, takes);
+  }
+  double read(const StepColumn& column) {
+    const auto below = step_.core + 1;
+    if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
+    const auto bytes = read_bytes(column);
+    const double seconds = read_seconds(bytes);
+    all_.inner_bytes += static_cast<double>(bytes);
+    add(column.name, Resource::shared, static_cast<double>(bytes),
+        clocks(seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, Model::ideal)),
+        seconds);
+    return seconds;
+  }
+  double clocks(double seconds) const {
+    const auto* unit = hardware_.find(Unit::tensor);
+    return unit->clock_hz ? seconds * unit->clock_hz->value : 0;
+  }
+
+  // A matrix unit sustains less than its instructions reach for a moment because the chip lowers its clock, which lanes
+  // and the core's memory share.
+  void find_clock() {
+    if (model_ == Model::ideal) return;
+    for (const auto& column : step_.columns) {
+      if (!column.contraction) continue;
+      const auto& instruction = *column.contraction->instruction;
+      const auto& rate = hardware_.find(Unit::tensor)->rates.at(instruction.operands);
+      const double reached = instruction.fraction ? instruction.fraction->value : 1;
+      clock_ = std::min(clock_, rate.reached() / rate.peak() / reached);
+    }
+  }
+  // The next team's first instruction is under way before the matrix units give results again. A team alone waits for
+  // the results of every contraction on which lanes work, or whose operands they made.
+  void wait() {
+    const auto* unit = hardware_.find(Unit::tensor);
+    if (model_ == Model::ideal || !unit->clock_hz) return;
+    double longest = 0, all = 0;
+    for (const auto& column : step_.columns) {
+      if (!column.contraction || !column.contraction->instruction->latency_clocks) continue;
+      const double clocks = column.contraction->instruction->latency_clocks->value;
+      longest = std::max(longest, clocks), all += clocks;
+    }
+    const double clock = unit->clock_hz->value * clock_;
+    all_.handover = static_cast<double>(team_.teams) * longest / clock;
+    all_.waits = all_.pointwise > 0 ? all / clock : 0;
+  }
+
+  void copy(const Passage& passage) {
+    all_.copy = passage.seconds();
+    all_.last_copy = passage.seconds(launch_.last_round);
+    all_.by_cache = cached_ && cache_of(step_, hardware_) && passage.core > passage.memory;
+    if (detail_ == Detail::columns) name_copies();
+    auto& resource = all_.resources[static_cast<std::size_t>(Resource::copy)];
+    resource.seconds = all_.copy, resource.clocks = clocks(all_.copy);
+  }
+  void name_copies() {
+    const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
+    const auto name = [&](BufferId id, double times, double seconds) {
+      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, times * step_.moved(id, false),
+          times * clocks(seconds), times * seconds);
+    };
+    for (const auto id : step_.streamed)
+      name(id, 1, way_in(step_, id, neighbours, hardware_, model_, cached_).seconds());
+    for (const auto& edge : step_.edges) {
+      if (edge.inside) name(edge.buffer, 1, way_out(step_, edge.buffer, hardware_, model_, cached_).seconds());
+      if (edge.returns)
+        name(edge.buffer, edge.around.times,
+             way_in(step_, edge.buffer, neighbours, hardware_, model_, cached_).seconds());
+    }
+  }
+
+  const BlockStep& step_;
+  const Team& team_;
+  const Hardware& hardware_;
+  Model model_;
+  bool cached_;
+  Detail detail_;
+  OfLaunch launch_;
+  std::int64_t cores_;
+  Datatype widest_ = Datatype::f8e4m3;
+  double serial_ = 0, clock_ = 1;
+  StepClocks all_;
+};
+
+}  // namespace
+
+StepClocks clocks_of(const BlockStep& step, const Team& team, const Passage& passage, const OfLaunch& launch,
+                     const Hardware& hardware, Model rates, bool cached, Detail detail) {
+  return Counter(step, team, hardware, rates, cached, detail, launch).run(passage);
+}
+
+}  // namespace napkin

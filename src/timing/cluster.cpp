@@ -1,0 +1,115 @@
+// Of a tile that N siblings need, each loads an Nth and reads the rest from the others: 1/N at the bandwidth from
+// above, 1 - 1/N at that across.
+#include "timing/cluster.hpp"
+
+#include <algorithm>
+
+#include "diagram/index.hpp"
+#include "loops/pieces.hpp"
+#include "timing/raster.hpp"
+
+namespace napkin {
+
+double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model model) {
+  return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
+}
+
+std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& hardware) {
+  std::vector<Neighbours> all = {{}};
+  for (const auto& sibling : hardware.siblings) {
+    if (sibling.level != hardware.levels[step.core].name) continue;
+    for (const auto& group : step.nest->groups) {
+      if (group.level != step.core) continue;
+      const auto pieces = pieces_of(step.diagram().size(group.wire).value_or(1), group.size);
+      for (const auto& [blocks, rate] : sibling.bandwidth)
+        if (blocks <= pieces && blocks <= sibling.largest.value_or(blocks)) all.push_back({group.wire, &rate, blocks});
+    }
+  }
+  return all;
+}
+
+Passage way_in(const BlockStep& step, BufferId tile, const Neighbours& neighbours, const Hardware& hardware,
+               Model rates, bool cached) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  if (!bandwidth) return {};
+  const auto cores = hardware.total(step.core);
+  const auto bytes = step.moved(tile, cached);
+  const bool shared = neighbours.along && !moves(step.nest->at(tile).at, *neighbours.along);
+  const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
+  const double across = shared ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
+  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  const double itself = seconds_at(bytes * part, cache ? *cache->bandwidth : *bandwidth, cores, rates);
+  if (!cache) return {across, itself, itself};
+  return {across, seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates), itself};
+}
+
+Passage way_out(const BlockStep& step, BufferId output, const Hardware& hardware, Model rates, bool cached) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  if (!bandwidth) return {};
+  const auto cores = hardware.total(step.core);
+  const auto bytes = step.moved(output, cached);
+  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  return {0, seconds_at(bytes, *bandwidth, cores, rates),
+          seconds_at(bytes, cache ? *cache->bandwidth : *bandwidth, cores, rates)};
+}
+
+namespace {
+
+// Tiles of every step, and those that come in some.
+Passage tiles_in(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
+                 bool cached) {
+  Passage all;
+  for (const auto tile : step.streamed) all.add(way_in(step, tile, neighbours, hardware, rates, cached));
+  for (const auto& edge : step.edges)
+    if (edge.returns) all.add(way_in(step, edge.buffer, neighbours, hardware, rates, cached), edge.around.times);
+  return all;
+}
+
+// Of all tiles of a step, while all cores bring theirs.
+double copy_seconds(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
+                    bool cached) {
+  return tiles_in(step, neighbours, hardware, rates, cached).seconds();
+}
+
+// What is no faster across than from above saves nothing.
+bool saves(const Sibling& sibling, const BlockStep& step, const Hardware& hardware) {
+  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  const auto* cache = cache_of(step, hardware);
+  if (sibling.level != hardware.levels[step.core].name || !bandwidth) return false;
+  const double above = (cache ? *cache->bandwidth : *bandwidth).peak();
+  return std::ranges::any_of(sibling.bandwidth, [&](const auto& one) { return one.second.peak() > above; });
+}
+
+}  // namespace
+
+Neighbours fastest_neighbours(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
+  Neighbours best;
+  const auto any = [&](const Sibling& sibling) { return saves(sibling, step, hardware); };
+  if (!cached || std::ranges::none_of(hardware.siblings, any)) return best;  // not cached: the ideal model
+  double least = copy_seconds(step, best, hardware, rates, cached);
+  for (const auto& one : neighbours_of(step, hardware)) {
+    const double seconds = copy_seconds(step, one, hardware, rates, cached);
+    if (seconds < least * (1 - 1e-9)) best = one, least = seconds;
+  }
+  return best;
+}
+
+Passage passage_of(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
+  const auto neighbours = fastest_neighbours(step, hardware, rates, cached);
+  auto all = tiles_in(step, neighbours, hardware, rates, cached);
+  for (const auto& edge : step.edges)
+    if (edge.inside) all.add(way_out(step, edge.buffer, hardware, rates, cached));
+  return all;
+}
+
+std::vector<Cluster> clusters(const BlockStep& step, const Hardware& hardware, Model model, bool cached) {
+  const auto chosen = fastest_neighbours(step, hardware, model, cached);
+  std::vector<Cluster> all;
+  for (const auto& one : neighbours_of(step, hardware))
+    all.push_back({one.blocks, one.along ? step.diagram().at(*one.along).name : "",
+                   copy_seconds(step, one, hardware, model, cached),
+                   one.along == chosen.along && one.blocks == chosen.blocks});
+  return all.size() > 1 ? all : std::vector<Cluster>();
+}
+
+}  // namespace napkin

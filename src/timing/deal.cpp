@@ -1,0 +1,333 @@
+// Every team size that instructions allow, each with every overlap; the fastest that runs.
+#include "timing/deal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "timing/labels.hpp"
+#include "timing/occupancy.hpp"
+#include "timing/raster.hpp"
+
+namespace napkin {
+
+const Contraction& first_contraction(const BlockStep& step) {
+  return *std::ranges::find_if(step.columns, [](const auto& c) { return c.contraction.has_value(); })->contraction;
+}
+
+std::unique_ptr<Dealing> Dealing::of(const Kernel& kernel, const Hardware& hardware, Model model) {
+  if (!knows_occupancy(hardware)) return nullptr;
+  auto step = step_of(kernel, hardware);
+  if (!step) return nullptr;
+  return std::unique_ptr<Dealing>(new Dealing(std::move(*step), kernel.partition, hardware, model));
+}
+
+Dealing::Dealing(BlockStep step, Partition partition, const Hardware& hardware, Model model)
+    : step_(std::move(step)),
+      partition_(std::move(partition)),
+      hardware_(hardware),
+      model_(model),
+      variables_(step_, partition_, hardware, model),
+      lanes_(step_, hardware),
+      warps_(static_cast<std::int64_t>(hardware.limits.register_partitions->value)) {
+  const auto may_keep = [](const StepColumn& column) {
+    return column.contraction && (column.contraction->rows.outlives || column.contraction->columns.outlives);
+  };
+  // Kernels that napkin does not print read their rows anew in each step, as FlashAttention-2's do.
+  if (step_.keeps || hardware.limits.registers_for_addresses || std::ranges::none_of(step_.columns, may_keep)) return;
+  auto keeping = step_;
+  keeping.keeps = true;
+  napkin::resize(keeping, partition_);
+  keeping_.reset(new Dealing(std::move(keeping), partition_, hardware_, model_));
+}
+
+void Dealing::resize(const Partition& partition) {
+  partition_ = partition;
+  napkin::resize(step_, partition);
+  if (keeping_) keeping_->resize(partition);
+}
+
+Deal Dealing::best(const Demand& demand) const {
+  auto made = best_of_teams(demand);
+  const auto* keeping = this->keeping();
+  if (model_ == Model::ideal || !keeping || !keeping->has_registers(keeping->teams().front())) return made;
+  auto then = keeping->best_of_teams(demand);
+  if (!then.runs() || (made.runs() && then.seconds >= made.seconds * (1 - 1e-9))) return made;
+  return then;
+}
+
+Deal Dealing::best_of_teams(const Demand& demand) const {
+  std::optional<Deal> found;
+  const auto passage = passage_of(step_, hardware_, model_, has_cache());
+  for (const auto& team : teams()) {
+    if (found && !has_registers(team)) break;
+    auto made = deal(team, passage, demand, Detail::totals);
+    const bool better = !found || (made.runs() && !found->runs()) ||
+                        (made.runs() == found->runs() && made.seconds < found->seconds * (1 - 1e-9));
+    if (better) found = std::move(made);
+  }
+  return std::move(*found);
+}
+
+// However columns overlap. With more rows a thread needs no fewer. The paper's model has no limit of a thread.
+bool Dealing::has_registers(const Team& team) const {
+  const auto& most = hardware_.limits.registers_per_thread;
+  if (model_ == Model::ideal || !most) return true;
+  const auto registers = registers_of_lane(variables_, lanes_, team, LaneRegisters::Order::text, hardware_);
+  return static_cast<double>(registers) <= most->value;
+}
+bool Dealing::may_run() const { return (model_ == Model::ideal || !step_.excess()) && has_registers(teams().front()); }
+
+// What all rows write is written by one warp, unless warps exchange what they have of it.
+bool Dealing::shares_rows() const {
+  const auto has_row = [&](ArrayId output) {
+    return std::ranges::count(step_.diagram().at(output).wires, step_.row) > 0;
+  };
+  const auto exchanges = [](const StepColumn& column) { return column.contraction && column.contraction->exchanged; };
+  return std::ranges::all_of(step_.nest->outputs, has_row) || std::ranges::any_of(step_.columns, exchanges);
+}
+
+// Rows of one instruction by each warp, and multiples: of warps that issue together, as many as leave none idle; what
+// the partition says, where it says it.
+std::vector<Team> Dealing::teams() const {
+  const auto rows = step_.lengths[step_.row.index];
+  const auto& shape = *first_contraction(step_).instruction;
+  for (const auto& split : partition_.splits)
+    if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
+      return {team_of(rows, split.size * warps_)};
+  const auto together = warps_of(shape), of_warp = shape.m / together, least = of_warp * warps_;
+  if (together == 1 && !shares_rows()) return {team_of(rows, round_up(rows, of_warp) * warps_)};
+  std::vector<Team> all{team_of(rows, least)};
+  const auto fits = [&](std::int64_t each) { return rows % (together == 1 ? each / warps_ : each) == 0; };
+  for (auto each = 2 * least; each <= (together == 1 ? rows * warps_ : rows); each += least)
+    if (fits(each)) all.push_back(team_of(rows, each));
+  return all;
+}
+
+// Warps that are more than partitions, and not as many in each, are one team.
+Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
+  const auto& shape = *first_contraction(step_).instruction;
+  const auto together = warps_of(shape), of_warp = shape.m / together;
+  const auto held_by_warp = round_up(pieces_of(each, warps_), of_warp);
+  const auto in_all = pieces_of(rows, held_by_warp);
+  if (together == 1 && in_all > warps_ && in_all % warps_ != 0) return {rows, in_all, 1, in_all * held_by_warp};
+  const auto taken = std::min(rows, each);
+  const auto warps = round_up(pieces_of(taken * warps_, each), together);
+  return {taken, warps, pieces_of(rows, taken), warps * held_by_warp};
+}
+
+OfLaunch Dealing::of_launch(const Demand& demand) const {
+  if (model_ == Model::ideal || demand.tensor_operations <= 0) return {last_round(demand), 0};
+  return {last_round(demand), demand.masks_s / demand.tensor_operations};
+}
+
+Deal Dealing::deal(const Team& team, const Demand& demand, Detail detail) const {
+  return deal(team, passage_of(step_, hardware_, model_, has_cache()), demand, detail);
+}
+
+Deal Dealing::deal(const Team& team, const Passage& passage, const Demand& demand, Detail detail) const {
+  Deal made{team, clocks_of(step_, team, passage, of_launch(demand), hardware_, model_, has_cache(), detail), {}, {}, 0,
+            0};
+  if (detail == Detail::columns)
+    made.ideal = clocks_of(step_, team, passage_of(step_, hardware_, Model::ideal, has_cache()), {}, hardware_,
+                           Model::ideal, has_cache());
+  made.pipelinings = pipelinings(step_, team, made.clocks, variables_, lanes_, hardware_, model_,
+                                 static_cast<std::int64_t>(std::ceil(demand.per_core)), detail);
+  made.keeps = step_.keeps;
+  choose(made, demand);
+  return made;
+}
+
+// Blocks side by side hide more than a step shows, so that launches are compared.
+void Dealing::choose(Deal& deal, const Demand& demand) const {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < deal.pipelinings.size(); ++i) {
+    if (!deal.pipelinings[i].runs) continue;
+    deal.fastest = i;
+    const auto seconds = launch(deal, demand, 0).time_s;
+    deal.pipelinings[i].launch_s = seconds;
+    if (best && seconds >= deal.seconds * (1 - 1e-9)) continue;
+    best = i, deal.seconds = seconds;
+  }
+  deal.fastest = best.value_or(0);
+}
+
+Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, Detail detail) const {
+  if (&as(deal) != this) return keeping_->launch(deal, demand, ideal_s, detail);
+  const auto& ideal = deal.ideal ? *deal.ideal : deal.clocks;
+  return launch_of(step_, deal.team, deal.chosen(), deal.clocks, ideal, demand, ideal_s, hardware_, model_, detail);
+}
+
+StepClocks Dealing::least(const Demand& demand) const {
+  const auto rows = step_.lengths[step_.row.index];
+  return clocks_of(step_, {rows, 1, 1, rows}, passage_of(step_, hardware_, model_, has_cache()),
+                   {last_round(demand), 0}, hardware_, model_, has_cache(), Detail::least);
+}
+
+std::optional<Kept> kept(const Dealing& dealing, const Deal& deal, const Demand& demand) {
+  const auto* keeping = dealing.keeping();
+  if (!keeping) return std::nullopt;
+  Kept made;
+  const auto& step = keeping->step();
+  for (const auto& column : step.columns)
+    if (column.contraction && column.contraction->rows.kept)
+      made.tiles.push_back(step.diagram().at(step.nest->at(column.contraction->rows.buffer).array).name);
+  const auto then = keeping->deal(deal.team, demand);
+  made.registers_per_thread = then.chosen().occupancy.registers_per_thread;
+  if (then.runs()) made.launch_s = then.seconds;
+  made.chosen = deal.keeps;
+  return made;
+}
+
+double least_launch_seconds(const Dealing& dealing, const Demand& demand) {
+  const auto clocks = dealing.least(demand);
+  const auto rounds = least_rounds(demand);
+  const auto& launch = dealing.hardware().limits.launch_seconds;
+  const auto steps = demand.tensor_operations / (clocks.operations + clocks.operations_outside);
+  const auto block = rounds.full * clocks.bound + rounds.last * clocks.in_last_round().bound;
+  const auto busy = steps / static_cast<double>(demand.blocks) * block;
+  return std::max(busy, demand.outer_s) + (launch ? launch->value : 0);
+}
+
+Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
+  const auto outer = down_to(kernel, *hardware.core);
+  std::vector<std::int64_t> sizes;
+  for (const auto& split : outer.partition.splits) sizes.push_back(split.size);
+  const CostModel model(outer, hardware);
+  Figures figures;
+  model.compared(sizes, figures);
+  return model.whole_demand(figures);
+}
+
+std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {
+  const auto deal = dealing.best(demand);
+  if (!deal.runs()) return std::nullopt;
+  const auto launch = dealing.launch(deal, demand, 0);
+  const double steps = launch.steps / static_cast<double>(launch.cores);
+  return LaunchTime{launch.time_s,
+                    launch.bound,
+                    launch.bound_outside,
+                    launch.bound_by_cache,
+                    steps * deal.clocks.at(Resource::copy).seconds,
+                    steps * deal.clocks.at(Resource::shared).seconds,
+                    launch.steps * deal.clocks.inner_bytes};
+}
+
+std::string why_no_block(const Dealing& dealing, const Deal& deal) {
+  if (const auto excess = dealing.step().excess()) return std::string(excess->why);
+  const auto& chosen = deal.chosen();
+  const auto& occupancy = chosen.occupancy;
+  const auto& most = dealing.hardware().limits.registers_per_thread;
+  if (most && static_cast<double>(occupancy.registers_per_thread) > most->value)
+    return fmt::format("a thread would need {} registers, and has at most {}", occupancy.registers_per_thread,
+                       static_cast<std::int64_t>(most->value));
+  return "not enough " + occupancy.limited_by;
+}
+
+namespace {
+
+// The level that bounds a launch; none where a unit does.
+std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCost& cost, const Hardware& hardware) {
+  const auto core = *hardware.core;
+  if (time.bound_outside)
+    return std::ranges::max_element(cost.levels.begin(), cost.levels.begin() + static_cast<std::ptrdiff_t>(core - 1),
+                                    {}, [](const LevelCost& one) { return one.time_s.value_or(0); })
+        ->level;
+  if (time.bound == Resource::shared) return std::min(core + 1, hardware.levels.size() - 1);
+  return time.bound == Resource::copy ? std::optional(core) : std::nullopt;
+}
+
+// What a block needs more of than a core has.
+Overrun no_block(const Dealing& dealing, const Demand& demand) {
+  return {dealing.step().core, 1, "", "launch", why_no_block(dealing, dealing.best(demand))};
+}
+
+void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing) {
+  const auto& hardware = dealing.hardware();
+  const auto level = bounding_level(time, cost, hardware);
+  cost.bound_by = level ? hardware.levels[*level].name : std::string(name(time.bound));
+  cost.bound_from = level ? hardware.levels[*level - 1].name : "";
+  if (time.bound_by_cache && !time.bound_outside) cost.bound_from = cache_of(dealing.step(), hardware)->name;
+}
+
+// What arrays of a column take of one warp, of all that its team holds.
+std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t warps) {
+  std::vector<HeldArray> all;
+  for (const auto& variable : column.variables) {
+    if (variable.place != Place::registers) continue;
+    const auto bytes = (variable.bytes + warps - 1) / warps;
+    all.push_back({variable.name, bytes / row(variable.type).bytes, bytes, variable.type, variable.type});
+  }
+  std::ranges::stable_sort(all, std::greater{}, &HeldArray::bytes);
+  return all;
+}
+
+// Units take what the launch has of them, of a core on average: what is executed, at the rates of its instructions.
+void spread_units(KernelCost& cost, const Dealing& dealing, const Demand& demand) {
+  const auto deal = dealing.best(demand);
+  const auto launch = dealing.launch(deal, demand, 0);
+  const double steps = launch.steps / static_cast<double>(launch.cores);
+  constexpr std::pair<Unit, Resource> same[] = {
+      {Unit::tensor, Resource::tensor}, {Unit::fma, Resource::fma}, {Unit::sfu, Resource::sfu}};
+  for (auto& unit : cost.units)
+    for (const auto& [of, on] : same)
+      if (unit.unit == of && unit.time_s)
+        unit.time_s = steps * (deal.clocks.at(on).seconds + deal.clocks.outside_on[static_cast<std::size_t>(on)]);
+}
+
+// Registers hold what instructions take at a time, and addresses: less than the pieces that they go through.
+void hold_registers(KernelCost& cost, const Dealing& dealing, const Deal& deal) {
+  const auto& hardware = dealing.hardware();
+  const auto below = *hardware.core + 1;
+  if (below + 1 != hardware.levels.size()) return;
+  auto& level = cost.levels.at(below - 1);
+  const auto columns = dealing.as(deal).variables().registers(deal.team, deal.chosen().overlap == Overlap::within_team);
+  const auto& largest = *std::ranges::max_element(columns, {}, &ColumnVariables::team_register_bytes);
+  constexpr std::int64_t bytes_of_register = 4;
+  const auto lanes = static_cast<std::int64_t>(hardware.limits.threads_per_warp->value);
+  level.memory_values = deal.chosen().occupancy.registers_per_thread * lanes;
+  level.memory_bytes = level.memory_values * bytes_of_register;
+  level.ideal_memory_bytes = (deal.chosen().team_register_bytes + deal.team.warps - 1) / deal.team.warps;
+  level.ideal_memory_values = level.ideal_memory_bytes / bytes_of_register;
+  level.held = held_by_warp(largest, deal.team.warps);
+  std::erase_if(cost.overruns,
+                [&](const Overrun& one) { return one.level == below && one.what.starts_with("memory"); });
+}
+
+// The energy of the idle machine for as long as the launch takes, and of what its instructions read.
+void spend(KernelCost& cost, const LaunchTime& time, const Hardware& hardware) {
+  if (!cost.energy_j) return;
+  if (cost.time_s && hardware.idle_watts) *cost.energy_j += hardware.idle_watts->value * (time.seconds - *cost.time_s);
+  const auto below = *hardware.core + 1;
+  if (below >= hardware.levels.size()) return;
+  const auto price = [&](std::size_t level) { return hardware.levels[level].energy_per_byte->value; };  // all have one
+  for (const auto& one : cost.levels)
+    if (one.level >= below) *cost.energy_j -= price(one.level) * static_cast<double>(one.transfer_bytes);
+  *cost.energy_j += price(below) * time.inner_bytes;
+}
+
+}  // namespace
+
+std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level,
+                                       const Hardware& hardware) {
+  const auto outer = without_idle_labels(down_to(kernel, level));
+  const auto dealing = Dealing::of(outer, hardware, Model::machine);
+  if (!dealing) return {};
+  const auto demand = demand_of(outer, hardware);
+  const auto time = launch_time(*dealing, demand);
+  if (!time) return no_block(*dealing, demand);
+  spend(cost, *time, hardware);
+  cost.time_s = time->seconds;
+  // Levels take what the launch has of them, so that none takes longer than it.
+  for (auto& one : cost.levels) {
+    if (one.time_s && one.level == *hardware.core) one.time_s = time->copied_s;
+    if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;
+  }
+  spread_units(cost, *dealing, demand);
+  hold_registers(cost, *dealing, dealing->best(demand));
+  name_bound(cost, *time, *dealing);
+  return {};
+}
+
+}  // namespace napkin

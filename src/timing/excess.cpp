@@ -1,0 +1,108 @@
+// Why no block of a step can run, whatever room there is: shapes that neither instructions nor copies have.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "timing/step.hpp"
+
+namespace napkin {
+
+std::optional<BlockStep::Excess> BlockStep::excess() const {
+  const auto is_no_matrix = [&](const Factor& factor) {
+    return std::ranges::count_if(factor.wires, [&](WireId wire) { return lengths[wire.index] > 1; }) > 2;
+  };
+  const auto is_computed = [](const Contraction& made) { return !made.columns.staged && made.rows.staged; };
+  const auto is_too_wide = [&](const Contraction& made) {
+    return warps_of(*made.instruction) > 1 && made.across && lengths[made.across->index] > made.instruction->n_max;
+  };
+  for (const auto& column : columns) {
+    if (std::ranges::any_of(column.factors, is_no_matrix))
+      return Excess{"axes of a product", "a matrix has two axes: stream or group the others one position at a time"};
+    if (column.contraction && is_computed(*column.contraction))
+      return Excess{"computed columns of a product",
+                    "registers hold whole rows of a product: make the other axis shorter"};
+    if (column.contraction && is_too_wide(*column.contraction))
+      return Excess{"columns of an instruction", "one instruction computes all columns of a product: choose fewer"};
+  }
+  for (const auto* some : {&columns, &outside})
+    for (const auto& column : *some)
+      if (!column.contraction && !fills_fragments(column))
+        return Excess{"axes beside the rows", "fragments have rows and one more axis: take one position of the others"};
+  if (counts_through_registers)
+    return Excess{"tiles of an array in registers", "registers cannot be indexed by a loop: remove the inner stream"};
+  if (std::ranges::any_of(loops, [&](const For* loop) { return loop->split.wire == row; }))
+    return Excess{"rows that a loop cuts",
+                  "a loop of the block cuts the rows that warps divide among them: stream another axis"};
+  if (!issues_together()) return std::nullopt;
+  if (has_long_tile()) return Excess{"rows of a copy", "one copy has at most 256 rows: make groups or streams shorter"};
+  if (has_ragged_pieces() || has_ragged_parts())
+    return Excess{"tiles that do not divide evenly",
+                  "a copy ends only at the end of an array: make groups multiples of the tiles inside"};
+  return std::nullopt;
+}
+
+// What is no product of matrices lies in the fragments of those that are, along the rows and one more axis. Beside both
+// it is folded position by position along an axis that lanes hand around; without the rows, along their lanes.
+bool BlockStep::fills_fragments(const StepColumn& column) const {
+  const auto& made = column.compute->column;
+  std::vector<WireId> wires;
+  bool has_rows = false;
+  const auto add = [&](const std::vector<WireId>& more) {
+    for (const auto wire : more) {
+      has_rows = has_rows || wire == row;
+      if (wire != row && lengths_at(column)[wire.index] > 1 && std::ranges::count(wires, wire) == 0)
+        wires.push_back(wire);
+    }
+  };
+  add(diagram().at(made.output).wires), add(made.over), add(free_wires(diagram(), made.value));
+  const auto is_folded = [&](WireId wire) { return std::ranges::count(made.over, wire) > 0; };
+  if (wires.size() != 2) return wires.size() < 2;
+  if (!has_rows) return is_folded(wires[1]);
+  const auto handed = wires[is_folded(wires[0]) ? 0 : 1];
+  return is_folded(wires[0]) != is_folded(wires[1]) && !is_folded(row) &&
+         lengths_at(column)[handed.index] <= longest_handed;
+}
+
+// Of an array all but the innermost dimension are rows, which a copy by TMA has no more of.
+bool BlockStep::has_long_tile() const {
+  constexpr std::int64_t longest = 256;
+  const auto is_long = [&](BufferId id) {
+    const auto& extent = nest->at(id).extent;
+    return std::any_of(extent.begin(), extent.end() - std::min<std::ptrdiff_t>(1, std::ssize(extent)),
+                       [](std::int64_t rows) { return rows > longest; });
+  };
+  return std::ranges::any_of(streamed, is_long) || std::ranges::any_of(tiles, is_long);
+}
+
+// Copies by TMA know the ends of arrays, not those of the pieces around them.
+bool BlockStep::has_ragged_pieces() const {
+  if (has_ragged_pieces(loops)) return true;
+  const auto is_ragged = [&](const auto& one) { return has_ragged_pieces(one.around.loops); };
+  return std::ranges::any_of(outside, is_ragged) || std::ranges::any_of(edges, is_ragged);
+}
+bool BlockStep::has_ragged_pieces(const std::vector<const For*>& around) const {
+  std::map<WireId, std::int64_t> pieces;
+  const auto is_ragged = [&](const Split& split) {
+    if (split.level > core || split.size >= diagram().size(split.wire).value_or(split.size)) return false;
+    const auto [at, fresh] = pieces.try_emplace(split.wire, split.size);
+    return std::exchange(at->second, split.size) % split.size != 0;
+  };
+  return std::ranges::any_of(nest->groups, is_ragged) ||
+         std::ranges::any_of(around, [&](const For* loop) { return is_ragged(loop->split); });
+}
+
+// Nor do they know where parts of a divided axis end.
+bool BlockStep::has_ragged_parts() const {
+  const auto is_ragged = [&](WireId wire) {
+    const auto size = diagram().size(wire).value_or(1), piece = lengths[wire.index];
+    return piece < size && size % piece != 0;
+  };
+  const auto has_ragged = [&](const Index& index) {
+    return index.terms.size() > 1 &&
+           std::ranges::any_of(index.terms, [&](const auto& term) { return is_ragged(term.first); });
+  };
+  const auto is_cut = [&](BufferId id) { return std::ranges::any_of(nest->at(id).at, has_ragged); };
+  return std::ranges::any_of(streamed, is_cut) || std::ranges::any_of(tiles, is_cut);
+}
+
+}  // namespace napkin

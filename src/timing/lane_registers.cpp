@@ -1,0 +1,180 @@
+// Liveness of the whole nest, counted in fragments.
+#include "timing/lane_registers.hpp"
+
+#include <algorithm>
+
+#include "loops/passing.hpp"
+#include "loops/pieces.hpp"
+#include "napkin/instructions.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr std::int64_t rows_of_tile = 16, columns_of_tile = 8, columns_at_once = 16;
+constexpr std::int64_t values_of_tile = 4, values_of_line = 2;  // that a lane has
+constexpr std::int64_t registers_of_rows = 4;                   // of an operand of 16 rows, a step of an instruction
+constexpr std::int64_t registers_of_columns = 2;                // and of 8 columns
+constexpr std::int64_t bytes_of_step = 32;  // that those registers of a row have, of numbers of 8 bits so many
+
+std::int64_t rows_of_warp(const Team& team) { return pieces_of(team.held, team.warps); }
+
+const StepColumn* find_product(const BlockStep& step, const Compute* compute) {
+  for (const auto* columns : {&step.columns, &step.outside})
+    for (const auto& column : *columns)
+      if (column.compute == compute && column.contraction) return &column;
+  return nullptr;
+}
+
+// Whether single warps widen an operand on its way from shared memory.
+bool widens(const BlockStep& step, const StepColumn& column) {
+  const auto& made = *column.contraction;
+  const auto* row = find_matrix_instruction(made.instruction->operands, 1);
+  return made.parts == 1 && ((std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) ||
+                             (row != nullptr && !multiplies_directly(*row, step.capability)));
+}
+
+// With what the step's products read, and where what it makes leaves.
+BesideValues beside_values(const BlockStep& step, bool several_warps) {
+  std::vector<const Compute*> all, no_products;
+  bool follows = false, one_by_one = false, exchanges = false, widening = false;
+  const auto look = [&](const StepColumn& column) {
+    all.push_back(column.compute);
+    if (!column.contraction) no_products.push_back(column.compute);
+    follows = follows || (column.contraction && !column.contraction->rows.staged);
+    one_by_one = one_by_one ||
+                 std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
+    if (!column.contraction || column.contraction->rows.staged) return;
+    exchanges = exchanges || step.exchanges_bytes(*column.contraction);
+    widening = widening || widens(step, column);
+  };
+  std::ranges::for_each(step.columns, look), std::ranges::for_each(step.outside, look);
+  auto made = beside_columns(*step.nest, all, no_products, [&](BufferId id) {
+    return std::ranges::count_if(step.nest->at(id).extent, [](std::int64_t length) { return length > 1; }) >= 2;
+  });
+  made.by_teams = step.issues_together();
+  made.follows = follows, made.one_by_one = one_by_one, made.exchanges = exchanges, made.widens = widening;
+  made.shares_columns = several_warps && !step.has_rows_first();
+  made.saves_in_loops = std::ranges::any_of(
+      step.edges, [&](const Edge& edge) { return !step.nest->is_input(edge.buffer) && !edge.around.loops.empty(); });
+  return made;
+}
+
+}  // namespace
+
+BesideValues beside_columns(const LoopNest& nest, const std::vector<const Compute*>& all,
+                            const std::vector<const Compute*>& no_products,
+                            const std::function<bool(BufferId)>& is_matrix) {
+  BesideValues made;
+  made.masks = std::ranges::any_of(all, [](const Compute* compute) { return !compute->masks.empty(); });
+  for (const auto* compute : no_products)
+    for (const auto& [access, id] : compute->reads) {
+      if (!nest.is_input(id)) continue;
+      made.folds_tiles = made.folds_tiles || compute->column.fold;
+      made.reads_tiles = made.reads_tiles || is_matrix(id);
+    }
+  made.strides =
+      std::ranges::any_of(nest.inputs, [&](ArrayId input) { return nest.scratch.at(input).wires.size() > 2; });
+  return made;
+}
+
+LaneRegisters::LaneRegisters(const BlockStep& step, const Hardware& hardware) : step_(step) {
+  const auto is_product = [&](const Compute* compute) { return find_product(step, compute) != nullptr; };
+  for (const auto& [id, compute] : passing(*step.nest, is_product)) {
+    elsewhere_.insert(id);
+    for (const auto& [access, source] : compute->reads)
+      if (!step.nest->is_input(source)) sources_[id].push_back(source);
+  }
+  for (const auto& one : held(*step.nest)) {
+    columns_.push_back(column(one));
+    if (hardware.limits.tensor_memory_per_sm && columns_.back().product) elsewhere_.insert(one.compute->to);
+  }
+}
+
+LaneRegisters::Column LaneRegisters::column(const Held& held) const {
+  Column made{held.compute, find_product(step_, held.compute), false, {}, held.overwrites};
+  made.inside = std::ranges::any_of(step_.columns, [&](const auto& one) { return one.compute == held.compute; });
+  const auto is_computed = [&](BufferId id) {
+    const auto makes = [&](const StepColumn& one) { return one.compute->to == id; };
+    return std::ranges::any_of(step_.columns, makes) || std::ranges::any_of(step_.outside, makes);
+  };
+  std::ranges::copy_if(held.buffers, std::back_inserter(made.alive), is_computed);
+  return made;
+}
+
+std::int64_t LaneRegisters::registers(const Team& team, Order order) const {
+  std::int64_t most = 0;
+  for (const auto& column : columns_) most = std::max(most, values(column, team, order));
+  return most + registers_beside(beside_values(step_, team.warps * team.teams > 1));
+}
+
+std::int64_t LaneRegisters::values(const Column& column, const Team& team, Order order) const {
+  std::int64_t all = 0;
+  for (const auto id : column.alive) all += values(id, team);
+  for (const auto id : sources(column)) all += values(id, team);
+  if (column.overwrites)
+    all -= std::min(values(column.overwrites->first, team), values(column.overwrites->second, team));
+  if (column.product) all += operands(*column.product, team);
+  for (const auto& other : columns_)
+    if (other.product && other.product->contraction->rows.kept) all += whole_rows(*other.product, team);
+  return all + ahead(column, team, order);
+}
+
+// Compilers make an operand whole before single warps take the first part of it, so that what it is made of stays.
+std::vector<BufferId> LaneRegisters::sources(const Column& column) const {
+  if (!column.product || step_.issues_together()) return {};
+  const auto made = sources_.find(column.product->contraction->rows.buffer);
+  if (made == sources_.end()) return {};
+  auto all = made->second;
+  std::erase_if(all, [&](BufferId id) { return std::ranges::count(column.alive, id) > 0; });
+  return all;
+}
+
+std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
+  if (elsewhere_.contains(id)) return 0;
+  const auto& volume = step_.volumes[id.index];
+  auto of_rows = volume.rows > 1 ? step_.rows_held(volume.rows, rows_of_warp(team)) : 1, of_columns = volume.beside;
+  if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
+  const auto rows = pieces_of(of_rows, rows_of_tile);
+  const auto columns = of_columns > 1 ? round_up(of_columns, columns_at_once) / columns_of_tile : 1;
+  if (of_rows > 1 && of_columns > 1) return values_of_tile * rows * columns;
+  return of_rows > 1 || of_columns > 1 ? values_of_line * rows * columns : 1;
+}
+
+std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& team) const {
+  const auto rows = pieces_of(rows_of_warp(team), rows_of_tile);
+  const auto& made = *column.contraction;
+  const auto k = step_.exchanges_bytes(made) ? bytes_of_step : made.k;
+  return rows * registers_of_rows * pieces_of(step_.lengths_at(column)[made.depth.index], k) * made.parts;
+}
+
+// Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
+// instruction at a time, one side's at once and the other's one after another. What is widened is there as it was
+// loaded, and twice as wide.
+std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team) const {
+  const auto& made = *column.contraction;
+  const auto all =
+      (made.rows.staged ? 0 : whole_rows(column, team)) + (made.promoted > 0 ? values(column.compute->to, team) : 0);
+  if (step_.issues_together()) return all;
+  auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
+  if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
+  const auto rows = pieces_of(of_rows, rows_of_tile);
+  const auto columns = round_up(of_columns, columns_at_once) / columns_of_tile;
+  if (made.parts > 1) return all + registers_of_parts(rows, columns);
+  return all +
+         (widens(step_, column) ? 3 : 1) * std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
+}
+
+// Sums that lead stand from the beginning of the step on; within a team, operands of the step before while they trail.
+std::int64_t LaneRegisters::ahead(const Column& column, const Team& team, Order order) const {
+  if (order == Order::text || !column.inside) return 0;
+  std::int64_t all = 0;
+  for (const auto& other : columns_) {
+    if (!other.product || !other.inside || other.compute == column.compute) continue;
+    const bool begun = std::ranges::count(column.alive, other.compute->to) > 0;
+    if (leads(*other.product) && column.compute < other.compute && !begun) all += values(other.compute->to, team);
+    if (!leads(*other.product) && order == Order::within_team) all += operands(*other.product, team);
+  }
+  return all;
+}
+
+}  // namespace napkin

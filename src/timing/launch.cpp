@@ -1,0 +1,192 @@
+// Waves of blocks over the cores, the last one ragged. Each line of what is lost is the difference that one more fact
+// about the machine makes, from the ideal time on, so that the lines add up.
+#include "timing/launch.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "timing/assumptions.hpp"
+#include "timing/raster.hpp"
+
+namespace napkin {
+namespace {
+
+constexpr const char* cache_answers = "tiles that several blocks read from the cache";
+
+class Reckoning {
+ public:
+  Reckoning(const BlockStep& step, const Team& team, const Pipelining& chosen, const Demand& demand,
+            const Hardware& hardware, Model model, Detail detail)
+      : step_(step),
+        team_(team),
+        chosen_(chosen),
+        demand_(demand),
+        hardware_(hardware),
+        model_(model),
+        detail_(detail) {}
+
+  Launch run(const StepClocks& spread, const StepClocks& datasheet, double ideal_s) {
+    const auto now = spread.of_busiest_partition(chosen_.unevenness);
+    const auto ideal = no_slower(datasheet.of_busiest_partition(chosen_.unevenness), now);
+    count(ideal);
+    launch_.ideal_s = time_ = ideal_s;
+    const double steps = launch_.steps / static_cast<double>(launch_.cores);
+    const double from_cache = model_ == Model::machine ? cached(steps, ideal) : 0;
+    add(cache_answers, from_cache);
+    reach("the busiest unit of a core, partial tiles included", std::max(floor(steps, ideal), steps * ideal.bound));
+    reach("operations of an iteration that wait for each other", steps * step_at(ideal));
+    reach("operations outside the mainloop", steps * with_outside(ideal, step_at(ideal)));
+    const auto quiet = now.without_waits();
+    reach("sustained rates instead of datasheet rates",
+          std::max(steps * with_outside(quiet, step_at(quiet)), model_ == Model::machine ? demand_.units_s : 0));
+    const double step = sustained(now);
+    const double busy = std::max(steps * step, model_ == Model::machine ? demand_.units_s : 0);
+    reach("waiting for results and tiles, or for turns", busy);
+    add("cores idle in the last wave", in_rounds(now, step) - busy);
+    launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
+    launch_.bound_by_cache = launch_.bound == Resource::copy && compulsory(&Rate::reached) <= time_ && now.by_cache;
+    reach("memory that cannot keep up", compulsory(&Rate::reached));
+    launch_.bound_outside = outer() > time_;
+    reach("loads from outer memory that iterations do not hide", outer());
+    add("prologue and epilogue, which overlap nothing", ends());
+    add("the launch", hardware_.limits.launch_seconds ? hardware_.limits.launch_seconds->value : 0);
+    launch_.time_s = time_;
+    return std::move(launch_);
+  }
+
+ private:
+  // Tiles that neighbours pass on may come sooner than at the datasheet's rates without them, and numbers as wide as
+  // the widest input may take longer than those that there are.
+  static StepClocks no_slower(StepClocks ideal, const StepClocks& now) {
+    ideal.leading = std::min(ideal.leading, now.leading), ideal.trailing = std::min(ideal.trailing, now.trailing);
+    ideal.pointwise = std::min(ideal.pointwise, now.pointwise), ideal.outside = std::min(ideal.outside, now.outside);
+    ideal.last_copy = std::min(ideal.copy, now.copy);
+    return ideal.last_copy < ideal.copy ? ideal.in_last_round() : ideal;
+  }
+  void count(const StepClocks& ideal) {
+    launch_.blocks = demand_.blocks;
+    launch_.cores = hardware_.total(step_.core);
+    launch_.blocks_per_core = std::max<std::int64_t>(1, chosen_.occupancy.blocks);
+    launch_.turns = static_cast<std::int64_t>(demand_.turns);
+    const double full = demand_.per_core / static_cast<double>(launch_.blocks_per_core), waves = std::ceil(full);
+    launch_.waves = launch_.turns * static_cast<std::int64_t>(waves);
+    launch_.last_wave_busy = full - (waves - 1);
+    rounds_ = std::ceil(demand_.per_core);
+    launch_.steps = demand_.tensor_operations / (ideal.operations + ideal.operations_outside);
+    if (model_ == Model::machine) launch_.steps *= demand_.whole;
+  }
+  // What no order of the work goes below.
+  double floor(double steps, const StepClocks& ideal) const {
+    return std::max({compulsory(&Rate::peak), steps * ideal.copy, demand_.units_ideal_s, demand_.outer_ideal_s});
+  }
+  // What is left to be slowest where the cache answers what is read again.
+  double cached(double steps, const StepClocks& ideal) const { return std::min(0.0, floor(steps, ideal) - time_); }
+  double compulsory(double (Rate::*kind)() const) const {
+    const auto& bandwidth = hardware_.levels[step_.core].bandwidth;
+    return bandwidth ? demand_.compulsory_bytes / ((*bandwidth).*kind)() : 0;
+  }
+  // Levels above the cores work beside them. What siblings pass on arrives in steps, the first of which is at home and
+  // the last of which is worked on when all has arrived; what comes in one is waited for.
+  double outer() const {
+    const double crossing = demand_.crossing_s > 0 ? demand_.crossing_s + time_ / demand_.crossing_steps : 0;
+    return std::max(demand_.outer_s, demand_.crossing_once_s + std::max(time_, crossing));
+  }
+  // The time is at least so much.
+  void reach(const char* what, double seconds) { add(what, std::max(0.0, seconds - time_)); }
+  void add(const char* what, double seconds) {
+    time_ += seconds;
+    if (detail_ == Detail::columns) launch_.losses.push_back({what, seconds});
+  }
+  // Blocks that are on a core together: as many as fit, or as there are.
+  double here() const { return std::min(static_cast<double>(launch_.blocks_per_core), rounds_); }
+  double step_at(const StepClocks& clocks) const {
+    const auto there = model_ == Model::ideal ? chosen_.occupancy.teams
+                                              : overlapping(chosen_.overlap, static_cast<std::int64_t>(here()), team_);
+    return step_seconds(chosen_.overlap, clocks, there);
+  }
+  // Another block on the core works on its steps meanwhile, with what these columns leave it of the core.
+  double with_outside(const StepClocks& clocks, double step) const {
+    const double together = step + clocks.outside;
+    return here() < 2 ? together : std::clamp(clocks.beside(true), step, together);
+  }
+  double sustained(const StepClocks& clocks) const {
+    return with_outside(clocks, std::max(step_at(clocks), chosen_.latency_s));
+  }
+  // All rounds of the core that is done last, of steps that take so long while all cores are at work.
+  double in_rounds(const StepClocks& now, double step) const {
+    const auto rounds = rounds_of(demand_, hardware_, here());
+    const double last = now.last_copy < now.copy && rounds.last > 0 ? sustained(now.in_last_round()) : step;
+    const double columns =
+        launch_.steps / static_cast<double>(launch_.blocks) * (rounds.full * step + rounds.last * last);
+    const double cores = static_cast<double>(launch_.cores) / static_cast<double>(launch_.blocks);
+    return std::max(columns, model_ == Model::machine ? demand_.units_s * cores * rounds.all() : 0);
+  }
+  // Of one round of blocks, where no other block of the core is at work meanwhile. Blocks begin and end at different
+  // times, so that each has its share of the cache's bandwidth. Published kernels whose blocks stay on their cores lose
+  // as much between two pieces as others between two blocks.
+  double ends() const {
+    const auto& level = hardware_.levels[step_.core];
+    const auto* tensor = hardware_.find(Unit::tensor);
+    const bool on_chip = model_ == Model::machine;
+    const double begun = step_.beginnings();
+    double seconds = 0, bytes = step_.streamed.empty() ? 0 : begun * step_.moved(step_.streamed.front(), on_chip);
+    for (const auto& edge : step_.edges)
+      if (!edge.inside)
+        bytes += (edge.returns ? begun : edge.around.times * step_.steps) * step_.moved(edge.buffer, on_chip);
+    const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
+    if (cache || level.bandwidth)
+      seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();
+    if (level.latency_clocks && tensor->clock_hz)
+      seconds += begun * 2 * level.latency_clocks->value / tensor->clock_hz->value;
+    return seconds * demand_.turns * std::ceil(rounds_ / here()) / here();
+  }
+
+  const BlockStep& step_;
+  const Team& team_;
+  const Pipelining& chosen_;
+  const Demand& demand_;
+  const Hardware& hardware_;
+  Model model_;
+  Detail detail_;
+  Launch launch_;
+  double time_ = 0, rounds_ = 1;  // of blocks in a turn
+};
+
+Rounds in_turns(const Rounds& once, const Demand& demand) {
+  return {once.full * demand.turns, once.last * demand.turns};
+}
+
+}  // namespace
+
+Rounds rounds_of(const Demand& demand, const Hardware& hardware, double blocks_at_once) {
+  const double mean = demand.per_core;
+  if (!demand.masked) return in_turns({std::ceil(mean) - 1, 1}, demand);
+  const double most = std::max(std::ceil(std::min(mean, 1.0)), mean + masked_end(hardware.limits) * blocks_at_once);
+  return in_turns(mean < 1 ? Rounds{0, most} : Rounds{most, 0}, demand);
+}
+
+Rounds least_rounds(const Demand& demand) {
+  const double mean = demand.per_core;
+  if (!demand.masked) return in_turns({std::ceil(mean) - 1, 1}, demand);
+  return in_turns(mean < 1 ? Rounds{0, 1} : Rounds{mean, 0}, demand);
+}
+
+double last_round(const Demand& demand) { return demand.per_core - (std::ceil(demand.per_core) - 1); }
+
+std::vector<Loss> lines(const Launch& launch) {
+  std::vector<Loss> all = {{"the slowest of memory, cache and units, all in parallel", launch.ideal_s}};
+  for (const auto& loss : launch.losses)
+    if (loss.what == cache_answers)
+      all.front().seconds += loss.seconds;
+    else if (loss.seconds != 0)
+      all.push_back(loss);
+  return all;
+}
+
+Launch launch_of(const BlockStep& step, const Team& team, const Pipelining& chosen, const StepClocks& now,
+                 const StepClocks& ideal, const Demand& demand, double ideal_s, const Hardware& hardware, Model model,
+                 Detail detail) {
+  return Reckoning(step, team, chosen, demand, hardware, model, detail).run(now, ideal, ideal_s);
+}
+
+}  // namespace napkin

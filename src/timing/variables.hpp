@@ -1,0 +1,64 @@
+// What a step keeps where: tiles in the core's memory, everything computed in the registers of the team that computes
+// it.
+#pragma once
+
+#include "napkin/timing.hpp"
+#include "timing/lane_registers.hpp"
+
+namespace napkin {
+
+class Variables {
+ public:
+  Variables(const BlockStep&, const Partition&, const Hardware&, Model);
+
+  // Tiles and outputs in the core's memory; a streamed tile `stages` times.
+  std::vector<Variable> shared(const Team&, std::int64_t stages) const;
+
+  // The most that a column has alive, of a team. `overlapped`: the next step's columns begin while the last
+  // contractions of this one run, whose operands then exist beside what is being computed.
+  std::int64_t register_bytes(const Team&, bool overlapped) const;
+  // The same column by column, with names.
+  std::vector<ColumnVariables> registers(const Team&, bool overlapped) const;
+  std::vector<std::pair<std::string, std::int64_t>> subloops() const;
+
+ private:
+  // What a column has alive, whatever the sizes; and operands whose place its result may take.
+  struct Alive {
+    std::vector<BufferId> buffers, replaced;
+  };
+  // A part of a staged operand, or of a result, beside what liveness finds.
+  struct Part {
+    BufferId buffer;
+    std::vector<std::int64_t> shape;
+    const char* note;
+  };
+  Alive alive_at(std::size_t column) const;
+  Variable variable(BufferId, std::int64_t rows) const;
+  Variable variable(const Part&) const;
+  std::int64_t bytes(BufferId, std::int64_t rows) const;
+  std::int64_t bytes(const Part&) const;
+  Datatype type_of(BufferId) const;
+  bool reads(std::size_t column, BufferId) const;
+  bool is_alive(std::size_t column, BufferId) const;
+  bool outlives(std::size_t column, BufferId) const;
+  std::vector<BufferId> computed() const;
+  std::int64_t saved_in_place(std::size_t column, std::int64_t rows) const;
+  std::int64_t register_bytes(std::size_t column, std::int64_t rows) const;
+  std::vector<BufferId> alive_outside(const StepColumn&) const;
+  std::vector<Part> parts(const Team&, bool overlapped) const;
+  void add_kept(std::vector<Part>&, const Team&) const;
+  std::int64_t subloop(WireId, std::int64_t otherwise) const;
+  std::optional<Part> fragment(const Team&) const;
+  std::optional<Part> product(const Team&) const;
+  bool in_tensor_memory(BufferId) const;
+
+  const BlockStep& step_;
+  const Partition& partition_;
+  const Hardware& hardware_;
+  Model model_;
+  Datatype uniform_ = Datatype::f32;  // of the ideal model
+  std::vector<Alive> alive_;          // by column
+  std::vector<std::vector<BufferId>> alive_outside_;
+};
+
+}  // namespace napkin
