@@ -265,7 +265,7 @@ TEST_CASE("the step of attention is cut between its products, and overlaps as it
   // There is room for both: the operands of P stand a second time, 4 registers for 16 keys.
   CHECK(turns.step->within);
   CHECK(within.registers == turns.registers);
-  const auto three = teams(attention(), "group q 192, stream x 80 at smem; group q 16 at reg");
+  const auto three = teams(attention(), "group q 192, stream x 64 at smem; group q 16 at reg");
   REQUIRE(three.step);
   CHECK(three.step->teams == 3);
   CHECK_FALSE(three.step->within);
