@@ -135,8 +135,8 @@ class Distributing {
   // Registers
 
   void count_registers();
-  std::int64_t most_registers() const;
-  std::int64_t rest() const;
+  std::int64_t most_values() const;
+  std::int64_t rest(std::int64_t of_values) const;
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;

@@ -17,20 +17,21 @@ constexpr std::int64_t wanted_copies = 2, line = 128;
 
 void Distributing::count_registers() {
   if (by_teams()) share_registers();
-  result_.registers = most_registers();
+  const auto values = most_values();
+  result_.registers_beside = rest(values), result_.registers = values + result_.registers_beside;
   if (result_.registers > room())
     throw Misfit{
         .reason = fmt::format("a thread would need {} registers, and has at most {}", result_.registers, room()),
         .shorten = longest_first(),
         .by_warps = room() < (by_teams() ? most_team_registers : most_lane_registers)};
   for (auto& product : result_.products) keep(product);
-  result_.registers_beside = rest(), result_.most_registers = room();
+  result_.most_registers = room();
 }
-// That any column has beside it.
-std::int64_t Distributing::most_registers() const {
+// Values and operands that any column has beside it.
+std::int64_t Distributing::most_values() const {
   std::int64_t most = 0;
   for (const auto& each : held(nest())) {
-    std::int64_t all = rest();
+    std::int64_t all = 0;
     for (const auto id : each.buffers) all += values(id);
     if (each.overwrites) all -= std::min(values(each.overwrites->first), values(each.overwrites->second));
     if (const auto* product = result_.product(each.compute))
@@ -40,8 +41,8 @@ std::int64_t Distributing::most_registers() const {
   }
   return most;
 }
-// Beside values and operands: what a compiler needs.
-std::int64_t Distributing::rest() const {
+// Beside so many of them: what a compiler needs.
+std::int64_t Distributing::rest(std::int64_t of_values) const {
   std::vector<const Compute*> all, no_products;
   for (const auto& place : computes_) {
     all.push_back(place.compute);
@@ -66,7 +67,7 @@ std::int64_t Distributing::rest() const {
       std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first != rows_; });
   does.saves_in_loops =
       std::any_of(saves_.begin(), saves_.end(), [&](const auto& save) { return save.block != &nest().body; });
-  return registers_beside(does);
+  return registers_beside(does, of_values);
 }
 // What a lane may have while all warps of the blocks beside each other are on one core.
 std::int64_t Distributing::room() const {

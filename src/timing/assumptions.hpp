@@ -2,6 +2,8 @@
 // setting gives another. docs/theory.md says why; docs/predictions.md what each of them is worth.
 #pragma once
 
+#include <algorithm>
+
 #include "napkin/hardware.hpp"
 
 namespace napkin {
@@ -24,22 +26,21 @@ struct BesideValues {
   bool exchanges = false;       // lanes exchange what they computed in 8 bits
   bool widens = false;          // single warps widen operands of a product of what was computed
 };
-// What a thread needs beside what it computes and operands on their way: addresses, counters, what is read ahead.
+// What a thread needs beside so many registers of what it computes and of operands on their way: addresses, counters,
+// and what is read ahead, for which four more are taken as long as there are any.
 // docs/cuda.md has what ptxas needs for the kernels that napkin prints.
-inline std::int64_t registers_beside(const BesideValues& does) {
+inline std::int64_t registers_beside(const BesideValues& does, std::int64_t values) {
+  constexpr std::int64_t most = 255, ahead = 4;
   if (does.by_teams) {
-    const auto follows = does.follows ? does.strides ? 8 : 4 : 0;
+    const auto follows = does.follows ? does.strides ? 8 : ahead : 0;
     return 48 + (does.exchanges ? 16 : 0) + (does.folds_tiles || does.masks ? 22 : follows);
   }
-  return (does.follows ? 47 + (does.strides ? 7 : 0) + (does.masks ? 4 : 0)
-                       : 57 + (does.strides ? 2 : 0) + (does.shares_columns ? 8 : 0)) +
-         (does.folds_tiles   ? 32
-          : does.reads_tiles ? 16
-                             : 0) +
-         (does.saves_in_loops ? 64 : 0) +
-         (does.one_by_one ? 48
-          : does.widens   ? 52
-                          : 0);
+  const auto products = does.follows ? 47 + (does.strides ? 7 : 0) + (does.masks ? 4 : 0)
+                                     : 53 + (does.strides ? 2 : 0) + (does.shares_columns ? 8 : 0);
+  const auto others = (does.folds_tiles ? 32 : does.reads_tiles ? 16 : 0) + (does.saves_in_loops ? 64 : 0);
+  const auto numbers = does.one_by_one ? 48 : does.widens ? 52 : 0;
+  const std::int64_t all = products + others + numbers;
+  return does.follows ? all : all + std::clamp<std::int64_t>(most - values - all, 0, ahead);
 }
 // Of what could be hidden behind the busiest part of a core, the share that is not where nothing makes blocks take
 // turns.

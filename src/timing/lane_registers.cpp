@@ -104,7 +104,7 @@ LaneRegisters::Column LaneRegisters::column(const Held& held) const {
 std::int64_t LaneRegisters::registers(const Team& team, Order order) const {
   std::int64_t most = 0;
   for (const auto& column : columns_) most = std::max(most, values(column, team, order));
-  return most + registers_beside(beside_values(step_, team.warps * team.teams > 1));
+  return most + registers_beside(beside_values(step_, team.warps * team.teams > 1), most);
 }
 
 std::int64_t LaneRegisters::values(const Column& column, const Team& team, Order order) const {
