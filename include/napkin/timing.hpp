@@ -80,7 +80,7 @@ struct Occupancy {
 // Beside: of blocks that nothing makes take turns, part of what could overlap does.
 enum class Overlap : std::uint8_t { none, copies, beside, within_team, two_teams, three_teams };
 std::string_view name(Overlap);
-std::string_view words(Overlap);  // "two teams in turn"
+std::string_view words(Overlap);  // "ping-pong of two"
 
 // One way to overlap the columns of a step.
 struct Pipelining {
@@ -88,10 +88,10 @@ struct Pipelining {
   std::int64_t team_register_bytes = 0;
   std::int64_t shared_bytes = 0;  // of a block
   Occupancy occupancy;
-  std::int64_t stages = 1;         // copies of every streamed tile
-  bool within = false;             // columns of a team overlap, of teams in turn too where registers let them
-  double latency_s = 0;            // a step is no shorter: so long its tiles are on their way, shared by those at once
-  bool runs = false;               // as many teams as it needs fit
+  std::int64_t stages = 1;  // copies of every streamed tile
+  bool within = false;   // products of a warpgroup overlap its other operations, in ping-pong as well if registers last
+  double latency_s = 0;  // a step is no shorter: so long its tiles are on their way, shared by those at once
+  bool runs = false;     // as many teams as it needs fit
   double unevenness = 1;           // how many times as long as the partitions of a core on average the busiest works
   double step_s = 0;               // of one block, among the blocks beside it
   double utilization = 0;          // of the unit that the kernel's operations run on most, at most 1

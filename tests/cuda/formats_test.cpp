@@ -75,6 +75,16 @@ TEST_CASE("matrix units multiply operands of two formats and along any axis", "[
       computed("f8e4m3", "x, d"),
       computed("f8e4m3", "d, x"),
       computed("f8e5m2", "d, x"),
+      {"computed_i8",
+       R"(diagram computed
+axis q = 512; axis x = 512; axis d = 64
+input Q: f16[q, d]; input K: f16[x, d]; input V: i8[d, x]
+P: i8[q, x] = sum[d](Q[q, d] * K[x, d])
+O: i32[q, d] = sum[x](P[q, x] * V[d, x])
+output O
+)",
+       {"group q 64, stream x 32 at smem; group q 16 at reg"},
+       {"q=64 x=64", "q=75 x=112"}},
       computed("tf32", "x, d"),
       computed("tf32", "d, x"),
   };

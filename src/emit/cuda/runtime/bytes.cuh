@@ -5,7 +5,7 @@ __device__ __forceinline__ unsigned napkin_exchange_bytes(unsigned mine) {
   const unsigned first = __shfl_sync(0xffffffffu, mine, from), second = __shfl_sync(0xffffffffu, mine, from + 1);
   return lane % 4 < 2 ? (first & 0xffffu) | second << 16 : first >> 16 | (second & 0xffff0000u);
 }
-__device__ __forceinline__ unsigned napkin_pack_i8(float a, float b, float c, float d) {
-  return (unsigned(int(a)) & 0xffu) | (unsigned(int(b)) & 0xffu) << 8 | (unsigned(int(c)) & 0xffu) << 16 |
-         unsigned(int(d)) << 24;
+__device__ __forceinline__ unsigned napkin_pack_i8(int a, int b, int c, int d) {
+  return (unsigned(a) & 0xffu) | (unsigned(b) & 0xffu) << 8 | (unsigned(c) & 0xffu) << 16 |
+         unsigned(d) << 24;
 }

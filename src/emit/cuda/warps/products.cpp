@@ -6,6 +6,7 @@
 
 #include "emit/cuda/warps/fragments.hpp"
 #include "emit/shared/text.hpp"
+#include "emit/shared/types.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
@@ -200,7 +201,11 @@ void FragmentPrinter::load_one_by_one(const Operand& side, const Product& produc
 void FragmentPrinter::pack(const Product& product, const std::string& to) {
   const auto& formats = product.instruction->formats;
   const auto& type = row(formats ? formats->first : product.instruction->operands);
-  each_register(product, static_cast<int>(4 / type.bytes), [&](int r, const std::vector<std::string>& numbers) {
+  // What packs f16, bf16 and f8 rounds.
+  const bool rounds = type.type != Datatype::tf32 && type.type != Datatype::i8;
+  each_register(product, static_cast<int>(4 / type.bytes), [&](int r, std::vector<std::string> numbers) {
+    if (!rounds)
+      for (auto& number : numbers) number = filled(code_type(Language::cuda, type.type).round, number);
     const auto packed =
         fmt::format("napkin_{}_{}({})", type.bytes == 4 ? "register" : "pack", type.name, fmt::join(numbers, ", "));
     out_.line(type.bytes == 1 ? fmt::format("{}[{}] = napkin_exchange_bytes({});", to, r, packed)
