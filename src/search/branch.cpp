@@ -9,6 +9,7 @@
 #include "search/branch.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "search/climb.hpp"
@@ -79,6 +80,7 @@ void Search::climb_again() {
   if (budget_.climbs == Climbs::near) descend(open_roots(), many, {});
   if (budget_.climbs == Climbs::far)
     for (const std::int64_t first : {16, 128}) descend(open_roots(), some, {.first = first, .far = true});
+  if (leaders_.best().empty()) descend(open_roots(), std::numeric_limits<std::size_t>::max(), {});
 }
 
 // Of what is left to look at, the outermost shapes; the others hold nothing better.

@@ -162,6 +162,40 @@ bool smallest_fit(const Space& space) {
   return fit;
 }
 
+// Whether the smallest pieces of some whole partition fit at every level. Of many shapes the first are asked about.
+class SmallestPieces {
+ public:
+  explicit SmallestPieces(const Space& space) : space_(space) {}
+  bool fit() { return fit(space_.fixed, space_.first); }
+
+ private:
+  static constexpr int most = 50;  // some milliseconds
+
+  // Those with more streams, which come last, hold less.
+  bool fit(const Partition& partition, std::size_t level) {
+    std::vector<Partition> shapes;
+    each_continuation(space_, partition, level, [&](const Kernel& shape) { shapes.push_back(shape.partition); });
+    return std::any_of(shapes.rbegin(), shapes.rend(), [&](const Partition& shape) {
+      if (asked_ == most) return false;
+      return level + 1 < space_.end ? fit(shape, level + 1) : holds(make_kernel(space_.derivation, shape));
+    });
+  }
+  bool holds(const Kernel& shape) {
+    ++asked_;
+    std::vector<std::int64_t> sizes;
+    for (const auto& split : shape.partition.splits)
+      sizes.push_back(split.level < space_.first ? split.size : std::min(space_.least(split), size_of(split)));
+    Figures figures;
+    const auto& model = space_.kernels->model(shape);
+    model.least_held(sizes, sizes, figures);
+    return model.fits(figures, Model::machine, space_.held);
+  }
+  std::int64_t size_of(const Split& split) const { return napkin::size_of(space_.derivation->scratch, split.wire); }
+
+  const Space& space_;
+  int asked_ = 0;
+};
+
 bool asks_for_position(const Diagram& diagram, ExprId id) {
   return any_part(diagram, id, [&](ExprId part) { return std::holds_alternative<Position>(diagram.at(part).node); });
 }
@@ -220,6 +254,18 @@ void cut_between_sectors(Space& space) {
     if (space.core_divisors[wires.back().index] == 1) space.single.insert(wires.back());
     add(wires.back(), output);
   }
+}
+
+void divide_where_it_fits(Space& space) {
+  if (space.launches || space.derivation->statements.size() > 1) return;
+  const std::vector<std::int64_t> any(space.divisors.size(), 1);
+  const auto with = [&](const std::vector<std::int64_t>& below, const std::vector<std::int64_t>& to_core) {
+    auto made = space;
+    made.divisors = below, made.core_divisors = to_core;
+    return made;
+  };
+  for (auto tried : {space, with(space.divisors, space.divisors), with(any, any)})
+    if (SmallestPieces(tried).fit()) return void(space = std::move(tried));
 }
 
 }  // namespace napkin

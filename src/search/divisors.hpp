@@ -14,5 +14,8 @@ void time_launches(Space&);
 // Elsewhere, of whole sectors along the innermost axis of an array; not where masks compare positions, whose bounds
 // take long for pieces with divisors that differ by level.
 void cut_between_sectors(Space&);
+// Where no pieces of such multiples fit, pieces of any size: first down to the core, then at every level. Only for a
+// statement alone: for kernels of several there are others in their place.
+void divide_where_it_fits(Space&);
 
 }  // namespace napkin

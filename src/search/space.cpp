@@ -232,6 +232,7 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   if (goal.objective != Objective::transfers && goal.model == Model::machine)
     time_launches(space), cut_between_sectors(space);
   if (space.launches) space.end = space.core_level + 1, space.held = *hardware.core + 1;
+  divide_where_it_fits(space);
   return space;
 }
 

