@@ -148,6 +148,12 @@ std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
 // Refused without a reason where the plan is for single warps.
 std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
 
+// The fitted partition, where it has other tiles than the kernel's; what its streams of warps stage does not count.
+std::optional<Partition> other_tiles(const Kernel&, const WarpNest&, const Hardware&);
+// The same of what runs on the machine: teams where the kernel is planned for them, else single warps. None where it
+// runs without matrix units.
+std::optional<Partition> other_tiles(const Kernel&, const Hardware&);
+
 // How lanes come to the numbers of an input.
 enum class RowRead : std::uint8_t {
   vectors,   // each its own, several side by side at once, where the nest loads them; they stay in registers

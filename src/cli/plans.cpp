@@ -169,6 +169,18 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
   return analysis;
 }
 
+void warn_of_other_tiles(Session& session, const Analysis& analysis) {
+  if (!analysis.by_hand || analysis.symbolic || analysis.goal.model != Model::machine || !fits(analysis)) return;
+  for (const auto& candidate : chosen(analysis))
+    if (const auto tiles = other_tiles(candidate.kernel, analysis.hardware))
+      complain(session, "W0308",
+               fmt::format("the kernel of {} gets other tiles than these",
+                           fmt::join(report::statement_names(*candidate.kernel.derivation), ", ")),
+               *analysis.by_hand,
+               fmt::format("matrix instructions take it as '{}'; analyze that to see what runs",
+                           to_text(*tiles, candidate.kernel.program.scratch, analysis.hardware)));
+}
+
 void look_around(Session& session, Analysis& analysis) {
   if (analysis.explored || analysis.symbolic || !fits(analysis)) return;
   const Progress progress(session, fmt::format("napkin: looking around {}", analysis.diagram.name));

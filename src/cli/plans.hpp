@@ -16,6 +16,9 @@ using report::chosen;
 using report::plan_of;
 bool fits(const Analysis&);
 
+// A warning for every kernel by hand whose tiles `emit` adjusts to its instructions.
+void warn_of_other_tiles(Session&, const Analysis&);
+
 // Adds what lies around the plan, at a glance, where nobody asked for more.
 void look_around(Session&, Analysis&);
 

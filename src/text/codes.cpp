@@ -54,6 +54,7 @@ const std::vector<Code>& codes() {
       {"W0305", warning, "partition written for another target"},
       {"E0306", error, "label given twice"},
       {"E0307", error, "kernels that are no plan"},
+      {"W0308", warning, "tiles that the kernel does not get"},
       {"E0401", error, "profile that is not YAML"},
       {"E0402", error, "profile beyond a limit"},
       {"E0403", error, "YAML feature that profiles do not use"},

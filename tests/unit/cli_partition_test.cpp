@@ -188,3 +188,14 @@ TEST_CASE("no partition of a convolution by hand is faster than what is found", 
     CHECK(ran > 0);
   }
 }
+
+TEST_CASE("tiles that matrix instructions do not take are said to be adjusted") {
+  const auto analyzed = [](const std::string& labels, const std::string& target) {
+    return run_cli({"analyze", example("attention"), "--target", target, "--partition", labels}).err;
+  };
+  const auto said = analyzed("group q 96, stream x 128 at smem", "h100-sxm5");
+  CHECK(said.find("warning[W0308]") != std::string::npos);
+  CHECK(said.find("'group q 64, stream x 128 at smem; group q 16 at reg'") != std::string::npos);
+  CHECK(analyzed("group q 64, stream x 128 at smem", "h100-sxm5").empty());
+  CHECK(analyzed("group q 128, stream x 64 at smem", "a100-sxm4-80").empty());
+}

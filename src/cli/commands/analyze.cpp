@@ -27,6 +27,7 @@ std::optional<View> view_of(Session& session, const Analysis& analysis) {
 int run_analyze(Session& session) {
   auto started = start(session, Sizes::or_symbolic);
   if (!started.analysis) return started.finished;
+  warn_of_other_tiles(session, *started.analysis);
   if (!session.options.plot.empty()) return run_plot(session, *started.analysis);
   if (format(session.options) == Format::html) look_around(session, *started.analysis);
   const auto view = view_of(session, *started.analysis);

@@ -35,6 +35,7 @@ void add_rows(Session& session, const Input& input, const Hardware& hardware, Co
     if (!one && !session.options.partition.empty()) continue;
     auto analysis = make_analysis(session, input, hardware, one);
     if (!analysis) continue;
+    warn_of_other_tiles(session, *analysis);
     compared.comparison.rows.push_back(compared_row(*analysis, one ? one->text : partition_words(*analysis)));
     compared.analyses.push_back(std::move(*analysis));
   }

@@ -19,14 +19,11 @@ namespace napkin {
 
 namespace {
 
-// The partition that the kernel of warps has, if its pieces are others than the plan's; streams of warps stage what
-// fragments hold, and do not count.
-std::string fitted_words(const Kernel& kernel, const WarpNest& warps, const Hardware& hardware) {
-  auto planned = kernel.partition;
-  std::erase_if(planned.splits, [&](const Split& split) {
-    return split.level == hardware.levels.size() - 1 && split.kind == SplitKind::stream;
-  });
-  return planned == warps.partition ? "" : to_text(warps.partition, kernel.program.scratch, hardware);
+void note_other_tiles(CudaPlan& printed, const Kernel& kernel, const WarpNest& warps, const Hardware& hardware,
+                      std::string_view name, std::string_view instruction) {
+  if (const auto tiles = other_tiles(kernel, warps, hardware))
+    printed.notes.push_back(fmt::format("the tile of {} was adjusted for {}: {}", name, instruction,
+                                        to_text(*tiles, kernel.program.scratch, hardware)));
 }
 
 // All kernels of a file declare shared memory alike.
@@ -43,8 +40,7 @@ std::optional<Refused> print_warps(CudaPlan& printed, const Kernel& kernel, cons
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   auto& warps = std::get<WarpNest>(distributed);
   if (fallback) warps.blocks = 1;
-  if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
-    printed.notes.push_back(fmt::format("the tile of {} was adjusted for mma.sync: {}", name, fitted));
+  note_other_tiles(printed, kernel, warps, hardware, name, "mma.sync");
   add(printed, warp_launch(warps, hardware));
   printed.kernels.push_back(warp_kernel(printed.threaded.back(), warps, printed.names, name));
   printed.ways.emplace_back("warps");
@@ -71,8 +67,7 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   const auto distributed = distribute_teams(kernel, hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& warps = std::get<WarpNest>(distributed);
-  if (auto fitted = fitted_words(kernel, warps, hardware); !fitted.empty())
-    printed.notes.push_back(fmt::format("the tile of {} was adjusted for wgmma: {}", name, fitted));
+  note_other_tiles(printed, kernel, warps, hardware, name, "wgmma");
   if (!warps.not_as_planned.empty())
     printed.notes.push_back(fmt::format("{} does not overlap as planned: {}", name, warps.not_as_planned));
   auto& teams = printed.teams.back().emplace();
