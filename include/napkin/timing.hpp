@@ -1,6 +1,6 @@
-// How the blocks of a kernel run on one core, in numbers: what a stream step computes is given to matrix units and
-// registers, rows are dealt out to teams of warps, columns overlap, and a launch takes the time that follows. The
-// search asks for it; docs/theory.md, configuration.
+// How the blocks of a kernel run on one core, in numbers: matrix units and registers take what an iteration of the
+// mainloop computes, teams of warps share its rows, its operations overlap, and a launch takes the time that follows.
+// The search asks for it; docs/theory.md, configuration.
 //
 // A core's matrix units are fed by a team: as many warps as the register file has partitions, four on every GPU known
 // here.

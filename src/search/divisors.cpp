@@ -169,7 +169,7 @@ class SmallestPieces {
   bool fit() { return fit(space_.fixed, space_.first); }
 
  private:
-  static constexpr int most = 50;  // some milliseconds
+  static constexpr int most = 400;  // tens of milliseconds
 
   // Those with more streams, which come last, hold less.
   bool fit(const Partition& partition, std::size_t level) {

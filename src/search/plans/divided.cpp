@@ -17,7 +17,14 @@ namespace {
 
 constexpr std::int64_t trial_budget = 50'000;    // of each half, at first
 constexpr std::int64_t more_budget = 200'000;    // of those that were given up before anything was found
+constexpr std::int64_t more_of_all = 500'000;    // of all of them
 constexpr std::int64_t most_of_all = 1'000'000;  // of all halves of a plan, and once more of those of its parts
+
+// How many partitions a search may look at, of how many that are left.
+struct Allowed {
+  std::int64_t each;
+  std::int64_t& left;
+};
 
 struct PartCount {
   WireId wire;
@@ -162,17 +169,17 @@ class Division {
   Searched<Trial> best_trial(const Run& run, double seconds) {
     constexpr double near = 1.25;
     Trials all{{}, seconds};
-    const auto open = attempt_all(run.fused, all_parts(run), trial_budget, all);
+    const auto open = attempt_all(run.fused, all_parts(run), {patient(trial_budget, goal_), left_}, all);
     std::ranges::stable_sort(all.trials, {}, &Trial::seconds);
     for (std::size_t i = 0; i < std::min<std::size_t>(4, all.trials.size()); ++i) {
       auto& trial = all.trials[i];
       if (trial.finished() || trial.seconds() > all.best_s * near) continue;
-      auto again =
-          attempt(run.fused, trial, std::min(trial.seconds(), all.best_s) * (1 + 1e-9), patient(patience, goal_));
+      auto again = attempt(run.fused, trial, std::min(trial.seconds(), all.best_s) * (1 + 1e-9),
+                           {patient(patience, goal_), left_});
       if (again.found) trial = std::move(*again.found), all.best_s = std::min(all.best_s, trial.seconds());
       if (!again.found) trial.left_s = again.left_s.value_or(trial.seconds());
     }
-    attempt_all(run.fused, open, more_budget, all);
+    attempt_all(run.fused, open, {patient(more_budget, goal_), more_left_}, all);
     return best_of(std::move(all));
   }
   struct Trials {
@@ -185,13 +192,13 @@ class Division {
     }
   };
   // Those that are fast enough; returns those that were given up, and says what they take at least.
-  std::vector<PartCount> attempt_all(const Derivation& fused, const std::vector<PartCount>& all, std::int64_t budget,
+  std::vector<PartCount> attempt_all(const Derivation& fused, const std::vector<PartCount>& all, Allowed allowed,
                                      Trials& to) {
     constexpr double near = 1.25;
     std::vector<PartCount> open;
     to.left_s.reset();
     for (const auto& parts : all) {
-      auto trial = attempt(fused, parts, std::min(to.most_s, to.best_s * near), patient(budget, goal_));
+      auto trial = attempt(fused, parts, std::min(to.most_s, to.best_s * near), allowed);
       if (trial.left_s) trial.left_s = std::max(*trial.left_s, parts.least_s);
       to.leave(trial.left_s);
       if (!trial.found && trial.left_s) open.push_back({parts.wire, parts.number, *trial.left_s});
@@ -221,31 +228,31 @@ class Division {
     return all;
   }
   // What cannot be faster is not searched to the end.
-  Searched<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, std::int64_t budget) {
+  Searched<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, Allowed allowed) {
     if (goal_.stop.stop_requested()) return {};
     auto made = divide(found_.diagram, fused, parts.wire, parts.number);
     if (!made || made->parts.empty()) return {};
     const Half partial = half(made->diagram, made->parts, hardware_, goal_),
                merging = half(made->diagram, made->merging, hardware_, goal_);
-    if (left_ <= 0) return {{}, partial.least_s + merging.least_s};
-    auto first = search_half(partial, seconds - merging.least_s, budget);
+    if (allowed.left <= 0) return {{}, partial.least_s + merging.least_s};
+    auto first = search_half(partial, seconds - merging.least_s, allowed);
     const auto least_s = first.left_s.value_or(first.found ? time(*first.found) : 0);
     if (!first.found) return {{}, first.left_s ? std::optional(least_s + merging.least_s) : std::nullopt};
-    auto second = search_half(merging, seconds - time(*first.found), budget);
+    auto second = search_half(merging, seconds - time(*first.found), allowed);
     const auto all_s = least_s + second.left_s.value_or(second.found ? time(*second.found) : 0);
     if (!second.found) return {{}, second.left_s ? std::optional(all_s) : std::nullopt};
     Trial trial{{parts.wire, parts.number}, std::move(*made), std::move(*first.found), std::move(*second.found), all_s};
     return trial.seconds() < seconds ? Searched<Trial>{std::move(trial)} : Searched<Trial>{};
   }
   // Nothing where it takes longer than `most_s`.
-  Searched<Found> search_half(const Half& half, double most_s, std::int64_t budget) {
+  Searched<Found> search_half(const Half& half, double most_s, Allowed allowed) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return {};
     const auto space = make_space(half.derivation, hardware_, goal_);
     Leaders leaders(1, space.first);
     leaders.limit(Score::at_most(most_s * rounding, std::numeric_limits<double>::infinity()));
-    const auto ranking = rank(space, goal_, std::move(leaders), false, std::min(budget, left_));
-    found_.evaluated += ranking.tally.evaluated, left_ -= ranking.tally.evaluated;
+    const auto ranking = rank(space, goal_, std::move(leaders), false, std::min(allowed.each, allowed.left));
+    found_.evaluated += ranking.tally.evaluated, allowed.left -= ranking.tally.evaluated;
     Searched<Found> made;
     if (!ranking.tally.finished) made.left_s = std::max(half.least_s, ranking.tally.left.parts[0]);
     if (ranking.leaders.best().empty()) return made;
@@ -318,6 +325,7 @@ class Division {
   const Hardware& hardware_;
   const Goal& goal_;
   std::int64_t& left_;
+  std::int64_t more_left_ = patient(more_of_all, goal_);
   std::size_t core_;
   double open_s_ = 0;  // what divisions that were given up could save at most
 };
