@@ -1,6 +1,7 @@
 // Plans whose kernels are compiled and run.
 #include "support/kernel_cases.hpp"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -282,7 +284,9 @@ const Case& case_named(const std::string& name) {
   return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
 }
 
-Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {
+namespace {
+
+Planned plan_anew(const Case& given, const std::string& target, const Overrides& sizes) {
   const auto hardware = read_machine(target);
   auto diagram = sums_in_blocks(read_text(given.text, sizes)).diagram;
   if (!given.labels.empty()) {
@@ -293,6 +297,19 @@ Planned plan(const Case& given, const std::string& target, const Overrides& size
   goal.divide = false;  // divided axes would be sizes of their own
   auto found = search(diagram, hardware, goal);
   return {std::move(found.diagram), hardware, std::move(found.plan)};
+}
+
+}  // namespace
+
+Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {
+  if (!sizes.types.empty()) return plan_anew(given, target, sizes);
+  static std::map<std::vector<std::string>, Planned> known;
+  std::vector<std::string> question{given.text, target};
+  for (const auto& [axis, size] : sizes.sizes) question.push_back(fmt::format("{}={}", axis, size));
+  question.push_back("");
+  std::ranges::copy(given.labels, std::back_inserter(question));
+  const auto found = known.find(question);
+  return found != known.end() ? found->second : known.emplace(question, plan_anew(given, target, sizes)).first->second;
 }
 
 std::string write(const std::string& name, const std::vector<EmittedFile>& files) {
