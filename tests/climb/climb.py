@@ -19,6 +19,9 @@ import sys
 
 TOLERANCE = 0.005  # that times of plans and of the same partitions by hand may be apart
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests/planned"))
+import planned as shared  # noqa: E402
+
 SIZES = [1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 512, 768, 1024, 2048, 4096, 8192]
 
 
@@ -178,7 +181,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--examples", nargs="*", default=sorted(os.listdir(os.path.join(ROOT, "examples"))))
     parser.add_argument("--machines", nargs="*",
-                        default=["a100-sxm4-80", "h100-sxm5", "h200-sxm", "rtx4090", "rtx3090"])
+                        default=shared.MACHINES)
+    parser.add_argument("--planned", help="a folder that planned.py wrote: its plans are not searched for again")
     parser.add_argument("--verbose", action="store_true", help="names climbs that found no partition to start from")
     options = parser.parse_args()
     rng = random.Random(options.seed)
@@ -187,7 +191,8 @@ def main():
     for number in range(options.climbs):
         example, machine = os.path.join(ROOT, "examples", rng.choice(examples)), rng.choice(options.machines)
         if (example, machine) not in plans:
-            plans[example, machine] = analyze(options, example, machine)
+            known = shared.read(options.planned, example, machine, "json")
+            plans[example, machine] = json.loads(known) if known else analyze(options, example, machine)
         jobs.append((example, machine, "smem", plans[example, machine], options.seed * 100003 + number))
     won, failed, run = {}, 0, 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -55,7 +55,7 @@ void check(const std::vector<Built>& cases, const std::string& program, const st
 
 }  // namespace
 
-TEST_CASE("kernels in C++ compute what the diagram means", "[cpp]") {
+TEST_CASE("kernels in C++ compute what the diagram means", "[cpp][cases]") {
   std::vector<Built> all;
   for (const auto& each : cases()) all.push_back(build(renamed(each, ""), "h100-sxm5", {}));
   check(all, "checked", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");

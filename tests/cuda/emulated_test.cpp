@@ -8,7 +8,7 @@
 using namespace napkin;
 using namespace kernel_cases;
 
-TEST_CASE("emitted kernels, emulated, compute what the diagram means", "[emulated]") {
+TEST_CASE("emitted kernels, emulated, compute what the diagram means", "[emulated][cases]") {
   for (const auto& each : cases()) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each);
       const auto folder =

@@ -19,7 +19,10 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MACHINES = ["a100-sxm4-80", "h100-sxm5", "h200-sxm", "rtx4090", "rtx3090"]
+sys.path.insert(0, os.path.join(ROOT, "tests/planned"))
+import planned  # noqa: E402
+
+MACHINES = planned.MACHINES
 KERNEL = re.compile(r"((?://[^\n]*\n)+)(?:#ifdef NAPKIN_TEAMS\n)?__global__ void __launch_bounds__\(\d+, \d+\)\n(\w+)\(")
 CHANGED = re.compile(r"adjusted|overlap|without instructions|not as planned")
 
@@ -150,16 +153,25 @@ def given_back(options, example, machine, plan):
     return found + (["kernels of the plan %s, by hand %s" % tuple(kernels)] if kernels[0] != kernels[1] else [])
 
 
-def check(options, example, machine):
-    name = os.path.basename(example)[:-len(".nap")]
-    plan = analyze(options, example, machine)
+def emit(options, name, example, machine):
+    """The kernels and what is noted of them."""
     with tempfile.TemporaryDirectory() as folder:
         ran = napkin(options, "emit", "cuda", example, "--target", machine, "-o", folder)
         if ran.returncode:
-            return ["emit: exit %d\n%s" % (ran.returncode, ran.stderr)], 0
+            raise RuntimeError("emit %s: exit %d\n%s" % (machine, ran.returncode, ran.stderr))
         with open(os.path.join(folder, name + ".cu")) as file:
-            found, compared = differences(name, plan, file.read())
-    found += [line for line in ran.stderr.splitlines() if CHANGED.search(line)]
+            return file.read(), ran.stderr
+
+
+def check(options, example, machine):
+    name = os.path.basename(example)[:-len(".nap")]
+    forms = [planned.read(options.planned, example, machine, form) for form in ("json", name + ".cu", "notes")]
+    if None in forms:
+        plan, (code, notes) = analyze(options, example, machine), emit(options, name, example, machine)
+    else:
+        plan, code, notes = json.loads(forms[0]), *forms[1:]
+    found, compared = differences(name, plan, code)
+    found += [line for line in notes.splitlines() if CHANGED.search(line)]
     return found + given_back(options, example, machine, plan), compared
 
 
@@ -170,12 +182,12 @@ def main():
     parser.add_argument("--examples", nargs="*",
                         default=sorted(one for one in os.listdir(os.path.join(ROOT, "examples")) if one.endswith(".nap")))
     parser.add_argument("--machines", nargs="*", default=MACHINES)
-    parser.add_argument("--spread", type=int, default=len(MACHINES), help="each example on so many of the machines, in turn")
+    parser.add_argument("--planned", help="a folder that planned.py wrote: each example on the machines that it has there")
     parser.add_argument("--products", action="store_true", help="products in many formats, along any axis, as well")
     options = parser.parse_args()
     made = tempfile.TemporaryDirectory()
-    jobs = [(os.path.join(ROOT, "examples", example), machine) for k, machine in enumerate(options.machines)
-            for i, example in enumerate(options.examples) if (k - i) % len(options.machines) < options.spread]
+    jobs = [(os.path.join(ROOT, "examples", example), machine) for example in options.examples
+            for machine in (planned.machines_of(example) if options.planned else options.machines)]
     if options.products:
         jobs += [(file, machine) for i, file in enumerate(products(made.name))
                  for machine in sorted({"h100-sxm5", options.machines[i % len(options.machines)]})]

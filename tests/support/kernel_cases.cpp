@@ -1,6 +1,7 @@
 // Plans whose kernels are compiled and run.
 #include "support/kernel_cases.hpp"
 
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -266,6 +268,19 @@ Plan plan_by_hand(const Case& given, const Diagram& diagram, const Hardware& har
   return plan;
 }
 
+Planned plan_anew(const Case& given, const std::string& target, const Overrides& sizes) {
+  const auto hardware = read_machine(target);
+  auto diagram = sums_in_blocks(read_text(given.text, sizes)).diagram;
+  if (!given.labels.empty()) {
+    auto plan = plan_by_hand(given, diagram, hardware);
+    return {std::move(diagram), hardware, std::move(plan)};
+  }
+  Goal goal;
+  goal.divide = false;  // divided axes would be sizes of their own
+  auto found = search(diagram, hardware, goal);
+  return {std::move(found.diagram), hardware, std::move(found.plan)};
+}
+
 }  // namespace
 
 const std::vector<Case>& cases() {
@@ -283,16 +298,13 @@ const Case& case_named(const std::string& name) {
 }
 
 Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {
-  const auto hardware = read_machine(target);
-  auto diagram = sums_in_blocks(read_text(given.text, sizes)).diagram;
-  if (!given.labels.empty()) {
-    auto plan = plan_by_hand(given, diagram, hardware);
-    return {std::move(diagram), hardware, std::move(plan)};
-  }
-  Goal goal;
-  goal.divide = false;  // divided axes would be sizes of their own
-  auto found = search(diagram, hardware, goal);
-  return {std::move(found.diagram), hardware, std::move(found.plan)};
+  if (!sizes.types.empty()) return plan_anew(given, target, sizes);
+  static std::map<std::string, Planned> known;
+  auto question = fmt::format("{}\n{}\n{} labels\n", given.text, target, given.labels.size());
+  for (const auto& label : given.labels) question += label + "\n";
+  for (const auto& [axis, size] : sizes.sizes) question += fmt::format("{}={} ", axis, size);
+  const auto found = known.find(question);
+  return found != known.end() ? found->second : known.emplace(question, plan_anew(given, target, sizes)).first->second;
 }
 
 std::string write(const std::string& name, const std::vector<EmittedFile>& files) {

@@ -20,7 +20,8 @@ struct Case {
 const std::vector<Case>& cases();
 const Case& case_named(const std::string& name);
 
-// The diagram of a case, and its plan on a machine: an H100 where it is split by hand.
+// The diagram of a case, and its plan on a machine: an H100 where it is split by hand. Equal questions are searched
+// once.
 struct Planned {
   napkin::Diagram diagram;
   napkin::Hardware hardware;

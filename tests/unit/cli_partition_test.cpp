@@ -153,7 +153,7 @@ TEST_CASE("powers of quotients stay within range in parts that are merged") {
 
 // Axes of one operand compete for its fragments; which of them fills some depends on their lengths.
 // Whether a division would be faster is another question, which may stay open.
-TEST_CASE("no partition of a convolution by hand is faster than what is found", "[search]") {
+TEST_CASE("no partition of a convolution by hand is faster than what is found", "[search][long]") {
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int> all) {
     return std::data(all)[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)];

@@ -121,7 +121,7 @@ TEST_CASE("what an example carries is what one pass needs") {
   }
 }
 
-TEST_CASE("every example goes through every command on every kind of machine") {
+TEST_CASE("every example goes through every command on every kind of machine", "[long]") {
   const test::Folder folder;
   for (const auto& example : known()) {
     if (test::sanitized && (example.name == "transformer_block" || example.name == "block_sparse"))

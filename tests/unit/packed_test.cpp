@@ -117,7 +117,7 @@ TEST_CASE("an array of 4 bits takes half a byte for each number", "[packed]") {
   CHECK(bytes("i4") == bytes("f4e2m1"));
 }
 
-TEST_CASE("products of packed numbers are verified, and the report says how they run", "[packed]") {
+TEST_CASE("products of packed numbers are verified, and the report says how they run", "[packed][long]") {
   for (const std::string target : {"h100-sxm5", "b200-sxm", "v100-sxm2", "x86-64-avx2", "toy", "h100-sxm5-x8"}) {
     const auto ran = test::run_cli({"verify", test::example("mx_product"), "--target", target});
     CAPTURE(target, ran.out, ran.err);

@@ -76,7 +76,7 @@ void forget_repairs(std::vector<Step>& steps) {
 
 }  // namespace
 
-TEST_CASE("every example verifies on every kind of machine", "[verify]") {
+TEST_CASE("every example verifies on every kind of machine", "[verify][long]") {
   const std::vector<std::vector<std::string>> targets = {
       {"two-level", "--set-target", "M=700"}, {"toy"}, {"h100-sxm5"}};
   int too_small = 0;

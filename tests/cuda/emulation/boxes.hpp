@@ -68,12 +68,12 @@ struct Barrier {
   std::map<int, int> told_phases, complete_phases;
   std::vector<Landing> copies;
 };
-inline std::map<int, Barrier> barriers;  // by place
+extern std::map<int, Barrier> barriers;  // by place
 
 Barrier& barrier_at(std::size_t place);
 inline Barrier& barrier_at(const napkin_barrier* barrier) { return barrier_at(place_of(barrier, sizeof *barrier)); }
 // When warps of others last reached into the memory of each block, which then has to last until it knows of that.
-inline std::array<Clock, most_blocks> reached;
+extern std::array<Clock, most_blocks> reached;
 void end_cluster(std::size_t blocks);
 // The same place in the memory of another block of the cluster.
 std::size_t there(std::size_t place, unsigned rank);

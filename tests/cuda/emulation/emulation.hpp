@@ -38,7 +38,7 @@ struct dim3 {
   unsigned x, y, z;
   dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
-inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 using std::max;
 using std::min;
@@ -130,7 +130,7 @@ cudaError_t gives(cudaError_t error);
 // "encoder".
 bool lacks(const char* what);
 // The device at hand, and how often its properties were asked for, kernels changed or arrays mapped.
-inline int device = 0, questions = 0;
+extern int device, questions;
 
 // Memory of the device ends at a page that may not be touched.
 std::map<void*, std::pair<void*, std::size_t>>& allocations();
@@ -153,13 +153,13 @@ struct Fiber {
   void (*team_meeting)(std::array<void*, team_lanes>&) = nullptr;
   std::function<bool()> ready;  // whether the barrier in shared memory that it waits for is complete
 };
-inline ucontext_t scheduler;
-inline std::vector<Fiber> fibers;
-inline Fiber* current = nullptr;
-inline int current_warp = 0;
-inline std::function<void()> body;
-inline std::size_t shared_bytes = 0;  // that the block asked for
-inline unsigned threads_of_block = 0, first_block = 0, block_at_hand = 0;
+extern ucontext_t scheduler;
+extern std::vector<Fiber> fibers;
+extern Fiber* current;
+extern int current_warp;
+extern std::function<void()> body;
+extern std::size_t shared_bytes;  // that the block asked for
+extern unsigned threads_of_block, first_block, block_at_hand;
 
 void enter_block(unsigned block);
 void count_barrier(unsigned first, unsigned count);
@@ -192,13 +192,13 @@ void run_threads(unsigned threads, unsigned blocks);
 }  // namespace emulation
 
 // What `extern __shared__` declares; a little longer than the most a block may ask for.
-alignas(4096) inline unsigned char shared_memory[emulation::span];
+alignas(4096) extern unsigned char shared_memory[emulation::span];
 
 namespace emulation {
 
 // The memories of a cluster's blocks, one after another. That of the block at hand is seen in `shared_memory` too.
-inline unsigned char* all_memories = shared_memory;
-inline int memories_file = -1;
+extern unsigned char* all_memories;
+extern int memories_file;
 
 void share_memories(unsigned blocks);
 void enter_block(unsigned block);
@@ -229,7 +229,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 namespace emulation {
 // How much shared memory a kernel may have on a device, beyond what it has unasked.
-inline std::map<std::pair<void*, int>, std::size_t> rooms;
+extern std::map<std::pair<void*, int>, std::size_t> rooms;
 template <class Kernel>
 bool has_room(Kernel* kernel, std::size_t bytes) {
   const auto found = rooms.find({reinterpret_cast<void*>(kernel), device});

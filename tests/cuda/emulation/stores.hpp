@@ -16,7 +16,7 @@ struct LeavingBoxes {
   std::vector<LeavingBox> open;
   std::deque<std::vector<LeavingBox>> groups;
 };
-inline std::map<int, LeavingBoxes> leaving;  // by thread
+extern std::map<int, LeavingBoxes> leaving;  // by thread
 
 std::size_t entries_of(const CUtensorMap& map);
 std::size_t unswizzled(std::size_t place, const CUtensorMap& map);

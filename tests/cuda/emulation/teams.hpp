@@ -11,7 +11,7 @@ namespace emulation {
 
 using TeamMeeting = void (*)(std::array<void*, team_lanes>& lanes);
 void meet_team(TeamMeeting meeting, void* record);
-inline std::size_t current_team = 0;
+extern std::size_t current_team;
 void hold_team_meeting(unsigned first);
 
 // Products on their way
@@ -56,9 +56,9 @@ struct Team {
   std::map<float*, Sums> sums;  // by the first lane's accumulators
   int registers = 0;            // of a lane; 0: those that it began with
 };
-inline std::vector<Team> teams;
-inline std::vector<char> fenced;  // by thread
-inline int register_share = 0;
+extern std::vector<Team> teams;
+extern std::vector<char> fenced;  // by thread
+extern int register_share;
 // Of a chunk of the block's own memory, among those of all blocks.
 inline std::size_t whole_place(std::size_t chunk) { return chunk + own_memory() / chunk_bytes; }
 

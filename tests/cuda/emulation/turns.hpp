@@ -14,9 +14,9 @@ struct Turn {
   Clock told{}, complete{};
   std::map<int, int> told_phases, complete_phases;
 };
-inline std::array<Turn, turn_barriers * most_blocks> turns;
-inline bool any_turns = false;
-inline std::vector<char> has_turn;  // by thread
+extern std::array<Turn, turn_barriers * most_blocks> turns;
+extern bool any_turns;
+extern std::vector<char> has_turn;  // by thread
 
 void begin_turns(unsigned threads);
 void end_turns();

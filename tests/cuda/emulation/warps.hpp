@@ -27,7 +27,7 @@ struct Counts {
                    matrix_loads, barriers, boxes_left);
   }
 };
-inline Counts counts;
+extern Counts counts;
 
 // Shared memory byte by byte
 
@@ -43,18 +43,18 @@ struct Watch {
   int fences = 0;  // that the writer had passed
   Touch write, read;
 };
-inline std::map<int, int> fences;  // by thread: what it wrote before is known to copies
-inline std::vector<Watch> watches;
+extern std::map<int, int> fences;  // by thread: what it wrote before is known to copies
+extern std::vector<Watch> watches;
 constexpr std::size_t most_warps = 64, chunk_bytes = 16;  // of a cluster's blocks
-inline std::array<int, most_warps> warp_time;
+extern std::array<int, most_warps> warp_time;
 
 // What every warp knows of the others: their time up to which all that they did is done for it. A warp's own time goes
 // on whenever it tells others; they learn it where they wait for that.
 using Clock = std::array<int, most_warps>;
-inline std::array<Clock, most_warps> clocks;
-inline std::vector<Clock> reads;                            // of chunks, by every warp
-inline std::vector<int> reads_on_their_way;                 // of chunks, by products that run while their team goes on
-inline std::array<std::map<int, int>, most_warps> arrived;  // phases of barriers that a warp knows complete
+extern std::array<Clock, most_warps> clocks;
+extern std::vector<Clock> reads;                            // of chunks, by every warp
+extern std::vector<int> reads_on_their_way;                 // of chunks, by products that run while their team goes on
+extern std::array<std::map<int, int>, most_warps> arrived;  // phases of barriers that a warp knows complete
 
 void learn(Clock& clock, const Clock& other);
 void learn(std::map<int, int>& phases, const std::map<int, int>& other);
@@ -99,7 +99,7 @@ struct Copies {
   std::vector<Copy> open;
   std::deque<std::vector<Copy>> groups;
 };
-inline std::vector<Copies> copies;  // of every thread
+extern std::vector<Copies> copies;  // of every thread
 
 void land(const std::vector<Copy>& group, int thread);
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Emits kernels with `--binding torch`, builds them for the host against the emulation, and calls them from PyTorch.
 
-check.py NAPKIN SOURCES FOLDER COMPILER: results against PyTorch's own in float64, shapes of meta tensors, and every
-error. Exits 77 where there is no PyTorch. The device itself, its streams and its guard are not run: their headers are
+check.py NAPKIN SOURCES FOLDER COMPILER EMULATION: results against PyTorch's own in float64, shapes of meta tensors, and
+every error. EMULATION is the folder with its objects. Exits 77 where there is no PyTorch. The device itself, its streams and its guard are not run: their headers are
 stood in for.
 """
-import functools
 import glob
 import os
 import subprocess
@@ -20,7 +19,7 @@ except ImportError as missing:
     print(f"skipped: {missing}; PyTorch is needed, and what builds its extensions (Debian: python3-torch libtorch-dev python3-setuptools)")
     sys.exit(77)
 
-NAPKIN, SOURCES, FOLDER, COMPILER = sys.argv[1:5]
+NAPKIN, SOURCES, FOLDER, COMPILER, EMULATION = sys.argv[1:6]
 RMSNORM = """diagram rmsnorm
 axis r = 512; axis x = 256
 input X: bf16[r, x]; input G: bf16[x]
@@ -73,11 +72,9 @@ def to_object(source, folder):
     return file
 
 
-@functools.lru_cache
 def emulation():
     """What kernels are linked with."""
-    sources = sorted(glob.glob(os.path.join(SOURCES, "tests/cuda/emulation/*.cpp")))
-    return [to_object(source, FOLDER) for source in sources]
+    return sorted(glob.glob(os.path.join(EMULATION, "plain_*.o")))
 
 
 def build(name, file, target="a100-sxm4-80"):
