@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagram/in_memory.hpp"
 #include "diagram/match.hpp"
 
 namespace napkin {
@@ -110,8 +111,12 @@ std::vector<Parts> divided_axes(const Diagram& diagram) {
 }
 
 std::vector<AxisId> whole_shape(const Diagram& diagram, ArrayId array) {
-  const auto divided = divided_axes(diagram);
   std::vector<AxisId> all;
+  if (diagram.at(array).part_of) {
+    for (const auto& dimension : in_memory(diagram, array)) all.push_back(dimension.axis);
+    return all;
+  }
+  const auto divided = divided_axes(diagram);
   for (const auto wire : diagram.at(array).wires) {
     const auto axis = diagram.at(wire).axis;
     const auto made_up = std::ranges::find_if(

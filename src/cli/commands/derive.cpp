@@ -48,12 +48,12 @@ std::vector<StatementId> chosen_statements(Session& session, const Diagram& diag
   return ids;
 }
 
-// An axis that no length divides is not cut.
+// An axis of a few positions is not cut.
 PrefixesInChunks uncut(const Diagram& diagram, PrefixesInChunks prefixes) {
   for (const auto& one : std::exchange(prefixes.made, {})) {
     const auto size = diagram.size(*find_wire(diagram, one.axis)).value_or(1);
     prefixes.refused.push_back(
-        {one.statement, one.axis, fmt::format("chunks of one length do not have {} positions together", size), {}});
+        {one.statement, one.axis, fmt::format("{} positions are no two chunks", size), {}});
   }
   prefixes.diagram = diagram;
   return prefixes;

@@ -20,7 +20,7 @@ std::vector<ArrayId> arrays_between(const Diagram& diagram, const Plan& plan) {
   std::vector<ArrayId> between;
   for (const auto& kernel : plan.kernels)
     for (const auto id : kernel.program.outputs)
-      if (std::find(diagram.outputs.begin(), diagram.outputs.end(), id) == diagram.outputs.end()) between.push_back(id);
+      if (std::ranges::count(diagram.outputs, diagram.at(id).part_of.value_or(id)) == 0) between.push_back(id);
   return between;
 }
 
@@ -209,7 +209,7 @@ std::string_view storage(const CodePlan& plan, ArrayId id) {
 }
 
 std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
-  const auto& name = plan.names.arrays[id.index];
+  const auto& name = plan.names.arrays[plan.diagram.at(id).part_of.value_or(id).index];
   const auto type = fmt::format("{}{}*", reads ? "const " : "", storage(plan, id));
   return is_between(plan, id) ? (reads ? fmt::format("({}){}", type, name) : name)
                               : fmt::format("static_cast<{}>({})", type, name);
