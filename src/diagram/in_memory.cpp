@@ -11,9 +11,7 @@ namespace {
 MemoryDimension dimension(const Diagram& diagram, const std::vector<RaggedBlocks>& blocks,
                           const std::vector<WireId>& wires, std::size_t at) {
   const auto axis = diagram.at(wires[at]).axis;
-  const auto is_next = [&](AxisId inside) {
-    return at + 1 < wires.size() && diagram.at(wires[at + 1]).axis == inside;
-  };
+  const auto is_next = [&](AxisId inside) { return at + 1 < wires.size() && diagram.at(wires[at + 1]).axis == inside; };
   for (const auto& one : blocks) {
     const auto length = *diagram.at(one.inside).size;
     if (axis == one.block && is_next(one.inside)) return {one.whole, {{at, length}, {at + 1, 1}}};

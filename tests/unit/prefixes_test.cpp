@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "diagram/in_memory.hpp"
 #include "napkin/derive.hpp"
 #include "napkin/search.hpp"
 #include "napkin/verify.hpp"
@@ -23,6 +24,36 @@ constexpr const char* head =
 
 Diagram of(const std::string& statements) { return read_text(head + statements + "\noutput Y\n"); }
 
+// Calls `visit` with the positions of an array, last dimension fastest.
+void for_each_position(const Diagram& diagram, ArrayId array, const auto& visit) {
+  const auto& wires = diagram.at(array).wires;
+  std::vector<std::int64_t> at(wires.size());
+  while (true) {
+    visit(at);
+    auto i = wires.size();
+    while (i > 0 && ++at[i - 1] == *diagram.size(wires[i - 1])) --i, at[i] = 0;
+    if (i == 0) return;
+  }
+}
+
+// A result as the file has it, of all parts that statements make of it.
+std::vector<double> whole(const Diagram& diagram, const Values& values, ArrayId id, std::size_t size) {
+  std::vector<double> all(size, NAN);
+  for (const auto part : diagram.outputs) {
+    if (part != id && diagram.at(part).part_of != id) continue;
+    std::size_t next = 0;
+    for_each_position(diagram, part, [&](const std::vector<std::int64_t>& at) {
+      std::int64_t place = 0;
+      for (const auto& dimension : in_memory(diagram, part)) {
+        place = place * *diagram.at(dimension.axis).size + dimension.offset;
+        for (const auto& [of, factor] : dimension.terms) place += factor * at[of];
+      }
+      all.at(static_cast<std::size_t>(place)) = values.arrays[part.index].at(next++);
+    });
+  }
+  return all;
+}
+
 void check_same(const Diagram& one, const Diagram& other) {
   auto values = random_values(one, 3);
   Values same;
@@ -31,8 +62,8 @@ void check_same(const Diagram& one, const Diagram& other) {
   evaluate(one, values, false);
   evaluate(other, same, false);
   for (const auto output : one.outputs) {
-    const auto &a = values.arrays[output.index], &b = same.arrays[output.index];
-    REQUIRE(a.size() == b.size());
+    const auto& a = values.arrays[output.index];
+    const auto b = whole(other, same, output, a.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
       CAPTURE(i, a[i], b[i]);
       REQUIRE((a[i] == b[i] || std::abs(a[i] - b[i]) < 1e-9 * (1 + std::abs(a[i]))));
@@ -92,9 +123,41 @@ TEST_CASE("what lies before is reduced once for each chunk") {
   CHECK(chunk_lengths(of(separable[0])) == std::vector<std::int64_t>{2, 3, 4, 6});
 }
 
+TEST_CASE("the last chunk may be shorter, and has statements of its own") {
+  const auto made = prefixes_in_chunks(of(separable[0]), 5);
+  const auto& diagram = made.diagram;
+  REQUIRE(diagram.statements.size() == 5);
+  const auto text = [&](std::uint32_t i) { return to_text(diagram, diagram.statements[i].value); };
+  CHECK(text(3) == "sum[x_chunk](S[r, x_chunk])");
+  CHECK(text(4) == "S_before_last[r] + sum[x_in_last](where(x_in_last <= t_in_last, A[r, x_in_last + 10], 0))");
+  CHECK(made.made.at(0).length == 5);
+  CHECK(made.made.at(0).rest == 2);
+  CHECK(made.made.at(0).states == std::vector<std::string>{"S", "S_before", "S_before_last"});
+  REQUIRE(diagram.outputs.size() == 2);
+  const auto last = diagram.outputs[1];
+  CHECK(diagram.at(last).name == "Y_last");
+  CHECK(diagram.at(last).part_of == diagram.outputs[0]);
+  const auto place = in_memory(diagram, last);
+  REQUIRE(place.size() == 2);
+  CHECK(diagram.at(place[1].axis).name == "t");
+  CHECK(place[1].offset == 10);
+  CHECK(with_whole_outputs(diagram).outputs == std::vector{diagram.outputs[0]});
+}
+
+TEST_CASE("where no length divides an axis, powers of two are tried") {
+  const auto lengths = [](int size) {
+    return chunk_lengths(read_text(fmt::format("diagram d\naxis t = {0}; axis x = {0}\ninput A: f32[x]\n"
+                                               "Y[t] = sum[x](where(x <= t, A[x], 0))\noutput Y\n",
+                                               size)));
+  };
+  CHECK(lengths(13) == std::vector<std::int64_t>{2, 4});
+  CHECK(lengths(45) == std::vector<std::int64_t>{3, 5, 9, 15, 16});
+  CHECK(lengths(3).empty());
+}
+
 TEST_CASE("prefixes in chunks mean what the file means") {
   for (const auto& statements : separable)
-    for (const auto length : {2, 3, 6}) {
+    for (const auto length : {1, 2, 3, 5, 6, 7, 11}) {
       CAPTURE(statements, length);
       const auto made = prefixes_in_chunks(of(statements), length);
       CHECK(made.refused.empty());
@@ -154,16 +217,29 @@ TEST_CASE("what does not come apart is no prefix, and the reason is told") {
   }
 }
 
-TEST_CASE("an axis that no length of chunks divides is not cut, and `derive` says so", "[cli]") {
+TEST_CASE("an axis of a few positions is not cut, and `derive` says so", "[cli]") {
   const test::Folder folder;
-  for (const auto& [size, reason] :
-       {std::pair<std::string, std::string>{"13", "chunks of one length do not have 13 positions together"},
-        {"14", ""}}) {
+  const auto derived = [&](const std::string& size, const std::vector<std::string>& more) {
     folder.write("sum.nap", "diagram d\naxis t = " + size + "; axis x = " + size +
                                 "\ninput A: f32[x]\nY[t] = sum[x](where(x <= t, A[x], 0))\noutput Y\n");
-    const auto ran = test::run_cli({"derive", folder / "sum.nap"});
+    std::vector<std::string> words{"derive", folder / "sum.nap"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto ran = test::run_cli(words);
     CHECK(ran.code == exit_done);
-    CHECK((ran.out.find("cannot be taken in chunks") != std::string::npos) == !reason.empty());
-    CHECK(ran.out.find(reason) != std::string::npos);
-  }
+    return ran.out;
+  };
+  CHECK(derived("3", {}).find("cannot be taken in chunks of t: 3 positions are no two chunks") != std::string::npos);
+  CHECK(derived("13", {}).find("with chunks of 2 and a last one of 1:") != std::string::npos);
+  CHECK(derived("13", {"--chunks", "5"}).find("with chunks of 5 and a last one of 3:") != std::string::npos);
+}
+
+TEST_CASE("kernels of chunks hold for other lengths of the last one", "[cli]") {
+  const test::Folder folder;
+  const auto ran = test::run_cli({"emit", "cuda", test::example("cumulative_sum"), "--target", "h100-sxm5", "--set",
+                                  "t=1009", "--set", "x=1009", "--chunks", "64", "-o", folder / "out"});
+  CHECK(ran.code == exit_done);
+  const auto header = test::text_of(folder / "out/cumulative_sum.h");
+  CHECK(header.find("output f32[r, t]") != std::string::npos);
+  CHECK(header.find("Y_last") == std::string::npos);
+  CHECK(header.find("t is from 961 to 1024, for its last block begins at 960") != std::string::npos);
 }

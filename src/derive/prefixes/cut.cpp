@@ -192,9 +192,7 @@ ExprId Cut::plainly(const Reduce& reduce, Span span, std::size_t from) {
     const auto wire = reduce.over[i];
     if (i >= from && is_cut(wire) && cut(wire).last) {
       const auto as = cut(wire);
-      const auto at = [&](bool last) {
-        return at_piece(wire, as, last, [&] { return plainly(reduce, span, i + 1); });
-      };
+      const auto at = [&](bool last) { return at_piece(wire, as, last, [&] { return plainly(reduce, span, i + 1); }); };
       const ExprId chunks = at(false), last = at(true);
       return diagram().intern(Apply{reduce.reduction->combine, {chunks, last}}, span);
     }

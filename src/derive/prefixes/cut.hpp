@@ -64,10 +64,10 @@ class Cut {
   ExprId reduction(const Reduction*, std::vector<WireId> over, ExprId body, Span span = {});
 
   std::int64_t length_;
-  Statement statement_{};            // the one that is written
-  ArrayId array_{};                  // the file's, of which that makes a part
-  std::map<ExprId, ExprId> known_;   // of the statement, at the pieces at hand
-  bool possible_ = true;             // every array is read where its pieces are known
+  Statement statement_{};           // the one that is written
+  ArrayId array_{};                 // the file's, of which that makes a part
+  std::map<ExprId, ExprId> known_;  // of the statement, at the pieces at hand
+  bool possible_ = true;            // every array is read where its pieces are known
 
  private:
   CutWire new_cut(WireId, const std::vector<AxisId>& axes);
@@ -83,10 +83,10 @@ class Cut {
   void append(std::vector<WireId>&, WireId) const;
 
   std::map<WireId, CutWire> cuts_;
-  std::map<AxisId, std::vector<AxisId>> axes_;                              // by the first of those cut alike
-  std::set<WireId> last_;                                                   // wires whose last chunk is at hand
-  std::map<ArrayId, std::vector<WireId>> wires_;                            // of arrays, as the file has them
-  std::map<std::pair<ArrayId, std::vector<WireId>>, ArrayId> parts_;        // by array, and its wires in last chunks
+  std::map<AxisId, std::vector<AxisId>> axes_;                        // by the first of those cut alike
+  std::set<WireId> last_;                                             // wires whose last chunk is at hand
+  std::map<ArrayId, std::vector<WireId>> wires_;                      // of arrays, as the file has them
+  std::map<std::pair<ArrayId, std::vector<WireId>>, ArrayId> parts_;  // by array, and its wires in last chunks
 };
 
 }  // namespace napkin

@@ -177,9 +177,8 @@ class Chunking : public Cut {
       const ExprId each = guarded(parts.reduced, total(parts.reduced.exponents), identity);
       return state(reduction(over, {within}, each), named(over->state_name, last));
     });
-    const ExprId before =
-        state(over_earlier(over, parts.edge, elsewhere(parts.edge, all.whole), all.last),
-              named(std::string(over->state_name) + "_before", in_last(parts.edge.kept)));
+    const ExprId before = state(over_earlier(over, parts.edge, elsewhere(parts.edge, all.whole), all.last),
+                                named(std::string(over->state_name) + "_before", in_last(parts.edge.kept)));
     const ExprId moved = parts.kept.exponents.empty() ? before : apply("+", {total(parts.kept.exponents), before});
     return guarded(parts.kept, moved, identity);
   }
@@ -256,7 +255,8 @@ class Chunking : public Cut {
     if (all || last) return value;
     const ExprId here = diagram().intern(Position{chunk(edge)});
     const ExprId size = diagram().intern(Size{diagram().at(chunk(edge)).axis});
-    const ExprId there = edge.before ? apply(">", {here, number(0)}) : apply("<", {here, apply("-", {size, number(1)})});
+    const ExprId there =
+        edge.before ? apply(">", {here, number(0)}) : apply("<", {here, apply("-", {size, number(1)})});
     return apply("where", {there, value, number(0)});
   }
   // A statement of its own, as wide as the sums of the one that reads it; the same value is computed once.

@@ -15,7 +15,8 @@ std::string along(const MemoryDimension& dimension, const std::vector<std::strin
   std::string text;
   for (const auto& [place, factor] : dimension.terms) {
     const bool simple = at[place].find(' ') == std::string::npos;
-    const auto term = factor == 1 ? at[place] : fmt::format("{} * {}", factor, simple ? at[place] : "(" + at[place] + ")");
+    const auto term =
+        factor == 1 ? at[place] : fmt::format("{} * {}", factor, simple ? at[place] : "(" + at[place] + ")");
     text += text.empty() ? term : " + " + term;
   }
   return dimension.offset == 0 ? text : fmt::format("{} + {}", dimension.offset, text);

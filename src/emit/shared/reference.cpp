@@ -96,30 +96,29 @@ class Reference {
   }
 
   std::string value(ExprId id) {
-    const Surroundings around{
-        .language = plan_.language,
-        .position = [&](WireId wire) { return wires_[wire.index]; },
-        .size = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; },
-        .read =
-            [&](ExprId access) {
-              const auto& read = std::get<Access>(diagram_.at(access).node);
-              std::vector<std::string> at;
-              for (const auto& index : read.at)
-                at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
-              return Typed{element(read.array, at), NumberKind::real};
-            },
-        .reduction =
-            [&](ExprId reduce) {
-              const auto wires = free_wires(diagram_, reduce);
-              return element(reduced_.at(reduce), wires);
-            },
-        .local =
-            [&](const std::string& text) {
-              const auto local = pool_.fresh("t");
-              out_.line(fmt::format("const double {} = {};", local, text));
-              return local;
-            },
-        .wide = true};
+    const Surroundings around{.language = plan_.language,
+                              .position = [&](WireId wire) { return wires_[wire.index]; },
+                              .size = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; },
+                              .read =
+                                  [&](ExprId access) {
+                                    const auto& read = std::get<Access>(diagram_.at(access).node);
+                                    std::vector<std::string> at;
+                                    for (const auto& index : read.at)
+                                      at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
+                                    return Typed{element(read.array, at), NumberKind::real};
+                                  },
+                              .reduction =
+                                  [&](ExprId reduce) {
+                                    const auto wires = free_wires(diagram_, reduce);
+                                    return element(reduced_.at(reduce), wires);
+                                  },
+                              .local =
+                                  [&](const std::string& text) {
+                                    const auto local = pool_.fresh("t");
+                                    out_.line(fmt::format("const double {} = {};", local, text));
+                                    return local;
+                                  },
+                              .wide = true};
     const auto typed = code_expression(diagram_, id, around);
     return typed.kind == NumberKind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
   }
@@ -135,8 +134,7 @@ class Reference {
     if (!given) out_.line(fmt::format("Array {}({});", name(statement.output), count(array.wires)));
     open_loops(array.wires);
     const auto text = without_brackets(value(statement.value));
-    out_.line(fmt::format("{} = {};", element(statement.output, positions(array.wires)),
-                          rounded(array.type, text)));
+    out_.line(fmt::format("{} = {};", element(statement.output, positions(array.wires)), rounded(array.type, text)));
     close(array.wires.size());
   }
   std::string rounded(Datatype type, const std::string& text) const {

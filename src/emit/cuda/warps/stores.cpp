@@ -136,8 +136,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   out_.line(fmt::format("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
                         across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel,
                         layout.bits, stores.at(id).tile, across ? "0" : team, across ? team : "0", page_.array(array),
-                        page_.offset(array, at), fmt::join(step, " * "), left(along),
-                        left(wires.back())));
+                        page_.offset(array, at), fmt::join(step, " * "), left(along), left(wires.back())));
 }
 
 }  // namespace napkin
