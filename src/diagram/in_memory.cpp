@@ -31,6 +31,26 @@ std::vector<MemoryDimension> in_memory(const Diagram& diagram, ArrayId array) {
   return all;
 }
 
+// Dimension by dimension: the places so far, each followed by those of the next dimension.
+std::vector<std::int64_t> places_in_memory(const Diagram& diagram, ArrayId array) {
+  const auto& wires = diagram.at(array).wires;
+  std::vector<std::int64_t> places{0};
+  for (const auto& dimension : in_memory(diagram, array)) {
+    std::vector<std::int64_t> along{dimension.offset}, next;
+    for (const auto& [at, factor] : dimension.terms) {
+      next.clear();
+      for (const auto place : along)
+        for (std::int64_t i = 0; i < *diagram.size(wires[at]); ++i) next.push_back(place + factor * i);
+      along = next;
+    }
+    next.clear();
+    for (const auto place : places)
+      for (const auto further : along) next.push_back(place * *diagram.at(dimension.axis).size + further);
+    places = next;
+  }
+  return places;
+}
+
 Diagram with_whole_outputs(Diagram diagram) {
   std::erase_if(diagram.outputs, [&](ArrayId id) { return diagram.at(id).part_of.value_or(id) != id; });
   return diagram;

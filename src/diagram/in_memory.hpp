@@ -20,6 +20,9 @@ struct MemoryDimension {
 // Slowest first, as the array itself has them.
 std::vector<MemoryDimension> in_memory(const Diagram&, ArrayId);
 
+// The place of every number of an array that lies there, last dimension fastest. All sizes must be known.
+std::vector<std::int64_t> places_in_memory(const Diagram&, ArrayId);
+
 // The diagram as a caller sees it: of a result in parts, one is the output.
 Diagram with_whole_outputs(Diagram);
 

@@ -67,7 +67,7 @@ class Case:
         for name in self.diagram.outputs:
             values = int(np.prod([self.sizes[axis] for axis in self.diagram.statement(name).axes], dtype=int))
             saved = sum(array["transfer_values"] for kernel in report["kernels"] for array in kernel["levels"][0]["arrays"]
-                        if array["saved"] and re.fullmatch(name + r"(_last\w*)?", array["array"]))
+                        if array["times_written"] and re.fullmatch(name + r"(_last\w*)?", array["array"]))
             if saved != values:
                 return "%d values of %s leave, which has %d" % (saved, name, values)
         return None
@@ -75,7 +75,7 @@ class Case:
     def runs(self):
         """The planned sizes; then with as many whole chunks, but another last one, or with fewer of them."""
         whole, rest = divmod(self.sizes["t"], self.chunk)
-        others = [whole * self.chunk + self.rng.randint(1, self.chunk) if rest else self.rng.randint(1, whole) * self.chunk for _ in range(3)]
+        others = [whole * self.chunk + self.rng.randint(1, rest) if rest else self.rng.randint(1, whole) * self.chunk for _ in range(3)]
         for positions in [self.sizes["t"], *others]:
             given = {axis: positions for axis in "txs" if axis in self.sizes}
             if positions != self.sizes["t"]:

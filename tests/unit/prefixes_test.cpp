@@ -24,32 +24,15 @@ constexpr const char* head =
 
 Diagram of(const std::string& statements) { return read_text(head + statements + "\noutput Y\n"); }
 
-// Calls `visit` with the positions of an array, last dimension fastest.
-void for_each_position(const Diagram& diagram, ArrayId array, const auto& visit) {
-  const auto& wires = diagram.at(array).wires;
-  std::vector<std::int64_t> at(wires.size());
-  while (true) {
-    visit(at);
-    auto i = wires.size();
-    while (i > 0 && ++at[i - 1] == *diagram.size(wires[i - 1])) --i, at[i] = 0;
-    if (i == 0) return;
-  }
-}
-
 // A result as the file has it, of all parts that statements make of it.
 std::vector<double> whole(const Diagram& diagram, const Values& values, ArrayId id, std::size_t size) {
   std::vector<double> all(size, NAN);
   for (const auto part : diagram.outputs) {
     if (part != id && diagram.at(part).part_of != id) continue;
-    std::size_t next = 0;
-    for_each_position(diagram, part, [&](const std::vector<std::int64_t>& at) {
-      std::int64_t place = 0;
-      for (const auto& dimension : in_memory(diagram, part)) {
-        place = place * *diagram.at(dimension.axis).size + dimension.offset;
-        for (const auto& [of, factor] : dimension.terms) place += factor * at[of];
-      }
-      all.at(static_cast<std::size_t>(place)) = values.arrays[part.index].at(next++);
-    });
+    const auto places = places_in_memory(diagram, part);
+    REQUIRE(places.size() == values.arrays[part.index].size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      all.at(static_cast<std::size_t>(places[i])) = values.arrays[part.index][i];
   }
   return all;
 }

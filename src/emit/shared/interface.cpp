@@ -243,9 +243,11 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
     if (!is_of_parts(plan, condition)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
   for (const auto& parts : plan.divided) out.line(fmt::format(" *   {}", divided_in_words(plan, parts)));
   for (const auto& blocks : plan.ragged) {
-    const auto full = *diagram.at(blocks.block).size * *diagram.at(blocks.inside).size;
+    const auto length = *diagram.at(blocks.inside).size, full = *diagram.at(blocks.block).size * length;
+    const auto limit = plan.limits.find(blocks.last);
+    const auto most = limit == plan.limits.end() ? length : std::min(length, limit->second);
     out.line(fmt::format(" *   {} is from {} to {}, for its last block begins at {}",
-                         plan.names.axes[blocks.whole.index], full + 1, full + *diagram.at(blocks.inside).size, full));
+                         plan.names.axes[blocks.whole.index], full + 1, full + most, full));
   }
   for (const auto id : diagram.inputs)
     out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));
