@@ -124,7 +124,9 @@ class Counterparts {
     for (std::uint32_t i = 0; i < of.arrays.size(); ++i) by_name_.emplace(of.arrays[i].name, i);
   }
   // What an array is, or is a part of.
-  std::size_t operator()(ArrayId array) const { return by_name_.at(in_.at(in_.at(array).part_of.value_or(array)).name); }
+  std::size_t operator()(ArrayId array) const {
+    return by_name_.at(in_.at(in_.at(array).part_of.value_or(array)).name);
+  }
 
  private:
   const Diagram& in_;
