@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "diagram/assume.hpp"
 #include "diagram/in_memory.hpp"
 #include "napkin/derive.hpp"
 #include "napkin/search.hpp"
@@ -22,7 +23,9 @@ constexpr const char* head =
     "input A: f32[r, x]; input B: f32[r, t]; input Q: f32[r, t, d]; input K: f32[r, x, d]; input V: f32[r, x, e]\n"
     "input a: f32[r, s]; input G: f32[r, t, d]; input c: f32[r]; input M: bool[r, x]; input Z: f32[u]\n";
 
-Diagram of(const std::string& statements) { return read_text(head + statements + "\noutput Y\n"); }
+Diagram of(const std::string& statements, const Overrides& overrides = {}) {
+  return read_text(head + statements + "\noutput Y\n", overrides);
+}
 
 // A result as the file has it, of all parts that statements make of it.
 std::vector<double> whole(const Diagram& diagram, const Values& values, ArrayId id, std::size_t size) {
@@ -149,6 +152,32 @@ TEST_CASE("prefixes in chunks mean what the file means") {
       CHECK(verify(made.diagram).empty());
       check_same(of(statements), made.diagram);
     }
+}
+
+TEST_CASE("chunks of other lengths are made of chunks, as small plans need them") {
+  for (const auto& statements : separable) {
+    CAPTURE(statements);
+    auto made = prefixes_in_chunks(of(statements), 5).diagram;
+    const auto all = ragged_blocks(made);
+    REQUIRE_FALSE(all.empty());
+    CHECK_FALSE(has_given_length(made, all[0].inside));
+    made.axes[all[0].block.index].size = 3;
+    made.axes[all[0].inside.index].size = 2;
+    made.axes[all[0].last.index].size = 1;
+    set_blocks(made, all[0], 10);
+    for (const auto& blocks : all) made.axes[blocks.whole.index].size = 7;
+    CHECK(verify(made).empty());
+    CHECK(ragged_blocks(made).size() == all.size());
+    check_same(of(statements, {{{"t", 7}, {"x", 7}, {"s", 7}}, {}}), made);
+  }
+}
+
+TEST_CASE("long axes in chunks with a shorter last one are verified at small sizes", "[cli]") {
+  const auto ran = test::run_cli({"verify", test::example("cumulative_sum"), "--target", "h100-sxm5", "--set", "t=8191",
+                                  "--set", "x=8191", "--set", "r=2", "--chunks", "128"});
+  CHECK(ran.code == exit_done);
+  CHECK(ran.out.find("verified") != std::string::npos);
+  CHECK(ran.out.find("t_in_last") != std::string::npos);
 }
 
 TEST_CASE("a plan takes the chunks that are faster, and proves nothing of other lengths") {

@@ -12,7 +12,7 @@ namespace napkin {
 
 // ---- wires ----
 
-void Cut::cut_wires(const Alike& alike) {
+void CutAxes::cut_wires(const Alike& alike) {
   const auto wires = diagram().wires;
   for (std::uint32_t w = 0; w < wires.size(); ++w) {
     const auto found = alike.find(wires[w].axis);
@@ -24,12 +24,12 @@ void Cut::cut_wires(const Alike& alike) {
   for (const auto& statement : std::vector(diagram().statements)) cut_array(statement.output);
 }
 
-bool Cut::is_chunk(WireId wire) const {
+bool CutAxes::is_chunk(WireId wire) const {
   return std::ranges::any_of(cuts_, [&](const auto& one) { return one.second.chunks.outer == wire; });
 }
 
 // Which chunk, where in one, and where in the last.
-std::vector<AxisId> Cut::new_axes(AxisId whole) {
+std::vector<AxisId> CutAxes::new_axes(AxisId whole) {
   const auto axis = diagram().at(whole);
   std::vector<AxisId> all;
   const auto add = [&](const char* suffix, std::int64_t size) {
@@ -42,7 +42,7 @@ std::vector<AxisId> Cut::new_axes(AxisId whole) {
   return all;
 }
 
-CutWire Cut::new_cut(WireId wire, const std::vector<AxisId>& axes) {
+CutWire CutAxes::new_cut(WireId wire, const std::vector<AxisId>& axes) {
   const auto name = diagram().at(wire).name;
   CutWire made;
   made.chunks = {wire, add_wire(diagram(), name + "_chunk", axes[0]), add_wire(diagram(), name + "_in_chunk", axes[1]),
@@ -52,7 +52,7 @@ CutWire Cut::new_cut(WireId wire, const std::vector<AxisId>& axes) {
   return made;
 }
 
-void Cut::assume(const Alike& alike) {
+void CutAxes::assume(const Alike& alike) {
   for (const bool named : {true, false})  // the axis that the chunks are named after comes first
     for (const auto& [axis, first] : alike) {
       if ((axis == first) != named || !axes_.contains(first)) continue;
@@ -69,7 +69,7 @@ void Cut::assume(const Alike& alike) {
 // ---- arrays ----
 
 // The array itself has the whole chunks. Of an output, all parts are outputs.
-void Cut::cut_array(ArrayId array) {
+void CutAxes::cut_array(ArrayId array) {
   const auto own = diagram().at(array).wires;
   wires_[array] = own;
   std::vector<std::vector<WireId>> in_last{{}};  // which wires are: all combinations
@@ -94,7 +94,7 @@ void Cut::cut_array(ArrayId array) {
   last_.clear();
 }
 
-void Cut::append(std::vector<WireId>& all, WireId wire) const {
+void CutAxes::append(std::vector<WireId>& all, WireId wire) const {
   if (!is_cut(wire)) return all.push_back(wire);
   if (in_last(wire)) return all.push_back(*cut(wire).last);
   all.insert(all.end(), {cut(wire).chunks.outer, cut(wire).chunks.inside});
@@ -102,12 +102,12 @@ void Cut::append(std::vector<WireId>& all, WireId wire) const {
 
 // ---- statements ----
 
-void Cut::write_statements() {
+void CutAxes::write_statements() {
   for (const auto& statement : std::exchange(diagram().statements, {})) write(statement, 0);
 }
 
 // For the pieces of the array's wires from one on, at those of the wires before it.
-void Cut::write(const Statement& statement, std::size_t from) {
+void CutAxes::write(const Statement& statement, std::size_t from) {
   const auto& own = wires_.at(statement.output);
   std::vector<WireId> some;
   for (std::size_t i = 0; i < own.size(); ++i) {
@@ -128,13 +128,13 @@ void Cut::write(const Statement& statement, std::size_t from) {
 
 // ---- expressions ----
 
-ExprId Cut::rewritten(ExprId e) {
+ExprId CutAxes::rewritten(ExprId e) {
   if (const auto known = known_.find(e); known != known_.end()) return known->second;
   const auto value = rewritten_once(e);
   return known_[e] = value;
 }
 
-ExprId Cut::rewritten_once(ExprId e) {
+ExprId CutAxes::rewritten_once(ExprId e) {
   const auto node = diagram().at(e).node;
   if (const auto* at = std::get_if<Position>(&node)) return is_cut(at->wire) ? position(at->wire) : e;
   if (const auto* access = std::get_if<Access>(&node)) return rewritten(*access, diagram().at(e).span);
@@ -142,12 +142,12 @@ ExprId Cut::rewritten_once(ExprId e) {
   return with_operands(diagram(), e, [&](ExprId operand) { return rewritten(operand); });
 }
 
-ExprId Cut::position(WireId wire) {
+ExprId CutAxes::position(WireId wire) {
   if (!in_last(wire)) return napkin::position(diagram(), cut(wire).chunks);
   return apply("+", {number(static_cast<double>(cut(wire).begin)), diagram().intern(Position{*cut(wire).last})});
 }
 
-ExprId Cut::rewritten(const Access& access, Span span) {
+ExprId CutAxes::rewritten(const Access& access, Span span) {
   const bool given = contains(diagram().inputs, access.array);
   Access made{access.array, {}};
   std::vector<WireId> some;
@@ -168,12 +168,12 @@ ExprId Cut::rewritten(const Access& access, Span span) {
   return diagram().intern(std::move(made), span);
 }
 
-const CutWire* Cut::along(const Index& index) const {
+const CutWire* CutAxes::along(const Index& index) const {
   const auto wire = plain_wire(index);
   return wire && is_cut(*wire) ? &cut(*wire) : nullptr;
 }
 
-Index Cut::divided(Index index) const {
+Index CutAxes::divided(Index index) const {
   for (const auto& [wire, as] : cuts_) {
     if (!in_last(wire)) {
       index = napkin::divided(index, as.chunks);
@@ -186,7 +186,7 @@ Index Cut::divided(Index index) const {
   return index;
 }
 
-ExprId Cut::plainly(const Reduce& reduce, Span span, std::size_t from) {
+ExprId CutAxes::plainly(const Reduce& reduce, Span span, std::size_t from) {
   std::vector<WireId> over;
   for (std::size_t i = 0; i < reduce.over.size(); ++i) {
     const auto wire = reduce.over[i];
@@ -201,11 +201,11 @@ ExprId Cut::plainly(const Reduce& reduce, Span span, std::size_t from) {
   return reduction(reduce.reduction, std::move(over), rewritten(reduce.body), span);
 }
 
-ExprId Cut::apply(std::string_view function, std::vector<ExprId> arguments) {
+ExprId CutAxes::apply(std::string_view function, std::vector<ExprId> arguments) {
   return diagram().intern(Apply{find_pointwise(function), std::move(arguments)});
 }
 
-ExprId Cut::reduction(const Reduction* reduction, std::vector<WireId> over, ExprId body, Span span) {
+ExprId CutAxes::reduction(const Reduction* reduction, std::vector<WireId> over, ExprId body, Span span) {
   std::ranges::sort(over);
   return diagram().intern(Reduce{reduction, std::move(over), body}, span);
 }

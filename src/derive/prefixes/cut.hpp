@@ -25,12 +25,12 @@ struct CutWire {
   std::int64_t begin = 0;      // of the last
 };
 
-class Cut {
+class CutAxes {
  public:
-  virtual ~Cut() = default;
+  virtual ~CutAxes() = default;
 
  protected:
-  explicit Cut(std::int64_t length) : length_(length) {}
+  explicit CutAxes(std::int64_t length) : length_(length) {}
 
   virtual Diagram& diagram() = 0;
   // A reduction, at the pieces at hand.

@@ -31,9 +31,9 @@ struct OfChunks {
   std::optional<ExprId> last;
 };
 
-class Chunking : public Cut {
+class Chunking : public CutAxes {
  public:
-  Chunking(const Diagram& diagram, std::int64_t length) : Cut(length), made_{diagram, {}, {}} {}
+  Chunking(const Diagram& diagram, std::int64_t length) : CutAxes(length), made_{diagram, {}, {}} {}
 
   PrefixesInChunks run() {
     const auto before = made_.diagram;
@@ -108,7 +108,7 @@ class Chunking : public Cut {
   ExprId own_chunk(const Reduce& reduce, Span span) {
     const auto& x = cut(reduce.over.front());
     const auto within = in_last(reduce.over.front()) ? *x.last : x.chunks.inside;
-    return reduction(reduce.reduction, {within}, Cut::rewritten(reduce.body), span);
+    return reduction(reduce.reduction, {within}, CutAxes::rewritten(reduce.body), span);
   }
   WireId inside(const PrefixEdge& edge) const { return cut(edge.kept).chunks.inside; }
   WireId chunk(const PrefixEdge& edge) const { return cut(edge.kept).chunks.outer; }
@@ -232,22 +232,27 @@ class Chunking : public Cut {
     auto exponents = rewritten(parts.kept.exponents);
     if (references) exponents.push_back(references->before);
     if (!exponents.empty()) factors.push_back(exponential(parts, joined("+", exponents)));
-    if (parts.inner.empty()) {
-      factors.push_back(states);
-      return guarded(parts.kept, quotient(std::move(factors), parts.kept.divisors), number(0));
-    }
+    if (parts.inner.empty()) return guarded(parts.kept, scaled(factors, parts.kept.divisors, states), number(0));
     const auto stays = [&](ExprId e) { return !varies(e, parts.inner); };
     const bool all_inside =
         !std::ranges::all_of(parts.kept.divisors, stays) || !std::ranges::all_of(parts.kept.guards, stays);
     const auto inside = all_inside ? factors.begin() : std::stable_partition(factors.begin(), factors.end(), stays);
     std::vector<ExprId> inner(inside, factors.end());
     factors.erase(inside, factors.end());
-    inner.push_back(states);
-    if (all_inside)
-      return reduction(reduce.reduction, parts.inner,
-                       guarded(parts.kept, quotient(std::move(inner), parts.kept.divisors), number(0)), {});
-    factors.insert(factors.begin(), reduction(reduce.reduction, parts.inner, joined("*", inner), {}));
-    return guarded(parts.kept, quotient(std::move(factors), parts.kept.divisors), number(0));
+    const std::vector<ExprId> none;
+    const auto& divisors = all_inside ? parts.kept.divisors : none;
+    const ExprId each = scaled(inner, divisors, states);
+    if (all_inside) return reduction(reduce.reduction, parts.inner, guarded(parts.kept, each, number(0)));
+    const ExprId sum = reduction(reduce.reduction, parts.inner, each);
+    const ExprId all = factors.empty() ? scaled({}, parts.kept.divisors, sum)
+                                       : apply("*", {sum, quotient(std::move(factors), parts.kept.divisors)});
+    return guarded(parts.kept, all, number(0));
+  }
+  // By the factors over the divisors; those are divided first, so that what is small in the file does not become large
+  // on the way.
+  ExprId scaled(std::vector<ExprId> factors, const std::vector<ExprId>& divisors, ExprId value) {
+    if (factors.empty()) return quotient({value}, divisors);
+    return apply("*", {quotient(std::move(factors), divisors), value});
   }
   // Where no chunk lies before, the factors of t need not be numbers.
   ExprId first_guarded(const PrefixEdge& edge, ExprId value) {
@@ -291,7 +296,7 @@ class Chunking : public Cut {
   }
   ExprId total(const std::vector<ExprId>& all) { return joined("+", rewritten(all)); }
   std::vector<ExprId> rewritten(std::vector<ExprId> all) {
-    for (auto& e : all) e = Cut::rewritten(e);
+    for (auto& e : all) e = CutAxes::rewritten(e);
     return all;
   }
   ExprId joined(std::string_view function, const std::vector<ExprId>& all) {
@@ -301,7 +306,7 @@ class Chunking : public Cut {
   }
   ExprId exponential(const Separated& parts, ExprId of) { return diagram().intern(Apply{parts.exponential, {of}}); }
   ExprId guarded(const Separated::Side& side, ExprId value, ExprId otherwise) {
-    for (const auto guard : side.guards) value = apply("where", {Cut::rewritten(guard), value, otherwise});
+    for (const auto guard : side.guards) value = apply("where", {CutAxes::rewritten(guard), value, otherwise});
     return value;
   }
 
