@@ -168,7 +168,9 @@ TEST_CASE("chunks of other lengths are made of chunks, as small plans need them"
     for (const auto& blocks : all) made.axes[blocks.whole.index].size = 7;
     CHECK(verify(made).empty());
     CHECK(ragged_blocks(made).size() == all.size());
-    check_same(of(statements, {{{"t", 7}, {"x", 7}, {"s", 7}}, {}}), made);
+    Overrides sizes;
+    for (const auto& blocks : all) sizes.sizes.emplace_back(made.at(blocks.whole).name, 7);
+    check_same(of(statements, sizes), made);
   }
 }
 
@@ -178,6 +180,20 @@ TEST_CASE("long axes in chunks with a shorter last one are verified at small siz
   CHECK(ran.code == exit_done);
   CHECK(ran.out.find("verified") != std::string::npos);
   CHECK(ran.out.find("t_in_last") != std::string::npos);
+}
+
+TEST_CASE("what is read at another chunk than its own is not streamed over chunks") {
+  const auto made = prefixes_in_chunks(of("P[r, t] = sum[x](where(x <= t, A[r, x], 0)); "
+                                          "Y[r, t] = sum[x](where(x <= t, P[r, x] * A[r, x], 0))"),
+                                       3);
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < made.diagram.statements.size(); ++i) all.push_back({i});
+  const auto derivation = derive(made.diagram, all);
+  const auto* verdict = derivation.find(*find_wire(made.diagram, "t_chunk"));
+  REQUIRE(verdict);
+  const auto* refused = std::get_if<Refused>(&verdict->stream);
+  REQUIRE(refused);
+  CHECK(refused->reason.find("which another piece may compute") != std::string::npos);
 }
 
 TEST_CASE("a plan takes the chunks that are faster, and proves nothing of other lengths") {

@@ -287,7 +287,8 @@ void StateAnalysis::refuse_mixing(ExprId mixing) {
 
 void StateAnalysis::check_needed() {
   for (std::size_t i = 0; i < columns_.size() && !found_.refused; ++i)
-    if (found_.kinds[i] == ColumnKind::mixed && needed_.contains(columns_[i].output))
+    if ((found_.kinds[i] == ColumnKind::mixed && needed_.contains(columns_[i].output)) ||
+        (found_.kinds[i] == ColumnKind::finish && read_elsewhere(scratch_, columns_[i].value, kinds_)))
       found_.refused = refused_kept(scratch_, columns_[i], wire_, kinds_);
 }
 
