@@ -158,8 +158,8 @@ class Renumbering {
     for (const auto& expr : diagram_.exprs) {
       auto node = expr.node;
       match(
-          node, [&](Access& access) { std::ranges::for_each(access.at, [&](Index& index) { set(index); }); },
-          [&](Apply& apply) { set(apply); }, [&](Cast& cast) { cast.value = moved(cast.value); },
+          node, [&](Access& access) { set(access); }, [&](Apply& apply) { set(apply); },
+          [&](Cast& cast) { cast.value = moved(cast.value); },
           [&](Reduce& reduce) { reduce.body = moved(reduce.body); }, [](auto&) {});
       made.push_back({std::move(node), expr.span});
     }
@@ -168,7 +168,8 @@ class Renumbering {
   }
 
  protected:
-  virtual void set(Index&) const = 0;
+  // An index along a dimension of its array.
+  virtual void set(Index&, AxisId dimension) const = 0;
   // Which of the numbers stands beside an argument, in place of what does.
   virtual std::optional<std::uint32_t> beside(ExprId argument, Role by) const = 0;
 
@@ -193,6 +194,10 @@ class Renumbering {
  private:
   ExprId moved(ExprId id) const { return {id.index + static_cast<std::uint32_t>(numbers_.size())}; }
   bool is_number(ExprId id) const { return std::holds_alternative<Constant>(diagram_.at(id).node); }
+  void set(Access& access) const {
+    const auto& wires = diagram_.at(access.array).wires;
+    for (std::size_t i = 0; i < wires.size(); ++i) set(access.at[i], axis(wires[i]));
+  }
   void set(Apply& apply) const {
     const auto old = apply.arguments;
     for (std::size_t i = 0; i < old.size(); ++i) {
@@ -213,7 +218,7 @@ class Lengthening : public Renumbering {
       : Renumbering(diagram, {length}), parts_(parts), length_(length) {}
 
  protected:
-  void set(Index& index) const override { set_length(index, parts_.part, parts_.inside, length_); }
+  void set(Index& index, AxisId) const override { set_length(index, parts_.part, parts_.inside, length_); }
   std::optional<std::uint32_t> beside(ExprId argument, Role by) const override {
     const bool is_length = (by == Role::multiply && is_position(argument, parts_.part)) ||
                            (by == Role::compare && is_size(argument, parts_.inside));
@@ -235,10 +240,10 @@ class Resizing : public Renumbering {
         further_(begin(diagram, blocks) - begun) {}
 
  protected:
-  void set(Index& index) const override {
+  void set(Index& index, AxisId dimension) const override {
     set_length(index, blocks_.block, blocks_.inside, length_);
-    if (const auto last = along(index, blocks_.last); last != index.terms.end())
-      index.offset += last->second * further_;
+    const auto last = along(index, blocks_.last);
+    if (last != index.terms.end() && dimension != blocks_.last) index.offset += last->second * further_;
   }
   std::optional<std::uint32_t> beside(ExprId argument, Role by) const override {
     if (by == Role::multiply && is_position(argument, blocks_.block)) return 0;

@@ -28,7 +28,7 @@ Dependence Kinds::of(const Access& access) const {
 }
 
 bool Kinds::elsewhere(const Access& access) const {
-  if (!pieces_.contains(access.array) && !mixed_.contains(access.array)) return false;
+  if (!pieces_.contains(access.array)) return false;
   const auto& wires = scratch_.at(access.array).wires;
   for (std::size_t i = 0; i < wires.size(); ++i)
     if (wires[i] == wire_ && access.at[i] != plain(wire_)) return true;

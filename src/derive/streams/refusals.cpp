@@ -64,7 +64,7 @@ Refused of_a_cast(Refused refused) {
 std::optional<ExprId> read_elsewhere(const Diagram& diagram, ExprId e, const Kinds& kinds) {
   return first_below(diagram, e, [&](ExprId part) {
     const auto* access = std::get_if<Access>(&diagram.at(part).node);
-    return access && kinds.elsewhere(*access);
+    return access && (kinds.elsewhere(*access) || (kinds.mixed(access->array) && !kinds.whole(*access)));
   });
 }
 
