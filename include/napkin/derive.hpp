@@ -196,6 +196,8 @@ SumsInBlocks sums_in_blocks(const Diagram&);
 struct PrefixReduction {
   std::string statement;            // by the name of its array
   std::string axis, chunk, inside;  // the kept wire, which chunk, and where in one
+  std::int64_t length = 1;          // of a chunk
+  std::int64_t rest = 0;            // of the last one, if that is shorter: it has wires and statements of its own
   std::vector<std::string> states;  // the arrays of what a chunk adds and of what came before it
 };
 struct RefusedPrefix {
@@ -209,7 +211,8 @@ struct PrefixesInChunks {
   std::vector<RefusedPrefix> refused;
 };
 PrefixesInChunks prefixes_in_chunks(const Diagram&, std::int64_t length);
-// The lengths of chunks that divide the axes of all of them, shortest first.
+// The lengths of chunks that divide the axes of all of them, and where none does between one power of two and the next,
+// that power; shortest first.
 std::vector<std::int64_t> chunk_lengths(const Diagram&);
 
 }  // namespace napkin

@@ -58,6 +58,9 @@ struct Array {
   // Of an input whose numbers share bytes: the format of the file, in which the whole array lies in memory. Tiles hold
   // its numbers one by one, as `type`.
   std::optional<Datatype> packed = {};
+  // Of a result that statements make in parts: the array of the file that this is a part of, whose id one of the parts
+  // has. They lie in one memory (diagram/in_memory.hpp).
+  std::optional<Id<struct ArrayTag>> part_of = {};
 
   Datatype stored() const { return packed.value_or(type); }
   // Bytes of one value in memory: a half of one where two share a byte.

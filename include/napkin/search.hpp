@@ -20,11 +20,12 @@ enum class Objective { time, transfers, energy };
 struct Goal {
   Objective objective = Objective::time;
   Model model = Model::machine;
-  std::size_t top = 1;  // how many of the best to keep
-  bool divide = true;   // streamed axes among cores that would stand idle
-  bool chunks = true;   // prefixes in chunks of their axes, whose sizes must be the file's own
-  bool orders = true;   // products of many factors in other orders, for the sizes of the file
-  double patience = 1;  // how many times as many partitions a search looks at before it gives up
+  std::size_t top = 1;     // how many of the best to keep
+  bool divide = true;      // streamed axes among cores that would stand idle
+  bool chunks = true;      // prefixes in chunks of their axes, whose sizes must be the file's own
+  std::int64_t chunk = 0;  // their length; 0: whatever is best, or none
+  bool orders = true;      // products of many factors in other orders, for the sizes of the file
+  double patience = 1;     // how many times as many partitions a search looks at before it gives up
   // Of the objective: a plan that is worse than this is of no use, and what can only be worse is not looked at.
   double within = std::numeric_limits<double>::infinity();
   // What a person wrote, already legal: the levels that it names stay as written (an axis that it does not name there

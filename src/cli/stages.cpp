@@ -190,6 +190,8 @@ Goal goal(const Options& options) {
   made.model = options.model == "ideal" ? Model::ideal : Model::machine;
   made.top = std::max<std::size_t>(1, options.top);
   constexpr std::size_t most_patience = 100'000;  // days
+  constexpr std::size_t longest_axis = std::size_t{1} << 60;
+  made.chunk = static_cast<std::int64_t>(std::min<std::size_t>(options.chunks, longest_axis));
   made.patience = static_cast<double>(std::clamp<std::size_t>(options.patience, 1, most_patience));
   return made;
 }

@@ -358,6 +358,7 @@ Span origin(const Diagram& diagram, const Column& column) {
 ArrayId twin(Diagram& diagram, ArrayId array, const char* mark) {
   auto copy = diagram.at(array);
   copy.name += mark;
+  copy.part_of.reset();
   diagram.arrays.push_back(std::move(copy));
   return {static_cast<std::uint32_t>(diagram.arrays.size() - 1)};
 }

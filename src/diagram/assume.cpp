@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagram/in_memory.hpp"
 #include "diagram/match.hpp"
 
 namespace napkin {
@@ -110,8 +111,12 @@ std::vector<Parts> divided_axes(const Diagram& diagram) {
 }
 
 std::vector<AxisId> whole_shape(const Diagram& diagram, ArrayId array) {
-  const auto divided = divided_axes(diagram);
   std::vector<AxisId> all;
+  if (diagram.at(array).part_of) {
+    for (const auto& dimension : in_memory(diagram, array)) all.push_back(dimension.axis);
+    return all;
+  }
+  const auto divided = divided_axes(diagram);
   for (const auto wire : diagram.at(array).wires) {
     const auto axis = diagram.at(wire).axis;
     const auto made_up = std::ranges::find_if(
@@ -124,79 +129,150 @@ std::vector<AxisId> whole_shape(const Diagram& diagram, ArrayId array) {
   return all;
 }
 
+bool has_given_length(const Diagram& diagram, AxisId inside) {
+  return std::ranges::any_of(assumptions(diagram), [&](ExprId id) {
+    const auto& condition = std::get<Apply>(diagram.at(id).node);
+    const auto* size = std::get_if<Size>(&diagram.at(condition.arguments[0]).node);
+    return condition.function == find_pointwise("<=") && size && size->axis == inside;
+  });
+}
+
 std::vector<Parts> axes_in_blocks(const Diagram& diagram) {
   auto all = divided_axes(diagram);
-  std::erase_if(all, [&](const Parts& parts) {
-    return std::ranges::none_of(assumptions(diagram), [&](ExprId id) {
-      const auto& condition = std::get<Apply>(diagram.at(id).node);
-      const auto* size = std::get_if<Size>(&diagram.at(condition.arguments[0]).node);
-      return condition.function == find_pointwise("<=") && size && size->axis == parts.inside;
-    });
-  });
+  std::erase_if(all, [&](const Parts& parts) { return !has_given_length(diagram, parts.inside); });
   return all;
 }
 
 namespace {
 
-// The expressions of a diagram with parts of another length: the length comes first, and all others after it.
-class Lengthening {
+// The expressions of a diagram with other numbers in them, which come first, and all others after them.
+class Renumbering {
  public:
-  Lengthening(const Diagram& diagram, const Parts& parts, std::int64_t length)
-      : diagram_(diagram), parts_(parts), length_(length) {}
+  Renumbering(const Diagram& diagram, std::vector<std::int64_t> numbers)
+      : diagram_(diagram), numbers_(std::move(numbers)) {}
+  virtual ~Renumbering() = default;
 
-  Expressions run() const {
+  void run(Diagram& changed) const {
     Expressions made;
-    made.push_back({Constant{static_cast<double>(length_)}, {}});
+    for (const auto number : numbers_) made.push_back({Constant{static_cast<double>(number)}, {}});
     for (const auto& expr : diagram_.exprs) {
       auto node = expr.node;
       match(
-          node, [&](Access& access) { std::ranges::for_each(access.at, [&](Index& index) { set(index); }); },
-          [&](Apply& apply) { set(apply); }, [&](Cast& cast) { cast.value = moved(cast.value); },
+          node, [&](Access& access) { set(access); }, [&](Apply& apply) { set(apply); },
+          [&](Cast& cast) { cast.value = moved(cast.value); },
           [&](Reduce& reduce) { reduce.body = moved(reduce.body); }, [](auto&) {});
       made.push_back({std::move(node), expr.span});
     }
-    return made;
+    for (auto& statement : changed.statements) statement.value = moved(statement.value);
+    changed.exprs = std::move(made);
   }
-  static ExprId moved(ExprId id) { return {id.index + 1}; }
+
+ protected:
+  // An index along a dimension of its array.
+  virtual void set(Index&, AxisId dimension) const = 0;
+  // Which of the numbers stands beside an argument, in place of what does.
+  virtual std::optional<std::uint32_t> beside(ExprId argument, Role by) const = 0;
+
+  AxisId axis(WireId wire) const { return diagram_.at(wire).axis; }
+  auto along(Index& index, AxisId axis) const {
+    return std::ranges::find_if(index.terms, [&](const auto& term) { return this->axis(term.first) == axis; });
+  }
+  // `c * length * part + c * inside`
+  void set_length(Index& index, AxisId part, AxisId inside, std::int64_t length) const {
+    const auto outer = along(index, part), inner = along(index, inside);
+    if (outer != index.terms.end() && inner != index.terms.end()) outer->second = inner->second * length;
+  }
+  bool is_position(ExprId id, AxisId axis) const {
+    const auto* position = std::get_if<Position>(&diagram_.at(id).node);
+    return position && this->axis(position->wire) == axis;
+  }
+  bool is_size(ExprId id, AxisId axis) const {
+    const auto* size = std::get_if<Size>(&diagram_.at(id).node);
+    return size && size->axis == axis;
+  }
 
  private:
-  // `c * length * part + c * inside`
-  void set(Index& index) const {
-    const auto along = [&](AxisId axis) {
-      return std::ranges::find_if(index.terms, [&](const auto& term) { return diagram_.at(term.first).axis == axis; });
-    };
-    const auto part = along(parts_.part), inside = along(parts_.inside);
-    if (part != index.terms.end() && inside != index.terms.end()) part->second = inside->second * length_;
+  ExprId moved(ExprId id) const { return {id.index + static_cast<std::uint32_t>(numbers_.size())}; }
+  bool is_number(ExprId id) const { return std::holds_alternative<Constant>(diagram_.at(id).node); }
+  void set(Access& access) const {
+    const auto& wires = diagram_.at(access.array).wires;
+    for (std::size_t i = 0; i < wires.size(); ++i) set(access.at[i], axis(wires[i]));
   }
-  // `length * part` in a position, and `size(inside) == length` in what is assumed.
   void set(Apply& apply) const {
     const auto old = apply.arguments;
     for (std::size_t i = 0; i < old.size(); ++i) {
-      const bool is_length = old.size() == 2 && is_number(old[i]) && is_along(old[1 - i], apply.function->role);
-      apply.arguments[i] = is_length ? ExprId{0} : moved(old[i]);
+      const auto number =
+          old.size() == 2 && is_number(old[i]) ? beside(old[1 - i], apply.function->role) : std::nullopt;
+      apply.arguments[i] = number ? ExprId{*number} : moved(old[i]);
     }
-  }
-  bool is_number(ExprId id) const { return std::holds_alternative<Constant>(diagram_.at(id).node); }
-  bool is_along(ExprId id, Role by) const {
-    const auto& node = diagram_.at(id).node;
-    if (const auto* position = std::get_if<Position>(&node))
-      return by == Role::multiply && diagram_.at(position->wire).axis == parts_.part;
-    const auto* size = std::get_if<Size>(&node);
-    return size && by == Role::compare && size->axis == parts_.inside;
   }
 
   const Diagram& diagram_;
+  std::vector<std::int64_t> numbers_;
+};
+
+// `length * part` in a position, and `size(inside) == length` in what is assumed.
+class Lengthening : public Renumbering {
+ public:
+  Lengthening(const Diagram& diagram, const Parts& parts, std::int64_t length)
+      : Renumbering(diagram, {length}), parts_(parts), length_(length) {}
+
+ protected:
+  void set(Index& index, AxisId) const override { set_length(index, parts_.part, parts_.inside, length_); }
+  std::optional<std::uint32_t> beside(ExprId argument, Role by) const override {
+    const bool is_length = (by == Role::multiply && is_position(argument, parts_.part)) ||
+                           (by == Role::compare && is_size(argument, parts_.inside));
+    return is_length ? std::optional(0U) : std::nullopt;
+  }
+
+ private:
   Parts parts_;
   std::int64_t length_;
+};
+
+// Of blocks with a last, shorter one also their number, and where that begins: `begin + last` in a position.
+class Resizing : public Renumbering {
+ public:
+  Resizing(const Diagram& diagram, const RaggedBlocks& blocks, std::int64_t begun)
+      : Renumbering(diagram, {size(diagram, blocks.inside), size(diagram, blocks.block), begin(diagram, blocks)}),
+        blocks_(blocks),
+        length_(size(diagram, blocks.inside)),
+        further_(begin(diagram, blocks) - begun) {}
+
+ protected:
+  void set(Index& index, AxisId dimension) const override {
+    set_length(index, blocks_.block, blocks_.inside, length_);
+    const auto last = along(index, blocks_.last);
+    if (last != index.terms.end() && dimension != blocks_.last) index.offset += last->second * further_;
+  }
+  std::optional<std::uint32_t> beside(ExprId argument, Role by) const override {
+    if (by == Role::multiply && is_position(argument, blocks_.block)) return 0;
+    if (by == Role::add && is_position(argument, blocks_.last)) return 2;
+    if (by != Role::compare) return std::nullopt;
+    if (is_size(argument, blocks_.block)) return 1;
+    return is_size(argument, blocks_.inside) || is_size(argument, blocks_.last) ? std::optional(0U) : std::nullopt;
+  }
+
+ private:
+  static std::int64_t size(const Diagram& diagram, AxisId axis) { return *diagram.at(axis).size; }
+  static std::int64_t begin(const Diagram& diagram, const RaggedBlocks& blocks) {
+    return size(diagram, blocks.block) * size(diagram, blocks.inside);
+  }
+
+  RaggedBlocks blocks_;
+  std::int64_t length_, further_;
 };
 
 }  // namespace
 
 void set_length(Diagram& diagram, const Parts& parts, std::int64_t length) {
-  diagram.exprs = Lengthening(diagram, parts, length).run();
-  for (auto& statement : diagram.statements) statement.value = Lengthening::moved(statement.value);
+  Lengthening(Diagram(diagram), parts, length).run(diagram);
   diagram.axes[parts.inside.index].size = length;
   diagram.axes[parts.whole.index].size = length * *diagram.at(parts.part).size;
+}
+
+void set_blocks(Diagram& diagram, const RaggedBlocks& blocks, std::int64_t begun) {
+  Resizing(Diagram(diagram), blocks, begun).run(diagram);
 }
 
 std::vector<ExprId> assumptions(const Diagram& diagram) {

@@ -38,6 +38,9 @@ struct RaggedBlocks {
 // From here on the diagram is right only with that number of blocks of that length; the last block may have any length.
 void assume_ragged_blocks(Diagram&, const RaggedBlocks&);
 std::vector<RaggedBlocks> ragged_blocks(const Diagram&);
+// Whether blocks have the length inside because of what the file reads once a block: an axis of at most that many
+// positions is assumed. Other lengths were chosen.
+bool has_given_length(const Diagram&, AxisId inside);
 // That an axis is no longer than so many positions.
 void assume_at_most(Diagram&, AxisId, std::int64_t length);
 
@@ -45,6 +48,9 @@ void assume_at_most(Diagram&, AxisId, std::int64_t length);
 std::vector<AxisId> whole_shape(const Diagram&, ArrayId);
 // Gives parts another length, in sizes, indices, positions and what is assumed: then the whole is as long as all parts.
 void set_length(Diagram&, const Parts&, std::int64_t length);
+// Makes indices, positions and what is assumed fit the sizes that blocks, inside and last have now; the last one began
+// at `begun`.
+void set_blocks(Diagram&, const RaggedBlocks&, std::int64_t begun);
 
 // All of that, as conditions on sizes. They stand among the expressions, where nothing else reads them.
 std::vector<ExprId> assumptions(const Diagram&);

@@ -13,6 +13,10 @@ void Distributing::find_stores() {
   for (const auto& [save, block] : saves_) {
     const auto& buffer = nest().at(save.from);
     if (buffer.level != leaf()) continue;
+    if (diagram().at(buffer.array).part_of) {
+      result_.no_stores = "they are parts of one array";
+      continue;
+    }
     if (!may_leave_in_boxes(save.from)) {
       result_.no_stores = "their tiles do not consist of whole fragments along memory";
       continue;

@@ -98,6 +98,7 @@ bool is_dimension(const Index& index, WireId wire, const Lengths& lengths, const
 }
 
 std::int64_t row_alignment(const Diagram& diagram, const Array& array) {
+  if (array.part_of) return 1;  // a number at a time
   if (array.wires.size() < 2) return 16;
   const auto length = diagram.size(array.wires.back());
   return length ? std::gcd(std::int64_t{16}, bytes_of(array.stored(), *length)) : 16;

@@ -74,9 +74,9 @@ void add_prefixes(Document& made, const PrefixesInChunks& prefixes) {
   for (const auto& one : prefixes.made)
     made.blocks.push_back(Paragraph{
         fmt::format("S9: for each position of {1}, {0} reduces the positions on one side of it, so each chunk of {2} "
-                    "is reduced only once. `analyze` chooses the length of chunks; with chunks of {3}:",
-                    one.statement, one.axis, one.axis,
-                    prefixes.diagram.size(*find_wire(prefixes.diagram, one.inside)).value_or(1))});
+                    "is reduced only once. `analyze` chooses the length of chunks; with chunks of {3}{4}:",
+                    one.statement, one.axis, one.axis, one.length,
+                    one.rest > 0 ? fmt::format(" and a last one of {}", one.rest) : "")});
   if (!prefixes.made.empty()) {
     Table table{{{"array"}, {"statement", false, true}}, {}};
     for (const auto& statement : prefixes.diagram.statements)
@@ -126,13 +126,21 @@ Json prefixes_json(const PrefixesInChunks& prefixes) {
                     {"axis", one.axis},
                     {"chunk", one.chunk},
                     {"inside", one.inside},
+                    {"length", one.length},
+                    {"rest", one.rest},
                     {"states", one.states}});
   for (const auto& one : prefixes.refused)
     refused.push_back({{"array", one.statement}, {"axis", one.axis}, {"reason", one.reason}});
   if (!prefixes.made.empty())
-    for (const auto& statement : prefixes.diagram.statements)
-      statements.push_back({{"array", prefixes.diagram.at(statement.output).name},
+    for (const auto& statement : prefixes.diagram.statements) {
+      const auto& array = prefixes.diagram.at(statement.output);
+      auto axes = Json::array();
+      for (const auto wire : array.wires) axes.push_back(prefixes.diagram.at(wire).name);
+      statements.push_back({{"array", array.name},
+                            {"axes", axes},
+                            {"type", row(array.type).name},
                             {"value", to_text(prefixes.diagram, statement.value)}});
+    }
   return {{"made", made}, {"refused", refused}, {"statements", statements}};
 }
 

@@ -192,9 +192,10 @@ std::int64_t length_of(const PrefixReduction& one, const Diagram& diagram) {
   return diagram.size(*find_wire(diagram, one.inside)).value_or(1);
 }
 
-// "Y reduces what lies before each t in chunks of 64: S and S_before are of whole chunks"
+// "Y reduces along t in chunks of 64 and a last one of 63, for which there are S and S_before"
 std::string chunk_words(const PrefixReduction& one, const Diagram& diagram) {
-  return fmt::format("{} reduces along {} in chunks of {}{}", one.statement, one.axis, length_of(one, diagram),
+  return fmt::format("{} reduces along {} in chunks of {}{}{}", one.statement, one.axis, length_of(one, diagram),
+                     one.rest > 0 ? fmt::format(" and a last one of {}", one.rest) : "",
                      one.states.empty() ? ""
                                         : fmt::format(", for which there {} {}", one.states.size() == 1 ? "is" : "are",
                                                       join_and(one.states)));
@@ -267,6 +268,7 @@ Json prefixes_json(const Analysis& analysis) {
                    {"chunk", one.chunk},
                    {"inside", one.inside},
                    {"length", length_of(one, analysis.diagram)},
+                   {"rest", one.rest},
                    {"states", one.states}});
   return all;
 }

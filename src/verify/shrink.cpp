@@ -121,9 +121,29 @@ void join_parts(Diagram& diagram, std::vector<Chain>& chains, bool shrunk) {
   }
 }
 
-// Blocks stay as long as they are, and with a shorter last one as many.
+// The same of blocks with a shorter last one, whose length was chosen. Several axes may be cut into the same blocks.
+void join_blocks(const Diagram& planned, Diagram& diagram, std::vector<Chain>& chains) {
+  std::vector<AxisId> done;
+  for (const auto& blocks : ragged_blocks(planned)) {
+    if (has_given_length(planned, blocks.inside)) continue;
+    const auto size = [&](const Diagram& of, AxisId axis) { return *of.at(axis).size; };
+    auto& last = diagram.axes[blocks.last.index].size;
+    last = std::min(*last, size(diagram, blocks.inside));
+    if (!has(done, blocks.block))
+      set_blocks(diagram, blocks, size(planned, blocks.block) * size(planned, blocks.inside));
+    done.push_back(blocks.block);
+    diagram.axes[blocks.whole.index].size = size(diagram, blocks.block) * size(diagram, blocks.inside) + *last;
+    for (auto& chain : chains)
+      for (auto* split : chain.splits)
+        for (const auto axis : blocks.axes())
+          if (chain.axis == axis) split->size = std::min(split->size, size(diagram, axis));
+  }
+}
+
+// Blocks that the file gives stay as long as they are, and with a shorter last one as many.
 std::vector<AxisId> with_blocks(const Diagram& diagram, std::vector<AxisId> axes) {
   for (const auto& blocks : ragged_blocks(diagram)) {
+    if (!has_given_length(diagram, blocks.inside)) continue;
     const auto ragged = with_parts(diagram, blocks.axes());
     axes.insert(axes.end(), ragged.begin(), ragged.end());
   }
@@ -156,6 +176,7 @@ Shrunk measured(const Diagram& diagram, const Plan& plan, const Measure& measure
     size = ragged(least, *size, group);
   }
   join_parts(result.diagram, all, measure.pieces != as_planned);
+  join_blocks(diagram, result.diagram, all);
   make_room(result.diagram);
   const auto counted = without_densities(result.diagram);
   for (std::size_t i = 0; i < partitions.size(); ++i) {

@@ -124,6 +124,9 @@ Diagram possible(const Diagram& diagram, const std::vector<AxisId>& limited, con
 std::vector<AxisId> with_parts(const Diagram& diagram, std::vector<AxisId> axes) {
   for (const auto& parts : divided_axes(diagram))
     if (std::ranges::find(axes, parts.whole) != axes.end()) axes.insert(axes.end(), {parts.part, parts.inside});
+  for (const auto& blocks : ragged_blocks(diagram))
+    if (std::ranges::find(axes, blocks.whole) != axes.end())
+      axes.insert(axes.end(), {blocks.block, blocks.inside, blocks.last});
   return axes;
 }
 

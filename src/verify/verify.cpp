@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "diagram/in_memory.hpp"
 #include "verify/shaken.hpp"
 #include "verify/sizes.hpp"
 
@@ -122,7 +123,10 @@ class Counterparts {
   Counterparts(const Diagram& of, const Diagram& in) : in_(in) {
     for (std::uint32_t i = 0; i < of.arrays.size(); ++i) by_name_.emplace(of.arrays[i].name, i);
   }
-  std::size_t operator()(ArrayId array) const { return by_name_.at(in_.at(array).name); }
+  // What an array is, or is a part of.
+  std::size_t operator()(ArrayId array) const {
+    return by_name_.at(in_.at(in_.at(array).part_of.value_or(array)).name);
+  }
 
  private:
   const Diagram& in_;
@@ -135,6 +139,14 @@ Values inputs_of(const Diagram& diagram, const Diagram& source, const Values& dr
   values.arrays.resize(diagram.arrays.size());
   for (const auto input : diagram.inputs) values.arrays[input.index] = drawn.arrays[counterpart(input)];
   return values;
+}
+
+// Of the numbers of a whole array those that lie where a part of it has its own.
+std::vector<double> part_of(const Diagram& diagram, ArrayId array, const std::vector<double>& whole) {
+  if (!diagram.at(array).part_of) return whole;
+  std::vector<double> part;
+  for (const auto place : places_in_memory(diagram, array)) part.push_back(whole.at(static_cast<std::size_t>(place)));
+  return part;
 }
 
 class Verifying {
@@ -203,8 +215,8 @@ class Verifying {
     for (std::size_t i = 0; i < diagram.outputs.size(); ++i) {
       const auto id = diagram.outputs[i];
       const auto meaning = counterpart(id);
-      keep_worst(worst[i], values.arrays[id.index], meant.meant[meaning], meant.allowed[meaning], numbers,
-                 sizes_of(diagram));
+      keep_worst(worst[i], values.arrays[id.index], part_of(diagram, id, meant.meant[meaning]),
+                 part_of(diagram, id, meant.allowed[meaning]), numbers, sizes_of(diagram));
     }
   }
 

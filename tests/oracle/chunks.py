@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Random reductions of what lies before or behind a position, planned at sizes where chunks of the axis are faster, emitted
-in C++ and run at other sizes: one chunk, a part of one, and several, against numpy; and what `napkin verify` counts.
+"""Random reductions of what lies before or behind a position, planned in chunks of random lengths, emitted in C++ and run at
+the planned and at other sizes against their meaning. What `analyze` says of them is held against what must be so: results
+leave once. `verify` runs the plans and counts what they move, hold and compute, to the last byte.
 
-    tests/oracle/chunks.py --count 40 --seed 7
+    tests/oracle/chunks.py --count 400 --seed 7 --jobs 2
 """
 import argparse
+import json
+import multiprocessing
 import os
 import random
 import re
@@ -21,33 +24,106 @@ import data  # noqa: E402
 from kernels import Kernel, Tools, arguments_of, outputs_of, sizes_to_pass  # noqa: E402
 from language import parse  # noqa: E402
 from meaning import evaluate, sizes_of  # noqa: E402
+from partitions import MACHINES  # noqa: E402
 from prefixes import Drawing  # noqa: E402
 
-PLANNED = {"t": 8192, "x": 8192, "s": 8192, "r": 64, "d": 64, "e": 64}
+TOGETHER = 12  # kernels that are compiled at once
 
 
-def at_sizes(text, sizes):
-    text = text.replace("diagram d\n", "diagram chunks\n")
-    return re.sub(r"axis (\w) = \d+", lambda found: "axis %s = %d" % (found.group(1), sizes[found.group(1)]), text)
+class Case:
+    """A diagram and a machine; its kernel, once that is emitted."""
 
+    def __init__(self, seed):
+        self.seed, self.rng = seed, random.Random(seed)
+        drawing = Drawing(self.rng)
+        self.chunk, self.name = drawing.chunk, "chunks%d" % seed
+        self.text = drawing.text().replace("diagram d\n", "diagram %s\n" % self.name)
+        self.diagram = parse(self.text)
+        self.sizes = sizes_of(self.diagram, {})
+        self.machine = MACHINES[self.rng.choices(["toy", "two-level", "avx2"], weights=[12, 6, 1])[0]][0]  # the last searches longest
+        self.kernel = None
 
-def emitted(tools, text, folder):
-    """The kernel and how long its chunks are; None where the plan has none."""
-    path = os.path.join(folder, "chunks.nap")
-    with open(path, "w") as file:
-        file.write(text)
-    code, _, err = tools.run("emit", "cpp", path, "--target", "h100-sxm5", "-o", folder, "--force", "-q", timeout=300)
-    if code:
-        raise RuntimeError("emit ends with %d: %s" % (code, err))
-    with open(os.path.join(folder, "chunks.h")) as header:
-        found = re.search(r"^ \*   t is computed in up to \d+ parts of (\d+)", header.read(), re.M)
-    return (Kernel("chunks", folder), int(found.group(1))) if found else (None, 0)
+    def planned(self, tools, command, *more):
+        return tools.run(*command.split(), "-", *self.machine, "--chunks", str(self.chunk), "-q", *more, text=self.text, timeout=300)
 
+    def emit(self, tools, folder):
+        code, _, err = self.planned(tools, "emit cpp", "-o", folder, "--force")
+        if code:
+            return "emit ends with %d: %s" % (code, err)
+        self.kernel = Kernel(self.name, folder)
+        return None
 
-def runs(rng, length):
-    """Sizes of one chunk, of several, and of a part of one."""
-    for positions in (length, 2 * length, 3 * length, rng.randint(1, length)):
-        yield {"t": positions, "x": positions, "s": positions, "r": 2, "d": rng.randint(1, 5), "e": rng.randint(1, 5)}
+    def counted(self, tools):
+        """What is wrong with the counts."""
+        code, out, err = self.planned(tools, "verify", "--format", "json")
+        if code not in (0, 3):
+            return "verify ends with %d: %s" % (code, out + err)
+        words = self.unverified(json.loads(out))
+        if words:
+            return "verify says " + words
+        code, out, err = self.planned(tools, "analyze", "--format", "json")
+        if code:
+            return "analyze ends with %d: %s" % (code, err)
+        report = json.loads(out)
+        if not report["prefixes"]:
+            return "the plan has no chunks"
+        for name in self.diagram.outputs:
+            values = int(np.prod([self.sizes[axis] for axis in self.diagram.statement(name).axes], dtype=int))
+            saved = sum(array["transfer_values"] for kernel in report["kernels"] for array in kernel["levels"][0]["arrays"]
+                        if array["times_written"] and re.fullmatch(name + r"(_last\w*)?", array["array"]))
+            if saved != values:
+                return "%d values of %s leave, which has %d" % (saved, name, values)
+        return None
+
+    def unverified(self, report):
+        """What `verify` found wrong. Exponents of 1e9 and more have no digits left behind the point (docs/theory.md, S9)."""
+        if report["faults"]:
+            return report["faults"][0]
+        for kernel in report["kernels"]:
+            if kernel["predicted_operations"] != kernel["counted_operations"]:
+                return "%(predicted_operations)s operations are predicted and %(counted_operations)s counted" % kernel
+            for level in kernel["levels"]:
+                if not (level["matches"] and level["fits"]):
+                    return "of %s: %s" % (kernel["statements"], level)
+        for one in report["outputs"]:
+            for run in (one, one["exact"]):
+                if not run["ok"] and not (run["numbers"] == "huge" and "exp(" in self.text):
+                    return "%s is wrong: %s" % (one["array"], run)
+        return None
+
+    def runs(self):
+        """The planned sizes; then with as many whole chunks, but another last one, or with fewer of them."""
+        whole, rest = divmod(self.sizes["t"], self.chunk)
+        others = [whole * self.chunk + self.rng.randint(1, rest) if rest else self.rng.randint(1, whole) * self.chunk for _ in range(3)]
+        for positions in [self.sizes["t"], *others]:
+            given = {axis: positions for axis in "txs" if axis in self.sizes}
+            if positions != self.sizes["t"]:
+                given.update({axis: self.rng.randint(1, self.sizes[axis]) for axis in "rde" if axis in self.sizes})
+            yield sizes_of(self.diagram, given)
+
+    def calls(self, library):
+        for at, sizes in enumerate(self.runs()):
+            # Exponents of 1e9 and more have no digits left behind the point (docs/theory.md, S9).
+            kind = self.rng.choice([one for one in data.KINDS if one != "huge" or "exp(" not in self.text])
+            inputs = data.all_inputs(np.random.default_rng([self.seed, at]), kind, self.diagram, sizes)
+            yield sizes, kind, inputs, (library, self.name, sizes_to_pass(self.kernel, sizes), arguments_of(self.kernel, self.diagram, sizes, inputs))
+
+    def judged(self, sizes, kind, inputs, result):
+        """What is wrong with one result; and whether the kernel ran."""
+        code, outputs, complaint = result
+        where = "%s data at %s" % (kind, sizes)
+        if code is None or complaint:
+            return "%s: %s" % (where, complaint), True
+        if code:
+            return ("%s: it returned %d" % (where, code) if sizes == self.sizes else None), False
+        with np.errstate(all="ignore"):
+            meant = evaluate(self.diagram, sizes, inputs)
+        got = outputs_of(self.kernel, self.diagram, sizes, outputs)
+        for name in self.diagram.outputs:
+            words = check.difference(name, got[name], meant[name][1])
+            if words and not ("exp(" in self.text and alike(got[name], meant[name][1].value)):
+                return "%s: %s" % (where, words), True
+        return None, True
 
 
 def alike(got, meant):
@@ -57,41 +133,40 @@ def alike(got, meant):
     return close.all() and (np.isfinite(got) == finite).all()
 
 
-def compare(tools, seed, folder, tally):
-    rng = random.Random(seed)
-    text = at_sizes(Drawing(rng).text(), PLANNED)
-    kernel, length = emitted(tools, text, folder)
-    if not kernel:
-        return None
-    library = os.path.join(folder, "chunks%d.so" % seed)
-    wrong = tools.compile([kernel], library)
+def run(tools, cases, library, tally):
+    """What is wrong with each case, where something is."""
+    wrong = tools.compile([case.kernel for case in cases], library)
     if wrong:
-        return "it does not compile: " + wrong
-    code, out, err = tools.run("verify", os.path.join(folder, "chunks.nap"), "--target", "h100-sxm5", "-q", timeout=300)
-    if code:
-        return "verify ends with %d: %s" % (code, out + err)
-    tally["in chunks"] += 1
-    cases, jobs = [], []
-    for at, sizes in enumerate(runs(rng, length)):
-        diagram = parse(at_sizes(text, sizes))
-        # Exponents of 1e9 and more have no digits left behind the point (docs/theory.md, S9).
-        kind = rng.choice([one for one in data.KINDS if one != "huge" or "exp(" not in text])
-        inputs = data.all_inputs(np.random.default_rng([seed, at]), kind, diagram, sizes_of(diagram, {}))
-        cases.append((diagram, sizes, kind, inputs))
-        jobs.append((library, "chunks", sizes_to_pass(kernel, sizes), arguments_of(kernel, diagram, sizes, inputs)))
-    for (diagram, sizes, kind, inputs), (code, outputs, complaint) in zip(cases, tools.call_all(jobs, library)):
-        with np.errstate(all="ignore"):
-            meant = evaluate(diagram, sizes_of(diagram, {}), inputs)["Y"][1]
-        if code or complaint:
-            return "at %d positions: %s" % (sizes["t"], complaint or "it ends with %s" % code)
-        got = outputs_of(kernel, diagram, sizes, outputs)["Y"]
-        words = check.difference("Y", got, meant)
-        if words and "exp(" in text and alike(got, meant.value):
-            words = None
-        tally["compared"] += 1
+        return [(cases[0], "it does not compile: " + wrong[:2000])]
+    calls = [(case, *call) for case in cases for call in case.calls(library)]
+    found = {}
+    for (case, sizes, kind, inputs, _), result in zip(calls, tools.call_all([call[-1] for call in calls], library)):
+        words, ran = case.judged(sizes, kind, inputs, result)
+        tally["compared" if ran else "refused"] += 1
         if words:
-            return "%s data at %d positions in chunks of %d: %s" % (kind, sizes["t"], length, words)
-    return None
+            found.setdefault(case.seed, (case, words))
+    return found.values()
+
+
+def worked(job):
+    options, seeds = job
+    tally = {"ragged": 0, "compared": 0, "refused": 0, "failed": 0}
+    root = os.path.dirname(os.path.dirname(HERE))
+    with tempfile.TemporaryDirectory(prefix="napkin_chunks_") as folder:
+        tools = Tools(os.path.abspath(options.napkin), options.compiler, os.path.join(root, "hardware_profiles"), folder)
+        tools.prepare()
+        for at in range(0, len(seeds), TOGETHER):
+            cases, wrong = [Case(seed) for seed in seeds[at:at + TOGETHER]], []
+            for case in cases:
+                tally["ragged"] += case.sizes["t"] % case.chunk > 0
+                words = case.emit(tools, folder) or case.counted(tools)
+                if words:
+                    wrong.append((case, words))
+            wrong += run(tools, [case for case in cases if case.kernel], os.path.join(folder, "unit%d.so" % at), tally)
+            for case, words in wrong:
+                tally["failed"] += 1
+                print("seed %d, chunks of %d, %s: %s\n%s" % (case.seed, case.chunk, " ".join(case.machine), words, case.text), flush=True)
+    return tally
 
 
 def main():
@@ -101,21 +176,14 @@ def main():
     p.add_argument("--compiler", default="c++")
     p.add_argument("--count", type=int, default=20)
     p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--jobs", type=int, default=1)
     options = p.parse_args()
-    tally = {"in chunks": 0, "compared": 0, "failed": 0}
-    with tempfile.TemporaryDirectory(prefix="napkin_chunks_") as folder:
-        tools = Tools(os.path.abspath(options.napkin), options.compiler, os.path.join(root, "hardware_profiles"), folder)
-        tools.prepare()
-        for seed in range(options.seed, options.seed + options.count):
-            try:
-                words = compare(tools, seed, folder, tally)
-            except Exception as error:  # of this program, or of napkin: say for which diagram
-                words = "%s: %s" % (type(error).__name__, error)
-            if words:
-                tally["failed"] += 1
-                print("%s\n%s" % (words, at_sizes(Drawing(random.Random(seed)).text(), PLANNED)), flush=True)
-    print("%d diagrams, %d of them in chunks, %d results compared, %d wrong"
-          % (options.count, tally["in chunks"], tally["compared"], tally["failed"]))
+    seeds = range(options.seed, options.seed + options.count)
+    with multiprocessing.Pool(options.jobs) as pool:
+        parts = pool.map(worked, [(options, seeds[at::options.jobs]) for at in range(options.jobs)])
+    tally = {key: sum(part[key] for part in parts) for key in parts[0]}
+    print("%d diagrams, %d with a shorter last chunk, %d results compared, %d sizes refused, %d wrong"
+          % (options.count, tally["ragged"], tally["compared"], tally["refused"], tally["failed"]))
     return 1 if tally["failed"] or not tally["compared"] else 0
 
 

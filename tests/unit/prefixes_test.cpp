@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "diagram/assume.hpp"
+#include "diagram/in_memory.hpp"
 #include "napkin/derive.hpp"
 #include "napkin/search.hpp"
 #include "napkin/verify.hpp"
@@ -21,7 +23,22 @@ constexpr const char* head =
     "input A: f32[r, x]; input B: f32[r, t]; input Q: f32[r, t, d]; input K: f32[r, x, d]; input V: f32[r, x, e]\n"
     "input a: f32[r, s]; input G: f32[r, t, d]; input c: f32[r]; input M: bool[r, x]; input Z: f32[u]\n";
 
-Diagram of(const std::string& statements) { return read_text(head + statements + "\noutput Y\n"); }
+Diagram of(const std::string& statements, const Overrides& overrides = {}) {
+  return read_text(head + statements + "\noutput Y\n", overrides);
+}
+
+// A result as the file has it, of all parts that statements make of it.
+std::vector<double> whole(const Diagram& diagram, const Values& values, ArrayId id, std::size_t size) {
+  std::vector<double> all(size, NAN);
+  for (const auto part : diagram.outputs) {
+    if (part != id && diagram.at(part).part_of != id) continue;
+    const auto places = places_in_memory(diagram, part);
+    REQUIRE(places.size() == values.arrays[part.index].size());
+    for (std::size_t i = 0; i < places.size(); ++i)
+      all.at(static_cast<std::size_t>(places[i])) = values.arrays[part.index][i];
+  }
+  return all;
+}
 
 void check_same(const Diagram& one, const Diagram& other) {
   auto values = random_values(one, 3);
@@ -31,8 +48,8 @@ void check_same(const Diagram& one, const Diagram& other) {
   evaluate(one, values, false);
   evaluate(other, same, false);
   for (const auto output : one.outputs) {
-    const auto &a = values.arrays[output.index], &b = same.arrays[output.index];
-    REQUIRE(a.size() == b.size());
+    const auto& a = values.arrays[output.index];
+    const auto b = whole(other, same, output, a.size());
     for (std::size_t i = 0; i < a.size(); ++i) {
       CAPTURE(i, a[i], b[i]);
       REQUIRE((a[i] == b[i] || std::abs(a[i] - b[i]) < 1e-9 * (1 + std::abs(a[i]))));
@@ -92,9 +109,42 @@ TEST_CASE("what lies before is reduced once for each chunk") {
   CHECK(chunk_lengths(of(separable[0])) == std::vector<std::int64_t>{2, 3, 4, 6});
 }
 
+TEST_CASE("the last chunk may be shorter, and has statements of its own") {
+  const auto made = prefixes_in_chunks(of(separable[0]), 5);
+  const auto& diagram = made.diagram;
+  REQUIRE(diagram.statements.size() == 5);
+  const auto text = [&](std::uint32_t i) { return to_text(diagram, diagram.statements[i].value); };
+  CHECK(text(3) == "sum[x_chunk](S[r, x_chunk])");
+  CHECK(text(4) == "S_before_last[r] + sum[x_in_last](where(x_in_last <= t_in_last, A[r, x_in_last + 10], 0))");
+  CHECK(made.made.at(0).length == 5);
+  CHECK(made.made.at(0).rest == 2);
+  CHECK(made.made.at(0).states == std::vector<std::string>{"S", "S_before", "S_before_last"});
+  REQUIRE(diagram.outputs.size() == 2);
+  const auto last = diagram.outputs[1];
+  CHECK(diagram.at(last).name == "Y_last");
+  CHECK(diagram.at(last).part_of == diagram.outputs[0]);
+  const auto place = in_memory(diagram, last);
+  REQUIRE(place.size() == 2);
+  CHECK(diagram.at(place[1].axis).name == "t");
+  CHECK(place[1].offset == 10);
+  CHECK(with_whole_outputs(diagram).outputs == std::vector{diagram.outputs[0]});
+}
+
+TEST_CASE("where no length divides an axis, powers of two are tried") {
+  const auto lengths = [](int size) {
+    return chunk_lengths(
+        read_text(fmt::format("diagram d\naxis t = {0}; axis x = {0}\ninput A: f32[x]\n"
+                              "Y[t] = sum[x](where(x <= t, A[x], 0))\noutput Y\n",
+                              size)));
+  };
+  CHECK(lengths(13) == std::vector<std::int64_t>{2, 4});
+  CHECK(lengths(45) == std::vector<std::int64_t>{3, 5, 9, 15, 16});
+  CHECK(lengths(3).empty());
+}
+
 TEST_CASE("prefixes in chunks mean what the file means") {
   for (const auto& statements : separable)
-    for (const auto length : {2, 3, 6}) {
+    for (const auto length : {1, 2, 3, 5, 6, 7, 11}) {
       CAPTURE(statements, length);
       const auto made = prefixes_in_chunks(of(statements), length);
       CHECK(made.refused.empty());
@@ -102,6 +152,48 @@ TEST_CASE("prefixes in chunks mean what the file means") {
       CHECK(verify(made.diagram).empty());
       check_same(of(statements), made.diagram);
     }
+}
+
+TEST_CASE("chunks of other lengths are made of chunks, as small plans need them") {
+  for (const auto& statements : separable) {
+    CAPTURE(statements);
+    auto made = prefixes_in_chunks(of(statements), 5).diagram;
+    const auto all = ragged_blocks(made);
+    REQUIRE_FALSE(all.empty());
+    CHECK_FALSE(has_given_length(made, all[0].inside));
+    made.axes[all[0].block.index].size = 3;
+    made.axes[all[0].inside.index].size = 2;
+    made.axes[all[0].last.index].size = 1;
+    set_blocks(made, all[0], 10);
+    for (const auto& blocks : all) made.axes[blocks.whole.index].size = 7;
+    CHECK(verify(made).empty());
+    CHECK(ragged_blocks(made).size() == all.size());
+    Overrides sizes;
+    for (const auto& blocks : all) sizes.sizes.emplace_back(made.at(blocks.whole).name, 7);
+    check_same(of(statements, sizes), made);
+  }
+}
+
+TEST_CASE("long axes in chunks with a shorter last one are verified at small sizes", "[cli]") {
+  const auto ran = test::run_cli({"verify", test::example("cumulative_sum"), "--target", "h100-sxm5", "--set", "t=8191",
+                                  "--set", "x=8191", "--set", "r=2", "--chunks", "128"});
+  CHECK(ran.code == exit_done);
+  CHECK(ran.out.find("verified") != std::string::npos);
+  CHECK(ran.out.find("t_in_last") != std::string::npos);
+}
+
+TEST_CASE("what is read at another chunk than its own is not streamed over chunks") {
+  const auto made = prefixes_in_chunks(of("P[r, t] = sum[x](where(x <= t, A[r, x], 0)); "
+                                          "Y[r, t] = sum[x](where(x <= t, P[r, x] * A[r, x], 0))"),
+                                       3);
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < made.diagram.statements.size(); ++i) all.push_back({i});
+  const auto derivation = derive(made.diagram, all);
+  const auto* verdict = derivation.find(*find_wire(made.diagram, "t_chunk"));
+  REQUIRE(verdict);
+  const auto* refused = std::get_if<Refused>(&verdict->stream);
+  REQUIRE(refused);
+  CHECK(refused->reason.find("which another piece may compute") != std::string::npos);
 }
 
 TEST_CASE("a plan takes the chunks that are faster, and proves nothing of other lengths") {
@@ -154,16 +246,29 @@ TEST_CASE("what does not come apart is no prefix, and the reason is told") {
   }
 }
 
-TEST_CASE("an axis that no length of chunks divides is not cut, and `derive` says so", "[cli]") {
+TEST_CASE("an axis of a few positions is not cut, and `derive` says so", "[cli]") {
   const test::Folder folder;
-  for (const auto& [size, reason] :
-       {std::pair<std::string, std::string>{"13", "chunks of one length do not have 13 positions together"},
-        {"14", ""}}) {
+  const auto derived = [&](const std::string& size, const std::vector<std::string>& more) {
     folder.write("sum.nap", "diagram d\naxis t = " + size + "; axis x = " + size +
                                 "\ninput A: f32[x]\nY[t] = sum[x](where(x <= t, A[x], 0))\noutput Y\n");
-    const auto ran = test::run_cli({"derive", folder / "sum.nap"});
+    std::vector<std::string> words{"derive", folder / "sum.nap"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto ran = test::run_cli(words);
     CHECK(ran.code == exit_done);
-    CHECK((ran.out.find("cannot be taken in chunks") != std::string::npos) == !reason.empty());
-    CHECK(ran.out.find(reason) != std::string::npos);
-  }
+    return ran.out;
+  };
+  CHECK(derived("3", {}).find("cannot be taken in chunks of t: 3 positions are no two chunks") != std::string::npos);
+  CHECK(derived("13", {}).find("with chunks of 2 and a last one of 1:") != std::string::npos);
+  CHECK(derived("13", {"--chunks", "5"}).find("with chunks of 5 and a last one of 3:") != std::string::npos);
+}
+
+TEST_CASE("kernels of chunks hold for other lengths of the last one", "[cli]") {
+  const test::Folder folder;
+  const auto ran = test::run_cli({"emit", "cuda", test::example("cumulative_sum"), "--target", "h100-sxm5", "--set",
+                                  "t=1009", "--set", "x=1009", "--chunks", "64", "-o", folder / "out"});
+  CHECK(ran.code == exit_done);
+  const auto header = test::text_of(folder / "out/cumulative_sum.h");
+  CHECK(header.find("output f32[r, t]") != std::string::npos);
+  CHECK(header.find("Y_last") == std::string::npos);
+  CHECK(header.find("t is from 961 to 10") != std::string::npos);
 }

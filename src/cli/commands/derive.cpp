@@ -48,18 +48,18 @@ std::vector<StatementId> chosen_statements(Session& session, const Diagram& diag
   return ids;
 }
 
-// An axis that no length divides is not cut.
+// An axis of a few positions is not cut.
 PrefixesInChunks uncut(const Diagram& diagram, PrefixesInChunks prefixes) {
   for (const auto& one : std::exchange(prefixes.made, {})) {
     const auto size = diagram.size(*find_wire(diagram, one.axis)).value_or(1);
-    prefixes.refused.push_back(
-        {one.statement, one.axis, fmt::format("chunks of one length do not have {} positions together", size), {}});
+    prefixes.refused.push_back({one.statement, one.axis, fmt::format("{} positions are no two chunks", size), {}});
   }
   prefixes.diagram = diagram;
   return prefixes;
 }
 
-PrefixesInChunks in_shortest_chunks(const Diagram& diagram) {
+PrefixesInChunks in_chunks(const Diagram& diagram, std::int64_t length) {
+  if (length > 0) return prefixes_in_chunks(diagram, length);
   const auto lengths = chunk_lengths(diagram);
   return lengths.empty() ? uncut(diagram, prefixes_in_chunks(diagram, 1))
                          : prefixes_in_chunks(diagram, lengths.front());
@@ -84,7 +84,7 @@ int run_derive(Session& session) {
   kernels[0].products = products_of(kernels[0].kernel, machine ? &*machine : nullptr, source);
   kernels[0].blocks = input->blocks;
   kernels[0].orders = contractions(input->diagram);
-  kernels[0].prefixes = in_shortest_chunks(input->diagram);
+  kernels[0].prefixes = in_chunks(input->diagram, goal(session.options).chunk);
   if (machine) kernels[0].machine = machine->name;
   return deliver(session, print(input->diagram, kernels, format(session.options), product_in_color(session)));
 }

@@ -20,7 +20,7 @@ struct Options {
   std::string model = "machine", objective = "time", format = "text", color = "auto";
   std::string of, wrt, save, print, picture, plot, statements, output, path = "tensor", binding = "none", gradient,
                                                                        baseline, save_baseline, max_regression;
-  std::size_t top = 1, kernel = 0, patience = 1;
+  std::size_t top = 1, kernel = 0, patience = 1, chunks = 0;
   bool check = false, force = false, derivation = false, quiet = false, timings = false, explore = false,
        details = false, watch = false;
 };

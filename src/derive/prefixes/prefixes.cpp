@@ -4,21 +4,19 @@
 //   S[t_chunk] = sum of u over a chunk,   U[t_chunk] = sum of S over the chunks before,
 //   y[t] = v(t) * U[t_chunk] + sum over the chunk itself, as the file has it
 //
-// Statements are written again with both wires cut, so that every later stage treats them as any other.
+// Statements are written again with both wires cut, so that every later stage treats them as any other. A last chunk
+// that is shorter has wires and statements of its own.
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "derive/columns.hpp"
+#include "derive/prefixes/cut.hpp"
 #include "derive/prefixes/prefix.hpp"
 #include "derive/prefixes/write_out.hpp"
-#include "derive/split_wire.hpp"
-#include "diagram/assume.hpp"
 #include "diagram/compact.hpp"
 #include "diagram/contains.hpp"
-#include "diagram/index.hpp"
 #include "diagram/operands.hpp"
 #include "napkin/derive.hpp"
 
@@ -27,19 +25,22 @@ namespace {
 
 constexpr std::int64_t longest_chunk = 4096;  // its own positions are compared with each other
 
-// Axes that are cut in the same places, by the first of them.
-using Alike = std::map<AxisId, AxisId>;
+// What is there for every whole chunk of x, at the chunk of t, and for the last chunk where that lies behind.
+struct OfChunks {
+  ExprId whole;
+  std::optional<ExprId> last;
+};
 
-class Chunking {
+class Chunking : public CutAxes {
  public:
-  Chunking(const Diagram& diagram, std::int64_t length) : length_(length), made_{diagram, {}, {}} {}
+  Chunking(const Diagram& diagram, std::int64_t length) : CutAxes(length), made_{diagram, {}, {}} {}
 
   PrefixesInChunks run() {
     const auto before = made_.diagram;
     find_axes();
     if (!alike_.empty()) {
-      split_wires();
-      for (const auto& statement : std::exchange(diagram().statements, {})) write(statement);
+      cut_wires(alike_);
+      write_statements();
       drop_unused_expressions(diagram());
     }
     if (!possible_ || made_.made.empty()) made_.diagram = before, made_.made.clear();
@@ -52,8 +53,17 @@ class Chunking {
     return all;
   }
 
+ protected:
+  Diagram& diagram() override { return made_.diagram; }
+
+  ExprId reduced(const Reduce& reduce, Span span) override {
+    const auto found = separate_prefix(diagram(), reduce);
+    const auto* separated = std::get_if<Separated>(&found);
+    const bool in_pieces = separated && is_cut(separated->edge.kept) && is_cut(separated->edge.reduced);
+    return in_pieces ? in_chunks(reduce, *separated, span) : plainly(reduce, span);
+  }
+
  private:
-  Diagram& diagram() { return made_.diagram; }
   std::string name(WireId wire) { return diagram().at(wire).name; }
 
   // ---- which axes ----
@@ -74,166 +84,146 @@ class Chunking {
   }
   void cut_alike(const PrefixEdge& edge) {
     const auto t = diagram().at(edge.kept).axis, x = diagram().at(edge.reduced).axis;
-    if (*diagram().at(t).size % length_ != 0 || *diagram().at(t).size == length_) return;
+    if (*diagram().at(t).size <= length_) return;
     const auto first = [&](AxisId axis) { return alike_.try_emplace(axis, axis).first->second; };
     const auto a = first(t), b = first(x);
     for (auto& [axis, same] : alike_)
       if (same == b) same = a;
   }
 
-  // ---- wires ----
-  void split_wires() {
-    const auto wires = diagram().wires;
-    std::map<AxisId, std::pair<AxisId, AxisId>> cut;  // by the first of the axes that are cut alike
-    for (std::uint32_t w = 0; w < wires.size(); ++w) {
-      const auto found = alike_.find(wires[w].axis);
-      if (found == alike_.end()) continue;
-      if (!cut.contains(found->second)) cut[found->second] = new_axes(found->second);
-      const auto [chunk, inside] = cut[found->second];
-      splits_.emplace(WireId{w}, SplitWire{WireId{w}, add_wire(diagram(), wires[w].name + "_chunk", chunk),
-                                           add_wire(diagram(), wires[w].name + "_in_chunk", inside), length_});
-    }
-    for (const bool named : {true, false})  // the axis that the chunks are named after comes first
-      for (const auto& [axis, first] : alike_)
-        if ((axis == first) == named) assume_parts(diagram(), axis, cut.at(first).first, cut.at(first).second, length_);
-    for (const auto& [axis, first] : alike_)
-      if (axis != first) assume_same_size(diagram(), first, axis);
-    for (const auto& statement : diagram().statements) {
-      auto& own = diagram().at(statement.output).wires;
-      std::vector<WireId> all;
-      for (const auto wire : own) append(all, wire);
-      own = std::move(all);
-    }
-  }
-  std::pair<AxisId, AxisId> new_axes(AxisId whole) {
-    const auto axis = diagram().at(whole);
-    const auto added = [&](const char* suffix, std::int64_t size) {
-      diagram().axes.push_back({axis.name + suffix, size, axis.span});
-      return AxisId{static_cast<std::uint32_t>(diagram().axes.size() - 1)};
-    };
-    const auto chunk = added("_chunk", *axis.size / length_);
-    return {chunk, added("_in_chunk", length_)};
-  }
-  void append(std::vector<WireId>& all, WireId wire) const {
-    const auto found = splits_.find(wire);
-    if (found == splits_.end()) return all.push_back(wire);
-    all.insert(all.end(), {found->second.outer, found->second.inside});
-  }
-
-  // ---- expressions ----
-  void write(const Statement& statement) {
-    statement_ = statement;
-    known_.clear();
-    const auto value = rewritten(statement.value);
-    diagram().statements.push_back({statement.output, value, statement.span});
-  }
-  ExprId rewritten(ExprId e) {
-    if (const auto known = known_.find(e); known != known_.end()) return known->second;
-    const auto value = rewritten_once(e);
-    return known_[e] = value;
-  }
-  ExprId rewritten_once(ExprId e) {
-    const auto node = diagram().at(e).node;
-    if (const auto* at = std::get_if<Position>(&node)) {
-      const auto split = splits_.find(at->wire);
-      return split == splits_.end() ? e : position(diagram(), split->second);
-    }
-    if (const auto* access = std::get_if<Access>(&node)) return rewritten(*access, diagram().at(e).span);
-    if (const auto* reduce = std::get_if<Reduce>(&node)) return rewritten(*reduce, diagram().at(e).span);
-    return with_operands(diagram(), e, [&](ExprId operand) { return rewritten(operand); });
-  }
-  ExprId rewritten(const Access& access, Span span) {
-    Access made{access.array, {}};
-    const bool given = contains(diagram().inputs, access.array);
-    for (const auto& index : access.at) {
-      const auto whole = along(index);
-      if (given || !whole)
-        made.at.push_back(divided(index));
-      else
-        made.at.insert(made.at.end(), {{{{whole->outer, 1}}}, {{{whole->inside, 1}}}});
-    }
-    if (made.at.size() != diagram().at(access.array).wires.size()) possible_ = false;
-    return possible_ ? diagram().intern(std::move(made), span) : diagram().intern(Constant{0});
-  }
-  std::optional<SplitWire> along(const Index& index) const {
-    const auto wire = plain_wire(index);
-    const auto found = wire ? splits_.find(*wire) : splits_.end();
-    return found == splits_.end() ? std::nullopt : std::optional(found->second);
-  }
-  Index divided(Index index) const {
-    for (const auto& [wire, split] : splits_) index = napkin::divided(index, split);
-    return index;
-  }
-  ExprId rewritten(const Reduce& reduce, Span span) {
-    const auto found = separate_prefix(diagram(), reduce);
-    const auto* separated = std::get_if<Separated>(&found);
-    if (separated && splits_.contains(separated->edge.kept) && splits_.contains(separated->edge.reduced))
-      return in_chunks(reduce, *separated, span);
-    std::vector<WireId> over;
-    for (const auto wire : reduce.over) append(over, wire);
-    return reduction(reduce.reduction, std::move(over), rewritten(reduce.body), span);
-  }
-
   // ---- one reduction ----
   ExprId in_chunks(const Reduce& reduce, const Separated& parts, Span span) {
-    const auto& t = splits_.at(parts.edge.kept);
-    const auto own = std::exchange(splits_.at(parts.edge.reduced),
-                                   {parts.edge.reduced, t.outer, splits_.at(parts.edge.reduced).inside, length_});
-    auto outside = std::exchange(known_, {});
-    known_[parts.edge.condition] = edge(parts.edge, own.inside, t.inside);
-    const ExprId chunk = reduction(reduce.reduction, {own.inside}, rewritten(reduce.body), span);
-    made_.made.push_back({diagram().at(statement_.output).name, name(t.whole), name(t.outer), name(t.inside), {}});
+    const auto& edge = parts.edge;
+    const auto own = at_piece(edge.reduced, at_chunk_of_kept(edge), in_last(edge.kept), [&] {
+      known_[edge.condition] = in_last(edge.kept) ? compared(edge, *cut(edge.reduced).last, *cut(edge.kept).last)
+                                                  : compared(edge, cut(edge.reduced).chunks.inside, inside(edge));
+      return own_chunk(reduce, span);
+    });
+    note(reduce, edge);
+    if (!earlier(edge).any()) return own;
     const bool sums = reduce.reduction->combine->role == Role::add;
-    const ExprId before = sums ? sum_before(reduce, parts, own) : extreme_before(reduce, parts, own);
-    splits_.at(parts.edge.reduced) = own;
-    known_ = std::move(outside);
-    return diagram().intern(Apply{reduce.reduction->combine, {before, chunk}}, span);
+    const ExprId before = sums ? sum_before(reduce, parts) : extreme_before(reduce, parts);
+    return diagram().intern(Apply{reduce.reduction->combine, {before, own}}, span);
+  }
+  ExprId own_chunk(const Reduce& reduce, Span span) {
+    const auto& x = cut(reduce.over.front());
+    const auto within = in_last(reduce.over.front()) ? *x.last : x.chunks.inside;
+    return reduction(reduce.reduction, {within}, CutAxes::rewritten(reduce.body), span);
+  }
+  WireId inside(const PrefixEdge& edge) const { return cut(edge.kept).chunks.inside; }
+  WireId chunk(const PrefixEdge& edge) const { return cut(edge.kept).chunks.outer; }
+  // How x is cut, its chunk that of t.
+  CutWire at_chunk_of_kept(const PrefixEdge& edge) const {
+    auto x = cut(edge.reduced);
+    x.chunks.outer = chunk(edge);
+    return x;
   }
   // `x <= t` of two other wires, or `x < t` where equal ones are asked for apart.
-  ExprId edge(const PrefixEdge& edge, WireId x, WireId t, bool strict = false) {
+  ExprId compared(const PrefixEdge& edge, WireId x, WireId t, bool strict = false) {
     const bool with = edge.with && !strict;
     const auto* sign = edge.before ? (with ? "<=" : "<") : (with ? ">=" : ">");
     return apply(sign, {diagram().intern(Position{x}), diagram().intern(Position{t})});
   }
+  // Which chunks lie before the one of t at hand, or behind it for a suffix.
+  struct Earlier {
+    bool some = false, all = false, last = false;  // of the whole ones, and the last
+    bool any() const { return some || all || last; }
+  };
+  Earlier earlier(const PrefixEdge& edge) const {
+    const bool at_end = in_last(edge.kept);
+    if (edge.before) return {!at_end, at_end, false};
+    return {!at_end, false, !at_end && cut(edge.kept).last};
+  }
+  // For the report: once for all pieces of a statement.
+  void note(const Reduce& reduce, const PrefixEdge& edge) {
+    const auto [found, fresh] = noted_.try_emplace({array_, reduce.body}, made_.made.size());
+    at_ = found->second;
+    const auto rest = cut(edge.kept).last ? *diagram().size(*cut(edge.kept).last) : 0;
+    if (fresh)
+      made_.made.push_back(
+          {diagram().at(array_).name, name(edge.kept), name(chunk(edge)), name(inside(edge)), length_, rest, {}});
+  }
+
+  // Something of each chunk: `make` is told the positions of one, and whether it is the last.
+  template <class Make>
+  OfChunks of_chunks(const PrefixEdge& edge, const Make& make) {
+    const auto x = at_chunk_of_kept(edge);
+    OfChunks all{at_piece(edge.reduced, x, false, [&] { return make(x.chunks.inside, false); }), {}};
+    if (earlier(edge).last) all.last = at_piece(edge.reduced, x, true, [&] { return make(*x.last, true); });
+    return all;
+  }
+  // Over the chunks that lie before; of whole ones the value at their own place is given.
+  ExprId over_earlier(const Reduction* reduction, const PrefixEdge& edge, ExprId whole, std::optional<ExprId> last) {
+    const auto own = cut(edge.reduced).chunks.outer;
+    if (!earlier(edge).all)
+      whole = apply("where", {compared(edge, own, chunk(edge), true), whole, number(reduction->identity)});
+    const ExprId all = this->reduction(reduction, {own}, whole);
+    return last ? diagram().intern(Apply{reduction->combine, {all, *last}}) : all;
+  }
+  // What stands at the chunk of t, at another chunk.
+  ExprId elsewhere(const PrefixEdge& edge, ExprId read) {
+    auto access = std::get<Access>(diagram().at(read).node);
+    for (auto& index : access.at)
+      if (index == Index{{{chunk(edge), 1}}}) index = {{{cut(edge.reduced).chunks.outer, 1}}};
+    return diagram().intern(std::move(access));
+  }
+  static std::string named(std::string_view name, bool last) { return std::string(name) + (last ? "_last" : ""); }
 
   // max(g(t) + h(x)) = g(t) + max(h(x)).
-  ExprId extreme_before(const Reduce& reduce, const Separated& parts, const SplitWire& own) {
-    const auto identity = number(reduce.reduction->identity);
-    const ExprId each = guarded(parts.reduced, total(parts.reduced.exponents), identity);
-    const ExprId states = state(reduction(reduce.reduction, {own.inside}, each, {}), reduce.reduction->state_name);
-    const ExprId all = state(before(reduce.reduction, parts.edge, own, in(states, own), identity),
-                             std::string(reduce.reduction->state_name) + "_before");
-    const ExprId moved = parts.kept.exponents.empty() ? all : apply("+", {total(parts.kept.exponents), all});
+  ExprId extreme_before(const Reduce& reduce, const Separated& parts) {
+    const auto* over = reduce.reduction;
+    const auto identity = number(over->identity);
+    const auto all = of_chunks(parts.edge, [&](WireId within, bool last) {
+      const ExprId each = guarded(parts.reduced, total(parts.reduced.exponents), identity);
+      return state(reduction(over, {within}, each), named(over->state_name, last));
+    });
+    const ExprId before = state(over_earlier(over, parts.edge, elsewhere(parts.edge, all.whole), all.last),
+                                named(std::string(over->state_name) + "_before", in_last(parts.edge.kept)));
+    const ExprId moved = parts.kept.exponents.empty() ? before : apply("+", {total(parts.kept.exponents), before});
     return guarded(parts.kept, moved, identity);
   }
-  ExprId sum_before(const Reduce& reduce, const Separated& parts, const SplitWire& own) {
-    const auto zero = number(0);
-    const auto references = references_of(parts, own);
-    auto factors = rewritten(parts.reduced.factors);
-    if (references)
-      factors.push_back(exponential(parts, apply("-", {total(parts.reduced.exponents), references->own})));
-    const ExprId each = quotient(std::move(factors), parts.reduced.divisors);
-    const ExprId states = state(reduction(reduce.reduction, {own.inside}, guarded(parts.reduced, each, zero), {}), "S");
-    ExprId added = in(states, own);
-    if (references)
-      added = apply("*", {added, exponential(parts, apply("-", {in(references->own, own), references->before}))});
-    const ExprId all = state(before(reduce.reduction, parts.edge, own, added, zero), "S_before");
-    return first_guarded(parts.edge, of_all_before(reduce, parts, all, references));
+  ExprId sum_before(const Reduce& reduce, const Separated& parts) {
+    const auto& edge = parts.edge;
+    const auto references = references_of(parts);
+    const auto all = of_chunks(edge, [&](WireId within, bool last) {
+      auto factors = rewritten(parts.reduced.factors);
+      if (references) {
+        const auto own = last ? *references->own.last : references->own.whole;
+        factors.push_back(exponential(parts, apply("-", {total(parts.reduced.exponents), own})));
+      }
+      const ExprId each = quotient(std::move(factors), parts.reduced.divisors);
+      return state(reduction(reduce.reduction, {within}, guarded(parts.reduced, each, number(0))), named("S", last));
+    });
+    // Relative to the greatest exponent of all chunks before.
+    const auto moved = [&](ExprId added, ExprId own) {
+      return apply("*", {added, exponential(parts, apply("-", {own, references->before}))});
+    };
+    ExprId whole = elsewhere(edge, all.whole);
+    auto last = all.last;
+    if (references) whole = moved(whole, elsewhere(edge, references->own.whole));
+    if (references && last) last = moved(*last, *references->own.last);
+    const ExprId before =
+        state(over_earlier(reduce.reduction, edge, whole, last), named("S_before", in_last(edge.kept)));
+    return first_guarded(edge, of_all_before(reduce, parts, before, references));
   }
   // The greatest exponent of each chunk, and of all chunks before it. Where guards may leave nothing of a chunk it is
   // the least number, because infinity has no difference from itself.
   struct References {
-    ExprId own, before;
+    OfChunks own;
+    ExprId before;
   };
-  std::optional<References> references_of(const Separated& parts, const SplitWire& own) {
+  std::optional<References> references_of(const Separated& parts) {
     if (parts.reduced.exponents.empty()) return std::nullopt;
     const auto* max = find_reduction("max");
-    const ExprId h = total(parts.reduced.exponents), none = number(max->identity);
-    ExprId greatest = reduction(max, {own.inside}, guarded(parts.reduced, h, none), {});
-    if (!parts.reduced.guards.empty())
-      greatest = apply("max", {greatest, number(std::numeric_limits<float>::lowest())});
-    greatest = state(greatest, max->state_name);
-    return References{greatest, state(this->before(max, parts.edge, own, in(greatest, own), none), "m_before")};
+    const auto own = of_chunks(parts.edge, [&](WireId within, bool last) {
+      const ExprId h = guarded(parts.reduced, total(parts.reduced.exponents), number(max->identity));
+      ExprId greatest = reduction(max, {within}, h);
+      if (!parts.reduced.guards.empty())
+        greatest = apply("max", {greatest, number(std::numeric_limits<float>::lowest())});
+      return state(greatest, named(max->state_name, last));
+    });
+    const ExprId before = over_earlier(max, parts.edge, elsewhere(parts.edge, own.whole), own.last);
+    return References{own, state(before, named("m_before", in_last(parts.edge.kept)))};
   }
   // What does not vary along the wires of an inner sum stands outside of it, so that a product of matrices is left.
   ExprId of_all_before(const Reduce& reduce, const Separated& parts, ExprId states,
@@ -242,46 +232,37 @@ class Chunking {
     auto exponents = rewritten(parts.kept.exponents);
     if (references) exponents.push_back(references->before);
     if (!exponents.empty()) factors.push_back(exponential(parts, joined("+", exponents)));
-    if (parts.inner.empty()) {
-      factors.push_back(states);
-      return guarded(parts.kept, quotient(std::move(factors), parts.kept.divisors), number(0));
-    }
+    if (parts.inner.empty()) return guarded(parts.kept, scaled(factors, parts.kept.divisors, states), number(0));
     const auto stays = [&](ExprId e) { return !varies(e, parts.inner); };
     const bool all_inside =
         !std::ranges::all_of(parts.kept.divisors, stays) || !std::ranges::all_of(parts.kept.guards, stays);
     const auto inside = all_inside ? factors.begin() : std::stable_partition(factors.begin(), factors.end(), stays);
     std::vector<ExprId> inner(inside, factors.end());
     factors.erase(inside, factors.end());
-    inner.push_back(states);
-    if (all_inside)
-      return reduction(reduce.reduction, parts.inner,
-                       guarded(parts.kept, quotient(std::move(inner), parts.kept.divisors), number(0)), {});
-    factors.insert(factors.begin(), reduction(reduce.reduction, parts.inner, joined("*", inner), {}));
-    return guarded(parts.kept, quotient(std::move(factors), parts.kept.divisors), number(0));
+    const std::vector<ExprId> none;
+    const auto& divisors = all_inside ? parts.kept.divisors : none;
+    const ExprId each = scaled(inner, divisors, states);
+    if (all_inside) return reduction(reduce.reduction, parts.inner, guarded(parts.kept, each, number(0)));
+    const ExprId sum = reduction(reduce.reduction, parts.inner, each);
+    const ExprId all = factors.empty() ? scaled({}, parts.kept.divisors, sum)
+                                       : apply("*", {sum, quotient(std::move(factors), parts.kept.divisors)});
+    return guarded(parts.kept, all, number(0));
+  }
+  // By the factors over the divisors; those are divided first, so that what is small in the file does not become large
+  // on the way.
+  ExprId scaled(std::vector<ExprId> factors, const std::vector<ExprId>& divisors, ExprId value) {
+    if (factors.empty()) return quotient({value}, divisors);
+    return apply("*", {quotient(std::move(factors), divisors), value});
   }
   // Where no chunk lies before, the factors of t need not be numbers.
   ExprId first_guarded(const PrefixEdge& edge, ExprId value) {
-    const auto& t = splits_.at(edge.kept);
-    const ExprId chunk = diagram().intern(Position{t.outer});
-    const ExprId some =
-        edge.before ? apply(">", {chunk, number(0)}) : apply("<", {chunk, apply("-", {size(t.outer), number(1)})});
-    return apply("where", {some, value, number(0)});
-  }
-  ExprId size(WireId wire) { return diagram().intern(Size{diagram().at(wire).axis}); }
-  // Over the chunks that lie before, or behind.
-  ExprId before(const Reduction* reduction, const PrefixEdge& edge, const SplitWire& own, ExprId value,
-                ExprId identity) {
-    const auto& t = splits_.at(edge.kept);
-    const ExprId there = this->edge(edge, own.outer, t.outer, true);
-    return this->reduction(reduction, {own.outer}, apply("where", {there, value, identity}), {});
-  }
-  // What stands at the chunk of t, at another chunk.
-  ExprId in(ExprId read, const SplitWire& own) {
-    auto access = std::get<Access>(diagram().at(read).node);
-    const auto chunk = splits_.at(own.whole).outer;
-    for (auto& index : access.at)
-      if (index == Index{{{chunk, 1}}}) index = {{{own.outer, 1}}};
-    return diagram().intern(std::move(access));
+    const auto [some, all, last] = earlier(edge);
+    if (all || last) return value;
+    const ExprId here = diagram().intern(Position{chunk(edge)});
+    const ExprId size = diagram().intern(Size{diagram().at(chunk(edge)).axis});
+    const ExprId there =
+        edge.before ? apply(">", {here, number(0)}) : apply("<", {here, apply("-", {size, number(1)})});
+    return apply("where", {there, value, number(0)});
   }
   // A statement of its own, as wide as the sums of the one that reads it; the same value is computed once.
   ExprId state(ExprId value, std::string_view name) {
@@ -292,7 +273,7 @@ class Chunking {
     std::ranges::stable_sort(wires, {}, [&](WireId wire) { return place(wire); });
     const auto array = new_array(diagram(), std::string(name), type, std::move(wires), statement_.span);
     diagram().statements.push_back({array, value, statement_.span});
-    made_.made.back().states.push_back(diagram().at(array).name);
+    made_.made.at(at_).states.push_back(diagram().at(array).name);
     return states_[{value, type}] = read_whole(diagram(), array);
   }
   // As in the statement's own array; what that lacks stands behind the chunk.
@@ -300,9 +281,7 @@ class Chunking {
     const auto& own = diagram().at(statement_.output).wires;
     const auto found = std::ranges::find(own, wire);
     if (found != own.end()) return 2 * (found - own.begin());
-    const auto chunk = std::ranges::find_if(own, [&](WireId w) {
-      return std::ranges::any_of(splits_, [&](const auto& split) { return split.second.outer == w; });
-    });
+    const auto chunk = std::ranges::find_if(own, [&](WireId w) { return is_chunk(w); });
     return chunk == own.end() ? -1 : 2 * (chunk - own.begin()) + 1;
   }
 
@@ -317,7 +296,7 @@ class Chunking {
   }
   ExprId total(const std::vector<ExprId>& all) { return joined("+", rewritten(all)); }
   std::vector<ExprId> rewritten(std::vector<ExprId> all) {
-    for (auto& e : all) e = rewritten(e);
+    for (auto& e : all) e = CutAxes::rewritten(e);
     return all;
   }
   ExprId joined(std::string_view function, const std::vector<ExprId>& all) {
@@ -327,26 +306,15 @@ class Chunking {
   }
   ExprId exponential(const Separated& parts, ExprId of) { return diagram().intern(Apply{parts.exponential, {of}}); }
   ExprId guarded(const Separated::Side& side, ExprId value, ExprId otherwise) {
-    for (const auto guard : side.guards) value = apply("where", {rewritten(guard), value, otherwise});
+    for (const auto guard : side.guards) value = apply("where", {CutAxes::rewritten(guard), value, otherwise});
     return value;
   }
-  ExprId number(double value) { return diagram().intern(Constant{value}); }
-  ExprId apply(std::string_view function, std::vector<ExprId> arguments) {
-    return diagram().intern(Apply{find_pointwise(function), std::move(arguments)});
-  }
-  ExprId reduction(const Reduction* reduction, std::vector<WireId> over, ExprId body, Span span) {
-    std::ranges::sort(over);
-    return diagram().intern(Reduce{reduction, std::move(over), body}, span);
-  }
 
-  std::int64_t length_;
   PrefixesInChunks made_;
   Alike alike_;
-  std::map<WireId, SplitWire> splits_;
-  Statement statement_{};
-  std::map<ExprId, ExprId> known_;                        // of the statement, with the wires cut as they are now
-  std::map<std::pair<ExprId, Datatype>, ExprId> states_;  // by value and type: how their arrays are read
-  bool possible_ = true;                                  // every array is read where its chunks are known
+  std::map<std::pair<ArrayId, ExprId>, std::size_t> noted_;  // reductions, by array and body
+  std::size_t at_ = 0;                                       // which of `made` is at hand
+  std::map<std::pair<ExprId, Datatype>, ExprId> states_;     // by value and type: how their arrays are read
 };
 
 }  // namespace
@@ -359,9 +327,16 @@ std::vector<std::int64_t> chunk_lengths(const Diagram& diagram) {
   const auto sizes = Chunking(diagram, 1).sizes();
   std::vector<std::int64_t> all;
   if (sizes.empty()) return all;
-  const auto least = std::ranges::min(sizes);
-  for (std::int64_t length = 2; length <= std::min(least / 2, longest_chunk); ++length)
-    if (std::ranges::all_of(sizes, [&](std::int64_t size) { return size % length == 0; })) all.push_back(length);
+  const auto most = std::min(std::ranges::min(sizes) / 2, longest_chunk);
+  const auto divides = [&](std::int64_t length) {
+    return std::ranges::all_of(sizes, [&](std::int64_t size) { return size % length == 0; });
+  };
+  for (std::int64_t power = 2; power <= most; power *= 2) {
+    const auto before = all.size();
+    for (auto length = power; length < std::min(2 * power, most + 1); ++length)
+      if (divides(length)) all.push_back(length);
+    if (all.size() == before) all.push_back(power);
+  }
   return all;
 }
 

@@ -285,10 +285,15 @@ void StateAnalysis::refuse_mixing(ExprId mixing) {
   if (!found_.refused) found_.refused = refused_mixing(scratch_, algebra_, *deriving_, wire_, kinds_, mixing);
 }
 
+// What needs a piece and a finished reduction at once is no array: neither an output, nor read after the last piece.
 void StateAnalysis::check_needed() {
-  for (std::size_t i = 0; i < columns_.size() && !found_.refused; ++i)
-    if (found_.kinds[i] == ColumnKind::mixed && needed_.contains(columns_[i].output))
+  const auto is_mixed = [&](ArrayId array) { return kinds_.mixed(array); };
+  for (std::size_t i = 0; i < columns_.size() && !found_.refused; ++i) {
+    const auto kind = found_.kinds[i];
+    if ((kind == ColumnKind::mixed && needed_.contains(columns_[i].output)) ||
+        (kind == ColumnKind::finish && std::ranges::any_of(arrays_read(scratch_, columns_[i].value), is_mixed)))
       found_.refused = refused_kept(scratch_, columns_[i], wire_, kinds_);
+  }
 }
 
 States find_states(Diagram& scratch, const std::vector<Column>& columns, WireId wire, const std::set<ArrayId>& needed,

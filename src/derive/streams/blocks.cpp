@@ -226,8 +226,10 @@ class Blocking {
         std::ranges::find_if(lasts_, [&](const auto& one) { return axis(one.first) == axis(split.whole); });
     const auto made =
         like != lasts_.end() ? add_wire(diagram(), name, axis(like->second)) : add_wire(diagram(), name, rest);
-    if (like == lasts_.end())
+    if (like == lasts_.end()) {
       assume_ragged_blocks(diagram(), {axis(split.whole), axis(split.outer), axis(split.inside), axis(made)});
+      assume_at_most(diagram(), axis(split.inside), split.length);
+    }
     return lasts_[split.whole] = made;
   }
 

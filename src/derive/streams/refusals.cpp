@@ -21,14 +21,6 @@ std::optional<ExprId> first_below(const Diagram& diagram, ExprId e, const std::f
   return {};
 }
 
-// A read at a position that another piece computes.
-std::optional<ExprId> read_elsewhere(const Diagram& diagram, ExprId e, const Kinds& kinds) {
-  return first_below(diagram, e, [&](ExprId part) {
-    const auto* access = std::get_if<Access>(&diagram.at(part).node);
-    return access && kinds.elsewhere(*access);
-  });
-}
-
 std::string why_elsewhere(const Diagram& diagram, ExprId read) {
   return fmt::format("reads `{}`, which another piece may compute", to_text(diagram, read));
 }
@@ -68,6 +60,13 @@ Refused of_a_cast(Refused refused) {
 }
 
 }  // namespace
+
+std::optional<ExprId> read_elsewhere(const Diagram& diagram, ExprId e, const Kinds& kinds) {
+  return first_below(diagram, e, [&](ExprId part) {
+    const auto* access = std::get_if<Access>(&diagram.at(part).node);
+    return access && (kinds.elsewhere(*access) || (kinds.mixed(access->array) && !kinds.whole(*access)));
+  });
+}
 
 Refused refused_kept(const Diagram& diagram, const Column& column, WireId wire, const Kinds& kinds) {
   const auto& name = diagram.at(column.output).name;

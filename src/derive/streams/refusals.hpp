@@ -7,7 +7,10 @@
 
 namespace napkin {
 
-// An output that keeps the wire but needs all of it first.
+// A read at a position that another piece computes.
+std::optional<ExprId> read_elsewhere(const Diagram&, ExprId, const Kinds&);
+
+// What keeps the wire but needs all of it first, or is computed behind the pieces and reads one of them.
 Refused refused_kept(const Diagram&, const Column&, WireId, const Kinds&);
 // A reduction over the wire that does what `why` says.
 Refused refused_fold(const Diagram&, const Column&, WireId, const std::string& why, const std::string& mend = "");

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "diagram/in_memory.hpp"
 #include "emit/cpp/files.hpp"
 #include "emit/cpp/numbers.hpp"
 #include "emit/cpp/tiles.hpp"
@@ -12,7 +13,8 @@
 
 namespace napkin {
 
-std::vector<EmittedFile> emit_cpp(const Diagram& diagram, const Plan& plan, const Hardware& hardware) {
+std::vector<EmittedFile> emit_cpp(const Diagram& planned, const Plan& plan, const Hardware& hardware) {
+  const auto diagram = with_whole_outputs(planned);
   CppPlan printed{code_plan(Language::cpp, diagram, plan, hardware),
                   plan,
                   {},

@@ -7,6 +7,7 @@
 
 #include "derive/columns.hpp"
 #include "diagram/assume.hpp"
+#include "diagram/in_memory.hpp"
 #include "emit/cuda/groups.hpp"
 #include "emit/cuda/host/harness.hpp"
 #include "emit/cuda/host/launch.hpp"
@@ -142,8 +143,9 @@ void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const
 
 }  // namespace
 
-EmittedCode emit_cuda(const Diagram& diagram, const Plan& plan, const Hardware& hardware, CudaPath path,
+EmittedCode emit_cuda(const Diagram& planned, const Plan& plan, const Hardware& hardware, CudaPath path,
                       CudaBinding binding, const std::string& gradient) {
+  const auto diagram = with_whole_outputs(planned);
   CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}, {}};
   if (has_teams(hardware, path)) printed.shared_alignment = swizzle_pattern;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {

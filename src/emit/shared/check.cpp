@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagram/assume.hpp"
 #include "diagram/match.hpp"
 #include "loops/pieces.hpp"
 
@@ -99,6 +100,8 @@ std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
   std::vector<std::int64_t> sizes;
   for (const auto& axis : diagram.axes) sizes.push_back(axis.size.value_or(1));
   std::set<std::uint32_t> tied;
+  for (const auto& blocks : ragged_blocks(diagram))
+    for (const auto axis : blocks.axes()) tied.insert(axis.index);
   for (const auto& expr : diagram.exprs)
     if (const auto* read = std::get_if<Access>(&expr.node))
       for (std::size_t i = 0; i < read->at.size(); ++i) {

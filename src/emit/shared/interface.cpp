@@ -20,7 +20,7 @@ std::vector<ArrayId> arrays_between(const Diagram& diagram, const Plan& plan) {
   std::vector<ArrayId> between;
   for (const auto& kernel : plan.kernels)
     for (const auto id : kernel.program.outputs)
-      if (std::find(diagram.outputs.begin(), diagram.outputs.end(), id) == diagram.outputs.end()) between.push_back(id);
+      if (std::ranges::count(diagram.outputs, diagram.at(id).part_of.value_or(id)) == 0) between.push_back(id);
   return between;
 }
 
@@ -209,7 +209,7 @@ std::string_view storage(const CodePlan& plan, ArrayId id) {
 }
 
 std::string argument(const CodePlan& plan, ArrayId id, bool reads) {
-  const auto& name = plan.names.arrays[id.index];
+  const auto& name = plan.names.arrays[plan.diagram.at(id).part_of.value_or(id).index];
   const auto type = fmt::format("{}{}*", reads ? "const " : "", storage(plan, id));
   return is_between(plan, id) ? (reads ? fmt::format("({}){}", type, name) : name)
                               : fmt::format("static_cast<{}>({})", type, name);
@@ -243,9 +243,11 @@ void describe_parameters(const CodePlan& plan, Lines& out) {
     if (!is_of_parts(plan, condition)) out.line(fmt::format(" *   where {}", to_text(diagram, condition)));
   for (const auto& parts : plan.divided) out.line(fmt::format(" *   {}", divided_in_words(plan, parts)));
   for (const auto& blocks : plan.ragged) {
-    const auto full = *diagram.at(blocks.block).size * *diagram.at(blocks.inside).size;
+    const auto length = *diagram.at(blocks.inside).size, full = *diagram.at(blocks.block).size * length;
+    const auto limit = plan.limits.find(blocks.last);
+    const auto most = limit == plan.limits.end() ? length : std::min(length, limit->second);
     out.line(fmt::format(" *   {} is from {} to {}, for its last block begins at {}",
-                         plan.names.axes[blocks.whole.index], full + 1, full + *diagram.at(blocks.inside).size, full));
+                         plan.names.axes[blocks.whole.index], full + 1, full + most, full));
   }
   for (const auto id : diagram.inputs)
     out.line(fmt::format(" *   {:<10} input {}", plan.names.arrays[id.index], shape(diagram, id)));

@@ -1,9 +1,28 @@
 // The identifiers that the files of one plan share.
 #include "emit/shared/names.hpp"
 
+#include <fmt/format.h>
+
+#include "diagram/in_memory.hpp"
+#include "emit/shared/expression.hpp"
 #include "emit/shared/text.hpp"
 
 namespace napkin {
+namespace {
+
+// "128 * t_chunk + t_in_chunk"
+std::string along(const MemoryDimension& dimension, const std::vector<std::string>& at) {
+  std::string text;
+  for (const auto& [place, factor] : dimension.terms) {
+    const bool simple = at[place].find(' ') == std::string::npos;
+    const auto term =
+        factor == 1 ? at[place] : fmt::format("{} * {}", factor, simple ? at[place] : "(" + at[place] + ")");
+    text += text.empty() ? term : " + " + term;
+  }
+  return dimension.offset == 0 ? text : fmt::format("{} + {}", dimension.offset, text);
+}
+
+}  // namespace
 
 CodeNames code_names(const Diagram& diagram) {
   Identifiers pool;
@@ -18,9 +37,28 @@ std::string code_size(const Diagram& diagram, const CodeNames& names, WireId wir
   return "n." + names.axes.at(diagram.at(wire).axis.index);
 }
 
-std::vector<std::string> code_sizes(const Diagram& diagram, const CodeNames& names, const std::vector<WireId>& wires) {
+std::string code_place(const Diagram& diagram, const CodeNames& names, ArrayId array,
+                       const std::vector<std::string>& at) {
+  std::vector<std::string> places, sizes;
+  for (const auto& dimension : in_memory(diagram, array)) {
+    sizes.push_back("n." + names.axes.at(dimension.axis.index));
+    places.push_back(along(dimension, at));
+  }
+  return code_offset(places, sizes);
+}
+
+std::vector<std::string> code_step(const Diagram& diagram, const CodeNames& names, ArrayId array,
+                                   std::size_t dimension) {
   std::vector<std::string> all;
-  for (const auto wire : wires) all.push_back(code_size(diagram, names, wire));
+  bool behind = false;
+  for (const auto& each : in_memory(diagram, array)) {
+    if (behind) all.push_back("n." + names.axes.at(each.axis.index));
+    for (const auto& [at, factor] : each.terms) {
+      if (at != dimension) continue;
+      behind = true;
+      if (factor > 1) all.push_back(fmt::format("{}", factor));
+    }
+  }
   return all;
 }
 

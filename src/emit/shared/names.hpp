@@ -18,6 +18,9 @@ CodeNames code_names(const Diagram&);
 
 // "n.q": the size of the wire's axis at run time.
 std::string code_size(const Diagram&, const CodeNames&, WireId);
-std::vector<std::string> code_sizes(const Diagram&, const CodeNames&, const std::vector<WireId>&);
+// Where a number of the array stands in it, of its places by dimension.
+std::string code_place(const Diagram&, const CodeNames&, ArrayId, const std::vector<std::string>& at);
+// How many places lie between two positions of a dimension that follow each other: factors, none for 1.
+std::vector<std::string> code_step(const Diagram&, const CodeNames&, ArrayId, std::size_t dimension);
 
 }  // namespace napkin

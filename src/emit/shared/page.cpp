@@ -23,7 +23,7 @@ std::string CodePage::outputs() const {
 }
 
 std::string CodePage::offset(ArrayId id, const std::vector<std::string>& at) const {
-  return code_offset(at, code_sizes(diagram, names, diagram.at(id).wires));
+  return code_place(diagram, names, id, at);
 }
 
 void CodePage::limit(WireId wire) { limits[diagram.at(wire).axis] = diagram.size(wire).value_or(1); }

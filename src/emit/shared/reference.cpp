@@ -44,11 +44,16 @@ class Reference {
     for (const auto wire : wires) text += fmt::format("{}(size_t){}", text.empty() ? "" : " * ", size(wire));
     return text.empty() ? "1" : text;
   }
-  std::string element(const std::string& array, const std::vector<WireId>& wires,
-                      const std::vector<std::string>& at) const {
+  // Parts of a result are numbers of the result.
+  std::string element(ArrayId id, const std::vector<std::string>& at) const {
+    const auto whole = diagram_.at(id).part_of.value_or(id);
+    return fmt::format("{}[{}]", name(whole), code_place(diagram_, plan_.names, id, at));
+  }
+  // Of the values of a reduction.
+  std::string element(const std::string& array, const std::vector<WireId>& wires) const {
     std::vector<std::string> sizes;
     for (const auto wire : wires) sizes.push_back(size(wire));
-    return fmt::format("{}[{}]", array, code_offset(at, sizes));
+    return fmt::format("{}[{}]", array, code_offset(positions(wires), sizes));
   }
   std::vector<std::string> positions(const std::vector<WireId>& wires) const {
     std::vector<std::string> all;
@@ -91,30 +96,29 @@ class Reference {
   }
 
   std::string value(ExprId id) {
-    const Surroundings around{
-        .language = plan_.language,
-        .position = [&](WireId wire) { return wires_[wire.index]; },
-        .size = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; },
-        .read =
-            [&](ExprId access) {
-              const auto& read = std::get<Access>(diagram_.at(access).node);
-              std::vector<std::string> at;
-              for (const auto& index : read.at)
-                at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
-              return Typed{element(name(read.array), diagram_.at(read.array).wires, at), NumberKind::real};
-            },
-        .reduction =
-            [&](ExprId reduce) {
-              const auto wires = free_wires(diagram_, reduce);
-              return element(reduced_.at(reduce), wires, positions(wires));
-            },
-        .local =
-            [&](const std::string& text) {
-              const auto local = pool_.fresh("t");
-              out_.line(fmt::format("const double {} = {};", local, text));
-              return local;
-            },
-        .wide = true};
+    const Surroundings around{.language = plan_.language,
+                              .position = [&](WireId wire) { return wires_[wire.index]; },
+                              .size = [&](AxisId axis) { return "n." + plan_.names.axes[axis.index]; },
+                              .read =
+                                  [&](ExprId access) {
+                                    const auto& read = std::get<Access>(diagram_.at(access).node);
+                                    std::vector<std::string> at;
+                                    for (const auto& index : read.at)
+                                      at.push_back(code_index(index, [&](WireId w) { return wires_[w.index]; }));
+                                    return Typed{element(read.array, at), NumberKind::real};
+                                  },
+                              .reduction =
+                                  [&](ExprId reduce) {
+                                    const auto wires = free_wires(diagram_, reduce);
+                                    return element(reduced_.at(reduce), wires);
+                                  },
+                              .local =
+                                  [&](const std::string& text) {
+                                    const auto local = pool_.fresh("t");
+                                    out_.line(fmt::format("const double {} = {};", local, text));
+                                    return local;
+                                  },
+                              .wide = true};
     const auto typed = code_expression(diagram_, id, around);
     return typed.kind == NumberKind::real ? typed.text : fmt::format("double({})", without_brackets(typed.text));
   }
@@ -126,13 +130,11 @@ class Reference {
       if (!reduced_.contains(id)) reduce(id);
     const auto& array = diagram_.at(statement.output);
     out_.line(fmt::format("// {}", to_text(diagram_, statement.value)));
-    const bool given =
-        std::find(diagram_.outputs.begin(), diagram_.outputs.end(), statement.output) != diagram_.outputs.end();
+    const bool given = array.part_of || std::ranges::count(diagram_.outputs, statement.output) > 0;
     if (!given) out_.line(fmt::format("Array {}({});", name(statement.output), count(array.wires)));
     open_loops(array.wires);
     const auto text = without_brackets(value(statement.value));
-    out_.line(fmt::format("{} = {};", element(name(statement.output), array.wires, positions(array.wires)),
-                          rounded(array.type, text)));
+    out_.line(fmt::format("{} = {};", element(statement.output, positions(array.wires)), rounded(array.type, text)));
     close(array.wires.size());
   }
   std::string rounded(Datatype type, const std::string& text) const {
@@ -146,7 +148,7 @@ class Reference {
     const auto wires = free_wires(diagram_, id);
     const auto array = pool_.fresh(std::string(node.reduction->name) + "_of");
     reduced_[id] = array;
-    const auto to = element(array, wires, positions(wires));
+    const auto to = element(array, wires);
     const auto& combine = *node.reduction->combine;
     out_.line(fmt::format("Array {}({}, {});", array, count(wires), code_number(node.reduction->identity, true)));
     open_loops(wires);

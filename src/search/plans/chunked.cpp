@@ -107,6 +107,13 @@ class Chunked {
   std::map<std::size_t, double> trials_;
 };
 
+FoundPlan in_chunks_of(std::int64_t length, const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
+  auto made = prefixes_in_chunks(diagram, length);
+  auto found = plan(made.diagram, goal);
+  found.prefixes = std::move(made.made);
+  return found;
+}
+
 }  // namespace
 
 double worth(const FoundPlan& found, const Goal& goal) {
@@ -128,7 +135,8 @@ Goal near(const FoundPlan& found, Goal goal) {
 }
 
 FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan) {
-  return goal.chunks && goal.fixed.splits.empty() ? Chunked(diagram, goal, trial, plan).run() : plan(diagram, goal);
+  if (!goal.chunks || !goal.fixed.splits.empty()) return plan(diagram, goal);
+  return goal.chunk > 0 ? in_chunks_of(goal.chunk, diagram, goal, plan) : Chunked(diagram, goal, trial, plan).run();
 }
 
 }  // namespace napkin

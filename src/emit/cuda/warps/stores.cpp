@@ -126,8 +126,8 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   const auto along = across ? *grid.columns : *grid.rows;  // one row of the tile after another
   std::vector<std::string> at;
   for (const auto wire : wires) at.push_back(first_stored(id, wire));
-  const auto sizes = code_sizes(page_.diagram, page_.names, wires);
-  const auto step = std::find(wires.begin(), wires.end(), along) - wires.begin() + 1;
+  const auto dimension = static_cast<std::size_t>(std::find(wires.begin(), wires.end(), along) - wires.begin());
+  const auto step = code_step(page_.diagram, page_.names, array, dimension);
   const auto left = [&](WireId wire) {
     const auto& end = (wire == *grid.rows ? page_.shared : page_.own)[wire.index].end;
     return fmt::format("{} - ({})", end, first_stored(id, wire));
@@ -136,8 +136,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   out_.line(fmt::format("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
                         across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel,
                         layout.bits, stores.at(id).tile, across ? "0" : team, across ? team : "0", page_.array(array),
-                        page_.offset(array, at), fmt::join(sizes.begin() + step, sizes.end(), " * "), left(along),
-                        left(wires.back())));
+                        page_.offset(array, at), fmt::join(step, " * "), left(along), left(wires.back())));
 }
 
 }  // namespace napkin

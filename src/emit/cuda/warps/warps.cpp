@@ -3,6 +3,7 @@
 #include "emit/cuda/warps/warps.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -95,8 +96,6 @@ class WarpPrinter : NestPrinter {
     const auto& buffer = nest_.at(id);
     const auto from = page_.from(id);
     const auto& tile = warps_.tiles.at(id);
-    const auto& array = page_.diagram.at(buffer.array);
-    const auto sizes = code_sizes(page_.diagram, page_.names, array.wires);
     std::vector<std::string> at;
     for (const auto& index : buffer.at) at.push_back(corner(index, page_.shared, false));
     const auto left = [&](std::optional<std::size_t> k) {
@@ -107,10 +106,8 @@ class WarpPrinter : NestPrinter {
       return begin == "0" ? past : fmt::format("{} - {}", past, begin);
     };
     const auto step = [&](std::optional<std::size_t> k) {
-      std::string text;
-      for (auto i = k ? *k + 1 : sizes.size(); i < sizes.size(); ++i)
-        text += (text.empty() ? "(long long)" : " * ") + sizes[i];
-      return text.empty() ? std::string("1") : text;
+      const auto factors = k ? code_step(page_.diagram, page_.names, buffer.array, *k) : std::vector<std::string>();
+      return factors.empty() ? std::string("1") : fmt::format("(long long){}", fmt::join(factors, " * "));
     };
     out_.line(fmt::format("napkin_load_tile<{}, {}, {}, {}>({}, {}, {}, {}, {}, {});", tile.layout.rows,
                           tile.layout.columns, tile.layout.bits, page_.kernel.threads, to,
