@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cost/model.hpp"
+#include "derive/columns.hpp"
 #include "loops/work.hpp"
 #include "napkin/summary.hpp"
 #include "summary/products.hpp"
@@ -29,9 +30,22 @@ double unmasked(const Kernel& kernel, const Hardware& hardware, bool of_products
   return all > 0 ? run / all : 1;
 }
 
-// A product of matrices that no matrix unit runs.
-bool is_on_lanes(const Diagram& diagram, const Column& column, const Hardware& hardware) {
-  return contracts(diagram, column) && work_of(diagram, column, hardware).front().unit != Unit::tensor;
+bool on_units(const Diagram& diagram, const Column& column, const Hardware& hardware) {
+  return std::ranges::any_of(work_of(diagram, column, hardware),
+                             [](const ColumnWork& work) { return work.unit == Unit::tensor; });
+}
+
+// A product of matrices that no matrix unit would run as it is derived.
+bool is_for_lanes(const Diagram& diagram, const Column& column, const Hardware& hardware) {
+  return contracts(diagram, column) && !on_units(diagram, column, hardware);
+}
+
+// The program may have moved factors out of the sum, so that matrix units run it after all.
+bool program_has_on_units(const Kernel& kernel, const std::string& output, const Hardware& hardware) {
+  const auto& diagram = kernel.program.scratch;
+  return std::ranges::any_of(columns_in(kernel.program.steps), [&](const Column* column) {
+    return diagram.at(column->output).name == output && on_units(diagram, *column, hardware);
+  });
 }
 
 // A product of matrices with a factor that a stream may move out of the sum.
@@ -57,13 +71,14 @@ Operations operations_of(const Kernel& kernel, const KernelCost& cost, const Har
   for (const auto& column : kernel.derivation->columns) {
     double all = 0;
     const bool hidden = of_products && hides_product(diagram, column);
-    const bool lost = of_products && is_on_lanes(diagram, column, hardware);
+    const bool for_lanes = of_products && is_for_lanes(diagram, column, hardware);
     if (hidden) all = 2 * positions(diagram, diagram.at(column.output).wires) * positions(diagram, column.over);
     for (const auto& work : work_of(diagram, column, hardware))
-      if (lost ? work.joined : counts(work.unit, of_products))
+      if (for_lanes ? work.joined : counts(work.unit, of_products))
         all += work.operations / work.parts * positions(diagram, diagram.at(column.output).wires) *
                (work.folded ? positions(diagram, column.over) : 1);
-    if (lost) made.executed += all * share;
+    if (for_lanes && !program_has_on_units(kernel, diagram.at(column.output).name, hardware))
+      made.executed += all * share;
     hides = hides || hidden;
     if (all > 0) made.by_array.emplace_back(diagram.at(column.output).name, all * share);
     made.useful += all * share;

@@ -28,12 +28,12 @@ struct Operand {
     if (across && bytes != 2) fail("only numbers of 2 bytes are contracted across memory");
     if (mode == 0) fail("an operand without a swizzle, which is not emulated");
     if ((descriptor >> 49 & 7) != 0) fail("an operand with a base offset, which is not emulated");
-    const std::size_t span = 256U >> mode;  // bytes of a row: 128, 64, 32
+    const std::size_t row = 256U >> mode;  // bytes of a row: 128, 64, 32
     const auto leading = field(16), stride = field(32);
-    const auto offset = across ? i / (span / 2) * leading + i % (span / 2) * 2 + k / 8 * stride + k % 8 * span
-                               : i / 8 * stride + i % 8 * span + k * bytes;
+    const auto offset = across ? i / (row / 2) * leading + i % (row / 2) * 2 + k / 8 * stride + k % 8 * row
+                               : i / 8 * stride + i % 8 * row + k * bytes;
     const auto flat = field(0) + offset;
-    return flat ^ (((flat >> 7) & (span / chunk_bytes - 1)) << 4);
+    return flat ^ (((flat >> 7) & (row / chunk_bytes - 1)) << 4);
   }
 };
 struct TeamProduct {
