@@ -278,10 +278,11 @@ output Y
 // The registers of a processor hold few sums: where both operands lie along the sums, no piece is a whole line.
 TEST_CASE("examples of any length fit on a processor, however soon the search gives up", "[search]") {
   Goal goal;
-  goal.patience = test::sanitized ? 0.001 : 0.02;
+  goal.patience = 0.02;
   const auto hardware = read_machine("x86-64-avx2");
   for (const std::string name : {"layernorm_projection_gradient", "causal_linear_attention", "linear_attention",
                                  "convolution_gradient", "retention", "matmul"}) {
+    if (test::sanitized && name != "linear_attention") continue;  // minutes
     CAPTURE(name);
     const auto found = search(read_example(name + ".nap"), hardware, goal);
     CHECK(found.plan.kernels.size() == found.kernels.size());
