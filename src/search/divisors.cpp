@@ -257,7 +257,7 @@ void cut_between_sectors(Space& space) {
 }
 
 void divide_where_it_fits(Space& space) {
-  if (space.launches || space.derivation->statements.size() > 1) return;
+  if (space.launches || space.first >= space.end || space.derivation->statements.size() > 1) return;
   const std::vector<std::int64_t> any(space.divisors.size(), 1);
   const auto with = [&](const std::vector<std::int64_t>& below, const std::vector<std::int64_t>& to_core) {
     auto made = space;
