@@ -48,6 +48,15 @@ std::string complaint(const Analysis& analysis, const Candidate& candidate) {
                           : fmt::format("{}: {}", what, report::overrun_text(analysis.hardware, overruns.front()));
 }
 
+// A length that no reduction is taken in would be ignored.
+void complain_of_chunks(Session& session, const Analysis& analysis) {
+  if (session.options.chunks == 0 || (analysis.plan && !analysis.plan->prefixes.empty())) return;
+  const auto length = std::to_string(session.options.chunks);
+  complain(session, "E0523", fmt::format("nothing is reduced in chunks of {}", length), length,
+           analysis.by_hand ? "a partition is of the file's own axes, and leaves no chunks; leave `--chunks` out"
+                            : "chunks are shorter than their axis; `napkin derive` says what may be taken in chunks");
+}
+
 void complain_of_overruns(Session& session, const Analysis& analysis, const Excuse& excuse) {
   for (const auto& candidate : chosen(analysis)) {
     if (candidate.cost.overruns.empty() || (excuse && excuse(candidate, analysis.hardware))) continue;
@@ -162,6 +171,7 @@ std::optional<Analysis> make_analysis(Session& session, const Input& input, cons
     made = configure(as_asked(shown->kernel, k, analysis), shown->cost, hardware, analysis.goal.model);
     if (made && analysis.goal.model == Model::machine) count_shared_memory(*made, shown->kernel, hardware);
   }
+  complain_of_chunks(session, analysis);
   if (asks_to_explore(session.options) && fits(analysis))
     analysis.explored = explore(report::plan_of(analysis), hardware, analysis.goal.model);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;

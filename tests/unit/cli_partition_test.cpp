@@ -171,6 +171,7 @@ TEST_CASE("no partition of a convolution by hand is faster than what is found", 
     const auto seconds = [](const nlohmann::json& report) { return report["kernels"][0]["time_s"].get<double>(); };
     const auto planned = analyzed({});
     REQUIRE(planned);
+    REQUIRE(((*planned)["search"]["optimal"] == true || (*planned)["search"]["gap"].is_number()));
     int ran = 0;
     for (int i = 0; i < (sanitized ? 15 : 60); ++i) {
       const auto row = one_of({0, 0, 1, 2, 3});
@@ -198,4 +199,16 @@ TEST_CASE("tiles that matrix instructions do not take are said to be adjusted") 
   CHECK(said.find("'group q 64, stream x 128 at smem; group q 16 at reg'") != std::string::npos);
   CHECK(analyzed("group q 64, stream x 128 at smem", "h100-sxm5").empty());
   CHECK(analyzed("group q 128, stream x 64 at smem", "a100-sxm4-80").empty());
+}
+
+TEST_CASE("a length of chunks that nothing is taken in is refused") {
+  const auto analyzed = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "analyze", example("cumulative_sum"), "--target", "toy", "--set", "r=2", "--set", "t=60", "--set", "x=60"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_cli(words).err;
+  };
+  CHECK(analyzed({"--chunks", "7"}).empty());
+  CHECK(analyzed({"--chunks", "60"}).find("error[E0523]: nothing is reduced in chunks of 60") != std::string::npos);
+  CHECK(analyzed({"--chunks", "7", "--partition", "group r 1 at smem"}).find("E0523") != std::string::npos);
 }

@@ -49,6 +49,8 @@ TEST_CASE("four levels of an A100 are searched to the end, or it is said what is
     INFO(name);
     const auto found = search(read_example(name), hardware, {});
     CHECK(found.optimal != found.gap.has_value());
+    CHECK((found.optimal ||
+           std::string_view(name) == "attention.nap"));  // a division of which is not searched to the end
     CHECK(found.evaluated < 5'000'000);
   }
 }

@@ -2,6 +2,8 @@
 #include "loops/work.hpp"
 
 #include "derive/columns.hpp"
+#include "napkin/search.hpp"
+#include "napkin/summary.hpp"
 #include "support/catch.hpp"
 #include "support/derived.hpp"
 #include "support/machine.hpp"
@@ -54,4 +56,13 @@ TEST_CASE("a product of matrices has rows from one array and columns from the ot
   CHECK(unit("Y[a, c]", "sum[b](D[a, b, c] * A[a, b])") == "fma");  // a matrix with a vector for every a
   CHECK(unit("Y[a]", "sum[b](A[a, b] * v[b])") == "fma");
   CHECK(unit("Y[a]", "sum[b](A[a, b] * A[a, b])") == "fma");
+}
+
+// The row's factor leaves the sum, and what is left is a product of f16.
+TEST_CASE("a product that the program gives to matrix units is executed once") {
+  const auto hardware = read_machine("rtx3090");
+  const auto found = search(read_example("rmsnorm_projection.nap"), hardware, {});
+  const auto made = operations_of(found.plan.kernels.at(0), found.cost.kernels.at(0), hardware, true);
+  CHECK(made.useful == 2.0 * 4096 * 2048 * 2048);
+  CHECK(made.executed == made.useful);
 }

@@ -110,6 +110,7 @@ class Chunked {
 FoundPlan in_chunks_of(std::int64_t length, const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
   auto made = prefixes_in_chunks(diagram, length);
   auto found = plan(made.diagram, goal);
+  if (!made.made.empty()) found.optimal = false, found.gap.reset();  // no other length was looked at
   found.prefixes = std::move(made.made);
   return found;
 }

@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t trial_budget = 50'000;    // of each half, at first
 constexpr std::int64_t more_budget = 200'000;    // of those that were given up before anything was found
 constexpr std::int64_t more_of_all = 500'000;    // of all of them
+constexpr double near_best = 1.25;               // of trials within that many times the best, any may turn out best
 constexpr std::int64_t most_of_all = 1'000'000;  // of all halves of a plan, and once more of those of its parts
 
 // How many partitions a search may look at, of how many that are left.
@@ -167,13 +168,12 @@ class Division {
   // None that takes `seconds` or longer. Every number of parts is tried for a while; more patience have those that come
   // near the best then, and those of which nothing is known.
   Searched<Trial> best_trial(const Run& run, double seconds) {
-    constexpr double near = 1.25;
     Trials all{{}, seconds};
     const auto open = attempt_all(run.fused, all_parts(run), {patient(trial_budget, goal_), left_}, all);
     std::ranges::stable_sort(all.trials, {}, &Trial::seconds);
     for (std::size_t i = 0; i < std::min<std::size_t>(4, all.trials.size()); ++i) {
       auto& trial = all.trials[i];
-      if (trial.finished() || trial.seconds() > all.best_s * near) continue;
+      if (trial.finished() || trial.seconds() > all.best_s * near_best) continue;
       auto again = attempt(run.fused, trial, std::min(trial.seconds(), all.best_s) * (1 + 1e-9),
                            {patient(patience, goal_), left_});
       if (again.found) trial = std::move(*again.found), all.best_s = std::min(all.best_s, trial.seconds());
@@ -194,11 +194,10 @@ class Division {
   // Those that are fast enough; returns those that were given up, and says what they take at least.
   std::vector<PartCount> attempt_all(const Derivation& fused, const std::vector<PartCount>& all, Allowed allowed,
                                      Trials& to) {
-    constexpr double near = 1.25;
     std::vector<PartCount> open;
     to.left_s.reset();
     for (const auto& parts : all) {
-      auto trial = attempt(fused, parts, std::min(to.most_s, to.best_s * near), allowed);
+      auto trial = attempt(fused, parts, std::min(to.most_s, to.best_s * near_best), allowed);
       if (trial.left_s) trial.left_s = std::max(*trial.left_s, parts.least_s);
       to.leave(trial.left_s);
       if (!trial.found && trial.left_s) open.push_back({parts.wire, parts.number, *trial.left_s});
@@ -242,7 +241,8 @@ class Division {
     const auto all_s = least_s + second.left_s.value_or(second.found ? time(*second.found) : 0);
     if (!second.found) return {{}, second.left_s ? std::optional(all_s) : std::nullopt};
     Trial trial{{parts.wire, parts.number}, std::move(*made), std::move(*first.found), std::move(*second.found), all_s};
-    return trial.seconds() < seconds ? Searched<Trial>{std::move(trial)} : Searched<Trial>{};
+    if (trial.seconds() < seconds) return {std::move(trial)};
+    return {{}, trial.finished() ? std::nullopt : std::optional(all_s)};
   }
   // Nothing where it takes longer than `most_s`.
   Searched<Found> search_half(const Half& half, double most_s, Allowed allowed) {
