@@ -28,8 +28,8 @@ struct Column {
   std::optional<ExprId> repair;
 };
 
-enum class Rule { weave, reduction, composition, finish, cascade, invariant, cast, moments };
-std::string_view code(Rule);  // "S1" .. "S6", "cast", "moments": as docs/theory.md names them
+enum class Rule { weave, reduction, composition, finish, cascade, invariant, prefix, cast, moments };
+std::string_view code(Rule);  // "S1" .. "S6", "S9", "cast", "moments": as docs/theory.md names them
 
 // One step of the derivation: what stood for an array, and what the rule made of it.
 struct Rewriting {
@@ -65,6 +65,7 @@ struct Streamable {
   std::vector<Carried> state;
   std::vector<Column> init, piece, absorb, merge, finish;
   std::vector<ArrayId> other;
+  bool in_order = false;  // every piece is one position, which reads what those before it have left (rule S9)
   std::vector<Rule> rules;
   std::vector<std::string> notes;  // such as a cast that rounds the piece
   std::vector<Rewriting> trace;    // the steps that led here, in the order they were taken

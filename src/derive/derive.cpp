@@ -89,11 +89,24 @@ std::optional<ExprId> read_elsewhere(const Derivation& derivation, ExprId id, Wi
       [&](const Reduce& reduce) { return among({reduce.body}); });
 }
 
+// Groups side by side cannot wait for those before.
+std::optional<Refused> refused_in_order(const Derivation& derivation, const std::variant<Streamable, Refused>& stream) {
+  const auto* programs = std::get_if<Streamable>(&stream);
+  if (!programs || !programs->in_order) return std::nullopt;
+  const auto step = std::ranges::find(programs->trace, Rule::prefix, &Rewriting::rule);
+  const auto& array = derivation.scratch.at(step->array);
+  return Refused{fmt::format("`{}` reduces what lies before each position: every group would need what those before it "
+                             "have left",
+                             array.name),
+                 array.span};
+}
+
 std::variant<Groupable, Refused> group_verdict(const Derivation& derivation, WireId wire,
                                                const std::variant<Streamable, Refused>& stream) {
   const auto& scratch = derivation.scratch;
   const auto& name = scratch.at(wire).name;
   Groupable verdict;
+  if (const auto refused = refused_in_order(derivation, stream)) return *refused;
   if (const auto* fold = folding(derivation, wire)) {
     const auto& folded = scratch.at(fold->output).name;
     const auto span = scratch.at(fold->value).span;
@@ -157,7 +170,7 @@ std::variant<Streamable, Refused> stream_verdict(const Derivation& derivation, W
 }  // namespace
 
 std::string_view code(Rule rule) {
-  constexpr std::array<std::string_view, 8> codes = {"S1", "S2", "S3", "S4", "S5", "S6", "cast", "moments"};
+  constexpr std::array<std::string_view, 9> codes = {"S1", "S2", "S3", "S4", "S5", "S6", "S9", "cast", "moments"};
   return codes[static_cast<std::size_t>(rule)];
 }
 

@@ -109,9 +109,17 @@ Answer not_streamable(const Question& asked) {
   return refused != nullptr ? Answer(*refused) : std::nullopt;
 }
 
+Answer out_of_order(const Question& asked) {
+  if (asked.split().kind != SplitKind::stream || asked.split().size == 1) return std::nullopt;
+  const auto* stream = std::get_if<Streamable>(&asked.derivation.find(asked.split().wire)->stream);
+  if (stream == nullptr || !stream->in_order) return std::nullopt;
+  return refuse(
+      fmt::format("each position of `{0}` needs what those before it have left: stream `{0}` by 1", asked.name()));
+}
+
 Answer first_answer(const Question& asked) {
-  static constexpr std::array<Answer (*)(const Question&), 7> questions = {
-      bad_size, bad_level, repeated, absent, not_groupable, inside_stream, not_streamable};
+  static constexpr std::array<Answer (*)(const Question&), 8> questions = {
+      bad_size, bad_level, repeated, absent, not_groupable, inside_stream, not_streamable, out_of_order};
   for (const auto question : questions)
     if (auto answer = question(asked)) return answer;
   return std::nullopt;

@@ -112,6 +112,7 @@ std::string title(const Diagram& scratch, const Rewriting& step) {
   if (step.rule == Rule::composition) return name + " written out";
   if (step.rule == Rule::finish) return name + " after the last tile";
   if (joins(scratch, step)) return "a tile joins " + name;
+  if (step.rule == Rule::prefix) return name + " is what the tiles before have left";
   if (step.rule == Rule::moments) return name + " about the running mean";
   if (const auto gone = left(scratch, step); !gone.empty())
     return fmt::format("{} {} the sum of {}", and_words(gone), gone.size() == 1 ? "leaves" : "leave", name);
@@ -137,6 +138,8 @@ std::string allowed(const Diagram& scratch, const Rewriting& step) {
                                                 : "a * x + a * y = a * (x + y), and x = a * (x / a)";
       case Rule::invariant:
         return "a * x + a * y = a * (x + y)";
+      case Rule::prefix:
+        return "positions that are taken in order have taken all those before";
       case Rule::cast:
         return "a tile is rounded as the whole array would be";
       case Rule::moments:

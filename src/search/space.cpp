@@ -25,6 +25,11 @@ bool is_woven(const Verdict& verdict) {
   return group != nullptr && !group->by_merge;
 }
 
+bool is_in_order(const Verdict& verdict) {
+  const auto* stream = std::get_if<Streamable>(&verdict.stream);
+  return stream != nullptr && stream->in_order;
+}
+
 // A woven wire that every access to an input carries loads each value once, streamed or not. Grouped instead, with
 // pieces of the same size, it loads the same, holds no more, and leaves more to run side by side.
 bool pays_to_stream(const Derivation& derivation, const Verdict& verdict) {
@@ -224,6 +229,7 @@ Space make_space(std::shared_ptr<const Derivation> derivation, const Hardware& h
   for (const auto& verdict : space.derivation->verdicts) {
     if (space.derivation->scratch.size(verdict.wire).value_or(1) == 1) continue;
     if (is_woven(verdict)) space.grouped.push_back(verdict.wire);
+    if (is_in_order(verdict)) space.in_order.insert(verdict.wire);
     if (pays_to_stream(*space.derivation, verdict)) space.streamed.push_back(verdict.wire);
   }
   space.most_streams = most_streams(space);
@@ -300,6 +306,7 @@ std::vector<std::int64_t> multiples_for_numbers(std::int64_t extent, std::int64_
 }  // namespace
 
 std::vector<std::int64_t> piece_sizes(std::int64_t extent, Grain grain) {
+  if (grain.in_order) return {1};
   auto sizes = multiples_for_numbers(extent, grain.divisor);
   take_whole_fragments(sizes, grain.fragment);
   if (grain.single && sizes.back() > 1) sizes.push_back(1);

@@ -18,10 +18,10 @@
 namespace napkin {
 
 // Of which sizes pieces may be: multiples, and where registers hold them in fragments, beyond one only whole fragments;
-// or, if single, one position.
+// or, if single, one position; or, if in order, only that.
 struct Grain {
   std::int64_t divisor = 1, fragment = 1;
-  bool single = false;
+  bool single = false, in_order = false;
   auto operator<=>(const Grain&) const = default;
 };
 
@@ -45,7 +45,9 @@ struct Space {
   std::vector<std::int64_t> core_lines;  // those of whole lines and teams, which levels above the core's always have
   std::set<WireId>
       single;  // one operand of a product has several: one fills fragments, one position of the others does
+  std::set<WireId> in_order;  // streams take one position after another
   std::int64_t divisor(const Split& split) const {
+    if (in_order.contains(split.wire)) return 1;
     const bool above = split.level < core_level && !core_lines.empty();
     return (above ? core_lines : split.level <= core_level ? core_divisors : divisors)[split.wire.index];
   }
@@ -53,6 +55,7 @@ struct Space {
   Grain grain(const Split& split) const {
     constexpr std::int64_t fragment = 16;
     const bool one = single.contains(split.wire);
+    if (in_order.contains(split.wire)) return {1, 1, false, true};
     if (!launches || split.level > core_level) return {divisor(split), 1, one};
     return {divisor(split), fragment, one};
   }

@@ -48,21 +48,6 @@ std::optional<PrefixEdge> edge_of(const Diagram& diagram, ExprId comparison, con
   return nearest_form({comparison, x, t, found->below == (factor > 0), found->at, static_cast<std::int64_t>(offset)});
 }
 
-// The first condition of a choice in the body that is one; one without an offset, if there is any.
-std::optional<PrefixEdge> find_edge(const Diagram& diagram, const Reduce& reduce) {
-  std::optional<PrefixEdge> found;
-  const auto is_edge = [&](ExprId condition) {
-    const auto edge = edge_of(diagram, condition, reduce);
-    if (edge && (!found || edge->offset == 0)) found = edge;
-    return edge && edge->offset == 0;
-  };
-  any_part(diagram, reduce.body, [&](ExprId part) {
-    const auto* choice = applied(diagram, part, Role::choose);
-    return choice && any_part(diagram, choice->arguments[0], is_edge);
-  });
-  return found;
-}
-
 class Separator {
  public:
   Separator(Diagram& diagram, const Reduce& reduce, const PrefixEdge& edge) : diagram_(diagram), reduce_(reduce) {
@@ -213,8 +198,22 @@ class Separator {
 
 }  // namespace
 
+std::optional<PrefixEdge> prefix_edge(const Diagram& diagram, const Reduce& reduce) {
+  std::optional<PrefixEdge> found;
+  const auto is_edge = [&](ExprId condition) {
+    const auto edge = edge_of(diagram, condition, reduce);
+    if (edge && (!found || edge->offset == 0)) found = edge;
+    return edge && edge->offset == 0;
+  };
+  any_part(diagram, reduce.body, [&](ExprId part) {
+    const auto* choice = applied(diagram, part, Role::choose);
+    return choice && any_part(diagram, choice->arguments[0], is_edge);
+  });
+  return found;
+}
+
 Separation separate_prefix(Diagram& diagram, const Reduce& reduce) {
-  const auto edge = find_edge(diagram, reduce);
+  const auto edge = prefix_edge(diagram, reduce);
   if (!edge) return std::monostate();
   if (edge->offset != 0)
     return Inseparable{*edge, edge->condition,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -19,6 +20,9 @@ struct PrefixEdge {
   bool with = true;    // and may be equal to it
   std::int64_t offset = 0;
 };
+
+// The first such condition of a choice in what is reduced; one without an offset, if there is any.
+std::optional<PrefixEdge> prefix_edge(const Diagram&, const Reduce&);
 
 // What is reduced: for sums the product of all factors times exp(of_kept) * exp(of_reduced), summed over `inner` as
 // well; for other reductions of_kept + of_reduced, or the one factor. What the guards leave out counts nothing.

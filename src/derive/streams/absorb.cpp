@@ -8,6 +8,7 @@
 
 #include "derive/algebra/trial.hpp"
 #include "derive/states/states.hpp"
+#include "derive/streams/in_order.hpp"
 #include "derive/streams/updates.hpp"
 #include "derive/trace.hpp"
 #include "diagram/operands.hpp"
@@ -251,10 +252,8 @@ std::vector<Column> parted(Diagram& scratch, const std::vector<Column>& columns,
   return all;
 }
 
-}  // namespace
-
-std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& all, WireId wire,
-                                       const std::set<ArrayId>& needed, const std::set<WireId>& around) {
+std::variant<Absorbed, Refused> absorb_in_any_order(Diagram& scratch, const std::vector<Column>& all, WireId wire,
+                                                    const std::set<ArrayId>& needed, const std::set<WireId>& around) {
   Trial trial(scratch);
   Learnt learnt;
   learnt.around = around;
@@ -270,6 +269,14 @@ std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Colum
     if (more.empty()) return written;
     learnt.unreferenced.insert(learnt.unreferenced.end(), more.begin(), more.end());
   }
+}
+
+}  // namespace
+
+std::variant<Absorbed, Refused> absorb(Diagram& scratch, const std::vector<Column>& columns, WireId wire,
+                                       const std::set<ArrayId>& needed, const std::set<WireId>& around) {
+  if (auto in_order = absorb_in_order(scratch, columns, wire, needed, around)) return *std::move(in_order);
+  return absorb_in_any_order(scratch, columns, wire, needed, around);
 }
 
 }  // namespace napkin

@@ -1,0 +1,249 @@
+// The positions before the one at hand are what the loop has taken already; see in_order.hpp.
+#include "derive/streams/in_order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "derive/algebra/trial.hpp"
+#include "derive/prefixes/prefix.hpp"
+#include "derive/trace.hpp"
+#include "diagram/contains.hpp"
+#include "diagram/index.hpp"
+#include "diagram/operands.hpp"
+
+namespace napkin {
+namespace {
+
+const Index at_wire(WireId wire) { return {{{wire, 1}}, 0, 1}; }
+
+class InOrder {
+ public:
+  InOrder(Diagram& scratch, const std::vector<Column>& columns, WireId wire) : scratch_(scratch), wire_(wire) {
+    for (const auto& column : columns) producer_[column.output] = &column;
+    for (const auto& column : columns) take(column);
+  }
+
+  std::optional<Absorbed> run(const std::set<ArrayId>& needed, const std::set<WireId>& around) {
+    if (!possible_ || !computed_here() || reads_elsewhere()) return std::nullopt;
+    auto read = needed;
+    for (const auto& column : earlier_)
+      for (const auto array : reads(scratch_, column)) read.insert(array);
+    drop_unused(scratch_, others_, read);
+    auto now = absorb(scratch_, others_, wire_, read, around);
+    auto before = absorb(scratch_, earlier_, wire_, states_, around);
+    auto* of_now = std::get_if<Absorbed>(&now);
+    auto* of_before = std::get_if<Absorbed>(&before);
+    if (!of_now || !of_before) return std::nullopt;
+    return joined(std::move(*of_now), std::move(*of_before), needed);
+  }
+
+ private:
+  // ---- which columns reduce what lies before ----
+  void take(const Column& column) {
+    const auto edge = edge_of(column);
+    if (!edge) return others_.push_back(column);
+    const auto& array = scratch_.at(column.output);
+    auto wires = array.wires;
+    std::erase(wires, wire_);
+    const auto state = new_array(scratch_, array.name, array.type, std::move(wires), array.span);
+    prefixes_[column.output] = state;
+    states_.insert(state);
+    const ExprId value = at_position(column.value, *edge);
+    trace_.push_back({Rule::prefix, column.output, as_expression(scratch_, column), whole(state),
+                      "positions are taken in order, and the carried value has taken all those before"});
+    earlier_.push_back({state, value, column.fold, {wire_}, {}, {}});
+  }
+  std::optional<PrefixEdge> edge_of(const Column& column) {
+    if (!column.fold || column.carried || column.over.size() != 1 || column.over.front() == wire_) return {};
+    if (!contains(scratch_.at(column.output).wires, wire_)) return {};
+    const auto edge = prefix_edge(scratch_, {column.fold, column.over, column.value});
+    const bool fits = edge && edge->kept == wire_ && edge->before && !edge->with && edge->offset == 0;
+    return fits ? edge : std::nullopt;
+  }
+
+  // ---- what one position adds: the value at b, there called c ----
+  ExprId at_position(ExprId e, const PrefixEdge& edge) {
+    const auto node = scratch_.at(e).node;
+    if (const auto* read = std::get_if<Access>(&node)) return at_position(*read, edge);
+    if (const auto* position = std::get_if<Position>(&node)) {
+      if (position->wire == wire_) possible_ = false;
+      return position->wire == edge.reduced ? scratch_.intern(Position{wire_}) : e;
+    }
+    if (const auto* apply = std::get_if<Apply>(&node); apply && apply->function->role == Role::choose)
+      if (apply->arguments[0] == edge.condition) return at_position(apply->arguments[1], edge);
+    if (std::holds_alternative<Reduce>(node)) possible_ = false;
+    return with_operands(scratch_, e, [&](ExprId operand) { return at_position(operand, edge); });
+  }
+  ExprId at_position(Access read, const PrefixEdge& edge) {
+    const bool here = moves(read.at, wire_), there = moves(read.at, edge.reduced);
+    if (here && there) return of_both(read, edge);
+    if (here) return state_of(read);
+    if (!there) return scratch_.intern(std::move(read));
+    return instance(renamed(std::move(read), {{edge.reduced, wire_}}));
+  }
+  // What a pointwise column makes of both positions is written out.
+  ExprId of_both(const Access& read, const PrefixEdge& edge) {
+    const auto made = producer_.find(read.array);
+    const bool plain = made != producer_.end() && !made->second->fold && !made->second->carried &&
+                       scratch_.intern(read) == whole(read.array);
+    if (plain) return at_position(made->second->value, edge);
+    return possible_ = false, scratch_.intern(read);
+  }
+  using Renaming = std::map<WireId, WireId>;
+  static Access renamed(Access read, const Renaming& to) {
+    for (auto& index : read.at) {
+      for (auto& [wire, factor] : index.terms)
+        if (const auto found = to.find(wire); found != to.end()) wire = found->second;
+      std::ranges::sort(index.terms);
+    }
+    return read;
+  }
+  ExprId renamed(ExprId e, const Renaming& to) {
+    const auto node = scratch_.at(e).node;
+    if (const auto* read = std::get_if<Access>(&node)) return instance(renamed(*read, to));
+    if (const auto* position = std::get_if<Position>(&node))
+      return to.contains(position->wire) ? scratch_.intern(Position{to.at(position->wire)}) : e;
+    return with_operands(scratch_, e, [&](ExprId operand) { return renamed(operand, to); });
+  }
+  // What a column makes at the wires of a read in place of its own: a column of those wires.
+  ExprId instance(const Access& read) {
+    const ExprId own = scratch_.intern(read);
+    const auto made = producer_.find(read.array);
+    if (made == producer_.end() || own == whole(read.array)) return own;
+    if (const auto known = instances_.find(own); known != instances_.end()) return known->second;
+    const auto to = renaming(read);
+    const auto& column = *made->second;
+    if (!to || column.carried || column.repair || contains(column.over, wire_)) return possible_ = false, own;
+    std::vector<WireId> wires;
+    for (const auto& index : read.at) wires.push_back(*plain_wire(index));
+    const auto& array = scratch_.at(read.array);
+    const auto array_there = new_array(scratch_, array.name, array.type, std::move(wires), array.span);
+    others_.push_back({array_there, renamed(column.value, *to), column.fold, column.over, {}, {}});
+    return instances_[own] = whole(array_there);
+  }
+  // Of the array's wires; none where an index is more than a wire, or two are the same.
+  std::optional<Renaming> renaming(const Access& read) const {
+    const auto& wires = scratch_.at(read.array).wires;
+    Renaming to;
+    std::set<WireId> met;
+    for (std::size_t i = 0; i < wires.size(); ++i) {
+      const auto wire = plain_wire(read.at[i]);
+      if (!wire || !met.insert(*wire).second) return std::nullopt;
+      to[wires[i]] = *wire;
+    }
+    return to;
+  }
+  // Of the position that is kept, only what lies before it may be read.
+  ExprId state_of(const Access& read) {
+    const auto found = prefixes_.find(read.array);
+    possible_ = possible_ && found != prefixes_.end() && scratch_.intern(read) == whole(read.array);
+    return possible_ ? whole(found->second) : scratch_.intern(read);
+  }
+  ExprId whole(ArrayId array) { return read_whole(scratch_, array); }
+
+  // ---- the rest ----
+  // What lies before is made of columns, so that nothing but taking it in order spares computing them again.
+  bool computed_here() const {
+    return std::ranges::any_of(earlier_, [&](const Column& column) {
+      const auto all = reads(scratch_, column);
+      const auto made = [&](const Column& other) { return contains(all, other.output); };
+      return std::ranges::any_of(others_, made);
+    });
+  }
+  bool reads_elsewhere() const {
+    const auto elsewhere = [&](ExprId e) {
+      const auto* read = std::get_if<Access>(&scratch_.at(e).node);
+      if (!read || !producer_.contains(read->array)) return false;
+      const auto& wires = scratch_.at(read->array).wires;
+      const auto at = std::ranges::find(wires, wire_) - wires.begin();
+      return at < std::ssize(wires) && read->at[static_cast<std::size_t>(at)] != at_wire(wire_);
+    };
+    return std::ranges::any_of(
+        others_, [&](const Column& column) { return any_part(scratch_, column.value, elsewhere); });
+  }
+  Absorbed joined(Absorbed now, Absorbed before, const std::set<ArrayId>& needed) {
+    auto& to = now.programs;
+    std::vector<Column> piece;
+    for (auto& column : before.programs.finish) shown_[column.output] = column.value;
+    for (const auto& [array, state] : prefixes_)
+      if (needed.contains(array)) piece.push_back({array, finished(state), nullptr, {}, {}, {}});
+    for (auto* list : {&to.piece, &to.absorb})
+      for (auto& column : *list) at_state(column);
+    piece.insert(piece.end(), to.piece.begin(), to.piece.end());
+    to.piece = std::move(piece);
+    append(to.absorb, before.programs.piece);
+    for (auto& column : before.programs.absorb) to.absorb.push_back(summed_at_once(column, to.piece, needed));
+    append(to.init, before.programs.init), append(now.before, before.before);
+    append(to.state, before.programs.state), append(to.trace, trace_), append(to.trace, before.programs.trace);
+    append(to.notes, before.programs.notes);
+    to.merge.clear(), to.other.clear();
+    to.in_order = true;
+    name_rules(now, before);
+    return now;
+  }
+  // A reduction of what another one makes, and nobody else reads, is one over the wires of both.
+  Column summed_at_once(Column outer, std::vector<Column>& pieces, const std::set<ArrayId>& needed) {
+    const auto* read = std::get_if<Access>(&scratch_.at(outer.value).node);
+    if (!outer.fold || !read || outer.value != whole(read->array) || needed.contains(read->array)) return outer;
+    const auto array = read->array;
+    const auto inner = std::ranges::find(pieces, array, &Column::output);
+    const auto reads_it = [&](const Column& column) { return contains(reads(scratch_, column), array); };
+    if (inner == pieces.end() || inner->fold != outer.fold || inner->carried || std::ranges::any_of(pieces, reads_it) ||
+        scratch_.at(array).type != scratch_.at(outer.output).type)
+      return outer;
+    outer.value = inner->value;
+    outer.over.insert(outer.over.end(), inner->over.begin(), inner->over.end());
+    std::ranges::sort(outer.over);
+    pieces.erase(inner);
+    return outer;
+  }
+  // The state as it stands, or what follows from it.
+  ExprId finished(ArrayId state) {
+    const auto found = shown_.find(state);
+    return found == shown_.end() ? whole(state) : found->second;
+  }
+  void at_state(Column& column) {
+    column.value = at_state(column.value);
+    if (column.repair) column.repair = at_state(*column.repair);
+  }
+  ExprId at_state(ExprId e) {
+    if (const auto* read = std::get_if<Access>(&scratch_.at(e).node)) {
+      const auto found = prefixes_.find(read->array);
+      return found == prefixes_.end() ? e : finished(found->second);
+    }
+    return with_operands(scratch_, e, [&](ExprId operand) { return at_state(operand); });
+  }
+  static void name_rules(Absorbed& to, const Absorbed& before) {
+    to.rules.insert(before.rules.begin(), before.rules.end());
+    to.rules.erase(Rule::weave), to.rules.insert(Rule::prefix);
+    to.programs.rules.assign(to.rules.begin(), to.rules.end());
+  }
+  template <class T>
+  static void append(std::vector<T>& to, const std::vector<T>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  }
+
+  Diagram& scratch_;
+  WireId wire_;
+  std::map<ArrayId, const Column*> producer_;
+  std::map<ArrayId, ArrayId> prefixes_;  // of each kept one, the state without the wire
+  std::set<ArrayId> states_;
+  std::map<ExprId, ExprId> instances_;   // of columns at other wires
+  std::vector<Column> earlier_, others_;  // reductions along the wire, and what is left
+  std::vector<Rewriting> trace_;
+  std::map<ArrayId, ExprId> shown_;       // what states are worth, where it is not they themselves
+  bool possible_ = true;
+};
+
+}  // namespace
+
+std::optional<Absorbed> absorb_in_order(Diagram& scratch, const std::vector<Column>& columns, WireId wire,
+                                        const std::set<ArrayId>& needed, const std::set<WireId>& around) {
+  Trial trial(scratch);
+  auto made = InOrder(scratch, columns, wire).run(needed, around);
+  if (!made) trial.take_back();
+  return made;
+}
+
+}  // namespace napkin
