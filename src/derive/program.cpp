@@ -88,7 +88,7 @@ class Nester {
       if (varies.back()) varying.insert(column.output);
     }
     for (std::size_t i = columns.size(); i-- > 0;) {
-      const bool early = !varies[i] && read.contains(columns[i].output);
+      const bool early = !varies[i] && (read.contains(columns[i].output) || is_read_before(columns[i], body));
       auto& to = varies[i] ? body : early ? before : after;
       to.insert(to.begin(), columns[i]);
       if (!varies[i] && !early) continue;
@@ -96,7 +96,7 @@ class Nester {
     }
     const auto outside = together(needed, after);
     for (auto& column : body)
-      if (is_repaired_once(column, varying)) {
+      if (is_repaired_once(column, wires_[label], varying)) {
         if (splits_again(label, around)) return refuse(column.output, wires_[label]), Steps{};
         before.push_back(repaired(column));
         column.repair.reset();
@@ -109,9 +109,17 @@ class Nester {
     return steps;
   }
 
-  // A repair that is the same for all pieces of a wire is made once, before the first.
-  bool is_repaired_once(const Column& column, const std::set<ArrayId>& varying) const {
-    if (!column.repair) return false;
+  // Reads what later columns change.
+  bool is_read_before(const Column& column, const std::vector<Column>& later) const {
+    const auto all = reads(program_.scratch, column);
+    return std::ranges::any_of(
+        later, [&](const Column& c) { return std::ranges::find(all, c.output) != all.end(); });
+  }
+  // A repair that is the same for all pieces of a wire is made once, before the first; of a state that keeps the wire,
+  // each piece has its own.
+  bool is_repaired_once(const Column& column, WireId wire, const std::set<ArrayId>& varying) const {
+    const auto& kept = program_.scratch.at(column.output).wires;
+    if (!column.repair || std::ranges::find(kept, wire) != kept.end()) return false;
     const auto read = arrays_read(program_.scratch, *column.repair);
     return std::ranges::none_of(read, [&](ArrayId array) { return varying.contains(array); });
   }

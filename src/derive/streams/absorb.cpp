@@ -11,6 +11,7 @@
 #include "derive/streams/in_order.hpp"
 #include "derive/streams/updates.hpp"
 #include "derive/trace.hpp"
+#include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 
 namespace napkin {
@@ -34,6 +35,7 @@ class Writer {
     result_.before = found_.extents;
     emit_pieces();
     emit_states();
+    append_late();
     emit_finish();
     std::set<ArrayId> read = needed_;
     const auto reads_of = [&](const Column& column) {
@@ -51,7 +53,20 @@ class Writer {
  private:
   void emit_pieces() {
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      if (found_.kinds[i] == ColumnKind::piece) result_.programs.piece.push_back(columns_[i]);
+      if (found_.kinds[i] == ColumnKind::piece && !is_late(i)) result_.programs.piece.push_back(columns_[i]);
+  }
+  // What a reduction reads as it was before the update is updated after that.
+  bool is_late(std::size_t i) const {
+    const auto reads_it = [&](std::size_t other) {
+      return found_.kinds[other] == ColumnKind::reduction && contains(reads(scratch_, columns_[other]), columns_[i].output);
+    };
+    for (std::size_t other = 0; other < i; ++other)
+      if (reads_it(other)) return true;
+    return false;
+  }
+  void append_late() {
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (found_.kinds[i] == ColumnKind::piece && is_late(i)) result_.programs.absorb.push_back(columns_[i]);
   }
   void emit_states() {
     auto& to = result_.programs;
