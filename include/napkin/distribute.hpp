@@ -54,6 +54,7 @@ struct Product {
   bool widened = false;       // operands, in registers: the machine has no products of them as they are
   std::int64_t promoted = 0;  // steps after which sums of the matrix units are added to those in f32; 0: never
   std::int64_t longest = 0;   // that `over` may be, for the sum to hold any numbers; 0: as long as it likes
+  bool has_computed() const { return rows.computed || columns.computed; }
 };
 
 // A tile of an input in shared memory.

@@ -146,25 +146,35 @@ std::optional<std::string> Distributing::two_formats() const {
 }
 
 // The wire along rows: kept by every product, and carried by every operand that the warp computed; of several that fill
-// teams the planned one, else the first.
+// teams the planned one, else the first. Single warps make a product without it as well, each all of it, and take what
+// it comes to as an operand of columns.
 void Distributing::find_rows() {
-  auto wires = diagram().at(result_.products.front().compute->column.output).wires;
-  std::erase_if(wires, [&](WireId wire) {
-    return !std::all_of(result_.products.begin(), result_.products.end(),
-                        [&](const Product& p) { return may_be_rows(p, wire); });
-  });
+  auto wires = row_wires(false);
+  if (wires.empty() && !by_teams()) wires = row_wires(true);
   if (wires.empty()) throw Misfit{"its products have no common row axis"};
   const auto fills = [&](WireId wire) { return by_teams() && fills_teams(wire); };
   const auto found = std::find_if(wires.begin(), wires.end(), fills);
   const bool as_planned = planned_.rows && contains(wires, *planned_.rows) && fills(*planned_.rows);
   rows_ = as_planned ? *planned_.rows : found == wires.end() ? wires.front() : *found;
 }
-bool Distributing::may_be_rows(const Product& product, WireId wire) const {
+std::vector<WireId> Distributing::row_wires(bool of_some) const {
+  std::vector<WireId> wires;
+  for (const auto& product : result_.products)
+    for (const auto wire : diagram().at(product.compute->column.output).wires)
+      if (!contains(wires, wire)) wires.push_back(wire);
+  std::erase_if(wires, [&](WireId wire) {
+    const auto carries = [&](const Product& p) { return has_wire(p.rows, wire) || has_wire(p.columns, wire); };
+    const auto may_be = [&](const Product& p) { return (of_some && !carries(p)) || may_be_rows(p, wire, of_some); };
+    return !std::all_of(result_.products.begin(), result_.products.end(), may_be);
+  });
+  return wires;
+}
+bool Distributing::may_be_rows(const Product& product, WireId wire, bool of_some) const {
   const auto carries = [&](const Operand& side) { return has_wire(side, wire); };
   const bool first = carries(product.rows), second = carries(product.columns);
   if (first == second) return false;
   const auto& other = first ? product.columns : product.rows;
-  return long_at(product.compute, wire) && is_input(other.buffer);
+  return long_at(product.compute, wire) && (of_some || is_input(other.buffer));
 }
 bool Distributing::has_wire(const Operand& side, WireId wire) const {
   return contains(free_wires(diagram(), side.access), wire);

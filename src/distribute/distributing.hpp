@@ -61,7 +61,8 @@ class Distributing {
   std::optional<std::string> two_formats() const;
 
   void find_rows();
-  bool may_be_rows(const Product& product, WireId wire) const;
+  std::vector<WireId> row_wires(bool of_some) const;
+  bool may_be_rows(const Product& product, WireId wire, bool of_some) const;
   bool has_wire(const Operand& side, WireId wire) const;
   bool long_at(const Compute* compute, WireId wire) const;
   const Extents& extents(const Compute* compute) const;
@@ -109,6 +110,7 @@ class Distributing {
   void check_extent(BufferId id, const Extents& extents) const;
   void drop_missing(Grid& grid, ArrayId array) const;
   Grid grid_of(const Compute& compute, const Extents& extents);
+  std::optional<WireId> multiplied_along(const std::vector<WireId>& wires) const;
   std::optional<WireId> handed_around(const Compute& compute, const std::vector<WireId>& wires,
                                       const Extents& extents) const;
   static void add(std::vector<WireId>& wires, WireId wire, const Extents& extents);
@@ -124,6 +126,7 @@ class Distributing {
   void check_sum(Product& product) const;
   bool is_only_added_to(const Compute* compute) const;
   void find_operand(const Product& product, Operand& side, const Extents& extents);
+  void take_computed(const Product& product, Operand& side) const;
   BufferId staged(BufferId id) const;
   void find_dimensions(BufferId id, const Access& read, StagedTile& tile, const Extents& extents) const;
   void cover(StagedTile& tile, const Operand& side, const Product& product, const Access& read, const Extents&) const;
@@ -140,6 +143,7 @@ class Distributing {
   std::int64_t room() const;
   std::vector<WireId> longest_first() const;
   std::int64_t values(BufferId id) const;
+  bool is_state(BufferId id) const;
   std::int64_t operand_registers(const Product& product) const;
   std::int64_t source_registers(const Product& product, const std::vector<BufferId>& held) const;
   void keep(Product& product);

@@ -62,6 +62,9 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
   if (is_rows != wires.end()) {
     grid.rows = rows_;
     wires.erase(is_rows);
+  } else if (const auto along = multiplied_along(wires)) {
+    grid.rows = wires[wires[0] == *along ? 1 : 0];
+    wires = {*along};
   } else if (wires.size() == 2 && contains(compute.column.over, wires[1])) {
     grid.rows = wires[1];
     wires.pop_back();
@@ -78,6 +81,17 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
   if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
   if (grid.columns) grid.column_tiles = round_up(extents[grid.columns->index], column_pair) / column_tile;
   return grid;
+}
+// Of two wires, neither of them the rows, the one along which a product sums what has them: it runs along columns.
+std::optional<WireId> Distributing::multiplied_along(const std::vector<WireId>& wires) const {
+  if (wires.size() != 2) return std::nullopt;
+  for (const auto& product : result_.products)
+    for (const auto& side : {product.rows, product.columns}) {
+      const auto of_side = [&](WireId wire) { return has_wire(side, wire); };
+      if (!is_input(side.buffer) && !of_side(rows_) && std::all_of(wires.begin(), wires.end(), of_side))
+        return contains(wires, product.over) ? std::optional(product.over) : std::nullopt;
+    }
+  return std::nullopt;
 }
 void Distributing::add(std::vector<WireId>& wires, WireId wire, const Extents& extents) {
   if (extents[wire.index] > 1 && !contains(wires, wire)) wires.push_back(wire);

@@ -20,16 +20,18 @@ void exchange_sides(Product& product) {
 
 void Distributing::find_operands(Product& product) {
   const auto& extents = this->extents(product.compute);
-  if (!has_wire(product.rows, rows_)) exchange_sides(product);
   const auto& grid = result_.columns.at(product.compute);
+  if (!grid.rows || !has_wire(product.rows, *grid.rows)) exchange_sides(product);
   check_sum(product);
   if (!grid.columns) throw Misfit{fmt::format("`{}` multiplies a matrix by a vector", name(product.compute->to))};
   product.widened = product.instruction->formats ||
                     (!by_teams() && !multiplies_directly(*product.instruction, hardware_.cuda_capability()));
   product.steps = pieces_of(extents[product.over.index], product.instruction->k);
   product.promoted = promoted_steps(product);
-  find_operand(product, product.rows, extents);
-  find_operand(product, product.columns, extents);
+  for (auto* side : {&product.rows, &product.columns})
+    if (!is_input(side->buffer)) take_computed(product, *side);
+  for (auto* side : {&product.rows, &product.columns})
+    if (!side->computed) find_operand(product, *side, extents);
   if (by_teams()) check_team_product(product);
 }
 // A sum that ends before it would be promoted is not.
@@ -63,14 +65,17 @@ bool Distributing::is_only_added_to(const Compute* compute) const {
            return other.compute == compute || other.compute->to != compute->to || is_zero(other.compute->column);
          });
 }
+// Fragments of sums are such of an operand: their rows are the operand's own, whichever side it is, and their columns
+// what is multiplied.
+void Distributing::take_computed(const Product& product, Operand& side) const {
+  const auto& own = result_.columns.at(product.compute);
+  const auto& grid = result_.arrays.at(side.buffer);
+  const bool of_rows = &side == &product.rows;
+  if (grid.rows != (of_rows ? own.rows : own.columns) || grid.columns != product.over || (!of_rows && by_teams()))
+    throw Misfit{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
+  side.computed = true;
+}
 void Distributing::find_operand(const Product& product, Operand& side, const Extents& extents) {
-  if (!is_input(side.buffer)) {
-    const auto& grid = result_.arrays.at(side.buffer);
-    if (grid.rows != rows_ || grid.columns != product.over)
-      throw Misfit{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
-    side.computed = true;
-    return;
-  }
   const auto read = access(diagram(), side.access);
   if (by_teams() && diagram().at(read.array).packed)
     throw Misfit{
@@ -86,7 +91,7 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
         "`{}` is contracted along another axis than its last, which instructions allow only for types of 2 bytes",
         name(side.buffer))};
   // Lanes keep computed numbers of 4 bytes where they are, so that the other side is read in their order.
-  const bool in_order = product.rows.computed && row(type).bytes == 4;
+  const bool in_order = product.has_computed() && row(type).bytes == 4;
   side.one_by_one = !product.instruction->formats && (turned || in_order || type != product.instruction->operands);
   cover(tile, side, product, read, extents);
   if (by_teams()) check_box(side.buffer, tile, read, extents);

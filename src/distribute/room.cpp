@@ -54,19 +54,18 @@ std::int64_t Distributing::rest(std::int64_t of_values) const {
   });
   does.by_teams = by_teams();
   does.follows = std::any_of(result_.products.begin(), result_.products.end(),
-                             [](const Product& product) { return product.rows.computed; });
+                             [](const Product& product) { return product.has_computed(); });
   does.one_by_one = std::any_of(result_.products.begin(), result_.products.end(), [](const Product& product) {
     return product.rows.one_by_one || product.columns.one_by_one;
   });
   for (const auto& product : result_.products) {
-    if (!product.rows.computed) continue;
+    if (!product.has_computed()) continue;
     does.exchanges = does.exchanges || row(product.instruction->operands).bytes == 1;
     does.widens = does.widens || (product.widened && !product.instruction->formats);
   }
   does.shares_columns =
       std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) { return part.first != rows_; });
-  does.saves_in_loops =
-      std::any_of(saves_.begin(), saves_.end(), [&](const auto& save) { return save.block != &nest().body; });
+  does.saves_in_loops = saves_anew(nest());
   return registers_beside(does, of_values);
 }
 // What a lane may have while all warps of the blocks beside each other are on one core.
@@ -94,19 +93,25 @@ std::int64_t Distributing::values(BufferId id) const {
   const auto found = result_.arrays.find(id);
   return found == result_.arrays.end() || result_.in_passing.contains(id) ? 0 : found->second.values();
 }
-// Sums that are promoted; what was computed, whole; of tiles one side's fragments of a step at once, the other's one
+// Sums that are promoted; what was computed, whole, unless it is a state that stays; of tiles one side's fragments of a step at once, the other's one
 // after another, and where they are widened, as they were loaded and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
-  const auto whole = (product.rows.computed ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
+  constexpr std::int64_t of_columns = 2;  // of 8 columns, a step
+  const auto is_made_whole = [&](const Operand& side) { return side.computed && !is_state(side.buffer); };
+  const auto whole = (is_made_whole(product.rows) ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
+                     (is_made_whole(product.columns) ? grid.column_tiles * product.steps * of_columns : 0) +
                      (product.promoted > 0 ? values(product.compute->to) : 0);
   if (by_teams()) return whole;
   if (product.instruction->formats) return whole + registers_of_parts(grid.row_tiles, grid.column_tiles);
   return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }
+bool Distributing::is_state(BufferId id) const {
+  return std::any_of(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute->carried == id; });
+}
 // Of single warps: what an operand is made of stays until it is whole.
 std::int64_t Distributing::source_registers(const Product& product, const std::vector<BufferId>& held) const {
-  const auto made = result_.in_passing.find(product.rows.buffer);
+  const auto made = result_.in_passing.find((product.rows.computed ? product.rows : product.columns).buffer);
   if (by_teams() || made == result_.in_passing.end()) return 0;
   std::int64_t all = 0;
   for (const auto& [access, id] : made->second->reads)

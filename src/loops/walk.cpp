@@ -22,6 +22,28 @@ void shorten(Lengths& lengths, const Split& split) {
   length = std::min(length, split.size);
 }
 
+namespace {
+
+bool carries_along(const Block& block, WireId wire) {
+  bool found = false;
+  each_step(block, [&](const Nest& step) {
+    const auto* compute = std::get_if<Compute>(&step.node);
+    found = found || (compute && compute->carried && std::ranges::count(compute->column.over, wire) > 0);
+  });
+  return found;
+}
+
+bool saves_anew(const Block& block, const For* loop) {
+  return std::ranges::any_of(block.steps, [&](const Nest& step) {
+    if (const auto* inner = std::get_if<For>(&step.node)) return saves_anew(inner->body, inner);
+    return loop && std::holds_alternative<Save>(step.node) && !carries_along(block, loop->split.wire);
+  });
+}
+
+}  // namespace
+
+bool saves_anew(const LoopNest& nest) { return saves_anew(nest.body, nullptr); }
+
 TileSources tile_sources(const LoopNest& nest) {
   TileSources all;
   each_step(nest.body, [&](const Nest& step) {

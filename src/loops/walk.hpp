@@ -21,6 +21,9 @@ void each_step(const Block& block, const Visit& visit) {
 Lengths lengths_in_groups(const LoopNest&);
 void shorten(Lengths&, const Split&);
 
+// Whether results leave in each round of a loop that carries no state from round to round.
+bool saves_anew(const LoopNest&);
+
 // Of tiles that are loaded from a tile one level up, that one.
 using TileSources = std::map<BufferId, BufferId>;
 TileSources tile_sources(const LoopNest&);

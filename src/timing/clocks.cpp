@@ -113,16 +113,23 @@ class Counter {
     const bool on_matrices = work.unit == Unit::tensor;
     const double filled = on_matrices ? filled_rows(*column.contraction) : 1;
     const double share = on_matrices ? reached_share(*column.contraction, rate->second) : 1;
-    const double seconds = seconds_at(operations, rate->second, cores_, model_) / slowed / filled / share;
+    const double times = repeats(column);
+    const double seconds = times * seconds_at(operations, rate->second, cores_, model_) / slowed / filled / share;
     const double per_second = unit->clock_hz ? unit->clock_hz->value : 0;
     const auto each = unit->per_clock.find(type);
     const double clocks = each == unit->per_clock.end()
-                              ? operations * static_cast<double>(cores_) / rate->second.peak() * per_second
-                              : operations / filled / each->second.value;
+                              ? times * operations * static_cast<double>(cores_) / rate->second.peak() * per_second
+                              : times * operations / filled / each->second.value;
     if (work.unit == Unit::tensor) all_.operations += operations;
     // What repairs a state is done on the lanes, before the contraction adds to it.
     (repair ? all_.pointwise : serial_) += seconds;
     add(column.name, resource_of(work.unit), operations, clocks, seconds);
+  }
+
+  // How many warps each compute all of a column.
+  double repeats(const StepColumn& column) const {
+    const bool alone = model_ == Model::ideal || detail_ == Detail::least || !step_.is_repeated(column);
+    return alone ? 1 : static_cast<double>(team_.warps * team_.teams);
   }
 
   void compute_outside(const StepColumn& column, const ColumnWork& work) {
@@ -136,7 +143,8 @@ class Counter {
     const bool on_matrices = work.unit == Unit::tensor;
     const double filled = column.contraction ? filled_rows(*column.contraction) : 1;
     const double share = on_matrices ? reached_share(*column.contraction, rate->second) : 1;
-    const double seconds = seconds_at(operations, rate->second, cores_, model_) / filled / share;
+    const double seconds =
+        repeats(column) * seconds_at(operations, rate->second, cores_, model_) / filled / share;
     all_.outside += seconds;
     outside_on(resource_of(work.unit)) += seconds;
     if (work.unit == Unit::tensor) all_.operations_outside += operations;
@@ -246,6 +254,7 @@ class Counter {
     const auto rows = rows_of(column);
     const bool itself = warps_of(*contraction.instruction) > 1;
     const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
+    if (repeats(column) > 1) return static_cast<std::int64_t>(repeats(column)) * whole_bytes(contraction);
     std::int64_t bytes = 0;
     if (contraction.columns.staged && detail_ == Detail::least && !contraction.columns.outlives)
       bytes += tile_bytes(contraction.columns);
@@ -254,6 +263,9 @@ class Counter {
     if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += tile_bytes(contraction.rows);
     if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
     return bytes + shuffled_bytes(contraction);
+  }
+  std::int64_t whole_bytes(const Contraction& made) const {
+    return (made.rows.staged ? tile_bytes(made.rows) : 0) + (made.columns.staged ? tile_bytes(made.columns) : 0);
   }
   // Lanes exchange numbers of 8 bits that they computed, four to a register, in two shuffles, each of which takes as
   // long as a read of four bytes: 32 lanes in a clock (the CUDA programming guide's table of throughputs).

@@ -11,7 +11,14 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
   const auto is_no_matrix = [&](const Factor& factor) {
     return std::ranges::count_if(factor.wires, [&](WireId wire) { return lengths[wire.index] > 1; }) > 2;
   };
-  const auto is_computed = [](const Contraction& made) { return !made.columns.staged && made.rows.staged; };
+  // Where napkin prints kernels, single warps take columns that each of them has computed as a whole.
+  const auto is_repeated = [&](BufferId id) {
+    const auto makes = [&](const StepColumn& one) { return one.compute->to == id && this->is_repeated(one); };
+    return std::ranges::any_of(columns, makes) || std::ranges::any_of(outside, makes);
+  };
+  const auto is_computed = [&](const Contraction& made) {
+    return !made.columns.staged && !(loads_matrices && !issues_together() && is_repeated(made.columns.buffer));
+  };
   const auto is_too_wide = [&](const Contraction& made) {
     return warps_of(*made.instruction) > 1 && made.across && lengths[made.across->index] > made.instruction->n_max;
   };
@@ -45,6 +52,7 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
 // it is folded position by position along an axis that lanes hand around; without the rows, along their lanes.
 bool BlockStep::fills_fragments(const StepColumn& column) const {
   const auto& made = column.compute->column;
+  if (is_repeated(column) && !made.fold && loads_matrices) return true;
   std::vector<WireId> wires;
   bool has_rows = false;
   const auto add = [&](const std::vector<WireId>& more) {

@@ -5,6 +5,7 @@
 
 #include "loops/passing.hpp"
 #include "loops/pieces.hpp"
+#include "loops/walk.hpp"
 #include "napkin/instructions.hpp"
 
 namespace napkin {
@@ -54,8 +55,7 @@ BesideValues beside_values(const BlockStep& step, bool several_warps) {
   made.by_teams = step.issues_together();
   made.follows = follows, made.one_by_one = one_by_one, made.exchanges = exchanges, made.widens = widening;
   made.shares_columns = several_warps && !step.has_rows_first();
-  made.saves_in_loops = std::ranges::any_of(
-      step.edges, [&](const Edge& edge) { return !step.nest->is_input(edge.buffer) && !edge.around.loops.empty(); });
+  made.saves_in_loops = saves_anew(*step.nest);
   return made;
 }
 
@@ -133,11 +133,21 @@ std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
   if (elsewhere_.contains(id)) return 0;
   const auto& volume = step_.volumes[id.index];
   auto of_rows = volume.rows > 1 ? step_.rows_held(volume.rows, rows_of_warp(team)) : 1, of_columns = volume.beside;
+  if (volume.rows == 0)
+    if (const auto first = first_of_two(id)) of_rows = *first, of_columns /= *first;
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
   const auto columns = of_columns > 1 ? round_up(of_columns, columns_at_once) / columns_of_tile : 1;
   if (of_rows > 1 && of_columns > 1) return values_of_tile * rows * columns;
   return of_rows > 1 || of_columns > 1 ? values_of_line * rows * columns : 1;
+}
+
+// How long the first of two axes is that a piece has.
+std::optional<std::int64_t> LaneRegisters::first_of_two(BufferId id) const {
+  const auto& extent = step_.nest->at(id).extent;
+  const auto is_long = [](std::int64_t length) { return length > 1; };
+  if (std::ranges::count_if(extent, is_long) != 2) return std::nullopt;
+  return *std::ranges::find_if(extent, is_long);
 }
 
 std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& team) const {
@@ -147,13 +157,29 @@ std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& tea
   return rows * registers_of_rows * pieces_of(step_.lengths_at(column)[made.depth.index], k) * made.parts;
 }
 
+// What stays from one round of a loop to the next becomes an operand a step of an instruction at a time.
+bool LaneRegisters::is_state(BufferId id) const {
+  return std::ranges::any_of(columns_, [&](const Column& column) { return column.compute->carried == id; });
+}
+
+// Of what each warp computed as a whole.
+std::int64_t LaneRegisters::whole_columns(const StepColumn& column) const {
+  const auto& made = *column.contraction;
+  const auto columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
+  return pieces_of(columns, columns_of_tile) * registers_of_columns *
+         pieces_of(step_.lengths_at(column)[made.depth.index], made.k) * made.parts;
+}
+
 // Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
 // instruction at a time, one side's at once and the other's one after another. What is widened is there as it was
 // loaded, and twice as wide.
 std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team) const {
   const auto& made = *column.contraction;
+  const auto is_made_whole = [&](const StepOperand& one) { return !one.staged && !is_state(one.buffer); };
   const auto all =
-      (made.rows.staged ? 0 : whole_rows(column, team)) + (made.promoted > 0 ? values(column.compute->to, team) : 0);
+      (is_made_whole(made.rows) ? whole_rows(column, team) : 0) +
+      (is_made_whole(made.columns) ? whole_columns(column) : 0) +
+      (made.promoted > 0 ? values(column.compute->to, team) : 0);
   if (step_.issues_together()) return all;
   auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);

@@ -44,6 +44,9 @@ class LaneRegisters {
   std::vector<BufferId> sources(const Column&) const;
   std::int64_t values(const Column&, const Team&, Order) const;
   std::int64_t values(BufferId, const Team&) const;
+  std::optional<std::int64_t> first_of_two(BufferId) const;
+  bool is_state(BufferId) const;
+  std::int64_t whole_columns(const StepColumn&) const;
   std::int64_t whole_rows(const StepColumn&, const Team&) const;
   std::int64_t operands(const StepColumn&, const Team&) const;
   std::int64_t ahead(const Column&, const Team&, Order) const;

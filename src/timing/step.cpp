@@ -235,6 +235,15 @@ bool BlockStep::exchanges_bytes(const Contraction& made) const {
   const auto type = diagram().at(nest->at(made.rows.buffer).array).type;
   return !made.rows.staged && !made.mixed && napkin::row(type).bytes == 1;
 }
+bool BlockStep::is_repeated(const StepColumn& column) const {
+  const auto& made = column.compute->column;
+  const auto is_row = [&](WireId wire) { return wire == row; };
+  const auto& kept = diagram().at(made.output).wires;
+  if (std::ranges::any_of(kept, is_row) || std::ranges::any_of(made.over, is_row) ||
+      std::ranges::any_of(free_wires(diagram(), made.value), is_row))
+    return false;
+  return std::ranges::count_if(kept, [&](WireId wire) { return lengths_at(column)[wire.index] > 1; }) == 2;
+}
 bool BlockStep::issues_together() const {
   return std::ranges::any_of(columns, [](const StepColumn& column) {
     return column.contraction && warps_of(*column.contraction->instruction) > 1;

@@ -142,6 +142,8 @@ struct BlockStep {
     std::string_view of, why;
   };
   std::optional<Excess> excess() const;
+  // Whether a column has two axes and none of the rows: every warp computes all of it.
+  bool is_repeated(const StepColumn&) const;
   // Of rows that were computed in 8 bits: lanes have two numbers of each four of an instruction, and exchange them.
   bool exchanges_bytes(const Contraction&) const;
 

@@ -94,9 +94,17 @@ std::int64_t held_with_row(const BlockStep& step, WireId wire, const std::functi
 bool is_computed(const Factor& factor) { return !factor.operand.staged; }
 bool is_widened(const Factor& factor) { return factor.widened; }
 
+// What contractions without the wire make of all that is there, which every warp would compute.
+double repeated_with_row(const BlockStep& step, WireId wire) {
+  double all = 0;
+  for (const auto& column : step.columns)
+    if (column.contraction && !column.factors[0].has(wire) && !column.factors[1].has(wire)) all += column.folded;
+  return all;
+}
+
 // What the partition groups below the core; else, of the wires that the results of most contractions carry from one
-// operand alone, one that no loop of the block cuts, of an operand that is computed or else widened, the longest that
-// cores group, or the longest.
+// operand alone, the one of which the others take least; then one that no loop of the block cuts, of an operand that is
+// computed or else widened, the longest that cores group, or the longest.
 WireId row_of(const BlockStep& step) {
   if (step.given_row) return *step.given_row;
   const auto& wires =
@@ -109,12 +117,17 @@ WireId row_of(const BlockStep& step) {
   const auto whole = [&](WireId wire) {
     return std::ranges::none_of(step.loops, [&](const For* loop) { return loop->split.wire == wire; });
   };
-  using Weight = std::tuple<std::int64_t, bool, std::int64_t, std::int64_t, bool, std::int64_t>;
-  Weight best{0, false, 0, 0, false, 0};
+  using Weight = std::tuple<std::int64_t, double, bool, std::int64_t, std::int64_t, bool, std::int64_t>;
+  Weight best{0, 0, false, 0, 0, false, 0};
   auto row = wires.front();
   for (const auto wire : wires) {
-    const Weight weight{contractions_with_row(step, wire),     whole(wire),   held_with_row(step, wire, is_computed),
-                        held_with_row(step, wire, is_widened), grouped(wire), step.lengths[wire.index]};
+    const Weight weight{contractions_with_row(step, wire),
+                        -repeated_with_row(step, wire),
+                        whole(wire),
+                        held_with_row(step, wire, is_computed),
+                        held_with_row(step, wire, is_widened),
+                        grouped(wire),
+                        step.lengths[wire.index]};
     if (std::get<0>(weight) > 0 && weight > best) best = weight, row = wire;
   }
   return row;
@@ -163,10 +176,12 @@ bool may_issue_together(const BlockStep& step) {
   };
   const auto sums = [&](const StepColumn& column) { return sums_positions(column, step.lengths, step.diagram()); };
   const auto by_parts = [](const StepColumn& column) { return column.contraction && column.contraction->parts > 1; };
+  const auto is_repeated = [&](const StepColumn& column) { return step.is_repeated(column); };
   const auto is_read = [](const StepColumn& column) {
     return std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
   };
   return step.row_alignment == 16 && std::ranges::none_of(step.columns, is_short) &&
+         std::ranges::none_of(step.columns, is_repeated) && std::ranges::none_of(step.outside, is_repeated) &&
          std::ranges::none_of(step.columns, is_read) && std::ranges::none_of(step.outside, is_read) &&
          std::ranges::none_of(step.columns, sums) && std::ranges::none_of(step.columns, by_parts) &&
          std::ranges::none_of(step.outside, by_parts);

@@ -32,22 +32,26 @@ bool CutAxes::is_chunk(WireId wire) const {
 std::vector<AxisId> CutAxes::new_axes(AxisId whole) {
   const auto axis = diagram().at(whole);
   std::vector<AxisId> all;
-  const auto add = [&](const char* suffix, std::int64_t size) {
-    diagram().axes.push_back({axis.name + suffix, size, axis.span});
+  const auto add = [&](const std::string& name, std::int64_t size) {
+    diagram().axes.push_back({name, size, axis.span});
     all.push_back({static_cast<std::uint32_t>(diagram().axes.size() - 1)});
   };
-  add("_chunk", *axis.size / length_);
-  add("_in_chunk", length_);
-  if (const auto rest = *axis.size % length_; rest > 0) add("_in_last", rest);
+  add(which(axis.name), *axis.size / length_);
+  add(axis.name + names_.inside, length_);
+  if (const auto rest = *axis.size % length_; rest > 0) add(axis.name + names_.last, rest);
   return all;
+}
+std::string CutAxes::which(std::string of) const {
+  if (!names_.without.empty() && of.ends_with(names_.without)) of.resize(of.size() - names_.without.size());
+  return of + names_.which;
 }
 
 CutWire CutAxes::new_cut(WireId wire, const std::vector<AxisId>& axes) {
   const auto name = diagram().at(wire).name;
   CutWire made;
-  made.chunks = {wire, add_wire(diagram(), name + "_chunk", axes[0]), add_wire(diagram(), name + "_in_chunk", axes[1]),
+  made.chunks = {wire, add_wire(diagram(), which(name), axes[0]), add_wire(diagram(), name + names_.inside, axes[1]),
                  length_};
-  if (axes.size() == 3) made.last = add_wire(diagram(), name + "_in_last", axes[2]);
+  if (axes.size() == 3) made.last = add_wire(diagram(), name + names_.last, axes[2]);
   made.begin = *diagram().at(axes[0]).size * length_;
   return made;
 }

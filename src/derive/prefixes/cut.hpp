@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,12 @@
 #include "napkin/diagram.hpp"
 
 namespace napkin {
+
+// What becomes of the name of an axis: which piece, where in one, and where in the last.
+struct NamesOfPieces {
+  std::string which = "_chunk", inside = "_in_chunk", last = "_in_last";
+  std::string without = "";  // this at the end makes way for `which`
+};
 
 // Axes that are cut in the same places, by the first of them.
 using Alike = std::map<AxisId, AxisId>;
@@ -30,7 +37,7 @@ class CutAxes {
   virtual ~CutAxes() = default;
 
  protected:
-  explicit CutAxes(std::int64_t length) : length_(length) {}
+  explicit CutAxes(std::int64_t length, NamesOfPieces names = {}) : length_(length), names_(std::move(names)) {}
 
   virtual Diagram& diagram() = 0;
   // A reduction, at the pieces at hand.
@@ -64,12 +71,14 @@ class CutAxes {
   ExprId reduction(const Reduction*, std::vector<WireId> over, ExprId body, Span span = {});
 
   std::int64_t length_;
+  NamesOfPieces names_;
   Statement statement_{};           // the one that is written
   ArrayId array_{};                 // the file's, of which that makes a part
   std::map<ExprId, ExprId> known_;  // of the statement, at the pieces at hand
   bool possible_ = true;            // every array is read where its pieces are known
 
  private:
+  std::string which(std::string of) const;
   CutWire new_cut(WireId, const std::vector<AxisId>& axes);
   std::vector<AxisId> new_axes(AxisId whole);
   void assume(const Alike&);

@@ -111,7 +111,7 @@ class Writer {
     bool plain = true;
     const std::function<ExprId(ExprId)> replaced = [&](ExprId e) -> ExprId {
       if (std::holds_alternative<Access>(scratch_.at(e).node)) {
-        const auto finished = finished_as(e);
+        const auto finished = is_made_before(e, column) ? finished_as(e) : std::optional(e);
         plain = plain && finished;
         return finished.value_or(e);
       }
@@ -119,6 +119,12 @@ class Writer {
     };
     const ExprId value = replaced(column.value);
     return plain ? std::optional(value) : std::nullopt;
+  }
+  // Else it is read as it was before this list changes it, or is an input.
+  bool is_made_before(ExprId access, const Column& reader) const {
+    const auto array = std::get<Access>(scratch_.at(access).node).array;
+    return std::any_of(columns_.begin(), columns_.begin() + (&reader - columns_.data()),
+                       [&](const Column& c) { return c.output == array; });
   }
   // What is read after the last piece in place of an access. An exponential that waits belongs beside others, where
   // large ones cancel.

@@ -78,11 +78,11 @@ class InOrder {
   ExprId at_position(Access read, const PrefixEdge& edge) {
     const bool here = moves(read.at, wire_), there = moves(read.at, edge.reduced);
     if (here && there) return of_both(read, edge);
-    if (here) return state_of(read);
+    if (here) return state_of(read, edge);
     if (!there) return scratch_.intern(std::move(read));
     return instance(renamed(std::move(read), {{edge.reduced, wire_}}));
   }
-  // What a pointwise column makes of both positions is written out.
+  // What a pointwise column makes of the position that is kept, or of both, is written out.
   ExprId of_both(const Access& read, const PrefixEdge& edge) {
     const auto made = producer_.find(read.array);
     const bool plain = made != producer_.end() && !made->second->fold && !made->second->carried &&
@@ -134,11 +134,11 @@ class InOrder {
     }
     return to;
   }
-  // Of the position that is kept, only what lies before it may be read.
-  ExprId state_of(const Access& read) {
+  // Of the position that is kept, only what follows from what lies before it may be read.
+  ExprId state_of(const Access& read, const PrefixEdge& edge) {
     const auto found = prefixes_.find(read.array);
-    possible_ = possible_ && found != prefixes_.end() && scratch_.intern(read) == whole(read.array);
-    return possible_ ? whole(found->second) : scratch_.intern(read);
+    if (found != prefixes_.end() && scratch_.intern(read) == whole(read.array)) return whole(found->second);
+    return of_both(read, edge);
   }
   ExprId whole(ArrayId array) { return read_whole(scratch_, array); }
 
@@ -172,8 +172,8 @@ class InOrder {
       for (auto& column : *list) at_state(column);
     piece.insert(piece.end(), to.piece.begin(), to.piece.end());
     to.piece = std::move(piece);
-    append(to.absorb, before.programs.piece);
-    for (auto& column : before.programs.absorb) to.absorb.push_back(summed_at_once(column, to.piece, needed));
+    append(to.absorb, before.programs.piece), append(to.absorb, before.programs.absorb);
+    for (auto& column : to.absorb) sum_at_once(column, to, needed);
     append(to.init, before.programs.init), append(now.before, before.before);
     append(to.state, before.programs.state), append(to.trace, trace_), append(to.trace, before.programs.trace);
     append(to.notes, before.programs.notes);
@@ -183,20 +183,20 @@ class InOrder {
     return now;
   }
   // A reduction of what another one makes, and nobody else reads, is one over the wires of both.
-  Column summed_at_once(Column outer, std::vector<Column>& pieces, const std::set<ArrayId>& needed) {
+  void sum_at_once(Column& outer, Streamable& all, const std::set<ArrayId>& needed) {
     const auto* read = std::get_if<Access>(&scratch_.at(outer.value).node);
-    if (!outer.fold || !read || outer.value != whole(read->array) || needed.contains(read->array)) return outer;
+    if (!outer.fold || !read || outer.value != whole(read->array) || needed.contains(read->array)) return;
     const auto array = read->array;
-    const auto inner = std::ranges::find(pieces, array, &Column::output);
+    const auto inner = std::ranges::find(all.piece, array, &Column::output);
     const auto reads_it = [&](const Column& column) { return contains(reads(scratch_, column), array); };
-    if (inner == pieces.end() || inner->fold != outer.fold || inner->carried || std::ranges::any_of(pieces, reads_it) ||
+    if (inner == all.piece.end() || inner->fold != outer.fold || inner->carried ||
+        std::ranges::any_of(all.piece, reads_it) || std::ranges::count_if(all.absorb, reads_it) > 1 ||
         scratch_.at(array).type != scratch_.at(outer.output).type)
-      return outer;
+      return;
     outer.value = inner->value;
     outer.over.insert(outer.over.end(), inner->over.begin(), inner->over.end());
     std::ranges::sort(outer.over);
-    pieces.erase(inner);
-    return outer;
+    all.piece.erase(inner);
   }
   // The state as it stands, or what follows from it.
   ExprId finished(ArrayId state) {

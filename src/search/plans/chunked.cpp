@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "diagram/operands.hpp"
+#include "napkin/derive.hpp"
 
 namespace napkin {
 namespace {
 
 // As parts of what a search of the file's own statements has: of a length, and of the length that is taken.
-constexpr double patience_of_a_trial = 0.01, patience_of_the_best = 0.4;
+constexpr double patience_of_a_trial = 0.01, patience_of_the_best = 0.4, patience_of_groups = 0.2;
 constexpr double hopeless = 32;  // times as much is reduced: the plan of such a form is not looked for
 
 // How many values are reduced, all together.
@@ -41,58 +42,122 @@ std::vector<std::int64_t> tried(const std::vector<std::int64_t>& lengths) {
   return all;
 }
 
+// How prefixes are cut: positions of a chunk, and chunks of a group; 0 where there are no groups.
+struct ChunkSizes {
+  std::int64_t length = 1, of_group = 0;
+  auto operator<=>(const ChunkSizes&) const = default;
+};
+PrefixesInChunks in_chunks(const Diagram& diagram, ChunkSizes by) {
+  return by.of_group > 0 ? prefixes_in_groups(diagram, by.length, by.of_group)
+                         : prefixes_in_chunks(diagram, by.length);
+}
+
+// Whether a kernel can take the chunks of a group in order: one of everything but what groups add.
+bool goes_in_order(const PrefixesInChunks& made) {
+  std::set<std::string> of_groups;
+  for (const auto& one : made.made)
+    if (one.chunk.ends_with("_group")) of_groups.insert(one.states.begin(), one.states.end());
+  std::vector<StatementId> others;
+  for (std::uint32_t i = 0; i < made.diagram.statements.size(); ++i)
+    if (!of_groups.contains(made.diagram.at(made.diagram.statements[i].output).name)) others.push_back({i});
+  const auto derivation = derive(made.diagram, others);
+  return std::ranges::any_of(derivation.verdicts, [](const Verdict& verdict) {
+    const auto* stream = std::get_if<Streamable>(&verdict.stream);
+    return stream && stream->in_order;
+  });
+}
+
 class Chunked {
  public:
   Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan)
-      : diagram_(diagram), goal_(goal), trial_(trial), plan_(plan), lengths_(tried(chunk_lengths(diagram))) {}
+      : diagram_(diagram),
+        goal_(goal),
+        trial_(trial),
+        plan_(plan),
+        lengths_(goal.chunk > 0 ? std::vector{goal.chunk} : tried(chunk_lengths(diagram))) {}
 
   FoundPlan run() {
     if (lengths_.empty()) return plan_(diagram_, goal_);
-    const auto first = best();
-    auto other = planned(first);
-    if (const auto second = runner_up(first)) {
-      auto another = planned(*second);
-      if (worth(another.plan, goal_) < worth(other.plan, goal_)) other = std::move(another);
-    }
+    auto other = planned();
+    if (goal_.chunk > 0) return std::move(other.plan);
     const bool more = reduced_values(diagram_) > hopeless * other.reduced;
     const auto as_written = near(other.plan, hurried(patience_of_the_best));
     if (!more && worth(plan_(diagram_, as_written), goal_) <= worth(other.plan, goal_)) return plan_(diagram_, goal_);
-    other.plan.optimal = false, other.plan.gap.reset();  // other lengths were tried, not searched to the end
     return std::move(other.plan);
   }
 
  private:
-  struct OfLength {
+  struct Planned {
     FoundPlan plan;
     double reduced = 0;  // values, all together
   };
-  OfLength planned(std::size_t at) {
-    auto made = prefixes_in_chunks(diagram_, lengths_[at]);
-    OfLength all{plan_(made.diagram, hurried(patience_of_the_best)), reduced_values(made.diagram)};
+  Planned planned() {
+    const auto first = best_chunks();
+    auto found = planned(first);
+    const auto is_better = [&](ChunkSizes by) {
+      auto another = planned(by, found.plan);
+      const bool better = worth(another.plan, goal_) < worth(found.plan, goal_);
+      if (better) found = std::move(another);
+      return better;
+    };
+    if (const auto second = runner_up(first)) is_better(*second);
+    for (const auto by : groups())
+      if (!is_possible(by) || !is_better(by)) break;
+    // Others were tried, not searched to the end.
+    if (!found.plan.prefixes.empty()) found.plan.optimal = false, found.plan.gap.reset();
+    return found;
+  }
+  Planned planned(ChunkSizes by, const std::optional<FoundPlan>& best = std::nullopt) {
+    auto made = in_chunks(diagram_, by);
+    const auto goal =
+        goal_.chunk > 0 ? goal_ : hurried(by.of_group > 0 ? patience_of_groups : patience_of_the_best);
+    Planned all{plan_(made.diagram, best && by.of_group > 0 ? near(*best, goal) : goal), reduced_values(made.diagram)};
     all.plan.prefixes = std::move(made.made);
     return all;
   }
-  // A length whose trial came so close to the best one's that more patience may turn them round.
-  std::optional<std::size_t> runner_up(std::size_t first) {
+  // One whose trial came so close to the best one's that more patience may turn them round.
+  std::optional<ChunkSizes> runner_up(ChunkSizes first) {
     constexpr double close = 1.1;
-    std::optional<std::size_t> second;
-    for (const auto& [at, seconds] : trials_)
-      if (at != first && seconds < close * trials_.at(first) && (!second || seconds < trials_.at(*second))) second = at;
+    std::optional<ChunkSizes> second;
+    for (const auto& [by, seconds] : trials_)
+      if (by != first && seconds < close * trials_.at(first) && (!second || seconds < trials_.at(*second))) second = by;
     return second;
   }
   // Uphill from a length in the middle.
-  std::size_t best() {
-    constexpr std::int64_t usual = 64;
-    auto at = static_cast<std::size_t>(std::ranges::lower_bound(lengths_, usual) - lengths_.begin());
-    at = std::min(at, lengths_.size() - 1);
-    while (at + 1 < lengths_.size() && trial(at + 1) < trial(at)) ++at;
-    while (at > 0 && trial(at - 1) < trial(at)) --at;
-    return at;
+  ChunkSizes best_chunks() {
+    auto at = near_to(64);
+    const auto seconds = [&](std::size_t i) { return trial({lengths_[i], 0}); };
+    while (at + 1 < lengths_.size() && seconds(at + 1) < seconds(at)) ++at;
+    while (at > 0 && seconds(at - 1) < seconds(at)) --at;
+    return {lengths_[at], 0};
   }
-  double trial(std::size_t at) {
-    if (const auto known = trials_.find(at); known != trials_.end()) return known->second;
-    const auto made = prefixes_in_chunks(diagram_, lengths_[at]);
-    return trials_[at] = worth(trial_(made.diagram, hurried(patience_of_a_trial)), goal_);
+  std::size_t near_to(std::int64_t length) const {
+    const auto at = static_cast<std::size_t>(std::ranges::lower_bound(lengths_, length) - lengths_.begin());
+    return std::min(at, lengths_.size() - 1);
+  }
+  // Short chunks, which a kernel takes in order, in groups of so many positions that there are several on most axes. A
+  // trial would not find that kernel.
+  std::vector<ChunkSizes> groups() const {
+    std::vector<ChunkSizes> all;
+    for (const std::int64_t positions : {1024, 2048})
+      for (const std::int64_t length : {16, 32}) {
+        const auto near = lengths_[near_to(length)];
+        all.push_back({near, positions / near});
+      }
+    return all;
+  }
+  bool is_possible(ChunkSizes by) {
+    if (by.of_group < 2) return false;
+    const auto [known, fresh] = possible_.try_emplace(by, false);
+    if (fresh) {
+      const auto made = in_chunks(diagram_, by);
+      known->second = !made.made.empty() && goes_in_order(made);
+    }
+    return known->second;
+  }
+  double trial(ChunkSizes by) {
+    if (const auto known = trials_.find(by); known != trials_.end()) return known->second;
+    return trials_[by] = worth(trial_(in_chunks(diagram_, by).diagram, hurried(patience_of_a_trial)), goal_);
   }
   Goal hurried(double share) const {
     auto goal = goal_;
@@ -104,16 +169,9 @@ class Chunked {
   const Goal& goal_;
   const PlanOf &trial_, &plan_;
   std::vector<std::int64_t> lengths_;
-  std::map<std::size_t, double> trials_;
+  std::map<ChunkSizes, double> trials_;
+  std::map<ChunkSizes, bool> possible_;
 };
-
-FoundPlan in_chunks_of(std::int64_t length, const Diagram& diagram, const Goal& goal, const PlanOf& plan) {
-  auto made = prefixes_in_chunks(diagram, length);
-  auto found = plan(made.diagram, goal);
-  if (!made.made.empty()) found.optimal = false, found.gap.reset();  // no other length was looked at
-  found.prefixes = std::move(made.made);
-  return found;
-}
 
 }  // namespace
 
@@ -137,7 +195,7 @@ Goal near(const FoundPlan& found, Goal goal) {
 
 FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan) {
   if (!goal.chunks || !goal.fixed.splits.empty()) return plan(diagram, goal);
-  return goal.chunk > 0 ? in_chunks_of(goal.chunk, diagram, goal, plan) : Chunked(diagram, goal, trial, plan).run();
+  return Chunked(diagram, goal, trial, plan).run();
 }
 
 }  // namespace napkin

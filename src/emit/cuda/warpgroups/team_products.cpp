@@ -79,7 +79,7 @@ void FragmentPrinter::pack_rows(const Product& product) {
   if (!declared_ahead_.contains(product.compute)) declare_operands(product);
   loop(lanes.step, product.steps);
   loop(lanes.row, warps_.columns.at(product.compute).row_tiles);
-  pack(product, fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step));
+  pack(product, true, fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step));
   out_.close(2);
 }
 void FragmentPrinter::declare_operands(const Product& product) {

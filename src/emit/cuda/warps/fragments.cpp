@@ -37,7 +37,7 @@ bool FragmentPrinter::is_single(BufferId id) const { return page_.nest.at(id).va
 
 bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
   if (!compute.masks.empty()) return true;
-  if (const auto* product = warps_.product(&compute)) return product->rows.computed && product->over == wire;
+  if (const auto* product = warps_.product(&compute)) return product->has_computed() && product->over == wire;
   return compute.column.fold && std::ranges::count(compute.column.over, wire) > 0;
 }
 

@@ -115,10 +115,10 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
 
   void load(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
   void load_one_by_one(const Operand&, const Product&, bool rows, const std::string& to, const std::string& tile);
-  void pack(const Product&, const std::string& to);
+  void pack(const Product&, bool rows, const std::string& to);
   using EachRegister = std::function<void(int r, const std::vector<std::string>& numbers)>;
-  // Of what the warp computed, two neighbours of the fragment's r-th register.
-  void each_register(const Product&, int numbers, const EachRegister& take);
+  // Of what the warp computed, two neighbours of the fragment's r-th register; of columns, counted as those of rows.
+  void each_register(const Product&, bool rows, int numbers, const EachRegister& take);
   struct OperandRegisters {
     int rows, columns, second;
   };
@@ -127,7 +127,7 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   void load_parts(const Product&, bool rows, const std::string& to);
   void widen(const Product&, bool rows, const std::string& to);
   void split(const Product&, bool rows, const std::string& to);
-  void split_computed(const Product&, const std::string& to);
+  void split_computed(const Product&, bool rows, const std::string& to);
   std::string first_of_warp(const Operand&, const Product&, bool rows);
   void team_product(const Product&);
   void pack_rows(const Product&);

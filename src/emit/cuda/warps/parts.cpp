@@ -10,7 +10,8 @@ namespace napkin {
 void FragmentPrinter::load_parts(const Product& product, bool rows, const std::string& to) {
   const auto [a, b] = *product.instruction->formats;
   if ((rows ? a : b) != Datatype::f32) return widen(product, rows, to);
-  rows&& product.rows.computed ? split_computed(product, to) : split(product, rows, to);
+  const bool computed = (rows ? product.rows : product.columns).computed;
+  computed ? split_computed(product, rows, to) : split(product, rows, to);
 }
 
 // Of the four registers of a load, the first two are the first eight positions of what is summed for rows, and the
@@ -19,10 +20,11 @@ void FragmentPrinter::widen(const Product& product, bool rows, const std::string
   const auto [a, b] = *product.instruction->formats;
   const auto narrow = page_.pool.fresh("narrow");
   out_.line(fmt::format("unsigned {}[4];", narrow));
-  if (rows && product.rows.computed)
-    pack(product, narrow);
+  const auto& side = rows ? product.rows : product.columns;
+  if (side.computed)
+    pack(product, rows, narrow);
   else
-    load(rows ? product.rows : product.columns, product, rows, narrow, rows ? lanes.row : lanes.column);
+    load(side, product, rows, narrow, rows ? lanes.row : lanes.column);
   for (int r = 0; r < 4; ++r) {
     const int first = r / 2 * 4 + r % 2 * (rows ? 1 : 2), second = first + (rows ? 2 : 1);
     out_.line(fmt::format("napkin_widen_pair<{0}>({1}[{2}], {3}[{4}], {3}[{5}]);",
@@ -48,12 +50,14 @@ void FragmentPrinter::split(const Product& product, bool rows, const std::string
   out_.close();
 }
 
-// What the warp computed stays where it is.
-void FragmentPrinter::split_computed(const Product& product, const std::string& to) {
-  each_register(product, 2, [&](int r, const std::vector<std::string>& numbers) {
-    const int place = r / 2 * 4 + r % 2;
-    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[0], to, place, place + 8));
-    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[1], to, place + 2, place + 10));
+// What the warp computed stays where it is. Of rows, registers have the halves of the rows side by side; of columns, the
+// positions that are multiplied.
+void FragmentPrinter::split_computed(const Product& product, bool rows, const std::string& to) {
+  each_register(product, rows, 2, [&](int r, const std::vector<std::string>& numbers) {
+    const int half = r % 2, step = r / 2;
+    const int first = rows ? step * 4 + half : half * 4 + step * 2, second = first + (rows ? 2 : 1);
+    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[0], to, first, first + 8));
+    out_.line(fmt::format("napkin_split({0}, {1}[{2}], {1}[{3}]);", numbers[1], to, second, second + 8));
   });
 }
 

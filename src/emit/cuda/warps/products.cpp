@@ -21,7 +21,7 @@ void FragmentPrinter::product(const Product& product) {
   const bool rows_first = product.rows.computed || product.rows.kept || grid.row_tiles <= pairs;
   const auto rows = page_.pool.fresh("a"), columns = page_.pool.fresh("b");
   if (product.promoted > 0) declare_sums(product);
-  loop(lanes.step, product.steps, !product.widened || product.rows.computed);
+  loop(lanes.step, product.steps, !product.widened || product.has_computed());
   const auto held = held_by(product);
   const auto load_rows = [&](const std::string& to) { load_side(product, true, to); };
   const auto load_columns = [&](const std::string& to) { load_side(product, false, to); };
@@ -72,8 +72,9 @@ FragmentPrinter::OperandRegisters FragmentPrinter::held_by(const Product& produc
 }
 void FragmentPrinter::load_side(const Product& product, bool rows, const std::string& to) {
   if (product.instruction->formats) return load_parts(product, rows, to);
-  if (rows && product.rows.computed) return pack(product, to);
-  load(rows ? product.rows : product.columns, product, rows, to, rows ? lanes.row : lanes.column);
+  const auto& side = rows ? product.rows : product.columns;
+  if (side.computed) return pack(product, rows, to);
+  load(side, product, rows, to, rows ? lanes.row : lanes.column);
 }
 
 // What instructions add to: the sums themselves, or such as keep fewer bits and are promoted.
@@ -183,7 +184,7 @@ void FragmentPrinter::load_one_by_one(const Operand& side, const Product& produc
   std::vector<std::string> all;
   for (int n = 0; n < numbers; ++n) {
     const auto half = i + (rows ? " / 2" : " % 2");
-    const auto step = product.rows.computed && numbers == 1
+    const auto step = product.has_computed() && numbers == 1
                           ? fmt::format("{} * {} + {} * 2 + {}", lanes.step, product.instruction->k, lanes.quad, half)
                           : fmt::format("{} * {} + {} * {} + {} * {} + {}", lanes.step, product.instruction->k, half,
                                         product.instruction->k / 2, lanes.quad, numbers, n);
@@ -195,28 +196,31 @@ void FragmentPrinter::load_one_by_one(const Operand& side, const Product& produc
   out_.close();
 }
 
-// What the warp computed becomes the rows' operand. Numbers of 16 and of 32 bits stay where they are: two neighbouring
+// What the warp computed becomes an operand. Numbers of 16 and of 32 bits stay where they are: two neighbouring
 // fragments of 8 columns are one of 16, and one is a step of tf32, whose columns the other operand is read in the order
-// of. Lanes of a quad exchange those of 8 bits. Positions past the end of what is summed count nothing.
-void FragmentPrinter::pack(const Product& product, const std::string& to) {
+// of. Lanes of a quad exchange those of 8 bits. Positions past the end of what is summed count nothing. The rows of its
+// fragments are those of the operand: 16 columns are two fragments of 8, each at both halves of the step.
+void FragmentPrinter::pack(const Product& product, bool rows, const std::string& to) {
   const auto& formats = product.instruction->formats;
-  const auto& type = row(formats ? formats->first : product.instruction->operands);
+  const auto& type = row(!formats ? product.instruction->operands : rows ? formats->first : formats->second);
   // What packs f16, bf16 and f8 rounds.
   const bool rounds = type.type != Datatype::tf32 && type.type != Datatype::i8;
-  each_register(product, static_cast<int>(4 / type.bytes), [&](int r, std::vector<std::string> numbers) {
+  each_register(product, rows, static_cast<int>(4 / type.bytes), [&](int r, std::vector<std::string> numbers) {
+    const int place = rows ? r : r % 2 * 2 + r / 2;
     if (!rounds)
       for (auto& number : numbers) number = filled(code_type(Language::cuda, type.type).round, number);
     const auto packed =
         fmt::format("napkin_{}_{}({})", type.bytes == 4 ? "register" : "pack", type.name, fmt::join(numbers, ", "));
-    out_.line(type.bytes == 1 ? fmt::format("{}[{}] = napkin_exchange_bytes({});", to, r, packed)
-                              : fmt::format("{}[{}] = {};", to, r, packed));
+    out_.line(type.bytes == 1 ? fmt::format("{}[{}] = napkin_exchange_bytes({});", to, place, packed)
+                              : fmt::format("{}[{}] = {};", to, place, packed));
   });
 }
 // The numbers of each of the four registers of a step, so many, of as many neighbouring fragments of 8 columns.
-void FragmentPrinter::each_register(const Product& product, int numbers, const EachRegister& take) {
-  const auto passing = warps_.in_passing.find(product.rows.buffer);
+void FragmentPrinter::each_register(const Product& product, bool rows, int numbers, const EachRegister& take) {
+  const auto id = (rows ? product.rows : product.columns).buffer;
+  const auto passing = warps_.in_passing.find(id);
   const auto& piece = page_.own[product.over.index];
-  const auto& grid = warps_.arrays.at(product.rows.buffer);
+  const auto& grid = warps_.arrays.at(id);
   if (piece.is_whole()) page_.limit(product.over);
   for (int r = 0; r < 4; ++r) {
     out_.open("");
@@ -224,7 +228,7 @@ void FragmentPrinter::each_register(const Product& product, int numbers, const E
     for (int n = 0; n < numbers; ++n) {
       const int fragment = (r / 2 * numbers + n) / 2, p = numbers == 1 ? r / 2 : n % 2;
       Here here;
-      here.row = lanes.row,
+      here.row = rows ? lanes.row : lanes.column,
       here.column = fmt::format("{} * {}{}", lanes.step, numbers, fragment > 0 ? fmt::format(" + {}", fragment) : "");
       here.half = fmt::format("{}", r % 2), here.pair = fmt::format("{}", p);
       here.value = fmt::format("{}", r % 2 * 2 + p);
@@ -242,7 +246,7 @@ void FragmentPrinter::each_register(const Product& product, int numbers, const E
       place({}, here, false, false);
       out_.declare(at, sum(piece.begin, offset));
       const auto text =
-          passing == warps_.in_passing.end() ? slot(product.rows.buffer, here) : value(*passing->second, here);
+          passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, here);
       const auto counts = clear_ == product.over ? "" : fmt::format("{} < {} ? ", at, piece.end);
       out_.line(fmt::format("const float {} = {}{}{};", name, counts, without_brackets(text),
                             counts.empty() ? "" : " : 0.0f"));
