@@ -1,0 +1,76 @@
+// Operands that every warp, or the one that needs it, has computed as a whole: of columns, on matrix units, emulated and
+// compiled.
+#include <fmt/format.h>
+
+#include "cuda/emulate.hpp"
+#include "napkin/distribute.hpp"
+#include "support/catch.hpp"
+#include "support/machine.hpp"
+
+using namespace napkin;
+using namespace kernel_cases;
+
+namespace {
+
+constexpr const char* machine = "a100-sxm4-80";
+
+// A product is the right operand of the next one, in a format.
+std::string chained(const std::string& inputs, const std::string& between) {
+  return fmt::format(R"(diagram chained
+axis q = 512; axis d = 64; axis x = 128; axis e = 64
+input Q: {0}[q, d]; input K: {0}[x, d]; input V: {0}[x, e]
+T: {1}[d, e] = sum[x](K[x, d] * V[x, e])
+Y[q, e] = sum[d](Q[q, d] * T[d, e])
+output Y
+)",
+                     inputs, between);
+}
+// Chunks that one kernel takes in order: what it carries is the right operand, and the masked scores the left one.
+std::string in_order(const std::string& carried) {
+  return fmt::format(R"(diagram in_order
+axis h = 2; axis c = 6; axis b = 6; axis i = 16; axis j = 16; axis d = 64; axis e = 64
+input Q: f16[h, c, i, d]; input K: f16[h, b, j, d]; input V: f16[h, b, j, e]
+S: f32[h, c, d, e] = sum[j](K[h, c, j, d] * V[h, c, j, e])
+P: {}[h, c, d, e] = sum[b](where(b < c, S[h, b, d, e], 0))
+l: f32[h, c, i, j] = where(j <= i, sum[d](Q[h, c, i, d] * K[h, c, j, d]), 0)
+Y: f16[h, c, i, e] = sum[d](Q[h, c, i, d] * P[h, c, d, e]) + sum[j](l[h, c, i, j] * V[h, c, j, e])
+output Y
+)",
+                     carried);
+}
+
+std::vector<Case> all() {
+  const std::vector<std::string> chain = {"q=64 d=64 x=64 e=64", "q=50 d=40 x=77 e=45"};
+  const std::vector<std::string> chunks = {"h=2 c=6 b=6 i=16 j=16 d=64 e=64", "h=1 c=5 b=5 i=9 j=9 d=50 e=41"};
+  const std::string by_columns = "group q 32, stream x 32 at smem; group e 16 at reg";
+  const std::string one_after_another = "group h 1, stream c' 1 at smem; group e 16 at reg";
+  return {{"columns_f16", chained("f16", "f16"), {by_columns}, chain},
+          {"columns_in_parts", chained("f16", "f32"), {by_columns}, chain},
+          {"columns_f8", chained("f8e4m3", "f8e4m3"), {by_columns}, chain},
+          {"columns_tf32", chained("tf32", "tf32"), {by_columns}, chain},
+          {"in_order_f16", in_order("f16"), {one_after_another}, chunks},
+          {"in_order_in_parts", in_order("f32"), {one_after_another}, chunks}};
+}
+
+EmittedCode emitted(const Planned& planned) {
+  return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
+}
+std::optional<Partition> on_units(const Kernel& kernel) {
+  const auto distributed = distribute(kernel, read_machine(machine));
+  const auto* warps = std::get_if<WarpNest>(&distributed);
+  return warps ? std::optional(warps->partition) : std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("warps multiply columns that they computed and move what the model says", "[emulated][tensor]") {
+  for (const auto& each : all()) DYNAMIC_SECTION(each.name) {
+      const auto planned = plan(each, machine);
+      const auto files = emitted(planned);
+      CAPTURE(files.notes);
+      CHECK(files.notes.empty());
+      const auto folder = emulate::build(each.name, planned.diagram, files.files);
+      emulate::run_all(each, planned, folder, on_units,
+                       [](emulate::Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
+    }
+}
