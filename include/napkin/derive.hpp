@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -66,6 +67,7 @@ struct Streamable {
   std::vector<Column> init, piece, absorb, merge, finish;
   std::vector<ArrayId> other;
   bool in_order = false;  // every piece is one position, which reads what those before it have left (rule S9)
+  std::vector<std::pair<AxisId, AxisId>> same_size;  // in order: true where these axes are of one size, as they are here
   std::vector<Rule> rules;
   std::vector<std::string> notes;  // such as a cast that rounds the piece
   std::vector<Rewriting> trace;    // the steps that led here, in the order they were taken
@@ -200,6 +202,7 @@ struct PrefixReduction {
   std::int64_t length = 1;          // of a chunk
   std::int64_t rest = 0;            // of the last one, if that is shorter: it has wires and statements of its own
   std::vector<std::string> states;  // the arrays of what a chunk adds and of what came before it
+  bool of_groups = false;           // the axis counts chunks, and what stands here as a chunk is a group of them
 };
 struct RefusedPrefix {
   std::string statement, axis;

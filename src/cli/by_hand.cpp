@@ -192,6 +192,7 @@ class Plans {
     if (session_.diagnostics.has_errors()) return false;
     check_target(session_, hardware(), labels);
     add_searched(derivation, without_completion(derivation, partition));
+    assume_sizes(analysis_.diagram, Kernel{derivation, partition, {}});
     return true;
   }
   // Below what is fixed; without labels, all levels.

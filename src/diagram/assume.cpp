@@ -44,6 +44,18 @@ void assume_same_size(Diagram& diagram, AxisId a, AxisId b) {
   apply(diagram, "==", {diagram.intern(Size{a}), diagram.intern(Size{b})});
 }
 
+std::vector<std::pair<AxisId, AxisId>> axes_of_one_size(const Diagram& diagram) {
+  std::vector<std::pair<AxisId, AxisId>> all;
+  for (const auto condition : assumptions(diagram)) {
+    const auto& equal = std::get<Apply>(diagram.at(condition).node);
+    if (equal.function->name != "==") continue;
+    const auto* a = std::get_if<Size>(&diagram.at(equal.arguments[0]).node);
+    const auto* b = std::get_if<Size>(&diagram.at(equal.arguments[1]).node);
+    if (a && b) all.emplace_back(a->axis, b->axis);
+  }
+  return all;
+}
+
 void assume_parts(Diagram& diagram, AxisId whole, AxisId part, AxisId inside, std::int64_t length) {
   const auto size = [&](AxisId axis) { return diagram.intern(Size{axis}); };
   const ExprId parts = size(part), each = size(inside);

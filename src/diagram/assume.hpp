@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "napkin/diagram.hpp"
@@ -13,6 +14,7 @@ namespace napkin {
 void assume_size(Diagram&, AxisId);
 // The same where two axes have one size, whatever it is.
 void assume_same_size(Diagram&, AxisId, AxisId);
+std::vector<std::pair<AxisId, AxisId>> axes_of_one_size(const Diagram&);
 // Where the positions of `whole` are length * (position along `part`) + (position along `inside`): the parts make up
 // the whole, and have that length if there are several.
 void assume_parts(Diagram&, AxisId whole, AxisId part, AxisId inside, std::int64_t length);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "diagram/assume.hpp"
+
 namespace napkin {
 namespace {
 
@@ -40,6 +42,16 @@ Kernel make_kernel(std::shared_ptr<const Derivation> derivation, Partition parti
   if (const auto* refused = std::get_if<Refused>(&program))
     throw std::logic_error("a kernel of an illegal partition: " + refused->reason);
   return {std::move(derivation), std::move(partition), std::get<Program>(std::move(program))};
+}
+
+void assume_sizes(Diagram& diagram, const Kernel& kernel) {
+  for (const auto& split : kernel.partition.splits) {
+    if (split.kind != SplitKind::stream) continue;
+    const auto* verdict = kernel.derivation->find(split.wire);
+    const auto* stream = verdict ? std::get_if<Streamable>(&verdict->stream) : nullptr;
+    if (!stream || !stream->in_order) continue;
+    for (const auto& [kept, reduced] : stream->same_size) assume_same_size(diagram, kept, reduced);
+  }
 }
 
 void allow_whole_pieces(Kernel& kernel) {

@@ -67,7 +67,8 @@ void add_verdict(Table& table, const Derivation& derivation, const Verdict& verd
   }
   if (stream && !stateless) {
     table.rows.push_back({"", "stream",
-                          "carried " + state(*stream) + (merges ? "; can group too, by merging states" : ""),
+                          "carried " + state(*stream) + (merges ? "; can group too, by merging states" : "") +
+                              (stream->in_order ? "; one position after another" : ""),
                           rules(*stream)});
     if (with_programs) add_programs(table, *stream);
   }

@@ -96,6 +96,10 @@ Diagram changed(const Diagram& diagram, const std::vector<AxisId>& limited, cons
     result.axes[a].size = next;
     growth = grown;
   }
+  for (const auto& [a, b] : axes_of_one_size(diagram)) {
+    auto &one = result.axes[a.index].size, &other = result.axes[b.index].size;
+    one = other = std::min(*one, *other);
+  }
   auto divided = divided_axes(diagram);
   std::ranges::reverse(divided);
   for (const auto& parts : divided) {

@@ -301,6 +301,7 @@ Planned plan_anew(const Case& given, const std::string& target, const Overrides&
   auto diagram = sums_in_blocks(read_text(given.text, sizes)).diagram;
   if (!given.labels.empty()) {
     auto plan = plan_by_hand(given, diagram, hardware);
+    for (const auto& kernel : plan.kernels) assume_sizes(diagram, kernel);
     return {std::move(diagram), hardware, std::move(plan)};
   }
   Goal goal;

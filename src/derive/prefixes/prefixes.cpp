@@ -418,7 +418,7 @@ PrefixesInChunks prefixes_in_groups(const Diagram& diagram, std::int64_t length,
   if (groups.made.empty()) return {diagram, {}, {}};
   Apart(groups.diagram, made.made, groups.made).run();
   made.diagram = std::move(groups.diagram);
-  made.made.insert(made.made.end(), groups.made.begin(), groups.made.end());
+  for (auto& one : groups.made) one.of_groups = true, made.made.push_back(std::move(one));
   return made;
 }
 

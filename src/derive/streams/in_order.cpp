@@ -48,6 +48,8 @@ class InOrder {
     std::erase(wires, wire_);
     const auto state = new_array(scratch_, array.name, array.type, std::move(wires), array.span);
     prefixes_[column.output] = state;
+    const auto kept = scratch_.at(edge->kept).axis, reduced = scratch_.at(edge->reduced).axis;
+    if (kept != reduced) same_size_.emplace_back(kept, reduced);
     states_.insert(state);
     const ExprId value = at_position(column.value, *edge);
     trace_.push_back({Rule::prefix, column.output, as_expression(scratch_, column), whole(state),
@@ -178,7 +180,7 @@ class InOrder {
     append(to.state, before.programs.state), append(to.trace, trace_), append(to.trace, before.programs.trace);
     append(to.notes, before.programs.notes);
     to.merge.clear(), to.other.clear();
-    to.in_order = true;
+    to.in_order = true, to.same_size = same_size_;
     name_rules(now, before);
     return now;
   }
@@ -232,6 +234,7 @@ class InOrder {
   std::map<ExprId, ExprId> instances_;   // of columns at other wires
   std::vector<Column> earlier_, others_;  // reductions along the wire, and what is left
   std::vector<Rewriting> trace_;
+  std::vector<std::pair<AxisId, AxisId>> same_size_;
   std::map<ArrayId, ExprId> shown_;       // what states are worth, where it is not they themselves
   bool possible_ = true;
 };

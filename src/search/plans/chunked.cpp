@@ -56,7 +56,7 @@ PrefixesInChunks in_chunks(const Diagram& diagram, ChunkSizes by) {
 bool goes_in_order(const PrefixesInChunks& made) {
   std::set<std::string> of_groups;
   for (const auto& one : made.made)
-    if (one.chunk.ends_with("_group")) of_groups.insert(one.states.begin(), one.states.end());
+    if (one.of_groups) of_groups.insert(one.states.begin(), one.states.end());
   std::vector<StatementId> others;
   for (std::uint32_t i = 0; i < made.diagram.statements.size(); ++i)
     if (!of_groups.contains(made.diagram.at(made.diagram.statements[i].output).name)) others.push_back({i});

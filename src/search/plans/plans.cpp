@@ -368,6 +368,7 @@ FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& g
   const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units); };
   auto found = ordered(diagram, goal, in_chunks);
   found.ordered.in_parts = found.diagram.in_parts;
+  for (const auto& kernel : found.plan.kernels) assume_sizes(found.diagram, kernel);
   return found;
 }
 
