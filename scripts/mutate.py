@@ -163,12 +163,13 @@ def prepared(folder):
 
 
 def built(tree, build, places, options):
-    """The changes that one program was built with: the first of those that compile."""
+    """The changes that one program was built with, by number: the first of those that compile."""
     header, texts = build / "mutants.hpp", {}
-    header.write_text(HEADER % (options.count, options.count))
+    places = list(enumerate(places[:10 * options.count]))
+    header.write_text(HEADER % (len(places), len(places)))
     while True:
         taken, files = places[:options.count], {}
-        for number, change in enumerate(taken):
+        for number, change in taken:
             files.setdefault(change.path, []).append((number, change))
         for path in {*texts, *files}:
             text = texts.setdefault(path, path.read_text())
@@ -181,12 +182,12 @@ def built(tree, build, places, options):
             return taken
         wrong = {int(number) for number in re.findall(r"mutant-(\d+):\d+:\d+: (?:fatal )?error", ninja.stdout)}
         torn = set(re.findall(r"^(\S+[ch]pp):\d+:\d+: (?:fatal )?error", ninja.stdout, re.M))
-        bad = [change for number, change in enumerate(taken) if number in wrong or str(change.path) in torn]
+        bad = [(number, change) for number, change in taken if number in wrong or str(change.path) in torn]
         if not bad:
             sys.exit("the tree as it is does not compile:\n" + ninja.stdout[-3000:])
-        for change in bad:
+        for _, change in bad:
             print(f"does not compile {change.path.relative_to(tree)}:{change.line}: {change.what}: {change.before}", flush=True)
-        places = [change for change in places if change not in bad]
+        places = [one for one in places if one not in bad]
 
 
 class Cases:
@@ -244,10 +245,10 @@ def main():
     if not taken:
         sys.exit("nothing was changed")
     cases, survived = Cases(tree, build, options.tests), []
-    for number, change in enumerate(taken):
+    for number, change in taken:
         verdict = cases.verdict(number)
         where = f"{change.path.relative_to(tree)}:{change.line}"
-        print(f"{verdict:9} {number:3} {where}: {change.what}: {change.before}", flush=True)
+        print(f"{verdict:9} {number:4} {where}: {change.what}: {change.before}", flush=True)
         if verdict != "noticed":
             survived.append(f"| {number} | {where} | {change.what} | `{change.before}` | {verdict} |")
     print("\n".join(["", "| number | survived | change | line | |", "| --- | --- | --- | --- | --- |", *survived]))
