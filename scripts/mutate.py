@@ -18,6 +18,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -88,7 +89,7 @@ def changes_of(bare):
     bare = bare.rstrip()
     if STATEMENT.match(bare) and not DECLARED.match(bare):
         begin = len(bare) - len(bare.lstrip())
-        found.append(("the statement is left out", begin, len(bare) - begin, ";"))
+        found.append(("the statement is left out", begin, len(bare) - begin, "{}"))
     return found
 
 
@@ -105,17 +106,19 @@ def blocks_of(bare):
     return sorted(found)
 
 
-def candidates(tree, only, seed):
+def candidates(plain, only, seed):
     """A change of each line that can be changed, in an order that a seed gives to each line for itself."""
     found = []
-    for path in sorted(one for one in (tree / "src").rglob("*.[ch]pp") if str(one.relative_to(tree)).startswith(only)):
-        text, begin, seen = path.read_text(), 0, {}
+    for path in sorted(str(one.relative_to(plain)) for one in (plain / "src").rglob("*.[ch]pp")):
+        if not path.startswith(only):
+            continue
+        text, begin, seen = (plain / path).read_text(), 0, {}
         bare = outside_texts(text)
         blocks = blocks_of(bare)
         for number, (line, blank) in enumerate(zip(text.splitlines(), bare.splitlines())):
             seen[line] = seen.get(line, 0) + 1
             if changes := changes_of(blank):
-                key = hashlib.sha256(f"{seed} {path.relative_to(tree)} {seen[line]} {line}".encode()).hexdigest()
+                key = hashlib.sha256(f"{seed} {path} {seen[line]} {line}".encode()).hexdigest()
                 what, at, length, after = random.Random(key).choice(changes)
                 span = begin + at, begin + at + length
                 after = f"!({text[slice(*span)]})" if after is None else after
@@ -151,42 +154,60 @@ def with_changes(text, changes, name):
 
 
 def prepared(folder):
-    """The copy of the last commit, and the folder that it is built in."""
-    tree, build = folder / "tree", folder / "build"
-    if not tree.exists():
-        subprocess.run(["git", "-C", root, "worktree", "add", "--detach", tree, "HEAD"], check=True)
-    subprocess.run(["git", "-C", tree, "checkout", "--quiet", "--force", "--detach",
-                    subprocess.check_output(["git", "-C", root, "rev-parse", "HEAD"], text=True).strip()], check=True)
-    subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release",
-                    "-D", "CMAKE_CXX_FLAGS_RELEASE=-O1"], check=True, stdout=subprocess.DEVNULL)
-    return tree, build
+    """The last commit, the copy of it that changes are made in, and the folder that this is built in."""
+    plain, tree, build = folder / "plain", folder / "tree", folder / "build"
+    if not plain.exists():
+        subprocess.run(["git", "-C", root, "worktree", "add", "--detach", plain, "HEAD"], check=True)
+    head = subprocess.check_output(["git", "-C", root, "rev-parse", "HEAD"], text=True).strip()
+    subprocess.run(["git", "-C", plain, "checkout", "--quiet", "--force", "--detach", head], check=True)
+    if not build.exists():
+        copy(plain, tree, {})
+        subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release",
+                        "-D", "CMAKE_CXX_FLAGS_RELEASE=-O1"], check=True, stdout=subprocess.DEVNULL)
+    return plain, tree, build
 
 
-def built(tree, build, places, options):
+def write(path, text):
+    """Writes what is not there yet, so that nothing else is compiled again."""
+    if not path.exists() or path.read_bytes() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+
+
+def copy(plain, tree, changed):
+    """Makes the tree what was committed, with some texts changed."""
+    names = subprocess.check_output(["git", "-C", plain, "ls-files", "-z"], text=True).split("\0")[:-1]
+    for name in names:
+        if (plain / name).is_file():
+            write(tree / name, changed[name].encode() if name in changed else (plain / name).read_bytes())
+            shutil.copymode(plain / name, tree / name)
+    for path in [one for folder in ("src", "tests") for one in (tree / folder).rglob("*.[ch]pp")]:
+        if str(path.relative_to(tree)) not in names:
+            path.unlink()
+
+
+def built(plain, tree, build, options):
     """The changes that one program was built with, by number: the first of those that compile."""
-    header, texts = build / "mutants.hpp", {}
-    places = list(enumerate(places[:10 * options.count]))
-    header.write_text(HEADER % (len(places), len(places)))
+    header = build / "mutants.hpp"
+    places = list(enumerate(candidates(plain, options.only, options.seed)[:10 * options.count]))
+    write(header, (HEADER % (len(places), len(places))).encode())
     while True:
         taken, files = places[:options.count], {}
         for number, change in taken:
             files.setdefault(change.path, []).append((number, change))
-        for path in {*texts, *files}:
-            text = texts.setdefault(path, path.read_text())
-            new = f'#include "{header}"\n' + with_changes(text, files[path], path) if path in files else text
-            if new != path.read_text():
-                path.write_text(new)
+        copy(plain, tree, {path: f'#include "{header}"\n' + with_changes((plain / path).read_text(), changes, tree / path)
+                           for path, changes in files.items()})
         ninja = subprocess.run(["ninja", "-C", build, "-j", str(options.jobs), "-k", "0", "napkin_tests", "napkin"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if ninja.returncode == 0:
             return taken
         wrong = {int(number) for number in re.findall(r"mutant-(\d+):\d+:\d+: (?:fatal )?error", ninja.stdout)}
         torn = set(re.findall(r"^(\S+[ch]pp):\d+:\d+: (?:fatal )?error", ninja.stdout, re.M))
-        bad = [(number, change) for number, change in taken if number in wrong or str(change.path) in torn]
+        bad = [(number, change) for number, change in taken if number in wrong or str(tree / change.path) in torn]
         if not bad:
             sys.exit("the tree as it is does not compile:\n" + ninja.stdout[-3000:])
         for _, change in bad:
-            print(f"does not compile {change.path.relative_to(tree)}:{change.line}: {change.what}: {change.before}", flush=True)
+            print(f"does not compile {change.path}:{change.line}: {change.what}: {change.before}", flush=True)
         places = [one for one in places if one not in bad]
 
 
@@ -196,14 +217,22 @@ class Cases:
     def __init__(self, tree, build, spec):
         self.tree, self.program, self.names = tree, build / "napkin_tests", build / "names"
         reached, self.cases = build / "reached", []
-        listed = subprocess.run([self.program, spec, "--list-tests", "--verbosity", "quiet"], cwd=tree, text=True, stdout=subprocess.PIPE)
-        for name in listed.stdout.splitlines():
+        for name in self.listed(spec):
             begin = time.time()
             if self.run([name], 600, NAPKIN_REACHED=str(reached)) == 0:
                 self.cases.append((time.time() - begin, name, set(map(int, reached.read_text().split()))))
             else:
                 print(f"left out, since it fails without a change: {name}", flush=True)
         self.cases.sort()
+
+    def listed(self, spec):
+        """Their names, in the words of Catch2's version 2, whose exit code is their number up to 255, or else of its version 3."""
+        for words in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
+            listed = subprocess.run([self.program, spec, *words], cwd=self.tree, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            names = listed.stdout.splitlines()
+            if listed.returncode == (min(len(names), 255) if len(words) == 1 else 0):
+                return names
+        sys.exit("the tests cannot be listed")
 
     def run(self, names, seconds, **more):
         """The exit code, or None where it took too long."""
@@ -240,14 +269,14 @@ def main():
     parser.add_argument("--tests", default="~[long]", help="cases of napkin_tests that are run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time")
     options = parser.parse_args()
-    tree, build = prepared(options.folder.resolve())
-    taken = built(tree, build, candidates(tree, options.only, options.seed), options)
+    plain, tree, build = prepared(options.folder.resolve())
+    taken = built(plain, tree, build, options)
     if not taken:
         sys.exit("nothing was changed")
     cases, survived = Cases(tree, build, options.tests), []
     for number, change in taken:
         verdict = cases.verdict(number)
-        where = f"{change.path.relative_to(tree)}:{change.line}"
+        where = f"{change.path}:{change.line}"
         print(f"{verdict:9} {number:4} {where}: {change.what}: {change.before}", flush=True)
         if verdict != "noticed":
             survived.append(f"| {number} | {where} | {change.what} | `{change.before}` | {verdict} |")
