@@ -8,7 +8,7 @@ commit below FOLDER (build/mutants if not given), never in the tree. All changes
 has a changed line stands there twice, and the environment's NAPKIN_MUTANT, the number of a change, says which of the two runs. What
 does not compile, which is so of most outside functions, is replaced by the next line. Each case of SPEC, which are all but [long]
 ones if it is not given, runs once to see how long it takes and which changes it comes to. Then the cases that come to a change
-run with it, the shortest first. It is noticed where one of them fails, ends by a signal, or takes several times as long. The
+run with it, the shortest first, for all changes before longer ones. It is noticed where one of them fails, ends by a signal, or takes several times as long. The
 same seed takes the same lines as long as they are there, whatever else changes. The last lines are a table of what
 survived, and the share that was noticed. The program stays in FOLDER/build, where NAPKIN_MUTANT=7 ctest tries one change with other tests.
 """
@@ -67,6 +67,9 @@ class Change:
     def __init__(self, path, line, before, what, span, after, block):
         self.path, self.line, self.before, self.what = path, line, before, what
         self.span, self.after, self.block = span, after, block
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: {self.what}: {self.before}"
 
 
 def outside_texts(text):
@@ -188,10 +191,12 @@ def copy(plain, tree, changed):
 
 def built(plain, tree, build, options):
     """The changes that one program was built with, by number: the first of those that compile."""
-    header = build / "mutants.hpp"
+    header, known = build / "mutants.hpp", build / "does_not_compile"
+    wrong_before = known.read_text().splitlines() if known.exists() else []
     places = list(enumerate(candidates(plain, options.only, options.seed)[:10 * options.count]))
     write(header, (HEADER % (len(places), len(places))).encode())
     while True:
+        places = [(number, change) for number, change in places if str(change) not in wrong_before]
         taken, files = places[:options.count], {}
         for number, change in taken:
             files.setdefault(change.path, []).append((number, change))
@@ -207,8 +212,9 @@ def built(plain, tree, build, options):
         if not bad:
             sys.exit("the tree as it is does not compile:\n" + ninja.stdout[-3000:])
         for _, change in bad:
-            print(f"does not compile {change.path}:{change.line}: {change.what}: {change.before}", flush=True)
-        places = [one for one in places if one not in bad]
+            print(f"does not compile {change}", flush=True)
+            wrong_before.append(str(change))
+        known.write_text("\n".join(wrong_before))
 
 
 class Cases:
@@ -236,7 +242,7 @@ class Cases:
 
     def run(self, names, seconds, **more):
         """The exit code, or None where it took too long."""
-        self.names.write_text("".join(f'"{name}"\n' for name in names))
+        self.names.write_text("".join('"' + re.sub(r'[\\,"\[]', r"\\\g<0>", name) + '"\n' for name in names))
         try:
             return subprocess.run([self.program, "--input-file", self.names, "--abort", "--warn", "NoTests"], cwd=self.tree,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=seconds,
@@ -244,20 +250,19 @@ class Cases:
         except subprocess.TimeoutExpired:
             return None
 
-    def verdict(self, number):
-        """Whether a change is noticed: by what is over at once, else by what takes a while, else by the rest."""
-        coming = [(seconds, name) for seconds, name, reached in self.cases if number in reached]
-        if not coming:
-            return "unreached"
-        total, parts = 0, {}
-        for seconds, name in coming:
-            total += seconds
-            parts.setdefault((total > 4) + (total > 20), []).append((seconds, name))
-        for part in parts.values():
-            most = 20 + 4 * sum(seconds for seconds, _ in part)
-            if self.run([name for _, name in part], most, NAPKIN_MUTANT=str(number)) != 0:
-                return "noticed"
-        return "survived"
+    def parts(self, number):
+        """The cases that come to a change: what is over at once, what takes a while, and the rest."""
+        total, parts = 0, ([], [], [])
+        for seconds, name, reached in self.cases:
+            if number in reached:
+                total += seconds
+                parts[(total > 4) + (total > 20)].append((seconds, name))
+        return parts
+
+    def notice(self, number, cases):
+        """Whether one of the cases fails with a change."""
+        most = 20 + 4 * sum(seconds for seconds, _ in cases)
+        return bool(cases) and self.run([name for _, name in cases], most, NAPKIN_MUTANT=str(number)) != 0
 
 
 def main():
@@ -273,16 +278,17 @@ def main():
     taken = built(plain, tree, build, options)
     if not taken:
         sys.exit("nothing was changed")
-    cases, survived = Cases(tree, build, options.tests), []
-    for number, change in taken:
-        verdict = cases.verdict(number)
-        where = f"{change.path}:{change.line}"
-        print(f"{verdict:9} {number:4} {where}: {change.what}: {change.before}", flush=True)
-        if verdict != "noticed":
-            survived.append(f"| {number} | {where} | {change.what} | `{change.before}` | {verdict} |")
-    print("\n".join(["", "| number | survived | change | line | |", "| --- | --- | --- | --- | --- |", *survived]))
-    made = len(taken)
-    print(f"{made - len(survived)} of {made} changes noticed: {100 * (made - len(survived)) / made:.0f} %")
+    cases, left = Cases(tree, build, options.tests), dict(taken)
+    parts = {number: cases.parts(number) for number in left}
+    for which in range(3):
+        for number, change in list(left.items()):
+            if cases.notice(number, parts[number][which]):
+                del left[number]
+            print(f"{'still there' if number in left else 'noticed':11} {number:4} {change}", flush=True)
+    print("\n".join(["", "| number | survived | change | line | cases |", "| --- | --- | --- | --- | --- |"]))
+    for number, change in left.items():
+        print(f"| {number} | {change.path}:{change.line} | {change.what} | `{change.before}` | {sum(map(len, parts[number]))} |")
+    print(f"{len(taken) - len(left)} of {len(taken)} changes noticed: {100 * (len(taken) - len(left)) / len(taken):.0f} %")
 
 
 if __name__ == "__main__":

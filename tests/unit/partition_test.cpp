@@ -120,6 +120,9 @@ TEST_CASE("streams are refused with the derivation's reason") {
   const auto& stream = written.derivation.find(written.wire("x"))->stream;
   REQUIRE(std::holds_alternative<Refused>(stream));
   CHECK(written.refusal("stream x 2 at smem") == std::get<Refused>(stream).reason);
+  // Beside what else is wrong.
+  const auto empty = by_hand::group(written.wire("q"), 0, 1), refused = by_hand::stream(written.wire("x"), 2, 1);
+  CHECK(illegal(written.derivation, written.hardware, {{empty, refused}}).size() == 2);
 }
 
 TEST_CASE("what no text can say is refused too") {
