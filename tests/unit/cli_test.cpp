@@ -334,21 +334,6 @@ TEST_CASE("verify prints what an error is and may be with one exponent", "[cli]"
   CHECK(rows == 2);
 }
 
-TEST_CASE("as many partitions are listed as are asked for, the best first", "[cli]") {
-  for (const std::size_t many : {1, 2, 4}) {
-    const auto ran = run_cli({"analyze", example("attention"), "--target", "toy", "--set", "q=24", "--set", "x=40",
-                              "--set", "d=8", "--format", "json", "--top", std::to_string(many)});
-    REQUIRE(ran.code == exit_done);
-    const auto kernel = nlohmann::json::parse(ran.out)["kernels"][0];
-    CHECK(kernel["runners_up"].size() == many - 1);
-    double last = kernel["time_s"];
-    for (const auto& one : kernel["runners_up"]) {
-      CHECK(one["time_s"] >= last);
-      last = one["time_s"];
-    }
-  }
-}
-
 TEST_CASE("colour only where it is asked for or seen", "[cli]") {
   CHECK(!has(run_cli({"derive", attention}).out, "\033["));
   CHECK(has(run_cli({"derive", attention, "--color", "always"}).out, "\033[1m"));

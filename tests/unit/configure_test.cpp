@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "support/catch.hpp"
 #include "support/configured.hpp"
@@ -50,6 +51,19 @@ TEST_CASE("blocks of a core follow from all that they need", "[configure]") {
     CAPTURE(machine, needs.warps, needs.registers_per_thread, needs.shared_bytes);
     CHECK(residents(needs, read_machine(machine)).blocks == blocks);
   }
+}
+
+TEST_CASE("transfers stand beside operations for every kernel that runs, of one team or of several", "[configure]") {
+  const auto hardware = read_machine("a100-sxm4-80");
+  std::set<std::int64_t> teams;
+  for (const auto* words : {"group a 64, c 64, stream b 64 at smem", "group a 128, c 128, stream b 32 at smem",
+                            "group a 256, c 128, stream b 64 at smem"}) {
+    const auto made = configured(kernel_of("matmul", words, hardware), hardware, Model::machine);
+    teams.insert(made.pipelinings[made.chosen].occupancy.teams);
+    CHECK(made.bandwidth);
+  }
+  CHECK(*teams.begin() == 1);
+  CHECK(teams.size() > 1);
 }
 
 TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
