@@ -57,7 +57,7 @@ TEST_CASE("transfers stand beside operations for every kernel that runs, of one 
   const auto hardware = read_machine("a100-sxm4-80");
   std::set<std::int64_t> teams;
   for (const auto* words : {"group a 64, c 64, stream b 64 at smem", "group a 128, c 128, stream b 32 at smem",
-                            "group a 256, c 128, stream b 64 at smem"}) {
+                            "group a 128, c 128, stream b 256 at smem"}) {
     const auto made = configured(kernel_of("matmul", words, hardware), hardware, Model::machine);
     teams.insert(made.pipelinings[made.chosen].occupancy.teams);
     CHECK(made.bandwidth);

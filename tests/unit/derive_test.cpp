@@ -248,21 +248,6 @@ TEST_CASE("a value that another piece computes is not at hand") {
         "expression of `B`, or end the kernel after `B`");
 }
 
-TEST_CASE("a factor that may be infinite waits for whether its condition held, even beside one that may not") {
-  const std::string tail = ", 0))\noutput Y\n",
-                    head =
-                        "diagram t\naxis q = 8; axis x = 8\ninput A: f32[q, x]; input W: f32[q, x]\n"
-                        "Y[q] = sum[x](where(W[q, x] > 0, W[q, x] / ";
-  const auto finish = [&](const std::string& divisor) {
-    const auto all = derived(head + divisor + tail);
-    const auto& stream = std::get<Streamable>(verdict(all, "x").stream);
-    return listed(stream.scratch, stream.finish);
-  };
-  CHECK(finish("(sum[x](A[q, x]^2) + 1)").find("where(") == std::string::npos);
-  CHECK(finish("sum[x](A[q, x])").find("where(") != std::string::npos);
-  CHECK(finish("(sum[x](A[q, x]) * (1 + sum[x](W[q, x]^2)))").find("where(") != std::string::npos);
-}
-
 TEST_CASE("a rounding in the way is named") {
   const auto all = derived(rows + "Y[q] = sum[x](f16(S[q, x] + sum[x](S[q, x])) * S[q, x])\noutput Y\n");
   CHECK(std::holds_alternative<Streamable>(verdict(all, "x").stream));
