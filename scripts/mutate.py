@@ -4,13 +4,14 @@
 usage: scripts/mutate.py [--count N] [--seed S] [--folder FOLDER] [--only PATH] [--tests SPEC] [--jobs J]
 
 Each change is small: another operator, comparison, constant or branch, or a statement left out. It is made in a copy of the last
-commit below FOLDER (build/mutants if not given), never in the tree. All changes are compiled into one program: a block that
-has a changed line stands there twice, and the environment's NAPKIN_MUTANT, the number of a change, says which of the two runs. What
+commit below FOLDER (build/mutants if not given), never in the tree. All changes are compiled into one program: a block that has a
+changed line stands there twice, and the environment's NAPKIN_MUTANT, the number of a change, says which of the two runs. What
 does not compile, which is so of most outside functions, is replaced by the next line. Each case of SPEC, which are all but [long]
 ones if it is not given, runs once to see how long it takes and which changes it comes to. Then the cases that come to a change
-run with it, the shortest first, for all changes before longer ones. It is noticed where one of them fails, ends by a signal, or takes several times as long. The
-same seed takes the same lines as long as they are there, whatever else changes. The last lines are a table of what
-survived, and the share that was noticed. The program stays in FOLDER/build, where NAPKIN_MUTANT=7 ctest tries one change with other tests.
+run with it, the shortest first, for all changes before longer ones. It is noticed where one of them fails, ends by a signal, or
+takes several times as long. The same seed takes the same lines as long as they are there, whatever else changes. The last lines
+are a table of what survived, and the share that was noticed. The program stays in FOLDER/build, where NAPKIN_MUTANT=7 tries one
+change with other tests.
 """
 import argparse
 import hashlib
@@ -234,7 +235,8 @@ class Cases:
     def listed(self, spec):
         """Their names, in the words of Catch2's version 2, whose exit code is their number up to 255, or else of its version 3."""
         for words in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
-            listed = subprocess.run([self.program, spec, *words], cwd=self.tree, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            listed = subprocess.run([self.program, spec, *words], cwd=self.tree, stdout=subprocess.PIPE,
+                                    stderr=subprocess.DEVNULL, text=True)
             names = listed.stdout.splitlines()
             if listed.returncode == (min(len(names), 255) if len(words) == 1 else 0):
                 return names
