@@ -163,4 +163,8 @@ TEST_CASE("no stream stands between the pieces that a state takes together") {
   CHECK(refused[0].reason == "each piece of `x` changes `m`, so no other stream may come between these pieces");
   CHECK_FALSE(illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 1), split(x, 16, 2)}}).empty());
   CHECK(illegal(*derivation, hardware, {{split(x, 64, 1), split(x, 16, 2), split(d, 16, 2)}}).empty());
+  // Rows of a norm take nothing together: another stream may come between their pieces.
+  const auto norm = testing::derived(read_example("layernorm_projection.nap"));
+  const auto t = *find_wire(norm->scratch, "t"), c = *find_wire(norm->scratch, "c");
+  CHECK(illegal(*norm, hardware, {{split(t, 8, 1), split(c, 4, 1), split(t, 4, 2)}}).empty());
 }
