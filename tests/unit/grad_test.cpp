@@ -134,6 +134,9 @@ TEST_CASE("a sum that another order finds in an array that exists is not taken a
   CHECK(line(saved.text, "P: f16[q, x]") == "P: f16[q, x] = exp(S[q, x] - L[q])");
   CHECK(saved.text.find("input O: f16[q, d]") != std::string::npos);
   CHECK(saved.text.find("softmax") == std::string::npos);
+  const auto logarithm = ran(read_file(NAPKIN_SOURCE_DIR "/examples/logsumexp.nap"), {}, {}, {"L"});
+  CHECK(line(logarithm.text, "dS: f16[r, x]") == "dS: f16[r, x] = dL[r] * exp(S[r, x] - L[r])");
+  CHECK(logarithm.text.find(" log(") == std::string::npos);
   const auto plain = ran(text);
   CHECK(line(plain.text, "P: f16[q, x]") == "P: f16[q, x] = softmax[x](S[q, x])");
   CHECK(line(plain.text, "output") == "output dQ");
