@@ -33,6 +33,11 @@ TEST_CASE("pages read as they did", "[page][golden]") {
                page_of("transformer_block", {"--set", "t=512", "--set", "x=512", "--set", "c=512", "--set", "f=1024"}));
 }
 
+TEST_CASE("the page of one kernel of several says which part of the partition is its own", "[page][cli]") {
+  const auto ran = test::run_cli({"analyze", test::example("decode"), "--target", "h100-sxm5", "--kernel", "1"});
+  CHECK(ran.out.find("its part of --partition: \"S, P, O: group x ") != std::string::npos);
+}
+
 TEST_CASE("a kernel that the plan does not have is refused", "[page][cli]") {
   const auto ran = test::run_cli({"analyze", test::example("matmul"), "--target", "h100-sxm5", "--kernel", "2"});
   CHECK(ran.code == exit_command_line);

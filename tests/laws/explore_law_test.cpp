@@ -206,6 +206,20 @@ TEST_CASE("a report has what lies around its plan where it was asked for", "[exp
   CHECK(kernel["rooms"]["whole_tiles"] == false);
 }
 
+TEST_CASE("of a machine with twice of something, what it gains is said", "[explore]") {
+  const auto ran = test::run_cli({"analyze", NAPKIN_SOURCE_DIR "/examples/attention.nap", "--target", "toy", "--set",
+                                  "q=24", "--set", "x=40", "--set", "d=8", "--explore"});
+  REQUIRE(ran.code == 0);
+  // What bounds the kernel gains, and what it has enough of does not.
+  const auto line = [&](const std::string& what) {
+    const auto at = ran.out.find("\n    " + what + " ");
+    REQUIRE(at != std::string::npos);
+    return ran.out.substr(at, ran.out.find('\n', at + 1) - at);
+  };
+  CHECK(line("bandwidth gmem to smem").find("%") != std::string::npos);
+  CHECK(line("capacity of smem").find("%") == std::string::npos);
+}
+
 TEST_CASE("a glance sees what a longer look sees, from fewer places", "[explore]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto plan = search(read_example("attention.nap"), hardware, {}).plan;

@@ -3,7 +3,9 @@
 
 #include <cmath>
 
+#include "cost/bound.hpp"
 #include "support/catch.hpp"
+#include "support/derived.hpp"
 #include "support/machine.hpp"
 #include "support/planned.hpp"
 
@@ -92,4 +94,11 @@ TEST_CASE("siblings save by what each of H*'s terms falls with the room", "[bala
   CHECK(form.gains.siblings[0].saved_by_term.at(0) == Approx((1 - across) / 2));
   CHECK(form.gains.siblings[0].saved < form.gains.siblings[0].saved_by_term.at(0));
   CHECK(form.gains.siblings[0].saved > 0);
+}
+
+TEST_CASE("cores that read each other's memory are as few memories as hold all of them", "[balance]") {
+  auto hardware = read_machine("h100-sxm5");
+  hardware.siblings = {{.level = "smem", .bandwidth = {}, .latency_clocks = {}, .largest = 5}};
+  const auto bound = lower_bound(*testing::derived(matmul(65536, 65536, 65536)), hardware);
+  CHECK(bound.why.find("for each of 27 memories of 5 ") != std::string::npos);  // of 132 cores
 }

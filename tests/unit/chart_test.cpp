@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "chart/kinds.hpp"
 #include "napkin/pictures.hpp"
 #include "napkin/summary.hpp"
 #include "support/catch.hpp"
@@ -300,7 +301,13 @@ TEST_CASE("a level has the colour of drawings in every chart", "[chart]") {
   CHECK(series("loops", MarkKind::again, ", smem") == series("roofline", MarkKind::point, "into smem"));
   CHECK(series("loops", MarkKind::again, ", reg") == series("roofline", MarkKind::point, "into reg"));
   CHECK(series("time", MarkKind::bar, "gmem to smem") == series("roofline", MarkKind::point, "into smem"));
-  CHECK(series("loops", MarkKind::again, ", smem") != series("loops", MarkKind::again, ", reg"));
+  for (const auto* machine : {"h100-sxm5", "h100-sxm5-x8", "a100-sxm4-80-l2"}) {
+    const auto hardware = read_machine(machine);
+    std::set<std::size_t> all;
+    for (std::size_t level = 0; level < hardware.levels.size(); ++level)
+      all.insert(chart::level_series(hardware, level));
+    CHECK(all.size() == hardware.levels.size());
+  }
 }
 
 TEST_CASE("without rates there is no roofline, and without matrix units no timeline", "[chart]") {
@@ -369,6 +376,14 @@ TEST_CASE("analyze shows the drawing above the numbers", "[cli][scene]") {
   const auto text =
       test::run_cli({"analyze", attention, "--target", "h100-sxm5", "--partition", "flash2", "--details"}).out;
   CHECK(text.find("the diagram") < text.find("kernel S, P, O"));
+  // What a person wrote is not the search's.
+  const auto words_of = [&](const std::string& level) {
+    const auto at = text.find("\n    " + level + "  group q");
+    REQUIRE(at != std::string::npos);
+    return text.substr(at, text.find('\n', at + 1) - at);
+  };
+  CHECK(!has(words_of("smem"), "by the search"));
+  CHECK(has(words_of("reg "), "by the search"));
   CHECK(has(text, "softmax"));
   CHECK(has(text, "q̅ 4096━━━"));
   const auto markdown = test::run_cli(

@@ -212,3 +212,18 @@ TEST_CASE("a length of chunks that nothing is taken in is refused") {
   CHECK(analyzed({"--chunks", "60"}).find("error[E0523]: nothing is reduced in chunks of 60") != std::string::npos);
   CHECK(analyzed({"--chunks", "7", "--partition", "group r 1 at smem"}).find("E0523") != std::string::npos);
 }
+
+TEST_CASE("as many partitions are listed as are asked for, the best first", "[cli]") {
+  for (const std::size_t many : {1, 2, 4}) {
+    const auto ran = run_cli({"analyze", example("attention"), "--target", "toy", "--set", "q=24", "--set", "x=40",
+                              "--set", "d=8", "--format", "json", "--top", std::to_string(many)});
+    REQUIRE(ran.code == exit_done);
+    const auto kernel = nlohmann::json::parse(ran.out)["kernels"][0];
+    CHECK(kernel["runners_up"].size() == many - 1);
+    double last = kernel["time_s"];
+    for (const auto& one : kernel["runners_up"]) {
+      CHECK(one["time_s"] >= last);
+      last = one["time_s"];
+    }
+  }
+}

@@ -263,6 +263,10 @@ TEST_CASE("an extreme of what may change sign carries both extremes, and one whe
                std::get<Streamable>(verdict(signs, "x").stream).finish) == "Y = where(l >= 0, l * Y, l * w)");
   const auto known = derived(rows + body + "abs(sum[x](S[q, x])))\noutput Y\n");
   CHECK(state(verdict(known, "x")) == "l:sum Y:max");
+  const auto choice = derived(
+      "diagram t\naxis q = 8; axis x = 8\ninput A: f32[q, x]; input B: f32[q, x]\n"
+      "Y[q] = sum[x](where(sum[x](B[q, x]) > 0, A[q, x], B[q, x]))\noutput Y\n");
+  CHECK(rules(verdict(choice, "x")) == std::string(code(Rule::finish)) + " " + std::string(code(Rule::cascade)));
 }
 
 TEST_CASE("products stream, but no power of a finished factor is taken apart from them") {

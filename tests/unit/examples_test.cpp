@@ -1,6 +1,8 @@
 // Every file in examples/: it opens with a comment, is canonical, derives as it says, and goes through every command.
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -121,23 +123,56 @@ TEST_CASE("what an example carries is what one pass needs") {
   }
 }
 
+namespace {
+
+// A plan writes each output and reads of each input, and no level holds more than it has room for.
+void check_plan(const Diagram& diagram, const nlohmann::json& plan) {
+  std::map<std::string, double> read, written;
+  for (const auto& kernel : plan.at("kernels")) {
+    for (const auto& level : kernel.at("levels"))
+      if (const auto& room = level.at("capacity_bytes"); !room.is_null()) CHECK(level.at("memory_bytes") <= room);
+    for (const auto& array : kernel.at("levels").at(0).at("arrays")) {
+      read[array.at("array")] += array.at("times_read").get<double>();
+      written[array.at("array")] += array.at("times_written").get<double>();
+    }
+  }
+  for (const auto id : diagram.outputs) CHECK(written[diagram.at(id).name] >= 1);
+  for (const auto id : diagram.inputs) CHECK(read[diagram.at(id).name] > 0);
+}
+
+std::size_t times(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
 TEST_CASE("every example goes through every command on every kind of machine", "[long]") {
   const test::Folder folder;
   for (const auto& example : known()) {
     if (test::sanitized && (example.name == "transformer_block" || example.name == "block_sparse"))
       continue;  // minutes
     const auto file = test::example(example.name);
-    for (const std::string target : {"h100-sxm5", "two-level", "toy"}) {
-      const auto ran = test::run_cli(with_sizes({"analyze", file, "--target", target}, example));
+    const auto diagram = read_example(example.name + ".nap");
+    nlohmann::json plan;
+    for (const std::string target : {"toy", "two-level", "h100-sxm5"}) {
+      const auto ran = test::run_cli(with_sizes({"analyze", file, "--target", target, "--format", "json"}, example));
       CAPTURE(example.name, target, ran.err);
-      CHECK(ran.code == exit_done);
+      REQUIRE(ran.code == exit_done);
+      plan = nlohmann::json::parse(ran.out);
+      check_plan(diagram, plan);
     }
     const auto pseudocode = test::run_cli(with_sizes({"pseudocode", file, "--target", "h100-sxm5"}, example));
     CAPTURE(example.name, pseudocode.err);
     CHECK(pseudocode.code == exit_done);
+    CHECK(times("\n" + pseudocode.out, "\nkernel ") == plan.at("kernels").size());
+    for (const auto id : diagram.outputs) CHECK(times(pseudocode.out, "save " + diagram.at(id).name + " from ") == 1);
     const auto emitted = test::run_cli(
         with_sizes({"emit", "cuda", file, "--target", "h100-sxm5", "-o", folder / example.name}, example));
     CAPTURE(emitted.err);
     CHECK(emitted.code == exit_done);
+    const auto text = read_file(folder / (example.name + "/" + example.name + ".cu"));
+    CHECK(times(text, "__global__") == plan.at("kernels").size());
   }
 }

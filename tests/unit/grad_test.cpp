@@ -121,6 +121,12 @@ TEST_CASE("reads are solved, laid out, or summed under a condition") {
   CHECK(gradient("axis y = q + 2; input X: f64[y]; Y: f64[q] = X[q + 2]") == "= sum[q](where(q + 2 == y, dY[q], 0))");
 }
 
+TEST_CASE("two wires of one axis that meet in a sum have two names") {
+  const auto made = ran(read_file(NAPKIN_SOURCE_DIR "/examples/state_space.nap")).text;
+  CHECK(made.find("where(t <= t2, ") != std::string::npos);
+  CHECK(made.find("where(t <= t, ") == std::string::npos);
+}
+
 TEST_CASE("a sum that another order finds in an array that exists is not taken again") {
   const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/attention.nap");
   const auto saved = ran(text, {}, {}, {"L"});
@@ -128,6 +134,9 @@ TEST_CASE("a sum that another order finds in an array that exists is not taken a
   CHECK(line(saved.text, "P: f16[q, x]") == "P: f16[q, x] = exp(S[q, x] - L[q])");
   CHECK(saved.text.find("input O: f16[q, d]") != std::string::npos);
   CHECK(saved.text.find("softmax") == std::string::npos);
+  const auto logarithm = ran(read_file(NAPKIN_SOURCE_DIR "/examples/logsumexp.nap"), {}, {}, {"L"});
+  CHECK(line(logarithm.text, "dS: f16[r, x]") == "dS: f16[r, x] = dL[r] * exp(S[r, x] - L[r])");
+  CHECK(logarithm.text.find(" log(") == std::string::npos);
   const auto plain = ran(text);
   CHECK(line(plain.text, "P: f16[q, x]") == "P: f16[q, x] = softmax[x](S[q, x])");
   CHECK(line(plain.text, "output") == "output dQ");

@@ -26,6 +26,12 @@ TEST_CASE("a division that a finished condition guards is not made where it woul
       "Y[q] = sum[x](P[q, x] * W[q, x])");
 }
 
+TEST_CASE("a sum of nothing is zero, though it waits for a division by zero and by what is never zero") {
+  check_one_pass("Y[q] = sum[x](where(abs(A[q, x]) > 0, W[q, x] / sum[x](abs(A[q, x])), 0))");
+  check_one_pass(
+      "Y[q] = sum[x](where(abs(A[q, x]) > 0, W[q, x] / (sum[x](abs(A[q, x])) * (1 + sum[x](W[q, x]^2))), 0))");
+}
+
 TEST_CASE("an extreme of what a finished factor multiplies needs no sign of it") {
   check_one_pass("Y[q] = max[x](A[q, x] * sum[x](W[q, x] + A[q, x]))");
   check_one_pass("Y[q] = min[x](A[q, x] * sum[x](W[q, x] * A[q, x]) + sum[x](A[q, x]))");

@@ -120,6 +120,9 @@ TEST_CASE("streams are refused with the derivation's reason") {
   const auto& stream = written.derivation.find(written.wire("x"))->stream;
   REQUIRE(std::holds_alternative<Refused>(stream));
   CHECK(written.refusal("stream x 2 at smem") == std::get<Refused>(stream).reason);
+  // Beside what else is wrong.
+  const auto empty = by_hand::group(written.wire("q"), 0, 1), refused = by_hand::stream(written.wire("x"), 2, 1);
+  CHECK(illegal(written.derivation, written.hardware, {{empty, refused}}).size() == 2);
 }
 
 TEST_CASE("what no text can say is refused too") {
@@ -160,4 +163,8 @@ TEST_CASE("no stream stands between the pieces that a state takes together") {
   CHECK(refused[0].reason == "each piece of `x` changes `m`, so no other stream may come between these pieces");
   CHECK_FALSE(illegal(*derivation, hardware, {{split(x, 64, 1), split(d, 16, 1), split(x, 16, 2)}}).empty());
   CHECK(illegal(*derivation, hardware, {{split(x, 64, 1), split(x, 16, 2), split(d, 16, 2)}}).empty());
+  // Rows of a norm take nothing together: another stream may come between their pieces.
+  const auto norm = testing::derived(read_example("layernorm_projection.nap"));
+  const auto t = *find_wire(norm->scratch, "t"), c = *find_wire(norm->scratch, "c");
+  CHECK(illegal(*norm, hardware, {{split(t, 8, 1), split(c, 4, 1), split(t, 4, 2)}}).empty());
 }

@@ -194,6 +194,8 @@ TEST_CASE("independent mistakes are all reported", "[hardware]") {
 
 TEST_CASE("a file that is no profile at all", "[hardware]") {
   CHECK(load_text("").diagnostics.sorted().at(0).code == "E0407");
+  CHECK(load_text("").diagnostics.sorted().at(0).span.begin == 0);
+  CHECK(load_text("").diagnostics.sorted().at(0).span.end == 0);
   CHECK(load_text("# nothing\n").diagnostics.sorted().at(0).code == "E0407");
   CHECK(load_text("- a\n- b\n").diagnostics.sorted().at(0).code == "E0407");
   CHECK(load_text(std::string("name: \0", 7)).diagnostics.sorted().at(0).code == "E0101");

@@ -132,6 +132,7 @@ Baseline some_baseline() {
                {"gmem.transfer_bytes", {{"K", 2e7}, {"Q", 1e7}}}};
   row.bound = "tensor";
   row.launch = "132 blocks on 132 cores";
+  row.kernels = 3;
   return baseline;
 }
 
@@ -157,6 +158,7 @@ TEST_CASE("a baseline is read as it was written", "[report][gate]") {
   CHECK(read->all[1].basis.metric == "energy");
   CHECK(read->all[0].row.metrics == some_baseline().row.metrics);
   CHECK(read->all[0].row.parts == some_baseline().row.parts);
+  CHECK(read->all[0].row.kernels == 3);
   CHECK(print(*read) == print(written));
 }
 

@@ -163,6 +163,7 @@ TEST_CASE("what is written by hand stands beside the ways to share", "[ring]") {
   const std::vector<std::string> asked = {
       "analyze", test::example("attention"), "--target", "h100-sxm5-x8", "--details", "--partition", labels};
   const auto text = test::run_cli(asked).out;
+  CHECK(text.find("\nshared by 8 gpus\n") != std::string::npos);
   const auto at = text.find("\n  as written  ");
   REQUIRE(at != std::string::npos);
   // The same at the outermost level as the way that goes around, and no faster below.

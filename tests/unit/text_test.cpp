@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/catch.hpp"
+#include "text/escape.hpp"
 
 using namespace napkin;
 
@@ -99,6 +100,10 @@ TEST_CASE("what cannot be shown is made visible") {
         "error[E0204]: wrong\n --> a.nap:1:2\n  |\n1 |     x\xEF\xBF\xBD[31m y\n  |     ^\n");
   CHECK(rendered("\xE6\xBC\xA2 x", {at({0, 4, 5})}) ==
         "error[E0204]: wrong\n --> a.nap:1:3\n  |\n1 | \xE6\xBC\xA2 x\n  |    ^\n");
+  CHECK(on_one_line("a\xFF"
+                    "b\xE2\x82") ==
+        "a\xEF\xBF\xBD"
+        "b\xEF\xBF\xBD\xEF\xBF\xBD");  // which is no UTF-8
 }
 
 TEST_CASE("a very long line is shown around its mark") {

@@ -265,6 +265,9 @@ TEST_CASE("a size that stands in a kernel as a number is wrong at other sizes", 
   CHECK_FALSE(verification.exact[0].right());
   CHECK(verification.outputs[0].sizes != planned_sizes(verification));
   CHECK(verification.others.size() == 3);
+  // A mistake that only a single position shows, or many, is seen.
+  CHECK(verification.others.at(0) == std::vector<std::int64_t>{1, 1});
+  CHECK(verification.others.at(2).at(1) > planned_sizes(verification).at(1));
 }
 
 TEST_CASE("a wrong guard of a mask is found", "[verify]") {

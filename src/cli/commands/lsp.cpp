@@ -10,7 +10,6 @@ namespace {
 // A profile that an editor asks for, read with the settings of the command line.
 std::variant<Hardware, std::string> read_target(const Session& asked, const std::string& name) {
   Session session{asked.options, asked.in, asked.out, asked.err, {}, {}, asked.line};
-  session.options.arguments = {name};
   session.options.target = {name};
   if (auto machine = read_machine(session)) return std::move(*machine);
   const auto why = session.diagnostics.sorted().front();
