@@ -11,8 +11,8 @@ namespace {
 
 class Writing {
  public:
-  Writing(const Diagram& diagram, const Cut& cut) : diagram_(diagram) {
-    put(diagram.in_parts ? "in parts;" : "");
+  Writing(const Diagram& diagram, const Cut& cut, bool in_parts) : diagram_(diagram) {
+    put(in_parts ? "in parts;" : "");
     for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
       const auto& statement = diagram.statements[i];
       array(statement.output);
@@ -97,7 +97,9 @@ std::optional<Partition> moved(Partition partition, const std::vector<WireId>& f
 
 }  // namespace
 
-Likeness likeness(const Diagram& diagram, const Cut& cut) { return Writing(diagram, cut).take(); }
+Likeness likeness(const Diagram& diagram, const Cut& cut, bool in_parts) {
+  return Writing(diagram, cut, in_parts).take();
+}
 
 // What was found within what was allowed is the best of all; where nothing was, more may have to be allowed.
 bool Searched::Entry::answers(std::int64_t asked, const Price& most) const {

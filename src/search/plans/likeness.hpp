@@ -12,13 +12,13 @@
 
 namespace napkin {
 
-// What a kernel computes and whether products may be in parts, its arrays, wires and axes numbered as they appear: of
+// What a kernel computes and whether it takes products in parts, its arrays, wires and axes numbered as they appear: of
 // two kernels with the same text the wires correspond one by one.
 struct Likeness {
   std::string text;
   std::vector<WireId> wires;
 };
-Likeness likeness(const Diagram&, const Cut&);
+Likeness likeness(const Diagram&, const Cut&, bool in_parts);
 
 // The searches of kernels so far. A search is told what a kernel may cost at most, and how many partitions it may look
 // at: it answers for a kernel that is allowed no more of either.
