@@ -241,8 +241,8 @@ class CostModel {
   std::int64_t positions(const Region&, std::int64_t grid) const;
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   std::int64_t sum_region(std::size_t, std::span<const std::int64_t> sizes) const;
-  std::int64_t sum_pieces(const Region&, std::span<const std::int64_t> sizes) const;
   struct RegionPart;
+  std::int64_t sum_pieces(const RegionPart&, std::span<const std::int64_t> sizes) const;
   void find_parts();
   std::size_t part(Region);
   std::int64_t sum_part(const RegionPart&, std::span<const std::int64_t> sizes) const;
@@ -326,6 +326,7 @@ class CostModel {
   // asks.
   struct RegionPart {
     Region region;
+    Footprints factor;
     mutable std::unordered_map<std::vector<std::int64_t>, std::int64_t, HashOfSizes> known{};
   };
   std::vector<RegionPart> parts_;

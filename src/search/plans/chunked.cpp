@@ -43,17 +43,23 @@ std::vector<std::int64_t> tried(const std::vector<std::int64_t>& lengths) {
 
 class Chunked {
  public:
-  Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan)
-      : diagram_(diagram), goal_(goal), trial_(trial), plan_(plan), lengths_(tried(chunk_lengths(diagram))) {}
+  Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan, const Divide& divide)
+      : diagram_(diagram),
+        goal_(goal),
+        trial_(trial),
+        plan_(plan),
+        divide_(divide),
+        lengths_(tried(chunk_lengths(diagram))) {}
 
   FoundPlan run() {
     if (lengths_.empty()) return plan_(diagram_, goal_);
     const auto first = best();
-    auto other = planned(first);
+    auto other = planned(first, undivided(patience_of_the_best));
     if (const auto second = runner_up(first)) {
-      auto another = planned(*second);
+      auto another = planned(*second, near(other.plan, undivided(patience_of_the_best)));
       if (worth(another.plan, goal_) < worth(other.plan, goal_)) other = std::move(another);
     }
+    divide(other);
     const bool more = reduced_values(diagram_) > hopeless * other.reduced;
     const auto as_written = near(other.plan, hurried(patience_of_the_best));
     if (!more && worth(plan_(diagram_, as_written), goal_) <= worth(other.plan, goal_)) return plan_(diagram_, goal_);
@@ -66,11 +72,15 @@ class Chunked {
     FoundPlan plan;
     double reduced = 0;  // values, all together
   };
-  OfLength planned(std::size_t at) {
+  OfLength planned(std::size_t at, const Goal& goal) {
     auto made = prefixes_in_chunks(diagram_, lengths_[at]);
-    OfLength all{plan_(made.diagram, hurried(patience_of_the_best)), reduced_values(made.diagram)};
+    OfLength all{plan_(made.diagram, goal), reduced_values(made.diagram)};
     all.plan.prefixes = std::move(made.made);
     return all;
+  }
+  void divide(OfLength& planned) {
+    if (worth(planned.plan, goal_) < HUGE_VAL)
+      planned.plan = divide_(std::move(planned.plan), hurried(patience_of_the_best));
   }
   // A length whose trial came so close to the best one's that more patience may turn them round.
   std::optional<std::size_t> runner_up(std::size_t first) {
@@ -92,17 +102,23 @@ class Chunked {
   double trial(std::size_t at) {
     if (const auto known = trials_.find(at); known != trials_.end()) return known->second;
     const auto made = prefixes_in_chunks(diagram_, lengths_[at]);
-    return trials_[at] = worth(trial_(made.diagram, hurried(patience_of_a_trial)), goal_);
+    return trials_[at] = worth(trial_(made.diagram, undivided(patience_of_a_trial)), goal_);
   }
   Goal hurried(double share) const {
     auto goal = goal_;
     goal.patience *= share;
     return goal;
   }
+  Goal undivided(double share) const {
+    auto goal = hurried(share);
+    goal.divide = false;
+    return goal;
+  }
 
   const Diagram& diagram_;
   const Goal& goal_;
   const PlanOf &trial_, &plan_;
+  const Divide& divide_;
   std::vector<std::int64_t> lengths_;
   std::map<std::size_t, double> trials_;
 };
@@ -135,9 +151,11 @@ Goal near(const FoundPlan& found, Goal goal) {
   return goal;
 }
 
-FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan) {
+FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan,
+                  const Divide& divide) {
   if (!goal.chunks || !goal.fixed.splits.empty()) return plan(diagram, goal);
-  return goal.chunk > 0 ? in_chunks_of(goal.chunk, diagram, goal, plan) : Chunked(diagram, goal, trial, plan).run();
+  if (goal.chunk > 0) return in_chunks_of(goal.chunk, diagram, goal, plan);
+  return Chunked(diagram, goal, trial, plan, divide).run();
 }
 
 }  // namespace napkin

@@ -263,7 +263,7 @@ class Division {
   }
   Ranking rank_half(const Half& half, double most_s, std::int64_t budget) {
     const Price most{most_s, Price::never().transfers};
-    if (auto before = searched_.find(half.alike, budget, most)) return std::move(*before);
+    if (auto before = searched_.find(half.alike, budget, most)) return before->tally.evaluated = 0, std::move(*before);
     const auto space = make_space(half.derivation, hardware_, goal_);
     Leaders leaders(1, space.first);
     leaders.limit(Score::at_most(most.objective, most.transfers));

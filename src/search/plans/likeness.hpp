@@ -24,7 +24,10 @@ Likeness likeness(const Diagram&, const Cut&, bool in_parts);
 // at: it answers for a kernel that is allowed no more of either.
 class Searched {
  public:
+  // A search of this plan costs nothing more; one of another plan counts as if it were made again, so that plans have
+  // the same patience whatever was looked for before.
   std::optional<Ranking> find(const Likeness&, std::int64_t partitions, const Price& allowed) const;
+  void begin_plan() { ++plan_; }
   void keep(Likeness, const Ranking&, std::int64_t partitions, const Price& allowed);
 
  private:
@@ -33,9 +36,11 @@ class Searched {
     Ranking ranking;
     std::int64_t partitions;
     Price allowed;
+    std::int64_t plan;  // in which it was searched
     bool answers(std::int64_t partitions, const Price& allowed) const;
   };
   std::map<std::string, Entry> all_;  // by the text
+  std::int64_t plan_ = 0;
 };
 
 }  // namespace napkin

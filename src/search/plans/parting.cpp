@@ -30,7 +30,9 @@ Found Parting::searched(const Half& half) const {
   const auto space = make_space(half.derivation, hardware_, goal_);
   if (goal_.top > 1) return found(space, goal_, rank, budget);
   auto ranking = searched_.find(half.alike, budget, Price::never());
-  if (!ranking) {
+  if (ranking) {
+    ranking->tally.evaluated = 0;
+  } else {
     ranking = rank(space, goal_, Leaders(1, space.first), false, budget);
     searched_.keep(half.alike, *ranking, budget, Price::never());
   }

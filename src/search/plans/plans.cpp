@@ -108,7 +108,7 @@ class Plans {
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
       const auto most = exact_ ? most_.partitions : std::min(most_.partitions, most_in_order);
-      const auto left = patient(most, goal_) - evaluated_;
+      const auto left = patient(most, goal_) - spent_;
       if (searched_ >= patient(most_.kernels, goal_) || patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
@@ -196,7 +196,7 @@ class Plans {
     if (goal_.fixed.splits.empty()) before = known_.find(alike, patience_, allowed);
     auto ranking = before ? std::move(*before) : searched(cut, allowed);
     if (!before) known_.keep(std::move(alike), ranking, patience_, allowed);
-    evaluated_ += ranking.tally.evaluated;
+    spent_ += ranking.tally.evaluated, evaluated_ += before ? 0 : ranking.tally.evaluated;
     priced.patience = patience_;
     if (priced.ranking && !beats(ranking, *priced.ranking)) ranking.leaders = priced.ranking->leaders;
     if (!ranking.leaders.best().empty()) priced.most = price(ranking.leaders.best().front().score);
@@ -312,7 +312,8 @@ class Plans {
   std::vector<Priced> prices_;             // by cut
   std::map<std::size_t, Space> given_up_;  // by cut, with the launches that their searches have timed
   mutable std::map<std::size_t, std::shared_ptr<const Derivation>> derived_;  // by cut
-  std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
+  std::int64_t patience_ = first_patience, searched_ = 0;
+  std::int64_t evaluated_ = 0, spent_ = 0;  // partitions, without and with those that were evaluated for other plans
 };
 
 PlannedCut in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware,
@@ -357,6 +358,7 @@ FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goa
 }
 
 FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
+  searched.begin_plan();
   auto found = cut(diagram, hardware, goal, searched);
   if (found.plan.kernels.size() < found.kernels.size() && goal.fixed.splits.empty())
     found = with_sweeps_apart(std::move(found), hardware, goal, searched);
@@ -371,7 +373,10 @@ FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& g
   const auto on_units = [&](const Diagram& form, const Goal& of) {
     return in_parts_or_on_lanes(form, hardware, of, plan);
   };
-  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units); };
+  const auto divide = [&](FoundPlan found, const Goal& of) {
+    return divided(std::move(found), hardware, of, searched);
+  };
+  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units, divide); };
   auto found = ordered(diagram, goal, in_chunks);
   found.ordered.in_parts = found.diagram.in_parts;
   return found;
