@@ -11,7 +11,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -327,7 +326,7 @@ class CostModel {
   struct RegionPart {
     Region region;
     Footprints factor;
-    mutable std::unordered_map<std::vector<std::int64_t>, std::int64_t, HashOfSizes> known{};
+    mutable BySizes<std::int64_t> known{};
   };
   std::vector<RegionPart> parts_;
   // By region, the parts whose product its sum is; of what is masked, less the product of those that are open.

@@ -52,9 +52,9 @@ std::int64_t CostModel::sum_part(const RegionPart& part, std::span<const std::in
   sizes_of_cuts_.clear();
   for (const auto cut : part.region.cuts)
     for (const auto split : cuts_[cut].splits) sizes_of_cuts_.push_back(sizes[split]);
-  const auto [known, fresh] = part.known.try_emplace(sizes_of_cuts_);
-  if (fresh) known->second = sum_pieces(part, sizes);
-  return known->second;
+  const auto [known, fresh] = part.known.at(sizes_of_cuts_);
+  if (fresh) *known = sum_pieces(part, sizes);
+  return *known;
 }
 
 std::int64_t CostModel::sum_pieces(const RegionPart& part, std::span<const std::int64_t> sizes) const {

@@ -3,43 +3,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
 
 #include "cost/sizes.hpp"
 
 namespace napkin {
 namespace {
-
-// Sizes that were asked about, side by side: nothing that was is better than the best since.
-class Visited {
- public:
-  // Whether they are new.
-  bool add(const std::vector<std::int64_t>& sizes) {
-    if (2 * (count_ + 1) > table_.size()) grow(sizes.size());
-    auto& place = table_[find(sizes.data(), sizes.size())];
-    if (place != 0) return false;
-    all_.insert(all_.end(), sizes.begin(), sizes.end());
-    place = ++count_;
-    return true;
-  }
-
- private:
-  // Where they are, or may be put.
-  std::size_t find(const std::int64_t* sizes, std::size_t number) const {
-    auto at = HashOfSizes{}(std::span(sizes, number)) & (table_.size() - 1);
-    while (table_[at] != 0 && !std::equal(sizes, sizes + number, &all_[(table_[at] - 1) * number]))
-      at = (at + 1) & (table_.size() - 1);
-    return at;
-  }
-  void grow(std::size_t number) {
-    table_.assign(std::max<std::size_t>(64, 4 * table_.size()), 0);
-    for (std::size_t i = 0; i < count_; ++i) table_[find(&all_[i * number], number)] = i + 1;
-  }
-
-  std::vector<std::int64_t> all_;
-  std::vector<std::size_t> table_;  // numbers of sizes, counted from 1
-  std::size_t count_ = 0;
-};
 
 class Climber {
  public:
@@ -162,7 +130,7 @@ class Climber {
     return settle();
   }
   bool keep_if_better(bool legal, const std::vector<std::int64_t>& before) {
-    if (legal && visited_.add(sizes_)) {
+    if (legal && visited_.at(sizes_).second) {
       if (const auto now = height(); now < best_) return best_ = now, true;
     }
     sizes_ = before;
@@ -200,7 +168,7 @@ class Climber {
   const std::vector<Split>& splits_;
   std::vector<std::int64_t> sizes_;
   Height best_;
-  Visited visited_;
+  BySizes<char> visited_;  // sizes that were asked about: none of them is better than the best since
   Figures figures_, bound_;
 };
 

@@ -371,7 +371,8 @@ FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal, S
     const auto whole = found;
     auto left = patient(most_of_all, goal);
     Division(found, hardware, goal, searched, left).run();
-    if (found.cost.time_s && !goal.stop.stop_requested()) return parted(whole, std::move(found), hardware, goal, searched);
+    if (found.cost.time_s && !goal.stop.stop_requested())
+      return parted(whole, std::move(found), hardware, goal, searched);
   }
   return found;
 }
