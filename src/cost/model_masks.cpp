@@ -33,7 +33,7 @@ std::size_t CostModel::part(Region region) {
   if (known != parts_.end()) return static_cast<std::size_t>(known - parts_.begin());
   std::vector<Footprints> factors;
   for (const auto footprint : region.footprints) factors.push_back(factor(footprints_[footprint], region));
-  auto all = napkin::product(std::move(factors), region.wires.size());
+  auto all = product_of(std::move(factors), region.wires.size());
   parts_.push_back({std::move(region), std::move(all)});
   return parts_.size() - 1;
 }

@@ -207,7 +207,7 @@ std::int64_t sum_tied(const Region& region, const std::vector<Cutting>& cuttings
   return Sum(region, cuttings, number_of_wires, footprints).run();
 }
 
-Footprints product(std::vector<Footprints> factors, std::size_t wires) {
+Footprints product_of(std::vector<Footprints> factors, std::size_t wires) {
   Footprints all{{}, std::vector<bool>(wires), std::ranges::all_of(factors, &Footprints::even)};
   for (const auto& one : factors)
     for (std::size_t w = 0; w < wires; ++w) all.shaped[w] = all.shaped[w] || one.shaped[w];

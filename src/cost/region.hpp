@@ -51,6 +51,6 @@ std::int64_t sum(const Region&, const std::vector<Cutting>&, std::size_t number_
 std::int64_t sum_tied(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires,
                       const Footprints& factor);
 // What pieces count with that count with all of these; none of them for so many wires count with 1.
-Footprints product(std::vector<Footprints> factors, std::size_t wires);
+Footprints product_of(std::vector<Footprints> factors, std::size_t wires);
 
 }  // namespace napkin

@@ -56,10 +56,13 @@ class Chunked {
     const auto first = best();
     auto other = planned(first, undivided(patience_of_the_best));
     if (const auto second = runner_up(first)) {
-      auto another = planned(*second, near(other.plan, undivided(patience_of_the_best)));
+      auto another = planned(*second, as_good_divided(other.plan));
+      divide(another);
+      divide(other);
       if (worth(another.plan, goal_) < worth(other.plan, goal_)) other = std::move(another);
+    } else {
+      divide(other);
     }
-    divide(other);
     const bool more = reduced_values(diagram_) > hopeless * other.reduced;
     const auto as_written = near(other.plan, hurried(patience_of_the_best));
     if (!more && worth(plan_(diagram_, as_written), goal_) <= worth(other.plan, goal_)) return plan_(diagram_, goal_);
@@ -107,6 +110,13 @@ class Chunked {
   Goal hurried(double share) const {
     auto goal = goal_;
     goal.patience *= share;
+    return goal;
+  }
+  // To look for a plan that may become better than this one once kernels of both are divided.
+  Goal as_good_divided(const FoundPlan& found) const {
+    constexpr double more = 1.25;
+    auto goal = undivided(patience_of_the_best);
+    goal.within = std::min(goal.within, more * worth(found, goal_));
     return goal;
   }
   Goal undivided(double share) const {

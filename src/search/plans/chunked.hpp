@@ -20,7 +20,7 @@ Goal near(const FoundPlan&, Goal);
 using Divide = std::function<FoundPlan(FoundPlan, const Goal&)>;
 
 // The better plan of the diagram as it stands and with its prefixes in chunks. Lengths of chunks are compared by a
-// `trial` of each, and of those only kernels of the best plan are divided.
+// `trial` of each, without dividing kernels.
 FoundPlan chunked(const Diagram&, const Goal&, const PlanOf& trial, const PlanOf&, const Divide&);
 
 }  // namespace napkin
