@@ -11,7 +11,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -241,8 +240,8 @@ class CostModel {
   std::int64_t positions(const Region&, std::int64_t grid) const;
   void sum_regions(std::span<const std::int64_t> sizes, Figures&) const;
   std::int64_t sum_region(std::size_t, std::span<const std::int64_t> sizes) const;
-  std::int64_t sum_pieces(const Region&, std::span<const std::int64_t> sizes) const;
   struct RegionPart;
+  std::int64_t sum_pieces(const RegionPart&, std::span<const std::int64_t> sizes) const;
   void find_parts();
   std::size_t part(Region);
   std::int64_t sum_part(const RegionPart&, std::span<const std::int64_t> sizes) const;
@@ -326,7 +325,8 @@ class CostModel {
   // asks.
   struct RegionPart {
     Region region;
-    mutable std::unordered_map<std::vector<std::int64_t>, std::int64_t, HashOfSizes> known{};
+    Footprints factor;
+    mutable BySizes<std::int64_t> known{};
   };
   std::vector<RegionPart> parts_;
   // By region, the parts whose product its sum is; of what is masked, less the product of those that are open.

@@ -31,7 +31,10 @@ void CostModel::find_parts() {
 std::size_t CostModel::part(Region region) {
   const auto known = std::ranges::find(parts_, region, &RegionPart::region);
   if (known != parts_.end()) return static_cast<std::size_t>(known - parts_.begin());
-  parts_.push_back({std::move(region)});
+  std::vector<Footprints> factors;
+  for (const auto footprint : region.footprints) factors.push_back(factor(footprints_[footprint], region));
+  auto all = product_of(std::move(factors), region.wires.size());
+  parts_.push_back({std::move(region), std::move(all)});
   return parts_.size() - 1;
 }
 
@@ -49,24 +52,23 @@ std::int64_t CostModel::sum_part(const RegionPart& part, std::span<const std::in
   sizes_of_cuts_.clear();
   for (const auto cut : part.region.cuts)
     for (const auto split : cuts_[cut].splits) sizes_of_cuts_.push_back(sizes[split]);
-  const auto [known, fresh] = part.known.try_emplace(sizes_of_cuts_);
-  if (fresh) known->second = sum_pieces(part.region, sizes);
-  return known->second;
+  const auto [known, fresh] = part.known.at(sizes_of_cuts_);
+  if (fresh) *known = sum_pieces(part, sizes);
+  return *known;
 }
 
-std::int64_t CostModel::sum_pieces(const Region& region, std::span<const std::int64_t> sizes) const {
+std::int64_t CostModel::sum_pieces(const RegionPart& part, std::span<const std::int64_t> sizes) const {
   std::vector<Cutting> cuttings;
-  for (const auto cut : region.cuts) {
+  cuttings.reserve(part.region.cuts.size());
+  for (const auto cut : part.region.cuts) {
     cuttings.push_back({wire_sizes_[cuts_[cut].wire.index]});
     for (const auto split : cuts_[cut].splits) cuttings.back().sizes.push_back(sizes[split]);
   }
-  std::vector<Footprints> factors;
-  for (const auto footprint : region.footprints) factors.push_back(factor(footprints_[footprint], region));
-  return sum(region, cuttings, wire_sizes_.size(), factors);
+  return sum_tied(part.region, cuttings, wire_sizes_.size(), part.factor);
 }
 
 Footprints CostModel::factor(const Footprint& footprint, const Region& region) const {
-  const auto values = [&footprint](const Intervals& at) {
+  const auto values = [footprint](const Intervals& at) {
     Checked product{1};
     for (const auto& [index, size] : footprint.indices) product.times(napkin::footprint(index, at, size).length());
     return product.value;

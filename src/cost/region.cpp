@@ -161,8 +161,6 @@ class Sum {
   std::size_t asked_ = 0;
 };
 
-std::int64_t sum_tied(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires, const Footprints&);
-
 bool asks_of(const Region& region, WireId wire) {
   const auto of = [&](const Region::Test& test) {
     return std::ranges::any_of(test.conditions, [&](const Condition& condition) {
@@ -199,6 +197,8 @@ std::int64_t sum_by_lengths(Region region, std::vector<Cutting> cuttings, std::s
   return all;
 }
 
+}  // namespace
+
 std::int64_t sum_tied(const Region& region, const std::vector<Cutting>& cuttings, std::size_t number_of_wires,
                       const Footprints& footprints) {
   if (const auto wire = free_wire(region, cuttings, footprints))
@@ -206,6 +206,20 @@ std::int64_t sum_tied(const Region& region, const std::vector<Cutting>& cuttings
   if (const auto found = sum_by_rows(region, cuttings, number_of_wires, footprints)) return *found;
   return Sum(region, cuttings, number_of_wires, footprints).run();
 }
+
+Footprints product_of(std::vector<Footprints> factors, std::size_t wires) {
+  Footprints all{{}, std::vector<bool>(wires), std::ranges::all_of(factors, &Footprints::even)};
+  for (const auto& one : factors)
+    for (std::size_t w = 0; w < wires; ++w) all.shaped[w] = all.shaped[w] || one.shaped[w];
+  all.of = [factors = std::move(factors)](const Intervals& at) {
+    std::int64_t values = 1;
+    for (const auto& one : factors) values = saturating_multiply(values, one.of(at));
+    return values;
+  };
+  return all;
+}
+
+namespace {
 
 // The factors of some footprints of a region, as one, of the wires of a part of it.
 Footprints factor(const Region& region, const Region& part, const std::vector<Footprints>& factors) {

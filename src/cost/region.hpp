@@ -47,5 +47,10 @@ struct Footprints {
 // `factors`, one for each of the region's footprints.
 std::int64_t sum(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires,
                  const std::vector<Footprints>& factors);
+// The same of a region no wires of which are independent of the others; with one factor for all footprints.
+std::int64_t sum_tied(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires,
+                      const Footprints& factor);
+// What pieces count with that count with all of these; none of them for so many wires count with 1.
+Footprints product_of(std::vector<Footprints> factors, std::size_t wires);
 
 }  // namespace napkin

@@ -108,15 +108,19 @@ bool has_contraction(const Derivation& derivation, const Hardware& hardware) {
   return found;
 }
 
-bool has_parts(const Diagram& diagram, const Hardware& hardware) {
-  std::vector<StatementId> all;
-  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+bool has_parts(const Derivation& derivation, const Hardware& hardware) {
   bool found = false;
-  each_column(derive(diagram, all), [&](const Diagram& scratch, const Column& column) {
+  each_column(derivation, [&](const Diagram& scratch, const Column& column) {
     found = found || std::ranges::any_of(work_of(scratch, column, hardware),
                                          [](const ColumnWork& work) { return work.parts > 1; });
   });
   return found;
+}
+
+bool has_parts(const Diagram& diagram, const Hardware& hardware) {
+  std::vector<StatementId> all;
+  for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) all.push_back({i});
+  return has_parts(derive(diagram, all), hardware);
 }
 
 std::vector<ColumnWork> on_lanes(std::vector<ColumnWork> work) {

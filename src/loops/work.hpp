@@ -25,7 +25,8 @@ void each_column(const Derivation&, const std::function<void(const Diagram&, con
 // Whether matrix units run a column of it, as it is written or behind one stream. Otherwise they run none of its
 // kernel: where only several loops leave a product, lanes compute it.
 bool has_contraction(const Derivation&, const Hardware&);
-// Whether some of them is a product in parts, in a kernel of all statements.
+// Whether some of them is a product in parts; of a diagram, in a kernel of all statements.
+bool has_parts(const Derivation&, const Hardware&);
 bool has_parts(const Diagram&, const Hardware&);
 // The same work, with products of matrices on lanes.
 std::vector<ColumnWork> on_lanes(std::vector<ColumnWork>);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "cost/sizes.hpp"
+
 namespace napkin {
 namespace {
 
@@ -128,7 +130,7 @@ class Climber {
     return settle();
   }
   bool keep_if_better(bool legal, const std::vector<std::int64_t>& before) {
-    if (legal) {
+    if (legal && visited_.at(sizes_).second) {
       if (const auto now = height(); now < best_) return best_ = now, true;
     }
     sizes_ = before;
@@ -166,6 +168,7 @@ class Climber {
   const std::vector<Split>& splits_;
   std::vector<std::int64_t> sizes_;
   Height best_;
+  BySizes<char> visited_;  // sizes that were asked about: none of them is better than the best since
   Figures figures_, bound_;
 };
 

@@ -1,8 +1,6 @@
 // One resizable step for each shape down to the core, and its seconds by sizes.
 #include "search/launches.hpp"
 
-#include <unordered_map>
-
 #include "cost/sizes.hpp"
 #include "timing/divisors.hpp"
 #include "timing/labels.hpp"
@@ -39,7 +37,7 @@ class Launches::Shape {
     return *dealing_;
   }
 
-  std::unordered_map<std::vector<std::int64_t>, Launched, HashOfSizes> known{};
+  BySizes<Launched> known{};
 
  private:
   void lower() {
@@ -76,10 +74,9 @@ Launches::Launches(std::shared_ptr<Streamed> streamed, const Hardware& hardware,
 Launches::~Launches() = default;
 
 Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
-  sizes_.assign(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(shape.splits()));
-  const auto [at, fresh] = shape.known.try_emplace(sizes_);
-  if (fresh) at->second = reckon(shape, sizes);
-  return at->second;
+  const auto [known, fresh] = shape.known.at(sizes.first(shape.splits()));
+  if (fresh) *known = reckon(shape, sizes);
+  return *known;
 }
 
 bool Launches::may_run(Shape& shape) const { return shape.is_dealt(); }

@@ -44,7 +44,6 @@ class Launches {
   std::shared_ptr<Streamed> streamed_;
   std::map<Partition, std::unique_ptr<Shape>> shapes_;  // by their splits, sizes 1
   Figures figures_, held_;
-  std::vector<std::int64_t> sizes_;  // reused
 };
 
 // The slow twin: of this partition alone, nothing resized and nothing remembered.

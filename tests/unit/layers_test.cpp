@@ -1,8 +1,11 @@
 // Long diagrams: runs of statements, and layers that repeat.
 #include <fmt/format.h>
 
+#include <map>
 #include <numeric>
+#include <random>
 
+#include "cost/sizes.hpp"
 #include "napkin/search.hpp"
 #include "search/plans/likeness.hpp"
 #include "support/catch.hpp"
@@ -47,19 +50,20 @@ TEST_CASE("kernels that compute the same on other arrays are alike, and others a
     for (auto i = first; i < first + count; ++i) made.computed.set(i), made.saved[i] = all || i + 1 == first + count;
     return made;
   };
-  const auto text = [&](const Cut& each) { return likeness(diagram, each).text; };
+  const auto text = [&](const Cut& each) { return likeness(diagram, each, false).text; };
   CHECK(text(cut(0, 7)) == text(cut(7, 7)));
   CHECK(text(cut(1, 2)) == text(cut(8, 2)));
   CHECK(text(cut(1, 2)) != text(cut(8, 2, true)));  // more is saved
   CHECK(text(cut(1, 2)) != text(cut(2, 2)));
-  CHECK(likeness(diagram, cut(1, 2)).wires.size() == 3);
+  CHECK(likeness(diagram, cut(1, 2), false).wires.size() == 3);
+  CHECK(text(cut(1, 2)) != likeness(diagram, cut(1, 2), true).text);
 }
 
 TEST_CASE("a search answers for a kernel that is allowed no more than it was") {
   const auto diagram = read_text(layers(2));
   Cut one, other;
   one.computed.set(1), one.saved.set(1), other.computed.set(8), other.saved.set(8);
-  const auto found = likeness(diagram, one), asked = likeness(diagram, other);
+  const auto found = likeness(diagram, one, false), asked = likeness(diagram, other, false);
   Ranking ranking{Leaders(1, 0), {}};
   ranking.leaders.offer({Score{}, Partition{{{SplitKind::group, found.wires.front(), 16, 1}}}});
   Searched searched;
@@ -74,6 +78,43 @@ TEST_CASE("a search answers for a kernel that is allowed no more than it was") {
   ranking.tally.finished = true;
   searched.keep(found, ranking, 100, {1, 1});
   CHECK(searched.find(asked, 200, Price::never()));
+}
+
+TEST_CASE("of two searches of a kernel the better partition stays, and those of other plans count") {
+  const auto diagram = read_text(layers(2));
+  Cut cut;
+  cut.computed.set(1), cut.saved.set(1);
+  const auto kernel = likeness(diagram, cut, false);
+  const auto ranking = [&](double seconds, std::int64_t evaluated) {
+    Ranking made{Leaders(1, 0), {.evaluated = evaluated, .finished = false}};
+    made.leaders.offer({Score::at_most(seconds, 1), {}});
+    return made;
+  };
+  Searched searched;
+  searched.keep(kernel, ranking(1, 10), 100, Price::never());
+  searched.keep(kernel, ranking(2, 20), 200, Price::never());
+  const auto same_plan = searched.find(kernel, 200, Price::never());
+  REQUIRE(same_plan);
+  CHECK(same_plan->leaders.best().front().score.parts[0] == 1);
+  CHECK(same_plan->tally.evaluated == 0);
+  searched.begin_plan();
+  CHECK(searched.find(kernel, 200, Price::never())->tally.evaluated == 20);
+}
+
+TEST_CASE("values by sizes are those of a map") {
+  std::mt19937 random(5);
+  for (const std::size_t length : {0, 1, 3}) {
+    BySizes<int> values;
+    std::map<std::vector<std::int64_t>, int> expected;
+    for (int i = 0; i < 3000; ++i) {
+      std::vector<std::int64_t> sizes;
+      while (sizes.size() < length) sizes.push_back(static_cast<std::int64_t>(random() % 12));
+      const auto [value, fresh] = values.at(sizes);
+      REQUIRE(fresh == expected.try_emplace(sizes, i).second);
+      if (fresh) *value = i;
+      REQUIRE(*value == expected[sizes]);
+    }
+  }
 }
 
 TEST_CASE("a plan of layers is never worse than that of one, so many times over") {

@@ -69,11 +69,12 @@ bool goes_in_order(const PrefixesInChunks& made) {
 
 class Chunked {
  public:
-  Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan)
+  Chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan, const Divide& divide)
       : diagram_(diagram),
         goal_(goal),
         trial_(trial),
         plan_(plan),
+        divide_(divide),
         lengths_(goal.chunk > 0 ? std::vector{goal.chunk} : tried(chunk_lengths(diagram))) {}
 
   FoundPlan run() {
@@ -93,27 +94,32 @@ class Chunked {
   };
   Planned planned() {
     const auto first = best_chunks();
-    auto found = planned(first);
-    const auto is_better = [&](ChunkSizes by) {
-      auto another = planned(by, found.plan);
-      const bool better = worth(another.plan, goal_) < worth(found.plan, goal_);
-      if (better) found = std::move(another);
-      return better;
-    };
-    if (const auto second = runner_up(first)) is_better(*second);
+    auto found = planned(first, undivided(patience_of_the_best));
+    std::optional<Planned> another;
+    if (const auto second = runner_up(first)) divide(another.emplace(planned(*second, as_good_divided(found.plan))));
+    divide(found);
+    if (another && worth(another->plan, goal_) < worth(found.plan, goal_)) found = std::move(*another);
     for (const auto by : groups())
-      if (!is_possible(by) || !is_better(by)) break;
+      if (!is_possible(by) || !is_better(by, found)) break;
     // Others were tried, not searched to the end.
     if (!found.plan.prefixes.empty()) found.plan.optimal = false, found.plan.gap.reset();
     return found;
   }
-  Planned planned(ChunkSizes by, const std::optional<FoundPlan>& best = std::nullopt) {
+  bool is_better(ChunkSizes by, Planned& found) {
+    auto another = planned(by, near(found.plan, undivided(patience_of_groups)));
+    const bool better = worth(another.plan, goal_) < worth(found.plan, goal_);
+    if (better) found = std::move(another);
+    return better;
+  }
+  Planned planned(ChunkSizes by, const Goal& goal) {
     auto made = in_chunks(diagram_, by);
-    const auto goal =
-        goal_.chunk > 0 ? goal_ : hurried(by.of_group > 0 ? patience_of_groups : patience_of_the_best);
-    Planned all{plan_(made.diagram, best && by.of_group > 0 ? near(*best, goal) : goal), reduced_values(made.diagram)};
+    Planned all{plan_(made.diagram, goal), reduced_values(made.diagram)};
     all.plan.prefixes = std::move(made.made);
     return all;
+  }
+  void divide(Planned& planned) {
+    if (worth(planned.plan, goal_) < HUGE_VAL)
+      planned.plan = divide_(std::move(planned.plan), hurried(patience_of_the_best));
   }
   // One whose trial came so close to the best one's that more patience may turn them round.
   std::optional<ChunkSizes> runner_up(ChunkSizes first) {
@@ -157,17 +163,31 @@ class Chunked {
   }
   double trial(ChunkSizes by) {
     if (const auto known = trials_.find(by); known != trials_.end()) return known->second;
-    return trials_[by] = worth(trial_(in_chunks(diagram_, by).diagram, hurried(patience_of_a_trial)), goal_);
+    return trials_[by] = worth(trial_(in_chunks(diagram_, by).diagram, undivided(patience_of_a_trial)), goal_);
   }
+  // A length that is given is searched with all patience.
   Goal hurried(double share) const {
     auto goal = goal_;
-    goal.patience *= share;
+    if (goal_.chunk == 0) goal.patience *= share;
+    return goal;
+  }
+  // To look for a plan that may become better than this one once kernels of both are divided.
+  Goal as_good_divided(const FoundPlan& found) const {
+    constexpr double more = 1.25;
+    auto goal = undivided(patience_of_the_best);
+    goal.within = std::min(goal.within, more * worth(found, goal_));
+    return goal;
+  }
+  Goal undivided(double share) const {
+    auto goal = hurried(share);
+    goal.divide = false;
     return goal;
   }
 
   const Diagram& diagram_;
   const Goal& goal_;
   const PlanOf &trial_, &plan_;
+  const Divide& divide_;
   std::vector<std::int64_t> lengths_;
   std::map<ChunkSizes, double> trials_;
   std::map<ChunkSizes, bool> possible_;
@@ -193,9 +213,10 @@ Goal near(const FoundPlan& found, Goal goal) {
   return goal;
 }
 
-FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan) {
+FoundPlan chunked(const Diagram& diagram, const Goal& goal, const PlanOf& trial, const PlanOf& plan,
+                  const Divide& divide) {
   if (!goal.chunks || !goal.fixed.splits.empty()) return plan(diagram, goal);
-  return Chunked(diagram, goal, trial, plan).run();
+  return Chunked(diagram, goal, trial, plan, divide).run();
 }
 
 }  // namespace napkin

@@ -3,14 +3,12 @@
 #include "search/plans/divided.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "derive/streams/divide.hpp"
 #include "diagram/checked.hpp"
 #include "search/kernels.hpp"
 #include "search/plans/half.hpp"
 #include "search/plans/parting.hpp"
-#include "search/plans/prices.hpp"
 
 namespace napkin {
 namespace {
@@ -44,7 +42,7 @@ struct Trial : PartCount {
 
 // What a search for it came to: perhaps nothing that is fast enough, and perhaps given up.
 template <class T>
-struct Searched {
+struct Outcome {
   std::optional<T> found{};
   std::optional<double> left_s{};  // where it was given up: nothing takes less
 };
@@ -60,8 +58,13 @@ struct Run {
 class Division {
  public:
   // `left` partitions may be looked at.
-  Division(FoundPlan& found, const Hardware& hardware, const Goal& goal, std::int64_t& left)
-      : found_(found), hardware_(hardware), goal_(goal), left_(left), core_(hardware.core.value_or(1)) {}
+  Division(FoundPlan& found, const Hardware& hardware, const Goal& goal, Searched& searched, std::int64_t& left)
+      : found_(found),
+        hardware_(hardware),
+        goal_(goal),
+        searched_(searched),
+        left_(left),
+        core_(hardware.core.value_or(1)) {}
 
   void run() {
     const bool judged = found_.optimal || found_.gap;
@@ -83,7 +86,7 @@ class Division {
   // The division that saves most, of one kernel or of neighbours fused for it.
   bool divide_once() {
     constexpr std::size_t most_fused = 3;
-    Searched<Trial> best;
+    Outcome<Trial> best;
     Run where;
     double open_s = 0;
     for (std::size_t begin = 0; begin < found_.kernels.size(); ++begin)
@@ -167,7 +170,7 @@ class Division {
 
   // None that takes `seconds` or longer. Every number of parts is tried for a while; more patience have those that come
   // near the best then, and those of which nothing is known.
-  Searched<Trial> best_trial(const Run& run, double seconds) {
+  Outcome<Trial> best_trial(const Run& run, double seconds) {
     Trials all{{}, seconds};
     const auto open = attempt_all(run.fused, all_parts(run), {patient(trial_budget, goal_), left_}, all);
     std::ranges::stable_sort(all.trials, {}, &Trial::seconds);
@@ -207,10 +210,10 @@ class Division {
     }
     return open;
   }
-  static Searched<Trial> best_of(Trials all) {
+  static Outcome<Trial> best_of(Trials all) {
     for (const auto& trial : all.trials)
       if (!trial.finished()) all.leave(trial.left_s);
-    Searched<Trial> best;
+    Outcome<Trial> best;
     const auto found = std::ranges::min_element(all.trials, {}, &Trial::seconds);
     if (found != all.trials.end()) best.found = std::move(*found);
     if (all.left_s && *all.left_s < all.best_s) best.left_s = all.left_s;
@@ -227,7 +230,7 @@ class Division {
     return all;
   }
   // What cannot be faster is not searched to the end.
-  Searched<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, Allowed allowed) {
+  Outcome<Trial> attempt(const Derivation& fused, const PartCount& parts, double seconds, Allowed allowed) {
     if (goal_.stop.stop_requested()) return {};
     auto made = divide(found_.diagram, fused, parts.wire, parts.number);
     if (!made || made->parts.empty()) return {};
@@ -245,20 +248,28 @@ class Division {
     return {{}, trial.finished() ? std::nullopt : std::optional(all_s)};
   }
   // Nothing where it takes longer than `most_s`.
-  Searched<Found> search_half(const Half& half, double most_s, Allowed allowed) {
+  Outcome<Found> search_half(const Half& half, double most_s, Allowed allowed) {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return {};
-    const auto space = make_space(half.derivation, hardware_, goal_);
-    Leaders leaders(1, space.first);
-    leaders.limit(Score::at_most(most_s * rounding, std::numeric_limits<double>::infinity()));
-    const auto ranking = rank(space, goal_, std::move(leaders), false, std::min(allowed.each, allowed.left));
+    const auto ranking = rank_half(half, most_s * rounding, std::min(allowed.each, allowed.left));
     found_.evaluated += ranking.tally.evaluated, allowed.left -= ranking.tally.evaluated;
-    Searched<Found> made;
+    Outcome<Found> made;
     if (!ranking.tally.finished) made.left_s = std::max(half.least_s, ranking.tally.left.parts[0]);
-    if (ranking.leaders.best().empty()) return made;
-    auto found = napkin::found(space, goal_, ranking);
+    const auto& best = ranking.leaders.best();
+    if (best.empty() || best.front().score.parts[0] > most_s * rounding) return made;
+    auto found = napkin::found(make_space(half.derivation, hardware_, goal_), goal_, ranking);
     if (found.best[0].cost.time_s) made.found = std::move(found);
     return made;
+  }
+  Ranking rank_half(const Half& half, double most_s, std::int64_t budget) {
+    const Price most{most_s, Price::never().transfers};
+    if (auto before = searched_.find(half.alike, budget, most)) return before->tally.evaluated = 0, std::move(*before);
+    const auto space = make_space(half.derivation, hardware_, goal_);
+    Leaders leaders(1, space.first);
+    leaders.limit(Score::at_most(most.objective, most.transfers));
+    auto ranking = rank(space, goal_, std::move(leaders), false, budget);
+    searched_.keep(half.alike, ranking, budget, most);
+    return ranking;
   }
   static double time(const Found& found) { return *found.best[0].cost.time_s; }
   // With all that was asked for.
@@ -324,6 +335,7 @@ class Division {
   FoundPlan& found_;
   const Hardware& hardware_;
   const Goal& goal_;
+  Searched& searched_;
   std::int64_t& left_;
   std::int64_t more_left_ = patient(more_of_all, goal_);
   std::size_t core_;
@@ -331,15 +343,16 @@ class Division {
 };
 
 // What a division of a kernel of the plan saves, it may save of a part of that kernel too.
-FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardware, const Goal& goal) {
-  const Parting parting(whole, hardware, goal);
+FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardware, const Goal& goal,
+                 Searched& searched) {
+  const Parting parting(whole, hardware, goal, searched);
   auto left = patient(most_of_all, goal);
   for (std::size_t kernel = 0; kernel < whole.kernels.size(); ++kernel) {
     const auto statements = whole.kernels[kernel].best.front().kernel.derivation->statements.size();
     for (std::size_t at = 1; at < statements && left > 0 && parting.is_alone(kernel); ++at) {
       auto made = parting.part(kernel, at, *best.cost.time_s);
       if (!made) continue;
-      Division(*made, hardware, goal, left).run();
+      Division(*made, hardware, goal, searched, left).run();
       best.evaluated += made->evaluated - whole.evaluated;
       if (!made->divisions.empty() && *made->cost.time_s < *best.cost.time_s) best = std::move(*made);
     }
@@ -349,7 +362,7 @@ FoundPlan parted(const FoundPlan& whole, FoundPlan best, const Hardware& hardwar
 
 }  // namespace
 
-FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
+FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal, Searched& searched) {
   constexpr std::size_t most_statements = 16;  // beyond, cuts are not searched to the end either
   const bool complete =
       found.plan.kernels.size() == found.kernels.size() && found.diagram.statements.size() <= most_statements;
@@ -357,8 +370,9 @@ FoundPlan divided(FoundPlan found, const Hardware& hardware, const Goal& goal) {
       complete) {
     const auto whole = found;
     auto left = patient(most_of_all, goal);
-    Division(found, hardware, goal, left).run();
-    if (found.cost.time_s && !goal.stop.stop_requested()) return parted(whole, std::move(found), hardware, goal);
+    Division(found, hardware, goal, searched, left).run();
+    if (found.cost.time_s && !goal.stop.stop_requested())
+      return parted(whole, std::move(found), hardware, goal, searched);
   }
   return found;
 }

@@ -3,18 +3,20 @@
 
 #include <algorithm>
 
+#include "loops/work.hpp"
 #include "search/plans/prices.hpp"
 
 namespace napkin {
 
 Half half(const Diagram& diagram, const std::vector<StatementId>& statements, const Hardware& hardware,
           const Goal& goal) {
-  Half made{std::make_shared<const Derivation>(derive(diagram, statements))};
+  Half made{std::make_shared<const Derivation>(derive(diagram, statements)), {}};
   Cut cut;
   for (const auto statement : statements) {
     cut.computed.set(statement.index);
     cut.saved[statement.index] = std::ranges::count(made.derivation->outputs, diagram.at(statement).output) > 0;
   }
+  made.alike = likeness(diagram, cut, diagram.in_parts && has_parts(*made.derivation, hardware));
   made.least_s = LeastPrices(diagram, hardware, goal).of(cut).objective;
   return made;
 }

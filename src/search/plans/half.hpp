@@ -4,12 +4,13 @@
 #include <memory>
 #include <vector>
 
-#include "napkin/search.hpp"
+#include "search/plans/likeness.hpp"
 
 namespace napkin {
 
 struct Half {
   std::shared_ptr<const Derivation> derivation;
+  Likeness alike;
   double least_s = 0;  // that it takes at least
 };
 Half half(const Diagram&, const std::vector<StatementId>&, const Hardware&, const Goal&);

@@ -11,8 +11,8 @@ namespace {
 
 class Writing {
  public:
-  Writing(const Diagram& diagram, const Cut& cut) : diagram_(diagram) {
-    put(diagram.in_parts ? "in parts;" : "");
+  Writing(const Diagram& diagram, const Cut& cut, bool in_parts) : diagram_(diagram) {
+    put(in_parts ? "in parts;" : "");
     for (auto i = cut.computed._Find_first(); i < cut.computed.size(); i = cut.computed._Find_next(i)) {
       const auto& statement = diagram.statements[i];
       array(statement.output);
@@ -97,7 +97,9 @@ std::optional<Partition> moved(Partition partition, const std::vector<WireId>& f
 
 }  // namespace
 
-Likeness likeness(const Diagram& diagram, const Cut& cut) { return Writing(diagram, cut).take(); }
+Likeness likeness(const Diagram& diagram, const Cut& cut, bool in_parts) {
+  return Writing(diagram, cut, in_parts).take();
+}
 
 // What was found within what was allowed is the best of all; where nothing was, more may have to be allowed.
 bool Searched::Entry::answers(std::int64_t asked, const Price& most) const {
@@ -109,9 +111,9 @@ bool Searched::Entry::answers(std::int64_t asked, const Price& most) const {
 std::optional<Ranking> Searched::find(const Likeness& kernel, std::int64_t partitions, const Price& allowed) const {
   const auto known = all_.find(kernel.text);
   if (known == all_.end() || !known->second.answers(partitions, allowed)) return std::nullopt;
-  const auto& [wires, ranking, before, most] = known->second;
+  const auto& [wires, ranking, before, most, plan] = known->second;
   Ranking made{Leaders(1, 0), ranking.tally};
-  made.tally.evaluated = 0;
+  if (plan == plan_) made.tally.evaluated = 0;
   for (const auto& one : ranking.leaders.best()) {
     auto partition = moved(one.partition, wires, kernel.wires);
     if (!partition) return std::nullopt;
@@ -120,8 +122,19 @@ std::optional<Ranking> Searched::find(const Likeness& kernel, std::int64_t parti
   return made;
 }
 
+// The better partition of two searches stays.
 void Searched::keep(Likeness kernel, const Ranking& ranking, std::int64_t partitions, const Price& allowed) {
-  all_.insert_or_assign(std::move(kernel.text), Entry{std::move(kernel.wires), ranking, partitions, allowed});
+  const Entry made{std::move(kernel.wires), ranking, partitions, allowed, plan_};
+  const auto [at, fresh] = all_.try_emplace(std::move(kernel.text), made);
+  if (fresh) return;
+  auto& before = at->second;
+  const auto &old = before.ranking.leaders.best(), &now = ranking.leaders.best();
+  if (!old.empty() && (now.empty() || old.front().score <= now.front().score)) {
+    before.ranking.tally = ranking.tally;
+    before.partitions = partitions, before.allowed = allowed, before.plan = plan_;
+  } else {
+    before = made;
+  }
 }
 
 }  // namespace napkin

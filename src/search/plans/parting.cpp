@@ -6,7 +6,6 @@
 
 #include "diagram/checked.hpp"
 #include "search/kernels.hpp"
-#include "search/plans/half.hpp"
 
 namespace napkin {
 
@@ -17,14 +16,27 @@ std::optional<FoundPlan> Parting::part(std::size_t kernel, std::size_t at, doubl
   const auto second = half(whole_.diagram, {middle, fused.statements.end()}, hardware_, goal_);
   const double others = *whole_.cost.time_s - *whole_.cost.kernels[kernel].time_s;
   if (others + first.least_s + second.least_s >= most_s) return std::nullopt;
-  constexpr std::int64_t budget = 50'000;  // of each half
   std::vector<Found> both;
   for (const auto* one : {&first, &second}) {
-    both.push_back(found(make_space(one->derivation, hardware_, goal_), goal_, rank, patient(budget, goal_)));
+    both.push_back(searched(*one));
     const auto& best = both.back().best;
     if (best.empty() || !best[0].cost.time_s || !best[0].cost.overruns.empty()) return std::nullopt;
   }
   return with(kernel, std::move(both));
+}
+
+Found Parting::searched(const Half& half) const {
+  const auto budget = patient(50'000, goal_);
+  const auto space = make_space(half.derivation, hardware_, goal_);
+  if (goal_.top > 1) return found(space, goal_, rank, budget);
+  auto ranking = searched_.find(half.alike, budget, Price::never());
+  if (ranking) {
+    ranking->tally.evaluated = 0;
+  } else {
+    ranking = rank(space, goal_, Leaders(1, space.first), false, budget);
+    searched_.keep(half.alike, *ranking, budget, Price::never());
+  }
+  return found(space, goal_, *ranking);
 }
 
 bool Parting::is_alone(std::size_t kernel) const {

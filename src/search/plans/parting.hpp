@@ -4,15 +4,16 @@
 #include <optional>
 #include <vector>
 
-#include "napkin/search.hpp"
+#include "search/plans/half.hpp"
+#include "search/plans/likeness.hpp"
 
 namespace napkin {
 
 // The same plan with one kernel of several statements as two: divisions of either may save more than fusing them did.
 class Parting {
  public:
-  Parting(const FoundPlan& whole, const Hardware& hardware, const Goal& goal)
-      : whole_(whole), hardware_(hardware), goal_(goal) {}
+  Parting(const FoundPlan& whole, const Hardware& hardware, const Goal& goal, Searched& searched)
+      : whole_(whole), hardware_(hardware), goal_(goal), searched_(searched) {}
 
   // Of statements `at` and later of the kernel the second kernel is made. None where the two take at least so long that
   // the plan takes `most_s` seconds, or where they do not fit.
@@ -21,11 +22,13 @@ class Parting {
   bool is_alone(std::size_t kernel) const;
 
  private:
+  Found searched(const Half&) const;
   FoundPlan with(std::size_t kernel, std::vector<Found> both) const;
 
   const FoundPlan& whole_;
   const Hardware& hardware_;
   const Goal& goal_;
+  Searched& searched_;
 };
 
 }  // namespace napkin

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "diagram/checked.hpp"
+#include "loops/work.hpp"
 #include "search/kernels.hpp"
 #include "search/plans/chunked.hpp"
 #include "search/plans/divided.hpp"
@@ -107,7 +108,7 @@ class Plans {
           path, [&](std::size_t cut) { return !prices_[cut].settled() && prices_[cut].patience < patience_; });
       if (next == path.end()) break;
       const auto most = exact_ ? most_.partitions : std::min(most_.partitions, most_in_order);
-      const auto left = patient(most, goal_) - evaluated_;
+      const auto left = patient(most, goal_) - spent_;
       if (searched_ >= patient(most_.kernels, goal_) || patience_ > left || goal_.stop.stop_requested()) return false;
       search_cut(*next, allowance(*next));
     }
@@ -174,24 +175,28 @@ class Plans {
   }
 
   // ---- kernels ----
-  Space space(const Cut& cut) const {
+  std::shared_ptr<const Derivation> derivation(const Cut& cut) const {
     std::vector<StatementId> statements;
     std::vector<ArrayId> saved;
     for (std::uint32_t i = 0; i < diagram_.statements.size(); ++i) {
       if (cut.computed[i]) statements.push_back({i});
       if (cut.saved[i]) saved.push_back(diagram_.statements[i].output);
     }
-    auto derivation = std::make_shared<const Derivation>(derive(diagram_, statements, std::move(saved)));
-    return make_space(std::move(derivation), hardware_, goal_);
+    return std::make_shared<const Derivation>(derive(diagram_, statements, std::move(saved)));
   }
+  const std::shared_ptr<const Derivation>& derivation(std::size_t cut) const {
+    auto& known = derived_[cut];
+    return known ? known : known = derivation(cuts_.cuts[cut]);
+  }
+  Space space(std::size_t cut) const { return make_space(derivation(cut), hardware_, goal_); }
   void search_cut(std::size_t cut, const Price& allowed) {
     auto& priced = prices_[cut];
-    auto alike = likeness(diagram_, cuts_.cuts[cut]);
+    auto alike = likeness(diagram_, cuts_.cuts[cut], diagram_.in_parts && has_parts(*derivation(cut), hardware_));
     std::optional<Ranking> before;
     if (goal_.fixed.splits.empty()) before = known_.find(alike, patience_, allowed);
     auto ranking = before ? std::move(*before) : searched(cut, allowed);
     if (!before) known_.keep(std::move(alike), ranking, patience_, allowed);
-    evaluated_ += ranking.tally.evaluated;
+    spent_ += ranking.tally.evaluated, evaluated_ += before ? 0 : ranking.tally.evaluated;
     priced.patience = patience_;
     if (priced.ranking && !beats(ranking, *priced.ranking)) ranking.leaders = priced.ranking->leaders;
     if (!ranking.leaders.best().empty()) priced.most = price(ranking.leaders.best().front().score);
@@ -202,7 +207,7 @@ class Plans {
   }
   Ranking searched(std::size_t cut, const Price& allowed) {
     const auto known = given_up_.find(cut);
-    const auto space = known == given_up_.end() ? this->space(cuts_.cuts[cut]) : known->second;
+    const auto space = known == given_up_.end() ? this->space(cut) : known->second;
     Leaders leaders(1, space.first);
     if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
     auto ranking = rank(space, goal_, std::move(leaders), false, budget(prices_[cut].patience));
@@ -247,7 +252,7 @@ class Plans {
     return all;
   }
   Found kernel(std::size_t cut) const {
-    const auto space = this->space(cuts_.cuts[cut]);
+    const auto space = this->space(cut);
     return goal_.top > 1 ? napkin::found(space, goal_, rank, patient(most_of_a_cut, goal_))
                          : napkin::found(space, goal_, *prices_[cut].ranking);
   }
@@ -258,7 +263,7 @@ class Plans {
       if (is_alone(step)) all.computed |= cuts_.cuts[step.cut].computed;
     for (std::size_t i = 0; i < diagram_.statements.size(); ++i)
       all.saved[i] = std::ranges::find(diagram_.outputs, diagram_.statements[i].output) != diagram_.outputs.end();
-    return napkin::found(space(all), goal_, rank, patient(most_alone, goal_));
+    return napkin::found(make_space(derivation(all), hardware_, goal_), goal_, rank, patient(most_alone, goal_));
   }
   std::string words() const {
     const std::string legal = "all acyclic fusions, with cheap shared intermediates stored or recomputed";
@@ -285,7 +290,7 @@ class Plans {
       if (!is_alone(step)) continue;
       const auto& ranked = prices_[step.cut].ranking->leaders.best();
       if (ranked.empty()) return;
-      const auto space = this->space(cuts_.cuts[step.cut]);
+      const auto space = this->space(step.cut);
       costs.push_back(candidate(space, ranked.front().partition, goal_.model).cost);
       alone.push_back({space.derivation->statements.front(), costs.back()});
     }
@@ -306,7 +311,9 @@ class Plans {
   bool exact_ = false;                     // and may be taken
   std::vector<Priced> prices_;             // by cut
   std::map<std::size_t, Space> given_up_;  // by cut, with the launches that their searches have timed
-  std::int64_t patience_ = first_patience, searched_ = 0, evaluated_ = 0;
+  mutable std::map<std::size_t, std::shared_ptr<const Derivation>> derived_;  // by cut
+  std::int64_t patience_ = first_patience, searched_ = 0;
+  std::int64_t evaluated_ = 0, spent_ = 0;  // partitions, without and with those that were evaluated for other plans
 };
 
 PlannedCut in_runs(const Diagram& diagram, const std::vector<Statements>& runs, const Hardware& hardware,
@@ -351,10 +358,11 @@ FoundPlan with_sweeps_apart(FoundPlan whole, const Hardware& hardware, const Goa
 }
 
 FoundPlan plan_of(const Diagram& diagram, const Hardware& hardware, const Goal& goal, Searched& searched) {
+  searched.begin_plan();
   auto found = cut(diagram, hardware, goal, searched);
   if (found.plan.kernels.size() < found.kernels.size() && goal.fixed.splits.empty())
     found = with_sweeps_apart(std::move(found), hardware, goal, searched);
-  return divided(std::move(found), hardware, goal);
+  return divided(std::move(found), hardware, goal, searched);
 }
 
 }  // namespace
@@ -365,7 +373,10 @@ FoundPlan search(const Diagram& diagram, const Hardware& hardware, const Goal& g
   const auto on_units = [&](const Diagram& form, const Goal& of) {
     return in_parts_or_on_lanes(form, hardware, of, plan);
   };
-  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units); };
+  const auto divide = [&](FoundPlan found, const Goal& of) {
+    return divided(std::move(found), hardware, of, searched);
+  };
+  const auto in_chunks = [&](const Diagram& form, const Goal& of) { return chunked(form, of, plan, on_units, divide); };
   auto found = ordered(diagram, goal, in_chunks);
   found.ordered.in_parts = found.diagram.in_parts;
   for (const auto& kernel : found.plan.kernels) assume_sizes(found.diagram, kernel);
