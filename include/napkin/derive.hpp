@@ -67,7 +67,8 @@ struct Streamable {
   std::vector<Column> init, piece, absorb, merge, finish;
   std::vector<ArrayId> other;
   bool in_order = false;  // every piece is one position, which reads what those before it have left (rule S9)
-  std::vector<std::pair<AxisId, AxisId>> same_size;  // in order: true where these axes are of one size, as they are here
+  std::vector<std::pair<AxisId, AxisId>>
+      same_size;  // in order: true where these axes are of one size, as they are here
   std::vector<Rule> rules;
   std::vector<std::string> notes;  // such as a cast that rounds the piece
   std::vector<Rewriting> trace;    // the steps that led here, in the order they were taken

@@ -73,8 +73,8 @@ struct Plan {
 };
 // The kernel of a legal partition.
 Kernel make_kernel(std::shared_ptr<const Derivation>, Partition);
-// A diagram for which the kernel is right takes for granted the sizes that the kernel's streams rest on: positions of two
-// axes can be taken in order together only if there are as many of both.
+// A diagram for which the kernel is right takes for granted the sizes that the kernel's streams rest on: positions of
+// two axes can be taken in order together only if there are as many of both.
 void assume_sizes(Diagram&, const Kernel&);
 // Axes become as long as their longest pieces, which then count whole: for what must hold for longer axes, too.
 void allow_whole_pieces(Kernel&);

@@ -112,8 +112,7 @@ class Nester {
   // Reads what later columns change.
   bool is_read_before(const Column& column, const std::vector<Column>& later) const {
     const auto all = reads(program_.scratch, column);
-    return std::ranges::any_of(
-        later, [&](const Column& c) { return std::ranges::find(all, c.output) != all.end(); });
+    return std::ranges::any_of(later, [&](const Column& c) { return std::ranges::find(all, c.output) != all.end(); });
   }
   // A repair that is the same for all pieces of a wire is made once, before the first; of a state that keeps the wire,
   // each piece has its own.

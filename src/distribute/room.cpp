@@ -93,15 +93,16 @@ std::int64_t Distributing::values(BufferId id) const {
   const auto found = result_.arrays.find(id);
   return found == result_.arrays.end() || result_.in_passing.contains(id) ? 0 : found->second.values();
 }
-// Sums that are promoted; what was computed, whole, unless it is a state that stays; of tiles one side's fragments of a step at once, the other's one
-// after another, and where they are widened, as they were loaded and twice as wide.
+// Sums that are promoted; what was computed, whole, unless it is a state that stays; of tiles one side's fragments of a
+// step at once, the other's one after another, and where they are widened, as they were loaded and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
   constexpr std::int64_t of_columns = 2;  // of 8 columns, a step
   const auto is_made_whole = [&](const Operand& side) { return side.computed && !is_state(side.buffer); };
-  const auto whole = (is_made_whole(product.rows) ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
-                     (is_made_whole(product.columns) ? grid.column_tiles * product.steps * of_columns : 0) +
-                     (product.promoted > 0 ? values(product.compute->to) : 0);
+  const auto whole =
+      (is_made_whole(product.rows) ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
+      (is_made_whole(product.columns) ? grid.column_tiles * product.steps * of_columns : 0) +
+      (product.promoted > 0 ? values(product.compute->to) : 0);
   if (by_teams()) return whole;
   if (product.instruction->formats) return whole + registers_of_parts(grid.row_tiles, grid.column_tiles);
   return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);

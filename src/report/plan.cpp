@@ -194,12 +194,12 @@ std::int64_t length_of(const PrefixReduction& one, const Diagram& diagram) {
 
 // "Y reduces along t in chunks of 64 and a last one of 63, for which there are S and S_before"
 std::string chunk_words(const PrefixReduction& one, const Diagram& diagram) {
-  return fmt::format("{} reduces along {} in {} of {}{}{}", one.statement, one.axis,
-                     one.of_groups ? "groups" : "chunks", length_of(one, diagram),
-                     one.rest > 0 ? fmt::format(" and a last one of {}", one.rest) : "",
-                     one.states.empty() ? ""
-                                        : fmt::format(", for which there {} {}", one.states.size() == 1 ? "is" : "are",
-                                                      join_and(one.states)));
+  return fmt::format(
+      "{} reduces along {} in {} of {}{}{}", one.statement, one.axis, one.of_groups ? "groups" : "chunks",
+      length_of(one, diagram), one.rest > 0 ? fmt::format(" and a last one of {}", one.rest) : "",
+      one.states.empty()
+          ? ""
+          : fmt::format(", for which there {} {}", one.states.size() == 1 ? "is" : "are", join_and(one.states)));
 }
 
 std::string names_text(const Analysis& analysis) {

@@ -31,7 +31,7 @@ bool rewrites(const Derivation& derivation, WireId wire) {
   if (programs == nullptr) return false;
   return std::any_of(exprs.begin(), exprs.end(), asked_for) || std::ranges::any_of(programs->rules, [](Rule rule) {
            return rule == Rule::cascade || rule == Rule::invariant || rule == Rule::prefix || rule == Rule::cast ||
-                rule == Rule::moments;
+                  rule == Rule::moments;
          });
 }
 

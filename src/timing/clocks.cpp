@@ -143,8 +143,7 @@ class Counter {
     const bool on_matrices = work.unit == Unit::tensor;
     const double filled = column.contraction ? filled_rows(*column.contraction) : 1;
     const double share = on_matrices ? reached_share(*column.contraction, rate->second) : 1;
-    const double seconds =
-        repeats(column) * seconds_at(operations, rate->second, cores_, model_) / filled / share;
+    const double seconds = repeats(column) * seconds_at(operations, rate->second, cores_, model_) / filled / share;
     all_.outside += seconds;
     outside_on(resource_of(work.unit)) += seconds;
     if (work.unit == Unit::tensor) all_.operations_outside += operations;

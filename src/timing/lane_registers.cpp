@@ -176,10 +176,9 @@ std::int64_t LaneRegisters::whole_columns(const StepColumn& column) const {
 std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team) const {
   const auto& made = *column.contraction;
   const auto is_made_whole = [&](const StepOperand& one) { return !one.staged && !is_state(one.buffer); };
-  const auto all =
-      (is_made_whole(made.rows) ? whole_rows(column, team) : 0) +
-      (is_made_whole(made.columns) ? whole_columns(column) : 0) +
-      (made.promoted > 0 ? values(column.compute->to, team) : 0);
+  const auto all = (is_made_whole(made.rows) ? whole_rows(column, team) : 0) +
+                   (is_made_whole(made.columns) ? whole_columns(column) : 0) +
+                   (made.promoted > 0 ? values(column.compute->to, team) : 0);
   if (step_.issues_together()) return all;
   auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
   if (!step_.has_rows_first()) std::swap(of_rows, of_columns);

@@ -1,5 +1,5 @@
-// Operands that every warp, or the one that needs it, has computed as a whole: of columns, on matrix units, emulated and
-// compiled.
+// Operands that every warp, or the one that needs it, has computed as a whole: of columns, on matrix units, emulated
+// and compiled.
 #include <fmt/format.h>
 
 #include "cuda/emulate.hpp"

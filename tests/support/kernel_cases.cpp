@@ -135,8 +135,8 @@ C: bf16[m, n] = sum[k](A[m, k] * B[n, k]) * a[m] * b[n]
 output C
 )";
 
-// Chunks of a group that one kernel takes in order: what it carries is an operand of its next product. With a decay what
-// it carries is kept relative to a maximum.
+// Chunks of a group that one kernel takes in order: what it carries is an operand of its next product. With a decay
+// what it carries is kept relative to a maximum.
 constexpr const char* in_order = R"(diagram in_order
 axis h = 2; axis g = 2; axis c = 6; axis b = 6; axis i = 16; axis j = 16; axis d = 64; axis e = 64
 input Q: f16[h, g, c, i, d]; input K: f16[h, g, b, j, d]; input V: f16[h, g, b, j, e]; input U: f32[h, g, d, e]
@@ -235,7 +235,10 @@ std::vector<Case> by_hand() {
        in_order,
        {"group h 1, g 1, stream c' 1 at smem; group e 16 at reg"},
        {"", "h=1 g=3 c=5 b=5 i=9 j=9 d=50 e=41"}},
-      {"in_order_streams", in_order, {"group h 1, e 32, stream c' 1, d 32, j 8 at smem"}, {"h=1 g=2 c=4 b=4 i=7 j=7 d=40 e=35"}},
+      {"in_order_streams",
+       in_order,
+       {"group h 1, e 32, stream c' 1, d 32, j 8 at smem"},
+       {"h=1 g=2 c=4 b=4 i=7 j=7 d=40 e=35"}},
       {"decaying", decaying, {"group r 1, stream c 1 at smem"}, {"", "r=2 c=4 b=4 i=5 j=5"}},
       {"epilogue", epilogue, {}, {"m=5 n=7 k=9"}},
       {"scaled", scaled, {}, {"m=5 n=7 k=9"}},

@@ -58,7 +58,8 @@ class Writer {
   // What a reduction reads as it was before the update is updated after that.
   bool is_late(std::size_t i) const {
     const auto reads_it = [&](std::size_t other) {
-      return found_.kinds[other] == ColumnKind::reduction && contains(reads(scratch_, columns_[other]), columns_[i].output);
+      return found_.kinds[other] == ColumnKind::reduction &&
+             contains(reads(scratch_, columns_[other]), columns_[i].output);
     };
     for (std::size_t other = 0; other < i; ++other)
       if (reads_it(other)) return true;

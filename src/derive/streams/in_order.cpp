@@ -161,8 +161,8 @@ class InOrder {
       const auto at = std::ranges::find(wires, wire_) - wires.begin();
       return at < std::ssize(wires) && read->at[static_cast<std::size_t>(at)] != at_wire(wire_);
     };
-    return std::ranges::any_of(
-        others_, [&](const Column& column) { return any_part(scratch_, column.value, elsewhere); });
+    return std::ranges::any_of(others_,
+                               [&](const Column& column) { return any_part(scratch_, column.value, elsewhere); });
   }
   Absorbed joined(Absorbed now, Absorbed before, const std::set<ArrayId>& needed) {
     auto& to = now.programs;
@@ -231,11 +231,11 @@ class InOrder {
   std::map<ArrayId, const Column*> producer_;
   std::map<ArrayId, ArrayId> prefixes_;  // of each kept one, the state without the wire
   std::set<ArrayId> states_;
-  std::map<ExprId, ExprId> instances_;   // of columns at other wires
+  std::map<ExprId, ExprId> instances_;    // of columns at other wires
   std::vector<Column> earlier_, others_;  // reductions along the wire, and what is left
   std::vector<Rewriting> trace_;
   std::vector<std::pair<AxisId, AxisId>> same_size_;
-  std::map<ArrayId, ExprId> shown_;       // what states are worth, where it is not they themselves
+  std::map<ArrayId, ExprId> shown_;  // what states are worth, where it is not they themselves
   bool possible_ = true;
 };
 

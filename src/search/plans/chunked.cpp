@@ -48,8 +48,7 @@ struct ChunkSizes {
   auto operator<=>(const ChunkSizes&) const = default;
 };
 PrefixesInChunks in_chunks(const Diagram& diagram, ChunkSizes by) {
-  return by.of_group > 0 ? prefixes_in_groups(diagram, by.length, by.of_group)
-                         : prefixes_in_chunks(diagram, by.length);
+  return by.of_group > 0 ? prefixes_in_groups(diagram, by.length, by.of_group) : prefixes_in_chunks(diagram, by.length);
 }
 
 // Whether a kernel can take the chunks of a group in order: one of everything but what groups add.

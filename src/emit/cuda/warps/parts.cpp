@@ -50,8 +50,8 @@ void FragmentPrinter::split(const Product& product, bool rows, const std::string
   out_.close();
 }
 
-// What the warp computed stays where it is. Of rows, registers have the halves of the rows side by side; of columns, the
-// positions that are multiplied.
+// What the warp computed stays where it is. Of rows, registers have the halves of the rows side by side; of columns,
+// the positions that are multiplied.
 void FragmentPrinter::split_computed(const Product& product, bool rows, const std::string& to) {
   each_register(product, rows, 2, [&](int r, const std::vector<std::string>& numbers) {
     const int half = r % 2, step = r / 2;

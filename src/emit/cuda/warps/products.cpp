@@ -245,8 +245,7 @@ void FragmentPrinter::each_register(const Product& product, bool rows, int numbe
             page_.own[grid.rows->index].end);
       place({}, here, false, false);
       out_.declare(at, sum(piece.begin, offset));
-      const auto text =
-          passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, here);
+      const auto text = passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, here);
       const auto counts = clear_ == product.over ? "" : fmt::format("{} < {} ? ", at, piece.end);
       out_.line(fmt::format("const float {} = {}{}{};", name, counts, without_brackets(text),
                             counts.empty() ? "" : " : 0.0f"));
