@@ -9,7 +9,6 @@
 #include "search/branch.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 
@@ -81,12 +80,7 @@ void Search::climb_again() {
   if (budget_.climbs == Climbs::near) descend(open_roots(), many, {});
   if (budget_.climbs == Climbs::far)
     for (const std::int64_t first : {16, 128}) descend(open_roots(), some, {.first = first, .far = true});
-  if (!leaders_.best().empty()) return;
-  // Where something else fits already, only if all shapes are not too many.
-  constexpr double too_many = 20'000;
-  const auto roots = open_roots();
-  const auto all = std::pow(static_cast<double>(roots.size()), static_cast<double>(space_.end - space_.first));
-  if (!leaders_.is_limited() || all <= too_many) descend(roots, std::numeric_limits<std::size_t>::max(), {});
+  if (leaders_.best().empty()) descend(open_roots(), std::numeric_limits<std::size_t>::max(), {});
 }
 
 // Of what is left to look at, the outermost shapes; the others hold nothing better.
