@@ -39,6 +39,18 @@ output Y
                      carried);
 }
 
+// Chunks that one kernel takes in order; what it carries is kept relative to a maximum.
+constexpr const char* decaying = R"(diagram decaying
+axis r = 3; axis c = 9; axis b = 9; axis i = 16; axis j = 16
+input A: f32[r, c, j]; input G: f32[r, c, i]
+M: f32[r, c] = max[j](-G[r, c, j])
+B: f32[r, c] = max[b](where(b < c, M[r, b], -inf))
+S: f32[r, c] = sum[j](A[r, c, j] * exp(-G[r, c, j] - M[r, c]))
+P: f32[r, c] = sum[b](where(b < c, S[r, b] * exp(M[r, b] - B[r, c]), 0))
+Y: f32[r, c, i] = where(c > 0, P[r, c] * exp(G[r, c, i] + B[r, c]), 0) + sum[j](where(j <= i, A[r, c, j] * exp(G[r, c, i] - G[r, c, j]), 0))
+output Y
+)";
+
 std::vector<Case> all() {
   const std::vector<std::string> chain = {"q=64 d=64 x=64 e=64", "q=50 d=40 x=77 e=45"};
   const std::vector<std::string> chunks = {"h=2 c=6 b=6 i=16 j=16 d=64 e=64", "h=1 c=5 b=5 i=9 j=9 d=50 e=41"};
@@ -73,4 +85,17 @@ TEST_CASE("warps multiply columns that they computed and move what the model say
       emulate::run_all(each, planned, folder, on_units,
                        [](emulate::Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
     }
+}
+
+TEST_CASE("threads keep what they carry from position to position relative to a maximum", "[emulated]") {
+  const Case given{"decaying", decaying, {"group r 1, stream c 1 at smem"}, {"", "r=2 c=4 b=4 i=5 j=5"}};
+  const auto planned = plan(given);
+  const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::reference);
+  const auto folder = emulate::build(given.name, planned.diagram, code.files);
+  for (const auto& sizes : given.run_sizes) {
+    const auto ran = emulate::harness(folder, sizes);
+    CAPTURE(sizes, ran.output);
+    CHECK(ran.status == 0);
+  }
+  CHECK(emulate::harness(folder, "r=2 c=4 b=3 i=5 j=5").status != 0);  // positions are taken in order together
 }

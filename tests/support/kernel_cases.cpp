@@ -135,28 +135,6 @@ C: bf16[m, n] = sum[k](A[m, k] * B[n, k]) * a[m] * b[n]
 output C
 )";
 
-// Chunks of a group that one kernel takes in order: what it carries is an operand of its next product. With a decay
-// what it carries is kept relative to a maximum.
-constexpr const char* in_order = R"(diagram in_order
-axis h = 2; axis g = 2; axis c = 6; axis b = 6; axis i = 16; axis j = 16; axis d = 64; axis e = 64
-input Q: f16[h, g, c, i, d]; input K: f16[h, g, b, j, d]; input V: f16[h, g, b, j, e]; input U: f32[h, g, d, e]
-S: f32[h, g, c, d, e] = sum[j](K[h, g, c, j, d] * V[h, g, c, j, e])
-P: f32[h, g, c, d, e] = U[h, g, d, e] + sum[b](where(b < c, S[h, g, b, d, e], 0))
-l: f32[h, g, c, i, j] = where(j <= i, sum[d](Q[h, g, c, i, d] * K[h, g, c, j, d]), 0)
-Y: f16[h, g, c, i, e] = sum[d](Q[h, g, c, i, d] * P[h, g, c, d, e]) + sum[j](l[h, g, c, i, j] * V[h, g, c, j, e])
-output Y
-)";
-constexpr const char* decaying = R"(diagram decaying
-axis r = 3; axis c = 9; axis b = 9; axis i = 16; axis j = 16
-input A: f32[r, c, j]; input G: f32[r, c, i]
-M: f32[r, c] = max[j](-G[r, c, j])
-B: f32[r, c] = max[b](where(b < c, M[r, b], -inf))
-S: f32[r, c] = sum[j](A[r, c, j] * exp(-G[r, c, j] - M[r, c]))
-P: f32[r, c] = sum[b](where(b < c, S[r, b] * exp(M[r, b] - B[r, c]), 0))
-Y: f32[r, c, i] = where(c > 0, P[r, c] * exp(G[r, c, i] + B[r, c]), 0) + sum[j](where(j <= i, A[r, c, j] * exp(G[r, c, i] - G[r, c, j]), 0))
-output Y
-)";
-
 std::vector<Case> examples() {
   const auto searched = [](const std::string& name, std::vector<std::string> sizes) {
     return Case{name, example(name), {}, std::move(sizes)};
@@ -231,15 +209,6 @@ std::vector<Case> by_hand() {
        {"", "n=2 c=3 o=5 u=8 v=7 i=3 j=2 h=10 w=8"}},
       {"strided", strided, {"group u 8 at smem; group u 4, stream i 2 at reg"}, {"", "u=17 i=3 h=40"}},
       {"block_mask", block_mask, {"group q 10, stream x 12 at smem"}, {"", "q=21 x=17"}},
-      {"in_order",
-       in_order,
-       {"group h 1, g 1, stream c' 1 at smem; group e 16 at reg"},
-       {"", "h=1 g=3 c=5 b=5 i=9 j=9 d=50 e=41"}},
-      {"in_order_streams",
-       in_order,
-       {"group h 1, e 32, stream c' 1, d 32, j 8 at smem"},
-       {"h=1 g=2 c=4 b=4 i=7 j=7 d=40 e=35"}},
-      {"decaying", decaying, {"group r 1, stream c 1 at smem"}, {"", "r=2 c=4 b=4 i=5 j=5"}},
       {"epilogue", epilogue, {}, {"m=5 n=7 k=9"}},
       {"scaled", scaled, {}, {"m=5 n=7 k=9"}},
       {"types",

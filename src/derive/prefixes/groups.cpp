@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "derive/columns.hpp"
+#include "diagram/index.hpp"
 #include "diagram/operands.hpp"
 
 namespace napkin {
@@ -68,7 +69,9 @@ class Apart {
     std::vector<WireId> wires;
     Renaming to;
     for (std::size_t i = 0; i < read.at.size(); ++i) {
-      wires.push_back(read.at[i].terms.front().first);
+      const auto wire = plain_wire(read.at[i]);
+      if (!wire) return there;
+      wires.push_back(*wire);
       to[whole.wires[i]] = wires.back();
     }
     const auto statement = values_.at(read.array);
