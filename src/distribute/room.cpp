@@ -97,7 +97,7 @@ std::int64_t Distributing::values(BufferId id) const {
 // step at once, the other's one after another, and where they are widened, as they were loaded and twice as wide.
 std::int64_t Distributing::operand_registers(const Product& product) const {
   const auto& grid = result_.columns.at(product.compute);
-  constexpr std::int64_t of_columns = 2;  // of 8 columns, a step
+  const std::int64_t of_columns = product.instruction->formats ? 4 : 2;  // of 8 columns, a step, in all parts
   const auto is_made_whole = [&](const Operand& side) { return side.computed && !is_state(side.buffer); };
   const auto whole =
       (is_made_whole(product.rows) ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
