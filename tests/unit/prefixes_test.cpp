@@ -272,3 +272,26 @@ TEST_CASE("kernels of chunks hold for other lengths of the last one", "[cli]") {
   CHECK(header.find("Y_last") == std::string::npos);
   CHECK(header.find("t is from 961 to 10") != std::string::npos);
 }
+
+TEST_CASE("positions are taken in order only where all others count nothing") {
+  const auto in_order = [](const std::string& reduction) {
+    const auto diagram = read_text(
+        "diagram o\naxis c = 6; axis b = 6; axis j = 2\ninput A: f32[c, j]; input Q: f32[c]\n"
+        "S[c] = sum[j](A[c, j])\nP[c] = " +
+        reduction + "\nY[c] = Q[c] * P[c]\noutput Y\n");
+    const auto made = derive(diagram, std::vector<StatementId>{{0}, {1}, {2}});
+    return std::ranges::any_of(made.verdicts, [](const Verdict& verdict) {
+      const auto* stream = std::get_if<Streamable>(&verdict.stream);
+      return stream && stream->in_order;
+    });
+  };
+  CHECK(in_order("sum[b](where(b < c, S[b], 0))"));
+  CHECK(in_order("max[b](where(not (b >= c), S[b], -inf))"));
+  CHECK_FALSE(in_order("sum[b](where(b < c, S[b], 1))"));
+  CHECK_FALSE(in_order("sum[b](where(b < c, S[b], 0) + 3)"));
+  CHECK_FALSE(in_order("sum[b](exp(where(b < c, S[b], 0)))"));
+  CHECK_FALSE(in_order("max[b](where(b < c, S[b], 0))"));
+  CHECK_FALSE(in_order("sum[b](where(b <= c, S[b], 0))"));
+  CHECK_FALSE(in_order("sum[b](where(b > c, S[b], 0))"));
+  CHECK_FALSE(in_order("sum[b](where(b < c, S[b] * Q[c], 0))"));
+}

@@ -51,7 +51,7 @@ class InOrder {
     const auto kept = scratch_.at(edge->kept).axis, reduced = scratch_.at(edge->reduced).axis;
     if (kept != reduced) same_size_.emplace_back(kept, reduced);
     states_.insert(state);
-    const ExprId value = at_position(column.value, *edge);
+    const ExprId value = at_position(std::get<Apply>(scratch_.at(column.value).node).arguments[1], *edge);
     trace_.push_back({Rule::prefix, column.output, as_expression(scratch_, column), whole(state),
                       "positions are taken in order, and the carried value has taken all those before"});
     earlier_.push_back({state, value, column.fold, {wire_}, {}, {}});
@@ -61,7 +61,14 @@ class InOrder {
     if (!contains(scratch_.at(column.output).wires, wire_)) return {};
     const auto edge = prefix_edge(scratch_, {column.fold, column.over, column.value});
     const bool fits = edge && edge->kept == wire_ && edge->before && !edge->with && edge->offset == 0;
-    return fits ? edge : std::nullopt;
+    return fits && leaves_out_others(column, *edge) ? edge : std::nullopt;
+  }
+  // `where(b < c, e, identity)`: what does not lie before counts nothing.
+  bool leaves_out_others(const Column& column, const PrefixEdge& edge) const {
+    const auto* choice = std::get_if<Apply>(&scratch_.at(column.value).node);
+    if (!choice || choice->function->role != Role::choose || choice->arguments[0] != edge.condition) return false;
+    const auto* otherwise = std::get_if<Constant>(&scratch_.at(choice->arguments[2]).node);
+    return otherwise && otherwise->value == column.fold->identity;
   }
 
   // ---- what one position adds: the value at b, there called c ----
@@ -72,8 +79,6 @@ class InOrder {
       if (position->wire == wire_) possible_ = false;
       return position->wire == edge.reduced ? scratch_.intern(Position{wire_}) : e;
     }
-    if (const auto* apply = std::get_if<Apply>(&node); apply && apply->function->role == Role::choose)
-      if (apply->arguments[0] == edge.condition) return at_position(apply->arguments[1], edge);
     if (std::holds_alternative<Reduce>(node)) possible_ = false;
     return with_operands(scratch_, e, [&](ExprId operand) { return at_position(operand, edge); });
   }
