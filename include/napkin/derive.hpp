@@ -216,10 +216,10 @@ struct PrefixesInChunks {
   std::vector<RefusedPrefix> refused;
 };
 PrefixesInChunks prefixes_in_chunks(const Diagram&, std::int64_t length);
-// The same with so many chunks to a group: what chunks before have added is again a reduction of what lies before each
-// chunk, so that a kernel can take those of a group in order and carry what they add. Of `made`, those of chunks in
-// groups come last. None where the number of whole chunks is not a multiple,
-// or sums of chunks are kept relative to maxima.
+// The same with `of_group` chunks in each group: what chunks before have added is again a reduction of what lies before
+// each chunk, so that a kernel can take those of a group in order and carry what they add. Of `made`, those of chunks
+// in groups come last. None where the number of whole chunks is not a multiple, or sums of chunks are kept relative to
+// maxima.
 PrefixesInChunks prefixes_in_groups(const Diagram&, std::int64_t length, std::int64_t of_group);
 // The lengths of chunks that divide the axes of all of them, and where none does between one power of two and the next,
 // that power; shortest first.

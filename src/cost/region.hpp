@@ -50,7 +50,7 @@ std::int64_t sum(const Region&, const std::vector<Cutting>&, std::size_t number_
 // The same of a region no wires of which are independent of the others; with one factor for all footprints.
 std::int64_t sum_tied(const Region&, const std::vector<Cutting>&, std::size_t number_of_wires,
                       const Footprints& factor);
-// What pieces count with that count with all of these; none of them for so many wires count with 1.
+// The factor of pieces that have all of these factors, of `wires` wires; 1 if there is none.
 Footprints product_of(std::vector<Footprints> factors, std::size_t wires);
 
 }  // namespace napkin

@@ -9,8 +9,8 @@
 
 namespace napkin {
 
-// A value for each choice of so many sizes. All keys lie side by side, so that a new one takes no allocation of its
-// own.
+// A hash map whose keys are sequences of sizes, all equally long. Keys lie side by side, so that a new one takes no
+// allocation of its own.
 template <class Value>
 class BySizes {
  public:

@@ -1,6 +1,7 @@
 // What an index reads along.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -14,5 +15,11 @@ bool moves(const std::vector<Index>&, WireId);
 
 // The wire that an index is, where it is just one wire's position.
 std::optional<WireId> plain_wire(const Index&);
+
+// An access with other wires in its indices.
+using Renaming = std::map<WireId, WireId>;
+Access renamed(Access, const Renaming&);
+// From an array's own wires to those that it is read at; none where an index is more than a wire, or two are the same.
+std::optional<Renaming> renaming(const Diagram&, const Access&);
 
 }  // namespace napkin

@@ -9,6 +9,7 @@
 
 #include "diagram/assume.hpp"
 #include "napkin/cost.hpp"
+#include "napkin/distribute.hpp"
 #include "support/catch.hpp"
 #include "support/read.hpp"
 #include "support/values.hpp"
@@ -146,6 +147,21 @@ Ran program(const std::string& name, const std::string& text) {
   compile(build, "program.cpp");
   link(build, {"program.cpp"}, "program");
   return run(build.folder + "/program");
+}
+
+std::string run_on_warps(const Case& each, const std::string& machine) {
+  const auto planned = plan(each, machine);
+  const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
+  CAPTURE(code.notes);
+  CHECK(code.notes.empty());
+  const auto distributed = [&](const Kernel& kernel) {
+    const auto made = distribute(kernel, planned.hardware);
+    const auto* warps = std::get_if<WarpNest>(&made);
+    return warps ? std::optional(warps->partition) : std::nullopt;
+  };
+  run_all(each, planned, build(each.name, planned.diagram, code.files), distributed,
+          [](Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
+  return code.files.front().text;
 }
 
 std::string planted(const std::string& name, const Diagram& diagram, std::vector<EmittedFile> files,

@@ -33,6 +33,9 @@ std::int64_t interpreted_bytes(const napkin::Diagram&, const kernel_cases::Plann
 void run_all(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& folder, const Distributed&,
              const std::function<void(Counts&)>& also);
 
+// Plans a case for a machine all of whose kernels run on matrix units of single warps, and runs it so; gives the text.
+std::string run_on_warps(const kernel_cases::Case&, const std::string& machine);
+
 // Text of a kernel and what is written instead: at the `which`-th of its places, from 0, or with -1 at all of them.
 struct Mistake {
   std::string right, wrong;

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "cuda/emulate.hpp"
-#include "napkin/distribute.hpp"
 #include "support/catch.hpp"
-#include "support/machine.hpp"
 
 using namespace napkin;
 using namespace kernel_cases;
@@ -64,26 +62,11 @@ std::vector<Case> all() {
           {"in_order_in_parts", in_order("f32"), {one_after_another}, chunks}};
 }
 
-EmittedCode emitted(const Planned& planned) {
-  return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
-}
-std::optional<Partition> on_units(const Kernel& kernel) {
-  const auto distributed = distribute(kernel, read_machine(machine));
-  const auto* warps = std::get_if<WarpNest>(&distributed);
-  return warps ? std::optional(warps->partition) : std::nullopt;
-}
-
 }  // namespace
 
 TEST_CASE("warps multiply columns that they computed and move what the model says", "[emulated][tensor]") {
   for (const auto& each : all()) DYNAMIC_SECTION(each.name) {
-      const auto planned = plan(each, machine);
-      const auto files = emitted(planned);
-      CAPTURE(files.notes);
-      CHECK(files.notes.empty());
-      const auto folder = emulate::build(each.name, planned.diagram, files.files);
-      emulate::run_all(each, planned, folder, on_units,
-                       [](emulate::Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
+      emulate::run_on_warps(each, machine);
     }
 }
 

@@ -5,14 +5,11 @@ leave once. `verify` runs the plans and counts what they move, hold and compute,
 
     tests/oracle/chunks.py --count 400 --seed 7 --jobs 2
 """
-import argparse
 import json
-import multiprocessing
 import os
 import random
 import re
 import sys
-import tempfile
 
 import numpy as np
 
@@ -21,19 +18,18 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
 import check  # noqa: E402
 import data  # noqa: E402
-from kernels import Kernel, Tools, arguments_of, outputs_of, sizes_to_pass  # noqa: E402
+import together  # noqa: E402
+from kernels import Kernel, arguments_of, outputs_of, sizes_to_pass  # noqa: E402
 from language import parse  # noqa: E402
 from meaning import evaluate, sizes_of  # noqa: E402
 from partitions import MACHINES  # noqa: E402
 from prefixes import Drawing  # noqa: E402
 
-TOGETHER = 12  # kernels that are compiled at once
-
 
 class Case:
     """A diagram and a machine; its kernel, once that is emitted."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, _tools):
         self.seed, self.rng = seed, random.Random(seed)
         drawing = Drawing(self.rng)
         self.chunk, self.name = drawing.chunk, "chunks%d" % seed
@@ -42,6 +38,16 @@ class Case:
         self.sizes = sizes_of(self.diagram, {})
         self.machine = MACHINES[self.rng.choices(["toy", "two-level", "avx2"], weights=[12, 6, 1])[0]][0]  # the last searches longest
         self.kernel = None
+
+    def prepare(self, tools, folder):
+        """Emits; what is wrong."""
+        return self.emit(tools, folder) or self.counted(tools)
+
+    def is_special(self):
+        return self.sizes["t"] % self.chunk > 0
+
+    def described(self):
+        return "chunks of %d, %s" % (self.chunk, " ".join(self.machine))
 
     def planned(self, tools, command, *more):
         return tools.run(*command.split(), "-", *self.machine, "--chunks", str(self.chunk), "-q", *more, text=self.text, timeout=300)
@@ -133,59 +139,5 @@ def alike(got, meant):
     return close.all() and (np.isfinite(got) == finite).all()
 
 
-def run(tools, cases, library, tally):
-    """What is wrong with each case, where something is."""
-    wrong = tools.compile([case.kernel for case in cases], library)
-    if wrong:
-        return [(cases[0], "it does not compile: " + wrong[:2000])]
-    calls = [(case, *call) for case in cases for call in case.calls(library)]
-    found = {}
-    for (case, sizes, kind, inputs, _), result in zip(calls, tools.call_all([call[-1] for call in calls], library)):
-        words, ran = case.judged(sizes, kind, inputs, result)
-        tally["compared" if ran else "refused"] += 1
-        if words:
-            found.setdefault(case.seed, (case, words))
-    return found.values()
-
-
-def worked(job):
-    options, seeds = job
-    tally = {"ragged": 0, "compared": 0, "refused": 0, "failed": 0}
-    root = os.path.dirname(os.path.dirname(HERE))
-    with tempfile.TemporaryDirectory(prefix="napkin_chunks_") as folder:
-        tools = Tools(os.path.abspath(options.napkin), options.compiler, os.path.join(root, "hardware_profiles"), folder)
-        tools.prepare()
-        for at in range(0, len(seeds), TOGETHER):
-            cases, wrong = [Case(seed) for seed in seeds[at:at + TOGETHER]], []
-            for case in cases:
-                tally["ragged"] += case.sizes["t"] % case.chunk > 0
-                words = case.emit(tools, folder) or case.counted(tools)
-                if words:
-                    wrong.append((case, words))
-            wrong += run(tools, [case for case in cases if case.kernel], os.path.join(folder, "unit%d.so" % at), tally)
-            for case, words in wrong:
-                tally["failed"] += 1
-                print("seed %d, chunks of %d, %s: %s\n%s" % (case.seed, case.chunk, " ".join(case.machine), words, case.text), flush=True)
-    return tally
-
-
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = os.path.dirname(os.path.dirname(HERE))
-    p.add_argument("--napkin", default=os.path.join(root, "build", "release", "napkin"))
-    p.add_argument("--compiler", default="c++")
-    p.add_argument("--count", type=int, default=20)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--jobs", type=int, default=1)
-    options = p.parse_args()
-    seeds = range(options.seed, options.seed + options.count)
-    with multiprocessing.Pool(options.jobs) as pool:
-        parts = pool.map(worked, [(options, seeds[at::options.jobs]) for at in range(options.jobs)])
-    tally = {key: sum(part[key] for part in parts) for key in parts[0]}
-    print("%d diagrams, %d with a shorter last chunk, %d results compared, %d sizes refused, %d wrong"
-          % (options.count, tally["ragged"], tally["compared"], tally["refused"], tally["failed"]))
-    return 1 if tally["failed"] or not tally["compared"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(together.main(Case, __doc__, "with a shorter last chunk"))

@@ -5,13 +5,10 @@ in numpy. `verify` runs the plans and counts what they move, hold and compute.
 
     tests/oracle/in_order.py --count 400 --seed 7 --jobs 2
 """
-import argparse
 import json
-import multiprocessing
 import os
 import random
 import sys
-import tempfile
 
 import numpy as np
 
@@ -20,12 +17,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, HERE)
 import check  # noqa: E402
 import data  # noqa: E402
-from kernels import Kernel, Tools, arguments_of, outputs_of, sizes_to_pass  # noqa: E402
+import together  # noqa: E402
+from kernels import Kernel, arguments_of, outputs_of, sizes_to_pass  # noqa: E402
 from language import parse  # noqa: E402
 from meaning import evaluate, sizes_of  # noqa: E402
 from partitions import MACHINES  # noqa: E402
 
-TOGETHER = 12  # kernels that are compiled at once
 TRIES = 12  # partitions of a diagram, until one is legal
 
 
@@ -103,8 +100,14 @@ class Case:
     def ask(self, tools, command, *more):
         return tools.run(*command.split(), "-", "-q", *more, text=self.text, timeout=300)
 
-    def emit(self, tools, folder):
-        """What is wrong; a case without a legal partition has no kernel."""
+    def is_special(self):
+        return self.kernel is not None
+
+    def described(self):
+        return " ".join(getattr(self, "labels", []))
+
+    def prepare(self, tools, folder):
+        """Emits. What is wrong; a case without a legal partition has no kernel."""
         if not self.ordered:
             return None if self.kind == "others" else "no axis is taken in order"
         for _ in range(TRIES):
@@ -163,60 +166,5 @@ class Case:
         return None, True
 
 
-def run(tools, cases, library, tally):
-    """What is wrong with each case, where something is."""
-    wrong = tools.compile([case.kernel for case in cases], library) if cases else None
-    if wrong:
-        return [(cases[0], "it does not compile: " + wrong[:2000])]
-    calls = [(case, *call) for case in cases for call in case.calls(library)]
-    found = {}
-    for (case, sizes, kind, inputs, _), result in zip(calls, tools.call_all([call[-1] for call in calls], library) if calls else []):
-        words, ran = case.judged(sizes, kind, inputs, result)
-        tally["compared" if ran else "refused"] += 1
-        if words:
-            found.setdefault(case.seed, (case, words))
-    return list(found.values())
-
-
-def worked(job):
-    options, seeds = job
-    tally = {"split": 0, "compared": 0, "refused": 0, "failed": 0}
-    root = os.path.dirname(os.path.dirname(HERE))
-    with tempfile.TemporaryDirectory(prefix="napkin_in_order_") as folder:
-        tools = Tools(os.path.abspath(options.napkin), options.compiler, os.path.join(root, "hardware_profiles"), folder)
-        tools.prepare()
-        for at in range(0, len(seeds), TOGETHER):
-            cases, wrong = [Case(seed, tools) for seed in seeds[at:at + TOGETHER]], []
-            for case in cases:
-                words = case.emit(tools, folder)
-                if words:
-                    wrong.append((case, words))
-            split = [case for case in cases if case.kernel]
-            tally["split"] += len(split)
-            wrong += run(tools, split, os.path.join(folder, "unit%d.so" % at), tally)
-            for case, words in wrong:
-                tally["failed"] += 1
-                print("seed %d, %s: %s\n%s" % (case.seed, " ".join(getattr(case, "labels", [])), words, case.text), flush=True)
-    return tally
-
-
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = os.path.dirname(os.path.dirname(HERE))
-    p.add_argument("--napkin", default=os.path.join(root, "build", "release", "napkin"))
-    p.add_argument("--compiler", default="c++")
-    p.add_argument("--count", type=int, default=20)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--jobs", type=int, default=1)
-    options = p.parse_args()
-    seeds = range(options.seed, options.seed + options.count)
-    with multiprocessing.Pool(options.jobs) as pool:
-        parts = pool.map(worked, [(options, seeds[at::options.jobs]) for at in range(options.jobs)])
-    tally = {key: sum(part[key] for part in parts) for key in parts[0]}
-    print("%d diagrams, %d split by hand, %d results compared, %d sizes refused, %d wrong"
-          % (options.count, tally["split"], tally["compared"], tally["refused"], tally["failed"]))
-    return 1 if tally["failed"] or not tally["compared"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(together.main(Case, __doc__, "split by hand"))

@@ -45,7 +45,6 @@ class Apart {
     }
     std::stable_partition(all.begin(), all.end(), [&](const Statement& one) { return needed.contains(one.output); });
   }
-  using Renaming = std::map<WireId, WireId>;
   ExprId apart(ExprId e, const Renaming& to = {}) {
     const auto node = diagram_.at(e).node;
     if (const auto* read = std::get_if<Access>(&node)) return apart(*read, to);
@@ -53,29 +52,21 @@ class Apart {
     if (position && to.contains(position->wire)) return diagram_.intern(Position{to.at(position->wire)});
     return with_operands(diagram_, e, [&](ExprId operand) { return apart(operand, to); });
   }
-  ExprId apart(Access read, const Renaming& to) {
-    for (auto& index : read.at) {
-      for (auto& [wire, factor] : index.terms)
-        if (const auto found = to.find(wire); found != to.end()) wire = found->second;
-      std::ranges::sort(index.terms);
-    }
+  ExprId apart(const Access& own, const Renaming& to) {
+    const auto read = renamed(own, to);
     const ExprId there = diagram_.intern(read);
     return of_chunks_.contains(diagram_.at(read.array).name) ? copy(there, read) : there;
   }
   // A chunk's state along the wires that it is read at.
   ExprId copy(ExprId there, const Access& read) {
     if (const auto known = copies_.find(there); known != copies_.end()) return known->second;
+    const auto to = renaming(diagram_, read);
+    if (!to) return there;
     const auto whole = diagram_.at(read.array);
     std::vector<WireId> wires;
-    Renaming to;
-    for (std::size_t i = 0; i < read.at.size(); ++i) {
-      const auto wire = plain_wire(read.at[i]);
-      if (!wire) return there;
-      wires.push_back(*wire);
-      to[whole.wires[i]] = wires.back();
-    }
+    for (const auto wire : whole.wires) wires.push_back(to->at(wire));
     const auto statement = values_.at(read.array);
-    const ExprId value = apart(statement.value, to);
+    const ExprId value = apart(statement.value, *to);
     const auto made = new_array(diagram_, whole.name, whole.type, std::move(wires), whole.span);
     diagram_.statements.push_back({made, value, statement.span});
     return copies_[there] = read_whole(diagram_, made);

@@ -9,7 +9,7 @@
 
 namespace napkin {
 
-// Of a diagram in chunks, reductions of what lies in chunks before, along these wires: with so many chunks to a group.
+// Takes reductions over the chunks before, along the wires `chunks` of a diagram in chunks, in groups of `of_group`.
 PrefixesInChunks chunks_in_groups(const Diagram&, std::int64_t of_group, std::vector<std::string> chunks);
 
 }  // namespace napkin

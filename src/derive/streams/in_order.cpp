@@ -87,7 +87,7 @@ class InOrder {
     if (here && there) return of_both(read, edge);
     if (here) return state_of(read, edge);
     if (!there) return scratch_.intern(std::move(read));
-    return instance(renamed(std::move(read), {{edge.reduced, wire_}}));
+    return instance(napkin::renamed(std::move(read), {{edge.reduced, wire_}}));
   }
   // What a pointwise column makes of the position that is kept, or of both, is written out.
   ExprId of_both(const Access& read, const PrefixEdge& edge) {
@@ -97,18 +97,9 @@ class InOrder {
     if (plain) return at_position(made->second->value, edge);
     return possible_ = false, scratch_.intern(read);
   }
-  using Renaming = std::map<WireId, WireId>;
-  static Access renamed(Access read, const Renaming& to) {
-    for (auto& index : read.at) {
-      for (auto& [wire, factor] : index.terms)
-        if (const auto found = to.find(wire); found != to.end()) wire = found->second;
-      std::ranges::sort(index.terms);
-    }
-    return read;
-  }
   ExprId renamed(ExprId e, const Renaming& to) {
     const auto node = scratch_.at(e).node;
-    if (const auto* read = std::get_if<Access>(&node)) return instance(renamed(*read, to));
+    if (const auto* read = std::get_if<Access>(&node)) return instance(napkin::renamed(*read, to));
     if (const auto* position = std::get_if<Position>(&node))
       return to.contains(position->wire) ? scratch_.intern(Position{to.at(position->wire)}) : e;
     return with_operands(scratch_, e, [&](ExprId operand) { return renamed(operand, to); });
@@ -119,7 +110,7 @@ class InOrder {
     const auto made = producer_.find(read.array);
     if (made == producer_.end() || own == whole(read.array)) return own;
     if (const auto known = instances_.find(own); known != instances_.end()) return known->second;
-    const auto to = renaming(read);
+    const auto to = renaming(scratch_, read);
     const auto& column = *made->second;
     if (!to || column.carried || column.repair || contains(column.over, wire_)) return possible_ = false, own;
     std::vector<WireId> wires;
@@ -128,18 +119,6 @@ class InOrder {
     const auto array_there = new_array(scratch_, array.name, array.type, std::move(wires), array.span);
     others_.push_back({array_there, renamed(column.value, *to), column.fold, column.over, {}, {}});
     return instances_[own] = whole(array_there);
-  }
-  // Of the array's wires; none where an index is more than a wire, or two are the same.
-  std::optional<Renaming> renaming(const Access& read) const {
-    const auto& wires = scratch_.at(read.array).wires;
-    Renaming to;
-    std::set<WireId> met;
-    for (std::size_t i = 0; i < wires.size(); ++i) {
-      const auto wire = plain_wire(read.at[i]);
-      if (!wire || !met.insert(*wire).second) return std::nullopt;
-      to[wires[i]] = *wire;
-    }
-    return to;
   }
   // Of the position that is kept, only what follows from what lies before it may be read.
   ExprId state_of(const Access& read, const PrefixEdge& edge) {
