@@ -1,8 +1,8 @@
 // How much of an array affine indices reach: over all pieces of their wires together, or in the largest piece.
 //
 // One index that stays inside its dimension is a sum over its wires, and so is its sum over all pieces: the number of
-// combinations of pieces, and for each wire what its pieces span, less one each. With a divisor, pieces repeat once
-// they begin at the same place of a step. Everything else is walked piece by piece.
+// combinations of pieces, and for each wire what its pieces span, less one each. With a divisor, pieces are alike that
+// begin at the same place of a step. Everything else is walked piece by piece.
 #include "cost/reach.hpp"
 
 #include <algorithm>
@@ -10,56 +10,12 @@
 #include <numeric>
 
 #include "cost/model.hpp"
+#include "cost/steps.hpp"
 #include "diagram/checked.hpp"
 #include "loops/pieces.hpp"
 
 namespace napkin {
 namespace {
-
-struct Reached {
-  std::int64_t sum = 0, largest = 0;
-  void add(const Reached& more, std::int64_t times) {
-    sum += more.sum * times;
-    largest = std::max(largest, more.largest);
-  }
-};
-
-// One wire, under nested sizes.
-class Steps {
- public:
-  Steps(const Index& index, const std::vector<std::size_t>& splits, std::span<const std::int64_t> sizes)
-      : index_(index), coefficient_(index.terms[0].second), splits_(splits), sizes_(sizes) {}
-
-  Reached reach(Interval extent, std::size_t at = 0) const {
-    if (at == splits_.size()) return touched(extent);
-    Reached all;
-    const auto piece = std::min(extent.length(), sizes_[splits_[at]]);
-    if (piece <= 0) return all;
-    const auto whole = extent.length() / piece;
-    const auto period = index_.divisor / std::gcd(std::abs(coefficient_) * piece, index_.divisor);
-    for (std::int64_t i = 0; i < std::min(period, whole); ++i) {
-      const auto begin = extent.begin + i * piece;
-      all.add(reach({begin, begin + piece}, at + 1), (whole - i + period - 1) / period);
-    }
-    const auto rest = extent.begin + whole * piece;
-    if (rest < extent.end) all.add(reach({rest, extent.end}, at + 1), 1);
-    return all;
-  }
-
- private:
-  Reached touched(Interval extent) const {
-    const auto first = coefficient_ * extent.begin + index_.offset,
-               last = coefficient_ * (extent.end - 1) + index_.offset;
-    const auto from = floor_divide(std::min(first, last), index_.divisor);
-    const auto values = floor_divide(std::max(first, last), index_.divisor) - from + 1;
-    return {values, values};
-  }
-
-  const Index& index_;
-  std::int64_t coefficient_;
-  const std::vector<std::size_t>& splits_;
-  std::span<const std::int64_t> sizes_;
-};
 
 // Calls `visit` with every interval of a wire under nested sizes.
 template <class Visit>
@@ -138,9 +94,9 @@ std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::i
   if (!footprint.inside) return reach_by_pieces(footprint, sizes);
   const auto& index = footprint.indices[0].first;
   if (index.divisor == 1) return reach_of_sum(footprint, sizes);
-  if (index.terms.size() != 1) return reach_by_pieces(footprint, sizes);
-  const auto& cut = cuts_[footprint.cuts[0]];
-  const auto all = Steps(index, cut.splits, sizes).reach({0, wire_sizes_[cut.wire.index]});
+  std::vector<SteppedWire> wires;
+  for (const auto cut : footprint.cuts) wires.push_back({wire_sizes_[cuts_[cut].wire.index], cuts_[cut].splits});
+  const auto all = reach_of_steps(index, wires, sizes);
   return footprint.all_pieces ? all.sum : all.largest;
 }
 

@@ -9,10 +9,8 @@
 #include "search/branch.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
-#include "search/climb.hpp"
 #include "timing/labels.hpp"
 
 namespace napkin {
@@ -32,7 +30,13 @@ std::set<WireId> awkward_wires(const CostModel& model) {
 }  // namespace
 
 Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tally& tally, Budget budget)
-    : space_(space), scoring_(scoring), leaders_(leaders), tally_(tally), budget_(budget), shapes_(space) {}
+    : space_(space),
+      scoring_(scoring),
+      leaders_(leaders),
+      tally_(tally),
+      budget_(budget),
+      shapes_(space),
+      descent_(space, scoring, shapes_) {}
 
 // Equal bounds: the younger one, which is deeper.
 bool Search::Beginning::operator<(const Beginning& other) const {
@@ -71,16 +75,16 @@ void Search::start() {
   std::vector<std::size_t> shapes;
   for (const auto& beginning : open_) shapes.push_back(beginning.shape);
   std::ranges::sort(shapes);
-  descend(std::move(shapes), 1, {});
+  descend(std::move(shapes), {.shapes = 1}, {});
 }
 
-// Out of patience: what was not looked at to the end may still hold something better.
+// Out of patience: what was not looked at to the end may still hold something better. Where nothing is there yet, every
+// shape is climbed; climbs then look at no more partitions than the search did.
 void Search::climb_again() {
-  constexpr std::size_t many = 8, some = 4;
-  if (budget_.climbs == Climbs::near) descend(open_roots(), many, {});
+  if (budget_.climbs == Climbs::near) descend(open_roots(), {.shapes = 8}, {});
   if (budget_.climbs == Climbs::far)
-    for (const std::int64_t first : {16, 128}) descend(open_roots(), some, {.first = first, .far = true});
-  if (leaders_.best().empty()) descend(open_roots(), std::numeric_limits<std::size_t>::max(), {});
+    for (const std::int64_t first : {16, 128}) descend(open_roots(), {.shapes = 4}, {.first = first, .far = true});
+  if (leaders_.best().empty()) descend(open_roots(), {.partitions = budget_.evaluated}, {});
 }
 
 // Of what is left to look at, the outermost shapes; the others hold nothing better.
@@ -90,35 +94,8 @@ std::vector<std::size_t> Search::open_roots() const {
   return {roots.begin(), roots.end()};
 }
 
-std::vector<std::size_t> Search::best_climbed(const std::vector<std::size_t>& shapes, std::size_t most) {
-  std::vector<std::pair<Score, std::size_t>> tops;
-  for (const auto shape : shapes)
-    if (const auto top = climbed(shape, {})) tops.emplace_back(top->score, shape);
-  std::ranges::stable_sort(tops, {}, &std::pair<Score, std::size_t>::first);
-  std::vector<std::size_t> best;
-  for (const auto& [score, shape] : tops)
-    if (best.size() < most) best.push_back(shape);
-  return best;
-}
-
-std::optional<Climbed> Search::climbed(std::size_t shape, const Ascent& ascent) {
-  const auto climb = [&] { return napkin::climb(space_, scoring_, shapes_.at(shape), pieces_, ascent); };
-  if (ascent.far) return climb();
-  const auto known = climbed_.find(shape);
-  return known != climbed_.end() ? known->second : climbed_[shape] = climb();
-}
-
-// The shapes whose outermost levels promise most, continued.
-void Search::descend(std::vector<std::size_t> shapes, std::size_t most_kept, const Ascent& ascent) {
-  while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
-    const auto tops = best_climbed(shapes, most_kept);
-    shapes.clear();
-    for (const auto shape : tops)
-      for (const auto next : shapes_.next(shape)) shapes.push_back(next);
-  }
-  if (ascent.far) shapes = best_climbed(shapes, most_kept);
-  for (const auto shape : shapes)
-    if (const auto top = climbed(shape, ascent)) offer(shapes_.at(shape), top->sizes);
+void Search::descend(std::vector<std::size_t> shapes, const Width& width, const Ascent& ascent) {
+  for (const auto& top : descent_.run(std::move(shapes), width, ascent)) offer(shapes_.at(top.shape), top.sizes);
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.

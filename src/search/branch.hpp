@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "search/climb.hpp"
+#include "search/descent.hpp"
 #include "search/score.hpp"
 #include "search/shapes.hpp"
 
@@ -66,11 +66,9 @@ class Search {
   void open_shape(Beginning&);
   void push(Beginning&, const Order&);
   Beginning pop();
-  void descend(std::vector<std::size_t> shapes, std::size_t most_kept, const Ascent&);
+  void descend(std::vector<std::size_t> shapes, const Width&, const Ascent&);
   void climb_again();
   std::vector<std::size_t> open_roots() const;
-  std::vector<std::size_t> best_climbed(const std::vector<std::size_t>& shapes, std::size_t most);
-  std::optional<Climbed> climbed(std::size_t shape, const Ascent&);
   void dive();
   void free_splits(Beginning&) const;
   bool promises(const Beginning&, const Order&);
@@ -91,7 +89,7 @@ class Search {
   std::vector<Order> orders_;    // by shape
   std::vector<Beginning> open_;  // a heap, the most promising in front
   std::int64_t number_ = 0;
-  std::map<std::size_t, std::optional<Climbed>> climbed_;  // by shape, from the smallest pieces in single steps
+  Descent descent_;
   std::vector<std::int64_t> sizes_;
   Figures most_, least_, bound_;
   Score score_;  // of the last beginning asked about

@@ -11,8 +11,13 @@ namespace {
 
 class Climber {
  public:
-  Climber(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces)
-      : space_(space), scoring_(scoring), shape_(shape), pieces_(pieces), splits_(shape.partition.splits) {}
+  Climber(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces, std::int64_t& evaluated)
+      : space_(space),
+        scoring_(scoring),
+        shape_(shape),
+        pieces_(pieces),
+        splits_(shape.partition.splits),
+        evaluated_(evaluated) {}
 
   std::optional<Climbed> run(const Ascent& ascent) {
     for (const auto& split : splits_) sizes_.push_back(split.level < space_.first ? split.size : 0);
@@ -150,6 +155,7 @@ class Climber {
     return all;
   }
   Height height() {
+    ++evaluated_;
     shape_.model.compared(sizes_, figures_);
     scoring_.optimistic(figures_, figures_, {true, shape_.level, shape_.whole || shape_.operations}, bound_);
     const bool fits = scoring_.fits(shape_.model, bound_);
@@ -166,6 +172,7 @@ class Climber {
   const Shape& shape_;
   PieceSizes& pieces_;
   const std::vector<Split>& splits_;
+  std::int64_t& evaluated_;
   std::vector<std::int64_t> sizes_;
   Height best_;
   BySizes<char> visited_;  // sizes that were asked about: none of them is better than the best since
@@ -175,8 +182,8 @@ class Climber {
 }  // namespace
 
 std::optional<Climbed> climb(const Space& space, const Scoring& scoring, const Shape& shape, PieceSizes& pieces,
-                             const Ascent& ascent) {
-  return Climber(space, scoring, shape, pieces).run(ascent);
+                             const Ascent& ascent, std::int64_t& evaluated) {
+  return Climber(space, scoring, shape, pieces, evaluated).run(ascent);
 }
 
 }  // namespace napkin

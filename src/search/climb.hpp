@@ -20,7 +20,8 @@ struct Ascent {
 };
 // Coordinate ascent over the sizes of a shape: each split in turn takes the next larger or smaller size while the score
 // improves. Returns nothing if no partition on the way fits. For a shape that stops above the innermost level, only the
-// levels that it splits are scored.
-std::optional<Climbed> climb(const Space&, const Scoring&, const Shape&, PieceSizes&, const Ascent&);
+// levels that it splits are scored. Adds to `evaluated` how many partitions it looked at.
+std::optional<Climbed> climb(const Space&, const Scoring&, const Shape&, PieceSizes&, const Ascent&,
+                             std::int64_t& evaluated);
 
 }  // namespace napkin

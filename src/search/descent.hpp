@@ -1,0 +1,42 @@
+// Climbs of the shapes that promise most, level by level.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "search/climb.hpp"
+
+namespace napkin {
+
+// How many shapes of a level are continued, and after how many partitions of a level no more of its shapes are climbed.
+struct Width {
+  std::size_t shapes = std::numeric_limits<std::size_t>::max();
+  std::int64_t partitions = std::numeric_limits<std::int64_t>::max();
+};
+
+class Descent {
+ public:
+  Descent(const Space& space, const Scoring& scoring, Shapes& shapes)
+      : space_(space), scoring_(scoring), shapes_(shapes) {}
+  struct Top {
+    std::size_t shape;
+    std::vector<std::int64_t> sizes;  // by split of the shape
+  };
+  // From these shapes, all of one level, to whole ones: the best that was found of each.
+  std::vector<Top> run(std::vector<std::size_t> shapes, const Width&, const Ascent&);
+
+ private:
+  std::vector<std::size_t> best_climbed(const std::vector<std::size_t>& shapes, const Width&, const Ascent&);
+  std::optional<Climbed> climbed(std::size_t shape, const Ascent&);
+
+  const Space& space_;
+  const Scoring& scoring_;
+  Shapes& shapes_;
+  PieceSizes pieces_;
+  std::int64_t evaluated_ = 0;                             // partitions, all climbs together
+  std::map<std::size_t, std::optional<Climbed>> climbed_;  // by shape, from the smallest pieces in single steps
+};
+
+}  // namespace napkin
