@@ -160,6 +160,7 @@ TEST_CASE("no partition of a convolution by hand is faster than what is found", 
   };
   for (const auto& sizes : {std::array{32, 16, 16}, std::array{16, 32, 24}, std::array{32, 16, 14}}) {
     const auto n = sizes[0], u = sizes[1], v = sizes[2];
+    if (sanitized && v != 24) continue;
     const auto analyzed = [&](const std::vector<std::string>& more) {
       std::vector<std::string> words = {"analyze", example("convolution"), "--target", "h100-sxm5", "--format", "json"};
       for (const auto& [axis, size] : {std::pair{"n", n}, {"u", u}, {"v", v}})

@@ -84,7 +84,6 @@ TEST_CASE("every example verifies on every kind of machine", "[verify][long]") {
     if (sanitized && name != "causal" && name != "grouped_query" && name != "variance") continue;  // minutes
     const auto small = small_sizes(name);
     for (const auto& target : targets) {
-      if (name == "block_sparse" && target[0] == "two-level") continue;  // its search takes half a minute
       std::vector<std::string> args = {"verify", example(name), "--target"};
       args.insert(args.end(), target.begin(), target.end());
       if (target[0] != "h100-sxm5") args.insert(args.end(), small.begin(), small.end());
