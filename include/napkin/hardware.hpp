@@ -77,6 +77,8 @@ struct Sibling {
   std::map<std::int64_t, Rate> bandwidth;  // by number of siblings; over the whole machine
   std::optional<Sourced<double>> latency_clocks;
   std::optional<std::int64_t> largest;  // how many siblings there can be at most
+  // By number of siblings, what all of them together get if each loads its share for all; over the whole machine.
+  std::map<std::int64_t, Rate> multicast{};
 };
 
 // A matrix instruction of a unit, as least shape: m and n of the result, k contracted. Where `n_max` is above n, every

@@ -96,17 +96,20 @@ void read_siblings(Reader& reader, const Node& node, const std::string& path) {
     Sibling sibling;
     sibling.level = entry.key;
     level_named(reader, entry.key, entry.key_span);
-    const auto by_number = [&](const Node& value, const std::string& where) {
-      reader.entries(value, where, [&](const Entry& one, const std::string& there) {
-        const std::optional<std::int64_t> siblings = whole_number(one.key);
-        if (!siblings || *siblings < 2)
-          return reader.error(problem("E0408", fmt::format("`{}` is no number of siblings", one.key), one.key_span,
-                                      "write how many share their memory, 2 or more"));
-        reader.rate(sibling.bandwidth[*siblings], Dimension::bandwidth)(one.value, there);
-      });
+    const auto by_number = [&](std::map<std::int64_t, Rate>& rates) {
+      return [&](const Node& value, const std::string& where) {
+        reader.entries(value, where, [&](const Entry& one, const std::string& there) {
+          const std::optional<std::int64_t> siblings = whole_number(one.key);
+          if (!siblings || *siblings < 2)
+            return reader.error(problem("E0408", fmt::format("`{}` is no number of siblings", one.key), one.key_span,
+                                        "write how many share their memory, 2 or more"));
+          reader.rate(rates[*siblings], Dimension::bandwidth)(one.value, there);
+        });
+      };
     };
     reader.fields(entry.value, at, "a group of siblings",
-                  {{"bandwidth", by_number, true},
+                  {{"bandwidth", by_number(sibling.bandwidth), true},
+                   {"multicast", by_number(sibling.multicast)},
                    {"latency", reader.number(sibling.latency_clocks, Dimension::clocks)},
                    {"largest", reader.count(sibling.largest)}});
     reader.hardware().siblings.push_back(std::move(sibling));

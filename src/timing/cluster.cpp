@@ -1,5 +1,5 @@
 // Of a tile that N siblings need, each loads an Nth and reads the rest from the others: 1/N at the bandwidth from
-// above, 1 - 1/N at that across.
+// above, 1 - 1/N at that across. Where a machine multicasts, all of it arrives meanwhile at the rate of multicasts.
 #include "timing/cluster.hpp"
 
 #include <algorithm>
@@ -21,8 +21,11 @@ std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& har
     for (const auto& group : step.nest->groups) {
       if (group.level != step.core) continue;
       const auto pieces = pieces_of(step.diagram().size(group.wire).value_or(1), group.size);
-      for (const auto& [blocks, rate] : sibling.bandwidth)
-        if (blocks <= pieces && blocks <= sibling.largest.value_or(blocks)) all.push_back({group.wire, &rate, blocks});
+      for (const auto& [blocks, rate] : sibling.bandwidth) {
+        if (blocks > pieces || blocks > sibling.largest.value_or(blocks)) continue;
+        const auto multicast = step.issues_together() ? sibling.multicast.find(blocks) : sibling.multicast.end();
+        all.push_back({group.wire, &rate, multicast == sibling.multicast.end() ? nullptr : &multicast->second, blocks});
+      }
     }
   }
   return all;
@@ -36,9 +39,12 @@ Passage way_in(const BlockStep& step, BufferId tile, const Neighbours& neighbour
   const auto bytes = step.moved(tile, cached);
   const bool shared = neighbours.along && !moves(step.nest->at(tile).at, *neighbours.along);
   const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
-  const double across = shared ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
+  const bool read = shared && !neighbours.multicast;
+  const double across = read ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
+  const double arriving = shared && !read ? seconds_at(bytes, *neighbours.multicast, cores, rates) : 0;
   const auto* cache = cached ? cache_of(step, hardware) : nullptr;
-  const double itself = seconds_at(bytes * part, cache ? *cache->bandwidth : *bandwidth, cores, rates);
+  const double itself =
+      std::max(arriving, seconds_at(bytes * part, cache ? *cache->bandwidth : *bandwidth, cores, rates));
   if (!cache) return {across, itself, itself};
   return {across, seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates), itself};
 }
@@ -77,7 +83,8 @@ bool saves(const Sibling& sibling, const BlockStep& step, const Hardware& hardwa
   const auto* cache = cache_of(step, hardware);
   if (sibling.level != hardware.levels[step.core].name || !bandwidth) return false;
   const double above = (cache ? *cache->bandwidth : *bandwidth).peak();
-  return std::ranges::any_of(sibling.bandwidth, [&](const auto& one) { return one.second.peak() > above; });
+  const auto faster = [&](const auto& one) { return one.second.peak() > above; };
+  return std::ranges::any_of(sibling.bandwidth, faster) || std::ranges::any_of(sibling.multicast, faster);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Neighbouring blocks that read each other's memory: a tile that all of them need comes from above once.
+// Neighbouring blocks that read each other's memory or multicast: a tile that all of them need comes from above once.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,9 @@
 namespace napkin {
 
 struct Neighbours {
-  std::optional<WireId> along;  // of a group of the core's level
-  const Rate* across = nullptr;
+  std::optional<WireId> along;      // of a group of the core's level
+  const Rate* across = nullptr;     // where they read each other's memory
+  const Rate* multicast = nullptr;  // or get what one of them loads
   std::int64_t blocks = 1;
 };
 

@@ -212,6 +212,8 @@ def test_profile(results):
     copied = numbers["levels.smem.bandwidth.sustained"]
     assert copied["origin"] == "measured" and abs(copied["value"] - 2.9e12) < 1e9, copied
     assert numbers["compute.tensor.instructions.wgmma.fraction"]["origin"] == "measured"
+    multicasts = [path for path in numbers if path.startswith("siblings.smem.multicast.")]
+    assert multicasts and all(numbers[one]["origin"] == "measured" for one in multicasts), whole
 
 
 def main():

@@ -66,6 +66,29 @@ TEST_CASE("clusters are chosen where tiles then arrive sooner, and the launch is
   CHECK(with.launch->time_s < without.launch->time_s);
 }
 
+TEST_CASE("blocks that multicast load a part of a tile each, and get all of it", "[cluster]") {
+  const auto of = [](double multicast, const std::string& example, const std::string& words) {
+    auto hardware = read_machine("h100-sxm5", {{"caches.l2.bandwidth", "2 TB/s"}});
+    hardware.siblings.front().multicast[2].sustained = Sourced<double>{multicast, Origin::given, "", ""};
+    return configured(example, words, hardware, Model::machine);
+  };
+  const auto two_along = [](const Configuration& made, const std::string& axis) {
+    return *std::ranges::find_if(made.clusters,
+                                 [&](const Cluster& one) { return one.blocks == 2 && one.axis == axis; });
+  };
+  const std::string rows = "group q 128, stream x 64 at smem", tiles = "group a 128, c 128, stream b 64 at smem";
+  // Both tiles lack q: half of the time, or what arrives takes longer.
+  const auto fast = of(8e12, "attention", rows), slow = of(3e12, "attention", rows);
+  CHECK(two_along(fast, "q").chosen);
+  CHECK(two_along(fast, "q").copy_s == Approx(fast.clusters[0].copy_s / 2));
+  CHECK(two_along(slow, "q").copy_s == Approx(slow.clusters[0].copy_s * 2 / 3));
+  CHECK(fast.launch->time_s <= slow.launch->time_s);
+  // One of two tiles of a product lacks each group.
+  const auto product = of(8e12, "matmul", tiles);
+  CHECK(two_along(product, "a").copy_s == Approx(product.clusters[0].copy_s * 3 / 4));
+  CHECK_FALSE(two_along(of(1e12, "matmul", tiles), "a").chosen);
+}
+
 TEST_CASE("siblings no faster than what is above them share nothing", "[cluster]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto made =
