@@ -197,6 +197,9 @@ def test_page(results):
 def test_profile(results):
     file = ROOT / "lies/results.json"
     results["device"] = {"name": "Stand-in", "cores": 132, "cache_bytes": 52428800}
+    sent = {"two": 9e12, "four": 8e12}
+    for word, rate in sent.items():
+        results["micro"][f"bulk_{word}_multicast_16MiB"] = {"value": rate}
     file.write_text(json.dumps(results))
     run = lambda *words: subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True,
                                         check=True).stdout
@@ -212,8 +215,9 @@ def test_profile(results):
     copied = numbers["levels.smem.bandwidth.sustained"]
     assert copied["origin"] == "measured" and abs(copied["value"] - 2.9e12) < 1e9, copied
     assert numbers["compute.tensor.instructions.wgmma.fraction"]["origin"] == "measured"
-    multicasts = [path for path in numbers if path.startswith("siblings.smem.multicast.")]
-    assert multicasts and all(numbers[one]["origin"] == "measured" for one in multicasts), whole
+    for count, word in ((2, "two"), (4, "four")):
+        added = numbers[f"siblings.smem.multicast.{count}"]
+        assert added["origin"] == "measured" and added["value"] == sent[word], added
 
 
 def main():
