@@ -13,7 +13,8 @@
 namespace napkin {
 namespace {
 
-// So many pieces that begin equally far into a step, and whose last value is equally far from their first.
+// Pieces that begin at the same place of a step and have their last value equally far from their first; and how many
+// there are.
 struct Alike {
   std::int64_t begin, span, times;
 };

@@ -95,7 +95,7 @@ std::vector<std::size_t> Search::open_roots() const {
 }
 
 void Search::descend(std::vector<std::size_t> shapes, const Width& width, const Ascent& ascent) {
-  for (const auto& top : descent_.run(std::move(shapes), width, ascent)) offer(shapes_.at(top.shape), top.sizes);
+  for (const auto& top : descent_.run(std::move(shapes), width, ascent)) offer(shapes_.at(top.shape), top.best.sizes);
 }
 
 // Out of patience: the deepest beginnings first, until there is something to show, and not for long.

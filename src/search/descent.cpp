@@ -7,40 +7,39 @@
 
 namespace napkin {
 
-// What a climb looks at and what making its shape takes, in partitions.
+// A shape that is continued counts as so many partitions, which its climb at least looks at.
 constexpr std::int64_t least_of_climb = 64;
 
 std::vector<Descent::Top> Descent::run(std::vector<std::size_t> shapes, const Width& width, const Ascent& ascent) {
   while (!shapes.empty() && !shapes_.at(shapes.front()).whole) {
-    const auto best = best_climbed(shapes, width, {});
+    const auto best = best_climbed(shapes, width);
     shapes.clear();
     for (const auto shape : best) {
       if (std::ssize(shapes) >= width.partitions / least_of_climb) break;
       for (const auto next : shapes_.next(shape)) shapes.push_back(next);
     }
   }
-  if (ascent.far) shapes = best_climbed(shapes, width, {});
-  std::vector<Top> tops;
+  if (ascent.far) shapes = best_climbed(shapes, width);
+  return climb_all(shapes, width, ascent);
+}
+
+std::vector<Descent::Top> Descent::climb_all(const std::vector<std::size_t>& shapes, const Width& width,
+                                             const Ascent& ascent) {
   const auto end = saturating_add(evaluated_, width.partitions);
+  std::vector<Top> tops;
   for (const auto shape : shapes) {
     if (evaluated_ >= end) break;
-    if (auto top = climbed(shape, ascent)) tops.push_back({shape, std::move(top->sizes)});
+    if (auto top = climbed(shape, ascent)) tops.push_back({shape, std::move(*top)});
   }
   return tops;
 }
 
-std::vector<std::size_t> Descent::best_climbed(const std::vector<std::size_t>& shapes, const Width& width,
-                                               const Ascent& ascent) {
-  const auto end = saturating_add(evaluated_, width.partitions);
-  std::vector<std::pair<Score, std::size_t>> tops;
-  for (const auto shape : shapes) {
-    if (evaluated_ >= end) break;
-    if (const auto top = climbed(shape, ascent)) tops.emplace_back(top->score, shape);
-  }
-  std::ranges::stable_sort(tops, {}, &std::pair<Score, std::size_t>::first);
+std::vector<std::size_t> Descent::best_climbed(const std::vector<std::size_t>& shapes, const Width& width) {
+  auto tops = climb_all(shapes, width, {});
+  std::ranges::stable_sort(tops, {}, [](const Top& top) { return top.best.score; });
   std::vector<std::size_t> best;
-  for (const auto& [score, shape] : tops)
-    if (best.size() < width.shapes) best.push_back(shape);
+  for (const auto& top : tops)
+    if (best.size() < width.shapes) best.push_back(top.shape);
   return best;
 }
 

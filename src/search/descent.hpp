@@ -22,13 +22,14 @@ class Descent {
       : space_(space), scoring_(scoring), shapes_(shapes) {}
   struct Top {
     std::size_t shape;
-    std::vector<std::int64_t> sizes;  // by split of the shape
+    Climbed best;
   };
   // From these shapes, all of one level, to whole ones: the best that was found of each.
   std::vector<Top> run(std::vector<std::size_t> shapes, const Width&, const Ascent&);
 
  private:
-  std::vector<std::size_t> best_climbed(const std::vector<std::size_t>& shapes, const Width&, const Ascent&);
+  std::vector<Top> climb_all(const std::vector<std::size_t>& shapes, const Width&, const Ascent&);
+  std::vector<std::size_t> best_climbed(const std::vector<std::size_t>& shapes, const Width&);
   std::optional<Climbed> climbed(std::size_t shape, const Ascent&);
 
   const Space& space_;

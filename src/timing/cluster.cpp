@@ -3,6 +3,7 @@
 #include "timing/cluster.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "diagram/index.hpp"
 #include "loops/pieces.hpp"
@@ -14,6 +15,21 @@ double seconds_at(double amount, const Rate& rate, std::int64_t cores, Model mod
   return amount * static_cast<double>(cores) / (model == Model::ideal ? rate.peak() : rate.reached());
 }
 
+namespace {
+
+std::set<std::int64_t> numbers_of(const Sibling& sibling) {
+  std::set<std::int64_t> numbers;
+  for (const auto* rates : {&sibling.bandwidth, &sibling.multicast})
+    for (const auto& [blocks, rate] : *rates) numbers.insert(blocks);
+  return numbers;
+}
+const Rate* rate_of(const std::map<std::int64_t, Rate>& rates, std::int64_t blocks) {
+  const auto found = rates.find(blocks);
+  return found == rates.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
 std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& hardware) {
   std::vector<Neighbours> all = {{}};
   for (const auto& sibling : hardware.siblings) {
@@ -21,10 +37,11 @@ std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& har
     for (const auto& group : step.nest->groups) {
       if (group.level != step.core) continue;
       const auto pieces = pieces_of(step.diagram().size(group.wire).value_or(1), group.size);
-      for (const auto& [blocks, rate] : sibling.bandwidth) {
+      for (const auto blocks : numbers_of(sibling)) {
         if (blocks > pieces || blocks > sibling.largest.value_or(blocks)) continue;
-        const auto multicast = step.issues_together() ? sibling.multicast.find(blocks) : sibling.multicast.end();
-        all.push_back({group.wire, &rate, multicast == sibling.multicast.end() ? nullptr : &multicast->second, blocks});
+        const auto* across = rate_of(sibling.bandwidth, blocks);
+        const auto* multicast = step.issues_together() ? rate_of(sibling.multicast, blocks) : nullptr;
+        if (across || multicast) all.push_back({group.wire, across, multicast, blocks});
       }
     }
   }

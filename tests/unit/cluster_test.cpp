@@ -69,6 +69,7 @@ TEST_CASE("clusters are chosen where tiles then arrive sooner, and the launch is
 TEST_CASE("blocks that multicast load a part of a tile each, and get all of it", "[cluster]") {
   const auto of = [](double multicast, const std::string& example, const std::string& words) {
     auto hardware = read_machine("h100-sxm5", {{"caches.l2.bandwidth", "2 TB/s"}});
+    hardware.siblings.front().bandwidth.erase(2);  // which multicasts do not need
     hardware.siblings.front().multicast[2].sustained = Sourced<double>{multicast, Origin::given, "", ""};
     return configured(example, words, hardware, Model::machine);
   };

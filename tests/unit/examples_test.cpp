@@ -146,7 +146,7 @@ std::size_t times(const std::string& text, const std::string& words) {
   return count;
 }
 
-// For seconds, and for minutes under sanitizers.
+// Their searches take seconds, and minutes under sanitizers.
 const std::vector<std::string> searched_for_long = {"attention_gradient",
                                                     "convolution",
                                                     "convolution_gradient",

@@ -57,7 +57,7 @@ const Row rows[] = {
     {plan, "--model", "MODEL", "machine, or ideal: the paper's model, with only capacities and bandwidths",
      "machine ideal", &Options::model},
     {plan, "--patience", "N",
-     "search N times as many partitions before giving up; 1 takes seconds, of four levels up to a minute", "",
+     "search N times as many partitions before giving up; 1 takes seconds, with four memory levels up to a minute", "",
      &Options::patience},
     {plan | deriving, "--chunks", "N",
      "reduce what lies before each position in chunks of N positions, which otherwise the search chooses", "",
