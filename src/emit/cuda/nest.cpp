@@ -18,6 +18,19 @@ NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, co
   each_step(nest_.body, [&](const Nest& step) {
     if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
   });
+  limit_undivided();
+}
+// Tiles and fragments have the planned extent of a wire that nothing cuts, so that it may not be longer.
+void NestPrinter::limit_undivided() {
+  std::set<WireId> cut;
+  for (const auto& group : nest_.groups) cut.insert(group.wire);
+  each_step(nest_.body, [&](const Nest& step) {
+    if (const auto* loop = std::get_if<For>(&step.node)) cut.insert(loop->split.wire);
+  });
+  for (const auto& buffer : nest_.buffers)
+    for (const auto& index : buffer.at)
+      for (const auto& term : index.terms)
+        if (!cut.contains(term.first)) page_.limit(term.first);
 }
 
 // The kernel's head

@@ -58,6 +58,7 @@ class NestPrinter {
   std::set<BufferId> on_their_way_;  // tiles that were loaded and nobody has waited for
 
  private:
+  void limit_undivided();
   void print_streams(const Block&, const std::string& filled);
   std::string asked(const Ask&);
   std::string read_once(const Buffer&, const std::vector<std::string>& at) const;
