@@ -102,6 +102,9 @@ std::vector<std::int64_t> checked_sizes(const Diagram& diagram) {
   std::set<std::uint32_t> tied;
   for (const auto& blocks : ragged_blocks(diagram))
     for (const auto axis : blocks.axes()) tied.insert(axis.index);
+  for (const auto condition : assumptions(diagram))
+    for (std::uint32_t a = 0; a < sizes.size(); ++a)
+      if (reads_size(diagram, condition, AxisId{a})) tied.insert(a);
   for (const auto& expr : diagram.exprs)
     if (const auto* read = std::get_if<Access>(&expr.node))
       for (std::size_t i = 0; i < read->at.size(); ++i) {

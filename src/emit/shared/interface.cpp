@@ -113,7 +113,7 @@ std::vector<std::string> conditions(const CodePlan& plan) {
     const auto& wires = diagram.at(read->array).wires;
     for (std::size_t i = 0; i < wires.size(); ++i) {
       const auto& index = read->at[i];
-      if (plain_wire(index) == wires[i]) continue;
+      if (const auto along = plain_wire(index); along && diagram.at(*along).axis == diagram.at(wires[i]).axis) continue;
       found.insert(fmt::format("{} < {}", extreme(plan, index, true), code_size(diagram, names, wires[i])));
       const auto falls = [](const auto& term) { return term.second < 0; };
       if (index.offset < 0 || std::ranges::any_of(index.terms, falls))
