@@ -77,7 +77,7 @@ def first_run(name, *words, lies=None, timeout=120, **more):
                    "STANDIN_LIES": json.dumps(lies or {}), "PYTHONPATH": str(PLACE / "python"),
                    "PYTHONDONTWRITEBYTECODE": "1", **more}
     command = [sys.executable, home / "first_run", "--nvcc", PLACE / "nvcc", "--nvidia-smi", PLACE / "nvidia-smi",
-               "--compute-sanitizer", PLACE / "compute-sanitizer", "-o", ROOT / name, "--copy-bytes", "65536", "-j",
+               "--compute-sanitizer", PLACE / "compute-sanitizer", "--ncu", PLACE / "ncu", "-o", ROOT / name, "--copy-bytes", "65536", "-j",
                "2", *words]
     began = time.monotonic()
     made = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -111,6 +111,9 @@ def test_lies():
     assert "compute-sanitizer counts 2 errors" in steps["sanitize softmax-tensor/small"]["problems"][-1]
     assert steps["micro micro_core"]["problems"] == ["broken: operation not supported (801)"]
     assert results["micro"]["copy_2048MiB"]["value"] == 2.9e12 and results["copy_bytes_per_s"] > 0
+    counters = steps["count matmul"]["counters"]
+    assert counters[0]["kernel"] == "matmul_kernel" and counters[0]["dram_read"] == 1e6, counters
+    assert len(counters) == 1 and counters[0]["dram_written"] == 1000001 and counters[0]["seconds"] == 1000006e-9
     judge_rivals(steps)
     assert took < 120, took
     table = (ROOT / "lies/table.txt").read_text()

@@ -42,7 +42,10 @@ enum NapkinType {
   type_f8e5m2,
   type_i8,
   type_i32,
-  type_bool
+  type_bool,
+  type_f8e8m0,
+  type_f4e2m1,
+  type_i4
 };
 
 // A format of floating point: bits of fraction and exponent, and whether it has infinities.
@@ -121,6 +124,22 @@ EVERYWHERE inline unsigned napkin_encode_bits(double value, NapkinFormat f) {
   return sign | (((unsigned)placed << f.fraction) + (unsigned)grain - (placed ? 1U << f.fraction : 0U));
 }
 
+// Of two numbers to a byte, the first in the low half.
+EVERYWHERE inline bool napkin_packed(int type) { return type == type_f4e2m1 || type == type_i4; }
+EVERYWHERE inline double napkin_unpack(unsigned bits, int type) {
+  if (type == type_i4) return (double)((int)(bits & 7) - (int)(bits & 8));
+  const int power = (int)(bits >> 1) & 3;
+  const double size = power ? ldexp(1.0 + 0.5 * (bits & 1), power - 1) : 0.5 * (bits & 1);
+  return bits & 8 ? -size : size;
+}
+// The nearest of all sixteen, the first of two that are as near.
+EVERYWHERE inline unsigned napkin_pack(double value, int type) {
+  unsigned best = 0;
+  for (unsigned bits = 1; bits < 16; ++bits)
+    if (fabs(napkin_unpack(bits, type) - value) < fabs(napkin_unpack(best, type) - value)) best = bits;
+  return best;
+}
+
 EVERYWHERE inline int napkin_bytes(int type) {
   switch (type) {
     case type_f64:
@@ -132,6 +151,7 @@ EVERYWHERE inline int napkin_bytes(int type) {
     case type_f8e5m2:
     case type_i8:
     case type_bool:
+    case type_f8e8m0:
       return 1;
     default:
       return 4;
@@ -173,6 +193,11 @@ EVERYWHERE inline double napkin_load(const void* array, long long at, int type) 
       return ((const int8_t*)array)[at];
     case type_bool:
       return ((const uint8_t*)array)[at] != 0;
+    case type_f8e8m0:
+      return ldexp(1.0, (int)((const uint8_t*)array)[at] - 127);
+    case type_f4e2m1:
+    case type_i4:
+      return napkin_unpack((unsigned)((const uint8_t*)array)[at / 2] >> at % 2 * 4 & 15, type);
     default:
       return napkin_decode_bits(((const uint8_t*)array)[at], napkin_format(type));
   }
@@ -199,6 +224,9 @@ EVERYWHERE inline void napkin_store(void* array, long long at, int type, double 
       return;
     case type_bool:
       ((uint8_t*)array)[at] = value != 0;
+      return;
+    case type_f8e8m0:
+      ((uint8_t*)array)[at] = (uint8_t)(rint(log2(value)) + 127);
       return;
     default:
       ((uint8_t*)array)[at] = (uint8_t)napkin_encode_bits(value, napkin_format(type));

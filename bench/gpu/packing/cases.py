@@ -11,7 +11,7 @@ P: f16[b, h, q, x] = softmax[x]({scores})
 O: f16[b, h, q, d] = sum[x](P[b, h, q, x] * V[b, h, x, d])
 output O
 """
-GROUPED = """diagram grouped
+GROUPED = """diagram {name}
 axis b = 1; axis k = 8; axis r = 4; axis q = 4096; axis x = 4096; axis d = 128
 input Q: {t}[b, k, r, q, d]; input K: {t}[b, k, x, d]; input V: {t}[b, k, x, d]
 S[b, k, r, q, x] = sum[d](Q[b, k, r, q, d] * K[b, k, x, d]) / sqrt(size(d))
@@ -57,6 +57,8 @@ class Source:
     sustained: bool = False
     sanitized: bool = False
     file: object = None
+    partition: str = ""  # else as planned
+    paths: tuple = ("tensor", "warps")
 
     @property
     def name(self):
@@ -93,13 +95,37 @@ def product(a, b, c):
 
 
 def grouped(name, sizes, type_, round_):
-    return Source(name, GROUPED.format(t=type_), sizes, "attention", "grouped", round_)
+    return Source(name, GROUPED.format(name=name.split("_")[0], t=type_), sizes, "attention", "grouped", round_)
 
 
 def rows(kind, count, length):
     value, weights = ROW_KINDS[kind]
     text = ROWS.format(name=kind, value=value, weights="".join(f"; input {name}: f16[x]" for name in weights))
     return Source(f"{kind}_{length}", text, {"r": count, "x": length}, "rows", kind, 1 if length == 4096 else 2)
+
+
+PRODUCT_TILINGS = ("a 176, c 256, stream b 64 at smem; group c 32 at reg", "a 176, c 256, stream b 32 at smem; group c 32 at reg",
+                   "a 128, c 256, stream b 64 at smem; group a 16 at reg", "a 128, c 256, stream b 32 at smem; group a 16 at reg",
+                   "a 256, c 128, stream b 64 at smem; group a 32 at reg", "a 128, c 128, stream b 64 at smem; group a 16 at reg",
+                   "a 128, c 192, stream b 64 at smem; group a 16 at reg", "a 256, c 192, stream b 64 at smem; group a 32 at reg",
+                   "a 64, c 256, stream b 64 at smem; group a 16 at reg")
+ATTENTION_TILINGS = tuple(f"b 1, h 1, q {q}, stream x {x} at smem; group q 16 at reg"
+                          for q, x in ((128, 160), (128, 128), (128, 96), (128, 64), (192, 128), (192, 80), (64, 128)))
+ROW_TILINGS = ("r 1 at smem", "r 4, stream r 1 at smem", "r 16, stream r 1 at smem", "r 62, stream r 1 at smem",
+               "r 124, stream r 1 at smem", "r 310, stream r 3 at smem")
+
+
+def tilings():
+    """The same diagrams under several partitions, to see whether the model orders them as the device does."""
+    product_, attention_, rows_ = product(4096, 4096, 4096), attention(4096, 128, False), rows("layernorm", 16384, 8192)
+    found = []
+    for kind, source, partitions in (
+            ("product", product_, PRODUCT_TILINGS), ("attention", attention_, ATTENTION_TILINGS),
+            ("layernorm", rows_, ROW_TILINGS)):
+        for number, partition in enumerate(partitions, 1):
+            found.append(dataclasses.replace(source, id=f"tiling_{kind}_{number}", family="tiling", rival="", round=3, more=[],
+                                             binding=False, sustained=False, partition="group " + partition, paths=("tensor",)))
+    return found
 
 
 def shapes():

@@ -15,12 +15,17 @@ def napkin(program, *words):
     return subprocess.run([program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def choices(source):
+    """What is set of a source's sizes and partition, as words of a command."""
+    words = [word for axis, size in source.sizes.items() for word in ("--set", f"{axis}={size}")]
+    return words + (["--partition", source.partition] if source.partition else [])
+
+
 def emit(program, target, source, path, folder):
     """Writes the sources into a folder; gives notes and the text of the harness, which is not kept."""
     file = folder / "diagram.nap"
     file.write_text(source.text)
-    more = [word for axis, size in source.sizes.items() for word in ("--set", f"{axis}={size}")]
-    more += ["--binding", "torch"] if source.binding else []
+    more = choices(source) + (["--binding", "torch"] if source.binding else [])
     made = napkin(program, "emit", "cuda", file, "--target", target, "--path", path, "--force", "-o", folder, *more)
     if made.returncode:
         raise Refused(made.stderr.strip().splitlines()[0])
@@ -83,7 +88,7 @@ def ways(code, notes, name):
 
 def analyze(program, target, source, path):
     """The plan in JSON, or None; of single warps, on a machine whose instructions of warpgroups are no use."""
-    more = [word for axis, size in source.sizes.items() for word in ("--set", f"{axis}={size}")]
+    more = choices(source)
     more += ["--set-target", WGMMA] if path == "warps" and target.startswith("h") else []
     command = ["analyze", source.file, "--target", target, "--format", "json", "-q", *more]
     made = napkin(program, *command)

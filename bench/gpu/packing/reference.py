@@ -5,7 +5,8 @@ One axis, the row axis, may be cut: a call evaluates its positions from `begin` 
 """
 from language import expand, walk
 
-TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "i32", "bool")
+TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "i32", "bool", "f8e8m0", "f4e2m1",
+         "i4")
 FOLDS = {"sum": ("0.0", "{0} += {1}"), "prod": ("1.0", "{0} *= {1}"),
          "max": ("-INFINITY", "{0} = napkin_larger({0}, {1})"), "min": ("INFINITY", "{0} = napkin_smaller({0}, {1})")}
 FUNCTIONS = {"exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "sqrt": "sqrt", "rsqrt": "1 / sqrt",

@@ -1,7 +1,7 @@
 """Sizes at which a kernel is run: those of its plan, small ones, ragged ones, and rows that no vector divides."""
 import math
 
-BYTES = {"f64": 8, "f32": 4, "tf32": 4, "i32": 4, "f16": 2, "bf16": 2}
+BYTES = {"f64": 8, "f32": 4, "tf32": 4, "i32": 4, "f16": 2, "bf16": 2, "f4e2m1": 0.5, "i4": 0.5}
 
 
 def size_value(node, sizes):
@@ -59,7 +59,8 @@ def ragged(diagram, small, limits, odd):
 
 def bytes_once(arrays, sizes):
     """Inputs and outputs, each once."""
-    return sum(BYTES.get(one["type"], 1) * math.prod(sizes[axis] for axis in one["axes"]) for one in arrays)
+    return sum(math.ceil(BYTES.get(one["type"], 1) * math.prod(sizes[axis] for axis in one["axes"]))
+               for one in arrays)
 
 
 def aligned(arrays, sizes):

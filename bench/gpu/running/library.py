@@ -4,8 +4,9 @@ import math
 import random
 import time
 
-TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "i32", "bool")
-BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "f8e4m3": 1, "f8e5m2": 1, "i8": 1, "i32": 4, "bool": 1}
+TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "i32", "bool", "f8e8m0", "f4e2m1", "i4")
+BITS = {"f64": 64, "f32": 32, "tf32": 32, "f16": 16, "bf16": 16, "i32": 32, "f4e2m1": 4, "i4": 4}  # others have 8
+RANGES = {"i8": (-4.0, 5.0), "i32": (-4.0, 5.0), "f8e8m0": (0.25, 4.0), "f4e2m1": (-6.0, 6.0), "i4": (-8.0, 7.0)}
 GUARD, GUARDED, POISON = 65536, 0xA5, 0xFF
 OTHER_PATH, WRONG_SIZES = 801, 1  # cudaErrorNotSupported, cudaErrorInvalidValue
 
@@ -80,7 +81,7 @@ def count_of(array, sizes):
 
 
 def bytes_of(array, sizes):
-    return count_of(array, sizes) * BYTES[array["type"]]
+    return -(-count_of(array, sizes) * BITS.get(array["type"], 8) // 8)
 
 
 def range_of(array, densities):
@@ -88,7 +89,7 @@ def range_of(array, densities):
     if array["type"] == "bool":
         share = densities.get(array["name"], 0.5)
         return share, 1 + share
-    return (-4.0, 5.0) if array["type"] in ("i8", "i32") else (-1.0, 1.0)
+    return RANGES.get(array["type"], (-1.0, 1.0))
 
 
 class Kernel:

@@ -4,7 +4,7 @@ import json
 import os
 import threading
 
-FINISHED = ("good", "wrong", "failed", "hung", "crashed", "not there")
+FINISHED = ("good", "wrong", "failed", "hung", "crashed", "not there", "refused")
 
 
 def now():

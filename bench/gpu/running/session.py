@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 
+import counters
 import device
 import records
 import sampling
@@ -94,7 +95,7 @@ class Session:
             return self.dead
         if self.left() < step.least_s:
             return "no time left"
-        if step.kind == "time":
+        if step.kind in ("time", "count"):
             bad = self.failed_checks(step.job["run"]["source"])
             return f"its checks failed: {', '.join(bad)}" if bad else ""
         return ""
@@ -175,6 +176,18 @@ class Session:
             result |= {"status": "wrong", "problems": [*result.get("problems", []),
                                                        f"compute-sanitizer counts {errors[-1]} errors"]}
         return result
+
+    def do_count(self, step):
+        if not self.tools["ncu"]:
+            return {"status": "not there", "problems": ["ncu is not there"]}
+        source, log = step.job["source"], self.options.output / "steps" / f"{step.name.replace(' ', '_')}.csv"
+        before = counters.words(self.tools["ncu"], source["name"], len(source["planned_path"].split(",")), log)
+        result = self.runner.run(step.name, "case.py", step.job, self.limit(step), self.demanded(step), before)
+        result["counters"] = counters.of_log(log)
+        if result["status"] == "good" and not result["counters"]:
+            said = log.read_text().strip().splitlines() if log.exists() else []
+            result |= {"status": "failed", "problems": ["ncu counts nothing: " + "; ".join(said[-2:])[:300]]}
+        return self.after(step, result)
 
     def do_micro(self, step):
         measured = {}
@@ -265,7 +278,7 @@ class Session:
 
     def say_what_was(self):
         states = [one["status"] for one in self.book.data["steps"].values()]
-        bad = len([one for one in states if one not in ("good", "not there")])
+        bad = len([one for one in states if one not in ("good", "not there", "refused")])
         reasons = {}
         for name, why in self.book.data["left_out"].items():
             reasons.setdefault(why, []).append(name)

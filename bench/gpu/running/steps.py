@@ -10,7 +10,7 @@ MICRO = ("micro_tensor", "micro_memory", "micro_core")
 @dataclasses.dataclass
 class Step:
     name: str
-    kind: str  # copy, check, time, rivals, micro, sanitize, smoke, triton
+    kind: str  # copy, check, time, rivals, micro, sanitize, smoke, triton, count
     round: int
     needs: list
     limit_s: float
@@ -70,6 +70,15 @@ def micro(builder, options):
                    {"library": str(builder.library(f"micro {name}"))})
 
 
+def counted(manifest, builder, options):
+    """What the hardware counts of the kernels that are timed; another program stands around each process."""
+    for run in manifest["runs"]:
+        source = manifest["sources"][run["source"]]
+        if run["kind"] == "time" and source["variant"] == "tensor":
+            yield Step(f"count {source['case']}", "count", max(3, run["round"]), ["support", *job_needs(source)], 60.0,
+                       10.0, job_of(manifest, builder, run, "launch", False, options))
+
+
 def smoke(manifest, builder, pack, options):
     for source in manifest["sources"].values():
         if source["binding"] and source["variant"] == "tensor":
@@ -78,7 +87,7 @@ def smoke(manifest, builder, pack, options):
                         "output": str(options.output)})
 
 
-ORDER = ("copy", "check", "sanitize", "time", "micro", "rivals", "smoke", "triton")
+ORDER = ("copy", "check", "sanitize", "time", "micro", "rivals", "smoke", "triton", "count")
 
 
 def all_steps(manifest, builder, pack, options):
@@ -87,6 +96,6 @@ def all_steps(manifest, builder, pack, options):
                   {"kind": "copy", "support": str(builder.library("support")), "bytes": options.copy_bytes})]
     steps += [of_run(manifest, builder, run, options) for run in manifest["runs"]]
     steps += [*sanitized(manifest, builder, options), *rivals(manifest, builder, options), *micro(builder, options),
-              *smoke(manifest, builder, pack, options)]
+              *smoke(manifest, builder, pack, options), *counted(manifest, builder, options)]
     steps = [step for step in steps if re.search(options.only, step.name) or step.kind == "copy"]
     return sorted(steps, key=lambda step: (step.round, ORDER.index(step.kind)))
