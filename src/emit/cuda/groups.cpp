@@ -123,10 +123,13 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& wa
     it += 2;
   }
   for (; it != order.rend(); ++it) {
-    take(**it, fmt::format("(int)(block % {})", count(**it, walk)));
-    out.line(fmt::format("block /= {};", count(**it, walk)));
+    const bool slowest = std::next(it) == order.rend();
+    if (slowest && otherwise == "return")
+      out.line(fmt::format("if (block >= {}) return;  // the grid may be larger than the groups are many",
+                           count(**it, walk)));
+    take(**it, slowest ? "(int)block" : fmt::format("(int)(block % {})", count(**it, walk)));
+    if (!slowest) out.line(fmt::format("block /= {};", count(**it, walk)));
   }
-  if (otherwise == "return") out.line("if (block > 0) return;  // the grid may be larger than the groups are many");
   for (const auto* each : inner) {
     print(*each, each->begin + "_number");
     out.line(fmt::format("if ({} >= {}) {};", each->begin, each->around.end, otherwise));

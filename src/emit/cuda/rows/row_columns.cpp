@@ -59,10 +59,13 @@ void RowColumnPrinter::print(const Load& load) {
                           vector_, rows_.vector, place(), left(here)));
     return out_.close(1);
   }
-  open_vectors(here);
-  out_.line(fmt::format("{}[{}] = napkin_read_vector<{}>({}, {});", page_.buffer(load.to), vector_, rows_.vector,
-                        place(), left(here)));
-  out_.close(1);
+  const auto& piece = page_.own[rows_.lanes.index];
+  if (piece.is_whole()) page_.limit(rows_.lanes);
+  const auto first = fmt::format("{} * {}", lane, rows_.vector);
+  here.unclamped = here.position[rows_.lanes] =
+      piece.begin == "0" ? first : fmt::format("({} + {})", piece.begin, first);
+  out_.line(fmt::format("napkin_read_vectors<{}>({}, {}, {});", rows_.team * lanes_of_warp * rows_.vector,
+                        page_.buffer(load.to), place(), left(here)));
 }
 
 void RowColumnPrinter::print(const Compute& compute) {

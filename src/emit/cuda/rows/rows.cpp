@@ -61,11 +61,25 @@ class RowPrinter {
 
   void print(const Block& block) {
     declare_buffers(block);
-    for (const auto& step : block.steps)
+    for (const auto& step : loads_first(block))
       match(
-          step.node, [&](const Load& load) { columns_.print(load); }, [](const Ask&) {},
+          step->node, [&](const Load& load) { columns_.print(load); }, [](const Ask&) {},
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
+  }
+  // Loads go ahead of the columns between two streams, so that all are on their way before the first lane waits.
+  static std::vector<const Nest*> loads_first(const Block& block) {
+    std::vector<const Nest*> all;
+    for (const auto& step : block.steps) all.push_back(&step);
+    const auto is = [](auto kind) {
+      return [kind](const Nest* step) { return std::holds_alternative<decltype(kind)>(step->node); };
+    };
+    for (auto begin = all.begin(); begin != all.end();) {
+      const auto end = std::find_if(begin, all.end(), is(For{}));
+      std::stable_partition(begin, end, is(Load{}));
+      begin = end == all.end() ? end : std::next(end);
+    }
+    return all;
   }
   void declare_buffers(const Block& block) {
     Page::NamesByType by_type;
@@ -109,6 +123,20 @@ __device__ __forceinline__ napkin_values<T, count> napkin_read_vector(const T* f
 #pragma unroll
   for (int i = 0; i < count; ++i) all.at[i] = i < left ? napkin_global_read(from + i) : T();
   return all;
+}
+// A lane's vectors of a row, `step` numbers apart. One look at alignment and length serves them all, so that no load waits
+// for another.
+template <int step, int vectors, int count, class T>
+__device__ __forceinline__ void napkin_read_vectors(napkin_values<T, count> (&to)[vectors], const T* from, int left) {
+  using Values = napkin_values<T, count>;
+  if (left % count == 0 && reinterpret_cast<size_t>(from) % alignof(Values) == 0) {
+#pragma unroll
+    for (int v = 0; v < vectors; ++v)
+      to[v] = v * step < left ? napkin_global_read(reinterpret_cast<const Values*>(from + v * step)) : Values();
+  } else {
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) to[v] = napkin_read_vector<count>(from + v * step, left - v * step);
+  }
 }
 template <class T, int count>
 __device__ __forceinline__ void napkin_write_vector(T* to, const napkin_values<T, count>& all, int left) {
