@@ -20,8 +20,14 @@ std::vector<WireId> wires_along_memory(const Kernel& kernel) {
   const auto add = [&](WireId wire) {
     if (!contains(all, wire)) all.push_back(wire);
   };
-  for (const auto& read : inputs_read(kernel.program))
-    if (!read.at.empty() && read.at.back().terms.size() == 1) add(read.at.back().terms.front().first);
+  // Of the positions in a part, the next number is the next in memory; of the parts it is not.
+  for (const auto& read : inputs_read(kernel.program)) {
+    if (read.at.empty()) continue;
+    const auto& terms = read.at.back().terms;
+    const auto next = [](const auto& term) { return term.second == 1; };
+    const auto found = terms.size() == 1 ? terms.begin() : std::ranges::find_if(terms, next);
+    if (found != terms.end() && (terms.size() == 1 || std::ranges::count_if(terms, next) == 1)) add(found->first);
+  }
   for (const auto output : kernel.program.outputs)
     if (const auto& wires = kernel.program.scratch.at(output).wires; !wires.empty()) add(wires.back());
   return all;

@@ -75,9 +75,9 @@ LaneRegisters::Order order_of(Overlap overlap) {
 
 class Fitting {
  public:
-  Fitting(const BlockStep& step, const Team& team, const Variables& variables, const LaneRegisters& lanes,
-          const Hardware& hardware, Model model, std::int64_t most_blocks)
-      : step_(step), team_(team), hardware_(hardware), model_(model), most_blocks_(most_blocks) {
+  Fitting(const BlockStep& step, const Team& team, const StepClocks& clocks, const Variables& variables,
+          const LaneRegisters& lanes, const Hardware& hardware, Model model, std::int64_t most_blocks)
+      : step_(step), team_(team), clocks_(clocks), hardware_(hardware), model_(model), most_blocks_(most_blocks) {
     for (const bool within : {false, true}) bytes_[within] = variables.register_bytes(team, within);
     for (const auto order :
          {LaneRegisters::Order::text, LaneRegisters::Order::in_turn, LaneRegisters::Order::within_team})
@@ -157,7 +157,18 @@ class Fitting {
     const auto* tensor = hardware_.find(Unit::tensor);
     if (model_ == Model::ideal || step_.streamed.empty() || !clocks || !tensor->clock_hz) return 0;
     const auto at_once = std::max<std::int64_t>(1, made.stages - 1) * std::max<std::int64_t>(1, blocks_there(made));
-    return clocks->value / tensor->clock_hz->value / static_cast<double>(at_once);
+    const double first = clocks->value / tensor->clock_hz->value;
+    const bool runs_on = made.overlap == Overlap::copies && step_.issues_together();
+    return (runs_on ? held_by_product(first) : first) / static_cast<double>(at_once);
+  }
+  // A product of a team runs on while the team waits for the next tiles, and holds its own until it has ended. Then
+  // these are filled again: after the first latency they share the cache's bandwidth with what other cores are filling,
+  // as many as their own share of that time says.
+  double held_by_product(double first) const {
+    const double product = clocks_.at(Resource::tensor).seconds, alone = clocks_.at(Resource::copy).seconds;
+    const double hidden = product + first - alone;
+    const double shared = (std::sqrt(hidden * hidden + 4 * alone * first) - hidden) / 2;
+    return product + first + shared;
   }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
     const auto block = static_cast<double>(stages * streamed_.block + kept_.block + leaving_.block);
@@ -205,6 +216,7 @@ class Fitting {
 
   const BlockStep& step_;
   const Team& team_;
+  const StepClocks& clocks_;
   const Hardware& hardware_;
   Model model_;
   std::int64_t most_blocks_;
@@ -256,7 +268,7 @@ std::int64_t overlapping(Overlap overlap, std::int64_t blocks, const Team& team)
 std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, const StepClocks& clocks,
                                     const Variables& variables, const LaneRegisters& lanes, const Hardware& hardware,
                                     Model model, std::int64_t most_blocks, Detail detail) {
-  const Fitting fitting(step, team, variables, lanes, hardware, model, most_blocks);
+  const Fitting fitting(step, team, clocks, variables, lanes, hardware, model, most_blocks);
   std::vector<Pipelining> all;
   all.reserve(6);
   for (const auto overlap : {Overlap::none, Overlap::copies, Overlap::beside, Overlap::within_team, Overlap::two_teams,
