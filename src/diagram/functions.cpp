@@ -104,7 +104,7 @@ constexpr std::array pointwise_rows = {
               "std::sqrt({0})", "1 / (2 * sqrt(a))", [](Arguments a) { return std::sqrt(a[0]); }},
     Pointwise{"rsqrt", "1 over the square root", 1, 1, Unit::sfu, Role::inverse_root, 0, true, as_call, in_files,
               "napkin_rsqrt({0})", "(1 / std::sqrt({0}))", "-rsqrt(a) / (2 * a)",
-              [](Arguments a) { return 1 / std::sqrt(a[0]); }},
+              [](Arguments a) { return 1 / std::sqrt(a[0]); }, "napkin_fast_rsqrt({0})"},
     Pointwise{"tanh", "hyperbolic tangent", 1, 1, Unit::sfu, Role::other, 0, false, as_call, in_files, "tanh({0})",
               "std::tanh({0})", "1 - tanh(a)^2", [](Arguments a) { return std::tanh(a[0]); }},
     Pointwise{"sigmoid", "1 / (1 + exp(-a))", 1, 2, Unit::sfu, Role::other, 0, true, as_call, in_files,

@@ -53,7 +53,7 @@ struct LaneLoad {
   std::int64_t values;
   int most_warps;
 };
-constexpr LaneLoad loads_whole[] = {{8, 1}, {16, 16}, {32, 16}, {64, 16}, {32, 32}};
+constexpr LaneLoad loads_whole[] = {{8, 1}, {16, 8}, {32, 16}, {64, 16}, {32, 32}};
 constexpr int warps_staged[] = {32, 16};
 constexpr LaneLoad loads_short[] = {{8, 4}}, loads_piece[] = {{16, 4}, {8, 4}};
 

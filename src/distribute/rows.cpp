@@ -15,7 +15,9 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t most_registers = 255;
-constexpr std::int64_t row_addresses = 40;   // of a lane: what a compiler needs beside values
+constexpr std::int64_t row_addresses = 40;  // of a lane: what a compiler needs beside values
+constexpr std::int64_t least_beside = 24;   // what it can do with beside values, where it must
+constexpr int most_blocks_together = 3;
 constexpr std::int64_t spare_in_rows = 24;   // what it should have left where several blocks share a core
 constexpr std::int64_t longest_window = 64;  // positions of other wires that a lane folds one after another
 constexpr std::int64_t rows_of_block = 4;    // where one warp has a row
@@ -260,7 +262,14 @@ void RowAttempt::count_registers() {
   if (result_.registers > room(wanted))
     throw Misfit{fmt::format("a row of {} takes {} registers of each thread of {} warps, which has {}",
                              diagram().at(shape_.lanes).name, result_.registers, shape_.team, room(wanted))};
-  result_.blocks = result_.registers <= room(2) ? 2 : 1;
+  result_.blocks = blocks_together();
+}
+// Rows on their way hide how long memory takes, so that a compiler is told to leave registers for several blocks.
+int RowAttempt::blocks_together() const {
+  const auto threads = result_.warps * lanes_of_warp, least = result_.registers - row_addresses + least_beside;
+  int blocks = most_blocks_together;
+  while (blocks > 1 && least > all_registers / (blocks * threads) / 8 * 8) --blocks;
+  return blocks;
 }
 std::int64_t RowAttempt::registers(BufferId id) const {
   const auto& buffer = nest().at(id);

@@ -65,6 +65,7 @@ class RowAttempt {
   std::ptrdiff_t loops_that_read(BufferId) const;
 
   void count_registers();
+  int blocks_together() const;
   std::int64_t registers(BufferId) const;
 
   const Kernel& kernel_;

@@ -39,8 +39,7 @@ std::string overlap_words(const Pipelining& chosen) {
       return "products overlap the other operations of the iteration before, within a warpgroup";
     case Overlap::two_teams:
     case Overlap::three_teams:
-      return chosen.within ? "ping-pong: one computes while another uses the tensor cores; products overlap within each"
-                           : "ping-pong: one computes while another uses the tensor cores";
+      return "ping-pong: one computes while another uses the tensor cores";
   }
   return "";
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "timing/assumptions.hpp"
+#include "timing/pipelining.hpp"
 #include "timing/raster.hpp"
 
 namespace napkin {
@@ -110,7 +111,9 @@ class Reckoning {
     return here() < 2 ? together : std::clamp(clocks.beside(true), step, together);
   }
   double sustained(const StepClocks& clocks) const {
-    return with_outside(clocks, std::max(step_at(clocks), chosen_.latency_s));
+    const auto blocks = std::min(chosen_.occupancy.blocks, static_cast<std::int64_t>(rounds_));
+    const double waits = waits_for_tiles(step_, chosen_, blocks, clocks, hardware_, model_);
+    return with_outside(clocks, std::max(step_at(clocks), waits));
   }
   // All rounds of the core that is done last, of steps that take so long while all cores are at work.
   double in_rounds(const StepClocks& now, double step) const {

@@ -97,13 +97,14 @@ class Fitting {
     made.shared_bytes = model_ == Model::ideal ? tiles + leaving_.all : std::max(tiles, leaving_.all);
     by_bytes(made, stages);
     by_allocation(made, overlap);
-    made.latency_s = latency(made);
+    made.latency_s = waits_for_tiles(step_, made, blocks_there(made), clocks_, hardware_, model_);
     made.unevenness = unevenness(made);
     return made;
   }
   // Where tiles are copied by a team of their own: as many copies as are worth it while as many blocks have room, with
-  // results beside them; and of teams in turn overlap within each, if registers are there.
-  void fill(Pipelining& made, bool may_be_within) const {
+  // results beside them. Teams in turn leave it at that: with overlap within each as well, kernels took longer on a
+  // device (docs/measured.md).
+  void fill(Pipelining& made) const {
     if (!step_.issues_together() || made.overlap == Overlap::none) return;
     constexpr std::int64_t most_stages = 4;
     const auto there = blocks_there(made);
@@ -113,13 +114,7 @@ class Fitting {
       made.stages = more.stages, made.shared_bytes = more.shared_bytes, made.latency_s = more.latency_s;
       made.occupancy = more.occupancy;
     }
-    constexpr std::int64_t to_spare = 14;  // which the order of the text leaves and two orders at once may take
-    const auto within = registers_[static_cast<std::size_t>(LaneRegisters::Order::within_team)];
     made.within = made.overlap == Overlap::within_team;
-    if (!in_turn(made.overlap) || !may_be_within) return;
-    if (within + to_spare > shares_of_teams(team_.teams, std::max<std::int64_t>(1, there), hardware_).lanes) return;
-    made.within = true;
-    made.occupancy.registers_per_thread = within;
   }
   bool has_room_for_results(const Pipelining& made) const {
     return static_cast<double>(made.stages * streamed_.all + kept_.all + leaving_.all + barriers(made.stages)) <=
@@ -151,25 +146,6 @@ class Fitting {
     return bytes * (stages * (std::ssize(step_.streamed) + 1) + 2 * std::ssize(step_.tiles));
   }
   std::int64_t blocks_there(const Pipelining& made) const { return std::min(made.occupancy.blocks, most_blocks_); }
-  // While one copy is in use the others are on their way, of every block on the core.
-  double latency(const Pipelining& made) const {
-    const auto& clocks = hardware_.levels[step_.core].latency_clocks;
-    const auto* tensor = hardware_.find(Unit::tensor);
-    if (model_ == Model::ideal || step_.streamed.empty() || !clocks || !tensor->clock_hz) return 0;
-    const auto at_once = std::max<std::int64_t>(1, made.stages - 1) * std::max<std::int64_t>(1, blocks_there(made));
-    const double first = clocks->value / tensor->clock_hz->value;
-    const bool runs_on = made.overlap == Overlap::copies && step_.issues_together();
-    return (runs_on ? held_by_product(first) : first) / static_cast<double>(at_once);
-  }
-  // A product of a team runs on while the team waits for the next tiles, and holds its own until it has ended. Then
-  // these are filled again: after the first latency they share the cache's bandwidth with what other cores are filling,
-  // as many as their own share of that time says.
-  double held_by_product(double first) const {
-    const double product = clocks_.at(Resource::tensor).seconds, alone = clocks_.at(Resource::copy).seconds;
-    const double hidden = product + first - alone;
-    const double shared = (std::sqrt(hidden * hidden + 4 * alone * first) - hidden) / 2;
-    return product + first + shared;
-  }
   void by_bytes(Pipelining& made, std::int64_t stages) const {
     const auto block = static_cast<double>(stages * streamed_.block + kept_.block + leaving_.block);
     const auto team = static_cast<double>(stages * streamed_.team + kept_.team + leaving_.team);
@@ -241,6 +217,25 @@ std::int64_t registers_of_lane(const Variables& variables, const LaneRegisters& 
   return registers_of_thread(held, team, hardware) + static_cast<std::int64_t>(packed->value);
 }
 
+// While one copy is in use the others are on their way, of every block on the core. A product of a team runs on while
+// the team waits for the next tiles, and holds its own until it has ended. Then these are filled again: after the first
+// latency they share the cache's bandwidth with what other cores are filling, as many as their own share of that time
+// says.
+double waits_for_tiles(const BlockStep& step, const Pipelining& made, std::int64_t blocks, const StepClocks& clocks,
+                       const Hardware& hardware, Model model) {
+  const auto& latency = hardware.levels[step.core].latency_clocks;
+  const auto* tensor = hardware.find(Unit::tensor);
+  if (model == Model::ideal || step.streamed.empty() || !latency || !tensor->clock_hz) return 0;
+  const auto at_once = std::max<std::int64_t>(1, made.stages - 1) * std::max<std::int64_t>(1, blocks);
+  double seconds = latency->value / tensor->clock_hz->value;
+  if (made.overlap == Overlap::copies && step.issues_together()) {
+    const double product = clocks.at(Resource::tensor).seconds, alone = clocks.at(Resource::copy).seconds;
+    const double hidden = product + seconds - alone;
+    seconds = product + seconds + (std::sqrt(hidden * hidden + 4 * alone * seconds) - hidden) / 2;
+  }
+  return seconds / static_cast<double>(at_once);
+}
+
 double step_seconds(Overlap overlap, const StepClocks& clocks, std::int64_t overlapping) {
   const double together = overlap == Overlap::none ? clocks.copy + clocks.alone() : clocks.alone();
   const double within = clocks.leading + std::max(clocks.pointwise, clocks.trailing);
@@ -291,8 +286,7 @@ std::vector<Pipelining> pipelinings(const BlockStep& step, const Team& team, con
       if (!best || (made.runs && (!best->runs || made.step_s < best->step_s * (1 - 1e-9)))) best = std::move(made);
       if (!waits) break;
     }
-    if (detail == Detail::columns && model == Model::machine && best->runs)
-      fitting.fill(*best, can(Overlap::within_team, step, team));
+    if (detail == Detail::columns && model == Model::machine && best->runs) fitting.fill(*best);
     all.push_back(std::move(*best));
   }
   return all;

@@ -19,6 +19,9 @@ std::int64_t registers_of_lane(const Variables&, const LaneRegisters&, const Tea
 // wait for its tiles together, and so do the same at the same time.
 std::int64_t overlapping(Overlap, std::int64_t blocks, const Team&);
 
+// A step of one of so many blocks on the core is no shorter, for its tiles are on their way.
+double waits_for_tiles(const BlockStep&, const Pipelining&, std::int64_t blocks, const StepClocks&, const Hardware&,
+                       Model);
 // A step where so many of them share the core.
 double step_seconds(Overlap, const StepClocks&, std::int64_t overlapping);
 

@@ -17,6 +17,8 @@ __global__ void shared_kernel(Watch* told, int* sink) {
   unsigned place[8];
   for (unsigned j = 0; j < 8; ++j) place[j] = (unsigned)__cvta_generic_to_shared(&tile[threadIdx.x ^ (32 * j)]);
   int a = 0, b = 0, c = 0, d = 0, all = 0;
+  // Not unrolled: the assembler reads only once what several rounds at once read.
+#pragma unroll 1
   for (int i = 0; i < rounds; ++i) {
 #pragma unroll
     for (int j = 0; j < 8; ++j) {

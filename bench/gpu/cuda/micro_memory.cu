@@ -123,6 +123,8 @@ __global__ void __launch_bounds__(1024) sibling_kernel(int rounds, Watch* told, 
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(other) : "r"(base), "r"((rank + 1) % blocks));
   asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
   int a = 0, b = 0, c = 0, d = 0, all = 0;
+  // Not unrolled: the assembler reads only once what several rounds at once read.
+#pragma unroll 1
   for (int round = 0; round < rounds; ++round) {
 #pragma unroll
     for (int j = 0; j < lent / 1024; ++j) {

@@ -95,7 +95,7 @@ def product(a, b, c):
 
 
 def grouped(name, sizes, type_, round_):
-    return Source(name, GROUPED.format(name=name.split("_")[0], t=type_), sizes, "attention", "grouped", round_)
+    return Source(name, GROUPED.format(name="grouped_" + type_, t=type_), sizes, "attention", "grouped", round_)
 
 
 def rows(kind, count, length):

@@ -11,7 +11,6 @@ METRICS = {"dram_read": "dram__bytes_read.sum", "dram_written": "dram__bytes_wri
            "seconds": "gpu__time_duration.sum", "clocks": "sm__cycles_elapsed.max",
            "instructions": "smsp__inst_executed.sum", "registers": "launch__registers_per_thread",
            "warps_active": "sm__warps_active.avg.per_cycle_active",
-           "tensor_busy": "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active",
            "bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu.sum"}
 SCALE = {"seconds": 1e-9}  # counted in nanoseconds
 PLACES = ("/opt/nvidia/nsight-compute/*/ncu", "/usr/local/cuda/bin/ncu")

@@ -81,6 +81,30 @@ def cells(one):
             number(one["of_copy"], ".0%"), number(one["mhz"], ".0f"), number(one["watts"], ".0f"))
 
 
+COUNTED = ("case", "kernel", "bytes by the model", "bytes counted", "counted / model", "DRAM bytes counted", "clocks")
+
+
+def counted(results):
+    """What the model says that enters and leaves the SMs, beside what the hardware counted, for each kernel."""
+    for name, step in results["steps"].items():
+        source = results["sources"].get(name.removeprefix("count ") + "-tensor") if name.startswith("count ") else None
+        for number, (plan, one) in enumerate(zip(source["kernels"], step.get("counters", [])) if source else [], 1):
+            by_model, moved = next(iter(plan["bytes"].values())), one["into_sms"] + one["out_of_sms"]
+            yield (source["case"], f"{number}: {plan['partition']}", f"{by_model:,}", f"{moved:,.0f}",
+                   f"{moved / by_model:.3f}", f"{one['dram_read'] + one['dram_written']:,.0f}", f"{one['clocks']:,.0f}")
+
+
+def measured(results):
+    """The benchmarks for what profiles assume."""
+    for name, one in results.get("micro", {}).items():
+        watts = (one.get("clocks") or {}).get("power_w")
+        yield (name, f"{one['value']:.4g}", f"{one['hz'] / 1e6:.0f}" if one.get("hz") else "",
+               f"{watts:.0f}" if watts else "")
+
+
+MEASURED = ("benchmark", "a second, or seconds, or clocks", "MHz it saw", "W")
+
+
 def problems(results):
     """Steps that are not good, in words."""
     return [(name, one["status"], "; ".join(one.get("problems", []))) for name, one in results["steps"].items()

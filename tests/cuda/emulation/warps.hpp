@@ -322,6 +322,7 @@ unsigned napkin_pack_f8e5m2(float a, float b, float c, float d);
 
 inline float napkin_exp2(float a) { return std::exp2(a); }
 inline float napkin_reciprocal(float a) { return 1 / a; }
+inline float napkin_fast_rsqrt(float a) { return 1 / std::sqrt(a); }
 
 template <class T>
 T napkin_shared_read(const T* at) {

@@ -14,11 +14,9 @@ __device__ __forceinline__ float napkin_exp2(float a) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
   return result;
 }
-__device__ __forceinline__ float napkin_reciprocal(float a) {
-  float result;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(a));
-  return result;
-}
+// Intrinsics, of which a compiler computes one where several have the same argument.
+__device__ __forceinline__ float napkin_reciprocal(float a) { return __fdividef(1.0f, a); }
+__device__ __forceinline__ float napkin_fast_rsqrt(float a) { return rsqrtf(a); }
 template <class T>
 __device__ __forceinline__ T napkin_shared_read(const T* at) {
   return *at;
