@@ -71,12 +71,11 @@ class RowPrinter {
   static std::vector<const Nest*> loads_first(const Block& block) {
     std::vector<const Nest*> all;
     for (const auto& step : block.steps) all.push_back(&step);
-    const auto is = [](auto kind) {
-      return [kind](const Nest* step) { return std::holds_alternative<decltype(kind)>(step->node); };
-    };
+    const auto is_loop = [](const Nest* step) { return std::holds_alternative<For>(step->node); };
+    const auto is_load = [](const Nest* step) { return std::holds_alternative<Load>(step->node); };
     for (auto begin = all.begin(); begin != all.end();) {
-      const auto end = std::find_if(begin, all.end(), is(For{}));
-      std::stable_partition(begin, end, is(Load{}));
+      const auto end = std::find_if(begin, all.end(), is_loop);
+      std::stable_partition(begin, end, is_load);
       begin = end == all.end() ? end : std::next(end);
     }
     return all;
