@@ -88,10 +88,10 @@ struct Pipelining {
   std::int64_t team_register_bytes = 0;
   std::int64_t shared_bytes = 0;  // of a block
   Occupancy occupancy;
-  std::int64_t stages = 1;  // copies of every streamed tile
-  bool within = false;   // products of a warpgroup overlap its other operations, in ping-pong as well if registers last
-  double latency_s = 0;  // a step is no shorter: so long its tiles are on their way, shared by those at once
-  bool runs = false;     // as many teams as it needs fit
+  std::int64_t stages = 1;         // copies of every streamed tile
+  bool within = false;             // products of a warpgroup overlap its other operations
+  double latency_s = 0;            // a step is no shorter: so long its tiles are on their way, shared by those at once
+  bool runs = false;               // as many teams as it needs fit
   double unevenness = 1;           // how many times as long as the partitions of a core on average the busiest works
   double step_s = 0;               // of one block, among the blocks beside it
   double utilization = 0;          // of the unit that the kernel's operations run on most, at most 1
