@@ -113,7 +113,8 @@ def test_lies():
     assert results["micro"]["copy_2048MiB"]["value"] == 2.9e12 and results["copy_bytes_per_s"] > 0
     counters = steps["count matmul"]["counters"]
     assert counters[0]["kernel"] == "matmul_kernel" and counters[0]["dram_read"] == 1e6, counters
-    assert len(counters) == 1 and counters[0]["dram_written"] == 1000001 and counters[0]["seconds"] == 1000006e-9
+    assert len(counters) == 1 and counters[0]["dram_written"] == 1000001
+    assert abs(counters[0]["seconds"] - 1000006e-9) < 1e-12, counters
     judge_rivals(steps)
     assert took < 120, took
     table = (ROOT / "lies/table.txt").read_text()
