@@ -130,6 +130,8 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& wa
     take(**it, slowest ? "(int)block" : fmt::format("(int)(block % {})", count(**it, walk)));
     if (!slowest) out.line(fmt::format("block /= {};", count(**it, walk)));
   }
+  // A band of tiles takes two groups at once, which may be all.
+  if (walk.by > 1 && order.size() == 2 && otherwise == "return") out.line("if (block > 0) return;");
   for (const auto* each : inner) {
     print(*each, each->begin + "_number");
     out.line(fmt::format("if ({} >= {}) {};", each->begin, each->around.end, otherwise));
