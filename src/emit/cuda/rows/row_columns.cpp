@@ -134,7 +134,7 @@ void RowColumnPrinter::fold_values(const Compute& compute, const std::string& pa
       open_row(here), read_row(compute.to, here), open_vector(here), compute_along(compute.to, here), ++opened;
     else
       open_values(here);
-    out_.open(fmt::format("if ({} < {})", here.unclamped, page_.own[rows_.lanes.index].end));
+    out_.open(fmt::format("if ({})", rows_.staged ? fmt::format("{} < {}", here.unclamped, end()) : is_inside()));
     opened += 2;
   }
   opened += open_window(compute, here);
@@ -202,8 +202,14 @@ int RowColumnPrinter::open_window(const Compute& compute, Here& here) {
   }
   return opened;
 }
-std::string RowColumnPrinter::left(const Here& here) const {
-  return fmt::format("{} - {}", page_.own[rows_.lanes.index].end, here.unclamped);
+std::string RowColumnPrinter::end() const { return page_.own[rows_.lanes.index].end; }
+std::string RowColumnPrinter::left(const Here& here) const { return fmt::format("{} - {}", end(), here.unclamped); }
+// A lane's value stands in the row. How far it stands from the lane's first is a constant, so that no value holds a
+// register for its position.
+std::string RowColumnPrinter::is_inside() const {
+  const auto& begin = page_.own[rows_.lanes.index].begin;
+  return fmt::format("{0} / {1} * {2} + {0} % {1} < {3}{4} - {5} * {1}", index_, rows_.vector,
+                     rows_.team * lanes_of_warp * rows_.vector, end(), begin == "0" ? "" : " - " + begin, lane);
 }
 
 // Values
@@ -247,8 +253,7 @@ Typed RowColumnPrinter::read(const Compute& compute, ExprId access_id, const Her
   if (found->second == RowRead::in_place) {
     text = fmt::format("napkin_global_read({})", page_.address(from.array, places(from.at, here)));
     if (!here.unclamped.empty())
-      text = fmt::format("({} < {} ? {} : {})", here.unclamped, page_.own[rows_.lanes.index].end, text,
-                         code_as_stored(Language::cuda, type, ""));
+      text = fmt::format("({} < {} ? {} : {})", here.unclamped, end(), text, code_as_stored(Language::cuda, type, ""));
   }
   return {filled(code_type(Language::cuda, type).read, text),
           type == Datatype::boolean ? NumberKind::boolean : NumberKind::real};

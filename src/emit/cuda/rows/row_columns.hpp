@@ -47,7 +47,9 @@ class RowColumnPrinter : StatementPrinter<Page, OpenRow> {
   void open_vector(Here&);
   void compute_along(BufferId to, const Here&);
   std::vector<const Compute*> on_the_way(BufferId to) const;
+  std::string end() const;
   std::string left(const Here&) const;
+  std::string is_inside() const;
 
   void fold(const Compute&);
   void fold_values(const Compute&, const std::string& partial, bool along, Here);

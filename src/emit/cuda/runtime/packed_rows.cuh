@@ -9,3 +9,9 @@ __device__ __forceinline__ napkin_values<typename T::number, count> napkin_read_
   memcpy(&all, fours, sizeof all);
   return all;
 }
+template <int step, int vectors, int count, class T>
+__device__ __forceinline__ void napkin_read_vectors(napkin_values<typename T::number, count> (&to)[vectors],
+                                                    napkin_packed<T> from, int left) {
+#pragma unroll
+  for (int v = 0; v < vectors; ++v) to[v] = napkin_read_vector<count>(from + v * step, left - v * step);
+}
