@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <regex>
 #include <sstream>
 
@@ -50,7 +51,7 @@ TEST_CASE("kernels on matrix units spill nothing and keep within their budget", 
       const auto folder = write("cuda_tests/" + name + "_tensor_nvcc", files);
       const auto distributed = distribute(planned.plan.kernels.front(), planned.hardware);
       const auto& warps = std::get<WarpNest>(distributed);
-      for (const std::string architecture : {"sm_80", "sm_86", "sm_89", "sm_90"}) {
+      for (const std::string architecture : {"sm_80", "sm_89", "sm_90"}) {
         const auto taken = compile(folder, files.front().name, architecture);
         CAPTURE(architecture, taken.registers, warps.registers);
         CHECK(taken.spilled_bytes == 0);
@@ -94,11 +95,16 @@ std::vector<Case> looked_for() {
 
 }  // namespace
 
-// Every kernel of a plan, with the others that it may be launched in place of.
+// Every kernel of a plan, with the others that it may be launched in place of: for sm_90a, and for one of the two that
+// came before, in turn; for all three where NAPKIN_EVERY is set.
 TEST_CASE("no kernel of the plans that most people look for spills", "[nvcc][tensor]") {
-  for (const auto& each : looked_for())
-    for (const auto& [machine, architecture] :
-         {std::pair<std::string, std::string>{"a100-sxm4-80", "sm_80"}, {"rtx4090", "sm_89"}, {"h100-sxm5", "sm_90a"}})
+  int turn = 0;
+  for (const auto& each : looked_for()) {
+    const auto* left_out = std::getenv("NAPKIN_EVERY") ? "" : turn++ % 2 ? "sm_80" : "sm_89";
+    for (const auto& [machine, architecture] : {std::pair<std::string, std::string>{"a100-sxm4-80", "sm_80"},
+                                                {"rtx4090", "sm_89"},
+                                                {"h100-sxm5", "sm_90a"}}) {
+      if (architecture == left_out) continue;
       DYNAMIC_SECTION(each.name << " " << architecture) {
         auto planned = plan(each, machine);
         plan_instead(planned.plan, planned.hardware);
@@ -114,6 +120,8 @@ TEST_CASE("no kernel of the plans that most people look for spills", "[nvcc][ten
         }
         CHECK(output.find("serialized") == std::string::npos);
       }
+    }
+  }
 }
 
 TEST_CASE("kernels of teams spill nothing, and are not held up by ptxas", "[nvcc][teams]") {
