@@ -186,15 +186,17 @@ class Chunking : public CutAxes {
     const auto* constant = std::get_if<Constant>(&diagram().at(slope).node);
     return constant && constant->value == 1 ? by : apply("*", {CutAxes::rewritten(slope), by});
   }
+  // Lengths are those of axes, because small plans have chunks of other lengths.
+  ExprId size_of(WireId wire) { return diagram().intern(Size{diagram().at(wire).axis}); }
   ExprId at(WireId wire) { return diagram().intern(Position{wire}); }
   ExprId difference(WireId a, WireId b) { return apply("-", {at(a), at(b)}); }
   // Positions from the first of a chunk of x to the first of that of t.
   ExprId apart(const PrefixEdge& edge, bool last) {
     const auto t = chunk(edge), x = cut(edge.reduced).chunks.outer;
-    const ExprId length = number(static_cast<double>(length_));
-    const auto begin = [&](WireId wire) { return apply("*", {length, at(wire)}); };
-    if (in_last(edge.kept)) return apply("-", {number(static_cast<double>(cut(edge.kept).begin)), begin(x)});
-    if (last) return apply("-", {begin(t), number(static_cast<double>(cut(edge.reduced).begin))});
+    const ExprId length = size_of(cut(edge.kept).chunks.inside);
+    const auto begin = [&](ExprId chunk) { return apply("*", {length, chunk}); };
+    if (in_last(edge.kept)) return apply("-", {begin(size_of(t)), begin(at(x))});
+    if (last) return apply("-", {begin(at(t)), begin(size_of(t))});
     return apply("*", {length, difference(t, x)});
   }
 
@@ -309,7 +311,7 @@ class Chunking : public CutAxes {
     const auto [some, all, last] = earlier(edge);
     if (all || last) return value;
     const ExprId here = at(chunk(edge));
-    const ExprId size = diagram().intern(Size{diagram().at(chunk(edge)).axis});
+    const ExprId size = size_of(chunk(edge));
     const ExprId there =
         edge.before ? apply(">", {here, number(0)}) : apply("<", {here, apply("-", {size, number(1)})});
     return apply("where", {there, value, number(0)});
