@@ -2,9 +2,7 @@
 #include "derive/streams/in_order.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "derive/algebra/trial.hpp"
@@ -13,7 +11,6 @@
 #include "diagram/contains.hpp"
 #include "diagram/index.hpp"
 #include "diagram/operands.hpp"
-#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -54,8 +51,7 @@ class InOrder {
     const auto kept = scratch_.at(edge->kept).axis, reduced = scratch_.at(edge->reduced).axis;
     if (kept != reduced) same_size_.emplace_back(kept, reduced);
     states_.insert(state);
-    const ExprId value =
-        added_at(std::get<Apply>(scratch_.at(column.value).node).arguments[1], *edge, state, *column.fold);
+    const ExprId value = at_position(std::get<Apply>(scratch_.at(column.value).node).arguments[1], *edge);
     trace_.push_back({Rule::prefix, column.output, as_expression(scratch_, column), whole(state),
                       "positions are taken in order, and the carried value has taken all those before"});
     earlier_.push_back({state, value, column.fold, {wire_}, {}, {}});
@@ -75,77 +71,6 @@ class InOrder {
     return otherwise && otherwise->value == column.fold->identity;
   }
 
-  // ---- extremes that rise with every position: max over b < c of v(b) + d * (c - b) ----
-  // What the position at hand adds, from which c is not apart; the state has risen by d when the next one is reached.
-  ExprId added_at(ExprId e, const PrefixEdge& edge, ArrayId state, const Reduction& fold) {
-    const auto rising = opposite(fold) ? rise_in(e, edge) : std::nullopt;
-    if (!rising) return at_position(e, edge);
-    rises_[state] = rising->second;
-    return at_position(rising->first, edge);
-  }
-  // `v + d * (c - b)`: v and d. Of nothing, which is the number least of all, it is nothing again.
-  std::optional<std::pair<ExprId, ExprId>> rise_in(ExprId e, const PrefixEdge& edge) {
-    const auto* sum = std::get_if<Apply>(&scratch_.at(e).node);
-    if (sum && sum->function->role == Role::choose) {
-      const auto [condition, risen, nothing] = std::tuple(sum->arguments[0], sum->arguments[1], sum->arguments[2]);
-      const auto rising = rise_in(risen, edge);
-      const auto* least = std::get_if<Constant>(&scratch_.at(nothing).node);
-      if (!rising || !least || least->value != std::numeric_limits<float>::lowest()) return std::nullopt;
-      const ExprId some = scratch_.intern(Apply{find_pointwise(">"), {rising->first, nothing}});
-      return some == condition ? rising : std::nullopt;
-    }
-    if (!sum || sum->function->role != Role::add) return std::nullopt;
-    const auto arguments = sum->arguments;
-    const auto rise = at_distance_one(arguments[1], edge);
-    if (!rise) return std::nullopt;
-    return std::pair(arguments[0], *rise);
-  }
-  // A product of `c - b` and of what depends on neither, where they are 1 apart.
-  std::optional<ExprId> at_distance_one(ExprId e, const PrefixEdge& edge) {
-    const auto* apply = std::get_if<Apply>(&scratch_.at(e).node);
-    if (!apply) return std::nullopt;
-    const auto arguments = apply->arguments;
-    const auto is = [&](ExprId part, WireId wire) {
-      const auto* position = std::get_if<Position>(&scratch_.at(part).node);
-      return position && position->wire == wire;
-    };
-    if (apply->function->role == Role::subtract && is(arguments[0], wire_) && is(arguments[1], edge.reduced))
-      return scratch_.intern(Constant{1});
-    if (apply->function->role != Role::multiply) return std::nullopt;
-    const auto wires = free_wires(scratch_, arguments[0]);
-    if (contains(wires, wire_) || contains(wires, edge.reduced)) return std::nullopt;
-    const auto rest = at_distance_one(arguments[1], edge);
-    if (!rest) return std::nullopt;
-    const auto* one = std::get_if<Constant>(&scratch_.at(*rest).node);
-    return one && one->value == 1 ? arguments[0] : scratch_.intern(Apply{find_pointwise("*"), {arguments[0], *rest}});
-  }
-  // exp(v(b) + d * (c - b) - m(c)), where m rises by d as well, so that they stay as far apart.
-  std::optional<ExprId> beside_extreme(ExprId e, const PrefixEdge& edge) {
-    const auto* difference = std::get_if<Apply>(&scratch_.at(e).node);
-    if (!difference || difference->function->role != Role::subtract) return std::nullopt;
-    const auto arguments = difference->arguments;
-    const auto state = extreme_read(arguments[1]);
-    const auto rising = rise_in(arguments[0], edge);
-    if (!state || !rising || rises_.at(*state) != rising->second) return std::nullopt;
-    return scratch_.intern(Apply{find_pointwise("-"), {at_position(rising->first, edge), whole(*state)}});
-  }
-  std::optional<ArrayId> extreme_read(ExprId e) const {
-    const auto* read = std::get_if<Access>(&scratch_.at(e).node);
-    const auto found = read ? prefixes_.find(read->array) : prefixes_.end();
-    if (found == prefixes_.end() || !rises_.contains(found->second)) return std::nullopt;
-    return found->second;
-  }
-  void rise(ArrayId state, std::vector<Column>& absorb) {
-    const auto last = std::ranges::find(absorb.rbegin(), absorb.rend(), state, &Column::output);
-    const bool copied = last != absorb.rend() && !last->fold;
-    const ExprId risen =
-        scratch_.intern(Apply{find_pointwise("+"), {copied ? last->value : whole(state), rises_.at(state)}});
-    if (copied)
-      last->value = risen;
-    else
-      absorb.push_back({state, risen, nullptr, {}, {}, {}});
-  }
-
   // ---- what one position adds: the value at b, there called c ----
   ExprId at_position(ExprId e, const PrefixEdge& edge) {
     const auto node = scratch_.at(e).node;
@@ -155,7 +80,6 @@ class InOrder {
       return position->wire == edge.reduced ? scratch_.intern(Position{wire_}) : e;
     }
     if (std::holds_alternative<Reduce>(node)) possible_ = false;
-    if (const auto difference = beside_extreme(e, edge)) return *difference;
     return with_operands(scratch_, e, [&](ExprId operand) { return at_position(operand, edge); });
   }
   ExprId at_position(Access read, const PrefixEdge& edge) {
@@ -199,7 +123,6 @@ class InOrder {
   // Of the position that is kept, only what follows from what lies before it may be read.
   ExprId state_of(const Access& read, const PrefixEdge& edge) {
     const auto found = prefixes_.find(read.array);
-    if (found != prefixes_.end() && rises_.contains(found->second)) possible_ = false;
     if (found != prefixes_.end() && scratch_.intern(read) == whole(read.array)) return whole(found->second);
     return of_both(read, edge);
   }
@@ -235,7 +158,6 @@ class InOrder {
       for (auto& column : *list) at_state(column);
     piece.insert(piece.end(), to.piece.begin(), to.piece.end());
     to.piece = std::move(piece);
-    for (const auto& [state, by] : rises_) rise(state, before.programs.absorb);
     append(to.absorb, before.programs.piece), append(to.absorb, before.programs.absorb);
     for (auto& column : to.absorb) sum_at_once(column, to, needed);
     append(to.init, before.programs.init), append(now.before, before.before);
@@ -297,7 +219,6 @@ class InOrder {
   std::vector<Column> earlier_, others_;  // reductions along the wire, and what is left
   std::vector<Rewriting> trace_;
   std::vector<std::pair<AxisId, AxisId>> same_size_;
-  std::map<ArrayId, ExprId> rises_;  // of extremes, by their states
   std::map<ArrayId, ExprId> shown_;  // what states are worth, where it is not they themselves
   bool possible_ = true;
 };
