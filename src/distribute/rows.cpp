@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::int64_t most_registers = 255;
 constexpr std::int64_t row_addresses = 40;  // of a lane: what a compiler needs beside values
-// What it can do with beside values, where it must: of softmax and norms of f16 and f32 along 128 to 50000 positions
-// none spills with so many. The test of rows with nvcc compiles those that need the most.
+// The same where several blocks share a core. Under the launch bounds that follow from it, neither softmax nor
+// layernorm nor rmsnorm of f16 or f32 spills along 128 to 50000 positions; a test compiles the kernels with the least
+// to spare.
 constexpr std::int64_t least_beside = 31;
 constexpr int most_blocks_together = 3;
 constexpr std::int64_t spare_in_rows = 24;   // what it should have left where several blocks share a core

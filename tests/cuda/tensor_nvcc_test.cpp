@@ -51,7 +51,7 @@ TEST_CASE("kernels on matrix units spill nothing and keep within their budget", 
       const auto folder = write("cuda_tests/" + name + "_tensor_nvcc", files);
       const auto distributed = distribute(planned.plan.kernels.front(), planned.hardware);
       const auto& warps = std::get<WarpNest>(distributed);
-      for (const std::string architecture : {"sm_80", "sm_89", "sm_90"}) {
+      for (const std::string architecture : {"sm_80", "sm_86", "sm_89", "sm_90"}) {
         const auto taken = compile(folder, files.front().name, architecture);
         CAPTURE(architecture, taken.registers, warps.registers);
         CHECK(taken.spilled_bytes == 0);

@@ -57,7 +57,7 @@ class Builder:
             return self.pack / f"references/{name}.cu"
         return next((self.pack / "sources" / name).glob("*.cu"))
 
-    def library(self, key):
+    def file_of(self, key):
         return self.folder / (key.replace(" ", "-") + ".so")
 
     def ask(self, key):
@@ -73,7 +73,7 @@ class Builder:
         return text.hexdigest()
 
     def build(self, key):
-        library, stamp = self.library(key), self.stamp(key)
+        library, stamp = self.file_of(key), self.stamp(key)
         mark = library.with_suffix(".stamp")
         if library.exists() and mark.exists() and mark.read_text() == stamp:
             return self.finished(key, True, 0.0, "built before")

@@ -140,7 +140,7 @@ class Session:
         key = f"debug {step.job['source']['id']}"
         if not self.builder.ready([key], self.left() - step.least_s):
             return None
-        job = {**step.job, "kind": "check", "brief": True, "library": str(self.builder.library(key))}
+        job = {**step.job, "kind": "check", "brief": True, "library": str(self.builder.file_of(key))}
         again = self.runner.run(step.name + " trapping", "case.py", job, self.limit(step), self.demanded(step))
         return {key: again.get(key) for key in ("status", "problems", "printed", "said")}
 
@@ -152,7 +152,7 @@ class Session:
         return result
 
     def probe(self, name):
-        job = {"kind": "copy", "support": str(self.builder.library("support")), "bytes": 1 << 20}
+        job = {"kind": "copy", "support": str(self.builder.file_of("support")), "bytes": 1 << 20}
         for number in range(PROBES):
             if self.left() < 1 or self.dead:
                 return

@@ -21,9 +21,9 @@ class Step:
 def job_of(manifest, builder, run, kind, debug, options):
     source = manifest["sources"][run["source"]]
     return {"kind": kind, "run": run, "source": source, "about": manifest["references"][source["name"]],
-            "support": str(builder.library("support")),
-            "library": str(builder.library(f"{'debug' if debug else 'kernel'} {source['id']}")),
-            "reference": str(builder.library(f"reference {source['name']}")), "reference_s": options.reference_seconds,
+            "support": str(builder.file_of("support")),
+            "library": str(builder.file_of(f"{'debug' if debug else 'kernel'} {source['id']}")),
+            "reference": str(builder.file_of(f"reference {source['name']}")), "reference_s": options.reference_seconds,
             "time_s": SHORT_S, "load_s": SUSTAINED_S if source["sustained"] else LOAD_S}
 
 
@@ -67,7 +67,7 @@ def job_needs(source):
 def micro(builder, options):
     for name in MICRO:
         yield Step(f"micro {name}", "micro", 3, [f"micro {name}"], 60.0, 10.0,
-                   {"library": str(builder.library(f"micro {name}"))})
+                   {"library": str(builder.file_of(f"micro {name}"))})
 
 
 def counted(manifest, builder, options):
@@ -93,7 +93,7 @@ ORDER = ("copy", "check", "sanitize", "time", "micro", "rivals", "smoke", "trito
 def all_steps(manifest, builder, pack, options):
     """Sorted by round, and within one: checks, then times beside others."""
     steps = [Step("copy", "copy", 0, ["support"], 60.0, 2.0,
-                  {"kind": "copy", "support": str(builder.library("support")), "bytes": options.copy_bytes})]
+                  {"kind": "copy", "support": str(builder.file_of("support")), "bytes": options.copy_bytes})]
     steps += [of_run(manifest, builder, run, options) for run in manifest["runs"]]
     steps += [*sanitized(manifest, builder, options), *rivals(manifest, builder, options), *micro(builder, options),
               *smoke(manifest, builder, pack, options), *counted(manifest, builder, options)]

@@ -9,6 +9,7 @@ __device__ __forceinline__ napkin_values<typename T::number, count> napkin_read_
   memcpy(&all, fours, sizeof all);
   return all;
 }
+// A lane's vectors of a row of such numbers, `step` numbers apart.
 template <int step, int vectors, int count, class T>
 __device__ __forceinline__ void napkin_read_vectors(napkin_values<typename T::number, count> (&to)[vectors],
                                                     napkin_packed<T> from, int left) {
