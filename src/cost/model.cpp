@@ -61,7 +61,7 @@ void CostModel::lengths(std::span<const std::int64_t> sizes, Figures& figures, R
   for (std::size_t i = 0; i < footprints_.size(); ++i)
     if (!footprints_[i].all_pieces)
       figures.reaches[i] =
-          kind == Reach::least ? least_reach(footprints_[i], sizes, figures) : reach(footprints_[i], sizes);
+          kind == Reach::least ? least_reach(footprints_[i], sizes, figures) : reach(footprints_[i], sizes, figures);
   groups(sizes, figures);
 }
 
@@ -83,7 +83,7 @@ void CostModel::counts(std::span<const std::int64_t> sizes, Figures& figures, Re
   for (std::size_t i = 0; i < footprints_.size(); ++i)
     if (footprints_[i].all_pieces)
       figures.reaches[i] =
-          kind == Reach::least ? least_reach(footprints_[i], sizes, figures) : reach(footprints_[i], sizes);
+          kind == Reach::least ? least_reach(footprints_[i], sizes, figures) : reach(footprints_[i], sizes, figures);
   for (const auto& grouping : groupings_) {
     auto& at = figures.levels[grouping.level];
     Checked groups{at.groups};

@@ -206,7 +206,8 @@ class CostModel {
   const std::vector<Region>& regions() const { return regions_; }
   const std::vector<Share>& shares() const { return shares_; }
   const std::vector<Footprint>& footprints() const { return footprints_; }
-  std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes) const;
+  // Of figures that have lengths, and for all pieces counts.
+  std::int64_t reach(const Footprint&, std::span<const std::int64_t> sizes, const Figures&) const;
   // What no piece, or all of them together, reaches less than: it falls with smaller pieces, or grows.
   std::int64_t least_reach(const Footprint&, std::span<const std::int64_t> sizes, const Figures&) const;
   std::int64_t reach_by_pieces(const Footprint&, std::span<const std::int64_t> sizes) const;  // the same, one by one
@@ -257,7 +258,7 @@ class CostModel {
   std::vector<ArrayCost> array_costs(const Diagram&, const Figures&, std::size_t level) const;
   void name_units(KernelCost&, const Figures&, const Times&, Model) const;
   void name_bound(KernelCost&, const Figures&, const Times&, Model) const;
-  std::int64_t reach_of_sum(const Footprint&, std::span<const std::int64_t> sizes) const;
+  std::int64_t reach_of_sum(const Footprint&, const Figures&) const;
   enum class Reach { exact, least };
   void lengths(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;
   void counts(std::span<const std::int64_t> sizes, Figures&, Reach = Reach::exact) const;

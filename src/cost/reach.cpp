@@ -90,10 +90,11 @@ std::int64_t Sectors::started(std::int64_t rows, std::int64_t row, std::int64_t 
   return all;
 }
 
-std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
+std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::int64_t> sizes,
+                              const Figures& figures) const {
   if (!footprint.inside) return reach_by_pieces(footprint, sizes);
   const auto& index = footprint.indices[0].first;
-  if (index.divisor == 1) return reach_of_sum(footprint, sizes);
+  if (index.divisor == 1) return reach_of_sum(footprint, figures);
   std::vector<SteppedWire> wires;
   for (const auto cut : footprint.cuts) wires.push_back({wire_sizes_[cuts_[cut].wire.index], cuts_[cut].splits});
   const auto all = reach_of_steps(index, wires, sizes);
@@ -104,7 +105,7 @@ std::int64_t CostModel::reach(const Footprint& footprint, std::span<const std::i
 // place is reached.
 std::int64_t CostModel::least_reach(const Footprint& footprint, std::span<const std::int64_t> sizes,
                                     const Figures& figures) const {
-  if (!footprint.steps) return reach(footprint, sizes);
+  if (!footprint.steps) return reach(footprint, sizes, figures);
   const auto cut = footprint.cuts[0];
   const auto& index = footprint.indices[0].first;
   const auto places = [&](std::int64_t length) { return index.terms[0].second * (length - 1) / index.divisor + 1; };
@@ -113,16 +114,13 @@ std::int64_t CostModel::least_reach(const Footprint& footprint, std::span<const 
 }
 
 // A piece of length n adds |c| (n - 1) to the one value that there is in any case.
-std::int64_t CostModel::reach_of_sum(const Footprint& footprint, std::span<const std::int64_t> sizes) const {
+std::int64_t CostModel::reach_of_sum(const Footprint& footprint, const Figures& figures) const {
   Checked combinations{1}, reached{1};
   for (std::size_t i = 0; i < footprint.cuts.size(); ++i) {
-    const auto& [wire, splits] = cuts_[footprint.cuts[i]];
-    const auto extent = wire_sizes_[wire.index];
-    auto length = extent;
-    for (const auto split : splits) length = std::min(length, sizes[split]);
-    const auto count = footprint.all_pieces ? count_pieces(extent, splits, sizes) : 1;
+    const auto cut = footprint.cuts[i];
+    const auto count = footprint.all_pieces ? figures.counts[cut] : 1;
     Checked more{std::abs(footprint.indices[0].first.terms[i].second)};
-    more.times(footprint.all_pieces ? extent - count : length - 1);
+    more.times(footprint.all_pieces ? wire_sizes_[cuts_[cut].wire.index] - count : figures.lengths[cut] - 1);
     more.times(combinations.value);
     reached.times(count);
     reached.plus(more.value);

@@ -9,6 +9,7 @@
 #include "search/branch.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "timing/labels.hpp"
@@ -39,9 +40,11 @@ Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tal
       descent_(space, scoring, shapes_) {}
 
 // Equal bounds: the younger one, which is deeper.
-bool Search::Beginning::operator<(const Beginning& other) const {
-  if (const auto order = bound <=> other.bound; order != 0) return order > 0;
-  return number < other.number;
+bool Search::is_less_promising(const Waiting& a, const Waiting& b) const {
+  if (a.first != b.first) return a.first > b.first;
+  const auto &one = beginnings_[a.at], &other = beginnings_[b.at];
+  if (const auto order = one.bound <=> other.bound; order != 0) return order > 0;
+  return one.number < other.number;
 }
 
 void Search::run() {
@@ -55,14 +58,14 @@ void Search::run() {
   if (!open_.empty() && budget_.climbs != Climbs::none) start();
   while (!open_.empty()) {
     if (scoring_.stopped()) return;
-    if (leaders_.beyond(open_.front().bound)) {
+    if (leaders_.beyond(bound(open_.front()))) {
       if (leaders_.in_order()) return;
       pop();
       continue;
     }
     if (tally_.evaluated >= budget_.evaluated) {
       tally_.finished = false;
-      tally_.left = open_.front().bound;
+      tally_.left = bound(open_.front());
       climb_again();
       return dive();
     }
@@ -73,7 +76,7 @@ void Search::run() {
 // Something to beat.
 void Search::start() {
   std::vector<std::size_t> shapes;
-  for (const auto& beginning : open_) shapes.push_back(beginning.shape);
+  for (const auto& one : open_) shapes.push_back(beginnings_[one.at].shape);
   std::ranges::sort(shapes);
   descend(std::move(shapes), {.shapes = 1}, {});
 }
@@ -90,7 +93,7 @@ void Search::climb_again() {
 // Of what is left to look at, the outermost shapes; the others hold nothing better.
 std::vector<std::size_t> Search::open_roots() const {
   std::set<std::size_t> roots;
-  for (const auto& beginning : open_) roots.insert(shapes_.at(beginning.shape).root);
+  for (const auto& one : open_) roots.insert(shapes_.at(beginnings_[one.at].shape).root);
   return {roots.begin(), roots.end()};
 }
 
@@ -233,15 +236,21 @@ void Search::push(Beginning& beginning, const Order& order) {
     beginning.bound = score_;
   }
   beginning.number = number_++;
-  open_.push_back(beginning);
-  std::push_heap(open_.begin(), open_.end());
+  if (left_.empty()) {
+    left_.push_back(beginnings_.size());
+    beginnings_.emplace_back();
+  }
+  open_.push_back({beginning.bound.parts[0], left_.back()});
+  beginnings_[left_.back()] = beginning;
+  left_.pop_back();
+  std::ranges::push_heap(open_, std::bind_front(&Search::is_less_promising, this));
 }
 
 Search::Beginning Search::pop() {
-  std::pop_heap(open_.begin(), open_.end());
-  auto top = std::move(open_.back());
+  std::ranges::pop_heap(open_, std::bind_front(&Search::is_less_promising, this));
+  left_.push_back(open_.back().at);
   open_.pop_back();
-  return top;
+  return std::move(beginnings_[left_.back()]);
 }
 
 // Splits that the beginning does not know yet: at most the whole piece.

@@ -50,8 +50,12 @@ class Search {
     std::size_t shape = 0;
     std::size_t depth = 0;  // in the shape's order
     std::int64_t number = 0;
-    std::vector<std::int64_t> least{}, most{};     // by split; equal where chosen
-    bool operator<(const Beginning& other) const;  // less promising
+    std::vector<std::int64_t> least{}, most{};  // by split; equal where chosen
+  };
+  // Where a beginning lies that waits, with the part of its bound that nearly always tells.
+  struct Waiting {
+    double first;
+    std::size_t at;
   };
 
   void start();
@@ -66,6 +70,8 @@ class Search {
   void open_shape(Beginning&);
   void push(Beginning&, const Order&);
   Beginning pop();
+  const Score& bound(const Waiting& one) const { return beginnings_[one.at].bound; }
+  bool is_less_promising(const Waiting&, const Waiting&) const;
   void descend(std::vector<std::size_t> shapes, const Width&, const Ascent&);
   void climb_again();
   std::vector<std::size_t> open_roots() const;
@@ -86,8 +92,10 @@ class Search {
   Budget budget_;
   Shapes shapes_;
   PieceSizes pieces_;
-  std::vector<Order> orders_;    // by shape
-  std::vector<Beginning> open_;  // a heap, the most promising in front
+  std::vector<Order> orders_;          // by shape
+  std::vector<Beginning> beginnings_;  // those that wait, and places left by those that do not
+  std::vector<std::size_t> left_;      // of them, these places
+  std::vector<Waiting> open_;          // a heap, the most promising in front
   std::int64_t number_ = 0;
   Descent descent_;
   std::vector<std::int64_t> sizes_;
