@@ -9,6 +9,7 @@
 namespace napkin {
 void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) const {
   lengths(sizes, figures);
+  groups(sizes, figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
   shares(figures, figures);
@@ -19,6 +20,7 @@ void CostModel::figures(std::span<const std::int64_t> sizes, Figures& figures) c
 
 void CostModel::compared(std::span<const std::int64_t> sizes, Figures& figures) const {
   lengths(sizes, figures);
+  groups(sizes, figures);
   counts(sizes, figures);
   sum_regions(sizes, figures);
   shares(figures, figures);
@@ -36,6 +38,7 @@ void CostModel::least_held(std::span<const std::int64_t> sizes, std::span<const 
 
 void CostModel::least_held(std::span<const std::int64_t> sizes, std::size_t level, Figures& figures) const {
   lengths(sizes, figures, Reach::least);
+  groups(sizes, figures);
   figures.holdings.resize(holdings_.size());
   memory(figures, false, level);
 }
@@ -43,6 +46,7 @@ void CostModel::least_held(std::span<const std::int64_t> sizes, std::size_t leve
 void CostModel::least_moved(std::span<const std::int64_t> sizes, const Figures& held, Figures& figures,
                             std::span<const std::int64_t> grains) const {
   lengths(sizes, figures, Reach::least);
+  groups(sizes, figures);
   counts(sizes, figures, Reach::least);
   bound_regions(sizes, grains, figures);
   shares(held, figures);
@@ -62,7 +66,6 @@ void CostModel::lengths(std::span<const std::int64_t> sizes, Figures& figures, R
     if (!footprints_[i].all_pieces)
       figures.reaches[i] =
           kind == Reach::least ? least_reach(footprints_[i], sizes, figures) : reach(footprints_[i], sizes, figures);
-  groups(sizes, figures);
 }
 
 void CostModel::groups(std::span<const std::int64_t> sizes, Figures& figures) const {

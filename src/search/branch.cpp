@@ -41,7 +41,7 @@ Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tal
 
 // Equal bounds: the younger one, which is deeper.
 bool Search::is_less_promising(const Waiting& a, const Waiting& b) const {
-  if (a.first != b.first) return a.first > b.first;
+  if (a.parts != b.parts) return a.parts > b.parts;
   const auto &one = beginnings_[a.at], &other = beginnings_[b.at];
   if (const auto order = one.bound <=> other.bound; order != 0) return order > 0;
   return one.number < other.number;
@@ -240,7 +240,8 @@ void Search::push(Beginning& beginning, const Order& order) {
     left_.push_back(beginnings_.size());
     beginnings_.emplace_back();
   }
-  open_.push_back({beginning.bound.parts[0], left_.back()});
+  const auto& parts = beginning.bound.parts;
+  open_.push_back({{parts[0], parts[1], parts[2]}, left_.back()});
   beginnings_[left_.back()] = beginning;
   left_.pop_back();
   std::ranges::push_heap(open_, std::bind_front(&Search::is_less_promising, this));

@@ -1,6 +1,7 @@
 // The best partitions of the space: branch and bound, the most promising beginning first.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -52,9 +53,9 @@ class Search {
     std::int64_t number = 0;
     std::vector<std::int64_t> least{}, most{};  // by split; equal where chosen
   };
-  // Where a beginning lies that waits, with the part of its bound that nearly always tells.
+  // Where a beginning lies that waits, with the parts of its bound that nearly always tell.
   struct Waiting {
-    double first;
+    std::array<double, 3> parts;
     std::size_t at;
   };
 

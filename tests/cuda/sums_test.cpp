@@ -119,7 +119,7 @@ output C
 )";
   const auto planned = plan({"", scaled, {}, {}}, "h100-sxm5");
   const auto folder = emulate::build_alone("sums_scaled", planned.diagram, emitted(planned));
-  for (const std::string sizes : {"m=64 n=64 k=4096 kb=32 nb=1", "m=144 n=200 k=2048 kb=16 nb=2"}) {
+  for (const std::string sizes : {"m=64 n=64 k=4096 kb=32 nb=1", "m=144 n=200 k=512 kb=4 nb=2"}) {
     CAPTURE(sizes);
     CHECK(error_of(folder, read_text(scaled, sizes_of(sizes))) < 3e-4);
   }

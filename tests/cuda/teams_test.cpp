@@ -2,6 +2,8 @@
 // ragged, against the plain meaning; what they move against the model; and mistakes planted by hand.
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
@@ -164,6 +166,11 @@ std::string planted(const std::string& name, const std::string& right, const std
 
 bool says(const std::string& output, const std::string& words) { return output.find(words) != output.npos; }
 
+// Of the sizes of an example one, another in the next; all where NAPKIN_EVERY is set.
+std::vector<std::string> in_turn(const std::vector<std::string>& sizes, std::size_t turn) {
+  return std::getenv("NAPKIN_EVERY") ? sizes : std::vector{sizes[turn % sizes.size()]};
+}
+
 }  // namespace
 
 TEST_CASE("kernels of teams compute what the diagram means and move what the model says", "[emulated][teams]") {
@@ -246,7 +253,8 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
        {"t=72 x=72 c=64 h=2 d=32 f=80", "t=64 x=64 c=64 h=1 d=64 f=64", "t=136 x=136 c=72 h=1 d=40 f=72"},
        {"t=9 x=9 c=10 h=2 d=5 f=7"}},
   };
-  for (const auto& each : all) DYNAMIC_SECTION(each.name) {
+  for (std::size_t turn = 0; turn < all.size(); ++turn) DYNAMIC_SECTION(all[turn].name) {
+      const auto& each = all[turn];
       const auto& text = case_named(each.name).text;
       const auto planned = plan(case_named(each.name), machine);
       const auto folder = emulate::build("teams_" + each.name + "_ragged", planned.diagram, emitted(planned).files);
@@ -261,8 +269,8 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
               (each.of_an_array ? emulate::interpreted_bytes : emulate::model_bytes)(
                   read_text(text, sizes_of(sizes)), planned, by_teams ? as_run : by_warps));
       };
-      for (const auto& sizes : each.sizes) run(sizes, true);
-      for (const auto& sizes : each.unaligned) run(sizes, false);
+      for (const auto& sizes : in_turn(each.sizes, turn)) run(sizes, true);
+      for (const auto& sizes : in_turn(each.unaligned, turn)) run(sizes, false);
     }
 }
 

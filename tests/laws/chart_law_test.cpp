@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/read.hpp"
+#include "support/sanitized.hpp"
 #include "support/scene_laws.hpp"
 #include "support/xml.hpp"
 
@@ -76,9 +77,10 @@ TEST_CASE("charts of every example keep the laws of pictures", "[chart][law]") {
 TEST_CASE("charts of what lies around a plan keep the laws", "[chart][law][explore]") {
   std::map<std::string, int> drawn;
   for (const auto* machine : {"h100-sxm5", "a100-sxm4-80", "two-level"})
-    for (const auto* name : {"attention", "matmul", "softmax"}) {
+    for (const std::string name : {"attention", "matmul", "softmax"}) {
+      if (test::sanitized && name != "softmax") continue;  // minutes
       const auto hardware = read_machine(machine);
-      const auto diagram = read_example(std::string(name) + ".nap");
+      const auto diagram = read_example(name + ".nap");
       const auto found = search(diagram, hardware, {});
       const auto around = explore(found.plan, hardware, Model::machine);
       Charted charted{"plan", hardware, Model::machine, {}, around.machine};
@@ -93,7 +95,7 @@ TEST_CASE("charts of what lies around a plan keep the laws", "[chart][law][explo
       }
     }
   for (const auto& kind : chart_kinds())
-    if (kind.around) CHECK(drawn[std::string(kind.name)] >= 6);
+    if (kind.around) CHECK(drawn[std::string(kind.name)] >= (test::sanitized ? 2 : 6));
 }
 
 TEST_CASE("transfers show every array that moves, and loops every variable", "[chart][law]") {

@@ -165,18 +165,22 @@ const std::vector<std::string> searched_for_long = {"attention_gradient",
 
 TEST_CASE("every example goes through every command on every kind of machine", "[long]") {
   const test::Folder folder;
+  int turn = 0;
   for (const auto& example : known()) {
     if (test::sanitized && std::ranges::count(searched_for_long, example.name) > 0) continue;
+    const bool small_only = test::sanitized && turn++ % 4 != 0;
     const auto file = test::example(example.name);
     const auto diagram = read_example(example.name + ".nap");
     nlohmann::json plan;
     for (const std::string target : {"toy", "two-level", "h100-sxm5"}) {
+      if (small_only && target == "h100-sxm5") continue;
       const auto ran = test::run_cli(with_sizes({"analyze", file, "--target", target, "--format", "json"}, example));
       CAPTURE(example.name, target, ran.err);
       REQUIRE(ran.code == exit_done);
       plan = nlohmann::json::parse(ran.out);
       check_plan(diagram, plan);
     }
+    if (small_only) continue;
     const auto pseudocode = test::run_cli(with_sizes({"pseudocode", file, "--target", "h100-sxm5"}, example));
     CAPTURE(example.name, pseudocode.err);
     CHECK(pseudocode.code == exit_done);
