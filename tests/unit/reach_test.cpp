@@ -45,9 +45,11 @@ int compare(const std::string& text) {
       for (sizes[at] = 1; sizes[at] <= 7; sizes[at] += 2) self(self, at + 1);
       return;
     }
+    Figures figures;
+    model.figures(sizes, figures);
     for (const auto& footprint : model.footprints()) {
       CAPTURE(text, sizes, footprint.all_pieces);
-      REQUIRE(model.reach(footprint, sizes) == model.reach_by_pieces(footprint, sizes));
+      REQUIRE(model.reach(footprint, sizes, figures) == model.reach_by_pieces(footprint, sizes));
       compared += footprint.inside;
     }
   };
