@@ -236,22 +236,22 @@ void Search::push(Beginning& beginning, const Order& order) {
     beginning.bound = score_;
   }
   beginning.number = number_++;
-  if (left_.empty()) {
-    left_.push_back(beginnings_.size());
+  if (vacant_.empty()) {
+    vacant_.push_back(beginnings_.size());
     beginnings_.emplace_back();
   }
   const auto& parts = beginning.bound.parts;
-  open_.push_back({{parts[0], parts[1], parts[2]}, left_.back()});
-  beginnings_[left_.back()] = beginning;
-  left_.pop_back();
+  open_.push_back({{parts[0], parts[1], parts[2]}, vacant_.back()});
+  beginnings_[vacant_.back()] = beginning;
+  vacant_.pop_back();
   std::ranges::push_heap(open_, std::bind_front(&Search::is_less_promising, this));
 }
 
 Search::Beginning Search::pop() {
   std::ranges::pop_heap(open_, std::bind_front(&Search::is_less_promising, this));
-  left_.push_back(open_.back().at);
+  vacant_.push_back(open_.back().at);
   open_.pop_back();
-  return std::move(beginnings_[left_.back()]);
+  return std::move(beginnings_[vacant_.back()]);
 }
 
 // Splits that the beginning does not know yet: at most the whole piece.

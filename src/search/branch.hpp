@@ -94,8 +94,8 @@ class Search {
   Shapes shapes_;
   PieceSizes pieces_;
   std::vector<Order> orders_;          // by shape
-  std::vector<Beginning> beginnings_;  // those that wait, and places left by those that do not
-  std::vector<std::size_t> left_;      // of them, these places
+  std::vector<Beginning> beginnings_;  // those that wait, where they stay; other places are vacant
+  std::vector<std::size_t> vacant_;    // those places
   std::vector<Waiting> open_;          // a heap, the most promising in front
   std::int64_t number_ = 0;
   Descent descent_;

@@ -3,7 +3,6 @@
 // own, so that the compiler starts once.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <regex>
 
 #include "cpp/program.hpp"
@@ -62,12 +61,12 @@ TEST_CASE("kernels in C++ compute what the diagram means", "[cpp][cases]") {
   check(all, "checked", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");
 }
 
-// Of every second case; of all where NAPKIN_EVERY is set.
+// Of every second case, or of all.
 TEST_CASE("so do those of a processor's plans at small sizes, as vectors", "[cpp]") {
   std::vector<Built> all;
   int turn = 0;
   for (const auto& each : cases())
-    if (each.labels.empty() && (turn++ % 2 == 0 || std::getenv("NAPKIN_EVERY")))
+    if (each.labels.empty() && (turn++ % 2 == 0 || takes_every_case()))
       all.push_back(build(renamed(each, "_small"), "x86-64-avx2", sizes_of(each.run_sizes.back())));
   check(all, "small_checked", "-O0 -fsanitize=address,undefined -fno-sanitize-recover=all");
   check(all, "small_fast", "-O3 -march=native");

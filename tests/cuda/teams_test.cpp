@@ -2,8 +2,6 @@
 // ragged, against the plain meaning; what they move against the model; and mistakes planted by hand.
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "cuda/emulate.hpp"
 #include "napkin/cost.hpp"
 #include "napkin/distribute.hpp"
@@ -166,9 +164,9 @@ std::string planted(const std::string& name, const std::string& right, const std
 
 bool says(const std::string& output, const std::string& words) { return output.find(words) != output.npos; }
 
-// Of the sizes of an example one, another in the next; all where NAPKIN_EVERY is set.
+// Of the sizes of an example one, another in the next; or all.
 std::vector<std::string> in_turn(const std::vector<std::string>& sizes, std::size_t turn) {
-  return std::getenv("NAPKIN_EVERY") ? sizes : std::vector{sizes[turn % sizes.size()]};
+  return takes_every_case() ? sizes : std::vector{sizes[turn % sizes.size()]};
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ struct Case {
 };
 const std::vector<Case>& cases();
 const Case& case_named(const std::string& name);
+// Whether long tests take all of their cases, and not some in turn: where NAPKIN_EVERY is set.
+bool takes_every_case();
 
 // The diagram of a case, and its plan on a machine: an H100 where it is split by hand. Equal questions are searched
 // once.
