@@ -208,20 +208,26 @@ def not_predicted(rows, answers):
     return [f"- {', '.join(sorted(names))}: {answer}." for answer, names in sorted(why.items())]
 
 
-def page(rows, predictions):
+def changed(rows, predictions):
+    """What constants and numbers of profiles are worth; most of the time of a page."""
+    chosen = [row for row in rows if not row["held"]]
+    return [["## Constants", "", "These constants are in no profile. Each is changed alone, over the rows of the first table:", ""],
+            constants(chosen, predictions), ["", "These numbers of profiles are each changed alone:", ""],
+            profiles(chosen, predictions), ["", "`unhidden` is the one constant of the model that kernels of several groups share. The table gives it as "
+            f"chosen from {', '.join(GRID)} without a group, and the error of all rows of that group with it:", ""],
+            folds(rows, predictions), ["", "This table has FlashAttention-2's full attention on an H100 for other shares of the peak that `mma.sync` "
+            "might sustain, with the clock of lanes and shared memory that follows:", ""],
+            widths(rows, predictions), [""]]
+
+
+def page(rows, predictions, with_changed=True):
     answers = predictions(rows)
     made = [(row, one) for row, one in zip(rows, answers) if not isinstance(one, str)]
     used, held = [one for one in made if not one[0]["held"]], [one for one in made if one[0]["held"]]
-    chosen = [row for row in rows if not row["held"]]
     parts = [["## By group", "", "These rows were seen when rules and constants were chosen:", ""], by_group(used),
              ["", "These rows were held out. They are predicted, and were never used to choose a number:", ""], by_group(held), [""],
-             rankings(used, held), ["", "![predicted over published](predictions.svg)", "", "## Constants", "",
-             "These constants are in no profile. Each is changed alone, over the rows of the first table:", ""],
-             constants(chosen, predictions), ["", "These numbers of profiles are each changed alone:", ""],
-             profiles(chosen, predictions), ["", "`unhidden` is the one constant of the model that kernels of several groups share. The table gives it as "
-             f"chosen from {', '.join(GRID)} without a group, and the error of all rows of that group with it:", ""],
-             folds(rows, predictions), ["", "This table has FlashAttention-2's full attention on an H100 for other shares of the peak that `mma.sync` "
-             "might sustain, with the clock of lanes and shared memory that follows:", ""], widths(rows, predictions),
-             ["", "## Row by row", ""], every_row(made), ["", "## Not predicted", ""],
-             not_predicted(rows, answers)]
+             rankings(used, held), ["", "![predicted over published](predictions.svg)", ""]]
+    if with_changed:
+        parts += changed(rows, predictions)
+    parts += [["## Row by row", ""], every_row(made), ["", "## Not predicted", ""], not_predicted(rows, answers)]
     return "\n".join(line for part in parts for line in part) + "\n"

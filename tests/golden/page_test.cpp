@@ -5,7 +5,6 @@
 #include "support/catch.hpp"
 #include "support/golden.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -28,14 +27,16 @@ TEST_CASE("pages read as they did", "[page][golden]") {
   check_golden(pages + "attention_kernel.txt", page_of("attention", {"--kernel", "1"}));
   check_golden(pages + "matmul.txt", page_of("matmul"));
   check_golden(pages + "softmax.txt", page_of("softmax"));
-  if (test::sanitized) return;  // minutes
+}
+
+TEST_CASE("long pages read as they did", "[page][golden][long]") {
   check_golden(pages + "convolution.txt", page_of("convolution"));
   check_golden(pages + "linear_attention.txt", page_of("linear_attention"));
   check_golden(pages + "transformer_block.txt",
                page_of("transformer_block", {"--set", "t=512", "--set", "x=512", "--set", "c=512", "--set", "f=1024"}));
 }
 
-TEST_CASE("the page of one kernel of several says which part of the partition is its own", "[page][cli]") {
+TEST_CASE("the page of one kernel of several says which part of the partition is its own", "[page][cli][long]") {
   const auto ran = test::run_cli({"analyze", test::example("decode"), "--target", "h100-sxm5", "--kernel", "1"});
   CHECK(ran.out.find("its part of --partition: \"S, P, O: group x ") != std::string::npos);
 }
@@ -46,7 +47,7 @@ TEST_CASE("a kernel that the plan does not have is refused", "[page][cli]") {
   CHECK(ran.err.find("the plan has 1 kernel, and no kernel 2") != std::string::npos);
 }
 
-TEST_CASE("losing matrix units is said with the edit that mends it", "[page]") {
+TEST_CASE("losing matrix units is said with the edit that mends it", "[page][long]") {
   const auto lost = [](const std::string& type) {
     auto text = test::text_of(test::example("attention"));
     const std::string written = "P: f16[q, x]";

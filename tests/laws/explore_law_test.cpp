@@ -15,7 +15,6 @@
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 #include "timing/deal.hpp"
 
 using namespace napkin;
@@ -65,17 +64,16 @@ const std::string attention =
 
 }  // namespace
 
-TEST_CASE("the front covers every partition", "[explore]") {
+TEST_CASE("the front covers every partition", "[explore][long]") {
   for (const auto& text : {product, attention})
     for (const double tolerance : {0.0, 0.05}) {
-      if (test::sanitized && tolerance > 0) continue;
       INFO(text << tolerance);
       compare_fronts(text, read_machine("h100-sxm5", {{"levels.smem.count", "3"}}), tolerance);
       compare_fronts(text, read_machine("toy", {{"levels.smem.capacity", "64 KiB"}}), tolerance);
     }
 }
 
-TEST_CASE("less room never moves less, and nothing moves less than its bound", "[explore]") {
+TEST_CASE("less room never moves less, and nothing moves less than its bound", "[explore][long]") {
   Overrides small;
   small.sizes = {{"q", 256}, {"x", 256}};
   int bounded = 0;
@@ -160,7 +158,7 @@ TEST_CASE("the ground around a partition is as high as each of its places", "[ex
   CHECK(checked > 20);
 }
 
-TEST_CASE("nothing is slower on a machine with more of something", "[explore]") {
+TEST_CASE("nothing is slower on a machine with more of something", "[explore][long]") {
   for (const auto* machine : {"h100-sxm5", "a100-sxm4-80", "x86-64-avx2"})
     for (const auto* name : {"attention", "matmul"}) {
       if (machine[0] == 'x' && name[0] == 'a') continue;  // takes seconds
@@ -182,7 +180,7 @@ TEST_CASE("nothing is slower on a machine with more of something", "[explore]") 
     }
 }
 
-TEST_CASE("a report has what lies around its plan where it was asked for", "[explore]") {
+TEST_CASE("a report has what lies around its plan where it was asked for", "[explore][long]") {
   const auto analyze = [](const std::string& name, const std::vector<std::string>& more) {
     std::vector<std::string> args = {"analyze",  fmt::format(NAPKIN_SOURCE_DIR "/examples/{}.nap", name),
                                      "--target", "h100-sxm5",
@@ -220,7 +218,7 @@ TEST_CASE("of a machine with twice of something, what it gains is said", "[explo
   CHECK(line("capacity of smem").find("%") == std::string::npos);
 }
 
-TEST_CASE("a glance sees what a longer look sees, from fewer places", "[explore]") {
+TEST_CASE("a glance sees what a longer look sees, from fewer places", "[explore][long]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto plan = search(read_example("attention.nap"), hardware, {}).plan;
   const auto all = explore(plan, hardware, Model::machine), some = explore(plan, hardware, Model::machine, glance);
@@ -240,7 +238,7 @@ TEST_CASE("a glance sees what a longer look sees, from fewer places", "[explore]
     CHECK(*some.machine.improvements[i].time_s >= *all.machine.improvements[i].time_s * (1 - 1e-9));
 }
 
-TEST_CASE("a glance leaves out what takes little of the time", "[explore]") {
+TEST_CASE("a glance leaves out what takes little of the time", "[explore][long]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto plan = search(read_text("diagram two\naxis a = 4096; axis b = 4096; axis c = 4096; axis i = 64\n"
                                      "input A: f16[a, b]; input B: f16[b, c]; input X: f16[i]\n"
@@ -257,7 +255,7 @@ TEST_CASE("a glance leaves out what takes little of the time", "[explore]") {
   }
 }
 
-TEST_CASE("transfers by room are found under masks that compare three wires", "[explore]") {
+TEST_CASE("transfers by room are found under masks that compare three wires", "[explore][long]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto plan = search(read_example("causal.nap"), hardware, {}).plan;
   REQUIRE(plan.kernels.size() == 2);  // its keys are divided among cores

@@ -207,7 +207,7 @@ std::string every_word(const std::string& text, const std::string& from, const s
   return changed;
 }
 
-TEST_CASE("a rename changes every use of a name, and back again", "[lsp][law]") {
+TEST_CASE("a rename changes every use of a name, and back again", "[lsp][law][long]") {
   int renames = 0;
   for (const auto& text : examples()) {
     Editor editor;

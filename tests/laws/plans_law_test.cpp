@@ -12,7 +12,6 @@
 #include "support/machine.hpp"
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
@@ -111,8 +110,7 @@ Diagram shared_product(std::uint32_t seed) {
 
 }  // namespace
 
-TEST_CASE("the plan is as good as the best of all cuts") {
-  if (test::sanitized) return;  // minutes
+TEST_CASE("the plan is as good as the best of all cuts", "[long]") {
   const auto all_machines = machines();
   const auto all_goals = goals();
   Seen seen;
@@ -127,8 +125,7 @@ TEST_CASE("the plan is as good as the best of all cuts") {
   CHECK(seen.cut > 5);
 }
 
-TEST_CASE("what is recomputed is what is best recomputed") {
-  if (test::sanitized) return;  // minutes
+TEST_CASE("what is recomputed is what is best recomputed", "[long]") {
   Seen seen;
   Goal goal;
   goal.objective = Objective::transfers;
@@ -141,8 +138,7 @@ TEST_CASE("what is recomputed is what is best recomputed") {
   CHECK(seen.recomputed < seen.checked);
 }
 
-TEST_CASE("what gives more than it takes is recomputed where that is best") {
-  if (test::sanitized) return;  // minutes
+TEST_CASE("what gives more than it takes is recomputed where that is best", "[long]") {
   Seen seen;
   Goal goal;
   goal.objective = Objective::transfers;
@@ -154,8 +150,7 @@ TEST_CASE("what gives more than it takes is recomputed where that is best") {
   CHECK(seen.recomputed > 3);
 }
 
-TEST_CASE("no kernel costs less than the least it is taken for") {
-  if (test::sanitized) return;  // minutes
+TEST_CASE("no kernel costs less than the least it is taken for", "[long]") {
   const auto all_machines = machines();
   const auto all_goals = goals();
   int checked = 0, tight = 0;

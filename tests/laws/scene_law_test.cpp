@@ -71,7 +71,7 @@ TEST_CASE("every example draws by the laws of pictures", "[scene][law]") {
   }
 }
 
-TEST_CASE("no three wires cross in one point", "[scene][law]") {
+TEST_CASE("no three wires cross in one point", "[scene][law][long]") {
   for (const auto& file : drawn_files()) {
     CAPTURE(file);
     const auto diagram = read_text(read_file(file));
@@ -85,7 +85,7 @@ TEST_CASE("no three wires cross in one point", "[scene][law]") {
   }
 }
 
-TEST_CASE("every derivation draws by the laws of pictures", "[scene][law]") {
+TEST_CASE("every derivation draws by the laws of pictures", "[scene][law][long]") {
   for (const auto& file : drawn_files()) {
     const auto diagram = read_text(read_file(file));
     std::vector<StatementId> all;
@@ -103,7 +103,7 @@ TEST_CASE("every derivation draws by the laws of pictures", "[scene][law]") {
   }
 }
 
-TEST_CASE("plans draw by the laws of pictures", "[scene][law]") {
+TEST_CASE("plans draw by the laws of pictures", "[scene][law][long]") {
   for (const auto* machine : {"h100-sxm5", "two-level", "x86-64-avx2"}) {
     const auto hardware = read_machine(machine);
     for (const auto& file : drawn_files()) {

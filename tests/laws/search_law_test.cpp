@@ -15,7 +15,6 @@
 #include "support/random_diagram.hpp"
 #include "support/random_partition.hpp"
 #include "support/read.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
@@ -98,7 +97,7 @@ TEST_CASE("search finds what looking everywhere finds") {
   CHECK(fitting < checked);
 }
 
-TEST_CASE("so it does where a mask is asked in blocks") {
+TEST_CASE("so it does where a mask is asked in blocks", "[long]") {
   const auto machines = all_machines();
   const auto goals = all_goals();
   int checked = 0, fitting = 0;
@@ -112,7 +111,7 @@ TEST_CASE("so it does where a mask is asked in blocks") {
 }
 
 // There a partition takes as long as its launch; the slow twin configures every one anew.
-TEST_CASE("search finds the launch that takes least", "[configure]") {
+TEST_CASE("search finds the launch that takes least", "[configure][long]") {
   const std::vector<std::string> texts = {
       "diagram product\naxis a = 192; axis b = 64; axis c = 64\n"
       "input A: f16[a, b]; input B: f16[b, c]\nC: f16[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n",
@@ -123,23 +122,20 @@ TEST_CASE("search finds the launch that takes least", "[configure]") {
       "S[q, x] = sum[d](Q[q, d] * K[x, d])\nP: f16[q, x] = softmax[x](where(x <= q, S[q, x], -inf))\n"
       "O: f16[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n",
   };
-  std::vector<std::string> names = {"h100-sxm5", "a100-sxm4-80"};
-  if (test::sanitized) names.pop_back();  // minutes
   int checked = 0, fitting = 0;
   for (const auto& text : texts)
-    for (const auto& name : names)
+    for (const auto* name : {"h100-sxm5", "a100-sxm4-80"})
       for (const auto& cores : {"132", "3"}) {
         INFO(text << name << ", " << cores << " cores");
         const auto hardware = read_machine(name, {{"levels.smem.count", cores}});
         compare(read_text(text), hardware, {}, 12'000, checked, fitting);
-        if (test::sanitized) continue;
         compare(read_text(text), hardware, {.objective = Objective::energy, .fixed = {}}, 12'000, checked, fitting);
       }
-  CHECK(checked >= (test::sanitized ? 4 : 16));
+  CHECK(checked >= 16);
   CHECK(fitting == checked);
 }
 
-TEST_CASE("search looks at less than a hundredth of what looking everywhere looks at") {
+TEST_CASE("search looks at less than a hundredth of what looking everywhere looks at", "[long]") {
   const std::vector<std::string> texts = {
       "diagram product\naxis a = 120; axis b = 100; axis c = 90\n"
       "input A: f32[a, b]; input B: f32[b, c]\nC[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n",
@@ -162,7 +158,7 @@ TEST_CASE("search looks at less than a hundredth of what looking everywhere look
 }
 
 // Two machines of three cores, joined by fast and by slow links.
-TEST_CASE("so it does where memories are joined", "[configure][ring]") {
+TEST_CASE("so it does where memories are joined", "[configure][ring][long]") {
   const std::vector<std::string> texts = {
       "diagram product\naxis a = 192; axis b = 32; axis c = 8\n"
       "input A: f16[a, b]; input B: f16[b, c]\nC: f16[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n",
@@ -203,7 +199,7 @@ TEST_CASE("so it does where a memory holds one piece at a time", "[configure][le
 }
 
 // In the space that the search states: pieces keep to its divisors, and a stream has several.
-TEST_CASE("no random legal partition is better than what was found") {
+TEST_CASE("no random legal partition is better than what was found", "[long]") {
   const auto machines = all_machines();
   std::uint32_t checked = 0;
   for (std::uint32_t seed = 0; seed < law_diagrams(); ++seed) {

@@ -1,5 +1,5 @@
-// Whether the library runs under AddressSanitizer, where everything takes about ten times as long: long tests then take
-// a part of their cases.
+// Whether the library runs under AddressSanitizer, where everything takes about ten times as long. Cases with the
+// tag [long] are left out there.
 #pragma once
 
 namespace napkin::test {

@@ -8,7 +8,6 @@
 
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::test;
@@ -154,7 +153,6 @@ TEST_CASE("powers of quotients stay within range in parts that are merged") {
 // Axes of one operand compete for its fragments; which of them fills some depends on their lengths.
 // Whether a division would be faster is another question, which may stay open.
 TEST_CASE("no partition of a convolution by hand is faster than what is found", "[search][long]") {
-  if (sanitized) return;  // minutes
   std::mt19937 random(5);
   const auto one_of = [&](std::initializer_list<int> all) {
     return std::data(all)[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)];

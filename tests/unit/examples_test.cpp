@@ -10,7 +10,6 @@
 #include "support/catch.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -146,51 +145,45 @@ std::size_t times(const std::string& text, const std::string& words) {
   return count;
 }
 
-// Their searches take seconds, and minutes under sanitizers.
-const std::vector<std::string> searched_for_long = {"attention_gradient",
-                                                    "convolution",
-                                                    "convolution_gradient",
-                                                    "cross_entropy",
-                                                    "gated_linear_attention",
-                                                    "cross_entropy_gradient",
-                                                    "layernorm_projection_gradient",
-                                                    "linear_attention",
-                                                    "moving_average",
-                                                    "mx_product",
-                                                    "retention",
-                                                    "state_space",
-                                                    "transformer_block"};
+void go_through_every_command(const Example& example) {
+  const test::Folder folder;
+  const auto file = test::example(example.name);
+  const auto diagram = read_example(example.name + ".nap");
+  nlohmann::json plan;
+  for (const std::string target : {"toy", "two-level", "h100-sxm5"}) {
+    const auto ran = test::run_cli(with_sizes({"analyze", file, "--target", target, "--format", "json"}, example));
+    CAPTURE(example.name, target, ran.err);
+    REQUIRE(ran.code == exit_done);
+    plan = nlohmann::json::parse(ran.out);
+    check_plan(diagram, plan);
+  }
+  const auto pseudocode = test::run_cli(with_sizes({"pseudocode", file, "--target", "h100-sxm5"}, example));
+  CAPTURE(example.name, pseudocode.err);
+  CHECK(pseudocode.code == exit_done);
+  CHECK(times("\n" + pseudocode.out, "\nkernel ") == plan.at("kernels").size());
+  for (const auto id : diagram.outputs) CHECK(times(pseudocode.out, "save " + diagram.at(id).name + " from ") == 1);
+  const auto emitted =
+      test::run_cli(with_sizes({"emit", "cuda", file, "--target", "h100-sxm5", "-o", folder / example.name}, example));
+  CAPTURE(emitted.err);
+  CHECK(emitted.code == exit_done);
+  const auto text = read_file(folder / (example.name + "/" + example.name + ".cu"));
+  CHECK(times(text, "__global__") == plan.at("kernels").size());
+}
+
+// What the sanitizers watch go through every command, too.
+const std::vector<std::string> quick = {"cumulative_sum", "matmul_bias_relu", "max_pooling", "sliding_window",
+                                        "softmax"};
+bool is_quick(const Example& example) { return std::ranges::count(quick, example.name) > 0; }
 
 }  // namespace
 
+TEST_CASE("quick examples go through every command on every kind of machine") {
+  CHECK(static_cast<std::size_t>(std::ranges::count_if(known(), is_quick)) == quick.size());
+  for (const auto& example : known())
+    if (is_quick(example)) go_through_every_command(example);
+}
+
 TEST_CASE("every example goes through every command on every kind of machine", "[long]") {
-  const test::Folder folder;
-  int turn = 0;
-  for (const auto& example : known()) {
-    if (test::sanitized && std::ranges::count(searched_for_long, example.name) > 0) continue;
-    const bool small_only = test::sanitized && turn++ % 4 != 0;
-    const auto file = test::example(example.name);
-    const auto diagram = read_example(example.name + ".nap");
-    nlohmann::json plan;
-    for (const std::string target : {"toy", "two-level", "h100-sxm5"}) {
-      if (small_only && target == "h100-sxm5") continue;
-      const auto ran = test::run_cli(with_sizes({"analyze", file, "--target", target, "--format", "json"}, example));
-      CAPTURE(example.name, target, ran.err);
-      REQUIRE(ran.code == exit_done);
-      plan = nlohmann::json::parse(ran.out);
-      check_plan(diagram, plan);
-    }
-    if (small_only) continue;
-    const auto pseudocode = test::run_cli(with_sizes({"pseudocode", file, "--target", "h100-sxm5"}, example));
-    CAPTURE(example.name, pseudocode.err);
-    CHECK(pseudocode.code == exit_done);
-    CHECK(times("\n" + pseudocode.out, "\nkernel ") == plan.at("kernels").size());
-    for (const auto id : diagram.outputs) CHECK(times(pseudocode.out, "save " + diagram.at(id).name + " from ") == 1);
-    const auto emitted = test::run_cli(
-        with_sizes({"emit", "cuda", file, "--target", "h100-sxm5", "-o", folder / example.name}, example));
-    CAPTURE(emitted.err);
-    CHECK(emitted.code == exit_done);
-    const auto text = read_file(folder / (example.name + "/" + example.name + ".cu"));
-    CHECK(times(text, "__global__") == plan.at("kernels").size());
-  }
+  for (const auto& example : known())
+    if (!is_quick(example)) go_through_every_command(example);
 }

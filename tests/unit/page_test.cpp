@@ -7,7 +7,6 @@
 #include "report/document.hpp"
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -53,7 +52,6 @@ TEST_CASE("a report is one page with diagram, film, charts, tables and programs"
 // Seventeen kernels over four levels, and the example with the most to tell, on the machine whose pages are longest.
 TEST_CASE("the page of twenty statements is under 1 MB, with charts of the kernels that take longest",
           "[page][cli][long]") {
-  if (test::sanitized) return;  // minutes
   const auto ran =
       test::run_cli({"analyze", NAPKIN_SOURCE_DIR "/bench/twenty.nap", "--target", "h100-sxm5-x8", "--format", "html"});
   CHECK(ran.code == exit_done);

@@ -9,7 +9,6 @@
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -191,8 +190,7 @@ TEST_CASE("beyond what can be looked at the report says how far off it may be") 
   CHECK(found.space.find("in the order of the file") != std::string::npos);
 }
 
-TEST_CASE("a transformer block is cut the best way there is") {
-  if (test::sanitized) return;  // minutes
+TEST_CASE("a transformer block is cut the best way there is", "[long]") {
   const auto found = search(read_example("transformer_block.nap"), read_machine("h100-sxm5"), {});
   CHECK(found.optimal);
   CHECK_FALSE(found.gap);
@@ -203,8 +201,7 @@ TEST_CASE("a transformer block is cut the best way there is") {
   CHECK(std::ranges::count(kernels, std::vector<std::string>{"S", "P", "A"}) == 1);
 }
 
-TEST_CASE("a decoding step is divided so that every core has work, a prefill is not") {
-  if (test::sanitized) return;  // minutes
+TEST_CASE("a decoding step is divided so that every core has work, a prefill is not", "[long]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto decode = search(read_example("decode.nap"), hardware, {});
   REQUIRE(decode.divisions.size() == 1);

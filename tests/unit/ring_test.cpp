@@ -11,7 +11,6 @@
 #include "support/machine.hpp"
 #include "support/planned.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -148,8 +147,7 @@ TEST_CASE("keys go around where there are many queries, and states are merged wh
   CHECK(decode.front().crossing_bytes < find(decode, Sharing::rotated).crossing_bytes);
 }
 
-TEST_CASE("heads are shared without anything that crosses", "[ring]") {
-  if (test::sanitized) return;  // a minute
+TEST_CASE("heads are shared without anything that crosses", "[ring][long]") {
   const auto hardware = read_machine("h100-sxm5-x8");
   const auto all = share(read_example("multi_head.nap"), hardware, {});
   REQUIRE_FALSE(all.empty());

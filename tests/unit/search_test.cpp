@@ -7,7 +7,6 @@
 #include "search/space.hpp"
 #include "support/catch.hpp"
 #include "support/machine.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 
@@ -285,13 +284,12 @@ TEST_CASE("a division of which nothing is known at first is looked at for longer
 }
 
 // The registers of a processor hold few sums: where both operands lie along the sums, no piece is a whole line.
-TEST_CASE("examples of any length fit on a processor, however soon the search gives up", "[search]") {
+TEST_CASE("examples of any length fit on a processor, however soon the search gives up", "[search][long]") {
   Goal goal;
   goal.patience = 0.02;
   const auto hardware = read_machine("x86-64-avx2");
   for (const std::string name : {"layernorm_projection_gradient", "causal_linear_attention", "linear_attention",
                                  "convolution_gradient", "retention", "matmul"}) {
-    if (test::sanitized && name != "linear_attention") continue;  // minutes
     CAPTURE(name);
     const auto found = search(read_example(name + ".nap"), hardware, goal);
     CHECK(found.plan.kernels.size() == found.kernels.size());

@@ -13,7 +13,6 @@
 #include "support/machine.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
-#include "support/sanitized.hpp"
 
 using namespace napkin;
 using namespace napkin::test;
@@ -81,7 +80,6 @@ TEST_CASE("every example verifies on every kind of machine", "[verify][long]") {
       {"two-level", "--set-target", "M=700"}, {"toy"}, {"h100-sxm5"}};
   int too_small = 0;
   for (const auto& name : examples()) {
-    if (sanitized && name != "causal" && name != "grouped_query" && name != "variance") continue;  // minutes
     const auto small = small_sizes(name);
     for (const auto& target : targets) {
       std::vector<std::string> args = {"verify", example(name), "--target"};
