@@ -33,7 +33,7 @@ def diagram(rng, name):
     lines = ["diagram " + name] + ["axis %s = %d" % one for one in sizes.items()]
     lines += ["axis %s = %d" % (same, sizes[of]) for same, of in (("b", "c"), ("u", "w"))]
     lines += ["input K: %s[r, c, w, d]" % types(), "input V: %s[r, c, w, e]" % types(), "input Q: %s[r, c, u, d]" % types()]
-    kind = rng.choice(["plain", "plain", "decay", "max", "min", "others"])
+    kind = rng.choice(["plain", "plain", "decay", "fading", "fading", "max", "min", "others"])
     before = "b < c" if rng.random() < 0.7 else rng.choice(["c > b", "not (b >= c)", "b + 1 <= c"])
     if kind in ("max", "min"):
         start = "-inf" if kind == "max" else "inf"
@@ -52,6 +52,15 @@ def diagram(rng, name):
         lines += ["S[r, c, d, e] = sum[w](K[r, c, w, d] * V[r, c, w, e])",
                   "P[r, c, d, e] = %ssum[b](where(%s, S[r, b, d, e], 0))" % (added, before)]
         first = None
+    elif kind == "fading":  # by the same with every position, which is never reckoned from the first one
+        to_end = "g[r] * (%d - w)" % (sizes["w"] - 1)
+        own, reach = rng.choice([(to_end, ""), ("G[r, c, w] + " + to_end, ", c")]), "g[r] * (%d * (c - b - 1))" % sizes["w"]
+        exponent, of_c, of_b = own[0], "M[r%s]" % own[1], "M[r%s]" % own[1].replace("c", "b")
+        lines += ["input g: f32[r]"] + (["input G: f32[r, c, w]"] if own[1] else [])
+        lines += ["%s = max[w](%s)" % (of_c, exponent), "B[r, c] = max[b](where(%s, %s + %s, -inf))" % (before, of_b, reach),
+                  "S[r, c, d, e] = sum[w](K[r, c, w, d] * V[r, c, w, e] * exp(%s - %s))" % (exponent, of_c),
+                  "P[r, c, d, e] = sum[b](where(%s, S[r, b, d, e] * exp(%s + %s - B[r, c]), 0))" % (before, of_b, reach)]
+        first = "exp(g[r] * (u + 1) + B[r, c])"
     else:
         lines += ["input G: f32[r, c, u]", "M[r, c] = max[w](-G[r, c, w])", "B[r, c] = max[b](where(%s, M[r, b], -inf))" % before,
                   "S[r, c, d, e] = sum[w](K[r, c, w, d] * V[r, c, w, e] * exp(-G[r, c, w] - M[r, c]))",
@@ -60,7 +69,7 @@ def diagram(rng, name):
     of_all = "sum[d](Q[r, c, u, d] * P[r, c, d, e])"
     if kind in ("max", "min"):
         of_all = "where(c > 0, %s, %s)" % (of_all, first)
-    elif kind == "decay":
+    elif kind in ("decay", "fading"):
         of_all = "where(c > 0, %s * %s, 0)" % (of_all, first)
     own = rng.choice(["", " + V[r, c, u, e]", " + sum[w](where(w <= u, sum[d](Q[r, c, u, d] * K[r, c, w, d]), 0) * V[r, c, w, e])"])
     lines += ["Y: %s[r, c, u, e] = %s%s" % (types(), of_all, own), "output Y"]

@@ -48,10 +48,13 @@ class Arithmetic:
         radius = self.settled(value, a.radius + b.radius, np.isfinite(a.radius) & np.isfinite(b.radius))
         if whole(a) and whole(b):
             return Ranged(value, radius)
-        # Adding zero is exact, as is the difference of what is exact and equal.
+        # Adding zero is exact, as is the difference of what is exact and equal; and a sum is never rounded by more than its
+        # lesser part, since the greater one is a number of the format.
         result = self.rounded(value, radius)
         free = (radius == 0) & ((a.value == 0) | (b.value == 0) | (value == 0))
-        return Ranged(value, np.where(free, 0, result.radius))
+        lesser = np.minimum(np.abs(a.value) + a.radius, np.abs(b.value) + b.radius)
+        grown = np.where(np.isinf(result.radius), np.inf, np.minimum(result.radius, radius + lesser))
+        return Ranged(value, np.where(free, 0, grown))
 
     def multiply(self, a, b):
         value = a.value * b.value

@@ -67,6 +67,9 @@ class CutAxes {
   }
 
   ExprId number(double value) { return diagram().intern(Constant{value}); }
+  ExprId at(WireId wire) { return diagram().intern(Position{wire}); }
+  ExprId difference(WireId a, WireId b) { return apply("-", {at(a), at(b)}); }
+  ExprId size_of(WireId wire) { return diagram().intern(Size{diagram().at(wire).axis}); }
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
   ExprId reduction(const Reduction*, std::vector<WireId> over, ExprId body, Span span = {});
 

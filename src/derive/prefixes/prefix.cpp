@@ -57,7 +57,7 @@ class Separator {
   Separation run() {
     const bool sums = reduce_.reduction->combine->role == Role::add;
     const bool apart = reduce_.over.size() == 1 && (sums ? product(reduce_.body, true) : extreme(reduce_.body));
-    if (apart && edges_ > 0) return std::move(made_);
+    if (apart && edges_ > 0) return find_slopes(), std::move(made_);
     if (edges_ == 0 && apart) return std::monostate();
     if (reason_.empty()) fail(reduce_.body, "more than one axis is reduced at once");
     return Inseparable{made_.edge, part_, reason_};
@@ -154,6 +154,54 @@ class Separator {
     }
   }
   bool is_of_neither(ExprId e) const { return !has(e, made_.edge.reduced) && !has(e, made_.edge.kept); }
+
+  // ---- c * t of the one side and -c * x of the other ----
+  struct Slope {
+    std::vector<ExprId> factors;  // sorted
+    bool negative = false, of_position = false;
+  };
+  void find_slopes() {
+    auto& kept = made_.kept.exponents;
+    for (auto mine = kept.begin(); mine != kept.end();) {
+      const auto opposite = opposite_of(*mine);
+      if (opposite == made_.reduced.exponents.end()) {
+        ++mine;
+        continue;
+      }
+      made_.slopes.push_back(product(*slope_of(*mine, made_.edge.kept)));
+      made_.reduced.exponents.erase(opposite);
+      mine = kept.erase(mine);
+    }
+  }
+  std::vector<ExprId>::iterator opposite_of(ExprId of_kept) {
+    auto& reduced = made_.reduced.exponents;
+    const auto mine = slope_of(of_kept, made_.edge.kept);
+    if (!mine) return reduced.end();
+    return std::ranges::find_if(reduced, [&](ExprId e) {
+      const auto theirs = slope_of(e, made_.edge.reduced);
+      return theirs && theirs->factors == mine->factors && theirs->negative != mine->negative;
+    });
+  }
+  std::optional<Slope> slope_of(ExprId e, WireId wire) const {
+    Slope made;
+    if (!collect_slope(e, wire, made) || !made.of_position) return std::nullopt;
+    std::ranges::sort(made.factors);
+    return made;
+  }
+  bool collect_slope(ExprId e, WireId wire, Slope& to) const {
+    if (is_of_neither(e)) return to.factors.push_back(e), true;
+    const auto* position = std::get_if<Position>(&diagram_.at(e).node);
+    if (position && position->wire == wire) return !std::exchange(to.of_position, true);
+    if (const auto* negated = applied(diagram_, e, Role::negate))
+      return to.negative = !to.negative, collect_slope(negated->arguments[0], wire, to);
+    const auto* times = applied(diagram_, e, Role::multiply);
+    return times && collect_slope(times->arguments[0], wire, to) && collect_slope(times->arguments[1], wire, to);
+  }
+  ExprId product(const Slope& slope) {
+    ExprId all = slope.factors.empty() ? number(1) : slope.factors[0];
+    for (std::size_t i = 1; i < slope.factors.size(); ++i) all = made("*", {all, slope.factors[i]});
+    return slope.negative ? made("neg", {all}) : all;
+  }
 
   // `where(x <= t, g(t) + h(x), identity)`; of products one factor alone.
   bool extreme(ExprId e) {

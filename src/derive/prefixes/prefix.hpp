@@ -25,13 +25,16 @@ struct PrefixEdge {
 std::optional<PrefixEdge> prefix_edge(const Diagram&, const Reduce&);
 
 // What is reduced: for sums the product of all factors times exp(of_kept) * exp(of_reduced), summed over `inner` as
-// well; for other reductions of_kept + of_reduced, or the one factor. What the guards leave out counts nothing.
+// well; for other reductions of_kept + of_reduced, or the one factor. What the guards leave out counts nothing. An
+// exponent also has c * (t - x) for each c of `slopes`: far along the wires the two products would be large, and their
+// difference lose its digits, so that it is never taken apart there.
 struct Separated {
   struct Side {
     std::vector<ExprId> factors, divisors, exponents, guards;
   };
   PrefixEdge edge;
   Side kept, reduced;
+  std::vector<ExprId> slopes;              // they depend on neither
   std::vector<WireId> inner;               // sums over these wires mix both sides
   const Pointwise* exponential = nullptr;  // of the exponents
 };

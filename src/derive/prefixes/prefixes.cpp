@@ -17,6 +17,7 @@
 #include "derive/prefixes/cut.hpp"
 #include "derive/prefixes/groups.hpp"
 #include "derive/prefixes/prefix.hpp"
+#include "derive/prefixes/ways.hpp"
 #include "derive/prefixes/write_out.hpp"
 #include "diagram/compact.hpp"
 #include "diagram/contains.hpp"
@@ -104,9 +105,10 @@ class Chunking : public CutAxes {
   ExprId in_chunks(const Reduce& reduce, const Separated& parts, Span span) {
     const auto& edge = parts.edge;
     const auto own = at_piece(edge.reduced, at_chunk_of_kept(edge), in_last(edge.kept), [&] {
-      known_[edge.condition] = in_last(edge.kept) ? compared(edge, *cut(edge.reduced).last, *cut(edge.kept).last)
-                                                  : compared(edge, cut(edge.reduced).chunks.inside, inside(edge));
-      return own_chunk(reduce, span);
+      const auto x = inside_own(edge.reduced), t = inside_own(edge.kept);
+      known_[edge.condition] = compared(edge, x, t);
+      known_[difference(edge.kept, edge.reduced)] = difference(t, x);
+      return reduction(reduce.reduction, {x}, CutAxes::rewritten(reduce.body), span);
     });
     note(reduce, edge);
     if (!earlier(edge).any()) return own;
@@ -114,12 +116,7 @@ class Chunking : public CutAxes {
     const ExprId before = sums ? sum_before(reduce, parts) : extreme_before(reduce, parts);
     return diagram().intern(Apply{reduce.reduction->combine, {before, own}}, span);
   }
-  ExprId own_chunk(const Reduce& reduce, Span span) {
-    const auto& x = cut(reduce.over.front());
-    const auto within = in_last(reduce.over.front()) ? *x.last : x.chunks.inside;
-    return reduction(reduce.reduction, {within}, CutAxes::rewritten(reduce.body), span);
-  }
-  WireId inside(const PrefixEdge& edge) const { return cut(edge.kept).chunks.inside; }
+  WireId inside_own(WireId wire) const { return in_last(wire) ? *cut(wire).last : cut(wire).chunks.inside; }
   WireId chunk(const PrefixEdge& edge) const { return cut(edge.kept).chunks.outer; }
   // How x is cut, its chunk that of t.
   CutWire at_chunk_of_kept(const PrefixEdge& edge) const {
@@ -131,7 +128,7 @@ class Chunking : public CutAxes {
   ExprId compared(const PrefixEdge& edge, WireId x, WireId t, bool strict = false) {
     const bool with = edge.with && !strict;
     const auto* sign = edge.before ? (with ? "<=" : "<") : (with ? ">=" : ">");
-    return apply(sign, {diagram().intern(Position{x}), diagram().intern(Position{t})});
+    return apply(sign, {at(x), at(t)});
   }
   // Which chunks lie before the one of t at hand, or behind it for a suffix.
   struct Earlier {
@@ -149,8 +146,13 @@ class Chunking : public CutAxes {
     at_ = found->second;
     const auto rest = cut(edge.kept).last ? *diagram().size(*cut(edge.kept).last) : 0;
     if (fresh)
-      made_.made.push_back(
-          {diagram().at(array_).name, name(edge.kept), name(chunk(edge)), name(inside(edge)), length_, rest, {}});
+      made_.made.push_back({diagram().at(array_).name,
+                            name(edge.kept),
+                            name(chunk(edge)),
+                            name(cut(edge.kept).chunks.inside),
+                            length_,
+                            rest,
+                            {}});
   }
 
   // Something of each chunk: `make` is told the positions of one, and whether it is the last.
@@ -161,6 +163,44 @@ class Chunking : public CutAxes {
     if (earlier(edge).last) all.last = at_piece(edge.reduced, x, true, [&] { return make(*x.last, true); });
     return all;
   }
+  // ---- exponents: the way of c * (t - x) from x to the next chunk, over the chunks between, and in that of t ----
+  std::vector<ExprId> of_reduced(const Separated& parts) { return with_way(parts, parts.reduced, way_out(parts.edge)); }
+  std::vector<ExprId> of_kept(const Separated& parts) { return with_way(parts, parts.kept, way_in(parts.edge)); }
+  std::vector<ExprId> with_way(const Separated& parts, const Separated::Side& side, ExprId positions) {
+    auto all = rewritten(side.exponents);
+    for (const auto slope : parts.slopes) all.push_back(way(parts, slope, positions));
+    return all;
+  }
+  // An exponent of a chunk of x, at the chunk of t at hand; that of a chunk of which guards leave nothing stays.
+  ExprId moved_here(const Separated& parts, ExprId exponent, bool last) {
+    const ExprId own = exponent;
+    for (const auto slope : parts.slopes)
+      exponent = apply("+", {exponent, way(parts, slope, way_between(parts.edge, last))});
+    if (own == exponent || parts.reduced.guards.empty()) return exponent;
+    return apply("where", {apply(">", {own, nothing()}), exponent, nothing()});
+  }
+  ExprId nothing() { return number(std::numeric_limits<float>::lowest()); }
+  // What so many positions add to an exponent; a suffix goes back.
+  ExprId way(const Separated& parts, ExprId slope, ExprId positions) {
+    if (!parts.edge.before) positions = apply("neg", {positions});
+    const auto* constant = std::get_if<Constant>(&diagram().at(slope).node);
+    return constant && constant->value == 1 ? positions : apply("*", {CutAxes::rewritten(slope), positions});
+  }
+  ExprId way_out(const PrefixEdge& edge) {
+    const auto x = inside_own(edge.reduced);
+    return edge.before ? to_next(diagram(), x) : at(x);
+  }
+  ExprId way_in(const PrefixEdge& edge) {
+    const auto t = inside_own(edge.kept);
+    return edge.before ? at(t) : to_next(diagram(), t);
+  }
+  ExprId way_between(const PrefixEdge& edge, bool last) {
+    const auto t = chunk(edge), x = cut(edge.reduced).chunks.outer;
+    const ExprId of_t = in_last(edge.kept) ? size_of(t) : at(t), of_x = last ? size_of(t) : at(x);
+    const auto inside = cut(edge.kept).chunks.inside;
+    return edge.before ? between(diagram(), of_x, of_t, inside) : between(diagram(), of_t, of_x, inside);
+  }
+
   // Over the chunks that lie before; of whole ones the value at their own place is given.
   ExprId over_earlier(const Reduction* reduction, const PrefixEdge& edge, ExprId whole, std::optional<ExprId> last) {
     const auto own = cut(edge.reduced).chunks.outer;
@@ -168,6 +208,11 @@ class Chunking : public CutAxes {
       whole = apply("where", {compared(edge, own, chunk(edge), true), whole, number(reduction->identity)});
     const ExprId all = this->reduction(reduction, {own}, whole);
     return last ? diagram().intern(Apply{reduction->combine, {all, *last}}) : all;
+  }
+  ExprId over_earlier(const Reduction* extreme, const Separated& parts, const OfChunks& all) {
+    const ExprId whole = moved_here(parts, elsewhere(parts.edge, all.whole), false);
+    return over_earlier(extreme, parts.edge, whole,
+                        all.last ? std::optional(moved_here(parts, *all.last, true)) : std::nullopt);
   }
   // What stands at the chunk of t, at another chunk.
   ExprId elsewhere(const PrefixEdge& edge, ExprId read) {
@@ -183,13 +228,14 @@ class Chunking : public CutAxes {
     const auto* over = reduce.reduction;
     const auto identity = number(over->identity);
     const auto all = of_chunks(parts.edge, [&](WireId within, bool last) {
-      const ExprId each = guarded(parts.reduced, total(parts.reduced.exponents), identity);
+      const ExprId each = guarded(parts.reduced, joined("+", of_reduced(parts)), identity);
       return state(reduction(over, {within}, each), named(over->state_name, last));
     });
-    const ExprId before = state(over_earlier(over, parts.edge, elsewhere(parts.edge, all.whole), all.last),
+    const ExprId before = state(over_earlier(over, parts, all),
                                 named(std::string(over->state_name) + "_before", in_last(parts.edge.kept)));
-    const ExprId moved = parts.kept.exponents.empty() ? before : apply("+", {total(parts.kept.exponents), before});
-    return guarded(parts.kept, moved, identity);
+    auto exponents = of_kept(parts);
+    exponents.push_back(before);
+    return guarded(parts.kept, joined("+", exponents), identity);
   }
   ExprId sum_before(const Reduce& reduce, const Separated& parts) {
     const auto& edge = parts.edge;
@@ -198,7 +244,7 @@ class Chunking : public CutAxes {
       auto factors = rewritten(parts.reduced.factors);
       if (references) {
         const auto own = last ? *references->own.last : references->own.whole;
-        factors.push_back(exponential(parts, apply("-", {total(parts.reduced.exponents), own})));
+        factors.push_back(exponential(parts, apply("-", {joined("+", of_reduced(parts)), own})));
       }
       const ExprId each = quotient(std::move(factors), parts.reduced.divisors);
       return state(reduction(reduce.reduction, {within}, guarded(parts.reduced, each, number(0))), named("S", last));
@@ -209,8 +255,8 @@ class Chunking : public CutAxes {
     };
     ExprId whole = elsewhere(edge, all.whole);
     auto last = all.last;
-    if (references) whole = moved(whole, elsewhere(edge, references->own.whole));
-    if (references && last) last = moved(*last, *references->own.last);
+    if (references) whole = moved(whole, moved_here(parts, elsewhere(edge, references->own.whole), false));
+    if (references && last) last = moved(*last, moved_here(parts, *references->own.last, true));
     const ExprId before =
         state(over_earlier(reduce.reduction, edge, whole, last), named("S_before", in_last(edge.kept)));
     return first_guarded(edge, of_all_before(reduce, parts, before, references));
@@ -222,23 +268,21 @@ class Chunking : public CutAxes {
     ExprId before;
   };
   std::optional<References> references_of(const Separated& parts) {
-    if (parts.reduced.exponents.empty()) return std::nullopt;
+    if (parts.reduced.exponents.empty() && parts.slopes.empty()) return std::nullopt;
     const auto* max = find_reduction("max");
     const auto own = of_chunks(parts.edge, [&](WireId within, bool last) {
-      const ExprId h = guarded(parts.reduced, total(parts.reduced.exponents), number(max->identity));
+      const ExprId h = guarded(parts.reduced, joined("+", of_reduced(parts)), number(max->identity));
       ExprId greatest = reduction(max, {within}, h);
-      if (!parts.reduced.guards.empty())
-        greatest = apply("max", {greatest, number(std::numeric_limits<float>::lowest())});
+      if (!parts.reduced.guards.empty()) greatest = apply("max", {greatest, nothing()});
       return state(greatest, named(max->state_name, last));
     });
-    const ExprId before = over_earlier(max, parts.edge, elsewhere(parts.edge, own.whole), own.last);
-    return References{own, state(before, named("m_before", in_last(parts.edge.kept)))};
+    return References{own, state(over_earlier(max, parts, own), named("m_before", in_last(parts.edge.kept)))};
   }
   // What does not vary along the wires of an inner sum stands outside of it, so that a product of matrices is left.
   ExprId of_all_before(const Reduce& reduce, const Separated& parts, ExprId states,
                        const std::optional<References>& references) {
     auto factors = rewritten(parts.kept.factors);
-    auto exponents = rewritten(parts.kept.exponents);
+    auto exponents = of_kept(parts);
     if (references) exponents.push_back(references->before);
     if (!exponents.empty()) factors.push_back(exponential(parts, joined("+", exponents)));
     if (parts.inner.empty()) return guarded(parts.kept, scaled(factors, parts.kept.divisors, states), number(0));
@@ -267,8 +311,8 @@ class Chunking : public CutAxes {
   ExprId first_guarded(const PrefixEdge& edge, ExprId value) {
     const auto [some, all, last] = earlier(edge);
     if (all || last) return value;
-    const ExprId here = diagram().intern(Position{chunk(edge)});
-    const ExprId size = diagram().intern(Size{diagram().at(chunk(edge)).axis});
+    const ExprId here = at(chunk(edge));
+    const ExprId size = size_of(chunk(edge));
     const ExprId there =
         edge.before ? apply(">", {here, number(0)}) : apply("<", {here, apply("-", {size, number(1)})});
     return apply("where", {there, value, number(0)});
@@ -303,7 +347,6 @@ class Chunking : public CutAxes {
     const ExprId value = factors.empty() ? number(1) : joined("*", factors);
     return divisors.empty() ? value : apply("/", {value, joined("*", rewritten(divisors))});
   }
-  ExprId total(const std::vector<ExprId>& all) { return joined("+", rewritten(all)); }
   std::vector<ExprId> rewritten(std::vector<ExprId> all) {
     for (auto& e : all) e = CutAxes::rewritten(e);
     return all;

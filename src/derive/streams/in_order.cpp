@@ -2,7 +2,9 @@
 #include "derive/streams/in_order.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "derive/algebra/trial.hpp"
@@ -11,6 +13,7 @@
 #include "diagram/contains.hpp"
 #include "diagram/index.hpp"
 #include "diagram/operands.hpp"
+#include "diagram/order.hpp"
 
 namespace napkin {
 namespace {
@@ -35,7 +38,8 @@ class InOrder {
     auto* of_now = std::get_if<Absorbed>(&now);
     auto* of_before = std::get_if<Absorbed>(&before);
     if (!of_now || !of_before) return std::nullopt;
-    return joined(std::move(*of_now), std::move(*of_before), needed);
+    auto made = joined(std::move(*of_now), std::move(*of_before), needed);
+    return possible_ ? std::optional(std::move(made)) : std::nullopt;
   }
 
  private:
@@ -51,7 +55,8 @@ class InOrder {
     const auto kept = scratch_.at(edge->kept).axis, reduced = scratch_.at(edge->reduced).axis;
     if (kept != reduced) same_size_.emplace_back(kept, reduced);
     states_.insert(state);
-    const ExprId value = at_position(std::get<Apply>(scratch_.at(column.value).node).arguments[1], *edge);
+    const ExprId value =
+        added_at(std::get<Apply>(scratch_.at(column.value).node).arguments[1], *edge, state, *column.fold);
     trace_.push_back({Rule::prefix, column.output, as_expression(scratch_, column), whole(state),
                       "positions are taken in order, and the carried value has taken all those before"});
     earlier_.push_back({state, value, column.fold, {wire_}, {}, {}});
@@ -71,6 +76,99 @@ class InOrder {
     return otherwise && otherwise->value == column.fold->identity;
   }
 
+  // ---- extremes that rise with every position: max over b < c of v(b) + d * (c - b - 1) ----
+  // What the position at hand adds, to which the state has risen by d.
+  ExprId added_at(ExprId e, const PrefixEdge& edge, ArrayId state, const Reduction& fold) {
+    const auto rising = opposite(fold) ? rise_in(e, edge) : std::nullopt;
+    if (!rising) return at_position(e, edge);
+    rises_[state] = rising->second;
+    return of_this_position(at_position(rising->first, edge));
+  }
+  // `v + d * (c - b - 1)`: v and d. Of nothing, which is the number least of all, it is nothing again.
+  std::optional<std::pair<ExprId, ExprId>> rise_in(ExprId e, const PrefixEdge& edge) {
+    const auto* sum = std::get_if<Apply>(&scratch_.at(e).node);
+    if (sum && sum->function->role == Role::choose) {
+      const auto [condition, risen, nothing] = std::tuple(sum->arguments[0], sum->arguments[1], sum->arguments[2]);
+      const auto rising = rise_in(risen, edge);
+      const auto* least = std::get_if<Constant>(&scratch_.at(nothing).node);
+      if (!rising || !least || least->value != std::numeric_limits<float>::lowest()) return std::nullopt;
+      const ExprId some = scratch_.intern(Apply{find_pointwise(">"), {rising->first, nothing}});
+      return some == condition ? rising : std::nullopt;
+    }
+    if (!sum || sum->function->role != Role::add) return std::nullopt;
+    const auto arguments = sum->arguments;
+    const auto rise = of_one_more(arguments[1], edge);
+    if (!rise) return std::nullopt;
+    return std::pair(arguments[0], *rise);
+  }
+  // Of a product of `c - b - 1` and of what depends on neither, what one position more adds.
+  std::optional<ExprId> of_one_more(ExprId e, const PrefixEdge& edge) {
+    const auto* apply = std::get_if<Apply>(&scratch_.at(e).node);
+    if (!apply) return std::nullopt;
+    const auto arguments = apply->arguments;
+    if (apply->function->role == Role::subtract) {
+      const ExprId one = scratch_.intern(Constant{1}), c = scratch_.intern(Position{wire_}),
+                   b = scratch_.intern(Position{edge.reduced});
+      const bool between = arguments[1] == one && arguments[0] == scratch_.intern(Apply{apply->function, {c, b}});
+      return between ? std::optional(one) : std::nullopt;
+    }
+    if (apply->function->role != Role::multiply) return std::nullopt;
+    const auto wires = free_wires(scratch_, arguments[0]);
+    if (contains(wires, wire_) || contains(wires, edge.reduced)) return std::nullopt;
+    const auto rest = of_one_more(arguments[1], edge);
+    if (!rest) return std::nullopt;
+    const auto* one = std::get_if<Constant>(&scratch_.at(*rest).node);
+    return one && one->value == 1 ? arguments[0] : scratch_.intern(Apply{find_pointwise("*"), {arguments[0], *rest}});
+  }
+  // exp(v(b) + d * (c - b - 1) - m(c)), where m rises by d as well, so that they stay as far apart.
+  std::optional<ExprId> beside_extreme(ExprId e, const PrefixEdge& edge) {
+    const auto* difference = std::get_if<Apply>(&scratch_.at(e).node);
+    if (!difference || difference->function->role != Role::subtract) return std::nullopt;
+    const auto arguments = difference->arguments;
+    const auto state = extreme_read(arguments[1]);
+    const auto rising = rise_in(arguments[0], edge);
+    if (!state || !rising || rises_.at(*state) != rising->second) return std::nullopt;
+    const ExprId own = of_this_position(at_position(rising->first, edge));
+    return scratch_.intern(Apply{find_pointwise("-"), {own, whole(*state)}});
+  }
+  std::optional<ArrayId> extreme_read(ExprId e) const {
+    const auto* read = std::get_if<Access>(&scratch_.at(e).node);
+    const auto found = read ? prefixes_.find(read->array) : prefixes_.end();
+    if (found == prefixes_.end() || !rises_.contains(found->second)) return std::nullopt;
+    return found->second;
+  }
+  // Though all positions may add the same, the state has risen from one to the next: what is kept relative to it is
+  // relative to another state at each, and is not to be taken out of sums.
+  ExprId of_this_position(ExprId e) {
+    auto wires = free_wires(scratch_, e);
+    if (contains(wires, wire_)) return e;
+    wires.push_back(wire_);
+    const auto [known, fresh] = at_each_.try_emplace(e);
+    if (fresh) {
+      const auto type = accumulator(scratch_, Datatype::f32, e);
+      known->second = new_array(scratch_, "v", type, std::move(wires), {});
+      others_.push_back({known->second, e, nullptr, {}, {}, {}});
+    }
+    return whole(known->second);
+  }
+  // What takes the position at hand is told of the state that has risen, in an array of its own: others may read the
+  // state as it was.
+  void rise(ArrayId state, std::vector<Column>& absorb) {
+    const auto& array = scratch_.at(state);
+    const auto risen = new_array(scratch_, array.name, array.type, array.wires, array.span);
+    for (auto& column : absorb) {
+      column.value = read_in_place(column.value, state, risen);
+      if (column.repair) column.repair = read_in_place(*column.repair, state, risen);
+      if (column.carried == state) column.carried = risen;
+    }
+    const ExprId value = scratch_.intern(Apply{find_pointwise("+"), {whole(state), rises_.at(state)}});
+    absorb.insert(absorb.begin(), {risen, value, nullptr, {}, {}, {}});
+  }
+  ExprId read_in_place(ExprId e, ArrayId array, ArrayId other) {
+    if (e == whole(array)) return whole(other);
+    return with_operands(scratch_, e, [&](ExprId operand) { return read_in_place(operand, array, other); });
+  }
+
   // ---- what one position adds: the value at b, there called c ----
   ExprId at_position(ExprId e, const PrefixEdge& edge) {
     const auto node = scratch_.at(e).node;
@@ -80,6 +178,7 @@ class InOrder {
       return position->wire == edge.reduced ? scratch_.intern(Position{wire_}) : e;
     }
     if (std::holds_alternative<Reduce>(node)) possible_ = false;
+    if (const auto difference = beside_extreme(e, edge)) return *difference;
     return with_operands(scratch_, e, [&](ExprId operand) { return at_position(operand, edge); });
   }
   ExprId at_position(Access read, const PrefixEdge& edge) {
@@ -123,6 +222,7 @@ class InOrder {
   // Of the position that is kept, only what follows from what lies before it may be read.
   ExprId state_of(const Access& read, const PrefixEdge& edge) {
     const auto found = prefixes_.find(read.array);
+    if (found != prefixes_.end() && rises_.contains(found->second)) possible_ = false;
     if (found != prefixes_.end() && scratch_.intern(read) == whole(read.array)) return whole(found->second);
     return of_both(read, edge);
   }
@@ -158,15 +258,36 @@ class InOrder {
       for (auto& column : *list) at_state(column);
     piece.insert(piece.end(), to.piece.begin(), to.piece.end());
     to.piece = std::move(piece);
+    for (const auto& [state, by] : rises_) rise(state, before.programs.absorb);
     append(to.absorb, before.programs.piece), append(to.absorb, before.programs.absorb);
     for (auto& column : to.absorb) sum_at_once(column, to, needed);
-    append(to.init, before.programs.init), append(now.before, before.before);
-    append(to.state, before.programs.state), append(to.trace, trace_), append(to.trace, before.programs.trace);
+    append(to.init, before.programs.init), append(to.state, before.programs.state);
+    put_first(now, before.before), append(now.before, before.before);
+    append(to.trace, trace_), append(to.trace, before.programs.trace);
     append(to.notes, before.programs.notes);
     to.merge.clear(), to.other.clear();
     to.in_order = true, to.same_size = same_size_;
     name_rules(now, before);
     return now;
+  }
+  // What is computed once, and that pieces read, stands before the first piece, though it may be needed in the end.
+  void put_first(Absorbed& now, const std::vector<Column>& before) {
+    auto& to = now.programs;
+    std::set<ArrayId> read, carried;
+    const auto note = [&](const Column& column) {
+      for (const auto array : reads(scratch_, column)) read.insert(array);
+    };
+    std::ranges::for_each(before, note);
+    for (const auto* list : {&to.init, &to.piece, &to.absorb}) std::ranges::for_each(*list, note);
+    for (const auto& state : to.state) carried.insert(state.array);
+    std::vector<Column> first;
+    for (auto column = to.finish.rbegin(); column != to.finish.rend(); ++column)
+      if (read.contains(column->output)) note(*column), first.insert(first.begin(), *column);
+    std::erase_if(to.finish, [&](const Column& column) { return read.contains(column.output); });
+    for (const auto& column : first)
+      if (std::ranges::any_of(reads(scratch_, column), [&](ArrayId array) { return carried.contains(array); }))
+        possible_ = false;
+    append(now.before, first);
   }
   // A reduction of what another one makes, and nobody else reads, is one over the wires of both.
   void sum_at_once(Column& outer, Streamable& all, const std::set<ArrayId>& needed) {
@@ -219,7 +340,9 @@ class InOrder {
   std::vector<Column> earlier_, others_;  // reductions along the wire, and what is left
   std::vector<Rewriting> trace_;
   std::vector<std::pair<AxisId, AxisId>> same_size_;
-  std::map<ArrayId, ExprId> shown_;  // what states are worth, where it is not they themselves
+  std::map<ArrayId, ExprId> rises_;    // of extremes, by their states
+  std::map<ExprId, ArrayId> at_each_;  // what adds the same at each position
+  std::map<ArrayId, ExprId> shown_;    // what states are worth, where it is not they themselves
   bool possible_ = true;
 };
 
