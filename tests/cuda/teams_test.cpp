@@ -251,7 +251,9 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
        {"t=72 x=72 c=64 h=2 d=32 f=80", "t=64 x=64 c=64 h=1 d=64 f=64", "t=136 x=136 c=72 h=1 d=40 f=72"},
        {"t=9 x=9 c=10 h=2 d=5 f=7"}},
   };
-  for (std::size_t turn = 0; turn < all.size(); ++turn) DYNAMIC_SECTION(all[turn].name) {
+  for (std::size_t turn = 0; turn < all.size(); ++turn) {
+    if (turn % 2 == 1 && !takes_every_case()) continue;
+    DYNAMIC_SECTION(all[turn].name) {
       const auto& each = all[turn];
       const auto& text = case_named(each.name).text;
       const auto planned = plan(case_named(each.name), machine);
@@ -267,9 +269,10 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
               (each.of_an_array ? emulate::interpreted_bytes : emulate::model_bytes)(
                   read_text(text, sizes_of(sizes)), planned, by_teams ? as_run : by_warps));
       };
-      for (const auto& sizes : in_turn(each.sizes, turn)) run(sizes, true);
-      for (const auto& sizes : in_turn(each.unaligned, turn)) run(sizes, false);
+      for (const auto& sizes : in_turn(each.sizes, turn / 2)) run(sizes, true);
+      for (const auto& sizes : in_turn(each.unaligned, turn / 2)) run(sizes, false);
     }
+  }
 }
 
 TEST_CASE("whole numbers of inputs are compared in int", "[emulated][teams]") {
