@@ -151,18 +151,20 @@ class InOrder {
     }
     return whole(known->second);
   }
-  // What takes the position at hand is told of the state that has risen, in an array of its own: others may read the
-  // state as it was.
+  // What takes the position at hand changes the state that has risen, in an array of its own, piece by piece if need
+  // be: until it has, others may read the state as it was.
   void rise(ArrayId state, std::vector<Column>& absorb) {
     const auto& array = scratch_.at(state);
     const auto risen = new_array(scratch_, array.name, array.type, array.wires, array.span);
     for (auto& column : absorb) {
       column.value = read_in_place(column.value, state, risen);
       if (column.repair) column.repair = read_in_place(*column.repair, state, risen);
+      if (column.output == state) column.output = risen;
       if (column.carried == state) column.carried = risen;
     }
     const ExprId value = scratch_.intern(Apply{find_pointwise("+"), {whole(state), rises_.at(state)}});
     absorb.insert(absorb.begin(), {risen, value, nullptr, {}, {}, {}});
+    absorb.push_back({state, whole(risen), nullptr, {}, {}, {}});
   }
   ExprId read_in_place(ExprId e, ArrayId array, ArrayId other) {
     if (e == whole(array)) return whole(other);
