@@ -137,9 +137,12 @@ TEST_CASE("teams in turn have the matrix units one after another", "[emulated][t
     }
 }
 
+// Of every third example, or of all.
 TEST_CASE("the step of every example overlaps as its plan says, or says why not", "[teams]") {
-  for (const auto& each : cases()) DYNAMIC_SECTION(each.name) {
-      if (!each.labels.empty()) continue;
+  std::size_t turn = 0;
+  for (const auto& each : cases()) {
+    if (!each.labels.empty() || left_out(turn++, 3)) continue;
+    DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, machine);
       for (const auto& kernel : planned.plan.kernels) {
         const auto distributed = distribute_teams(kernel, planned.hardware);
@@ -154,6 +157,7 @@ TEST_CASE("the step of every example overlaps as its plan says, or says why not"
         if (warps->step) CHECK((overlap == Overlap::within_team ? warps->step->within : warps->step->teams > 1));
       }
     }
+  }
 }
 
 TEST_CASE("the emulation finds mistakes planted in turns", "[emulated][teams]") {

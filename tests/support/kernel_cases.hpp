@@ -19,7 +19,9 @@ struct Case {
 };
 const std::vector<Case>& cases();
 const Case& case_named(const std::string& name);
-// Whether long tests take all of their cases, and not some in turn: where NAPKIN_EVERY is set.
+// Whether a long test leaves out a case: it takes one of so many in turn, and all where NAPKIN_EVERY is set.
+bool left_out(std::size_t turn, std::size_t of = 2);
+// Where a test may take one of several at each turn.
 bool takes_every_case();
 
 // The diagram of a case, and its plan on a machine: an H100 where it is split by hand. Equal questions are searched
