@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <stdexcept>
 
@@ -286,9 +285,6 @@ const Case& case_named(const std::string& name) {
   const auto& all = cases();
   return *std::find_if(all.begin(), all.end(), [&](const Case& each) { return each.name == name; });
 }
-
-bool left_out(std::size_t turn, std::size_t of) { return turn % of != 0 && !takes_every_case(); }
-bool takes_every_case() { return std::getenv("NAPKIN_EVERY") != nullptr; }
 
 Planned plan(const Case& given, const std::string& target, const Overrides& sizes) {
   if (!sizes.types.empty()) return plan_anew(given, target, sizes);

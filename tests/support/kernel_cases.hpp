@@ -8,8 +8,11 @@
 
 #include "napkin/diagram.hpp"
 #include "napkin/emit.hpp"
+#include "support/in_turn.hpp"
 
 namespace kernel_cases {
+
+using napkin::test::left_out, napkin::test::takes_every_case;
 
 struct Case {
   std::string name;                    // of the folder that its files are written to
@@ -19,10 +22,6 @@ struct Case {
 };
 const std::vector<Case>& cases();
 const Case& case_named(const std::string& name);
-// Whether a long test leaves out a case: it takes one of so many in turn, and all where NAPKIN_EVERY is set.
-bool left_out(std::size_t turn, std::size_t of = 2);
-// Where a test may take one of several at each turn.
-bool takes_every_case();
 
 // The diagram of a case, and its plan on a machine: an H100 where it is split by hand. Equal questions are searched
 // once.
