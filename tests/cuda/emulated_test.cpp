@@ -1,5 +1,5 @@
-// Every case's kernels, compiled for the host and run thread by thread, against the plain meaning: once by their own
-// harness, and at the first of its sizes by evaluate(), which is slow.
+// Every case's kernels, of examples every second or all, compiled for the host and run thread by thread, against the
+// plain meaning: once by their own harness, and at the first of its sizes by evaluate(), which is slow.
 #include <fmt/format.h>
 
 #include "cuda/emulate.hpp"
@@ -9,7 +9,10 @@ using namespace napkin;
 using namespace kernel_cases;
 
 TEST_CASE("emitted kernels, emulated, compute what the diagram means", "[emulated][cases]") {
-  for (const auto& each : cases()) DYNAMIC_SECTION(each.name) {
+  std::size_t turn = 0;
+  for (const auto& each : cases()) {
+    if (each.labels.empty() && left_out(turn++)) continue;
+    DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each);
       const auto folder =
           emulate::build(each.name, planned.diagram, emit_cuda(planned.diagram, planned.plan, planned.hardware));
@@ -21,6 +24,7 @@ TEST_CASE("emitted kernels, emulated, compute what the diagram means", "[emulate
         if (sizes == each.run_sizes.front()) emulate::compare(each.text, folder, sizes);
       }
     }
+  }
 }
 
 TEST_CASE("groups of an axis at two levels above the cores are pieces of pieces", "[emulated]") {

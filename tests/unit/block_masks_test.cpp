@@ -110,7 +110,7 @@ TEST_CASE("transfers and operations scale with the density where pieces are bloc
   CHECK(few.masks[0].conditions == std::vector<std::string>{"M[q / 8, x / 8]"});
 }
 
-TEST_CASE("what is expected of a mask is what random masks move on average") {
+TEST_CASE("what is expected of a mask is what random masks move on average", "[long]") {
   const auto hardware = read_machine("toy");
   constexpr double density = 0.3;
   constexpr int masks = 400;

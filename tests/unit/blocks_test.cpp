@@ -105,7 +105,7 @@ TEST_CASE("other sums are not taken in blocks") {
   }
 }
 
-TEST_CASE("a product with block scales runs on warpgroups, nearly as fast as without") {
+TEST_CASE("a product with block scales runs on warpgroups, nearly as fast as without", "[long]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto scaled = sums_in_blocks(read_example("block_scales.nap")).diagram;
   const auto plain = read_text(
@@ -118,7 +118,7 @@ TEST_CASE("a product with block scales runs on warpgroups, nearly as fast as wit
   CHECK(report.out.find("wgmma") != std::string::npos);
 }
 
-TEST_CASE("a plan in blocks is verified against the statements of the file") {
+TEST_CASE("a plan in blocks is verified against the statements of the file", "[long]") {
   for (const std::string target : {"h100-sxm5", "a100-sxm4-80", "x86-64-avx2"}) {
     const auto ran = test::run_cli({"verify", test::example("block_scales"), "--target", target});
     CAPTURE(target, ran.out, ran.err);
@@ -127,7 +127,7 @@ TEST_CASE("a plan in blocks is verified against the statements of the file") {
 }
 
 // Of sizes that no block divides; the machines' ways of counting differ.
-TEST_CASE("plans in blocks of which the last is shorter are verified") {
+TEST_CASE("plans in blocks of which the last is shorter are verified", "[long]") {
   for (const auto& [k, length] : {std::pair(200, 64), {129, 128}, {100, 128}, {95, 32}}) {
     const test::Folder folder;
     const auto text = fmt::format(
@@ -144,7 +144,7 @@ TEST_CASE("plans in blocks of which the last is shorter are verified") {
 }
 
 // Two lengths of blocks along one axis, in two sums; and so long a sum that blocks are divided among SMs.
-TEST_CASE("plans in blocks of two lengths, and in divided blocks, are verified") {
+TEST_CASE("plans in blocks of two lengths, and in divided blocks, are verified", "[long]") {
   const std::string two_lengths =
       "diagram t\naxis m = 256; axis j = 256; axis k = 512; axis kb = 8; axis kc = 4\n"
       "input A: f16[m, k]; input B: f16[j, k]; input s: f32[m, kb]; input t: f32[j, kc]\n"

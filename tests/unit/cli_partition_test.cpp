@@ -84,7 +84,7 @@ TEST_CASE("a tile of three axes beside a product fits no fragments, and one posi
 }
 
 // The rows of the warps are the plan's, written or not, and so are the registers of one.
-TEST_CASE("a plan says how its warps share out rows, and given back is that plan") {
+TEST_CASE("a plan says how its warps share out rows, and given back is that plan", "[long]") {
   const auto plan = [](const std::string& name, const std::string& machine, const std::vector<std::string>& more) {
     std::vector<std::string> words = {"analyze", example(name), "--target", machine, "--format", "json"};
     words.insert(words.end(), more.begin(), more.end());
