@@ -361,7 +361,7 @@ TEST_CASE("what was emitted before is overwritten, what a person wrote is not", 
   }
 }
 
-TEST_CASE("kernels are for matrix units where they fit, unless plain threads are asked for", "[cli]") {
+TEST_CASE("kernels are for matrix units where they fit, unless plain threads are asked for", "[cli][long]") {
   const Folder folder;
   const auto emit = [&](const std::string& name, const std::string& target, const std::string& path) {
     return run_cli({"emit", "cuda", example(name), "--target", target, "--path", path, "-o", folder / (name + path)});
