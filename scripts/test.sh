@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds a release and runs every test. With --ci warnings are errors, and cases that take no
-# minute are left to a build by clang++ with AddressSanitizer and UndefinedBehaviorSanitizer. The last line counts.
+# Installs what is missing, builds a release and runs every test. With --ci warnings are errors, and a second build, by clang++
+# with AddressSanitizer and UndefinedBehaviorSanitizer, runs the short cases of napkin_tests. The last line counts.
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 [[ $# -eq 0 || ( $# -eq 1 && $1 == --ci ) ]] || fail "usage: scripts/test.sh [--ci]"

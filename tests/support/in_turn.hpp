@@ -1,4 +1,4 @@
-// Tests that search or compile for minutes take some of their cases in turn.
+// Tests that search or compile for minutes run every second or third of their cases, unless NAPKIN_EVERY is set.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,8 @@
 
 namespace napkin::test {
 
-// Whether they take all of them.
 inline bool takes_every_case() { return std::getenv("NAPKIN_EVERY") != nullptr; }
-// Whether a case is left out, where one of so many is taken.
+// Whether the case of that number is left out where one of `of` runs.
 inline bool left_out(std::size_t turn, std::size_t of = 2) { return turn % of != 0 && !takes_every_case(); }
 
 }  // namespace napkin::test

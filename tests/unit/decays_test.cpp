@@ -16,7 +16,7 @@ test::Ran verified(const std::string& text, std::vector<std::string> more) {
   return test::run_cli(more, text);
 }
 
-// Chunks of `w` by hand: `own` is what the greatest exponent of a chunk is told of.
+// A decay in chunks of 3 positions, written by hand: M is the greatest exponent of a chunk, B of all chunks before c.
 std::string in_order(const std::string& outputs) {
   return R"(diagram fading
 axis r = 2; axis c = 5; axis w = 3; axis d = 2; axis e = 3; axis b = 5; axis u = 4

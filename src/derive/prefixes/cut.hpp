@@ -72,6 +72,13 @@ class CutAxes {
   ExprId size_of(WireId wire) { return diagram().intern(Size{diagram().at(wire).axis}); }
   ExprId apply(std::string_view function, std::vector<ExprId> arguments);
   ExprId reduction(const Reduction*, std::vector<WireId> over, ExprId body, Span span = {});
+  // Distances in positions, none of them negative: from the position at hand in a chunk to the first of the next one;
+  // and the length of the chunks between two. Lengths are those of axes, because small plans have shorter chunks.
+  ExprId to_next_chunk(WireId inside) { return apply("-", {size_of(inside), at(inside)}); }
+  ExprId between_chunks(ExprId chunk, ExprId later, WireId inside) {
+    const ExprId chunks = apply("-", {apply("-", {later, chunk}), number(1)});
+    return apply("*", {size_of(inside), chunks});
+  }
 
   std::int64_t length_;
   NamesOfPieces names_;

@@ -17,7 +17,6 @@
 #include "derive/prefixes/cut.hpp"
 #include "derive/prefixes/groups.hpp"
 #include "derive/prefixes/prefix.hpp"
-#include "derive/prefixes/ways.hpp"
 #include "derive/prefixes/write_out.hpp"
 #include "diagram/compact.hpp"
 #include "diagram/contains.hpp"
@@ -163,42 +162,40 @@ class Chunking : public CutAxes {
     if (earlier(edge).last) all.last = at_piece(edge.reduced, x, true, [&] { return make(*x.last, true); });
     return all;
   }
-  // ---- exponents: the way of c * (t - x) from x to the next chunk, over the chunks between, and in that of t ----
-  std::vector<ExprId> of_reduced(const Separated& parts) { return with_way(parts, parts.reduced, way_out(parts.edge)); }
-  std::vector<ExprId> of_kept(const Separated& parts) { return with_way(parts, parts.kept, way_in(parts.edge)); }
-  std::vector<ExprId> with_way(const Separated& parts, const Separated::Side& side, ExprId positions) {
+  // ---- exponents c * (t - x): the distance from x to the next chunk, of the chunks between, and inside that of t ----
+  std::vector<ExprId> of_reduced(const Separated& parts) {
+    const auto x = inside_own(parts.edge.reduced);
+    return with_distance(parts, parts.reduced, parts.edge.before ? to_next_chunk(x) : at(x));
+  }
+  std::vector<ExprId> of_kept(const Separated& parts) {
+    const auto t = inside_own(parts.edge.kept);
+    return with_distance(parts, parts.kept, parts.edge.before ? at(t) : to_next_chunk(t));
+  }
+  std::vector<ExprId> with_distance(const Separated& parts, const Separated::Side& side, ExprId distance) {
     auto all = rewritten(side.exponents);
-    for (const auto slope : parts.slopes) all.push_back(way(parts, slope, positions));
+    for (const auto slope : parts.slopes) all.push_back(over_distance(parts, slope, distance));
     return all;
   }
   // An exponent of a chunk of x, at the chunk of t at hand; that of a chunk of which guards leave nothing stays.
   ExprId moved_here(const Separated& parts, ExprId exponent, bool last) {
     const ExprId own = exponent;
     for (const auto slope : parts.slopes)
-      exponent = apply("+", {exponent, way(parts, slope, way_between(parts.edge, last))});
+      exponent = apply("+", {exponent, over_distance(parts, slope, between(parts.edge, last))});
     if (own == exponent || parts.reduced.guards.empty()) return exponent;
     return apply("where", {apply(">", {own, nothing()}), exponent, nothing()});
   }
   ExprId nothing() { return number(std::numeric_limits<float>::lowest()); }
-  // What so many positions add to an exponent; a suffix goes back.
-  ExprId way(const Separated& parts, ExprId slope, ExprId positions) {
-    if (!parts.edge.before) positions = apply("neg", {positions});
+  // What a distance adds to an exponent; in a suffix t - x is negative.
+  ExprId over_distance(const Separated& parts, ExprId slope, ExprId distance) {
+    if (!parts.edge.before) distance = apply("neg", {distance});
     const auto* constant = std::get_if<Constant>(&diagram().at(slope).node);
-    return constant && constant->value == 1 ? positions : apply("*", {CutAxes::rewritten(slope), positions});
+    return constant && constant->value == 1 ? distance : apply("*", {CutAxes::rewritten(slope), distance});
   }
-  ExprId way_out(const PrefixEdge& edge) {
-    const auto x = inside_own(edge.reduced);
-    return edge.before ? to_next(diagram(), x) : at(x);
-  }
-  ExprId way_in(const PrefixEdge& edge) {
-    const auto t = inside_own(edge.kept);
-    return edge.before ? at(t) : to_next(diagram(), t);
-  }
-  ExprId way_between(const PrefixEdge& edge, bool last) {
+  ExprId between(const PrefixEdge& edge, bool last) {
     const auto t = chunk(edge), x = cut(edge.reduced).chunks.outer;
     const ExprId of_t = in_last(edge.kept) ? size_of(t) : at(t), of_x = last ? size_of(t) : at(x);
     const auto inside = cut(edge.kept).chunks.inside;
-    return edge.before ? between(diagram(), of_x, of_t, inside) : between(diagram(), of_t, of_x, inside);
+    return edge.before ? between_chunks(of_x, of_t, inside) : between_chunks(of_t, of_x, inside);
   }
 
   // Over the chunks that lie before; of whole ones the value at their own place is given.
