@@ -127,13 +127,21 @@ template <class T> void give(FILE* out, const T* array, size_t count) {{
                      diagram.name, body, axes.substr(0, axes.size() - 2), axes, arguments, ending, included,
                      coded_inputs);
 }
-// Once for all sizes.
-void build_driver(const Build& build, const Diagram& diagram) {
-  static std::set<std::string> built;
-  if (!built.insert(build.folder).second) return;
+// Folders that have a driver, which is built once for all sizes.
+std::set<std::string> driven;
+// Beside the kernel of a harness; and of a folder without one.
+void build_driver_beside(const Build& build, const Diagram& diagram) {
+  if (!driven.insert(build.folder).second) return;
   std::ofstream(build.folder + "/driver.cpp") << driver(diagram, diagram.name + ".h");
   compile(build, "driver.cpp");
   link(build, {diagram.name + ".cu", "driver.cpp"}, "driver");
+}
+std::string build_driver_alone(const Build& build, const Diagram& diagram) {
+  driven.insert(build.folder);
+  std::ofstream(build.folder + "/driver.cpp") << driver(diagram, diagram.name + ".cu");
+  compile(build, "driver.cpp");
+  link(build, {"driver.cpp"}, "driver");
+  return build.folder;
 }
 
 }  // namespace
@@ -159,8 +167,7 @@ std::string run_on_warps(const Case& each, const std::string& machine) {
     const auto* warps = std::get_if<WarpNest>(&made);
     return warps ? std::optional(warps->partition) : std::nullopt;
   };
-  run_all(each, planned, build(each.name, planned.diagram, code.files), distributed,
-          [](Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
+  run_all(each, planned, code.files, distributed, [](Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
   return code.files.front().text;
 }
 
@@ -221,28 +228,23 @@ Counts counts(const std::string& output) {
   return all;
 }
 
-void run_all(const Case& each, const Planned& planned, const std::string& folder, const Distributed& distributed,
-             const std::function<void(Counts&)>& also) {
+std::string build_alone(const std::string& name, const Diagram& diagram, const std::vector<EmittedFile>& files) {
+  return build_driver_alone(plain(write("cuda_tests/" + name, files)), diagram);
+}
+std::string build_driver(const std::string& name, const Diagram& diagram, const std::vector<EmittedFile>& files) {
+  return build_driver_alone(sanitized(write("cuda_tests/" + name, files)), diagram);
+}
+
+void run_all(const Case& each, const Planned& planned, const std::vector<EmittedFile>& files,
+             const Distributed& distributed, const std::function<void(Counts&)>& also) {
+  const auto folder = build_driver(each.name, planned.diagram, files);
   for (const auto& sizes : each.run_sizes) {
     CAPTURE(sizes);
-    const auto ran = harness(folder, sizes);
-    INFO(ran.output);
-    REQUIRE(ran.status == 0);
-    auto counted = counts(ran.output);
+    auto counted = compare(each.text, folder, sizes);
     also(counted);
     CHECK(counted["read_bytes"] + counted["written_bytes"] ==
           model_bytes(read_text(each.text, sizes_of(sizes)), planned, distributed));
-    if (sizes == each.run_sizes.front()) compare(each.text, folder, sizes);
   }
-}
-
-std::string build_alone(const std::string& name, const Diagram& diagram, const std::vector<EmittedFile>& files) {
-  auto all = files;
-  all.push_back({"driver.cpp", driver(diagram, diagram.name + ".cu")});
-  const auto build = plain(write("cuda_tests/" + name, all));
-  compile(build, "driver.cpp");
-  link(build, {"driver.cpp"}, "driver");
-  return build.folder;
 }
 
 Result run_alone(const std::string& folder, const Diagram& diagram, const Values& inputs) {
@@ -257,7 +259,7 @@ Result run_alone(const std::string& folder, const Diagram& diagram, const Values
 
 Counts compare(const std::string& text, const std::string& folder, const std::string& words) {
   const auto diagram = read_text(text, sizes_of(words));
-  build_driver(sanitized(folder), diagram);
+  build_driver_beside(sanitized(folder), diagram);
   auto values = random_values(diagram, seed);
   const auto result = run_alone(folder, diagram, values);
   INFO(result.ran.output);

@@ -28,10 +28,10 @@ using Distributed = std::function<std::optional<napkin::Partition>(const napkin:
 std::int64_t model_bytes(const napkin::Diagram&, const kernel_cases::Planned&, const Distributed&);
 std::int64_t interpreted_bytes(const napkin::Diagram&, const kernel_cases::Planned&, const Distributed&);
 
-// Runs the harness of a folder at all sizes of a case, the first also by the driver: every result is right, and as much
-// moves as the model says of the kernels as they are distributed. `also` looks at what else was counted.
-void run_all(const kernel_cases::Case&, const kernel_cases::Planned&, const std::string& folder, const Distributed&,
-             const std::function<void(Counts&)>& also);
+// Builds the kernels of a case with a driver and runs them at all its sizes: every result is right, and as much moves
+// as the model says of the kernels as they are distributed. `also` looks at what else was counted.
+void run_all(const kernel_cases::Case&, const kernel_cases::Planned&, const std::vector<napkin::EmittedFile>&,
+             const Distributed&, const std::function<void(Counts&)>& also);
 
 // Plans a case for a machine all of whose kernels run on matrix units of single warps, and runs it so; gives the text.
 std::string run_on_warps(const kernel_cases::Case&, const std::string& machine);
@@ -46,7 +46,9 @@ struct Mistake {
 std::string planted(const std::string& name, const napkin::Diagram&, std::vector<napkin::EmittedFile>,
                     const std::string& behind, const std::vector<Mistake>&, const std::string& sizes);
 
-// Builds a driver of kernels without a harness or a sanitizer, which compiles fastest; gives its folder.
+// Build a driver of kernels without their harness, with a sanitizer and without one, which compiles fastest; the
+// folder.
+std::string build_driver(const std::string& name, const napkin::Diagram&, const std::vector<napkin::EmittedFile>&);
 std::string build_alone(const std::string& name, const napkin::Diagram&, const std::vector<napkin::EmittedFile>&);
 // Runs that driver on inputs, at the sizes of a diagram: what it printed and counted, and the outputs where it returned
 // with success.
@@ -57,8 +59,8 @@ struct Result {
 };
 Result run_alone(const std::string& folder, const napkin::Diagram&, const napkin::Values& inputs);
 
-// Builds a driver in the folder of a harness, runs it at sizes "q=7 x=9" and compares with evaluate(), which is slow;
-// what the emulation counted.
+// Runs the driver of a folder at sizes "q=7 x=9", which is built there beside a harness that has none, and compares
+// with evaluate(); what the emulation counted.
 Counts compare(const std::string& text, const std::string& folder, const std::string& sizes);
 
 }  // namespace emulate

@@ -52,11 +52,10 @@ std::optional<Partition> as_distributed(const Kernel& kernel, const Hardware& ha
   return std::nullopt;
 }
 
-std::string build(const Case& each, const Planned& planned, std::string_view before) {
+std::vector<EmittedFile> emitted(const Planned& planned) {
   auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
   CHECK(files.front().text.find("planned_path(void) { return \"warps\"") != std::string::npos);
-  files.front().text = std::string(before) + files.front().text;
-  return emulate::build("formats_" + each.name, planned.diagram, files);
+  return files;
 }
 
 }  // namespace
@@ -94,11 +93,10 @@ output O
     if (left_out(turn)) continue;
     DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, "rtx4090");
-      const auto folder = build(each, planned, "");
       emulate::run_all(
-          each, planned, folder, [&](const Kernel& kernel) { return as_distributed(kernel, planned.hardware); },
+          each, planned, emitted(planned),
+          [&](const Kernel& kernel) { return as_distributed(kernel, planned.hardware); },
           [](emulate::Counts& counted) { CHECK(counted["matrix_operations"] > 0); });
-      for (const auto& size : each.run_sizes) emulate::compare(each.text, folder, size);
     }
   }
 }
@@ -106,7 +104,9 @@ output O
 TEST_CASE("machines without products of f8 take them along any axis", "[emulated][tensor][formats]") {
   const auto each = product({"f8e4m3", "m, k"}, {"f8e4m3", "k, n"});
   const auto planned = plan(each, "a100-sxm4-80");
-  const auto folder = build({"widened", "", {}, {}}, planned, "#define __CUDA_ARCH__ 800\n");
+  auto files = emitted(planned);
+  files.front().text = "#define __CUDA_ARCH__ 800\n" + files.front().text;
+  const auto folder = emulate::build("formats_widened", planned.diagram, files);
   for (const auto& size : sizes) {
     const auto ran = emulate::harness(folder, size);
     CAPTURE(size, ran.output);

@@ -74,9 +74,8 @@ void check(const Case& each, const Hardware& hardware, std::int64_t cluster) {
   const auto files = emitted(planned);
   REQUIRE(on_teams(planned.plan.kernels.front(), hardware).walk.cluster == cluster);
   REQUIRE(says(files.front().text, cluster > 1 ? "error = start_clusters(" : "= at_once("));
-  const auto folder = emulate::build(each.name, planned.diagram, files);
   const auto modelled = [&](const Kernel& kernel) { return of_cluster(on_teams(kernel, hardware)); };
-  emulate::run_all(each, planned, folder, modelled,
+  emulate::run_all(each, planned, files, modelled,
                    [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
 }
 

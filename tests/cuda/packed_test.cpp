@@ -66,23 +66,26 @@ std::optional<Partition> as_distributed(const Kernel& kernel, const Hardware& ha
 
 TEST_CASE("matrix units multiply numbers of 4 bits as the model says", "[emulated][tensor][packed]") {
   const std::vector<Case> cases = {
-      {"f4e2m1", product("m, k", "n, k", "f4e2m1 f4e2m1"), {by_warps}, sizes},
-      {"f4e2m1_f8e4m3", product("m, k", "n, k", "f4e2m1 f8e4m3"), {by_warps}, sizes},
-      {"i4", product("m, k", "n, k", "i4 i4"), {by_warps}, sizes},
-      {"i4_i8", product("m, k", "n, k", "i4 i8"), {by_warps}, sizes},
-      {"mx", case_named("mx_product").text, {}, {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3", "m=7 j=9 k=32 kb=1"}},
-      {"blocks", blocks, {}, block_sizes},
-      {"ragged_blocks",
+      {"packed_f4e2m1", product("m, k", "n, k", "f4e2m1 f4e2m1"), {by_warps}, sizes},
+      {"packed_f4e2m1_f8e4m3", product("m, k", "n, k", "f4e2m1 f8e4m3"), {by_warps}, sizes},
+      {"packed_i4", product("m, k", "n, k", "i4 i4"), {by_warps}, sizes},
+      {"packed_i4_i8", product("m, k", "n, k", "i4 i8"), {by_warps}, sizes},
+      {"packed_mx",
+       case_named("mx_product").text,
+       {},
+       {"m=64 j=64 k=64 kb=2", "m=70 j=101 k=96 kb=3", "m=7 j=9 k=32 kb=1"}},
+      {"packed_blocks", blocks, {}, block_sizes},
+      {"packed_ragged_blocks",
        ragged,
        {"group m 64, n 64, stream k_block 1 at smem; group m 32, n 32 at reg"},
        {"m=64 n=64 k=212 kb=7", "m=70 n=101 k=200 kb=7"}},
   };
   for (const auto& each : cases) DYNAMIC_SECTION(each.name) {
-      const auto built = build(each, "rtx4090", CudaPath::tensor);
-      CAPTURE(built.code.notes);
+      const auto planned = plan(each, "rtx4090");
+      const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
+      CAPTURE(code.notes);
       emulate::run_all(
-          each, built.planned, built.folder,
-          [&](const Kernel& kernel) { return as_distributed(kernel, built.planned.hardware); },
+          each, planned, code.files, [&](const Kernel& kernel) { return as_distributed(kernel, planned.hardware); },
           [](emulate::Counts& counted) {
             CHECK(counted["matrix_operations"] > 0);
             CHECK(counted["load_conflicts"] == 0);

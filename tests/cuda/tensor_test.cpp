@@ -147,9 +147,8 @@ void check(const Case& each, const std::string& of = machine) {
   CAPTURE(files.notes);
   for (const auto& note : files.notes)
     if (says(note, "without matrix units")) REQUIRE(says(note, "no instruction takes both"));
-  const auto folder = emulate::build(each.name, planned.diagram, files.files);
   const auto distributed = [&](const Kernel& kernel) { return on_units(kernel, of); };
-  emulate::run_all(each, planned, folder, distributed, [](emulate::Counts& counted) {
+  emulate::run_all(each, planned, files.files, distributed, [](emulate::Counts& counted) {
     CHECK(counted["matrix_operations"] > 0);
     CHECK(counted["load_conflicts"] == 0);
   });
@@ -328,11 +327,10 @@ TEST_CASE("a ring of as many copies as planned is filled ahead, pieces that mask
                       case_named("causal").text,
                       {},
                       {"q=7 x=9 d=5", "q=256 x=256 d=64", "q=150 x=333 d=128"}};
-      const auto folder = emulate::build(each.name, planned.diagram, code.files);
       const auto as_run = [&](const Kernel& kernel) {
         return std::get<WarpNest>(distribute(kernel, planned.hardware)).partition;
       };
-      emulate::run_all(each, planned, folder, as_run,
+      emulate::run_all(each, planned, code.files, as_run,
                        [](emulate::Counts& counted) { CHECK(counted["load_conflicts"] == 0); });
     }
 }

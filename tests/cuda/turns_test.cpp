@@ -109,9 +109,8 @@ void check(const Case& each, Overlap overlap) {
   const auto text = teams_text(code);
   CHECK(says(text, "napkin_turn_wait") == (warps.step->teams > 1));
   CHECK(says(text, "_last = -1") == warps.step->within);
-  const auto folder = emulate::build(each.name, planned.diagram, code.files);
   const auto distributed = [](const Kernel& k) { return on_teams(k).partition; };
-  emulate::run_all(each, planned, folder, distributed,
+  emulate::run_all(each, planned, code.files, distributed,
                    [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
 }
 
