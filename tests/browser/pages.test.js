@@ -84,7 +84,7 @@ const wordsOutside = () => {
 for (const [name, command] of Object.entries(pages)) {
   execFileSync(program, [...command, "--quiet", "-o", `${name}.html`]);
   check(statSync(`${name}.html`).size < 1e6, `${name} is under 1 MB`);
-  // Colours are the same at every width.
+  // Colours are the same at every width, and axe-core, which takes longest, looks at the narrowest and in the dark.
   for (const colorScheme of ["light", "dark"])
     for (const width of colorScheme === "light" ? [360, 800, 1400] : [800]) {
       const where = `${name}, ${colorScheme}, ${width} wide`;
@@ -97,11 +97,13 @@ for (const [name, command] of Object.entries(pages)) {
       check(cut.length === 0, `${where}: words outside of their box: ${cut.slice(0, 5)}`);
       const contrast = await page.evaluate(leastContrast);
       check(contrast >= 4.5, `${where}: words in pictures have a contrast of ${contrast}`);
-      await page.evaluate(axe);
-      const found = await page.evaluate(() => axe.run());
-      for (const one of found.violations)
-        check(false, `${where}: ${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)} ${one.nodes[0].failureSummary}`);
-      check(found.passes.length > 10, `${where}: axe-core looked`);
+      if (width === 360 || colorScheme === "dark") {
+        await page.evaluate(axe);
+        const found = await page.evaluate(() => axe.run());
+        for (const one of found.violations)
+          check(false, `${where}: ${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)} ${one.nodes[0].failureSummary}`);
+        check(found.passes.length > 10, `${where}: axe-core looked`);
+      }
       await context.close();
     }
 }

@@ -5,6 +5,7 @@ check.py NAPKIN SOURCES FOLDER COMPILER EMULATION: results against PyTorch's own
 every error. EMULATION is the folder with its objects. Exits 77 where there is no PyTorch. The device itself, its streams and its guard are not run: their headers are
 stood in for.
 """
+import functools
 import glob
 import os
 import subprocess
@@ -64,11 +65,31 @@ def run(*command):
         sys.exit(f"{' '.join(command)}\n{done.stdout}")
 
 
-def to_object(source, folder):
+def compiler(*more):
     paths = [os.path.join(SOURCES, "tests/cuda", part) for part in ("torch", "emulation")] + include_paths()
+    run(COMPILER, "-std=c++17", "-O1", "-fPIC", "-DNAPKIN_TORCH_DEVICE=CPU", *("-I" + path for path in paths), *more)
+
+
+@functools.cache
+def precompiled():
+    """PyTorch's headers, which take longer than a binding."""
+    header = os.path.join(FOLDER, "precompiled.hpp")
+    with open(header, "w") as file:
+        file.writelines(f"#include <{name}>\n" for name in ("torch/library.h", "ATen/core/Tensor.h", "ATen/ops/empty.h",
+                                                               "torch/csrc/autograd/custom_function.h"))
+    compiler("-x", "c++-header", header, "-o", header + ".gch")
+    return header
+
+
+ALONE = {"_torch.cpp", "_autograd.cpp"}  # of each the first is compiled with what it includes itself
+
+
+def to_object(source, folder):
     file = os.path.join(folder, os.path.basename(source) + ".o")
-    run(COMPILER, "-std=c++17", "-O1", "-fPIC", "-DNAPKIN_TORCH_DEVICE=CPU", "-I" + folder,
-        *("-I" + path for path in paths), "-x", "c++", "-c", source, "-o", file)
+    ending = source[source.rfind("_"):]
+    before = [] if source.endswith(".cu") or ending in ALONE else ["-include", precompiled()]
+    ALONE.discard(ending)
+    compiler("-I" + folder, *before, "-x", "c++", "-c", source, "-o", file)
     return file
 
 
