@@ -2,7 +2,8 @@
 """Writes docs/gallery.md and docs/pictures/gallery/*.svg: every diagram of examples/ with its picture, what its best plan
 does on an H100, and how to emit its kernel. With --check the script only says what differs.
 
-usage: scripts/gallery.py [--check] [PROGRAM]     PROGRAM is build/release/napkin if not given
+usage: scripts/gallery.py [--check] [PROGRAM [PLANNED]]     PROGRAM is build/release/napkin if not given; PLANNED is a folder
+                                                            of plans that tests/planned/planned.py wrote
 """
 import json, pathlib, re, subprocess, sys
 
@@ -88,12 +89,20 @@ The script `scripts/gallery.py` writes this page, and a test compares it with wh
 """
 
 
-def make(program):
+def analyzed(program, path, planned):
+    """The report of an example, from the plans that are there."""
+    known = planned / pathlib.Path(path).name / target / "json" if planned else None
+    if known and known.exists():
+        return json.loads(known.read_text())
+    return json.loads(run(program, "analyze", path, "--target", target, "--format", "json"))
+
+
+def make(program, planned):
     """All files of the gallery: path and text."""
     files, rows, sections = {}, [], []
     for example in sorted((root / "examples").glob("*.nap")):
         name, path = example.stem, f"examples/{example.name}"
-        page = json.loads(run(program, "analyze", path, "--target", target, "--format", "json"))
+        page = analyzed(program, path, planned)
         longest = max(page["kernels"], key=lambda kernel: kernel["time_s"])
         files[f"{folder}/{name}.svg"] = run(program, "draw", path, "--format", "svg")
         summary, unfused = page["summary"], page["summary"]["unfused_time_s"]
@@ -107,7 +116,7 @@ def make(program):
 def main():
     arguments = [one for one in sys.argv[1:] if one != "--check"]
     program = pathlib.Path(arguments[0]).resolve() if arguments else root / "build/release/napkin"
-    files = make(program)
+    files = make(program, pathlib.Path(arguments[1]) if len(arguments) > 1 else None)
     left = [path for path in (root / folder).glob("*") if f"{folder}/{path.name}" not in files]
     if "--check" in sys.argv:
         stale = [name for name, text in files.items() if not (root / name).exists() or (root / name).read_text() != text]

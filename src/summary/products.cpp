@@ -74,11 +74,15 @@ std::string formats_of(const ComputeUnit& unit) {
   return all;
 }
 
-// The widest format that the matrix units have at most as wide as this one.
+bool is_whole(Datatype type) { return row(type).round(0.5) != 0.5; }
+
+// The widest format that the matrix units have at most as wide as this one: of whole numbers for whole numbers.
 std::optional<Datatype> nearest(Datatype type, const ComputeUnit& unit) {
   std::optional<Datatype> best;
   for (const auto& [other, rate] : unit.rates)
-    if (row(other).bytes <= row(type).bytes && (!best || row(other).bytes > row(*best).bytes)) best = other;
+    if (is_whole(other) == is_whole(type) && row(other).bytes <= row(type).bytes &&
+        (!best || row(other).bytes > row(*best).bytes))
+      best = other;
   return best;
 }
 
@@ -141,8 +145,10 @@ class Explaining {
   void no_format(const Factors& factors, Datatype type, MatrixProduct& made) const {
     made.why = fmt::format("{} and {} are {}, and the matrix units multiply {}", made.first, made.second,
                            row(type).name, formats_of(*unit_));
-    if (const auto other = nearest(type, *unit_))
+    if (const auto other = nearest(type, *unit_)) {
       made.mend = both(edit(factors.first, made.first, *other), edit(factors.second, made.second, *other));
+      if (is_whole(type) && *other != type) made.mend.title += ", if the numbers fit";
+    }
   }
   void mixed(const Factors& factors, Datatype a, Datatype b, MatrixProduct& made) const {
     made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);

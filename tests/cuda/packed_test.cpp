@@ -80,7 +80,7 @@ TEST_CASE("matrix units multiply numbers of 4 bits as the model says", "[emulate
        {"group m 64, n 64, stream k_block 1 at smem; group m 32, n 32 at reg"},
        {"m=64 n=64 k=212 kb=7", "m=70 n=101 k=200 kb=7"}},
   };
-  for (const auto& each : cases) DYNAMIC_SECTION(each.name) {
+  for (const auto& each : some_of(cases)) DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, "rtx4090");
       const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
       CAPTURE(code.notes);
@@ -152,7 +152,7 @@ TEST_CASE("rows and threads read numbers of 4 bits", "[emulated][tensor][packed]
        CudaPath::reference,
        "\"threads\""},
   };
-  for (const auto& [each, path, planned] : ways) DYNAMIC_SECTION(each.name) {
+  for (const auto& [each, path, planned] : some_of(ways)) DYNAMIC_SECTION(each.name) {
       const auto built = build(each, "a100-sxm4-80", path);
       CAPTURE(built.code.notes);
       CHECK(built.code.files.front().text.find("planned_path(void) { return " + planned) != std::string::npos);

@@ -74,7 +74,7 @@ EmittedCode emitted(const Planned& planned) {
 }  // namespace
 
 TEST_CASE("products in parts compute what the diagram means and move what the model says", "[emulated][tensor]") {
-  for (const auto& each : all()) DYNAMIC_SECTION(each.name) {
+  for (const auto& each : some_of(all())) DYNAMIC_SECTION(each.name) {
       CHECK(emulate::run_on_warps(each, machine).find("napkin_product_parts_") != std::string::npos);
     }
 }

@@ -89,7 +89,7 @@ TEST_CASE("sums of f8 are promoted to f32", "[emulated][teams]") {
       {"warps_64", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "rtx4090"},
       {"warps_256", "f8e5m2", "group m 64, n 64, stream k 256 at smem; group m 16 at reg", "rtx4090"},
   };
-  for (const auto& way : ways) DYNAMIC_SECTION(way.name) {
+  for (const auto& way : some_of(ways)) DYNAMIC_SECTION(way.name) {
       const auto planned = plan({"", product(way.type), {way.labels}, {}}, way.profile);
       const auto files = emitted(planned);
       const auto diagram = read_text(product(way.type), sizes_of("m=64 n=64 k=4112"));

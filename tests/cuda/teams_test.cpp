@@ -171,10 +171,10 @@ std::vector<std::string> in_turn(const std::vector<std::string>& sizes, std::siz
 }  // namespace
 
 TEST_CASE("kernels of teams compute what the diagram means and move what the model says", "[emulated][teams]") {
-  for (const auto& each : split_by_hand()) DYNAMIC_SECTION(each.name) {
+  for (const auto& each : some_of(split_by_hand())) DYNAMIC_SECTION(each.name) {
       check(each);
     }
-  for (const auto& each : searched()) DYNAMIC_SECTION(each.name) {
+  for (const auto& each : some_of(searched())) DYNAMIC_SECTION(each.name) {
       check(each);
     }
 }

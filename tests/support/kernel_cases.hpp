@@ -12,7 +12,7 @@
 
 namespace kernel_cases {
 
-using napkin::test::left_out, napkin::test::takes_every_case;
+using napkin::test::left_out, napkin::test::some_of, napkin::test::takes_every_case;
 
 struct Case {
   std::string name;                    // of the folder that its files are written to

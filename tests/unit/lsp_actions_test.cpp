@@ -143,6 +143,22 @@ TEST_CASE("on a target the hint is of its matrix units", "[lsp]") {
   CHECK(without.hints[uri].empty());
 }
 
+TEST_CASE("whole numbers become narrower whole numbers, if they fit", "[lsp]") {
+  const auto hint_on = [](const std::string& target) {
+    const Json options = {{"target", target}};
+    Able editor(options);
+    editor.open(
+        "diagram d\naxis a = 64; axis b = 64; axis c = 64\ninput A: i32[a, b]\ninput B: i32[b, c]\n"
+        "C: i32[a, c] = sum[b](A[a, b] * B[b, c])\noutput C\n");
+    REQUIRE(editor.hints[uri].size() == 1);
+    const auto message = editor.hints[uri][0]["message"].get<std::string>();
+    const auto help = message.find("\nhelp: ");
+    return help == std::string::npos ? "" : message.substr(help + 7);
+  };
+  CHECK(hint_on("h100-sxm5") == "write A: i8 and write B: i8, if the numbers fit");
+  CHECK(hint_on("v100-sxm2").empty());  // its matrix units multiply f16 alone
+}
+
 TEST_CASE("what a sum multiplies becomes a statement of its own", "[lsp]") {
   Editor editor;
   editor.start().open(head + scores + "O[q, d] = sum[x](softmax[x](S[q, x]) * V[x, d])\noutput O\n");
