@@ -17,7 +17,7 @@ std::string piece(std::string_view column, std::size_t i) {
   return std::string(column.substr(0, column.find(';')));
 }
 
-constexpr std::string_view names = "abc";
+constexpr std::string_view letters = "abc";
 
 // def f(a, b) = b; Y[] = f(A0[], A1[])
 Diagram read(const Pointwise& function, const std::string& text) {
@@ -25,7 +25,7 @@ Diagram read(const Pointwise& function, const std::string& text) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(function.arity); ++i) {
     const bool condition = function.role == Role::choose && i == 0;
     inputs += fmt::format("input A{}: {}[]\n", i, condition ? "bool" : "f64");
-    parameters += fmt::format("{}{}", i == 0 ? "" : ", ", names[i]);
+    parameters += fmt::format("{}{}", i == 0 ? "" : ", ", letters[i]);
     arguments += fmt::format("{}A{}[]", i == 0 ? "" : ", ", i);
   }
   Sources sources;

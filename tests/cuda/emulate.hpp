@@ -60,7 +60,7 @@ struct Result {
 Result run_alone(const std::string& folder, const napkin::Diagram&, const napkin::Values& inputs);
 
 // Runs the driver of a folder at sizes "q=7 x=9", which is built there beside a harness that has none, and compares
-// with evaluate(); what the emulation counted.
+// with evaluate(), which rounds what has a format or, as a kernel may round less, does not; what the emulation counted.
 Counts compare(const std::string& text, const std::string& folder, const std::string& sizes);
 
 }  // namespace emulate
