@@ -21,10 +21,11 @@ constexpr std::int64_t row_addresses = 40;  // of a lane: what a compiler needs 
 // to spare.
 constexpr std::int64_t least_beside = 31;
 constexpr int most_blocks_together = 3;
-constexpr std::int64_t spare_in_rows = 24;   // what it should have left where several blocks share a core
-constexpr std::int64_t longest_window = 64;  // positions of other wires that a lane folds one after another
-constexpr std::int64_t rows_of_block = 4;    // where one warp has a row
-constexpr std::int64_t warps_of_core = 32;   // at least, before rows of one block share what they read
+constexpr double least_threads_per_sm = 1536;  // of every device from capability 8.0 on: CUDA's programming guide
+constexpr std::int64_t spare_in_rows = 24;     // what it should have left where several blocks share a core
+constexpr std::int64_t longest_window = 64;    // positions of other wires that a lane folds one after another
+constexpr std::int64_t rows_of_block = 4;      // where one warp has a row
+constexpr std::int64_t warps_of_core = 32;     // at least, before rows of one block share what they read
 constexpr std::int64_t partial_bytes = 8;
 
 }  // namespace
@@ -271,7 +272,7 @@ void RowAttempt::count_registers() {
 int RowAttempt::blocks_together() const {
   const auto threads = result_.warps * lanes_of_warp, least = result_.registers - row_addresses + least_beside;
   const auto& limit = hardware_.limits.threads_per_sm;
-  const auto most_threads = limit ? limit->value : threads;
+  const auto most_threads = limit ? limit->value : least_threads_per_sm;
   int blocks = most_blocks_together;
   while (blocks > 1 && (blocks * threads > most_threads || least > all_registers / (blocks * threads) / 8 * 8))
     --blocks;

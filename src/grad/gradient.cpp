@@ -152,7 +152,7 @@ class Differentiation {
     return !diagnostics_.has_errors();
   }
   void independent(const ast::Name& at, const std::string& what) {
-    fail("E0541", fmt::format("{} does not depend on {}", names_of(of_), what), at,
+    fail("E0541", fmt::format("{} {} not depend on {}", names_of(of_), of_.size() == 1 ? "does" : "do", what), at,
          "name an array that it is computed from, or another result with `--of`");
   }
 

@@ -12,6 +12,7 @@
 #include "loops/work.hpp"
 #include "napkin/instructions.hpp"
 #include "napkin/summary.hpp"
+#include "summary/instructions.hpp"
 #include "summary/sizes.hpp"
 #include "summary/split_sum.hpp"
 #include "timing/deal.hpp"
@@ -20,13 +21,6 @@
 
 namespace napkin {
 namespace {
-
-// "S" for the sum of it that the derivation takes apart.
-std::string without_sum(std::string name) {
-  constexpr std::string_view sum = "_sum";
-  if (name.ends_with(sum)) name.resize(name.size() - sum.size());
-  return name;
-}
 
 // The array that a factor is, or what it computes.
 std::string factor_name(const Derivation& derivation, ExprId factor) {
@@ -167,36 +161,6 @@ class Explaining {
   const Hardware& hardware_;
   const ComputeUnit* unit_;
 };
-
-// One instruction of four warps makes as many columns as it can of its piece; those of single warps have one shape.
-void name_instruction(const Contraction& contraction, const BlockStep& step, MatrixProduct& made) {
-  const auto& shape = *contraction.instruction;
-  auto columns = shape.n;
-  if (shape.n_max > shape.n && contraction.across) {
-    const auto length = step.lengths[contraction.across->index];
-    columns = std::clamp((length + shape.n - 1) / shape.n * shape.n, shape.n, shape.n_max);
-  }
-  made.instruction = fmt::format("{} m{}n{}k{}", shape.name, shape.m, columns, shape.k);
-  made.of_rows = shape.m;
-  made.rows = contraction.exchanged ? shape.m : std::min(shape.m, step.lengths[step.row.index]);
-  note_padding(contraction, step, made);
-}
-
-// A stream moves factors out of sums, which may leave a product of two arrays.
-void move_to_matrix_units(const Contraction& contraction, MatrixProduct& made) {
-  made.unit = Unit::tensor, made.type = contraction.instruction->operands, made.parts = contraction.parts;
-  made.lost = false;
-  made.why.clear(), made.mend = {};
-}
-
-using ByName = std::map<std::string, const StepColumn*>;
-ByName by_name(const BlockStep& step) {
-  ByName all;
-  for (const auto* columns : {&step.outside, &step.columns})
-    for (const auto& column : *columns)
-      if (column.contraction) all[without_sum(column.name)] = &column;
-  return all;
-}
 
 bool reads(const Diagram& diagram, const Column& column, ArrayId array) {
   const auto all = arrays_read(diagram, column.value);
@@ -357,6 +321,12 @@ Hardware of_all_instructions() {
 
 }  // namespace
 
+std::string without_sum(std::string name) {
+  constexpr std::string_view sum = "_sum";
+  if (name.ends_with(sum)) name.resize(name.size() - sum.size());
+  return name;
+}
+
 bool sums_matrices(const Diagram& diagram, const Column& column) {
   const auto sides = summed(diagram, column);
   return sides && has_one_alone(diagram, column, sides->first, sides->second) &&
@@ -376,18 +346,8 @@ std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& 
   const auto kernel = without_idle_labels(asked);
   const auto dealing = hardware.core && hardware.find(Unit::tensor) ? Dealing::of(kernel, hardware, model) : nullptr;
   const Deal deal = dealing ? dealing->best(demand_of(kernel, hardware)) : Deal{};
-  const auto steps = dealing ? by_name(dealing->as(deal).step()) : ByName();
   auto all = all_products(*asked.derivation, hardware);
-  for (auto& made : all) {
-    const auto found = steps.find(made.column);
-    if (found == steps.end()) continue;
-    const auto& contraction = *found->second->contraction;
-    if (made.unit != Unit::tensor || made.parts != contraction.parts) move_to_matrix_units(contraction, made);
-    if (contraction.mixed) made.type = contraction.instruction->operands;
-    name_instruction(contraction, dealing->as(deal).step(), made);
-    note_alignment(*found->second, dealing->as(deal).step(), made);
-    note_one_by_one(*found->second, dealing->as(deal).step(), made);
-  }
+  if (dealing) name_instructions(dealing->as(deal).step(), all);
   return all;
 }
 

@@ -50,7 +50,7 @@ void note_one_by_one(const StepColumn& column, const BlockStep& step, MatrixProd
     if (!factor.operand.one_by_one) continue;
     const auto& array = step.diagram().at(step.nest->at(factor.operand.buffer).array);
     const bool turned = !moves(factor.at.back(), contraction.depth);
-    made.one_by_one.push_back({array.name, turned ? step.diagram().at(contraction.depth).name : "", array.type,
+    made.one_by_one.push_back({array.name, turned ? step.diagram().at(contraction.depth).name : "", array.stored(),
                                contraction.mixed ? contraction.instruction->operands : array.type});
   }
 }

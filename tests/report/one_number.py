@@ -211,6 +211,8 @@ def against_itself(report):
         found += ["kernel %d: %s %r and %r" % (at, *one) for one in of_kernel(kernel) if not near(*one[1:])]
         found += ["kernel %d: %s takes %.1f %%" % (at, unit, 100 * part)
                   for unit, part in kernel["unit_shares"].items() if part > 1 + 1e-9]
+        found += ["kernel %d: %s runs on matrix units without an instruction" % (at, product["result"])
+                  for product in kernel["products"] if product["unit"] == "tensor" and not product["instruction"]]
         if kernel["useful_operations"] > kernel["executed_operations"]:
             found.append("kernel %d: more operations useful than executed" % at)
         if kernel["cache_bytes"] is not None and kernel["dram_bytes"] > kernel["cache_bytes"] * (1 + 1e-9):

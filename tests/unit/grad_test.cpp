@@ -7,6 +7,7 @@
 
 #include "support/catch.hpp"
 #include "support/read.hpp"
+#include "support/run_cli.hpp"
 
 using namespace napkin;
 
@@ -155,6 +156,17 @@ TEST_CASE("what is written is a diagram in canonical form whose gradients can be
     CHECK(print(sources, parse(sources, file, diagnostics)) == first.text);
     CHECK(ran(first.text).codes.empty());
   }
+}
+
+TEST_CASE("results that an array does not change are named together") {
+  const auto refused = [](const std::string& of) {
+    return test::run_cli({"grad", "-", "--of", of, "--wrt", "Z"},
+                         "diagram d; axis x = 5; input X: f64[x]; input Z: f64[x]\n"
+                         "A: f64[x] = X[x] + 1; B: f64[x] = X[x] * 2; C: f64[x] = Z[x]; output A; output B; output C")
+        .err;
+  };
+  CHECK(refused("A").find("A does not depend on `Z`") != std::string::npos);
+  CHECK(refused("A,B").find("A and B do not depend on `Z`") != std::string::npos);
 }
 
 TEST_CASE("what cannot be done is refused by its code") {

@@ -133,6 +133,16 @@ TEST_CASE("products of packed numbers are verified, and the report says how they
   CHECK(report.out.find("smem, reg   A      f8e4m3") != std::string::npos);
 }
 
+TEST_CASE("lanes widen numbers of the format that the file has", "[packed]") {
+  const auto ran = test::run_cli({"analyze", "-", "--target", "h100-sxm5", "--partition",
+                                  "group m 32, n 32, stream k 64 at smem; group m 16 at reg"},
+                                 "diagram p\naxis m = 512; axis n = 512; axis k = 512\n"
+                                 "input A: i4[m, k]; input B: f16[n, k]\n"
+                                 "C: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n");
+  CAPTURE(ran.out, ran.err);
+  CHECK(ran.out.find("A is i4, which lanes widen to f16") != std::string::npos);
+}
+
 TEST_CASE("gradients read packed inputs as the file stores them", "[packed]") {
   const auto ran = test::run_cli({"grad", test::example("mx_product"), "--wrt", "A"});
   CAPTURE(ran.out, ran.err);

@@ -209,6 +209,20 @@ TEST_CASE("a byte order mark and CRLF change nothing", "[hardware]") {
   check_refused(yaml, "E0409", "KB");
 }
 
+TEST_CASE("what is not valid YAML is pointed at, whatever stands before it", "[hardware]") {
+  const auto place = [](const std::string& before) {
+    const auto all = load_text(before + "name: small\ncore: ]\n").diagnostics.sorted();
+    REQUIRE(all.size() == 1);
+    CHECK(all[0].code == "E0401");
+    CHECK(all[0].span.end == all[0].span.begin + 1);
+    return all[0].span.begin - before.size();
+  };
+  const auto plain = place("");
+  CHECK(plain == std::string("name: small\ncore: ").size());
+  for (const std::string before : {"\xEF\xBB\xBF", "# caf\xC3\xA9\n", "\xEF\xBB\xBF# \xE2\x82\xAC\r\n"})
+    CHECK(place(before) == plain);
+}
+
 TEST_CASE("any number can be set by its dotted path", "[hardware]") {
   CHECK(load_text(good, {{"levels.smem.capacity", "32 KiB"}}).hardware.levels[1].capacity->value == 32768);
   CHECK(load_text(good, {{"levels.smem.latency", "30 clk"}}).hardware.levels[1].latency_clocks->value == 30);

@@ -91,6 +91,18 @@ TEST_CASE("a row too long for registers that may not be streamed stands in share
   CHECK_FALSE(refusal(text("84000"), by_row).empty());
 }
 
+TEST_CASE("blocks of rows share an SM also where the profile does not say how many threads it has") {
+  auto hardware = read_machine("a100-sxm4-80");
+  const auto blocks = [&] {
+    const auto made = distribute_rows(kernel_of(normalized(256), "group r 1 at smem", hardware), hardware);
+    return std::get<RowNest>(made).blocks;
+  };
+  const auto stated = blocks();
+  CHECK(stated > 1);
+  hardware.limits.threads_per_sm.reset();
+  CHECK(blocks() == stated);
+}
+
 TEST_CASE("rows of one block share what they all read, as the plan has them while blocks are enough") {
   const auto rows = distributed(scaled, "group r 8 at smem");
   CHECK(words(rows) == "group r 4, stream r 1 at smem");

@@ -24,7 +24,7 @@ std::string packed_words(const std::vector<std::string>& arrays) {
 }
 
 std::string one_by_one_words(const MatrixProduct::OneByOne& one) {
-  if (one.stored != one.multiplied)
+  if (row(one.stored).alone != one.multiplied)
     return fmt::format("{} is {}, which lanes widen to {} as they read it, a number at a time", one.array,
                        row(one.stored).name, row(one.multiplied).name);
   return fmt::format(

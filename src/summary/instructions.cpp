@@ -1,0 +1,86 @@
+// Columns of a block's step -> the products of the file that they are.
+#include "summary/instructions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "summary/products.hpp"
+#include "summary/sizes.hpp"
+
+namespace napkin {
+namespace {
+
+// One instruction of four warps makes as many columns as it can of its piece; those of single warps have one shape.
+void name_instruction(const Contraction& contraction, const BlockStep& step, MatrixProduct& made) {
+  const auto& shape = *contraction.instruction;
+  auto columns = shape.n;
+  if (shape.n_max > shape.n && contraction.across) {
+    const auto length = step.lengths[contraction.across->index];
+    columns = std::clamp((length + shape.n - 1) / shape.n * shape.n, shape.n, shape.n_max);
+  }
+  made.instruction = fmt::format("{} m{}n{}k{}", shape.name, shape.m, columns, shape.k);
+  made.of_rows = shape.m;
+  made.rows = contraction.exchanged ? shape.m : std::min(shape.m, step.lengths[step.row.index]);
+  note_padding(contraction, step, made);
+}
+
+// A stream moves factors out of sums, which may leave a product of two arrays.
+void move_to_matrix_units(const Contraction& contraction, MatrixProduct& made) {
+  made.unit = Unit::tensor, made.type = contraction.instruction->operands, made.parts = contraction.parts;
+  made.lost = false;
+  made.why.clear(), made.mend = {};
+}
+
+class Matching {
+ public:
+  Matching(const BlockStep& step, const std::vector<MatrixProduct>& products) : step_(step) {
+    for (const auto& one : products) names_.insert(one.column);
+    for (const auto* columns : {&step.outside, &step.columns})
+      for (const auto& column : *columns)
+        if (column.contraction) columns_.push_back(&column);
+  }
+  // By its name; a sum that a stream adds to the state that it carries has that one's, and the same operands.
+  const StepColumn* column_of(const MatrixProduct& made) const {
+    const auto named = [&](const StepColumn* one) { return without_sum(one->name) == made.column; };
+    if (const auto* found = last(named)) return found;
+    return last(
+        [&](const StepColumn* one) { return !names_.contains(without_sum(one->name)) && multiplies(*one, made); });
+  }
+
+ private:
+  template <class Is>
+  const StepColumn* last(const Is& is) const {
+    const auto found = std::find_if(columns_.rbegin(), columns_.rend(), is);
+    return found == columns_.rend() ? nullptr : *found;
+  }
+  bool multiplies(const StepColumn& column, const MatrixProduct& made) const {
+    std::multiset<std::string> operands;
+    for (const auto& factor : column.factors)
+      operands.insert(step_.diagram().at(step_.nest->at(factor.operand.buffer).array).name);
+    return operands == std::multiset{made.first, made.second};
+  }
+
+  const BlockStep& step_;
+  std::set<std::string> names_;
+  std::vector<const StepColumn*> columns_;
+};
+
+}  // namespace
+
+void name_instructions(const BlockStep& step, std::vector<MatrixProduct>& products) {
+  const Matching matching(step, products);
+  for (auto& made : products) {
+    const auto* column = matching.column_of(made);
+    if (!column) continue;
+    const auto& contraction = *column->contraction;
+    if (made.unit != Unit::tensor || made.parts != contraction.parts) move_to_matrix_units(contraction, made);
+    if (contraction.mixed) made.type = contraction.instruction->operands;
+    name_instruction(contraction, step, made);
+    note_alignment(*column, step, made);
+    note_one_by_one(*column, step, made);
+  }
+}
+
+}  // namespace napkin
