@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -47,10 +49,26 @@ void link(const Build& build, const std::vector<std::string>& files, const std::
   require(fmt::format("cd {} && {} {} {}.o {}_*.o -o {}", build.folder, NAPKIN_CXX_COMPILER, build.flags,
                       fmt::join(files, ".o "), build.emulation, program));
 }
+std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+// Kernels of one diagram, mistakes or not, have one harness.
+void compile_harness(const Build& build, const std::string& stem) {
+  static std::map<std::string, std::string> compiled;  // objects, by what is compiled
+  const auto file = build.folder + "/" + stem + "_harness.cu";
+  const auto [known, anew] =
+      compiled.try_emplace(build.flags + text_of(file) + text_of(build.folder + "/" + stem + ".h"), file + ".o");
+  if (anew)
+    compile(build, stem + "_harness.cu");
+  else
+    std::filesystem::copy_file(known->second, file + ".o", std::filesystem::copy_options::overwrite_existing);
+}
 std::string build_harness(const Build& build, const std::string& stem) {
-  const std::vector<std::string> files{stem + ".cu", stem + "_harness.cu"};
-  for (const auto& file : files) compile(build, file);
-  link(build, files, "harness");
+  compile(build, stem + ".cu");
+  compile_harness(build, stem);
+  link(build, {stem + ".cu", stem + "_harness.cu"}, "harness");
   return build.folder;
 }
 

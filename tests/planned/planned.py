@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plans that several tests look at, each searched for once: every example on one machine of five in turn, every third on
-two; where NAPKIN_EVERY is set, each on two.
+"""Plans that several tests look at, each searched for once: every example on one machine of five in turn; where
+NAPKIN_EVERY is set, on two.
 
     tests/planned/planned.py --forms build/release/napkin_forms --napkin build/release/napkin --folder FOLDER
 
@@ -23,8 +23,8 @@ COMPARED = ["attention.nap", "causal_linear_attention.nap", "chained_matmul.nap"
 def machines_of(example):
     """Those that an example is planned for."""
     at = EXAMPLES.index(os.path.basename(example))
-    both = [("h100-sxm5", "a100-sxm4-80", "rtx4090")[at % 3], ("h200-sxm", "rtx3090")[at // 3 % 2]]
-    return both if at % 3 == 0 or "NAPKIN_EVERY" in os.environ else both[:1]
+    both = [MACHINES[at % 5], MACHINES[(at + 2) % 5]]
+    return both if "NAPKIN_EVERY" in os.environ else both[:1]
 
 
 def read(folder, example, machine, form):
