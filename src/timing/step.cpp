@@ -2,6 +2,8 @@
 #include "timing/step.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -194,10 +196,13 @@ class Reader {
 
 WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Diagram& diagram, std::int64_t least) {
   auto depth = over.back();
-  for (const auto& index : operand.at)
-    for (const auto& [wire, coefficient] : index.terms)
+  for (const auto& index : operand.at) {
+    auto terms = index.terms;
+    std::ranges::stable_sort(terms, std::greater(), [](const auto& term) { return std::abs(term.second); });
+    for (const auto& [wire, coefficient] : terms)
       if (std::ranges::find(over, wire) != over.end())
         if (diagram.size(wire).value_or(1) >= least || diagram.size(depth).value_or(1) < least) depth = wire;
+  }
   return depth;
 }
 

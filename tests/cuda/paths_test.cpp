@@ -248,6 +248,23 @@ TEST_CASE("a debug build names the barrier that never comes", "[emulated][teams]
   CHECK(says(output, "emulation: a trap"));
 }
 
+// Behind the last `i` of a `c` stand the numbers of the next: TMA copies them, too.
+TEST_CASE("pieces that an array goes on behind are read by warpgroups where they are whole", "[emulated][teams]") {
+  const Case each{"paths_unbroken",
+                  R"(diagram unbroken
+axis t = 128; axis c = 8; axis i = 16; axis d = 128; axis e = 64
+input K: f16[t, d]; input V: f16[t, e]
+S: f32[d, e] = sum[i, c](K[16 * c + i, d] * V[16 * c + i, e])
+output S
+)",
+                  {"group e 64, d 64, stream c 1 at smem; group d 16 at reg"},
+                  {}};
+  const auto planned = plan(each, "h100-sxm5");
+  const auto folder = emulate::build_driver(each.name, planned.diagram, emitted(planned).files);
+  CHECK(emulate::compare(each.text, folder, "t=128 c=8 i=16 d=128 e=64")["team_operations"] > 0);
+  CHECK(emulate::compare(each.text, folder, "t=80 c=5 i=13 d=72 e=40")["team_operations"] == 0);
+}
+
 TEST_CASE("rows of an even number of halves are copied on their way", "[emulated][tensor]") {
   const std::string text =
       "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: f16[m, k]; input B: f16[k, n]\n"

@@ -83,3 +83,19 @@ TEST_CASE("padding of an axis that no instruction divides is said", "[advice]") 
   const auto even = run_cli({"analyze", example("attention"), "--target", "h100-sxm5", "--partition", "flash2"}).out;
   CHECK(even.find("padded") == std::string::npos);
 }
+
+TEST_CASE("instructions contract along the wire that is innermost in memory, whatever order axes are written in",
+          "[advice]") {
+  const auto page = [](const std::string& axes) {
+    return run_cli({"analyze", "-", "--target", "h100-sxm5", "--partition",
+                    "group e 64, d 64, stream c 1 at smem; group d 16 at reg"},
+                   "diagram p\naxis t = 1024; " + axes +
+                       "; axis d = 128; axis e = 64\ninput K: f16[t, d]; input V: f16[t, e]\n"
+                       "S: f32[d, e] = sum[i, c](K[16*c + i, d] * V[16*c + i, e])\noutput S\n")
+        .out;
+  };
+  const auto outer_first = page("axis c = 64; axis i = 16"), inner_first = page("axis i = 16; axis c = 64");
+  has(outer_first, "wgmma m64n64k16 f16: S = K*V");
+  const auto from = [](const std::string& text) { return text.substr(text.find("us predicted")); };
+  CHECK(from(inner_first) == from(outer_first));
+}

@@ -16,6 +16,7 @@ struct TeamKernel {
   ThreadedKernel threaded;
   PrintedKernel kernel;
   std::vector<TileMap> maps, stores;
+  std::vector<UnbrokenPieces> unbroken;
   std::vector<ArrayId> inputs;  // that it has pointers to
   Walk walk{};
 };

@@ -1,6 +1,8 @@
 // What the host makes before it launches a kernel of teams: the boxes of its copies, and the launch.
 #include <algorithm>
 
+#include "diagram/contains.hpp"
+#include "diagram/index.hpp"
 #include "emit/cuda/warpgroups/teams.hpp"
 #include "emit/cuda/warps/warps.hpp"
 
@@ -31,6 +33,22 @@ std::vector<TileMap> store_maps(const WarpNest& warps) {
     map.box[*tile.row] = across ? tile.layout.rows : warps.team * rows_of_fragment;
     map.box[*tile.column] = tile.layout.panel;
     all.push_back(map);
+  }
+  return all;
+}
+
+std::vector<UnbrokenPieces> unbroken_pieces(const WarpNest& warps) {
+  const auto& diagram = warps.nest->scratch;
+  std::vector<UnbrokenPieces> all;
+  for (const auto& product : warps.products) {
+    if (product.rows.computed) continue;  // columns that nobody has are 0 in registers
+    for (const auto* side : {&product.rows, &product.columns}) {
+      const auto& at = std::get<Access>(diagram.at(side->access).node).at;
+      for (std::size_t k = 0; k < at.size(); ++k) {
+        const UnbrokenPieces one{diagram.at(product.over).axis, warps.nest->at(side->buffer).extent[k]};
+        if (moves(at[k], product.over) && plain_wire(at[k]) != product.over && !contains(all, one)) all.push_back(one);
+      }
+    }
   }
   return all;
 }
