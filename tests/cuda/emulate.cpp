@@ -62,7 +62,7 @@ void compile_harness(const Build& build, const std::string& stem) {
       compiled.try_emplace(build.flags + text_of(file) + text_of(build.folder + "/" + stem + ".h"), file + ".o");
   if (anew)
     compile(build, stem + "_harness.cu");
-  else
+  else if (known->second != file + ".o")
     std::filesystem::copy_file(known->second, file + ".o", std::filesystem::copy_options::overwrite_existing);
 }
 std::string build_harness(const Build& build, const std::string& stem) {

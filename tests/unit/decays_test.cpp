@@ -47,7 +47,7 @@ TEST_CASE("what every chunk reads is there before the first, though it is needed
   CHECK(ran.code == exit_done);
 }
 
-TEST_CASE("what fades into a shorter last chunk is right, forwards and back", "[prefix][verify]") {
+TEST_CASE("what fades into a shorter last chunk is right, forwards and back", "[prefix][verify][long]") {
   for (const auto& [before, chunk] :
        {std::pair<std::string, std::string>{"not (x > t)", "7"}, {"x < t", "5"}, {"x >= t", "5"}, {"x >= t", "4"}}) {
     const auto* distance = before == "x >= t" ? "(x - t)" : "(t - x)";

@@ -167,7 +167,7 @@ TEST_CASE("an array of a single value is explained", "[scene]") {
   CHECK(!has(to_text(lay_out_derivation(attention, derive(attention, all), std::nullopt).front()), "called 1"));
 }
 
-TEST_CASE("a film begins with what was written, and says what a machine made of it", "[cli][scene]") {
+TEST_CASE("a film begins with what was written, and says what a machine made of it", "[cli][scene][long]") {
   const auto film = test::run_cli({"draw", test::example("decode"), "--derivation", "--target", "h100-sxm5"});
   REQUIRE(film.code == exit_done);
   const auto first = film.out.find("1. decode as it is written"), second = film.out.find("2. for h100-sxm5");

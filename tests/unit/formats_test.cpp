@@ -91,7 +91,7 @@ TEST_CASE("operands are multiplied in a format that holds both and that the mach
   CHECK(multiplied_as(f16, f16, read_machine("x86-64-avx2")) == std::nullopt);
 }
 
-TEST_CASE("keys of f8 are so down to the core's memory, and f16 in registers") {
+TEST_CASE("keys of f8 are so down to the core's memory, and f16 in registers", "[long]") {
   for (const auto* name : {"h100-sxm5", "a100-sxm4-80"}) {
     CAPTURE(name);
     const auto hardware = read_machine(name);
@@ -113,7 +113,7 @@ TEST_CASE("keys of f8 are so down to the core's memory, and f16 in registers") {
   }
 }
 
-TEST_CASE("f8 alone is multiplied as it is where the machine can") {
+TEST_CASE("f8 alone is multiplied as it is where the machine can", "[long]") {
   const Formats narrow{"f8e4m3", "f8e4m3", "f16", "f16"};
   for (const auto& [name, type] : {std::pair("h100-sxm5", Datatype::f8e4m3), {"a100-sxm4-80", Datatype::f16}}) {
     CAPTURE(name);
@@ -163,7 +163,7 @@ TEST_CASE("an output of f32 is wider where it is saved, and nothing else is") {
   check_twin(wide, hardware);
 }
 
-TEST_CASE("weights of i8 take half the bytes of f16, and are widened as rows of what single warps multiply") {
+TEST_CASE("weights of i8 take half the bytes of f16, and are widened as rows of what single warps multiply", "[long]") {
   const auto h100 = read_machine("h100-sxm5");
   const auto narrow = weights("i8", h100), wide = weights("f16", h100);
   const auto before = estimate(wide, h100, Model::machine), after = estimate(narrow, h100, Model::machine);

@@ -267,7 +267,7 @@ TEST_CASE("cores that idle in a last wave are what explains a slower launch", "[
   CHECK(has(because[1], "133 blocks on 132 cores, 1 at once on each: 2 waves"));
 }
 
-TEST_CASE("the best row names a partition that may be written", "[gate]") {
+TEST_CASE("the best row names a partition that may be written", "[gate][long]") {
   for (const std::string name : {"decode", "attention", "matmul"}) {
     const auto row_of = [&](const Words& options) {
       const auto ran =
