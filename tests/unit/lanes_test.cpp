@@ -22,7 +22,7 @@ double seconds_of(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("a plan is never slower for products that matrix units may take in parts", "[search]") {
+TEST_CASE("a plan is never slower for products that matrix units may take in parts", "[search][long]") {
   const std::string sizes = "diagram d\naxis h = 4; axis q = 128; axis x = 192; axis d = 48; axis e = 64\n";
   const std::vector<std::string> all = {
       "input Q: f16[h, q, d]; input K: f16[h, x, d]; input V: f16[h, x, e]\n"

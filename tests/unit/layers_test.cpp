@@ -126,7 +126,7 @@ TEST_CASE("a plan of layers is never worse than that of one, so many times over"
   CHECK(four.plan.kernels.size() == four.cost.kernels.size());
 }
 
-TEST_CASE("patience buys partitions, and a plan that is no worse") {
+TEST_CASE("patience buys partitions, and a plan that is no worse", "[long]") {
   const auto diagram = read_example("convolution.nap");
   const auto hardware = read_machine("h100-sxm5");
   const auto plan = [&](double times) { return search(diagram, hardware, {.divide = false, .patience = times}); };

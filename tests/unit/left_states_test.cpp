@@ -73,7 +73,8 @@ output dK
 output dV
 )";
 
-TEST_CASE("an axis that kernels divide in different lengths has parts of one length where it is verified", "[divide]") {
+TEST_CASE("an axis that kernels divide in different lengths has parts of one length where it is verified",
+          "[divide][long]") {
   const auto ran = verified(gradient);
   CAPTURE(ran.out, ran.err);
   CHECK(ran.code == 0);
