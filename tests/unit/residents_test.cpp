@@ -42,7 +42,7 @@ TEST_CASE("groups below a stream hold what they carry along it, all at once", "[
   CHECK(found.best.front().cost.levels[1].memory_bytes <= 4096);
 }
 
-TEST_CASE("accumulators within a piece of the L2 fit into the registers there are", "[residents][levels]") {
+TEST_CASE("accumulators within a piece of the L2 fit into the registers there are", "[residents][levels][long]") {
   const auto hardware = read_machine("a100-sxm4-80-l2");
   const auto found = search(testing::derived(read_example("matmul.nap")), hardware, {});
   REQUIRE_FALSE(found.best.empty());

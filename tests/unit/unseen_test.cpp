@@ -55,7 +55,7 @@ Split split(const Diagram& diagram, SplitKind kind, const std::string& axis, std
 
 }  // namespace
 
-TEST_CASE("a search that gives up finds what is written by hand", "[search]") {
+TEST_CASE("a search that gives up finds what is written by hand", "[search][long]") {
   const auto loaded = load_text(accelerator);
   REQUIRE(loaded.text == "");
   const auto diagram = read_text(read_file(NAPKIN_SOURCE_DIR "/examples/attention.nap"));
