@@ -8,6 +8,9 @@ usage: scripts/gallery.py [--check] [PROGRAM [PLANNED]]     PROGRAM is build/rel
 import json, pathlib, re, subprocess, sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(root / "tests/planned"))
+import planned as shared  # noqa: E402
+
 target = "h100-sxm5"
 folder = "docs/pictures/gallery"
 names = {"gmem": "DRAM", "l2": "L2", "smem": "shared memory", "reg": "registers", "tensor": "tensor cores",
@@ -91,10 +94,8 @@ The script `scripts/gallery.py` writes this page, and a test compares it with wh
 
 def analyzed(program, path, planned):
     """The report of an example, from the plans that are there."""
-    known = planned / pathlib.Path(path).name / target / "json" if planned else None
-    if known and known.exists():
-        return json.loads(known.read_text())
-    return json.loads(run(program, "analyze", path, "--target", target, "--format", "json"))
+    known = shared.read(planned, path, target, "json")
+    return json.loads(known or run(program, "analyze", path, "--target", target, "--format", "json"))
 
 
 def make(program, planned):
@@ -116,7 +117,7 @@ def make(program, planned):
 def main():
     arguments = [one for one in sys.argv[1:] if one != "--check"]
     program = pathlib.Path(arguments[0]).resolve() if arguments else root / "build/release/napkin"
-    files = make(program, pathlib.Path(arguments[1]) if len(arguments) > 1 else None)
+    files = make(program, arguments[1] if len(arguments) > 1 else None)
     left = [path for path in (root / folder).glob("*") if f"{folder}/{path.name}" not in files]
     if "--check" in sys.argv:
         stale = [name for name, text in files.items() if not (root / name).exists() or (root / name).read_text() != text]

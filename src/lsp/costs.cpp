@@ -10,7 +10,7 @@
 namespace napkin::lsp {
 namespace {
 
-constexpr std::chrono::milliseconds a_moment{50};
+constexpr std::chrono::milliseconds hint_patience{50};
 
 // The statements of a kernel as they were written: of the parts of an axis, and of what merges them, those of both.
 std::vector<std::string> statements_of(const FoundPlan& found, std::size_t k) {
@@ -72,7 +72,7 @@ Json inlay_hints(State& state, const Json& params) {
   auto& open = document(state, params);
   auto hints = Json::array();
   auto* plan = state.costs ? planning(state, open) : nullptr;
-  const auto* found = plan ? plan->wait(a_moment) : nullptr;
+  const auto* found = plan ? plan->wait(hint_patience) : nullptr;
   if (!found || found->plan.kernels.size() < found->kernels.size()) return hints;
   const auto& reading = open.reading;
   const auto& place = field(params, "range");

@@ -136,12 +136,15 @@ class Explaining {
     if (of_text && a.edits[0].span != b.edits[0].span) a.edits.push_back(b.edits[0]);
     return a;
   }
+  static void say_if_narrower(Datatype type, Datatype other, Fix& made) {
+    if (is_whole(type) && row(other).bytes < row(type).bytes) made.title += ", if the numbers fit";
+  }
   void no_format(const Factors& factors, Datatype type, MatrixProduct& made) const {
     made.why = fmt::format("{} and {} are {}, and the matrix units multiply {}", made.first, made.second,
                            row(type).name, formats_of(*unit_));
     if (const auto other = nearest(type, *unit_)) {
       made.mend = both(edit(factors.first, made.first, *other), edit(factors.second, made.second, *other));
-      if (is_whole(type) && *other != type) made.mend.title += ", if the numbers fit";
+      say_if_narrower(type, *other, made.mend);
     }
   }
   void mixed(const Factors& factors, Datatype a, Datatype b, MatrixProduct& made) const {
@@ -153,7 +156,9 @@ class Explaining {
                                                                                  : is_computed(factors.first);
     const auto wanted =
         unit_->rates.contains(first ? b : a) ? std::optional(first ? b : a) : nearest(first ? b : a, *unit_);
-    if (wanted) made.mend = edit(first ? factors.first : factors.second, first ? made.first : made.second, *wanted);
+    if (!wanted) return;
+    made.mend = edit(first ? factors.first : factors.second, first ? made.first : made.second, *wanted);
+    say_if_narrower(first ? a : b, *wanted, made.mend);
   }
 
   const Diagram& diagram_;

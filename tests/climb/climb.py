@@ -180,17 +180,18 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--examples", nargs="*", default=sorted(os.listdir(os.path.join(ROOT, "examples"))))
-    parser.add_argument("--machines", nargs="*",
-                        default=shared.MACHINES)
+    parser.add_argument("--machines", nargs="*")
     parser.add_argument("--planned", help="a folder that planned.py wrote: of its plans alone, which are not searched for again")
     parser.add_argument("--verbose", action="store_true", help="names climbs that found no partition to start from")
     options = parser.parse_args()
+    if options.planned and options.machines:
+        parser.error("--planned has machines of its own")
     rng = random.Random(options.seed)
     examples = [name for name in options.examples if name.endswith(".nap")]
     plans, jobs = {}, []
     for number in range(options.climbs):
         example = os.path.join(ROOT, "examples", rng.choice(examples))
-        machine = rng.choice(shared.machines_of(example) if options.planned else options.machines)
+        machine = rng.choice(shared.machines_of(example) if options.planned else options.machines or shared.MACHINES)
         if (example, machine) not in plans:
             known = shared.read(options.planned, example, machine, "json")
             plans[example, machine] = json.loads(known) if known else analyze(options, example, machine)

@@ -263,6 +263,25 @@ output S
   const auto folder = emulate::build_driver(each.name, planned.diagram, emitted(planned).files);
   CHECK(emulate::compare(each.text, folder, "t=128 c=8 i=16 d=128 e=64")["team_operations"] > 0);
   CHECK(emulate::compare(each.text, folder, "t=80 c=5 i=13 d=72 e=40")["team_operations"] == 0);
+  CHECK(emulate::compare(each.text, folder, "t=13 c=1 i=13 d=72 e=40")["team_operations"] > 0);  // the arrays end there
+}
+
+TEST_CASE("what warpgroups computed is 0 behind the last position, whatever it is multiplied by", "[emulated][teams]") {
+  const Case each{"paths_computed",
+                  R"(diagram computed
+axis q = 256; axis t = 1024; axis c = 8; axis i = 64; axis d = 64; axis e = 64
+input Q: f16[q, d]; input K: f16[t, d]; input V: f16[t, e]
+S[q, c, i] = sum[d](Q[q, d] * K[64 * c + i, d])
+P: f16[q, c, i] = exp(S[q, c, i] / 8)
+O: f16[q, e] = sum[i, c](P[q, c, i] * V[64 * c + i, e])
+output O
+)",
+                  {"group q 64, stream c 1 at smem; group q 16 at reg"},
+                  {}};
+  const auto planned = plan(each, "h100-sxm5");
+  const auto folder = emulate::build_driver(each.name, planned.diagram, emitted(planned).files);
+  for (const std::string sizes : {"q=64 t=400 c=5 i=50 d=64 e=64", "q=70 t=400 c=5 i=33 d=40 e=24"})
+    CHECK(emulate::compare(each.text, folder, sizes)["team_operations"] > 0);
 }
 
 TEST_CASE("rows of an even number of halves are copied on their way", "[emulated][tensor]") {

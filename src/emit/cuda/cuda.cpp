@@ -77,7 +77,7 @@ std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, cons
   teams.kernel = team_kernel(teams.threaded, warps, printed.names, name + "_teams");
   teams.maps = tile_maps(warps);
   teams.stores = store_maps(warps);
-  teams.unbroken = unbroken_pieces(warps);
+  teams.conditions = zero_behind(warps, printed.names);
   teams.inputs = read_in_place(warps);
   teams.walk = warps.walk;
   add_limits(printed, teams.kernel.limits);

@@ -194,10 +194,7 @@ void prepare_blocks(const CudaPlan& plan, const TeamKernel& teams, std::size_t i
 void prepare_teams(const CudaPlan& plan, const TeamKernel& teams, const Launched& here, Lines& out) {
   const auto i = here.index;
   std::string conditions = fmt::format("runs(*made, {}, {})", teams.kernel.name, teams.threaded.threads);
-  for (const auto& [axis, length] : teams.unbroken)
-    conditions += fmt::format(
-        " &&\n        (n.{} % {} == 0 || lacks(*made, true, \"pieces of {} go past the end of `\", \"{}\", \"`\"))",
-        plan.names.axes.at(axis.index), length, length, plan.diagram.at(axis).name);
+  for (const auto& condition : teams.conditions) conditions += " &&\n        " + condition;
   for (std::size_t k = 0; k < teams.maps.size(); ++k)
     conditions += " &&\n        " + mapped(plan, teams.maps[k], here.maps + k);
   out.line(

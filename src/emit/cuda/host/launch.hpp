@@ -16,8 +16,8 @@ struct TeamKernel {
   ThreadedKernel threaded;
   PrintedKernel kernel;
   std::vector<TileMap> maps, stores;
-  std::vector<UnbrokenPieces> unbroken;
-  std::vector<ArrayId> inputs;  // that it has pointers to
+  std::vector<std::string> conditions;  // on sizes
+  std::vector<ArrayId> inputs;          // that it has pointers to
   Walk walk{};
 };
 

@@ -1,10 +1,14 @@
 // What the host makes before it launches a kernel of teams: the boxes of its copies, and the launch.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "diagram/contains.hpp"
 #include "diagram/index.hpp"
 #include "emit/cuda/warpgroups/teams.hpp"
 #include "emit/cuda/warps/warps.hpp"
+#include "emit/shared/expression.hpp"
+#include "emit/shared/names.hpp"
 
 namespace napkin {
 
@@ -37,18 +41,30 @@ std::vector<TileMap> store_maps(const WarpNest& warps) {
   return all;
 }
 
-std::vector<UnbrokenPieces> unbroken_pieces(const WarpNest& warps) {
+std::vector<std::string> zero_behind(const WarpNest& warps, const CodeNames& names) {
   const auto& diagram = warps.nest->scratch;
-  std::vector<UnbrokenPieces> all;
-  for (const auto& product : warps.products) {
-    if (product.rows.computed) continue;  // columns that nobody has are 0 in registers
-    for (const auto* side : {&product.rows, &product.columns}) {
-      const auto& at = std::get<Access>(diagram.at(side->access).node).at;
-      for (std::size_t k = 0; k < at.size(); ++k) {
-        const UnbrokenPieces one{diagram.at(product.over).axis, warps.nest->at(side->buffer).extent[k]};
-        if (moves(at[k], product.over) && plain_wire(at[k]) != product.over && !contains(all, one)) all.push_back(one);
-      }
+  std::vector<std::string> all;
+  const auto add = [&](const Operand& operand, WireId over) {
+    const auto& buffer = warps.nest->at(operand.buffer);
+    const auto& at = std::get<Access>(diagram.at(operand.access).node).at;
+    const auto size = code_size(diagram, names, over);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (!moves(at[k], over) || plain_wire(at[k]) == over) continue;
+      auto behind = at[k];  // the least place that a piece can reach behind the last position
+      std::erase_if(behind.terms, [&](const auto& term) { return term.first != over && term.second > 0; });
+      const auto place = code_index(behind, [&](WireId wire) {
+        return wire == over ? size : fmt::format("({} - 1)", code_size(diagram, names, wire));
+      });
+      auto text = fmt::format(
+          "({} % {} == 0 || {} >= {} || lacks(*made, true, \"pieces of {} go past the end of `\", \"{}\", \"`\"))",
+          size, buffer.extent[k], place, code_size(diagram, names, diagram.at(buffer.array).wires[k]), buffer.extent[k],
+          diagram.at(diagram.at(over).axis).name);
+      if (!contains(all, text)) all.push_back(std::move(text));
     }
+  };
+  for (const auto& product : warps.products) {
+    if (product.rows.computed) continue;  // there lanes make columns 0 that nobody has
+    for (const auto* side : {&product.rows, &product.columns}) add(*side, product.over);
   }
   return all;
 }

@@ -19,14 +19,10 @@ struct TileMap {
 };
 std::vector<TileMap> tile_maps(const WarpNest&);
 std::vector<TileMap> store_maps(const WarpNest&);  // of the outputs that leave through shared memory
-// What two tiles are contracted along where an array goes on behind it, as `K[16 * c + i]` does behind the last `i`:
-// whole pieces alone may be read, for nobody makes the rest of one 0.
-struct UnbrokenPieces {
-  AxisId axis;
-  std::int64_t length;
-  bool operator==(const UnbrokenPieces&) const = default;
-};
-std::vector<UnbrokenPieces> unbroken_pieces(const WarpNest&);
+// Conditions on sizes under which copies by TMA bring 0 behind the last position that two tiles are contracted along:
+// its pieces are whole, or the array ends there. Behind the last `i` of `K[16 * c + i]` stand the numbers of the next
+// `c`.
+std::vector<std::string> zero_behind(const WarpNest&, const CodeNames&);
 // The inputs that its columns read where they are, by their own pointers.
 std::vector<ArrayId> read_in_place(const WarpNest&);
 
