@@ -25,17 +25,16 @@ need_packages "${build_packages[@]}" clang-format python3 python3-numpy librsvg2
 want_packages chromium nodejs npm
 want_packages mandoc mmdebstrap # for the manual and the package, in a clean system
 want_packages python3-torch libtorch-dev python3-setuptools
-whole_folders=30 # files at a time: all of a folder, compiled once
 if [[ $ci ]]; then
   need_packages clang libclang-rt-dev
-  configure_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=ON -D NAPKIN_TESTS=LONG -D NAPKIN_UNITY_FILES="$whole_folders"
+  configure_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=ON -D NAPKIN_TESTS=LONG
 else
   configure_preset release -D CMAKE_COMPILE_WARNING_AS_ERROR=OFF -D NAPKIN_TESTS=ON
 fi
 build_preset release
 run_tests release
 if [[ $ci ]]; then
-  configure_preset asan-clang -D NAPKIN_UNITY_FILES="$whole_folders"
+  configure_preset asan-clang
   build_preset asan-clang
   run_tests asan-clang
 fi

@@ -31,7 +31,10 @@ class PlainWalk {
         inputs_(inputs),
         numbers_(std::move(numbers)),
         computed_(diagram.arrays.size()),
-        position_(diagram.wires.size(), 0) {}
+        position_(diagram.wires.size(), 0) {
+    for (std::uint32_t wire = 0; wire < diagram.wires.size(); ++wire)
+      sizes_.push_back(diagram.size(WireId{wire}).value_or(unknown));
+  }
 
   // What the statements give; inputs stay empty.
   Arrays run() {
@@ -54,8 +57,9 @@ class PlainWalk {
   }
 
   std::int64_t size(WireId wire) const {
-    if (const auto known = diagram_.size(wire)) return *known;
-    throw std::invalid_argument("axis " + diagram_.at(wire).name + " has no size");
+    const auto known = sizes_[wire.index];
+    if (known == unknown) throw std::invalid_argument("axis " + diagram_.at(wire).name + " has no size");
+    return known;
   }
   std::size_t count(const std::vector<WireId>& wires) const {
     std::size_t product = 1;
@@ -105,9 +109,11 @@ class PlainWalk {
   }
 
   Value applied(const Apply& apply) {
-    std::vector<Value> arguments;
-    for (const auto argument : apply.arguments) arguments.push_back(value(argument));
-    return numbers_.applied(*apply.function, std::span<const Value>(arguments));
+    const auto before = arguments_.size();
+    for (const auto argument : apply.arguments) arguments_.push_back(value(argument));
+    auto result = numbers_.applied(*apply.function, std::span<const Value>(arguments_).subspan(before));
+    arguments_.erase(arguments_.begin() + static_cast<std::ptrdiff_t>(before), arguments_.end());
+    return result;
   }
 
   // A reduction is taken once while the position that it depends on stays: what a softmax divides by is the same all
@@ -136,11 +142,14 @@ class PlainWalk {
     std::optional<Value> value;
   };
 
+  static constexpr std::int64_t unknown = -1;
+
   const Diagram& diagram_;
   const Values& inputs_;
   Numbers numbers_;
   Arrays computed_;
-  std::vector<std::int64_t> position_;  // by wire
+  std::vector<std::int64_t> position_, sizes_;  // by wire
+  std::vector<Value> arguments_;        // of the functions around the place, outermost first
   std::map<ExprId, Taken> taken_;       // the last value of each reduction
 };
 

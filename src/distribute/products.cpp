@@ -15,7 +15,7 @@ std::vector<WireId> long_wires(const Diagram& diagram, ExprId access, const Exte
 
 // Of two arrays of one type; of two types by a warp, in the format that has both, or in parts where that is faster than
 // lanes.
-const MatrixInstruction* instruction_of(const Diagram& diagram, const Factors& both, const Hardware& hardware,
+const MatrixInstruction* instruction_of(const Diagram& diagram, const FactorPair& both, const Hardware& hardware,
                                         int team) {
   const auto [a, b] = types_of(diagram, both);
   if (a == b) return find_matrix_instruction(a, team);

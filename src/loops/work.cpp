@@ -30,7 +30,7 @@ void collect(const Diagram& diagram, ExprId id, bool folded, std::vector<ColumnW
       });
 }
 
-bool has_matrix(const Diagram& diagram, const Column& column, const Factors& factors) {
+bool has_matrix(const Diagram& diagram, const Column& column, const FactorPair& factors) {
   const auto a = free_wires(diagram, factors.first), b = free_wires(diagram, factors.second);
   const auto one_alone = [&](const std::vector<WireId>& one, const std::vector<WireId>& other) {
     return std::ranges::any_of(diagram.at(column.output).wires, [&](WireId wire) {
@@ -54,16 +54,16 @@ ColumnWork sum_of_products(const Diagram& diagram, bool of_matrices, std::pair<D
 
 }  // namespace
 
-std::optional<Factors> factors_of(const Diagram& diagram, const Column& column) {
+std::optional<FactorPair> factors_of(const Diagram& diagram, const Column& column) {
   const auto* product = std::get_if<Apply>(&diagram.at(column.value).node);
   if (!column.fold || column.fold->combine->role != Role::add) return {};
   if (!product || product->function->role != Role::multiply) return {};
   const auto is_access = [&](ExprId id) { return std::holds_alternative<Access>(diagram.at(id).node); };
   const auto a = product->arguments[0], b = product->arguments[1];
-  return is_access(a) && is_access(b) ? std::optional(Factors{a, b}) : std::nullopt;
+  return is_access(a) && is_access(b) ? std::optional(FactorPair{a, b}) : std::nullopt;
 }
 
-std::pair<Datatype, Datatype> types_of(const Diagram& diagram, const Factors& factors) {
+std::pair<Datatype, Datatype> types_of(const Diagram& diagram, const FactorPair& factors) {
   const auto type = [&](ExprId id) { return diagram.at(std::get<Access>(diagram.at(id).node).array).type; };
   return {type(factors.first), type(factors.second)};
 }

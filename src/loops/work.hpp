@@ -33,9 +33,9 @@ std::vector<ColumnWork> on_lanes(std::vector<ColumnWork>);
 // What both lists hold, taken out of both.
 std::vector<ColumnWork> take_common(std::vector<ColumnWork>& a, std::vector<ColumnWork>& b);
 // The two arrays of which a column sums products, as they are read there.
-using Factors = std::pair<ExprId, ExprId>;
-std::optional<Factors> factors_of(const Diagram&, const Column&);
-std::pair<Datatype, Datatype> types_of(const Diagram&, const Factors&);
+using FactorPair = std::pair<ExprId, ExprId>;
+std::optional<FactorPair> factors_of(const Diagram&, const Column&);
+std::pair<Datatype, Datatype> types_of(const Diagram&, const FactorPair&);
 // Whether it sums products of two arrays, each of which alone has a wire of the result. Where one has none, as in a
 // matrix with a vector or the squares of a row, no value meets several others: there is no product of matrices.
 bool contracts(const Diagram&, const Column&);

@@ -45,13 +45,13 @@ std::string factor_name(const Derivation& derivation, ExprId factor) {
 bool reads_arrays(const Diagram& diagram, ExprId id) { return !arrays_read(diagram, id).empty(); }
 
 // The two sides of what is summed where both read arrays: of `(Q - K)^2` those of the difference.
-std::optional<Factors> sides_of(const Diagram& diagram, ExprId value) {
+std::optional<FactorPair> sides_of(const Diagram& diagram, ExprId value) {
   const auto* apply = std::get_if<Apply>(&diagram.at(value).node);
   if (!apply) return {};
   if (const auto power = small_power(diagram, *apply); power > 1) return sides_of(diagram, apply->arguments[0]);
   if (apply->arguments.size() != 2) return {};
   const auto a = apply->arguments[0], b = apply->arguments[1];
-  return reads_arrays(diagram, a) && reads_arrays(diagram, b) ? std::optional(Factors{a, b}) : std::nullopt;
+  return reads_arrays(diagram, a) && reads_arrays(diagram, b) ? std::optional(FactorPair{a, b}) : std::nullopt;
 }
 
 // Wires of the result that an operand has and the other lacks.
@@ -85,7 +85,7 @@ class Explaining {
   Explaining(const Diagram& diagram, const Derivation& derivation, const Hardware& hardware)
       : diagram_(diagram), derivation_(derivation), hardware_(hardware), unit_(hardware.find(Unit::tensor)) {}
 
-  void explain(const Column& column, const Factors& factors, MatrixProduct& made) const {
+  void explain(const Column& column, const FactorPair& factors, MatrixProduct& made) const {
     if (!unit_) return void(made.why = "the machine has no matrix units");
     if (!factors_of(diagram_, column)) return no_product(column, factors, made);
     if (!contracts(diagram_, column)) return no_matrix(column, factors, made);
@@ -99,7 +99,7 @@ class Explaining {
     return std::ranges::find(derivation_.inputs, array) == derivation_.inputs.end();
   }
   // Matrix units read arrays, in a format of theirs.
-  void no_product(const Column& column, const Factors& factors, MatrixProduct& made) const {
+  void no_product(const Column& column, const FactorPair& factors, MatrixProduct& made) const {
     const auto* apply = std::get_if<Apply>(&diagram_.at(column.value).node);
     if (!apply || apply->function->role != Role::multiply) {
       made.why = fmt::format("it sums {}, which is no product of two arrays", to_text(diagram_, column.value));
@@ -113,7 +113,7 @@ class Explaining {
         fmt::format("give {} a statement of its own, in a format of the matrix units ({})", inner, formats_of(*unit_)),
         {}};
   }
-  void no_matrix(const Column& column, const Factors& factors, MatrixProduct& made) const {
+  void no_matrix(const Column& column, const FactorPair& factors, MatrixProduct& made) const {
     const bool first = has_one_alone(diagram_, column, factors.first, factors.second);
     const auto &matrix = first ? made.first : made.second, &vector = first ? made.second : made.first;
     made.why =
@@ -139,7 +139,7 @@ class Explaining {
   static void say_if_narrower(Datatype type, Datatype other, Fix& made) {
     if (is_whole(type) && row(other).bytes < row(type).bytes) made.title += ", if the numbers fit";
   }
-  void no_format(const Factors& factors, Datatype type, MatrixProduct& made) const {
+  void no_format(const FactorPair& factors, Datatype type, MatrixProduct& made) const {
     made.why = fmt::format("{} and {} are {}, and the matrix units multiply {}", made.first, made.second,
                            row(type).name, formats_of(*unit_));
     if (const auto other = nearest(type, *unit_)) {
@@ -147,7 +147,7 @@ class Explaining {
       say_if_narrower(type, *other, made.mend);
     }
   }
-  void mixed(const Factors& factors, Datatype a, Datatype b, MatrixProduct& made) const {
+  void mixed(const FactorPair& factors, Datatype a, Datatype b, MatrixProduct& made) const {
     made.why = fmt::format("{} is {} and {} {}", made.first, row(a).name, made.second, row(b).name);
     if (!diagram_.in_parts && parts_of(a, b) > 1 && multiplied_as(a, b, hardware_))
       made.why += ", and two products of tf32 would take longer";
@@ -186,7 +186,7 @@ std::string result_name(const Derivation& derivation, const Column& column) {
 }
 
 // The columns of the plain meaning have the names that a person wrote; what a stream makes of them has others.
-MatrixProduct product_of(const Column& column, const Factors& factors, const Derivation& derivation) {
+MatrixProduct product_of(const Column& column, const FactorPair& factors, const Derivation& derivation) {
   const auto& diagram = derivation.scratch;
   MatrixProduct made;
   made.column = without_sum(diagram.at(column.output).name);
@@ -196,7 +196,7 @@ MatrixProduct product_of(const Column& column, const Factors& factors, const Der
 }
 
 // What a column sums, if it is a product or could be one: not squares of a row and the like.
-std::optional<Factors> summed(const Diagram& diagram, const Column& column) {
+std::optional<FactorPair> summed(const Diagram& diagram, const Column& column) {
   if (!column.fold || column.fold->combine->role != Role::add) return {};
   const auto sides = sides_of(diagram, column.value);
   if (!sides) return {};

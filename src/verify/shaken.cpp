@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "diagram/walk.hpp"
 #include "verify/formats.hpp"
@@ -68,12 +69,12 @@ class Shaken {
     all.fill(value);
     return all;
   }
-  Lanes applied(const Pointwise& function, std::span<const Lanes> arguments) const {
+  Lanes applied(const Pointwise& function, std::span<const Lanes> arguments) {
     Lanes results{};
-    std::vector<double> of(arguments.size());
+    of_lane_.resize(arguments.size());
     for (std::size_t lane = 0; lane < lane_count; ++lane) {
-      for (std::size_t i = 0; i < of.size(); ++i) of[i] = arguments[i][lane];
-      results[lane] = applied(function, of, lane);
+      for (std::size_t i = 0; i < arguments.size(); ++i) of_lane_[i] = arguments[i][lane];
+      results[lane] = applied(function, of_lane_, lane);
     }
     return results;
   }
@@ -121,6 +122,7 @@ class Shaken {
 
   bool rounds_, in_f32_ = false;
   double roundoff_ = 0x1p-53;
+  std::vector<double> of_lane_;  // the arguments of a function, in one lane
 };
 
 // The largest distance from what is meant in any lane.

@@ -26,7 +26,7 @@ Case renamed(Case each, const std::string& suffix) {
 
 void compare(const Built& each, const std::string& folder, const std::string& program, const std::string& words) {
   const auto diagram = read_text(each.given.text, sizes_of(words));
-  auto values = random_values(diagram, 7);
+  auto values = drawn_values(diagram, 7);
   write_doubles(folder + "/in", values, diagram.inputs);
   std::string sizes;
   for (const auto& axis : diagram.axes) sizes += fmt::format(" {}", *axis.size);

@@ -212,7 +212,7 @@ double allowed(const Diagram& diagram) {
 bool runs(const Built& each, const std::string& folder, const std::string& words) {
   CAPTURE(each.given.name, words);
   const auto diagram = read_text(each.given.text, sizes_of(words));
-  auto values = random_values(diagram, 7);
+  auto values = drawn_values(diagram, 7);
   write_doubles(folder + "/in", values, diagram.inputs);
   std::string all;
   for (const auto& axis : diagram.axes) all += fmt::format(" {}", *axis.size);

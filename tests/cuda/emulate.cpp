@@ -228,7 +228,7 @@ std::int64_t model_bytes(const Diagram& diagram, const Planned& planned, const D
 }
 std::int64_t interpreted_bytes(const Diagram& diagram, const Planned& planned, const Distributed& distributed) {
   std::int64_t bytes = 0;
-  auto values = random_values(sums_in_blocks(diagram).diagram, seed);
+  auto values = drawn_values(sums_in_blocks(diagram).diagram, seed);
   for (const auto& kernel : kernels_at(diagram, planned, distributed))
     bytes += interpret(lower(kernel, planned.hardware), planned.hardware, values).levels.front().transfer_bytes;
   return bytes;
@@ -276,20 +276,26 @@ Result run_alone(const std::string& folder, const Diagram& diagram, const Values
   return result;
 }
 
+// Whether the outputs differ from what they mean by no more than sums in another order explain.
+static bool is_near(const Diagram& diagram, const Result& result, const Values& meant) {
+  for (std::size_t i = 0; i < result.outputs.size(); ++i)
+    if (!(relative_error(result.outputs[i], meant.arrays[diagram.outputs[i].index]) <= tolerance(diagram))) return false;
+  return true;
+}
+
 Counts compare(const std::string& text, const std::string& folder, const std::string& words) {
   const auto diagram = read_text(text, sizes_of(words));
   build_driver_beside(sanitized(folder), diagram);
-  auto rounded = random_values(diagram, seed), exact = rounded;
-  const auto result = run_alone(folder, diagram, rounded);
+  const auto inputs = drawn_values(diagram, seed);
+  const auto result = run_alone(folder, diagram, inputs);
   INFO(result.ran.output);
   REQUIRE(result.ran.status == 0);
-  evaluate(diagram, rounded, true);
-  evaluate(diagram, exact, false);
-  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
-    const auto id = diagram.outputs[i];
-    CAPTURE(diagram.at(id).name);
-    const auto error = [&](const Values& values) { return relative_error(result.outputs[i], values.arrays[id.index]); };
-    CHECK(std::min(error(rounded), error(exact)) <= tolerance(diagram));
+  auto meant = inputs;
+  evaluate(diagram, meant, true);
+  if (!is_near(diagram, result, meant)) {
+    meant = inputs;
+    evaluate(diagram, meant, false);
+    CHECK(is_near(diagram, result, meant));
   }
   return result.counts;
 }

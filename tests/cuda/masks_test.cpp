@@ -79,7 +79,7 @@ bool check(const std::string& name, const Masked& each, const Path& path) {
   for (const auto& sizes : each.sizes) {
     CAPTURE(sizes);
     const auto diagram = read_text(each.text, sizes_of(sizes));
-    auto values = random_values(diagram, 7);
+    auto values = drawn_values(diagram, 7);
     auto result = emulate::run_alone(folder, diagram, values);
     INFO(result.ran.output);
     CHECK(result.ran.status == 0);
@@ -174,7 +174,7 @@ TEST_CASE("a divided axis may have any length", "[emulated][masks]") {
           CAPTURE(part, x);
           const auto sizes = fmt::format("q=13 d=40 x={}", x);
           const auto meaning = read_text(text, sizes_of(sizes));
-          auto values = random_values(meaning, 7);
+          auto values = drawn_values(meaning, 7);
           auto result = emulate::run_alone(folder, at_sizes(found.diagram, sizes_of(sizes)), values);
           INFO(result.ran.output);
           if (x > 16384 && result.ran.status == 1) continue;  // refused, where a part may be no longer than planned

@@ -37,7 +37,7 @@ output O
 )";
 
 Values positive_values(const Diagram& diagram) {
-  auto values = random_values(diagram, 11);
+  auto values = drawn_values(diagram, 11);
   for (auto& array : values.arrays)
     for (auto& number : array) number = std::abs(number);
   return values;

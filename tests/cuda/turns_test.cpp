@@ -82,7 +82,7 @@ std::vector<Case> in_turn() {
 }
 
 // What the configuration of a kernel, as it is split among cores, chooses.
-Overlap planned(const Kernel& kernel, const Hardware& hardware) {
+Overlap planned_overlap(const Kernel& kernel, const Hardware& hardware) {
   const auto of_cores = down_to(kernel, *hardware.core);
   const auto made = configure(of_cores, estimate(of_cores, hardware, Model::machine), hardware, Model::machine);
   return made ? made->pipelinings[made->chosen].overlap : Overlap::none;
@@ -100,7 +100,7 @@ bool says(const std::string& text, const std::string& words) { return text.find(
 void check(const Case& each, Overlap overlap) {
   const auto planned = plan(each, machine);
   const auto& kernel = planned.plan.kernels.front();
-  REQUIRE(name(::planned(kernel, planned.hardware)) == name(overlap));
+  REQUIRE(name(planned_overlap(kernel, planned.hardware)) == name(overlap));
   const auto warps = on_teams(kernel);
   REQUIRE(warps.step);
   CHECK((overlap == Overlap::within_team ? warps.step->within : warps.step->teams > 1));
@@ -147,7 +147,7 @@ TEST_CASE("the step of every example overlaps as its plan says, or says why not"
         const auto distributed = distribute_teams(kernel, planned.hardware);
         const auto* warps = std::get_if<WarpNest>(&distributed);
         if (!warps) continue;
-        const auto overlap = ::planned(kernel, planned.hardware);
+        const auto overlap = planned_overlap(kernel, planned.hardware);
         const bool overlaps =
             overlap == Overlap::within_team || overlap == Overlap::two_teams || overlap == Overlap::three_teams;
         CAPTURE(name(overlap), warps->not_as_planned);

@@ -10,7 +10,7 @@
 
 namespace napkin::testing {
 
-inline Kernel kernel_of(const std::string& example, const std::string& words, const Hardware& hardware,
+inline Kernel kernel_of_example(const std::string& example, const std::string& words, const Hardware& hardware,
                         const Overrides& overrides = {}) {
   return testing::planned(read_example(example + ".nap", overrides), words, hardware);
 }

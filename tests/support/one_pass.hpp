@@ -23,23 +23,23 @@ inline const std::string head =
     "input A: f32[q, x]\ninput W: f32[q, x]\ninput V: f32[x, y]\ninput T: f32[q, x, y]\ninput M: bool[q, x]\n"
     "input G: f32[q, x]\n";
 
-enum class Data { plain, ties, negative, zero, large, huge, infinite };
+enum class InputKind { plain, ties, negative, zero, large, huge, infinite };
 
 // G has rows in which nothing or little is above minus infinity; M lets a few, no or all positions through.
-inline Values inputs_of(const Diagram& diagram, Data data, std::uint32_t seed) {
+inline Values inputs_of(const Diagram& diagram, InputKind data, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> number(-2, 2);
   const auto drawn = [&] {
     switch (data) {
-      case Data::ties:
+      case InputKind::ties:
         return std::floor(number(random));
-      case Data::negative:
+      case InputKind::negative:
         return -0.1 - std::abs(number(random));
-      case Data::zero:
+      case InputKind::zero:
         return 0.0;
-      case Data::large:
+      case InputKind::large:
         return 1000 + number(random);
-      case Data::huge:
+      case InputKind::huge:
         return 1e60 * number(random);
       default:
         return number(random);
@@ -58,7 +58,7 @@ inline Values inputs_of(const Diagram& diagram, Data data, std::uint32_t seed) {
       double value = drawn();
       if (array.type == Datatype::boolean) value = at == 0 ? 0 : at == 1 ? 1 : static_cast<double>(random() % 2);
       if (array.name == "G" && masked) value = -infinity;
-      if (data == Data::infinite && i % 17 == 3) value = infinity;
+      if (data == InputKind::infinite && i % 17 == 3) value = infinity;
       values.arrays[input.index].push_back(value);
     }
   }
@@ -160,8 +160,8 @@ inline void check_nested(const Form& form) {
 
 // The statements, of which the last is the output, in one pass along x on every kind of data.
 inline void check_one_pass(const std::string& statements, bool merges = true,
-                           const std::vector<Data>& kinds = {Data::plain, Data::ties, Data::negative, Data::zero,
-                                                             Data::large}) {
+                           const std::vector<InputKind>& kinds = {InputKind::plain, InputKind::ties, InputKind::negative, InputKind::zero,
+                                                             InputKind::large}) {
   CAPTURE(statements);
   Form form;
   form.diagram = read_text(head + statements + "\noutput Y\n");

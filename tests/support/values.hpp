@@ -26,7 +26,7 @@ class Random {
 // Inputs between -1 and 1 rounded to their type, masks true for about their density (else half); of 4 bits between -6
 // and 6, and scales below 1. Every axis needs a size. With `whole` they are small integers, so that sums and products
 // are exact.
-inline napkin::Values random_values(const napkin::Diagram& diagram, std::uint64_t seed, bool whole = false) {
+inline napkin::Values drawn_values(const napkin::Diagram& diagram, std::uint64_t seed, bool whole = false) {
   Random random(seed);
   napkin::Values values;
   values.arrays.resize(diagram.arrays.size());

@@ -19,7 +19,7 @@ using namespace napkin::testing;
 TEST_CASE("blocks at once read a tile from memory once", "[configure]") {
   // One by one: the tiles of A and B that the first 132 of 32 x 16 blocks of C need.
   const auto hardware = read_machine("h100-sxm5");
-  const auto step = step_of(kernel_of("matmul", "group a 128, c 256, stream b 64 at smem", hardware), hardware);
+  const auto step = step_of(kernel_of_example("matmul", "group a 128, c 256, stream b 64 at smem", hardware), hardware);
   REQUIRE(step);
   std::set<std::int64_t> rows, columns;
   for (std::int64_t block = 0; block < 132; ++block) rows.insert(block / 16), columns.insert(block % 16);
@@ -38,7 +38,7 @@ TEST_CASE("what a launch loses adds up to its time", "[configure]") {
       for (const auto model : {Model::machine, Model::ideal}) {
         CAPTURE(machine, example);
         const auto hardware = read_machine(machine);
-        const auto made = configured(kernel_of(example, "group q 64, stream x 32 at smem", hardware), hardware, model);
+        const auto made = configured(kernel_of_example(example, "group q 64, stream x 32 at smem", hardware), hardware, model);
         if (!made.launch) continue;
         double sum = made.launch->ideal_s;
         for (const auto& loss : made.launch->losses) sum += loss.seconds;
@@ -102,7 +102,7 @@ TEST_CASE("what the cache answers costs what the cache does", "[configure]") {
 TEST_CASE("columns of another body take their time beside the step", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto time = [&](const char* partition) {
-    return configured(kernel_of("attention", partition, hardware), hardware, Model::machine).launch->time_s;
+    return configured(kernel_of_example("attention", partition, hardware), hardware, Model::machine).launch->time_s;
   };
   CHECK(time("group q 64, stream x 64, d 64 at smem") > time("group q 64, stream x 64 at smem"));
 }
@@ -111,7 +111,7 @@ TEST_CASE("tiles on their way bound small steps", "[configure]") {
   const auto far = read_machine("h100-sxm5", {{"levels.smem.latency", "47900 clk"}});
   const auto near = read_machine("h100-sxm5", {{"levels.smem.latency", "1 clk"}});
   const auto step = [&](const Hardware& hardware, const char* partition) {
-    const auto made = configured(kernel_of("attention", partition, hardware), hardware, Model::machine);
+    const auto made = configured(kernel_of_example("attention", partition, hardware), hardware, Model::machine);
     return made.pipelinings[made.chosen].step_s;
   };
   const auto slower = [&](const char* partition) { return step(far, partition) / step(near, partition); };
@@ -124,7 +124,7 @@ TEST_CASE("a ragged last wave costs a whole one", "[configure]") {
   const auto time = [&](std::int64_t queries) {
     Overrides sizes;
     sizes.sizes = {{"q", queries}};
-    const auto made = configured(kernel_of("attention", "group q 128, stream x 176 at smem", hardware, sizes), hardware,
+    const auto made = configured(kernel_of_example("attention", "group q 128, stream x 176 at smem", hardware, sizes), hardware,
                                  Model::machine);
     REQUIRE(made.launch);
     return made.launch->time_s;
@@ -140,7 +140,7 @@ TEST_CASE("cores without a block leave their share of the memory to the others",
   const auto time = [&](std::int64_t blocks) {
     Overrides sizes;
     sizes.sizes = {{"a", 64}, {"b", 65536}, {"c", blocks * 128}};
-    const auto kernel = kernel_of("matmul", "group a 64, c 128, stream b 64 at smem", hardware, sizes);
+    const auto kernel = kernel_of_example("matmul", "group a 64, c 128, stream b 64 at smem", hardware, sizes);
     const auto made = configured(kernel, hardware, Model::machine);
     REQUIRE(made.launch);
     REQUIRE(made.launch->bound == Resource::copy);
@@ -169,7 +169,7 @@ TEST_CASE("the cache answers for one tile while the memory brings another", "[co
   const auto hardware = read_machine("a100-sxm4-80");
   Overrides sizes;
   sizes.sizes = {{"a", 64}, {"b", 12288}, {"c", 108 * 128}};
-  const auto kernel = kernel_of("matmul", "group a 64, c 128, stream b 64 at smem", hardware, sizes);
+  const auto kernel = kernel_of_example("matmul", "group a 64, c 128, stream b 64 at smem", hardware, sizes);
   const auto made = configured(kernel, hardware, Model::machine);
   double sum = 0, copies = 0;
   for (const auto& one : made.clocks) sum += one.on == Resource::copy ? one.seconds : 0;

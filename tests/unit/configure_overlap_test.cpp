@@ -56,7 +56,7 @@ TEST_CASE("teams in turn take what a simulation of them takes", "[configure]") {
 TEST_CASE("a timeline of teams in turn is a step of each, and no unit serves two at once", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   for (const auto* words : {"group q 128, stream x 128 at smem", "group q 192, stream x 64 at smem"}) {
-    const auto made = configured(kernel_of("attention", words, hardware), hardware, Model::machine);
+    const auto made = configured(kernel_of_example("attention", words, hardware), hardware, Model::machine);
     for (const auto overlap : {Overlap::two_teams, Overlap::three_teams}) {
       CAPTURE(words, name(overlap));
       const auto& one = find(made, overlap);
@@ -89,7 +89,7 @@ TEST_CASE("overlap never makes a step longer, nor shorter than its busiest resou
   const auto hardware = read_machine("h100-sxm5");
   for (const auto* words : {"group q 64, stream x 64 at smem", "group q 128, stream x 128 at smem",
                             "group q 192, stream x 64 at smem", "group q 128, stream x 48 at smem"}) {
-    const auto made = configured(kernel_of("attention", words, hardware), hardware, Model::machine);
+    const auto made = configured(kernel_of_example("attention", words, hardware), hardware, Model::machine);
     double bound = 0;
     for (const auto& resource : made.resources) bound = std::max(bound, resource.seconds);
     const double none = find(made, Overlap::none).step_s;
@@ -107,7 +107,7 @@ TEST_CASE("blocks that nothing makes take turns hide part of what they could", "
   Overrides many;
   many.sizes = {{"q", 65536}};
   const auto two =
-      configured(kernel_of("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+      configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
   const auto& beside = find(two, Overlap::beside);
   REQUIRE(beside.runs);
   CHECK(beside.occupancy.blocks == 2);
@@ -130,12 +130,12 @@ TEST_CASE("blocks do not take turns with each other", "[configure]") {
   Overrides many;
   many.sizes = {{"q", 65536}};
   const auto one =
-      configured(kernel_of("attention", "group q 64, stream x 64 at smem", hardware, many), hardware, Model::machine);
+      configured(kernel_of_example("attention", "group q 64, stream x 64 at smem", hardware, many), hardware, Model::machine);
   CHECK(find(one, Overlap::copies).occupancy.blocks >= 2);
   CHECK(one.teams == 1);
   CHECK_FALSE(find(one, Overlap::two_teams).runs);
   const auto two =
-      configured(kernel_of("attention", "group q 128, stream x 64 at smem", hardware, many), hardware, Model::machine);
+      configured(kernel_of_example("attention", "group q 128, stream x 64 at smem", hardware, many), hardware, Model::machine);
   CHECK(two.teams == 2);
   CHECK(find(two, Overlap::two_teams).runs);
 }

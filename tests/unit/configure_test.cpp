@@ -58,7 +58,7 @@ TEST_CASE("transfers stand beside operations for every kernel that runs, of one 
   std::set<std::int64_t> teams;
   for (const auto* words : {"group a 64, c 64, stream b 64 at smem", "group a 128, c 128, stream b 32 at smem",
                             "group a 128, c 128, stream b 256 at smem"}) {
-    const auto made = configured(kernel_of("matmul", words, hardware), hardware, Model::machine);
+    const auto made = configured(kernel_of_example("matmul", words, hardware), hardware, Model::machine);
     teams.insert(made.pipelinings[made.chosen].occupancy.teams);
     CHECK(made.bandwidth);
   }
@@ -70,7 +70,7 @@ TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   Overrides types;
   types.types = {{"Q", Datatype::f8e4m3}, {"K", Datatype::f8e4m3}};
-  const auto kernel = kernel_of("attention", "group q 384, stream x 64 at smem; group q 32 at reg", hardware, types);
+  const auto kernel = kernel_of_example("attention", "group q 384, stream x 64 at smem; group q 32 at reg", hardware, types);
   const auto made = configured(kernel, hardware, Model::ideal);
   CHECK(made.teams == 3);
   CHECK(made.team_rows == 128);
@@ -97,7 +97,7 @@ TEST_CASE("numbers keep their own width on a chip", "[configure]") {
   Overrides many;  // blocks, so that a core has several at once
   many.sizes = {{"q", 65536}};
   const auto made =
-      configured(kernel_of("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+      configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
   // Of 128 rows: O 128 and S 64 in f32, three scalars, and a step of 16 of Q in f16.
   CHECK(find(made, Overlap::copies).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
   CHECK(find(made, Overlap::within_team).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
@@ -110,7 +110,7 @@ TEST_CASE("contractions read the core's memory once for every instruction's rows
   // Clocks of 128 bytes. tcgen05 takes 128 rows at once, wgmma 64, mma.sync those of a warp.
   const auto read = [](const char* machine, const std::string& words) {
     const auto hardware = read_machine(machine);
-    const auto made = configured(kernel_of("attention", words, hardware), hardware, Model::ideal);
+    const auto made = configured(kernel_of_example("attention", words, hardware), hardware, Model::ideal);
     return clocks_of_column(made, "S_sum", Resource::shared) + clocks_of_column(made, "O_sum", Resource::shared);
   };
   CHECK(read("b200-sxm", "group q 128, stream x 128 at smem") == Approx(768).epsilon(1e-3));
@@ -122,7 +122,7 @@ TEST_CASE("contractions read the core's memory once for every instruction's rows
 TEST_CASE("a step is of the loop with the contractions, wherever loops around it begin and end sums", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto made =
-      configured(kernel_of("matmul", "group a 128, stream b 64, c 32 at smem", hardware), hardware, Model::ideal);
+      configured(kernel_of_example("matmul", "group a 128, stream b 64, c 32 at smem", hardware), hardware, Model::ideal);
   CHECK(clocks_of_column(made, "C_sum", Resource::tensor) == 2.0 * 128 * 64 * 32 / 4096);
   CHECK(made.row_axis == "a");
 }
@@ -132,7 +132,7 @@ TEST_CASE("what stands in no profile can be set", "[configure]") {
     const auto hardware = read_machine("a100-sxm4-80", {{"limits.registers_for_addresses", "20"}, {path, value}});
     Overrides many;
     many.sizes = {{"q", 65536}, {"x", 65536}};
-    return configured(kernel_of("causal", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+    return configured(kernel_of_example("causal", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
   };
   const auto plain = told("limits.unhidden", "0.4");
   CHECK(told("limits.unhidden", "0.2").launch->time_s < plain.launch->time_s);
@@ -172,8 +172,8 @@ TEST_CASE("operations outside the mainloop take their part of the core", "[confi
   Overrides many;
   many.sizes = {{"q", 65536}};
   const auto whole =
-      configured(kernel_of("attention", "group q 64, stream x 48 at smem", hardware, many), hardware, Model::machine);
-  const auto narrow = configured(kernel_of("attention", "group q 64, stream x 48, d 16 at smem", hardware, many),
+      configured(kernel_of_example("attention", "group q 64, stream x 48 at smem", hardware, many), hardware, Model::machine);
+  const auto narrow = configured(kernel_of_example("attention", "group q 64, stream x 48, d 16 at smem", hardware, many),
                                  hardware, Model::machine);
   const auto& losses = narrow.launch->losses;
   const auto outside = std::ranges::find(losses, std::string_view("operations outside the mainloop"), &Loss::what);
@@ -184,14 +184,14 @@ TEST_CASE("operations outside the mainloop take their part of the core", "[confi
   CHECK(outside->seconds < all);
   CHECK(narrow.launch->time_s > whole.launch->time_s);
   // A thread of the four for every two rows holds its scores, of 256 x 96 in f32, and the carried O, of 256 x 128.
-  const auto large = configured(kernel_of("attention", "group q 256, stream x 96, d 16 at smem", hardware, many),
+  const auto large = configured(kernel_of_example("attention", "group q 256, stream x 96, d 16 at smem", hardware, many),
                                 hardware, Model::machine);
   CHECK(find(large, Overlap::none).occupancy.registers_per_thread > 48 + 64 + 20);
 }
 
 TEST_CASE("divisors are the least common multiple of their reasons", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
-  const auto made = configured(kernel_of("attention", flash, hardware), hardware, Model::machine);
+  const auto made = configured(kernel_of_example("attention", flash, hardware), hardware, Model::machine);
   const auto of = [&](const char* axis) { return std::ranges::find(made.divisors, axis, &Divisor::axis)->size; };
   CHECK(of("x") == 16);
   CHECK(of("q") == 64);
@@ -208,7 +208,7 @@ TEST_CASE("lanes compare where a mask cuts a piece", "[configure]") {
   const auto lanes = [&](const char* example, std::int64_t positions) {
     Overrides sizes;
     sizes.sizes = {{"q", positions}, {"x", positions}};
-    const auto kernel = kernel_of(example, "group q 128, stream x 128 at smem", hardware, sizes);
+    const auto kernel = kernel_of_example(example, "group q 128, stream x 128 at smem", hardware, sizes);
     const auto made = configured(kernel, hardware, Model::machine);
     double seconds = 0;
     for (const auto& one : made.clocks) seconds += one.on == Resource::fma ? one.seconds : 0;
@@ -234,9 +234,9 @@ TEST_CASE("lanes compare where a mask cuts a piece", "[configure]") {
 
 TEST_CASE("nothing to configure without matrix units", "[configure]") {
   const auto hardware = read_machine("x86-64-avx2");
-  const auto kernel = kernel_of("attention", "", hardware);
+  const auto kernel = kernel_of_example("attention", "", hardware);
   CHECK_FALSE(configure(kernel, estimate(kernel, hardware, Model::machine), hardware, Model::machine));
   const auto gpu = read_machine("h100-sxm5");
-  const auto softmax = kernel_of("softmax", "group r 1 at smem", gpu);
+  const auto softmax = kernel_of_example("softmax", "group r 1 at smem", gpu);
   CHECK_FALSE(configure(softmax, estimate(softmax, gpu, Model::machine), gpu, Model::machine));
 }

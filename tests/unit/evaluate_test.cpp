@@ -29,7 +29,7 @@ TEST_CASE("matmul is three loops") {
   const auto diagram = read_text(
       "diagram matmul; axis a = 3; axis b = 5; axis c = 4\ninput A: f32[a, b]; input B: f32[b, c]\n"
       "C[a, c] = sum[b](A[a, b] * B[b, c]); output C");
-  auto values = random_values(diagram, 1, true);
+  auto values = drawn_values(diagram, 1, true);
   const auto A = values.arrays[0], B = values.arrays[1], C = output(diagram, values);
   for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t c = 0; c < 4; ++c) {
@@ -49,7 +49,7 @@ S[q, x] = sum[d](Q[q, d] * K[x, d]) / sqrt(size(d))
 P[q, x] = softmax[x](where(x <= q, S[q, x], -inf))
 O[q, d] = sum[x](P[q, x] * V[x, d])
 output O)");
-  auto values = random_values(diagram, 2);
+  auto values = drawn_values(diagram, 2);
   const auto Q = values.arrays[0], K = values.arrays[1], V = values.arrays[2], O = output(diagram, values);
   for (std::size_t q = 0; q < q_size; ++q) {
     std::vector<double> weight(x_size, 0);

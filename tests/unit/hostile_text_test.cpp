@@ -7,7 +7,9 @@
 #include "support/catch.hpp"
 #include "support/run_cli.hpp"
 
-namespace napkin::test {
+using namespace napkin;
+using namespace napkin::test;
+
 namespace {
 
 const std::string hostile = "x\n#error injected\r\x1b[31m\x7f*/ \" ' \\ <script>$(id)`id` %s {0}\u202e\u009b\\";
@@ -186,5 +188,3 @@ TEST_CASE("a baseline of strangers is shown as text", "[escape]") {
     }
   }
 }
-
-}  // namespace napkin::test

@@ -54,7 +54,7 @@ TEST_CASE("a quotient is raised as one, whose parts to that power are out of ran
   for (const auto* y : {"max[x]((A[q, x] / max[x](abs(A[q, x])))^8)", "min[x]((A[q, x] / max[x](abs(A[q, x])))^7)",
                         "max[x](-3 * (A[q, x] / sum[x](abs(A[q, x])))^7)",
                         "max[x]((A[q, x] * W[q, x] / (max[x](abs(A[q, x])) * max[x](abs(W[q, x]))))^6)"})
-    check_one_pass(std::string("Y[q] = ") + y, true, {Data::plain, Data::negative, Data::huge});
+    check_one_pass(std::string("Y[q] = ") + y, true, {InputKind::plain, InputKind::negative, InputKind::huge});
 }
 
 TEST_CASE("a reduction that a statement repeats along other wires is no other statement's value") {
@@ -69,7 +69,7 @@ TEST_CASE("a reduction that a statement repeats along other wires is no other st
 }
 
 TEST_CASE("the root of a square is a magnitude, whatever the sign of what is squared") {
-  const std::vector<Data> kinds = {Data::plain, Data::negative, Data::large};
+  const std::vector<InputKind> kinds = {InputKind::plain, InputKind::negative, InputKind::large};
   check_one_pass("Y[q] = min[x](l2norm[x](A[q, x] * sum[x](W[q, x])))", true, kinds);
   check_one_pass("C[q] = A[q, 0]\nY[q] = sum[x](l2norm[x](C[q]) * W[q, x])", false, kinds);
   check_one_pass("Y[q] = sum[x](W[q, x] * sqrt((A[q, x] * sum[x](A[q, x]))^2))", true, kinds);
@@ -81,7 +81,7 @@ TEST_CASE("an infinite number gives what it gives in the file's statements") {
        {"logsumexp[x](A[q, x])", "log(sum[x](exp(G[q, x] * 2))) - A[q, 0]", "max[x](A[q, x] - min[x](A[q, x]))",
         "sum[x](softmax[x](A[q, x]) * W[q, x])", "logsumexp[x](where(M[q, x], A[q, x], -inf))",
         "sum[x](where(logsumexp[x](A[q, x]) > 3, W[q, x], A[q, x]))"})
-    check_one_pass(std::string("Y[q] = ") + y, true, {Data::plain, Data::infinite});
+    check_one_pass(std::string("Y[q] = ") + y, true, {InputKind::plain, InputKind::infinite});
 }
 
 TEST_CASE("what keeps or turns round the order waits for the extreme of what is inside") {
@@ -141,7 +141,7 @@ TEST_CASE("the logarithm of a product is a sum, and a finished factor waits") {
 }
 
 TEST_CASE("shifts that a finished factor scales are carried about a centre") {
-  const std::vector<Data> kinds = {Data::plain, Data::ties, Data::negative, Data::large};
+  const std::vector<InputKind> kinds = {InputKind::plain, InputKind::ties, InputKind::negative, InputKind::large};
   check_one_pass("Y[q] = sum[x]((A[q, x] / mean[x](A[q, x]) - 1)^2)", true, kinds);
   check_one_pass("Y[q] = sum[x](W[q, x] * (1 - A[q, x] / min[x](A[q, x]))^3)", true, kinds);
   check_one_pass("Y[q] = var[x](A[q, x] / max[x](abs(A[q, x])))", true, kinds);
@@ -153,7 +153,7 @@ TEST_CASE("shifts that a finished factor scales are carried about a centre") {
   check_one_pass("Y[q] = sum[x]((A[q, x] / min[x](A[q, x]) - 1) * (W[q, x] / max[x](W[q, x]) - 2))", true, kinds);
   check_one_pass("Y[q] = sum[x](softmax[x](W[q, x]) * (A[q, x] / max[x](A[q, x]) - 1)^2)", true, kinds);
   check_one_pass("Y[q] = sum[x](A[q, x] * max[x](A[q, x]) - W[q, x] * max[x](A[q, x]) + sum[x](A[q, x] * W[q, x]))");
-  check_one_pass("Y[q] = sum[x](A[q, x] - G[q, 3])", true, {Data::plain});
+  check_one_pass("Y[q] = sum[x](A[q, x] - G[q, 3])", true, {InputKind::plain});
 }
 
 TEST_CASE("what stands where the greatest stands is carried with it") {
@@ -230,10 +230,10 @@ TEST_CASE("what a choice leaves out everywhere counts for nothing, whatever fini
     check_one_pass("Y[q] = " + y);
   // A quotient of two sums that are the same is one, even of zeros.
   check_one_pass("Y[q] = sum[x](where(M[q, x], A[q, x] / sum[x](where(M[q, x], A[q, x], 0)), 0))", true,
-                 {Data::plain, Data::negative, Data::large});
+                 {InputKind::plain, InputKind::negative, InputKind::large});
   check_one_pass("Y[q] = sum[x](where(M[q, x], W[q, x] / sum[x](abs(A[q, x])), 0))");
   check_one_pass("Y[q] = sum[x](where(M[q, x], log(abs(A[q, x]) / sum[x](where(M[q, x], abs(A[q, x]), 0))), 0))", true,
-                 {Data::plain, Data::negative, Data::large});
+                 {InputKind::plain, InputKind::negative, InputKind::large});
   check_one_pass("Y[q] = sum[x](where(A[q, x] < max[x](A[q, x]), W[q, x] / min[x](where(M[q, x], A[q, x], inf)), 0))");
   check_one_pass(mean + "Y[q] = sum[x](where(M[q, x], (A[q, x] - B[q])^2, 0))");
   check_one_pass(mean + "Y[q] = sum[x](where(M[q, x], (A[q, x] - B[q]) * W[q, x], 0))");
@@ -243,7 +243,7 @@ TEST_CASE("what a choice leaves out everywhere counts for nothing, whatever fini
   check_one_pass(scores + "Y[q, y] = sum[x](where(M[q, x], softmax[x](S[q, x]), 0) * V[x, y])");
   check_one_pass(scores + "Y[q] = sum[x](exp(where(M[q, x] and x > 2, A[q, x] - max[x](S[q, x]), -inf)))");
   check_one_pass("Y[q] = sum[x, y](where(T[q, x, y] > 0, T[q, x, y] / sum[x](relu(T[q, x, y])), 0))", false,
-                 {Data::plain, Data::ties, Data::negative, Data::zero});
+                 {InputKind::plain, InputKind::ties, InputKind::negative, InputKind::zero});
 }
 
 TEST_CASE("what is infinite where a choice leaves it out is added, not multiplied") {

@@ -155,7 +155,7 @@ TEST_CASE("one statement saves nothing") {
   CHECK_FALSE(found.apart);
 }
 
-TEST_CASE("the report says what fusing saved, and of one statement nothing") {
+TEST_CASE("the report says what fusing saved, and of one statement nothing", "[long]") {
   const auto report = [](const std::string& name, const std::string& format) {
     return test::run_cli({"analyze", test::example(name), "--target", "h100-sxm5", "--details", "--format", format})
         .out;

@@ -71,7 +71,7 @@ void check(const std::string& call, const ByHand& by_hand, std::size_t width) {
   CAPTURE(call);
   const auto diagram =
       read_text("diagram d; axis q = 3; axis x = 7; input S: f64[q, x]\nY: f64[q, x] = " + call + "; output Y");
-  auto values = random_values(diagram, 7);
+  auto values = drawn_values(diagram, 7);
   evaluate(diagram, values, false);
   const auto &S = values.arrays[0], &Y = values.arrays[1];
   for (std::size_t i = 0; i < S.size(); ++i) {

@@ -77,7 +77,7 @@ TEST_CASE("a label that cuts nothing changes no launch", "[configure]") {
   CHECK(launched(words + ", a 64 at smem") == launched(words + " at smem"));
 }
 
-TEST_CASE("a plan that is given back is that plan", "[cli][search]") {
+TEST_CASE("a plan that is given back is that plan", "[cli][search][long]") {
   const auto analyzed = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "analyze");
     arguments.insert(arguments.end(), {"--format", "json"});

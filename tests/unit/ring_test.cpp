@@ -123,7 +123,7 @@ TEST_CASE("links hide behind steps as a simulation of the ring says", "[ring]") 
   }
 }
 
-TEST_CASE("keys go around where there are many queries, and states are merged where there are few", "[ring]") {
+TEST_CASE("keys go around where there are many queries, and states are merged where there are few", "[ring][long]") {
   const auto hardware = read_machine("h100-sxm5-x8");
   // Enough queries that every core has a block of them, and keys that go around.
   const std::int64_t d = 128, few = 64, many = 8 * 132 * 128, keys = 32768;
@@ -156,7 +156,7 @@ TEST_CASE("heads are shared without anything that crosses", "[ring][long]") {
   CHECK(share(read_example("multi_head.nap"), read_machine("h100-sxm5"), {}).empty());
 }
 
-TEST_CASE("what is written by hand stands beside the ways to share", "[ring]") {
+TEST_CASE("what is written by hand stands beside the ways to share", "[ring][long]") {
   const std::string labels = "group q 512, stream x 512 at gmem; group q 64, stream x 64 at smem";
   const std::vector<std::string> asked = {
       "analyze", test::example("attention"), "--target", "h100-sxm5-x8", "--details", "--partition", labels};

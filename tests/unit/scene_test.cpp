@@ -127,7 +127,7 @@ TEST_CASE("wires that a cup joins stand around each other", "[scene]") {
   CHECK(cups[1].second > cups[0].second);
 }
 
-TEST_CASE("the divisor that is explained is one that is drawn", "[cli][scene]") {
+TEST_CASE("the divisor that is explained is one that is drawn", "[cli][scene][long]") {
   for (const auto* name : {"convolution", "attention", "block_sparse"}) {
     const auto drawn = test::run_cli({"draw", test::example(name), "--target", "h100-sxm5", "--format", "svg"}).out;
     const auto explained = drawn.find(">÷");

@@ -255,7 +255,7 @@ output G
 }
 
 TEST_CASE("of axes of one operand that all fill fragments one does, and of others there is one position",
-          "[configure]") {
+          "[configure][long]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto diagram = read_text(R"(diagram window
 axis n = 32; axis c = 256; axis o = 256; axis u = 16; axis v = 16; axis i = 3; axis j = 3

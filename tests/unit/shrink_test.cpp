@@ -45,7 +45,7 @@ TEST_CASE("indices keep inside their arrays when sizes shrink", "[verify]") {
   }
 }
 
-TEST_CASE("numbers are drawn until there is something to compare", "[verify]") {
+TEST_CASE("numbers are drawn until there is something to compare", "[verify][long]") {
   // One entry masks everything at sizes that small.
   const auto ran =
       run_cli({"verify", example("block_sparse"), "--target", "h100-sxm5", "--set", "q=1024", "--format", "json"});

@@ -49,7 +49,7 @@ TEST_CASE("a lane holds fragments, operands that were computed, and what a compi
         64 + 32 + 4 * 2 + 16 + 8 + 32 + 47);
 }
 
-TEST_CASE("a piece has no more columns than one instruction of a team", "[configure]") {
+TEST_CASE("a piece has no more columns than one instruction of a team", "[configure][long]") {
   const auto hardware = read_machine("h100-sxm5");
   CHECK(runs(configured("group q 64, stream x 224 at smem", hardware)));
   CHECK(configured("group q 64, stream x 256 at smem", hardware).pipelinings[0].occupancy.limited_by == "registers");

@@ -34,7 +34,7 @@ TEST_CASE("pieces that a memory holds one after another take as long as that man
   CHECK(all.time_s - launch == Approx(8 * (one.time_s - launch)).epsilon(1e-9));
 }
 
-TEST_CASE("pieces of a level above the cores give work to all of them", "[levels]") {
+TEST_CASE("pieces of a level above the cores give work to all of them", "[levels][long]") {
   const auto hardware = read_machine("a100-sxm4-80-l2");
   const auto found = search(read_example("matmul.nap"), hardware, {});
   REQUIRE(found.optimal);
@@ -43,7 +43,7 @@ TEST_CASE("pieces of a level above the cores give work to all of them", "[levels
   CHECK(blocks >= turns * 3 * hardware.total(*hardware.core) / 4);
 }
 
-TEST_CASE("four levels of an A100 are searched to the end, or it is said what is open", "[levels]") {
+TEST_CASE("four levels of an A100 are searched to the end, or it is said what is open", "[levels][long]") {
   const auto hardware = read_machine("a100-sxm4-80-l2");
   for (const auto* name : {"matmul.nap", "attention.nap"}) {
     INFO(name);

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+"""Random diagrams as kernels for devices, emulated, against their meaning as this folder reads it: products of matrices in
+every layout and format with what follows them, rows that are normalised, and what the random diagrams of the oracle hold.
+
+    tests/oracle/device.py --napkin build/release/napkin --emulation build/release/tests/emulation --count 100 --seed 7
+
+Each runs on one of several machines, as the search plans it or in a random partition, at sizes no greater than the planned ones.
+"""
+import argparse
+import collections
+import glob
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import check
+import data
+import diagrams
+import formats
+from language import parse, print_diagram
+from meaning import evaluate, sizes_of
+from ranged import Ranged
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FLAGS = ["-std=c++17", "-Og", "-Wno-unknown-pragmas", "-Wno-psabi", "-fno-strict-aliasing", "-fPIC"]
+MACHINES = ["h100-sxm5", "h100-sxm5", "a100-sxm4-80", "rtx4090", "v100-sxm2"]
+FACTOR = 64  # of the bound of plain evaluation: devices have approximations, and long sums drift one way
+MOST = 1 << 22  # products of a statement at sizes that are run
+KINDS = ["ordinary", "ordinary", "alternating", "constant", "outlier last"]
+DRIVER = """#include "d.h"
+#include <cstdio>
+#include <string>
+static void* load(const std::string& path, size_t least) {
+  FILE* in = std::fopen(path.c_str(), "rb");
+  size_t bytes = least;
+  if (in) std::fseek(in, 0, SEEK_END), bytes = (size_t)std::ftell(in), std::rewind(in);
+  void* made = nullptr;
+  if (cudaMalloc(&made, bytes)) std::abort();
+  if (in && std::fread(made, 1, bytes, in) != bytes) std::abort();
+  return made;
+}
+static void store(const std::string& path, const void* array, size_t bytes) {
+  FILE* out = std::fopen(path.c_str(), "wb");
+  std::fwrite(array, 1, bytes, out);
+  std::fclose(out);
+}
+int main(int, char** words) {
+  size_t at = 1;
+%s}
+"""
+
+
+# What is computed
+
+def product(rng, left, right, summed, rows, columns, kinds):
+    """A sum of products of two arrays in random layouts; declares them."""
+    kind = rng.choice(["f16", "f16", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "f32"])
+    beside = rng.choice(["", "", "", "h"])
+    at = {}
+    for name, own in ((left, rows), (right, columns)):
+        axes = rng.sample([own, summed], 2)
+        if beside and rng.random() < 0.8:
+            axes.insert(rng.choice([0, 0, 1]), "h")
+        kinds[name], at[name] = (kind, axes), "%s[%s]" % (name, ", ".join(axes))
+    beside = beside if any("h" in kinds[name][1] for name in (left, right)) else ""
+    return "sum[%s](%s * %s)" % (summed, at[left], at[right]), kind, beside
+
+
+def after(rng, value, rows, columns, beside, inputs):
+    """What is done to each result: a bias, a scale, a function, another array, a mask."""
+    for _ in range(rng.choice([0, 0, 1, 1, 2])):
+        what = rng.randrange(6)
+        if what == 0:
+            inputs["b"] = (rng.choice(["f32", "f16"]), [rng.choice([rows, columns])])
+            value = "%s + b[%s]" % (value, inputs["b"][1][0])
+        elif what == 1:
+            value = "(%s) / %s" % (value, rng.choice(["2", "sqrt(size(k))", "3"]))
+        elif what == 2:
+            value = "%s(%s)" % (rng.choice(["relu", "tanh", "sigmoid", "silu", "gelu"]), value)
+        elif what == 3:
+            inputs["R"] = (rng.choice(["f32", "f16"]), rng.sample([rows, columns], 2))
+            value = "(%s) %s R[%s]" % (value, rng.choice("+*"), ", ".join(inputs["R"][1]))
+        elif what == 4:
+            value = "where(%s %s %s, %s, 0)" % (rows, rng.choice(["<=", ">", ">="]), columns, value)
+        else:
+            value = "(%s) * %s" % (value, rng.choice(["0.5", "size(k) / 64"]))
+    return value
+
+
+def products(rng):
+    """A product with what follows, alone, or before another one, or with a softmax between the two."""
+    axes = {"m": rng.choice([64, 128, 512, 1024, 4096]), "n": rng.choice([64, 96, 256, 1024, 4096]),
+            "k": rng.choice([32, 64, 128, 256, 1024]), "e": rng.choice([32, 64, 128]), "h": rng.choice([2, 3, 16])}
+    inputs = {}
+    value, kind, beside = product(rng, "A", "B", "k", "m", "n", inputs)
+    lines, batch = [], [beside] if beside else []
+    result = ", ".join(batch + rng.sample(["m", "n"], 2) if rng.random() < 0.8 else rng.sample(["m", "n"], 2) + batch)
+    shape = rng.random()
+    if shape < 0.5:
+        lines.append("C: %s[%s] = %s" % (rng.choice(["f32", "f16", "bf16"]), result, after(rng, value, "m", "n", beside, inputs)))
+        outputs = ["C"]
+    else:
+        narrow = kind if kind in ("f16", "bf16") else "f16"
+        inputs["V"] = (narrow, rng.sample(["n", "e"], 2))
+        softmax = shape < 0.8
+        lines.append("S[%s] = %s" % (result, after(rng, value, "m", "n", beside, inputs)) if softmax else
+                     "S: %s[%s] = %s" % (narrow, result, after(rng, value, "m", "n", beside, inputs)))
+        read = "S[%s]" % result
+        if softmax:
+            lines.append("P: %s[%s] = softmax[n](%s)" % (narrow, result, read))
+            read = "P[%s]" % result
+        second = ", ".join(batch + rng.sample(["m", "e"], 2))
+        lines.append("O: %s[%s] = sum[n](%s * V[%s])" % (rng.choice(["f32", "f16"]), second, read, ", ".join(inputs["V"][1])))
+        outputs = ["O"]
+    used = [axis for axis in axes if any(axis in given for _, given in inputs.values())]
+    return parse("diagram d\n" + "".join("axis %s = %d\n" % (axis, axes[axis]) for axis in rng.sample(used, len(used))) +
+                 "".join("input %s: %s[%s]\n" % (name, kind, ", ".join(given)) for name, (kind, given) in inputs.items()) +
+                 "\n".join(lines) + "\noutput " + ", ".join(outputs) + "\n")
+
+
+def rows(rng):
+    """Rows that are reduced and normalised, with what is done to each number before and after."""
+    before = rng.choice(["A[r, x]", "abs(A[r, x])", "A[r, x] * G[x]", "A[r, x] + b[r]", "where(x <= r, A[r, x], 0)", "A[r, x] * 0.5"])
+    what = rng.choice(["softmax[x](%s)", "layernorm[x](%s)", "rmsnorm[x](%s)", "(%s) / (1 + max[x](abs(%s)))", "logsoftmax[x](%s)"])
+    value = what.replace("%s", before)
+    kind = rng.choice(["f16", "bf16", "f32"])
+    whole = rng.random() < 0.3
+    text = "diagram d\naxis r = %d; axis x = %d\ninput A: %s[r, x]\n" % (rng.choice([64, 256]), rng.choice([96, 512, 2048]), kind)
+    text += "input G: f16[x]\n" if "G[" in value else ""
+    text += "input b: f32[r]\n" if "b[r]" in value else ""
+    if whole:
+        return parse(text + "Y[r] = %s[x](%s)\noutput Y\n" % (rng.choice(["sum", "max", "mean", "logsumexp", "var"]), before))
+    return parse(text + "Y: %s[r, x] = %s\noutput Y\n" % (rng.choice(["f16", "f32"]), value))
+
+
+def drawn(rng):
+    chance = rng.random()
+    if chance < 0.7:
+        return products(rng)
+    if chance < 0.85:
+        return rows(rng)
+    found = diagrams.make(rng)
+    found.name = "d"
+    return found
+
+
+# How it runs
+
+def partition(rng, diagram):
+    """A random one; most of them are refused, for kernels of devices hold pieces of their instructions."""
+    axes = [axis for axis in diagram.axes]
+    groups = ["%s %d" % (axis, rng.choice([16, 32, 64, 64, 128])) for axis in rng.sample(axes, min(len(axes), rng.choice([1, 2, 2])))]
+    streams = ["%s %d" % (axis, rng.choice([16, 32, 64])) for axis in rng.sample(axes, 1)]
+    text = "group %s" % ", ".join(groups) + (", stream %s" % streams[0] if rng.random() < 0.8 else "") + " at smem"
+    return text + ("; group %s 16 at reg" % rng.choice(axes) if rng.random() < 0.7 else "")
+
+
+def drawn_sizes(rng, diagram, planned):
+    """The planned sizes, or ones no greater: multiples of 16 bytes or not, ragged against pieces."""
+    base = [axis for axis, size in diagram.axes.items() if size[0] == "number"]
+    sizes = {axis: planned[axis] for axis in base}
+    by = rng.choice([1, 8, 16, 16])
+    if rng.random() < 0.7:
+        sizes = {axis: max(by, rng.randint(1, most) // by * by) if most >= by else most for axis, most in sizes.items()}
+    while np.prod([float(size) for size in sizes.values()]) > MOST:
+        longest = max(sizes, key=sizes.get)
+        sizes[longest] = max(1, sizes[longest] // 2 // by * by)
+    return sizes_of(diagram, sizes)
+
+
+class Device:
+    """One diagram as a program for one machine, in a folder."""
+
+    def __init__(self, options, folder, diagram, machine, words):
+        self.options, self.folder, self.diagram, self.machine, self.words = options, folder, diagram, machine, words
+
+    def run(self, command, **more):
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, **more)
+
+    def build(self):
+        """Whether there is a kernel; an error where the compiler has something against it."""
+        with open(os.path.join(self.folder, "d.nap"), "w") as file:
+            file.write(print_diagram(self.diagram))
+        made = self.run([self.options.napkin, "emit", "cuda", "d.nap", "--target", self.machine, "-o", ".", "--force", "-q", *self.words])
+        if made.returncode not in (0, 1, 2, 3):
+            raise RuntimeError("emit ends with %d: %s" % (made.returncode, made.stderr[-300:]))
+        if made.returncode:
+            return False
+        with open(os.path.join(self.folder, "d.h")) as header:
+            declared = re.search(r"^int d_launch\((.*?)\);", header.read(), re.M | re.S).group(1)
+        parts = [part.split() for part in declared.split(",")]
+        names = [part[-1].lstrip("*").rstrip("_") for part in parts]  # a name that the language has taken ends in `_`
+        self.sizes = [name for name, part in zip(names, parts) if part[0] == "int"]
+        self.arrays = [name for name, part in zip(names, parts) if part[0] != "int"][:-2]
+        with open(os.path.join(self.folder, "driver.cpp"), "w") as file:
+            file.write(DRIVER % self.body())
+        for source in ("d.cu", "driver.cpp"):
+            self.compile(["-I", os.path.join(ROOT, "tests/cuda/emulation"), "-include",
+                          os.path.join(self.options.emulation, "plain.hpp"), "-x", "c++", "-c", source, "-o", source + ".o"])
+        self.compile(["d.cu.o", "driver.cpp.o", *glob.glob(os.path.join(self.options.emulation, "plain_*.o")), "-o", "driver"])
+        return True
+
+    def compile(self, arguments):
+        done = self.run([self.options.compiler, *FLAGS, *arguments])
+        if done.returncode:
+            raise RuntimeError("the compiler says " + check.kernels.first_complaint(done.stderr))
+
+    def body(self):
+        """Sizes, and the bytes of every array, from the command line; arrays that have a file are read from it."""
+        sizes = ["s_%s" % name for name in self.sizes]
+        text = "".join("  const int %s = std::atoi(words[at++]);\n" % size for size in sizes)
+        for name in self.arrays:
+            text += "  const size_t n_%s = (size_t)std::atoll(words[at++]);\n  void* a_%s = load(\"%s.in\", n_%s);\n" % (name, name, name, name)
+        text += "  void* workspace = load(\"\", d_workspace_size(%s) + 16);\n" % ", ".join(sizes)
+        text += "  const int error = d_launch(%s);\n" % ", ".join(sizes + ["a_" + name for name in self.arrays] + ["workspace", "nullptr"])
+        for name in self.diagram.outputs:
+            text += "  store(\"%s.out\", a_%s, n_%s);\n" % (name, name, name)
+        return text + "  std::printf(\"%s\\n\", d_last_path());\n  return error ? 9 : 0;\n"
+
+    def call(self, sizes, inputs):
+        """The path that ran and the outputs; None where the launcher refuses the sizes."""
+        words = [str(sizes[name]) for name in self.sizes]
+        for name in self.arrays:
+            kind, axes = self.diagram.inputs.get(name) or (self.diagram.statement(name).type, self.diagram.statement(name).axes)
+            words.append(str(int(np.prod([sizes[axis] for axis in axes], dtype=int)) * formats.stored_type(kind).itemsize))
+            if name in inputs:
+                formats.encode(inputs[name], kind).tofile(os.path.join(self.folder, name + ".in"))
+        ran = self.run(["./driver", *words])
+        if ran.returncode == 9:
+            return None
+        if ran.returncode:
+            raise RuntimeError("the program ends with %d: %s" % (ran.returncode, (ran.stderr + ran.stdout)[-300:]))
+        return ran.stdout.strip(), {name: self.read(name, sizes) for name in self.diagram.outputs}
+
+    def read(self, name, sizes):
+        statement = self.diagram.statement(name)
+        stored = np.fromfile(os.path.join(self.folder, name + ".out"), formats.stored_type(statement.type))
+        return formats.decode(stored, statement.type).reshape([sizes[axis] for axis in statement.axes])
+
+
+def differences(diagram, sizes, inputs, outputs):
+    """Matrix units add up products of 8 bits in few digits, until what they have is promoted."""
+    arrays = evaluate(diagram, sizes, inputs)
+    few_digits = any(kind.startswith("f8") for kind, _ in diagram.inputs.values())
+    found = []
+    for name in diagram.outputs:
+        right = arrays[name][1]
+        if few_digits:
+            right = Ranged(right.value, right.radius + np.max(np.abs(right.value), initial=0) / 1024 / check.FACTOR)
+        found.append(check.difference(name, outputs[name], right))
+    return [words for words in found if words]
+
+
+def attack(options, rng, tally):
+    """One diagram on one machine: what is wrong, as a text, or nothing."""
+    diagram, machine = drawn(rng), rng.choice(MACHINES)
+    words = ["--partition", partition(rng, diagram)] if rng.random() < 0.4 else []
+    said = "%s %s\n%s" % (machine, " ".join(words), print_diagram(diagram))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            device = Device(options, folder, diagram, machine, words)
+            if not device.build():
+                tally["refused"] += 1
+                return ""
+            planned = sizes_of(diagram, {})
+            for _ in range(3):
+                sizes = drawn_sizes(rng, diagram, planned)
+                kind = rng.choice(KINDS)
+                inputs = data.all_inputs(np.random.default_rng([rng.randrange(1 << 30)]), kind, diagram, sizes)
+                result = device.call(sizes, inputs)
+                if result is None:
+                    tally["sizes refused"] += 1
+                    continue
+                tally.update(set(result[0].split(",")))
+                wrong = differences(diagram, sizes, inputs, result[1])
+                if wrong:
+                    return "%s\nat %s, %s data, by %s: %s" % (said, sizes, kind, result[0], "; ".join(wrong))
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            return "%s\n%s" % (said, error)
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--napkin", default=os.path.join(ROOT, "build/release/napkin"))
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--emulation", required=True, help="the folder of the emulation's objects")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    check.FACTOR = FACTOR
+    options.napkin, options.emulation = os.path.realpath(options.napkin), os.path.realpath(options.emulation)
+    tally, wrong = collections.Counter(), 0
+    for at in range(options.count):
+        words = attack(options, random.Random(options.seed * 100003 + at), tally)
+        if words:
+            wrong += 1
+            print("wrong, number %d: %s" % (at, words), flush=True)
+    print("%d diagrams, %s, %d wrong" % (options.count, ", ".join("%d %s" % (n, what) for what, n in tally.items()), wrong))
+    sys.exit(1 if wrong or not tally["warpgroups"] or not tally["warps"] else 0)
+
+
+if __name__ == "__main__":
+    main()
