@@ -22,6 +22,7 @@ function(napkin_compile_tests_together target files_at_once)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "_test\\.cpp$")
   set_source_files_properties(${sources} PROPERTIES HEADER_FILE_ONLY ON)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources}) # for what they include
   list(LENGTH sources count)
   math(EXPR groups "(${count} + ${files_at_once} - 1) / ${files_at_once}")
   foreach(group RANGE 1 ${groups})

@@ -149,8 +149,8 @@ class PlainWalk {
   Numbers numbers_;
   Arrays computed_;
   std::vector<std::int64_t> position_, sizes_;  // by wire
-  std::vector<Value> arguments_;        // of the functions around the place, outermost first
-  std::map<ExprId, Taken> taken_;       // the last value of each reduction
+  std::vector<Value> arguments_;                // of the functions around the place, outermost first
+  std::map<ExprId, Taken> taken_;               // the last value of each reduction
 };
 
 }  // namespace napkin

@@ -279,7 +279,8 @@ Result run_alone(const std::string& folder, const Diagram& diagram, const Values
 // Whether the outputs differ from what they mean by no more than sums in another order explain.
 static bool is_near(const Diagram& diagram, const Result& result, const Values& meant) {
   for (std::size_t i = 0; i < result.outputs.size(); ++i)
-    if (!(relative_error(result.outputs[i], meant.arrays[diagram.outputs[i].index]) <= tolerance(diagram))) return false;
+    if (!(relative_error(result.outputs[i], meant.arrays[diagram.outputs[i].index]) <= tolerance(diagram)))
+      return false;
   return true;
 }
 

@@ -11,7 +11,7 @@
 namespace napkin::testing {
 
 inline Kernel kernel_of_example(const std::string& example, const std::string& words, const Hardware& hardware,
-                        const Overrides& overrides = {}) {
+                                const Overrides& overrides = {}) {
   return testing::planned(read_example(example + ".nap", overrides), words, hardware);
 }
 inline Configuration configured(const Kernel& kernel, const Hardware& hardware, Model model) {

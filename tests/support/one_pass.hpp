@@ -160,8 +160,9 @@ inline void check_nested(const Form& form) {
 
 // The statements, of which the last is the output, in one pass along x on every kind of data.
 inline void check_one_pass(const std::string& statements, bool merges = true,
-                           const std::vector<InputKind>& kinds = {InputKind::plain, InputKind::ties, InputKind::negative, InputKind::zero,
-                                                             InputKind::large}) {
+                           const std::vector<InputKind>& kinds = {InputKind::plain, InputKind::ties,
+                                                                  InputKind::negative, InputKind::zero,
+                                                                  InputKind::large}) {
   CAPTURE(statements);
   Form form;
   form.diagram = read_text(head + statements + "\noutput Y\n");

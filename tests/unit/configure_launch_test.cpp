@@ -38,7 +38,8 @@ TEST_CASE("what a launch loses adds up to its time", "[configure]") {
       for (const auto model : {Model::machine, Model::ideal}) {
         CAPTURE(machine, example);
         const auto hardware = read_machine(machine);
-        const auto made = configured(kernel_of_example(example, "group q 64, stream x 32 at smem", hardware), hardware, model);
+        const auto made =
+            configured(kernel_of_example(example, "group q 64, stream x 32 at smem", hardware), hardware, model);
         if (!made.launch) continue;
         double sum = made.launch->ideal_s;
         for (const auto& loss : made.launch->losses) sum += loss.seconds;
@@ -124,8 +125,8 @@ TEST_CASE("a ragged last wave costs a whole one", "[configure]") {
   const auto time = [&](std::int64_t queries) {
     Overrides sizes;
     sizes.sizes = {{"q", queries}};
-    const auto made = configured(kernel_of_example("attention", "group q 128, stream x 176 at smem", hardware, sizes), hardware,
-                                 Model::machine);
+    const auto made = configured(kernel_of_example("attention", "group q 128, stream x 176 at smem", hardware, sizes),
+                                 hardware, Model::machine);
     REQUIRE(made.launch);
     return made.launch->time_s;
   };

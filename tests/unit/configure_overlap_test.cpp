@@ -106,8 +106,8 @@ TEST_CASE("blocks that nothing makes take turns hide part of what they could", "
   const auto hardware = read_machine("a100-sxm4-80", {{"limits.registers_for_addresses", "20"}});
   Overrides many;
   many.sizes = {{"q", 65536}};
-  const auto two =
-      configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+  const auto two = configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware,
+                              Model::machine);
   const auto& beside = find(two, Overlap::beside);
   REQUIRE(beside.runs);
   CHECK(beside.occupancy.blocks == 2);
@@ -129,13 +129,13 @@ TEST_CASE("blocks do not take turns with each other", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   Overrides many;
   many.sizes = {{"q", 65536}};
-  const auto one =
-      configured(kernel_of_example("attention", "group q 64, stream x 64 at smem", hardware, many), hardware, Model::machine);
+  const auto one = configured(kernel_of_example("attention", "group q 64, stream x 64 at smem", hardware, many),
+                              hardware, Model::machine);
   CHECK(find(one, Overlap::copies).occupancy.blocks >= 2);
   CHECK(one.teams == 1);
   CHECK_FALSE(find(one, Overlap::two_teams).runs);
-  const auto two =
-      configured(kernel_of_example("attention", "group q 128, stream x 64 at smem", hardware, many), hardware, Model::machine);
+  const auto two = configured(kernel_of_example("attention", "group q 128, stream x 64 at smem", hardware, many),
+                              hardware, Model::machine);
   CHECK(two.teams == 2);
   CHECK(find(two, Overlap::two_teams).runs);
 }

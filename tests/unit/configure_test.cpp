@@ -70,7 +70,8 @@ TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   Overrides types;
   types.types = {{"Q", Datatype::f8e4m3}, {"K", Datatype::f8e4m3}};
-  const auto kernel = kernel_of_example("attention", "group q 384, stream x 64 at smem; group q 32 at reg", hardware, types);
+  const auto kernel =
+      kernel_of_example("attention", "group q 384, stream x 64 at smem; group q 32 at reg", hardware, types);
   const auto made = configured(kernel, hardware, Model::ideal);
   CHECK(made.teams == 3);
   CHECK(made.team_rows == 128);
@@ -96,8 +97,8 @@ TEST_CASE("numbers keep their own width on a chip", "[configure]") {
   const auto hardware = read_machine("a100-sxm4-40", {{"limits.registers_for_addresses", "20"}});
   Overrides many;  // blocks, so that a core has several at once
   many.sizes = {{"q", 65536}};
-  const auto made =
-      configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+  const auto made = configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware,
+                               Model::machine);
   // Of 128 rows: O 128 and S 64 in f32, three scalars, and a step of 16 of Q in f16.
   CHECK(find(made, Overlap::copies).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
   CHECK(find(made, Overlap::within_team).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
@@ -121,8 +122,8 @@ TEST_CASE("contractions read the core's memory once for every instruction's rows
 
 TEST_CASE("a step is of the loop with the contractions, wherever loops around it begin and end sums", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
-  const auto made =
-      configured(kernel_of_example("matmul", "group a 128, stream b 64, c 32 at smem", hardware), hardware, Model::ideal);
+  const auto made = configured(kernel_of_example("matmul", "group a 128, stream b 64, c 32 at smem", hardware),
+                               hardware, Model::ideal);
   CHECK(clocks_of_column(made, "C_sum", Resource::tensor) == 2.0 * 128 * 64 * 32 / 4096);
   CHECK(made.row_axis == "a");
 }
@@ -132,7 +133,8 @@ TEST_CASE("what stands in no profile can be set", "[configure]") {
     const auto hardware = read_machine("a100-sxm4-80", {{"limits.registers_for_addresses", "20"}, {path, value}});
     Overrides many;
     many.sizes = {{"q", 65536}, {"x", 65536}};
-    return configured(kernel_of_example("causal", flash + "; group q 32 at reg", hardware, many), hardware, Model::machine);
+    return configured(kernel_of_example("causal", flash + "; group q 32 at reg", hardware, many), hardware,
+                      Model::machine);
   };
   const auto plain = told("limits.unhidden", "0.4");
   CHECK(told("limits.unhidden", "0.2").launch->time_s < plain.launch->time_s);
@@ -171,10 +173,11 @@ TEST_CASE("operations outside the mainloop take their part of the core", "[confi
   const auto hardware = read_machine("a100-sxm4-80");
   Overrides many;
   many.sizes = {{"q", 65536}};
-  const auto whole =
-      configured(kernel_of_example("attention", "group q 64, stream x 48 at smem", hardware, many), hardware, Model::machine);
-  const auto narrow = configured(kernel_of_example("attention", "group q 64, stream x 48, d 16 at smem", hardware, many),
-                                 hardware, Model::machine);
+  const auto whole = configured(kernel_of_example("attention", "group q 64, stream x 48 at smem", hardware, many),
+                                hardware, Model::machine);
+  const auto narrow =
+      configured(kernel_of_example("attention", "group q 64, stream x 48, d 16 at smem", hardware, many), hardware,
+                 Model::machine);
   const auto& losses = narrow.launch->losses;
   const auto outside = std::ranges::find(losses, std::string_view("operations outside the mainloop"), &Loss::what);
   REQUIRE(outside != losses.end());
@@ -184,8 +187,9 @@ TEST_CASE("operations outside the mainloop take their part of the core", "[confi
   CHECK(outside->seconds < all);
   CHECK(narrow.launch->time_s > whole.launch->time_s);
   // A thread of the four for every two rows holds its scores, of 256 x 96 in f32, and the carried O, of 256 x 128.
-  const auto large = configured(kernel_of_example("attention", "group q 256, stream x 96, d 16 at smem", hardware, many),
-                                hardware, Model::machine);
+  const auto large =
+      configured(kernel_of_example("attention", "group q 256, stream x 96, d 16 at smem", hardware, many), hardware,
+                 Model::machine);
   CHECK(find(large, Overlap::none).occupancy.registers_per_thread > 48 + 64 + 20);
 }
 

@@ -283,7 +283,8 @@ TEST_CASE("a plan says which rounding costs time") {
   CHECK(*found.refused_orders[0].time_s < *found.refused_orders[0].time_before_s);
 }
 
-TEST_CASE("every command takes the order of the plan, and a partition may name its arrays or the file's", "[cli][long]") {
+TEST_CASE("every command takes the order of the plan, and a partition may name its arrays or the file's",
+          "[cli][long]") {
   const test::Folder folder;
   const auto path =
       folder.write("lin.nap",
