@@ -28,7 +28,7 @@ from ranged import Ranged
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLAGS = ["-std=c++17", "-Og", "-Wno-unknown-pragmas", "-Wno-psabi", "-fno-strict-aliasing", "-fPIC"]
-MACHINES = ["h100-sxm5", "h100-sxm5", "a100-sxm4-80", "rtx4090", "v100-sxm2"]
+MACHINES = ["h100-sxm5"] * 4 + ["a100-sxm4-80", "rtx4090", "v100-sxm2"]
 FACTOR = 64  # of the bound of plain evaluation: devices have approximations, and long sums drift one way
 MOST = 1 << 22  # products of a statement at sizes that are run
 KINDS = ["ordinary", "ordinary", "alternating", "constant", "outlier last"]
@@ -59,7 +59,7 @@ int main(int, char** words) {
 
 def product(rng, left, right, summed, rows, columns, kinds):
     """A sum of products of two arrays in random layouts; declares them."""
-    kind = rng.choice(["f16", "f16", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "f32"])
+    kind = rng.choice(["f16"] * 4 + ["bf16"] * 2 + ["f8e4m3", "f8e5m2", "i8", "f32"])
     beside = rng.choice(["", "", "", "h"])
     at = {}
     for name, own in ((left, rows), (right, columns)):
@@ -94,12 +94,13 @@ def after(rng, value, rows, columns, beside, inputs):
 
 def products(rng):
     """A product with what follows, alone, or before another one, or with a softmax between the two."""
-    axes = {"m": rng.choice([64, 128, 512, 1024, 4096]), "n": rng.choice([64, 96, 256, 1024, 4096]),
+    axes = {"m": rng.choice([64, 512, 1024, 4096]), "n": rng.choice([96, 256, 1024, 4096]),
             "k": rng.choice([32, 64, 128, 256, 1024]), "e": rng.choice([32, 64, 128]), "h": rng.choice([2, 3, 16])}
     inputs = {}
     value, kind, beside = product(rng, "A", "B", "k", "m", "n", inputs)
     lines, batch = [], [beside] if beside else []
-    result = ", ".join(batch + rng.sample(["m", "n"], 2) if rng.random() < 0.8 else rng.sample(["m", "n"], 2) + batch)
+    both = rng.choice([["m", "n"], ["m", "n"], ["n", "m"]])
+    result = ", ".join(batch + both if rng.random() < 0.8 else both + batch)
     shape = rng.random()
     if shape < 0.5:
         lines.append("C: %s[%s] = %s" % (rng.choice(["f32", "f16", "bf16"]), result, after(rng, value, "m", "n", beside, inputs)))
@@ -152,19 +153,21 @@ def drawn(rng):
 # How it runs
 
 def partition(rng, diagram):
-    """A random one; most of them are refused, for kernels of devices hold pieces of their instructions."""
-    axes = [axis for axis in diagram.axes]
+    """A random one. Many are refused, for kernels of devices hold pieces of their instructions; some suit warpgroups."""
+    axes = list(diagram.axes)
+    if "m" in axes and rng.random() < 0.5:
+        pieces = rng.choice([64, 128]), rng.choice([32, 64, 96, 128]), rng.choice([16, 32, 64])
+        return "group m %d, n %d, stream k %d at smem; group m 16 at reg" % pieces
     groups = ["%s %d" % (axis, rng.choice([16, 32, 64, 64, 128])) for axis in rng.sample(axes, min(len(axes), rng.choice([1, 2, 2])))]
-    streams = ["%s %d" % (axis, rng.choice([16, 32, 64])) for axis in rng.sample(axes, 1)]
-    text = "group %s" % ", ".join(groups) + (", stream %s" % streams[0] if rng.random() < 0.8 else "") + " at smem"
-    return text + ("; group %s 16 at reg" % rng.choice(axes) if rng.random() < 0.7 else "")
+    stream = ", stream %s %d" % (rng.choice(axes), rng.choice([16, 32, 64])) if rng.random() < 0.8 else ""
+    return "group %s%s at smem%s" % (", ".join(groups), stream, "; group %s 16 at reg" % rng.choice(axes) if rng.random() < 0.7 else "")
 
 
 def drawn_sizes(rng, diagram, planned):
     """The planned sizes, or ones no greater: multiples of 16 bytes or not, ragged against pieces."""
     base = [axis for axis, size in diagram.axes.items() if size[0] == "number"]
     sizes = {axis: planned[axis] for axis in base}
-    by = rng.choice([1, 8, 16, 16])
+    by = rng.choice([1, 16, 16, 16])
     if rng.random() < 0.7:
         sizes = {axis: max(by, rng.randint(1, most) // by * by) if most >= by else most for axis, most in sizes.items()}
     while np.prod([float(size) for size in sizes.values()]) > MOST:
