@@ -2,7 +2,7 @@
 //
 //   napkin_forms FOLDER EXAMPLE MACHINE...
 //
-// writes FOLDER/MACHINE/json and text, on the first machine also html, as `analyze` prints them; and the files and
+// writes FOLDER/MACHINE/json and text, on the last machine also html, as `analyze` prints them; and the files and
 // notes of `emit cuda`. tests/planned/planned.py compares some with those of the commands.
 #include <filesystem>
 #include <fstream>
@@ -55,7 +55,8 @@ int main(int count, char** words) {
   const std::vector<std::string> arguments(words + 1, words + count);
   if (arguments.size() < 3) return std::cerr << "usage: napkin_forms FOLDER EXAMPLE MACHINE...\n", 2;
   for (std::size_t i = 2; i < arguments.size(); ++i)
-    if (write_forms(std::filesystem::path(arguments[0]) / arguments[i], arguments[1], arguments[i], i + 1 == arguments.size()) != 0)
+    if (write_forms(std::filesystem::path(arguments[0]) / arguments[i], arguments[1], arguments[i],
+                    i + 1 == arguments.size()) != 0)
       return 1;
   return 0;
 }
