@@ -17,7 +17,8 @@ function(napkin_compile_together target files_at_once)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# The same for tests, each in a namespace named after its file, so that their names may meet. What they include comes first.
+# The same for tests. Each file is in a namespace named after it, so that two files may use one name; the headers of all
+# come before, outside of the namespaces.
 function(napkin_compile_tests_together target files_at_once)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "_test\\.cpp$")

@@ -32,8 +32,7 @@ class PlainWalk {
         numbers_(std::move(numbers)),
         computed_(diagram.arrays.size()),
         position_(diagram.wires.size(), 0) {
-    for (std::uint32_t wire = 0; wire < diagram.wires.size(); ++wire)
-      sizes_.push_back(diagram.size(WireId{wire}).value_or(unknown));
+    for (std::uint32_t wire = 0; wire < diagram.wires.size(); ++wire) sizes_.push_back(diagram.size(WireId{wire}));
   }
 
   // What the statements give; inputs stay empty.
@@ -57,9 +56,8 @@ class PlainWalk {
   }
 
   std::int64_t size(WireId wire) const {
-    const auto known = sizes_[wire.index];
-    if (known == unknown) throw std::invalid_argument("axis " + diagram_.at(wire).name + " has no size");
-    return known;
+    if (const auto known = sizes_[wire.index]) return *known;
+    throw std::invalid_argument("axis " + diagram_.at(wire).name + " has no size");
   }
   std::size_t count(const std::vector<WireId>& wires) const {
     std::size_t product = 1;
@@ -142,15 +140,14 @@ class PlainWalk {
     std::optional<Value> value;
   };
 
-  static constexpr std::int64_t unknown = -1;
-
   const Diagram& diagram_;
   const Values& inputs_;
   Numbers numbers_;
   Arrays computed_;
-  std::vector<std::int64_t> position_, sizes_;  // by wire
-  std::vector<Value> arguments_;                // of the functions around the place, outermost first
-  std::map<ExprId, Taken> taken_;               // the last value of each reduction
+  std::vector<std::int64_t> position_;              // by wire
+  std::vector<std::optional<std::int64_t>> sizes_;  // by wire
+  std::vector<Value> arguments_;                    // of functions that are being applied, outermost first
+  std::map<ExprId, Taken> taken_;                   // the last value of each reduction
 };
 
 }  // namespace napkin

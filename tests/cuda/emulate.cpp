@@ -276,12 +276,15 @@ Result run_alone(const std::string& folder, const Diagram& diagram, const Values
   return result;
 }
 
-// Whether the outputs differ from what they mean by no more than sums in another order explain.
-static bool is_near(const Diagram& diagram, const Result& result, const Values& meant) {
-  for (std::size_t i = 0; i < result.outputs.size(); ++i)
-    if (!(relative_error(result.outputs[i], meant.arrays[diagram.outputs[i].index]) <= tolerance(diagram)))
-      return false;
-  return true;
+// The outputs that differ from what they mean by more than sums in another order explain.
+static std::vector<std::string> wrong_outputs(const Diagram& diagram, const Result& result, const Values& meant) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+    const auto id = diagram.outputs[i];
+    if (!(relative_error(result.outputs[i], meant.arrays[id.index]) <= tolerance(diagram)))
+      names.push_back(diagram.at(id).name);
+  }
+  return names;
 }
 
 Counts compare(const std::string& text, const std::string& folder, const std::string& words) {
@@ -293,10 +296,10 @@ Counts compare(const std::string& text, const std::string& folder, const std::st
   REQUIRE(result.ran.status == 0);
   auto meant = inputs;
   evaluate(diagram, meant, true);
-  if (!is_near(diagram, result, meant)) {
+  if (!wrong_outputs(diagram, result, meant).empty()) {
     meant = inputs;
     evaluate(diagram, meant, false);
-    CHECK(is_near(diagram, result, meant));
+    CHECK(wrong_outputs(diagram, result, meant) == std::vector<std::string>{});
   }
   return result.counts;
 }

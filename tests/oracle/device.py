@@ -6,87 +6,57 @@ every layout and format with what follows them, rows that are normalised, and wh
 
 Each runs on one of several machines, as the search plans it or in a random partition, at sizes no greater than the planned ones.
 """
-import argparse
 import collections
-import glob
-import os
 import random
-import re
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
-import check
 import data
 import diagrams
-import formats
+import emulated
 from language import parse, print_diagram
-from meaning import evaluate, sizes_of
-from ranged import Ranged
+from meaning import sizes_of
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FLAGS = ["-std=c++17", "-Og", "-Wno-unknown-pragmas", "-Wno-psabi", "-fno-strict-aliasing", "-fPIC"]
 MACHINES = ["h100-sxm5"] * 4 + ["a100-sxm4-80", "rtx4090", "v100-sxm2"]
-FACTOR = 64  # of the bound of plain evaluation: devices have approximations, and long sums drift one way
 MOST = 1 << 22  # products of a statement at sizes that are run
 KINDS = ["ordinary", "ordinary", "alternating", "constant", "outlier last"]
-DRIVER = """#include "d.h"
-#include <cstdio>
-#include <string>
-static void* load(const std::string& path, size_t least) {
-  FILE* in = std::fopen(path.c_str(), "rb");
-  size_t bytes = least;
-  if (in) std::fseek(in, 0, SEEK_END), bytes = (size_t)std::ftell(in), std::rewind(in);
-  void* made = nullptr;
-  if (cudaMalloc(&made, bytes)) std::abort();
-  if (in && std::fread(made, 1, bytes, in) != bytes) std::abort();
-  return made;
-}
-static void store(const std::string& path, const void* array, size_t bytes) {
-  FILE* out = std::fopen(path.c_str(), "wb");
-  std::fwrite(array, 1, bytes, out);
-  std::fclose(out);
-}
-int main(int, char** words) {
-  size_t at = 1;
-%s}
-"""
 
 
 # What is computed
 
-def product(rng, left, right, summed, rows, columns, kinds):
-    """A sum of products of two arrays in random layouts; declares them."""
+def product(rng, inputs):
+    """A sum along k of products of two arrays in random layouts, which it declares; their format; and the axes of a batch."""
     kind = rng.choice(["f16"] * 4 + ["bf16"] * 2 + ["f8e4m3", "f8e5m2", "i8", "f32"])
-    beside = rng.choice(["", "", "", "h"])
+    in_batches = rng.choice([False, False, False, True])
     at = {}
-    for name, own in ((left, rows), (right, columns)):
-        axes = rng.sample([own, summed], 2)
-        if beside and rng.random() < 0.8:
+    for name, own in (("A", "m"), ("B", "n")):
+        axes = rng.sample([own, "k"], 2)
+        if in_batches and rng.random() < 0.8:
             axes.insert(rng.choice([0, 0, 1]), "h")
-        kinds[name], at[name] = (kind, axes), "%s[%s]" % (name, ", ".join(axes))
-    beside = beside if any("h" in kinds[name][1] for name in (left, right)) else ""
-    return "sum[%s](%s * %s)" % (summed, at[left], at[right]), kind, beside
+        inputs[name], at[name] = (kind, axes), "%s[%s]" % (name, ", ".join(axes))
+    batch = ["h"] if any("h" in axes for _, axes in inputs.values()) else []
+    return "sum[k](%s * %s)" % (at["A"], at["B"]), kind, batch
 
 
-def after(rng, value, rows, columns, beside, inputs):
+def after(rng, value, inputs):
     """What is done to each result: a bias, a scale, a function, another array, a mask."""
     for _ in range(rng.choice([0, 0, 1, 1, 2])):
         what = rng.randrange(6)
         if what == 0:
-            inputs["b"] = (rng.choice(["f32", "f16"]), [rng.choice([rows, columns])])
+            inputs["b"] = (rng.choice(["f32", "f16"]), [rng.choice("mn")])
             value = "%s + b[%s]" % (value, inputs["b"][1][0])
         elif what == 1:
             value = "(%s) / %s" % (value, rng.choice(["2", "sqrt(size(k))", "3"]))
         elif what == 2:
             value = "%s(%s)" % (rng.choice(["relu", "tanh", "sigmoid", "silu", "gelu"]), value)
         elif what == 3:
-            inputs["R"] = (rng.choice(["f32", "f16"]), rng.sample([rows, columns], 2))
+            inputs["R"] = (rng.choice(["f32", "f16"]), rng.sample("mn", 2))
             value = "(%s) %s R[%s]" % (value, rng.choice("+*"), ", ".join(inputs["R"][1]))
         elif what == 4:
-            value = "where(%s %s %s, %s, 0)" % (rows, rng.choice(["<=", ">", ">="]), columns, value)
+            value = "where(m %s n, %s, 0)" % (rng.choice(["<=", ">", ">="]), value)
         else:
             value = "(%s) * %s" % (value, rng.choice(["0.5", "size(k) / 64"]))
     return value
@@ -97,24 +67,22 @@ def products(rng):
     axes = {"m": rng.choice([64, 512, 1024, 4096]), "n": rng.choice([96, 256, 1024, 4096]),
             "k": rng.choice([32, 64, 128, 256, 1024]), "e": rng.choice([32, 64, 128]), "h": rng.choice([2, 3, 16])}
     inputs = {}
-    value, kind, beside = product(rng, "A", "B", "k", "m", "n", inputs)
-    lines, batch = [], [beside] if beside else []
+    value, kind, batch = product(rng, inputs)
+    value, lines = after(rng, value, inputs), []
     both = rng.choice([["m", "n"], ["m", "n"], ["n", "m"]])
     result = ", ".join(batch + both if rng.random() < 0.8 else both + batch)
     shape = rng.random()
     if shape < 0.5:
-        lines.append("C: %s[%s] = %s" % (rng.choice(["f32", "f16", "bf16"]), result, after(rng, value, "m", "n", beside, inputs)))
+        lines.append("C: %s[%s] = %s" % (rng.choice(["f32", "f16", "bf16"]), result, value))
         outputs = ["C"]
     else:
         narrow = kind if kind in ("f16", "bf16") else "f16"
         inputs["V"] = (narrow, rng.sample(["n", "e"], 2))
         softmax = shape < 0.8
-        lines.append("S[%s] = %s" % (result, after(rng, value, "m", "n", beside, inputs)) if softmax else
-                     "S: %s[%s] = %s" % (narrow, result, after(rng, value, "m", "n", beside, inputs)))
-        read = "S[%s]" % result
+        lines.append("S: %s[%s] = %s" % ("f32" if softmax else narrow, result, value))
+        read = "%s[%s]" % ("P" if softmax else "S", result)
         if softmax:
-            lines.append("P: %s[%s] = softmax[n](%s)" % (narrow, result, read))
-            read = "P[%s]" % result
+            lines.append("P: %s[%s] = softmax[n](S[%s])" % (narrow, result, result))
         second = ", ".join(batch + rng.sample(["m", "e"], 2))
         lines.append("O: %s[%s] = sum[n](%s * V[%s])" % (rng.choice(["f32", "f16"]), second, read, ", ".join(inputs["V"][1])))
         outputs = ["O"]
@@ -262,12 +230,12 @@ def differences(diagram, sizes, inputs, outputs):
 def attack(options, rng, tally):
     """One diagram on one machine: what is wrong, as a text, or nothing."""
     diagram, machine = drawn(rng), rng.choice(MACHINES)
-    words = ["--partition", partition(rng, diagram)] if rng.random() < 0.4 else []
-    said = "%s %s\n%s" % (machine, " ".join(words), print_diagram(diagram))
+    by_hand = partition(rng, diagram) if rng.random() < 0.4 else None
+    said = "%s, %s\n%s" % (machine, by_hand or "as planned", print_diagram(diagram))
     with tempfile.TemporaryDirectory() as folder:
         try:
-            device = Device(options, folder, diagram, machine, words)
-            if not device.build():
+            device = emulated.Emulated(options, folder, diagram)
+            if not device.build(machine, by_hand):
                 tally["refused"] += 1
                 return ""
             planned = sizes_of(diagram, {})
@@ -276,11 +244,13 @@ def attack(options, rng, tally):
                 kind = rng.choice(KINDS)
                 inputs = data.all_inputs(np.random.default_rng([rng.randrange(1 << 30)]), kind, diagram, sizes)
                 result = device.call(sizes, inputs)
+                if result is None and sizes == planned:
+                    return "%s\nthe launcher refuses the planned sizes" % said
                 if result is None:
                     tally["sizes refused"] += 1
                     continue
                 tally.update(set(result[0].split(",")))
-                wrong = differences(diagram, sizes, inputs, result[1])
+                wrong = emulated.differences(diagram, sizes, inputs, result[1])
                 if wrong:
                     return "%s\nat %s, %s data, by %s: %s" % (said, sizes, kind, result[0], "; ".join(wrong))
         except (RuntimeError, subprocess.TimeoutExpired) as error:
@@ -289,15 +259,7 @@ def attack(options, rng, tally):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--napkin", default=os.path.join(ROOT, "build/release/napkin"))
-    parser.add_argument("--compiler", default="c++")
-    parser.add_argument("--emulation", required=True, help="the folder of the emulation's objects")
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    check.FACTOR = FACTOR
-    options.napkin, options.emulation = os.path.realpath(options.napkin), os.path.realpath(options.emulation)
+    options = emulated.options_of(__doc__)
     tally, wrong = collections.Counter(), 0
     for at in range(options.count):
         words = attack(options, random.Random(options.seed * 100003 + at), tally)
