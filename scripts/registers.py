@@ -103,10 +103,10 @@ def main():
     if "--print" in words:
         for row in rows:
             print("%-34s %-13s %-34s counted %3d, values %3d, spills %s B, needs %s" % row)
-    teams = [row for row in rows if row[2].endswith("_teams")]
-    warps = [row for row in rows if not row[2].endswith("_teams")]
+    groups = [row for row in rows if row[2].endswith("_warpgroups")]
+    warps = [row for row in rows if not row[2].endswith("_warpgroups")]
     table = ("| kernels of | kernels | registers to spare, median | 8 or less | most | need more than the count |\n|---|---|---|---|---|---|\n"
-             + "".join(line(title, some) for title, some in (("single warps", warps), ("teams", teams)) if some))
+             + "".join(line(title, some) for title, some in (("single warps", warps), ("warpgroups", groups)) if some))
     print(table, end="")
     if "--print" in words or only != ".":
         return

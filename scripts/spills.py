@@ -48,7 +48,7 @@ def ways(source, notes, name):
     found = re.findall(rf"^{name}_kernel(_\d+)?\(", source, re.M)
     for number in sorted(found, key=lambda text: int(text[1:] or 0)):
         kernel = f"{name}_kernel{number}"
-        if re.search(rf"^{kernel}_teams\(", source, re.M):
+        if re.search(rf"^{kernel}_warpgroups\(", source, re.M):
             yield "warpgroups" if f"{kernel} runs without matrix" not in notes else "warpgroups, else threads"
         elif f"{kernel} does not assign rows" in notes:
             yield "threads"

@@ -2,7 +2,7 @@
 import napkin
 from diagrams import ATTENTION
 
-# Queries, keys and warps (flash_fwd_launch_template.h) or teams' rows (hopper/tile_size.h, dealt out by napkin).
+# Queries, keys and warps (flash_fwd_launch_template.h) or warpgroups' rows (hopper/tile_size.h, divided by napkin).
 KERNELS = [("FlashAttention-2", "a100-sxm4-80", width, causal, tile) for width, causal, tile in
            ((32, False, (128, 128, 4)), (64, False, (128, 128, 4)), (64, True, (128, 128, 4)), (96, False, (128, 64, 4)),
             (128, False, (128, 64, 4)), (128, True, (128, 64, 4)), (256, False, (128, 64, 8)))]

@@ -126,7 +126,7 @@ def set_in(settings, path, otherwise):
 
 
 def hidden(parts, settings):
-    """The busiest part and what it does not hide of the others, as the program has it of teams that take no turns."""
+    """The busiest part and what it does not hide of the others, as the program has it of warpgroups that take no turns."""
     return max(parts) + set_in(settings, "limits.unhidden", 0.4) * (sum(parts) - max(parts))
 
 

@@ -43,7 +43,7 @@ def leaving(registers):
     return (f"limits.registers_for_addresses={registers}",)
 
 
-# Authors fit the pieces of kernels by hand to registers; libraries leave more where teams hold longer pieces.
+# Authors fit the pieces of kernels by hand to registers; libraries leave more where warpgroups hold longer pieces.
 BY_HAND, LIBRARY_OF_TEAMS = leaving(20), leaving(48)
 
 

@@ -6,9 +6,9 @@
 
 namespace napkin {
 
-// Transfers against operations in one step of one core with all its teams.
+// Transfers against operations in one step of one core with all its warpgroups.
 struct BandwidthCheck {
-  std::int64_t rows = 0;  // of all teams that fit by bytes
+  std::int64_t rows = 0;  // of all warpgroups that fit by bytes
   double step_s = 0, transfer_s = 0;
   std::optional<double> least_rows;  // that keep operations the bound
   double operations_per_s = 0;       // of the machine, at the bound
@@ -27,21 +27,21 @@ struct Neighbour {
 };
 
 struct Configuration {
-  std::string instruction;                                     // "wgmma m64n8k32"
-  std::string row_axis;                                        // dealt out to teams
-  std::int64_t rows = 0;                                       // of a block
-  std::int64_t team_rows = 0, team_warps = 0, teams = 0;       // of a block
+  std::string instruction;                                               // "wgmma m64n8k32"
+  std::string row_axis;                                                  // divided among warpgroups
+  std::int64_t rows = 0;                                                 // of a block
+  std::int64_t warpgroup_rows = 0, warpgroup_warps = 0, warpgroups = 0;  // of a block
   std::vector<std::pair<std::string, std::int64_t>> subloops;  // axis, and the step in which an instruction takes it
   std::vector<Divisor> divisors;
   std::vector<Variable> variables;  // in shared memory
-  std::int64_t shared_block_bytes = 0, shared_team_bytes = 0;
+  std::int64_t shared_block_bytes = 0, shared_warpgroup_bytes = 0;
   std::vector<ColumnVariables> columns;
   std::vector<ColumnClocks> clocks;
   std::vector<ResourceClocks> resources;
   Resource bound = Resource::tensor;
   std::vector<Pipelining> pipelinings;
-  std::size_t chosen = 0;    // of them: the fastest that runs
-  std::optional<Kept> kept;  // none without such tiles
+  std::size_t chosen = 0;                // of them: the fastest that runs
+  std::optional<ResidentOperands> kept;  // none without such tiles
   std::optional<BandwidthCheck> bandwidth;
   std::vector<Neighbour> neighbours;
   std::optional<Launch> launch;

@@ -1,10 +1,11 @@
-// Distribute: which warp and which lane of a block holds what, where a kernel's products go to matrix units. What a
-// warp computes lies in the fragments of one matrix instruction: one wire along their rows, one along their columns.
+// Distribute: which warp and which lane of a block holds what, where a kernel's products run on matrix units. What a
+// warp computes lies in the fragments of one matrix instruction: one wire runs along their rows, and one along their
+// columns.
 //
-// Instructions of warpgroups are issued by teams of four warps, each with 16 of a team's 64 rows. Tiles are then copied
-// by one more team, which computes nothing, into rings of several copies.
+// The four warps of a warpgroup issue an instruction together, and each has 16 of its 64 rows. One more warpgroup, the
+// producer, then copies tiles into pipelines of several stages and computes nothing.
 //
-// A loop nest fits where a rule of docs/cuda.md says so; else the answer is why it does not.
+// docs/cuda.md has the rules for loop nests that fit. For others the result is the reason why they do not fit.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,9 @@ namespace napkin {
 
 constexpr std::int64_t rows_of_fragment = 16;
 
-// The wires that an array, or what a column runs over, has along the rows and columns of fragments, where its piece is
-// longer than 1; how many fragments of 16 rows and of 8 columns that is. Lanes that differ only in what a grid lacks
-// hold the same values.
+// The wires of an array, or of the positions that a column runs over, that lie along the rows and columns of fragments,
+// if their piece is longer than 1; and how many fragments of 16 rows and of 8 columns the piece takes. If a grid has no
+// wire along rows or columns, the lanes that differ only in that direction hold the same values.
 struct Grid {
   std::optional<WireId> rows, columns;
   std::int64_t row_tiles = 1, column_tiles = 1;
@@ -33,163 +34,166 @@ struct Grid {
   bool operator==(const Grid&) const = default;
 };
 
-// One side of a product: a tile in shared memory, or what the warp computed itself, which becomes an operand where it
-// is.
+// One side of a product: a tile in shared memory, or values that the warp computed, which become an operand without
+// leaving its registers.
 struct Operand {
   ExprId access;
   BufferId buffer;
   bool computed = false;
-  bool transposed = false;  // loaded so: the contracted wire is not the one that runs along memory
+  bool transposed = false;  // on its way from shared memory: the contracted wire does not run along memory
   bool kept = false;        // in registers from where the nest loads it, not loaded at each use
   bool one_by_one = false;  // lanes read its numbers: stored in another format, or so that no load of matrices has them
 };
 
-// A column that sums a product of two arrays over one wire, a step of the instruction at a time.
+// A column that sums the product of two arrays over one wire. One instruction takes `k` positions of that wire.
 struct Product {
   const Compute* compute = nullptr;
   const MatrixInstruction* instruction = nullptr;
   WireId over;
   std::int64_t steps = 1;
-  Operand rows, columns;      // who carries the grid's rows, and who its columns
-  bool widened = false;       // operands, in registers: the machine has no products of them as they are
+  Operand rows, columns;      // the operand with the wire along rows, and the one with the wire along columns
+  bool widened = false;       // in registers: no instruction multiplies the operands in the format they are stored in
   std::int64_t promoted = 0;  // steps after which sums of the matrix units are added to those in f32; 0: never
-  std::int64_t longest = 0;   // that `over` may be, for the sum to hold any numbers; 0: as long as it likes
+  std::int64_t longest = 0;   // the length of `over` up to which the sum cannot overflow; 0: any length
   bool has_computed() const { return rows.computed || columns.computed; }
 };
 
 // A tile of an input in shared memory.
 struct StagedTile {
   SharedTile layout;
-  std::optional<std::size_t> row, column;  // the dimensions of the array that are long
-  std::int64_t copies = 1;                 // of which all but one are on their way for steps to come
+  std::optional<std::size_t> row, column;  // the dimensions of the array whose piece is longer than 1
+  std::int64_t copies = 1;                 // stages: all but one are loaded for later iterations
   std::int64_t begin = 0;                  // in bytes
-  bool of_products = true;                 // else other columns alone read it
-  bool covers = true;                      // all that fragments reach, which may be past the end of a piece
-  std::int64_t shares = 1;                 // blocks of a cluster that each copy so much of its rows to all of them
+  bool of_products = true;                 // else only columns that are no products read it
+  bool covers = true;                      // it has room for whole fragments, which may reach past the end of a piece
+  std::int64_t shares = 1;                 // blocks of a cluster, each of which multicasts its share of the rows to all
 };
 
-// Bytes after which the swizzles of TMA begin anew: tiles of teams begin at multiples.
+// Bytes after which the swizzle of TMA repeats. The tiles of warpgroups begin at multiples of it.
 constexpr std::int64_t swizzle_pattern = 1024;
 
-// The tiles that are loaded together in each round of a loop; or one that is loaded outside of all loops.
-struct Ring {
+// The tiles that are loaded together in each iteration of a loop, or one tile that is loaded outside of all loops.
+struct TilePipeline {
   const For* loop = nullptr;
   std::vector<BufferId> tiles;
-  std::int64_t copies = 1;
-  const Compute* lasting = nullptr;              // a product that stays on its way while the next round begins
-  const Nest *first = nullptr, *last = nullptr;  // outside of all loops: the steps of the nest's body that read it
+  std::int64_t copies = 1;           // stages
+  const Compute* lasting = nullptr;  // a product that is still running while the next iteration begins
+  // Outside of all loops: the first and last statement of the nest's body that read it.
+  const LoopStatement *first = nullptr, *last = nullptr;
 };
 
-// How the blocks of a launch come to the pieces of the grid. Blocks of a cluster have neighbouring pieces.
-struct Walk {
-  bool stays = false;           // a block takes one piece after another; as many are launched as run at once
-  std::vector<WireId> order;    // of the groups of blocks, last fastest; empty: as the nest has them
-  std::int64_t by = 1;          // so many pieces of the last but one for each of the last
-  std::int64_t cluster = 1;     // blocks
-  std::optional<WireId> along;  // of a cluster
-  std::string alone_because;    // why there are no clusters, where the model would have some
+// How the blocks of a launch get their output tiles. The blocks of a cluster have neighbouring tiles.
+struct TileScheduler {
+  bool persistent = false;      // a block computes one tile after another, and only as many are launched as run at once
+  std::vector<WireId> order;    // rasterization: wires of the groups of blocks, the last fastest; empty: as in the nest
+  std::int64_t by = 1;          // rasterization: tiles along the last wire but one for each along the last
+  std::int64_t cluster = 1;     // blocks of a cluster
+  std::optional<WireId> along;  // the wire along which the blocks of a cluster lie
+  std::string alone_because;    // why the kernel has no clusters although the model plans some
 };
 
-// The step of a loop whose products run beside the columns that lanes compute. Those of tiles alone lead, those of what
-// the step computed trail. Within a team the trailing ones stay on their way beside the columns of the next step. In
-// turn a team has the matrix units for its trailing products and the leading ones of its next step, and others have
-// them while it computes what lies between. It may be both.
-struct OverlappedStep {
+// A mainloop whose products overlap the columns that lanes compute. Leading products multiply tiles alone; trailing
+// ones multiply what the iteration computed. With overlap within a warpgroup the trailing products run while the lanes
+// compute the columns of the next iteration. In ping-pong a warpgroup has the matrix units for its trailing products
+// and for the leading ones of its next iteration, and other warpgroups have them while it computes the columns in
+// between. A mainloop may have both.
+struct OverlappedMainloop {
   const For* loop = nullptr;
-  bool within = false;     // a team
-  std::int64_t teams = 1;  // that wait for each other's turn
+  bool within = false;          // overlap within a warpgroup
+  std::int64_t warpgroups = 1;  // in ping-pong with each other
   std::vector<const Compute*> leading, trailing;
 };
 
 struct WarpNest {
   Partition partition;                   // the kernel's, fitted: see below
-  std::shared_ptr<const LoopNest> nest;  // what the pointers below point into
+  std::shared_ptr<const LoopNest> nest;  // the pointers below point into it
   std::size_t block_level = 1;
-  int warps = 1;                            // that compute
-  int team = 1;                             // warps that issue a product together
-  std::map<BufferId, Grid> arrays;          // computed
-  std::map<const Compute*, Grid> columns;   // what each runs over
-  std::map<const Compute*, WireId> handed;  // beside that, what some fold one position after another: lanes hand around
-                                            // what they hold along it
+  int warps = 1;                              // that compute
+  int warpgroup = 1;                          // warps that issue a product together
+  std::map<BufferId, Grid> arrays;            // computed
+  std::map<const Compute*, Grid> columns;     // the positions that each runs over
+  std::map<const Compute*, WireId> shuffled;  // a wire that some fold one position after another, by shuffles of lanes
   std::vector<Product> products;
-  std::map<BufferId, const Compute*> in_passing;  // computed where they are read or saved, and held nowhere
-  std::map<BufferId, StagedTile> tiles;           // others are read where they are
-  std::vector<const For*> pipelined;              // loops whose tiles are loaded ahead
-  // Of a lane: counted, of those what its compiler takes beside values and operands, and what it may have.
+  std::map<BufferId, const Compute*> inlined;  // computed where they are read or saved, and never held
+  std::map<BufferId, StagedTile> tiles;        // other arrays are read from where they are
+  std::vector<const For*> pipelined;           // loops whose tiles are loaded ahead
+  // Of a lane: the count, the part of it for other things than values and operands, and the limit.
   std::int64_t registers = 0, registers_beside = 0, most_registers = 0;
   std::int64_t shared_bytes = 0;
-  std::int64_t blocks = 1, planned_blocks = 1;  // that there is room for on a core
-  std::int64_t planned_stages = 1;              // copies of tiles of a stream
-  bool keeps = false;                           // planned: registers hold operands that outlive a stream
+  std::int64_t blocks = 1, planned_blocks = 1;  // that fit on an SM
+  std::int64_t planned_stages = 1;              // of the tiles of a stream
+  bool keeps = false;                           // planned: operands that outlive a stream are resident in registers
 
-  // Of teams:
-  Walk walk;
-  std::vector<Ring> rings;
+  // Kernels of warpgroups alone:
+  TileScheduler scheduler;
+  std::vector<TilePipeline> pipelines;
   std::map<BufferId, StagedTile> stores;  // outputs that leave through shared memory
-  std::string no_stores;                  // why others leave from registers
-  std::optional<OverlappedStep> step;
-  Overlap planned = Overlap::none;  // by the configuration of the kernel
-  std::string not_as_planned;       // why the step does not overlap so; empty where it does
+  std::string no_stores;                  // why other outputs leave from registers
+  std::optional<OverlappedMainloop> step;
+  Overlap planned = Overlap::none;  // the overlap of the kernel's configuration
+  std::string not_as_planned;       // why the mainloop overlaps otherwise; empty if it is as planned
   std::int64_t barriers_begin = 0;  // in shared memory, behind the tiles
-  // That a lane has when the block begins, and may have then: one that computes, and one that only copies, 0: as many.
+  // Registers of a lane: at launch, then of a consumer, and of the producer; 0: as at launch.
   std::int64_t first_registers = 0, lane_registers = 0, loader_lane_registers = 0;
 
   bool is_within() const { return step && step->within; }
-  bool is_in_turn() const { return step && step->teams > 1; }
+  bool is_ping_pong() const { return step && step->warpgroups > 1; }
   const Product* product(const Compute* compute) const;
   bool is_integer(BufferId) const;  // a sum that its instruction keeps as i32
   bool lasts(const Compute* compute) const;
 };
 
-// The kernel on warps. Its pieces are fitted to fragments: streams below the blocks are left out, for what they stage
-// the fragments hold; pieces become multiples of 16, and shorter where registers or shared memory would not do.
+// The kernel on warps. Its pieces are fitted to fragments: streams below the level of blocks are left out, since
+// fragments hold what they would stage. Pieces become multiples of 16, and shorter if registers or shared memory do not
+// suffice.
 std::variant<WarpNest, Refused> distribute(const Kernel&, const Hardware&);
-// The same on teams of four warps. Warps are dealt anew: 16 rows for each, and nothing else is split between them.
-// What runs beside their products is what the kernel's configuration says, where its step can be cut so.
-// Refused without a reason where the plan is for single warps.
-std::variant<WarpNest, Refused> distribute_teams(const Kernel&, const Hardware&);
+// The same on warpgroups. Each warp has 16 rows of every instruction, and nothing else is split among warps. The
+// mainloop overlaps as the kernel's configuration says, if its iteration can be cut so. If the plan is for single
+// warps, the kernel is refused without a reason.
+std::variant<WarpNest, Refused> distribute_warpgroups(const Kernel&, const Hardware&);
 
-// The fitted partition, where it has other tiles than the kernel's; what its streams of warps stage does not count.
+// The fitted partition if it has other tiles than the kernel's. Streams at the level of warps do not count.
 std::optional<Partition> other_tiles(const Kernel&, const WarpNest&, const Hardware&);
-// The same of what runs on the machine: teams where the kernel is planned for them, else single warps. None where it
-// runs without matrix units.
+// The same for the kernel that runs on the machine: of warpgroups if the kernel is planned for them, else of single
+// warps. None if it runs without matrix units.
 std::optional<Partition> other_tiles(const Kernel&, const Hardware&);
 
-// How lanes come to the numbers of an input.
+// How lanes read an input.
 enum class RowRead : std::uint8_t {
-  vectors,   // each its own, several side by side at once, where the nest loads them; they stay in registers
-  once,      // all the same one, where the nest loads it
-  in_place,  // wherever a column reads it
+  vectors,   // each lane its own vector, when the nest loads it; it stays in registers
+  once,      // all lanes the same number, when the nest loads it
+  in_place,  // whenever a column reads it
   window,    // as vectors, at every position of the window that a column folds for each position along lanes
-  staged,    // as vectors, where the nest loads it, into shared memory: a lane reads there what it has written
-  passing    // as vectors, by the one loop over positions that needs it
+  staged,    // as vectors into shared memory, when the nest loads it: a lane reads only what it has written
+  passing    // as vectors, in the only loop over positions that reads it
 };
 
-// A kernel without products of matrices: one wire runs along the lanes of a team of warps, in vectors of numbers that
-// lie side by side in memory; the team takes one row of the other wires after another. Folds along the wire run over a
-// lane's own values first, then over the lanes and the warps of the team.
+// A kernel without matrix products: one wire runs along the lanes of one or several warps, in vectors of
+// numbers that lie side by side in memory; these warps take one row of the other wires after another. Folds along the
+// wire run over a lane\'s own values first, then over the lanes and the warps of the row.
 struct RowNest {
   Partition partition;                   // the kernel's, fitted: see below
   std::shared_ptr<const LoopNest> nest;  // what the ids below belong to
   std::size_t block_level = 1;
   WireId lanes;                          // the wire
-  int warps = 1, team = 1;               // of a block, and of a row: all of the block's, or 1
+  int warps = 1, warps_of_row = 1;       // of a block, and of a row: all warps of the block, or 1
   std::int64_t vector = 1, vectors = 1;  // values side by side, and how many such a lane holds
   std::map<BufferId, RowRead> reads;     // of innermost pieces of inputs
-  bool staged = false;  // rows too long for registers stand in shared memory, a vector of each lane after another
-  std::map<BufferId, const Compute*> in_passing;  // computed where they are read or saved: all along staged rows
-  std::map<BufferId, std::int64_t> staged_at;     // where rows begin in shared memory, in bytes
-  std::int64_t registers = 0;                     // that a lane's values and addresses take at most
+  bool staged =
+      false;  // rows are too long for registers and lie in shared memory, as vectors of one lane after another
+  std::map<BufferId, const Compute*> inlined;  // computed where they are read or saved: all along staged rows
+  std::map<BufferId, std::int64_t> staged_at;  // where rows begin in shared memory, in bytes
+  std::int64_t registers = 0;                  // at most, for a lane's values and addresses
   std::int64_t shared_bytes = 0;
-  int blocks = 1;  // at least that many beside each other on a core, by their registers
+  int blocks = 1;  // at least as many fit on an SM, by their registers
 
   std::int64_t values() const { return vector * vectors; }  // of a lane, along the wire
 };
 
-// The kernel as rows over warps, with a partition of its own: rows are groups of blocks, as many in each as the plan
-// has where they share an input. The wire along lanes is grouped where nothing needs more than a piece of it, left
-// whole where all of it fits into the registers of a team, else streamed, or where it cannot be, left whole in shared
-// memory.
+// The kernel as rows over warps, with a partition of its own. Rows are groups of blocks; a block has as many as the
+// plan says if they share an input. The wire along lanes is grouped if nothing needs more than a piece of it, and whole
+// if all of it fits into the registers of the row's warps. Otherwise it is streamed, or, if it cannot be, whole in
+// shared memory.
 std::variant<RowNest, Refused> distribute_rows(const Kernel&, const Hardware&);
 
 }  // namespace napkin

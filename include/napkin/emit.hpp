@@ -38,8 +38,8 @@ struct EmittedFile {
 // Every axis of the diagram needs a size: an axis that the plan leaves whole may later be that long at most.
 std::vector<EmittedFile> emit_cuda(const Diagram&, const Plan&, const Hardware&);
 
-// The same, with kernels on matrix units where `distribute` says how, by warps; and by teams of warps as well where the
-// machine has that, launched where device and arrays allow. What is otherwise has a note that says why.
+// The same, with kernels on matrix units where `distribute` says how, by warps; and by warpgroups as well
+// where the machine has that, launched where device and arrays allow. What is otherwise has a note that says why.
 enum class CudaPath : std::uint8_t { reference, warps, tensor };
 // Beside them NAME_torch.cpp and NAME_torch.py, which make them torch.ops.napkin.NAME. NAME_torch.py also loads the
 // operator of a `gradient`, where one is named, and is built with NAME_autograd.cpp.

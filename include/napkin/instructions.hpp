@@ -17,7 +17,7 @@ namespace napkin {
 
 constexpr std::int64_t lanes_of_warp = 32;
 
-// What the lanes of a warp, or of the warps of a team, hold of a matrix. The layout takes lane + lanes * value to
+// What the lanes of a warp, or of the warps of a warpgroup, hold of a matrix. The layout takes lane + lanes * value to
 // row + rows * column, where a lane's values are counted through its registers, those at the low bits of a register
 // first.
 struct Fragment {
@@ -48,14 +48,14 @@ struct MatrixInstruction {
 };
 // The same on a machine of that capability, which may have no such instruction and widen its operands instead.
 std::int64_t promoted_every(const MatrixInstruction&, int machine);
-// For operands of a type that a warp, or a team of so many, multiplies; 0 too where there is no instruction.
+// For operands of a type that a warp, or a warpgroup of so many, multiplies; 0 too where there is no instruction.
 std::int64_t promoted_every(Datatype operands, int warps, int machine);
 std::span<const MatrixInstruction> matrix_instructions();
-// Of teams of four warps. It runs while they go on; b stands in shared memory, a there or in registers. c has any
-// number of the row's n columns, up to most_team_columns, and their fragments side by side.
-std::span<const MatrixInstruction> team_instructions();
-constexpr std::int64_t most_team_columns = 256;
-// For a warp, or for a team of so many.
+// Of warpgroups, which have four warps. It runs while they go on; b stands in shared memory, a there or in registers. c
+// has any number of the row's n columns, up to most_team_columns, and their fragments side by side.
+std::span<const MatrixInstruction> warpgroup_instructions();
+constexpr std::int64_t most_warpgroup_columns = 256;
+// For a warp, or for a warpgroup of so many.
 const MatrixInstruction* find_matrix_instruction(Datatype operands, int warps = 1);
 // For operands of two formats, of which one is f32 and is taken as the sum of two numbers of tf32, which leave out at
 // most 2^-23 of it; tf32 has all numbers of the other. What lanes hold of them is that of an instruction of f16.
@@ -70,8 +70,8 @@ constexpr std::int64_t registers_of_parts(std::int64_t row_tiles, std::int64_t c
   return 16 * (row_tiles < pairs ? row_tiles : pairs) + 16 + 8;
 }
 
-// Where a team's operand stands in shared memory, for the 64-bit descriptor of the instruction: bytes from panel to
-// panel and from eight rows to the next eight, and how chunks are swizzled.
+// Where a warpgroup's operand stands in shared memory, for the 64-bit descriptor of the instruction: bytes from panel
+// to panel and from eight rows to the next eight, and how chunks are swizzled.
 struct OperandPlace {
   std::int64_t leading = 0, stride = 0;
   int swizzle = 0;  // 1: 128 bytes, 2: 64 bytes, 3: 32 bytes
@@ -115,7 +115,7 @@ bool multiplies_directly(const MatrixInstruction&, int machine);
 std::string function_name(const MatrixLoad&);
 std::string function_name(const MatrixStore&);
 std::string function_name(const AsyncCopy&);
-std::string function_name(const MatrixInstruction& team, std::int64_t columns, bool from_registers);
+std::string function_name(const MatrixInstruction& warpgroup, std::int64_t columns, bool from_registers);
 // By TMA, of arrays of 1 to 5 dimensions; into the memories of several blocks of a cluster at once.
 std::string tile_copy_name(std::size_t dimensions, bool shared = false);
 std::string tile_store_name(std::size_t dimensions);  // the other way

@@ -53,33 +53,33 @@ struct Compute {
 
 // Of a mask, in the body of a loop: unless the tile has such an entry, the rest of the body is passed over for the
 // piece at hand.
-struct Ask {
+struct MaskTest {
   BufferId tile;
   ExprId access;  // of the tile
   bool wanted = true;
 };
 
-struct Nest;
-struct Block {
+struct LoopStatement;
+struct LoopBody {
   std::vector<BufferId> buffers;  // that live here and no further out
-  std::vector<Nest> steps;
+  std::vector<LoopStatement> steps;
 };
 // A stream: its pieces one after another. A piece on which one of `needs` holds nowhere is passed over: nothing is
 // loaded and nothing computed.
 struct For {
   Split split;
-  Block body;
+  LoopBody body;
   std::vector<Condition> needs{};
 };
-struct Nest {
-  std::variant<Load, Ask, Compute, Save, For> node;
+struct LoopStatement {
+  std::variant<Load, MaskTest, Compute, Save, For> node;
 };
 
 struct LoopNest {
   Diagram scratch;
   std::vector<Buffer> buffers;
   std::vector<Split> groups;  // outermost level first, each inside the pieces of those before
-  Block body;
+  LoopBody body;
   std::vector<ArrayId> inputs, outputs;
 
   const Buffer& at(BufferId id) const { return buffers.at(id.index); }

@@ -67,8 +67,8 @@ struct Kernel {
 };
 struct Plan {
   std::vector<Kernel> kernels;  // in launch order; they share only arrays at the outermost level
-  // Of each kernel that teams of warps run: what single warps run where its tiles cannot be copied as teams want them.
-  // Empty, or none, where nobody planned it.
+  // Of each kernel that warpgroups run: what single warps run where its tiles cannot be copied as warpgroups
+  // want them. Empty, or none, where nobody planned it.
   std::vector<std::optional<Kernel>> instead{};
 };
 // The kernel of a legal partition.

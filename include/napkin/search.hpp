@@ -119,7 +119,7 @@ struct FoundPlan {
 };
 FoundPlan search(const Diagram&, const Hardware&, const Goal&);
 
-// Plans what single warps run in place of each kernel of teams.
+// Plans what single warps run in place of each kernel of warpgroups.
 void plan_instead(Plan&, const Hardware&);
 
 // How the children of joined memories share a diagram: nothing crosses; what all need is there before the first step,

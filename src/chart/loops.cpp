@@ -69,7 +69,7 @@ class Columns {
     return bytes(load.to) / (load.from ? 1 : row(nest_.scratch.at(nest_.at(load.to).array).stored()).share);
   }
 
-  void visit(const Block& block) {
+  void visit(const LoopBody& block) {
     for (const auto id : block.buffers) around[id] = loops_;
     for (const auto& step : block.steps)
       match(
@@ -78,7 +78,7 @@ class Columns {
             add({fmt::format("load {} from {}", name(load.to), load.from ? name(*load.from) : array(load.to)), load.to,
                  load.from ? std::vector{*load.from} : std::vector<BufferId>{}, held(loaded(load)), loaded(load)});
           },
-          [&](const Ask& ask) {
+          [&](const MaskTest& ask) {
             add({fmt::format("skip unless {} lets something through", name(ask.tile)), {}, {ask.tile}});
           },
           [&](const Compute& compute) { add(computed(compute)); },

@@ -1,5 +1,5 @@
-// One step of a team, or of teams in turn: for each a row for each unit, what it does one after another, and where it
-// waits.
+// One step of a warpgroup, or of warpgroups in turn: for each a row for each unit, what it does one after another, and
+// where it waits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,13 +57,13 @@ class Timeline {
   // The scale reaches at least to `seconds`.
   Timeline(Sheet& sheet, const ChartedKernel& one, const ArrayColours& series, double seconds)
       : sheet_(sheet), configuration_(*one.configuration), series_(series), longest_(longest(pipelining())) {
-    for (const auto& event : pipelining().timeline) teams_ = std::max(teams_, event.team + 1);
+    for (const auto& event : pipelining().timeline) warpgroups_ = std::max(warpgroups_, event.warpgroup + 1);
     seconds = std::max(seconds, longest_);
     scale_ = from_zero(seconds, margin + names_width, margin + names_width + bars_width);
     scale_.high = seconds, scale_.end = margin + names_width + bars_width;
     sheet_.head("kernel " + kernel_name(one));
     const auto drawn = lasting(longest_), takes = lasting(pipelining().step_s);
-    sheet_.note(fmt::format("{}{}; {}", words(pipelining().overlap), teams_ > 1 ? ", in the steady state" : "",
+    sheet_.note(fmt::format("{}{}; {}", words(pipelining().overlap), warpgroups_ > 1 ? ", in the steady state" : "",
                             !pipelining().runs ? "the picture shows " + drawn
                             : drawn == takes
                                 ? "an iteration takes " + takes
@@ -73,39 +73,39 @@ class Timeline {
   void draw(const std::string& kernel, Data& data) {
     const double top = sheet_.y;
     draw(Resource::copy, 0);
-    for (std::int64_t team = 0; team < teams_; ++team) draw_team(team);
+    for (std::int64_t warpgroup = 0; warpgroup < warpgroups_; ++warpgroup) draw_warpgroup(warpgroup);
     const double bottom = sheet_.y + 4;
     sheet_.axis_below(scale_, top, bottom, lasting, "time");
     sheet_.y = bottom + 52;
     for (const auto& event : pipelining().timeline)
-      data.rows.push_back({kernel, std::string(words(pipelining().overlap)), team_name(event), event.column,
+      data.rows.push_back({kernel, std::string(words(pipelining().overlap)), warpgroup_name(event), event.column,
                            std::string(name(event.on)), event.begin_s, event.end_s});
   }
 
  private:
   const Pipelining& pipelining() const { return configuration_.pipelinings[configuration_.chosen]; }
 
-  std::string team_name(const Event& event) const {
-    return event.on == Resource::copy ? "all" : std::to_string(event.team + 1);
+  std::string warpgroup_name(const Event& event) const {
+    return event.on == Resource::copy ? "all" : std::to_string(event.warpgroup + 1);
   }
 
-  void draw_team(std::int64_t team) {
-    if (teams_ > 1) {
+  void draw_warpgroup(std::int64_t warpgroup) {
+    if (warpgroups_ > 1) {
       sheet_.y += lane;
       sheet_.write(MarkKind::note, {margin, sheet_.y}, Anchor::start,
-                   fmt::format("{} {}", workers(configuration_), team + 1));
+                   fmt::format("{} {}", workers(configuration_), warpgroup + 1));
       sheet_.y += lane / 2;
     }
     const double top = sheet_.y;
-    for (const auto on : {Resource::shared, Resource::tensor, Resource::fma, Resource::sfu}) draw(on, team);
-    for (const auto at : waits(team))
+    for (const auto on : {Resource::shared, Resource::tensor, Resource::fma, Resource::sfu}) draw(on, warpgroup);
+    for (const auto at : waits(warpgroup))
       sheet_.add(MarkKind::barrier, Line{{{scale_.at(at), top}, {scale_.at(at), sheet_.y}}});
   }
 
-  void draw(Resource on, std::int64_t team) {
+  void draw(Resource on, std::int64_t warpgroup) {
     std::vector<Event> events;
     for (const auto& event : pipelining().timeline)
-      if (event.on == on && event.team == team) events.push_back(event);
+      if (event.on == on && event.warpgroup == warpgroup) events.push_back(event);
     if (events.empty()) return;
     std::ranges::stable_sort(events, {}, &Event::begin_s);
     Lanes lanes;
@@ -151,19 +151,19 @@ class Timeline {
     return fmt::format("{} {}{}", elided(event.column, 160), lasting(seconds), count);
   }
 
-  // Where a unit of the team begins because another of its units ended, or because it is its turn.
-  std::set<double> waits(std::int64_t team) const {
+  // Where a unit of the warpgroup begins because another of its units ended, or because it is its turn.
+  std::set<double> waits(std::int64_t warpgroup) const {
     std::set<double> all;
     for (const auto& next : pipelining().timeline) {
-      if (next.team != team || next.on == Resource::copy) continue;
+      if (next.warpgroup != warpgroup || next.on == Resource::copy) continue;
       double before = 0;
       for (const auto& first : pipelining().timeline) {
         const bool copied = first.on == Resource::copy;
-        if ((!copied && first.team != team) || first.end_s > next.begin_s) continue;
+        if ((!copied && first.warpgroup != warpgroup) || first.end_s > next.begin_s) continue;
         if (!copied) before = std::max(before, first.end_s);
         if (first.on != next.on && first.end_s == next.begin_s) all.insert(next.begin_s);
       }
-      if (teams_ > 1 && next.begin_s > before) all.insert(next.begin_s);
+      if (warpgroups_ > 1 && next.begin_s > before) all.insert(next.begin_s);
     }
     return all;
   }
@@ -173,7 +173,7 @@ class Timeline {
   const ArrayColours& series_;
   Scale scale_;
   double longest_ = 0;
-  std::int64_t teams_ = 1;
+  std::int64_t warpgroups_ = 1;
 };
 
 }  // namespace
@@ -191,7 +191,7 @@ std::optional<Chart> timeline(const Charted& charted) {
   const auto any = [&](std::size_t column, std::string_view text) {
     return std::ranges::any_of(data.rows, [&](const auto& row) { return std::get<std::string>(row[column]) == text; });
   };
-  if (any(1, words(Overlap::within_team)))
+  if (any(1, words(Overlap::intra_warpgroup)))
     sheet.note("With intra-warpgroup overlap, products that wait for other operations belong to the iteration before.");
   if (any(2, "2")) sheet.note("An operation that is cut off at the right continues at the left.");
   return sheet.end("timeline", std::move(data));

@@ -23,10 +23,10 @@ namespace {
 // and barriers included, in place of the tiles that its configuration counts.
 void count_shared_memory(Configuration& made, const Kernel& kernel, const Hardware& hardware) {
   if (hardware.cuda_capability() < 80) return;
-  auto placed = distribute_teams(kernel, hardware);
+  auto placed = distribute_warpgroups(kernel, hardware);
   if (std::holds_alternative<Refused>(placed)) placed = distribute(kernel, hardware);
   const auto* warps = std::get_if<WarpNest>(&placed);
-  if (!warps || warps->warps != made.teams * made.team_warps) return;
+  if (!warps || warps->warps != made.warpgroups * made.warpgroup_warps) return;
   made.pipelinings[made.chosen].shared_bytes = warps->shared_bytes;
 }
 

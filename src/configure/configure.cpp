@@ -8,9 +8,9 @@
 #include "configure/timeline.hpp"
 #include "text/quantity.hpp"
 #include "timing/cluster.hpp"
-#include "timing/deal.hpp"
 #include "timing/divisors.hpp"
 #include "timing/labels.hpp"
+#include "timing/launch_configs.hpp"
 #include "timing/occupancy.hpp"
 #include "timing/raster.hpp"
 
@@ -19,41 +19,42 @@ namespace {
 
 class Describing {
  public:
-  Describing(const Dealing& dealing, const Hardware& hardware, Model model)
-      : dealing_(dealing), step_(dealing.step()), hardware_(hardware), model_(model) {}
+  Describing(const LaunchConfigs& configs, const Hardware& hardware, Model model)
+      : configs_(configs), mainloop_(configs.mainloop()), hardware_(hardware), model_(model) {}
 
-  Configuration run(const Deal& deal) const {
+  Configuration run(const LaunchConfig& config) const {
     Configuration made;
-    const auto& shape = *first_contraction(step_).instruction;
-    const auto& variables = dealing_.variables();
+    const auto& shape = *first_contraction(mainloop_).instruction;
+    const auto& variables = configs_.variables();
     made.instruction = fmt::format("{} m{}n{}k{}", shape.name, shape.m, shape.n, shape.k);
-    made.row_axis = step_.diagram().at(step_.row).name;
-    made.rows = step_.lengths[step_.row.index];
-    made.team_rows = deal.team.rows, made.team_warps = deal.team.warps, made.teams = deal.team.teams;
+    made.row_axis = mainloop_.diagram().at(mainloop_.row).name;
+    made.rows = mainloop_.lengths[mainloop_.row.index];
+    made.warpgroup_rows = config.warpgroup.rows, made.warpgroup_warps = config.warpgroup.warps,
+    made.warpgroups = config.warpgroup.warpgroups;
     made.subloops = variables.subloops();
-    made.divisors = divisors_of(step_, hardware_, deal.team.warps);
-    made.pipelinings = deal.pipelinings;
-    made.chosen = deal.fastest;
+    made.divisors = divisors_of(mainloop_, hardware_, config.warpgroup.warps);
+    made.pipelinings = config.pipelinings;
+    made.chosen = config.fastest;
     for (auto& pipelining : made.pipelinings) {
       pipelining.occupancy.ladder = register_ladder(hardware_);
-      pipelining.timeline = timeline(step_, deal.clocks, pipelining.overlap);
+      pipelining.timeline = timeline(mainloop_, config.clocks, pipelining.overlap);
     }
-    made.columns = variables.registers(deal.team, deal.chosen().overlap == Overlap::within_team);
-    made.variables = variables.shared(deal.team, deal.chosen().stages);
+    made.columns = variables.registers(config.warpgroup, config.chosen().overlap == Overlap::intra_warpgroup);
+    made.variables = variables.shared(config.warpgroup, config.chosen().stages);
     for (const auto& variable : made.variables)
-      (variable.by_team ? made.shared_team_bytes : made.shared_block_bytes) += variable.bytes;
-    made.clocks = deal.clocks.columns;
-    made.resources = resources(deal.clocks);
-    made.bound = deal.clocks.slowest;
-    made.bandwidth = check(deal);
-    made.clusters = clusters(step_, hardware_, model_, dealing_.has_cache());
-    if (dealing_.has_cache()) made.rasters = rasters(step_, hardware_);
+      (variable.by_warpgroup ? made.shared_warpgroup_bytes : made.shared_block_bytes) += variable.bytes;
+    made.clocks = config.clocks.columns;
+    made.resources = resources(config.clocks);
+    made.bound = config.clocks.slowest;
+    made.bandwidth = check(config);
+    made.clusters = clusters(mainloop_, hardware_, model_, configs_.has_cache());
+    if (configs_.has_cache()) made.rasters = rasters(mainloop_, hardware_);
     return made;
   }
 
  private:
   // Those in use.
-  static std::vector<ResourceClocks> resources(const StepClocks& clocks) {
+  static std::vector<ResourceClocks> resources(const IterationClocks& clocks) {
     std::vector<ResourceClocks> all;
     for (const auto& resource : clocks.resources) {
       if (resource.clocks <= 0 && resource.seconds <= 0) continue;
@@ -63,32 +64,32 @@ class Describing {
     return all;
   }
 
-  // All teams that fit by bytes share what a step loads once for all rows.
-  std::optional<BandwidthCheck> check(const Deal& deal) const {
-    const auto teams = deal.chosen().occupancy.teams;
-    if (teams < 1 || deal.clocks.bound <= 0) return std::nullopt;
-    const auto rows = static_cast<double>(step_.lengths[step_.row.index]);
+  // All warpgroups that fit by bytes share what a step loads once for all rows.
+  std::optional<BandwidthCheck> check(const LaunchConfig& config) const {
+    const auto warpgroups = config.chosen().occupancy.warpgroups;
+    if (warpgroups < 1 || config.clocks.bound <= 0) return std::nullopt;
+    const auto rows = static_cast<double>(mainloop_.lengths[mainloop_.row.index]);
     double by_row = 0, shared = 0;
-    const auto neighbours = fastest_neighbours(step_, hardware_, model_, dealing_.has_cache());
-    for (const auto id : step_.streamed) {
-      const auto seconds = way_in(step_, id, neighbours, hardware_, model_, dealing_.has_cache()).seconds();
-      (step_.has_row(id) ? by_row : shared) += step_.has_row(id) ? seconds / rows : seconds;
+    const auto neighbours = fastest_neighbours(mainloop_, hardware_, model_, configs_.has_cache());
+    for (const auto id : mainloop_.streamed) {
+      const auto seconds = way_in(mainloop_, id, neighbours, hardware_, model_, configs_.has_cache()).seconds();
+      (mainloop_.has_row(id) ? by_row : shared) += mainloop_.has_row(id) ? seconds / rows : seconds;
     }
     BandwidthCheck made;
-    made.rows = teams * deal.team.rows;
+    made.rows = warpgroups * config.warpgroup.rows;
     double compute = 0;
-    for (const auto& resource : deal.clocks.resources)
+    for (const auto& resource : config.clocks.resources)
       if (resource.on != Resource::copy) compute = std::max(compute, resource.seconds / rows);
     made.step_s = compute * static_cast<double>(made.rows);
     made.transfer_s = shared + by_row * static_cast<double>(made.rows);
     if (compute > by_row) made.least_rows = shared / (compute - by_row);
-    const auto cores = static_cast<double>(hardware_.total(step_.core));
-    made.operations_per_s = deal.clocks.operations / rows / compute * cores;
+    const auto cores = static_cast<double>(hardware_.total(mainloop_.core));
+    made.operations_per_s = config.clocks.operations / rows / compute * cores;
     return made;
   }
 
-  const Dealing& dealing_;
-  const BlockStep& step_;
+  const LaunchConfigs& configs_;
+  const Mainloop& mainloop_;
   const Hardware& hardware_;
   Model model_;
 };
@@ -106,45 +107,45 @@ std::string why_no_room(const Kernel& kernel, const Hardware& hardware, Model mo
 }
 
 // Why no block of a tile runs, in a few words; empty where one does.
-std::string why_not(const Kernel& kernel, const Dealing& dealing, const Deal& deal, const Hardware& hardware,
-                    Model model) {
+std::string why_not(const Kernel& kernel, const LaunchConfigs& configs, const LaunchConfig& config,
+                    const Hardware& hardware, Model model) {
   auto why = why_no_room(kernel, hardware, model);
-  if (!why.empty() || deal.runs()) return why;
-  if (const auto excess = dealing.step().excess()) return std::string(excess->of);
-  return why_no_block(dealing, deal);
+  if (!why.empty() || config.runs()) return why;
+  if (const auto excess = configs.mainloop().excess()) return std::string(excess->of);
+  return why_no_block(configs, config);
 }
 
 // Of the launch, where the machine has one; else of the step, for each operation.
-std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std::int64_t size, const Deal& now,
+std::optional<Neighbour> neighbour(const Kernel& kernel, std::size_t split, std::int64_t size, const LaunchConfig& now,
                                    const std::optional<Launch>& launch, const Hardware& hardware, Model model) {
   auto partition = kernel.partition;
   partition.splits[split].size = size;
   const auto changed = without_idle_labels(make_kernel(kernel.derivation, partition));
-  const auto dealing = Dealing::of(changed, hardware, model);
-  if (!dealing) return std::nullopt;
+  const auto configs = LaunchConfigs::of(changed, hardware, model);
+  if (!configs) return std::nullopt;
   const auto demand = demand_of(changed, hardware);
-  const auto deal = dealing->best(demand);
-  const auto why = why_not(changed, *dealing, deal, hardware, model);
-  Neighbour made{dealing->step().diagram().at(partition.splits[split].wire).name,
+  const auto config = configs->best(demand);
+  const auto why = why_not(changed, *configs, config, hardware, model);
+  Neighbour made{configs->mainloop().diagram().at(partition.splits[split].wire).name,
                  size,
                  why.empty(),
-                 deal.chosen().overlap,
-                 deal.clocks.slowest,
+                 config.chosen().overlap,
+                 config.clocks.slowest,
                  0,
                  {},
                  why};
-  made.times_as_fast = now.seconds_per_operation() / deal.seconds_per_operation();
+  made.times_as_fast = now.seconds_per_operation() / config.seconds_per_operation();
   if (!launch || !made.runs) return made;
-  made.time_s = dealing->launch(deal, demand, 0).time_s;
+  made.time_s = configs->launch(config, demand, 0).time_s;
   return made;
 }
 
-// The next smaller and the next larger piece of every split of the core, whichever wire the teams' rows are along.
-std::vector<Neighbour> neighbours(const Kernel& kernel, const Dealing& dealing, const Configuration& here,
-                                  const Deal& now, const Hardware& hardware, Model model) {
+// The next smaller and the next larger piece of every split of the core, whichever wire the warpgroups' rows are along.
+std::vector<Neighbour> neighbours(const Kernel& kernel, const LaunchConfigs& configs, const Configuration& here,
+                                  const LaunchConfig& now, const Hardware& hardware, Model model) {
   std::vector<Neighbour> all;
   const auto& diagram = kernel.derivation->scratch;
-  const auto divisors = core_divisors(dealing.step(), hardware, Fineness::lines);
+  const auto divisors = core_divisors(configs.mainloop(), hardware, Fineness::lines);
   for (std::size_t i = 0; i < kernel.partition.splits.size(); ++i) {
     const auto& split = kernel.partition.splits[i];
     if (split.level != *hardware.core || split.size <= 1) continue;
@@ -162,16 +163,16 @@ std::vector<Neighbour> neighbours(const Kernel& kernel, const Dealing& dealing, 
 std::optional<Configuration> configure(const Kernel& asked, const KernelCost& cost, const Hardware& hardware,
                                        Model model) {
   const auto kernel = without_idle_labels(asked);
-  const auto dealing = Dealing::of(kernel, hardware, model);
-  if (!dealing) return std::nullopt;
+  const auto configs = LaunchConfigs::of(kernel, hardware, model);
+  if (!configs) return std::nullopt;
   const auto demand = demand_of(kernel, hardware);
-  const auto best = dealing->best(demand);
-  const auto deal = dealing->in_full(best, demand);
-  auto made = Describing(dealing->as(best), hardware, model).run(deal);
-  made.kept = kept(*dealing, best, demand);
-  if (deal.runs() && cost.ideal_time_s)
-    made.launch = dealing->launch(deal, demand, *cost.ideal_time_s, Detail::columns);
-  made.neighbours = neighbours(kernel, *dealing, made, deal, hardware, model);
+  const auto best = configs->best(demand);
+  const auto config = configs->in_full(best, demand);
+  auto made = Describing(configs->as(best), hardware, model).run(config);
+  made.kept = kept(*configs, best, demand);
+  if (config.runs() && cost.ideal_time_s)
+    made.launch = configs->launch(config, demand, *cost.ideal_time_s, Detail::columns);
+  made.neighbours = neighbours(kernel, *configs, made, config, hardware, model);
   return made;
 }
 

@@ -6,6 +6,6 @@
 namespace napkin {
 
 // What `Pipelining::timeline` holds; `clocks` know their columns.
-std::vector<Pipelining::Event> timeline(const BlockStep&, const StepClocks& clocks, Overlap);
+std::vector<Pipelining::Event> timeline(const Mainloop&, const IterationClocks& clocks, Overlap);
 
 }  // namespace napkin

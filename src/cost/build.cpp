@@ -45,12 +45,12 @@ class CostModelBuilder {
   using Product = CostModel::Product;
 
   // ---- the walk ----
-  void walk(const Block& block) {
+  void walk(const LoopBody& block) {
     for (const auto id : block.buffers) home_[id] = loops_;
     for (const auto& step : block.steps)
       match(
           step.node, [&](const Load& load) { transfer(load.to, false, !load.from); },
-          [&](const Ask& asked) { ask(asked); }, [&](const Save& save) { transfer(save.from, true, false); },
+          [&](const MaskTest& asked) { ask(asked); }, [&](const Save& save) { transfer(save.from, true, false); },
           [&](const Compute& compute) { sweep(compute), operate(compute); }, [&](const For& loop) { walk(loop); });
   }
   void walk(const For& loop) {
@@ -68,8 +68,9 @@ class CostModelBuilder {
   }
   static bool passes_over(const For& loop) {
     const auto& steps = loop.body.steps;
-    return !loop.needs.empty() || std::any_of(steps.begin(), steps.end(),
-                                              [](const Nest& step) { return std::holds_alternative<Ask>(step.node); });
+    return !loop.needs.empty() || std::any_of(steps.begin(), steps.end(), [](const LoopStatement& step) {
+      return std::holds_alternative<MaskTest>(step.node);
+    });
   }
   // Carried state that an inner loop sweeps over is no streamed tile: the whole of it stays.
   void sweep(const Compute& compute) {
@@ -326,7 +327,7 @@ class CostModelBuilder {
     return at;
   }
   // A finer loop asks the same mask of smaller pieces: then only that counts. Of an unknown density all pieces are run.
-  void ask(const Ask& ask) {
+  void ask(const MaskTest& ask) {
     const auto& tile = nest_.at(ask.tile);
     const auto& density = diagram_.at(tile.array).density;
     if (!density) return;
@@ -343,7 +344,7 @@ class CostModelBuilder {
     std::set<WireId> wires;
     add_wires(loop.needs, wires);
     for (const auto& step : loop.body.steps)
-      if (const auto* ask = std::get_if<Ask>(&step.node)) {
+      if (const auto* ask = std::get_if<MaskTest>(&step.node)) {
         const auto& tile = nest_.at(ask->tile);
         wires.merge(Places::wires_in(tile.at));
         mask.asks.push_back((ask->wanted ? "" : "not ") + to_text(diagram_, ask->access));

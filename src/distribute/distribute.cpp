@@ -25,18 +25,18 @@ WarpNest Distributing::run() {
   find_places(result_.nest->body, whole_pieces());
   find_products();
   find_rows();
-  if (by_teams()) check_teams();
+  if (by_warpgroups()) check_warpgroups();
   find_grids();
-  find_passing();
+  find_inlined();
   for (auto& product : result_.products) find_operands(product);
   stage_others();
-  if (by_teams()) find_step();
+  if (by_warpgroups()) find_step();
   count_registers();
-  if (by_teams()) {
+  if (by_warpgroups()) {
     find_outside();
-    find_rings(result_.nest->body, nullptr);
+    find_pipelines(result_.nest->body, nullptr);
     find_stores();
-    place_rings();
+    place_pipelines();
   } else {
     find_pipelined(result_.nest->body);
     place_tiles();
@@ -48,11 +48,11 @@ WarpNest Distributing::run() {
 
 void Distributing::check_machine() {
   const auto& levels = hardware_.levels;
-  if (by_teams() && hardware_.cuda_architecture != "sm_90a")
-    throw Misfit{"napkin knows no matrix instructions of warpgroups for this machine"};
-  if (hardware_.cuda_capability() < 80) throw Misfit{"napkin knows no matrix instructions for this machine"};
+  if (by_warpgroups() && hardware_.cuda_architecture != "sm_90a")
+    throw Infeasible{"napkin knows no matrix instructions of warpgroups for this machine"};
+  if (hardware_.cuda_capability() < 80) throw Infeasible{"napkin knows no matrix instructions for this machine"};
   if (levels.size() < 3 || levels.back().unit != "warp" || levels[levels.size() - 2].unit != "block")
-    throw Misfit{"the machine's two innermost levels are not a block and its warps"};
+    throw Infeasible{"the machine's two innermost levels are not a block and its warps"};
   result_.block_level = levels.size() - 2;
 }
 std::size_t Distributing::leaf() const { return hardware_.levels.size() - 1; }
@@ -63,7 +63,7 @@ void Distributing::find_program() {
   for (const auto& split : kernel_.partition.splits)
     if (split.kind == SplitKind::stream) streams.push_back(split.wire);
   auto program = napkin::stream(*kernel_.derivation, streams);
-  if (const auto* refused = std::get_if<Refused>(&program)) throw Misfit{refused->reason};
+  if (const auto* refused = std::get_if<Refused>(&program)) throw Infeasible{refused->reason};
   auto& found = std::get<Program>(program);
   found.scratch.axes = kernel_.program.scratch.axes;
   kernel_.program = std::move(found);
@@ -82,20 +82,20 @@ Extents Distributing::whole_pieces() {
       result_.warps *= static_cast<int>(parts);
       parts_[group.wire] = {parts, group.size};
       if (result_.warps > most_warps)
-        throw Misfit{"a block would need more warps than it can have", {}, {}, {group.wire}};
+        throw Infeasible{"a block would need more warps than it can have", {}, {}, {group.wire}};
     }
     piece = std::min(piece, group.size);
   }
   return all;
 }
-void Distributing::find_places(const Block& block, const Extents& extents) {
+void Distributing::find_places(const LoopBody& block, const Extents& extents) {
   for (const auto& step : block.steps)
     match(
         step.node,
         [&](const Load& load) {
           loads_.push_back({load, &block, extents});
         },
-        [&](const Ask& ask) { asked_.insert(ask.tile); },
+        [&](const MaskTest& ask) { asked_.insert(ask.tile); },
         [&](const Compute& compute) {
           computes_.push_back({&compute, &block, extents});
         },
@@ -113,7 +113,7 @@ void Distributing::find_places(const Block& block, const Extents& extents) {
 
 void Distributing::find_products() {
   for (const auto& place : computes_)
-    if (auto product = as_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
+    if (auto product = as_product(diagram(), *place.compute, place.extents, hardware_, result_.warpgroup)) {
       if (product->instruction->formats && !has_contraction(*kernel_.derivation, hardware_)) continue;
       product->compute = place.compute;
       result_.products.push_back(*product);
@@ -121,17 +121,17 @@ void Distributing::find_products() {
   if (result_.products.empty()) throw no_products();
 }
 // One position of the wires that keep a sum of products from being one of matrices.
-Misfit Distributing::no_products() const {
-  Misfit misfit{"it has no sum of products of two arrays"};
+Infeasible Distributing::no_products() const {
+  Infeasible infeasible{"it has no sum of products of two arrays"};
   for (const auto& place : computes_) {
-    for (const auto wire : beside_product(diagram(), *place.compute, place.extents, hardware_, result_.team)) {
+    for (const auto wire : beside_product(diagram(), *place.compute, place.extents, hardware_, result_.warpgroup)) {
       const bool summed = contains(place.compute->column.over, wire);
-      misfit.single.push_back({summed ? SplitKind::stream : SplitKind::group, wire, 1, result_.block_level});
+      infeasible.single.push_back({summed ? SplitKind::stream : SplitKind::group, wire, 1, result_.block_level});
     }
-    if (!misfit.single.empty()) break;
+    if (!infeasible.single.empty()) break;
   }
-  if (misfit.single.empty()) misfit.reason = two_formats().value_or(misfit.reason);
-  return misfit;
+  if (infeasible.single.empty()) infeasible.reason = two_formats().value_or(infeasible.reason);
+  return infeasible;
 }
 std::optional<std::string> Distributing::two_formats() const {
   for (const auto& place : computes_) {
@@ -146,13 +146,13 @@ std::optional<std::string> Distributing::two_formats() const {
 }
 
 // The wire along rows: kept by every product, and carried by every operand that the warp computed; of several that fill
-// teams the planned one, else the first. Single warps make a product without it as well, each all of it, and take what
-// it comes to as an operand of columns.
+// warpgroups the planned one, else the first. Single warps make a product without it as well, each all of it, and take
+// what it comes to as an operand of columns.
 void Distributing::find_rows() {
   auto wires = row_wires(false);
-  if (wires.empty() && !by_teams()) wires = row_wires(true);
-  if (wires.empty()) throw Misfit{"its products have no common row axis"};
-  const auto fills = [&](WireId wire) { return by_teams() && fills_teams(wire); };
+  if (wires.empty() && !by_warpgroups()) wires = row_wires(true);
+  if (wires.empty()) throw Infeasible{"its products have no common row axis"};
+  const auto fills = [&](WireId wire) { return by_warpgroups() && fills_warpgroups(wire); };
   const auto found = std::find_if(wires.begin(), wires.end(), fills);
   const bool as_planned = planned_.rows && contains(wires, *planned_.rows) && fills(*planned_.rows);
   rows_ = as_planned ? *planned_.rows : found == wires.end() ? wires.front() : *found;
@@ -197,7 +197,8 @@ bool WarpNest::is_integer(BufferId id) const {
 }
 
 bool WarpNest::lasts(const Compute* compute) const {
-  return std::any_of(rings.begin(), rings.end(), [&](const Ring& ring) { return ring.lasting == compute; });
+  return std::any_of(pipelines.begin(), pipelines.end(),
+                     [&](const TilePipeline& pipeline) { return pipeline.lasting == compute; });
 }
 
 namespace {
@@ -205,8 +206,8 @@ namespace {
 // The same for as many blocks on a core as planned, or for as many as there is room for.
 WarpNest with_blocks(WarpNest alone, const Kernel& fitted, const Hardware& hardware, const Planned& planned) {
   for (auto blocks = planned.blocks; blocks > 1; --blocks) try {
-      return Distributing(fitted, hardware, alone.team, planned, blocks).run();
-    } catch (const Misfit&) {
+      return Distributing(fitted, hardware, alone.warpgroup, planned, blocks).run();
+    } catch (const Infeasible&) {
     }
   return alone;
 }
@@ -221,8 +222,8 @@ double piece_of(const Partition& partition, std::size_t leaf) {
   return all;
 }
 
-std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned,
-                                    bool spreads) {
+std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardware, int warpgroup,
+                                    const Planned& planned, bool spreads) {
   const auto leaf = hardware.levels.size() - 1;
   auto fitted = kernel;
   auto& splits = fitted.partition.splits;
@@ -230,31 +231,32 @@ std::variant<WarpNest, Refused> fit(const Kernel& kernel, const Hardware& hardwa
   align(fitted.partition, leaf);
   for (;;) {
     try {
-      if (team > 1) nest_pieces(fitted.partition, leaf);
-      auto result = with_blocks(Distributing(fitted, hardware, team, planned, 1).run(), fitted, hardware, planned);
+      if (warpgroup > 1) nest_pieces(fitted.partition, leaf);
+      auto result = with_blocks(Distributing(fitted, hardware, warpgroup, planned, 1).run(), fitted, hardware, planned);
       result.partition = fitted.partition;
-      if (team > 1) result.walk = walk_of(make_kernel(kernel.derivation, fitted.partition), hardware);
-      if (team > 1) share_tiles(result);
+      if (warpgroup > 1)
+        result.scheduler = tile_scheduler_of(make_kernel(kernel.derivation, fitted.partition), hardware);
+      if (warpgroup > 1) share_tiles(result);
       return result;
-    } catch (const Misfit& misfit) {
+    } catch (const Infeasible& infeasible) {
       const auto before = fitted.partition;
-      const bool mended = mend(fitted.partition, misfit, kernel.program.scratch, leaf, team, spreads);
-      if (!mended || fitted.partition == before || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
-        return Refused{misfit.reason, {}};
+      const bool repaired = repair(fitted.partition, infeasible, kernel.program.scratch, leaf, warpgroup, spreads);
+      if (!repaired || fitted.partition == before || !illegal(*kernel.derivation, hardware, fitted.partition).empty())
+        return Refused{infeasible.reason, {}};
     }
   }
 }
 
-std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int team,
+std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware, int warpgroup,
                                            const Planned& planned) {
   const auto leaf = hardware.levels.size() - 1;
   const auto length = [&](const auto& result) {
     const auto* nest = std::get_if<WarpNest>(&result);
     return nest ? piece_of(nest->partition, leaf) : 0;
   };
-  auto shortened = fit(kernel, hardware, team, planned, false);
+  auto shortened = fit(kernel, hardware, warpgroup, planned, false);
   if (length(shortened) >= piece_of(kernel.partition, leaf)) return shortened;
-  auto spread = fit(kernel, hardware, team, planned, true);
+  auto spread = fit(kernel, hardware, warpgroup, planned, true);
   return length(spread) > length(shortened) ? spread : shortened;
 }
 
@@ -263,10 +265,10 @@ std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware&
 std::variant<WarpNest, Refused> distribute(const Kernel& kernel, const Hardware& hardware) {
   return distribute(kernel, hardware, 1, planned(kernel, hardware));
 }
-std::variant<WarpNest, Refused> distribute_teams(const Kernel& kernel, const Hardware& hardware) {
+std::variant<WarpNest, Refused> distribute_warpgroups(const Kernel& kernel, const Hardware& hardware) {
   const auto plan = planned(kernel, hardware);
-  const bool other = hardware.cuda_architecture == "sm_90a" && !plan.by_teams;
-  return other ? Refused{} : distribute(kernel, hardware, team_warps, plan);
+  const bool other = hardware.cuda_architecture == "sm_90a" && !plan.by_warpgroups;
+  return other ? Refused{} : distribute(kernel, hardware, warpgroup_warps, plan);
 }
 
 }  // namespace napkin

@@ -1,5 +1,5 @@
 // One attempt to distribute a kernel whose pieces are as they are: where each thing stands, who holds it, and what room
-// it takes. What does not fit is thrown as a Misfit.
+// it takes. What does not fit is thrown as a Infeasible.
 #pragma once
 
 #include <algorithm>
@@ -9,23 +9,24 @@
 #include <vector>
 
 #include "distribute/fit.hpp"
-#include "distribute/turns.hpp"
+#include "distribute/overlap.hpp"
 #include "distribute/wires.hpp"
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
 
 namespace napkin {
 
-constexpr std::int64_t most_team_registers = 240;  // of a lane
-constexpr std::int64_t all_registers = 65536;      // of a core
+constexpr std::int64_t most_warpgroup_registers = 240;  // of a lane
+constexpr std::int64_t all_registers = 65536;           // of a core
 constexpr std::int64_t row_tile = rows_of_fragment, column_tile = 8, column_pair = 16;
 
 class Distributing {
  public:
   // With so many blocks beside each other on a core.
-  Distributing(const Kernel& kernel, const Hardware& hardware, int team, const Planned& planned, std::int64_t blocks)
+  Distributing(const Kernel& kernel, const Hardware& hardware, int warpgroup, const Planned& planned,
+               std::int64_t blocks)
       : kernel_(kernel), hardware_(hardware), planned_(planned) {
-    result_.team = team;
+    result_.warpgroup = warpgroup;
     result_.planned = planned.overlap;
     result_.planned_blocks = planned.blocks;
     result_.planned_stages = planned.stages;
@@ -39,7 +40,7 @@ class Distributing {
   const Diagram& diagram() const { return nest().scratch; }
   std::string name(WireId wire) const { return diagram().at(wire).name; }
   std::string name(BufferId id) const { return diagram().at(nest().at(id).array).name; }
-  bool by_teams() const { return result_.team > 1; }
+  bool by_warpgroups() const { return result_.warpgroup > 1; }
   bool is_input(BufferId id) const { return nest().is_input(id); }
 
   // The machine and its warps
@@ -52,12 +53,12 @@ class Distributing {
   // Pieces
 
   Extents whole_pieces();
-  void find_places(const Block& block, const Extents& extents);
+  void find_places(const LoopBody& block, const Extents& extents);
 
   // Products
 
   void find_products();
-  Misfit no_products() const;
+  Infeasible no_products() const;
   std::optional<std::string> two_formats() const;
 
   void find_rows();
@@ -67,18 +68,18 @@ class Distributing {
   bool long_at(const Compute* compute, WireId wire) const;
   const Extents& extents(const Compute* compute) const;
 
-  // Teams
+  // Warpgroups
 
-  void check_teams() const;
+  void check_warpgroups() const;
   std::int64_t rows_of_warp() const;
-  bool may_fill_teams() const;
-  bool fills_teams(WireId wire) const;
-  void check_team_product(const Product& product) const;
+  bool may_fill_warpgroups() const;
+  bool fills_warpgroups(WireId wire) const;
+  void check_warpgroup_product(const Product& product) const;
   void check_box(BufferId id, const StagedTile& tile, const Access& read, const Extents& extents) const;
   bool is_split(WireId wire) const;
   bool is_copied_whole(const Buffer& buffer, const StagedTile& tile) const;
   void share_registers();
-  void find_rings(const Block& block, const For* loop);
+  void find_pipelines(const LoopBody& block, const For* loop);
   void find_stores();
   StagedTile tile_of_store(BufferId id) const;
   std::size_t dimension_of(ArrayId array, WireId wire) const;
@@ -86,21 +87,21 @@ class Distributing {
   std::int64_t store_bytes() const;
   void drop_stores(std::int64_t room);
   void find_outside();
-  bool touches(const Nest& step, BufferId tile) const;
+  bool touches(const LoopStatement& step, BufferId tile) const;
   bool reads_tile(const Compute& compute, BufferId tile) const;
-  const Compute* lasting(const Block& block) const;
-  void place_rings();
-  std::int64_t least_copies(const Ring& ring) const;
-  bool is_overlapped(const Ring& ring) const;
+  const Compute* lasting(const LoopBody& block) const;
+  void place_pipelines();
+  std::int64_t least_copies(const TilePipeline& pipeline) const;
+  bool is_overlapped(const TilePipeline& pipeline) const;
   std::int64_t block_room() const;
-  std::int64_t ring_bytes() const;
+  std::int64_t pipeline_bytes() const;
 
   // Turns
 
   void find_step();
-  std::string cut(OverlappedStep& step) const;
+  std::string cut(OverlappedMainloop& step) const;
   const For* loop_of_products() const;
-  bool may_trail(const OverlappedStep& step, const Compute* trailing) const;
+  bool may_trail(const OverlappedMainloop& step, const Compute* trailing) const;
   bool is_in_step(const Compute* compute) const;
   std::int64_t step_registers(const Compute* compute, const std::vector<BufferId>& held) const;
 
@@ -111,12 +112,12 @@ class Distributing {
   void drop_missing(Grid& grid, ArrayId array) const;
   Grid grid_of(const Compute& compute, const Extents& extents);
   std::optional<WireId> multiplied_along(const std::vector<WireId>& wires) const;
-  std::optional<WireId> handed_around(const Compute& compute, const std::vector<WireId>& wires,
-                                      const Extents& extents) const;
+  std::optional<WireId> shuffled_along(const Compute& compute, const std::vector<WireId>& wires,
+                                       const Extents& extents) const;
   static void add(std::vector<WireId>& wires, WireId wire, const Extents& extents);
   void check_reads(const Compute& compute, const Extents& extents) const;
 
-  void find_passing();
+  void find_inlined();
   static bool reads(const Compute& compute, BufferId buffer);
 
   // Operands
@@ -150,9 +151,9 @@ class Distributing {
 
   // Shared memory
 
-  bool find_pipelined(const Block& block);
-  bool loads_tiles(const Block& block) const;
-  bool loads_deeper(const Block& block) const;
+  bool find_pipelined(const LoopBody& block);
+  bool loads_tiles(const LoopBody& block) const;
+  bool loads_deeper(const LoopBody& block) const;
   void place_tiles();
   void copy_ahead(std::int64_t copies);
   std::vector<WireId> streamed_wires() const;
@@ -163,17 +164,17 @@ class Distributing {
   };
   struct PlacedLoad {
     Load load;
-    const Block* block;
+    const LoopBody* block;
     Extents extents;
   };
   struct PlacedColumn {
     const Compute* compute;
-    const Block* block;
+    const LoopBody* block;
     Extents extents;
   };
   struct PlacedSave {
     Save save;
-    const Block* block;
+    const LoopBody* block;
   };
   Kernel kernel_;
   const Hardware& hardware_;

@@ -24,25 +24,25 @@ std::int64_t divisor(std::int64_t length, std::int64_t most) {
   return fragment;
 }
 
-// Where teams read panels, long pieces are shortened by panels.
-bool shorten(Partition& partition, WireId wire, std::size_t leaf, int team) {
+// Where warpgroups read panels, long pieces are shortened by panels.
+bool shorten(Partition& partition, WireId wire, std::size_t leaf, int warpgroup) {
   auto* warps = find(partition, wire, true, leaf);
   auto* block = find(partition, wire, false, leaf);
   auto* piece = warps ? warps : block;
   if (!piece || piece->size <= fragment) return false;
   const auto parts = warps && block ? std::max<std::int64_t>(block->size / warps->size, 1) : 1;
-  const auto step = team > 1 && piece->size > panel ? panel : fragment;
+  const auto step = warpgroup > 1 && piece->size > panel ? panel : fragment;
   piece->size = (piece->size - 1) / step * step;
   if (warps && block) block->size = piece->size * parts;
   return true;
 }
 
-// A block of one warp, or team, less.
-bool take_warp(Partition& partition, WireId wire, std::size_t leaf, int team) {
+// A block of one warp, or warpgroup, less.
+bool take_warp(Partition& partition, WireId wire, std::size_t leaf, int warpgroup) {
   auto* warps = find(partition, wire, true, leaf);
   auto* block = find(partition, wire, false, leaf);
-  if (!warps || !block || block->size <= warps->size * team) return false;
-  block->size = (block->size - 1) / (warps->size * team) * warps->size * team;
+  if (!warps || !block || block->size <= warps->size * warpgroup) return false;
+  block->size = (block->size - 1) / (warps->size * warpgroup) * warps->size * warpgroup;
   return true;
 }
 
@@ -62,43 +62,43 @@ bool gather(Partition& partition, WireId wire, std::size_t leaf) {
   return true;
 }
 
-// As many rows to each warp of the block as wanted, or sixteen where teams would not be full then. A piece of half a
-// team's rows is left to warps, unless it may grow.
-bool deal(Partition& partition, const Misfit& misfit, std::size_t leaf, int team) {
-  const auto wire = *misfit.dealt;
+// As many rows to each warp of the block as wanted, or sixteen where warpgroups would not be full then. A piece of half
+// a warpgroup's rows is left to warps, unless it may grow.
+bool divide_rows(Partition& partition, const Infeasible& infeasible, std::size_t leaf, int warpgroup) {
+  const auto wire = *infeasible.divided;
   auto* block = find(partition, wire, false, leaf);
-  const auto rows = fragment * team;
+  const auto rows = fragment * warpgroup;
   if (!block) return false;
   if (block->kind == SplitKind::stream) return gather(partition, wire, leaf);
-  if (block->size * 2 <= rows && !misfit.may_grow) return false;
+  if (block->size * 2 <= rows && !infeasible.may_grow) return false;
   block->size = std::max(block->size / rows, std::int64_t{1}) * rows;
-  const auto of_warp = block->size % (misfit.rows_of_warp * team) == 0 ? misfit.rows_of_warp : fragment;
+  const auto of_warp = block->size % (infeasible.rows_of_warp * warpgroup) == 0 ? infeasible.rows_of_warp : fragment;
   std::erase_if(partition.splits, [&](const Split& s) { return s.level == leaf; });
   partition.splits.push_back({SplitKind::group, wire, of_warp, leaf});
   return true;
 }
 
-// More teams, or warps, share out the same rows of a block.
-bool spread(Partition& partition, WireId wire, std::size_t leaf, int team) {
+// More warpgroups, or warps, share out the same rows of a block.
+bool spread(Partition& partition, WireId wire, std::size_t leaf, int warpgroup) {
   auto* warps = find(partition, wire, true, leaf);
   if (!warps || warps->size <= fragment || !find(partition, wire, false, leaf) ||
-      (team == 1 && warps->size % (2 * fragment) != 0))
+      (warpgroup == 1 && warps->size % (2 * fragment) != 0))
     return false;
-  warps->size = team > 1 ? fragment : warps->size / 2;
+  warps->size = warpgroup > 1 ? fragment : warps->size / 2;
   return true;
 }
 
-// Of a block's piece that is split between teams along its rows, the longer side becomes shorter: that loads least.
-// Where it is only streamed along the other side, that one does, for streams load the same.
-bool give_up_team(Partition& partition, const std::vector<WireId>& wires, std::size_t leaf, int team) {
-  if (team == 1 || wires.size() < 2) return false;
+// Of a block's piece that is split between warpgroups along its rows, the longer side becomes shorter: that loads
+// least. Where it is only streamed along the other side, that one does, for streams load the same.
+bool give_up_warpgroup(Partition& partition, const std::vector<WireId>& wires, std::size_t leaf, int warpgroup) {
+  if (warpgroup == 1 || wires.size() < 2) return false;
   const auto is_rows = [&](WireId wire) { return find(partition, wire, true, leaf) != nullptr; };
   const auto rows = std::find_if(wires.begin(), wires.end(), is_rows);
   const auto other = std::find_if_not(wires.begin(), wires.end(), is_rows);
   if (rows == wires.end() || other == wires.end()) return false;
   const auto *along = find(partition, *rows, false, leaf), *across = find(partition, *other, false, leaf);
   if (!along || !across || across->kind == SplitKind::stream || along->size < across->size) return false;
-  return take_warp(partition, *rows, leaf, team);
+  return take_warp(partition, *rows, leaf, warpgroup);
 }
 
 void add(Partition& partition, const Split& split) {
@@ -149,27 +149,28 @@ void nest_pieces(Partition& partition, std::size_t leaf) {
       if (inner->wire == outer->wire && inner->level != leaf) outer->size = round_up(outer->size, inner->size);
 }
 
-bool mend(Partition& partition, const Misfit& misfit, const Diagram& diagram, std::size_t leaf, int team,
-          bool spreads) {
-  if (misfit.dealt) return deal(partition, misfit, leaf, team);
-  for (const auto& single : misfit.single) take_single(partition, single, leaf);
-  if (!misfit.single.empty()) return true;
-  for (const auto wire : misfit.whole)
+bool repair(Partition& partition, const Infeasible& infeasible, const Diagram& diagram, std::size_t leaf, int warpgroup,
+            bool spreads) {
+  if (infeasible.divided) return divide_rows(partition, infeasible, leaf, warpgroup);
+  for (const auto& single : infeasible.single) take_single(partition, single, leaf);
+  if (!infeasible.single.empty()) return true;
+  for (const auto wire : infeasible.whole)
     if (leave_out(partition, wire)) return true;
   const auto any = [&](const std::vector<WireId>& wires, auto change) {
-    return std::any_of(wires.begin(), wires.end(), [&](WireId wire) { return change(partition, wire, leaf, team); });
+    return std::any_of(wires.begin(), wires.end(),
+                       [&](WireId wire) { return change(partition, wire, leaf, warpgroup); });
   };
   // Of a wire that is split between warps alone a shorter piece is more warps as well.
   const auto shorten_block = [&](Partition& all, WireId wire, std::size_t level, int warps) {
     const bool of_warps = find(all, wire, true, level) && !find(all, wire, false, level);
     return !(spreads && of_warps) && shorten(all, wire, level, warps);
   };
-  return (spreads && any(misfit.shorten, spread)) ||
-         (misfit.by_warps && give_up_team(partition, misfit.shorten, leaf, team)) ||
-         any(misfit.shorten, shorten_block) || (misfit.by_warps && any(misfit.shorten, take_warp)) ||
-         any(misfit.fewer, take_warp) || std::any_of(misfit.shorten.begin(), misfit.shorten.end(), [&](WireId wire) {
-           return halve(partition, wire, diagram, leaf);
-         });
+  return (spreads && any(infeasible.shorten, spread)) ||
+         (infeasible.by_warps && give_up_warpgroup(partition, infeasible.shorten, leaf, warpgroup)) ||
+         any(infeasible.shorten, shorten_block) || (infeasible.by_warps && any(infeasible.shorten, take_warp)) ||
+         any(infeasible.fewer, take_warp) ||
+         std::any_of(infeasible.shorten.begin(), infeasible.shorten.end(),
+                     [&](WireId wire) { return halve(partition, wire, diagram, leaf); });
 }
 
 }  // namespace napkin

@@ -10,28 +10,28 @@
 namespace napkin {
 
 // What does not fit, and what would mend it.
-struct Misfit {
+struct Infeasible {
   std::string reason;
-  std::vector<WireId> shorten{};  // the first of them whose piece can be shorter by a fragment, else with a warp less
-  std::vector<WireId> whole{};    // streams of them are left out
-  std::vector<WireId> fewer{};    // a block of one warp less along the first that has several
-  std::optional<WireId> dealt{};  // to teams, and no other wire to warps
-  std::int64_t rows_of_warp = 0;  // then, where they share out a block's
-  bool by_warps = true;           // fewer of them leave more room for each
-  bool may_grow = false;          // its piece may become a team's
-  std::vector<Split> single{};    // pieces of one position, in place of those there are
+  std::vector<WireId> shorten{};    // the first of them whose piece can be shorter by a fragment, else with a warp less
+  std::vector<WireId> whole{};      // streams of them are left out
+  std::vector<WireId> fewer{};      // a block of one warp less along the first that has several
+  std::optional<WireId> divided{};  // to warpgroups, and no other wire to warps
+  std::int64_t rows_of_warp = 0;    // then, where they share out a block's
+  bool by_warps = true;             // fewer of them leave more room for each
+  bool may_grow = false;            // its piece may become a warpgroup's
+  std::vector<Split> single{};      // pieces of one position, in place of those there are
 };
 
-constexpr int team_warps = 4;
+constexpr int warpgroup_warps = 4;
 
 // Pieces of 16 and more, rounded down to multiples of 16; a warp's piece then divides that of its block.
 void align(Partition&, std::size_t leaf);
 // Pieces of a wire that are split again become multiples of the pieces inside, so that only the last piece of an axis
 // is ragged.
 void nest_pieces(Partition&, std::size_t leaf);
-// Changes the partition so that it fits rather; false where nothing is left to change. Warps stay in teams of so many,
-// and `spreads`: more of them share out the same rows before pieces become shorter. Whether it is legal then is not
-// asked.
-bool mend(Partition&, const Misfit&, const Diagram&, std::size_t leaf, int team, bool spreads);
+// Changes the partition so that it fits rather; false where nothing is left to change. Warps stay in warpgroups of so
+// many, and `spreads`: more of them share out the same rows before pieces become shorter. Whether it is legal then is
+// not asked.
+bool repair(Partition&, const Infeasible&, const Diagram&, std::size_t leaf, int warpgroup, bool spreads);
 
 }  // namespace napkin

@@ -5,7 +5,7 @@
 
 namespace napkin {
 
-Walk walk_of(const Kernel& fitted, const Hardware&);
+TileScheduler tile_scheduler_of(const Kernel& fitted, const Hardware&);
 // Of a cluster each block copies its share of the tiles that all of them need.
 void share_tiles(WarpNest&);
 

@@ -3,7 +3,7 @@
 
 #include "distribute/distributing.hpp"
 #include "loops/passing.hpp"
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 namespace napkin {
 
@@ -21,7 +21,7 @@ void Distributing::find_grids() {
     check_extent(compute->to, extents);
     const auto [at, fresh] = result_.arrays.try_emplace(compute->to, out);
     if (!fresh && at->second != out)
-      throw Misfit{fmt::format("two products need `{}` in different fragment layouts", name(compute->to))};
+      throw Infeasible{fmt::format("two products need `{}` in different fragment layouts", name(compute->to))};
   }
   for (const auto& place : computes_) check_reads(*place.compute, place.extents);
 }
@@ -31,9 +31,9 @@ void Distributing::check_extent(BufferId id, const Extents& extents) const {
   const auto& wires = diagram().at(buffer.array).wires;
   for (std::size_t k = 0; k < wires.size(); ++k)
     if (buffer.extent[k] > extents[wires[k].index])
-      throw Misfit{fmt::format("`{}` is held across the iterations of a stream of {}", name(id), name(wires[k])),
-                   {},
-                   {wires[k]}};
+      throw Infeasible{fmt::format("`{}` is held across the iterations of a stream of {}", name(id), name(wires[k])),
+                       {},
+                       {wires[k]}};
 }
 void Distributing::drop_missing(Grid& grid, ArrayId array) const {
   const auto& wires = diagram().at(array).wires;
@@ -41,13 +41,13 @@ void Distributing::drop_missing(Grid& grid, ArrayId array) const {
   if (grid.columns && !contains(wires, *grid.columns)) grid.columns.reset(), grid.column_tiles = 1;
 }
 // Of two wires the only one that is folded, one position after another, while the other runs along columns.
-std::optional<WireId> Distributing::handed_around(const Compute& compute, const std::vector<WireId>& wires,
-                                                  const Extents& extents) const {
+std::optional<WireId> Distributing::shuffled_along(const Compute& compute, const std::vector<WireId>& wires,
+                                                   const Extents& extents) const {
   const auto& over = compute.column.over;
   const bool first = contains(over, wires[0]), second = contains(over, wires[1]);
   if (first == second || contains(over, rows_)) return {};
   const auto wire = wires[first ? 0 : 1];
-  return extents[wire.index] <= longest_handed ? std::optional(wire) : std::nullopt;
+  return extents[wire.index] <= longest_shuffled ? std::optional(wire) : std::nullopt;
 }
 Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
   const bool summed = result_.product(&compute);
@@ -70,13 +70,13 @@ Grid Distributing::grid_of(const Compute& compute, const Extents& extents) {
     wires.pop_back();
   }
   if (grid.rows && wires.size() == 2)
-    if (const auto one = handed_around(compute, wires, extents)) {
-      result_.handed[&compute] = *one;
+    if (const auto one = shuffled_along(compute, wires, extents)) {
+      result_.shuffled[&compute] = *one;
       std::erase(wires, *one);
     }
   if (wires.size() > 1)
-    throw Misfit{fmt::format("`{}` has the axes {} and {} beside the rows {}", name(compute.to), name(wires[0]),
-                             name(wires[1]), name(rows_))};
+    throw Infeasible{fmt::format("`{}` has the axes {} and {} beside the rows {}", name(compute.to), name(wires[0]),
+                                 name(wires[1]), name(rows_))};
   if (!wires.empty()) grid.columns = wires[0];
   if (grid.rows) grid.row_tiles = pieces_of(extents[grid.rows->index], row_tile);
   if (grid.columns) grid.column_tiles = round_up(extents[grid.columns->index], column_pair) / column_tile;
@@ -105,20 +105,20 @@ void Distributing::check_reads(const Compute& compute, const Extents& extents) c
     const auto& at = access(diagram(), access_id).at;
     for (std::size_t k = 0; k < wires.size(); ++k)
       if (extents[wires[k].index] > 1 && plain_wire(at[k]) != wires[k])
-        throw Misfit{fmt::format("`{}` reads `{}` at another position", name(compute.to), name(buffer))};
+        throw Infeasible{fmt::format("`{}` reads `{}` at another position", name(compute.to), name(buffer))};
     if (result_.product(&compute)) continue;
     auto own = result_.columns.at(&compute);
-    if (const auto one = result_.handed.find(&compute); one != result_.handed.end() && grid.columns == one->second)
+    if (const auto one = result_.shuffled.find(&compute); one != result_.shuffled.end() && grid.columns == one->second)
       own.columns = grid.columns, own.column_tiles = grid.column_tiles;
     if ((grid.rows && grid.rows != own.rows) || (grid.columns && grid.columns != own.columns) ||
         (grid.rows && grid.row_tiles != own.row_tiles) || (grid.columns && grid.column_tiles != own.column_tiles))
-      throw Misfit{
+      throw Infeasible{
           fmt::format("`{}` has another fragment layout than `{}`, which reads it", name(buffer), name(compute.to))};
   }
 }
 
-void Distributing::find_passing() {
-  result_.in_passing = passing(nest(), [&](const Compute* compute) { return result_.product(compute) != nullptr; });
+void Distributing::find_inlined() {
+  result_.inlined = passing(nest(), [&](const Compute* compute) { return result_.product(compute) != nullptr; });
 }
 bool Distributing::reads(const Compute& compute, BufferId buffer) {
   return compute.carried == buffer || std::any_of(compute.reads.begin(), compute.reads.end(),

@@ -23,16 +23,16 @@ void Distributing::find_operands(Product& product) {
   const auto& grid = result_.columns.at(product.compute);
   if (!grid.rows || !has_wire(product.rows, *grid.rows)) exchange_sides(product);
   check_sum(product);
-  if (!grid.columns) throw Misfit{fmt::format("`{}` multiplies a matrix by a vector", name(product.compute->to))};
+  if (!grid.columns) throw Infeasible{fmt::format("`{}` multiplies a matrix by a vector", name(product.compute->to))};
   product.widened = product.instruction->formats ||
-                    (!by_teams() && !multiplies_directly(*product.instruction, hardware_.cuda_capability()));
+                    (!by_warpgroups() && !multiplies_directly(*product.instruction, hardware_.cuda_capability()));
   product.steps = pieces_of(extents[product.over.index], product.instruction->k);
   product.promoted = promoted_steps(product);
   for (auto* side : {&product.rows, &product.columns})
     if (!is_input(side->buffer)) take_computed(product, *side);
   for (auto* side : {&product.rows, &product.columns})
     if (!side->computed) find_operand(product, *side, extents);
-  if (by_teams()) check_team_product(product);
+  if (by_warpgroups()) check_warpgroup_product(product);
 }
 // A sum that ends before it would be promoted is not.
 std::int64_t Distributing::promoted_steps(const Product& product) const {
@@ -45,15 +45,16 @@ void Distributing::check_sum(Product& product) const {
   const auto type = nest().at(compute.to).type;
   const bool of_integers = product.instruction->accumulator == Datatype::i32;
   if (type != Datatype::f32 && !(of_integers && type == Datatype::i32))
-    throw Misfit{fmt::format("`{}` is not summed in f32{}", name(compute.to), of_integers ? " or i32" : "")};
+    throw Infeasible{fmt::format("`{}` is not summed in f32{}", name(compute.to), of_integers ? " or i32" : "")};
   if (!of_integers) return;
   if (!is_only_added_to(&compute))
-    throw Misfit{fmt::format("`{}` is an integer sum, and is changed by more than additions", name(compute.to))};
+    throw Infeasible{fmt::format("`{}` is an integer sum, and is changed by more than additions", name(compute.to))};
   product.longest = longest_sum;
   for (const auto wire : compute.column.over)
     if (wire != product.over) product.longest /= diagram().size(wire).value_or(1);
   if (diagram().size(product.over).value_or(1) > product.longest)
-    throw Misfit{fmt::format("`{}` sums more than {} products, and i32 may overflow", name(compute.to), longest_sum)};
+    throw Infeasible{
+        fmt::format("`{}` sums more than {} products, and i32 may overflow", name(compute.to), longest_sum)};
 }
 bool Distributing::is_only_added_to(const Compute* compute) const {
   const auto is_zero = [&](const Column& column) {
@@ -71,14 +72,14 @@ void Distributing::take_computed(const Product& product, Operand& side) const {
   const auto& own = result_.columns.at(product.compute);
   const auto& grid = result_.arrays.at(side.buffer);
   const bool of_rows = &side == &product.rows;
-  if (grid.rows != (of_rows ? own.rows : own.columns) || grid.columns != product.over || (!of_rows && by_teams()))
-    throw Misfit{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
+  if (grid.rows != (of_rows ? own.rows : own.columns) || grid.columns != product.over || (!of_rows && by_warpgroups()))
+    throw Infeasible{fmt::format("`{}` would have to leave its registers before it is multiplied", name(side.buffer))};
   side.computed = true;
 }
 void Distributing::find_operand(const Product& product, Operand& side, const Extents& extents) {
   const auto read = access(diagram(), side.access);
-  if (by_teams() && diagram().at(read.array).packed)
-    throw Misfit{
+  if (by_warpgroups() && diagram().at(read.array).packed)
+    throw Infeasible{
         fmt::format("`{}` has two numbers to a byte, and copies by TMA do not unpack them", name(side.buffer))};
   side.buffer = staged(side.buffer);
   auto& tile = result_.tiles[side.buffer];
@@ -86,15 +87,15 @@ void Distributing::find_operand(const Product& product, Operand& side, const Ext
   side.transposed = long_wire(read.at[*tile.column], extents) != product.over;
   const auto type = nest().at(side.buffer).type;
   const bool turned = side.transposed && row(type).bytes != 2;
-  if (turned && by_teams())
-    throw Misfit{fmt::format(
+  if (turned && by_warpgroups())
+    throw Infeasible{fmt::format(
         "`{}` is contracted along another axis than its last, which instructions allow only for types of 2 bytes",
         name(side.buffer))};
   // Lanes keep computed numbers of 4 bytes where they are, so that the other side is read in their order.
   const bool in_order = product.has_computed() && row(type).bytes == 4;
   side.one_by_one = !product.instruction->formats && (turned || in_order || type != product.instruction->operands);
   cover(tile, side, product, read, extents);
-  if (by_teams()) check_box(side.buffer, tile, read, extents);
+  if (by_warpgroups()) check_box(side.buffer, tile, read, extents);
 }
 // The block's tile that a buffer was loaded from.
 BufferId Distributing::staged(BufferId id) const { return tile_at(nest(), sources_, id, result_.block_level); }
@@ -106,13 +107,13 @@ void Distributing::find_dimensions(BufferId id, const Access& read, StagedTile& 
     if (buffer.extent[k] == 1) continue;
     const auto stands = [&](const auto& term) { return extents[term.first.index] == 1; };
     if (std::all_of(read.at[k].terms.begin(), read.at[k].terms.end(), stands))
-      throw Misfit{fmt::format("tiles of `{}` hold the parts of several warps in a separate dimension", name(id))};
+      throw Infeasible{fmt::format("tiles of `{}` hold the parts of several warps in a separate dimension", name(id))};
     if (!long_wire(read.at[k], extents))
-      throw Misfit{fmt::format("`{}` is read at sums of positions or with a stride", name(id))};
-    if (tile.row) throw Misfit{fmt::format("tiles of `{}` have more than two long dimensions", name(id))};
+      throw Infeasible{fmt::format("`{}` is read at sums of positions or with a stride", name(id))};
+    if (tile.row) throw Infeasible{fmt::format("tiles of `{}` have more than two long dimensions", name(id))};
     (tile.column ? tile.row : tile.column) = k;
   }
-  if (!tile.row) throw Misfit{fmt::format("tiles of `{}` are a single row", name(id))};
+  if (!tile.row) throw Infeasible{fmt::format("tiles of `{}` are a single row", name(id))};
 }
 // The tile is as long as fragments reach, which may be past the block's piece.
 void Distributing::cover(StagedTile& tile, const Operand& side, const Product& product, const Access& read,
@@ -126,7 +127,7 @@ void Distributing::cover(StagedTile& tile, const Operand& side, const Product& p
                                     : length(*tile.row, tile.layout.rows, 1, row_tile);
   const auto columns =
       length(*tile.column, tile.layout.columns, chunk, side.transposed ? longest_step(chunk) : 2 * chunk);
-  tile.layout = by_teams() ? paneled_tile(rows, columns, bytes) : shared_tile(rows, columns, bytes);
+  tile.layout = by_warpgroups() ? paneled_tile(rows, columns, bytes) : shared_tile(rows, columns, bytes);
 }
 // How far the fragments of all warps reach along a wire; where it runs along memory they begin with a chunk.
 std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_t chunk, std::int64_t step) const {
@@ -134,7 +135,7 @@ std::int64_t Distributing::reached(WireId wire, std::int64_t extent, std::int64_
   if (found == parts_.end()) return round_up(extent, step);
   const auto [parts, size] = found->second;
   if (parts > 1 && size % chunk != 0)
-    throw Misfit{fmt::format("a warp's part of {} is no multiple of 16 bytes", name(wire))};
+    throw Infeasible{fmt::format("a warp's part of {} is no multiple of 16 bytes", name(wire))};
   return (parts - 1) * size + round_up(size, step);
 }
 std::int64_t Distributing::longest_step(std::int64_t chunk) { return std::max(row_tile, 2 * chunk); }
@@ -157,12 +158,12 @@ void Distributing::stage_others() {
       return wire ? std::max(buffer.extent[k], reached(*wire, buffer.extent[k], 1, row_tile)) : buffer.extent[k];
     };
     const auto length = [&](std::optional<std::size_t> k) {
-      return !k ? 1 : by_teams() ? buffer.extent[*k] : reach(*k);
+      return !k ? 1 : by_warpgroups() ? buffer.extent[*k] : reach(*k);
     };
     tile.layout = shared_tile(length(tile.row), round_up(length(tile.column), 16 / bytes), bytes);
     for (const auto k : {tile.row, tile.column})
       if (k) tile.covers = tile.covers && long_wire(buffer.at[*k], extents) && length(k) >= reach(*k);
-    if (by_teams()) {
+    if (by_warpgroups()) {
       if (!is_copied_whole(buffer, tile)) continue;
       tile.layout.bits = 0;
     }

@@ -12,7 +12,7 @@ std::optional<Partition> other_tiles(const Kernel& kernel, const WarpNest& warps
 }
 
 std::optional<Partition> other_tiles(const Kernel& kernel, const Hardware& hardware) {
-  auto made = distribute_teams(kernel, hardware);
+  auto made = distribute_warpgroups(kernel, hardware);
   if (std::holds_alternative<Refused>(made)) made = distribute(kernel, hardware);
   const auto* warps = std::get_if<WarpNest>(&made);
   return warps ? other_tiles(kernel, *warps, hardware) : std::nullopt;

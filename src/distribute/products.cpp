@@ -16,10 +16,10 @@ std::vector<WireId> long_wires(const Diagram& diagram, ExprId access, const Exte
 // Of two arrays of one type; of two types by a warp, in the format that has both, or in parts where that is faster than
 // lanes.
 const MatrixInstruction* instruction_of(const Diagram& diagram, const FactorPair& both, const Hardware& hardware,
-                                        int team) {
+                                        int warpgroup) {
   const auto [a, b] = types_of(diagram, both);
-  if (a == b) return find_matrix_instruction(a, team);
-  const auto type = team == 1 ? multiplied_as(diagram, {a, b}, hardware) : std::nullopt;
+  if (a == b) return find_matrix_instruction(a, warpgroup);
+  const auto type = warpgroup == 1 ? multiplied_as(diagram, {a, b}, hardware) : std::nullopt;
   if (!type) return nullptr;
   return parts_of(a, b) > 1 ? find_part_instruction(a, b) : find_matrix_instruction(*type);
 }
@@ -36,11 +36,11 @@ bool leave_longest(std::vector<WireId>& wires, const Extents& extents) {
 }  // namespace
 
 std::optional<Product> as_product(const Diagram& diagram, const Compute& compute, const Extents& extents,
-                                  const Hardware& hardware, int team) {
+                                  const Hardware& hardware, int warpgroup) {
   const auto both = factors_of(diagram, compute.column);
   if (!both) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
-  const auto* instruction = instruction_of(diagram, *both, hardware, team);
+  const auto* instruction = instruction_of(diagram, *both, hardware, warpgroup);
   if (first.size() != 2 || second.size() != 2 || !instruction) return {};
   Product product;
   product.instruction = instruction;
@@ -56,9 +56,9 @@ std::optional<Product> as_product(const Diagram& diagram, const Compute& compute
 }
 
 std::vector<WireId> beside_product(const Diagram& diagram, const Compute& compute, const Extents& extents,
-                                   const Hardware& hardware, int team) {
+                                   const Hardware& hardware, int warpgroup) {
   const auto both = factors_of(diagram, compute.column);
-  if (!both || !instruction_of(diagram, *both, hardware, team)) return {};
+  if (!both || !instruction_of(diagram, *both, hardware, warpgroup)) return {};
   const auto first = long_wires(diagram, both->first, extents), second = long_wires(diagram, both->second, extents);
   std::vector<WireId> summed, beside, of_first, of_second;
   for (const auto wire : first)

@@ -16,14 +16,14 @@ constexpr std::int64_t wanted_copies = 2, line = 128;
 // Registers
 
 void Distributing::count_registers() {
-  if (by_teams()) share_registers();
+  if (by_warpgroups()) share_registers();
   const auto values = most_values();
   result_.registers_beside = rest(values), result_.registers = values + result_.registers_beside;
   if (result_.registers > room())
-    throw Misfit{
+    throw Infeasible{
         .reason = fmt::format("a thread would need {} registers, and has at most {}", result_.registers, room()),
         .shorten = longest_first(),
-        .by_warps = room() < (by_teams() ? most_team_registers : most_lane_registers)};
+        .by_warps = room() < (by_warpgroups() ? most_warpgroup_registers : most_lane_registers)};
   for (auto& product : result_.products) keep(product);
   result_.most_registers = room();
 }
@@ -52,7 +52,7 @@ std::int64_t Distributing::rest(std::int64_t of_values) const {
     const auto tile = result_.tiles.find(staged(id));
     return tile != result_.tiles.end() && tile->second.row;
   });
-  does.by_teams = by_teams();
+  does.by_warpgroups = by_warpgroups();
   does.follows = std::any_of(result_.products.begin(), result_.products.end(),
                              [](const Product& product) { return product.has_computed(); });
   does.one_by_one = std::any_of(result_.products.begin(), result_.products.end(), [](const Product& product) {
@@ -70,7 +70,7 @@ std::int64_t Distributing::rest(std::int64_t of_values) const {
 }
 // What a lane may have while all warps of the blocks beside each other are on one core.
 std::int64_t Distributing::room() const {
-  if (by_teams()) return result_.lane_registers;
+  if (by_warpgroups()) return result_.lane_registers;
   const auto& limits = hardware_.limits;
   const auto partitions = whole(limits.register_partitions, 4);
   const auto beside = pieces_of(result_.warps * result_.blocks, partitions);  // warps of one partition
@@ -91,7 +91,7 @@ std::vector<WireId> Distributing::longest_first() const {
 }
 std::int64_t Distributing::values(BufferId id) const {
   const auto found = result_.arrays.find(id);
-  return found == result_.arrays.end() || result_.in_passing.contains(id) ? 0 : found->second.values();
+  return found == result_.arrays.end() || result_.inlined.contains(id) ? 0 : found->second.values();
 }
 // Sums that are promoted; what was computed, whole, unless it is a state that stays; of tiles one side's fragments of a
 // step at once, the other's one after another, and where they are widened, as they were loaded and twice as wide.
@@ -103,7 +103,7 @@ std::int64_t Distributing::operand_registers(const Product& product) const {
       (is_made_whole(product.rows) ? grid.row_tiles * product.steps * product.instruction->a.registers : 0) +
       (is_made_whole(product.columns) ? grid.column_tiles * product.steps * of_columns : 0) +
       (product.promoted > 0 ? values(product.compute->to) : 0);
-  if (by_teams()) return whole;
+  if (by_warpgroups()) return whole;
   if (product.instruction->formats) return whole + registers_of_parts(grid.row_tiles, grid.column_tiles);
   return whole + (product.widened ? 3 : 1) * std::min(grid.row_tiles * 4 + 4, grid.column_tiles * 2 + 4);
 }
@@ -112,8 +112,8 @@ bool Distributing::is_state(BufferId id) const {
 }
 // Of single warps: what an operand is made of stays until it is whole.
 std::int64_t Distributing::source_registers(const Product& product, const std::vector<BufferId>& held) const {
-  const auto made = result_.in_passing.find((product.rows.computed ? product.rows : product.columns).buffer);
-  if (by_teams() || made == result_.in_passing.end()) return 0;
+  const auto made = result_.inlined.find((product.rows.computed ? product.rows : product.columns).buffer);
+  if (by_warpgroups() || made == result_.inlined.end()) return 0;
   std::int64_t all = 0;
   for (const auto& [access, id] : made->second->reads)
     if (!is_input(id) && !contains(held, id)) all += values(id);
@@ -122,7 +122,7 @@ std::int64_t Distributing::source_registers(const Product& product, const std::v
 // Where it is planned, the nest loads the operand outside of the product's block, and there is room.
 void Distributing::keep(Product& product) {
   auto& side = product.rows;
-  if (!result_.keeps || side.computed || side.one_by_one || product.widened || by_teams()) return;
+  if (!result_.keeps || side.computed || side.one_by_one || product.widened || by_warpgroups()) return;
   const auto& place =
       *std::find_if(computes_.begin(), computes_.end(), [&](const auto& p) { return p.compute == product.compute; });
   const auto from = product.compute->read_from(side.access);
@@ -136,7 +136,7 @@ void Distributing::keep(Product& product) {
 // Shared memory
 
 // Loops that load tiles and hold no such loop.
-bool Distributing::find_pipelined(const Block& block) {
+bool Distributing::find_pipelined(const LoopBody& block) {
   bool any = false, inside = false;
   for (const auto& step : block.steps) {
     if (const auto* load = std::get_if<Load>(&step.node)) any |= result_.tiles.contains(load->to);
@@ -147,14 +147,14 @@ bool Distributing::find_pipelined(const Block& block) {
   }
   return any || inside;
 }
-bool Distributing::loads_tiles(const Block& block) const {
-  return std::any_of(block.steps.begin(), block.steps.end(), [&](const Nest& step) {
+bool Distributing::loads_tiles(const LoopBody& block) const {
+  return std::any_of(block.steps.begin(), block.steps.end(), [&](const LoopStatement& step) {
     const auto* load = std::get_if<Load>(&step.node);
     return load && result_.tiles.contains(load->to);
   });
 }
-bool Distributing::loads_deeper(const Block& block) const {
-  return std::any_of(block.steps.begin(), block.steps.end(), [&](const Nest& step) {
+bool Distributing::loads_deeper(const LoopBody& block) const {
+  return std::any_of(block.steps.begin(), block.steps.end(), [&](const LoopStatement& step) {
     const auto* loop = std::get_if<For>(&step.node);
     return loop && (loads_tiles(loop->body) || loads_deeper(loop->body));
   });
@@ -171,8 +171,8 @@ void Distributing::place_tiles() {
   if (shared_bytes() > room) std::erase_if(result_.tiles, [](const auto& each) { return !each.second.of_products; });
   result_.shared_bytes = shared_bytes();
   if (result_.shared_bytes > room)
-    throw Misfit{fmt::format("its tiles, padded to whole fragments, take {} B of {} B", result_.shared_bytes, room),
-                 streamed_wires()};
+    throw Infeasible{fmt::format("its tiles, padded to whole fragments, take {} B of {} B", result_.shared_bytes, room),
+                     streamed_wires()};
   std::int64_t begin = 0;
   for (auto& [id, tile] : result_.tiles) {
     tile.begin = begin;

@@ -82,10 +82,10 @@ std::vector<RowShape> row_shapes(const Kernel& kernel, const Verdict& verdict, s
   std::vector<RowShape> all;
   const auto add = [&](RowSplit how, const LaneLoad& load) {
     const auto vectors = std::max<std::int64_t>(load.values / vector, 1);
-    const auto team = warps_for(length, vectors * vector);
-    if (how == RowSplit::whole && team > load.most_warps) return;
+    const auto warps_of_row = warps_for(length, vectors * vector);
+    if (how == RowSplit::whole && warps_of_row > load.most_warps) return;
     for (const bool shares : {true, false})
-      all.push_back({verdict.wire, how, vector, vectors, std::min(team, load.most_warps), shares});
+      all.push_back({verdict.wire, how, vector, vectors, std::min(warps_of_row, load.most_warps), shares});
   };
   if (split == RowSplit::whole)
     for (const auto& load : loads_whole) add(split, load);

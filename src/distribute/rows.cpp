@@ -33,7 +33,7 @@ constexpr std::int64_t partial_bytes = 8;
 RowNest RowAttempt::run() {
   result_.block_level = leaf() - 1;
   result_.lanes = shape_.lanes;
-  result_.team = shape_.team;
+  result_.warps_of_row = shape_.warps_of_row;
   result_.vector = shape_.vector, result_.vectors = shape_.vectors;
   result_.staged = shape_.split == RowSplit::staged;
   find_rows();
@@ -75,7 +75,7 @@ std::int64_t RowAttempt::shared_rows(WireId wire) const {
   for (const auto other : rows_)
     if (other != wire) others *= size(other);
   const auto cores = hardware_.total(hardware_.core.value_or(result_.block_level));
-  const auto wanted = cores * pieces_of(warps_of_core, shape_.team);
+  const auto wanted = cores * pieces_of(warps_of_core, shape_.warps_of_row);
   while (rows > 1 && others * pieces_of(size(wire), rows) < wanted) rows = pieces_of(rows, 2);
   return rows;
 }
@@ -84,7 +84,7 @@ void RowAttempt::find_partition() {
   const auto block = result_.block_level;
   const bool held = shape_.split != RowSplit::streamed && shape_.split != RowSplit::staged;
   const auto shared = shape_.shares && held ? shared_row() : std::nullopt;
-  const bool several = shape_.team == 1 && !shared_row() && !rows_.empty() && size(rows_.back()) > 1;
+  const bool several = shape_.warps_of_row == 1 && !shared_row() && !rows_.empty() && size(rows_.back()) > 1;
   auto& splits = result_.partition.splits;
   for (const auto row : rows_) {
     const auto together = row == shared ? shared_rows(row) : several && row == rows_.back() ? rows_of_block : 1;
@@ -94,8 +94,9 @@ void RowAttempt::find_partition() {
   if (shared) splits.push_back({SplitKind::stream, *shared, 1, block});
   if (shape_.split == RowSplit::streamed) splits.push_back({SplitKind::stream, shape_.lanes, shape_.piece(), block});
   if (several) splits.push_back({SplitKind::group, rows_.back(), 1, leaf()});
-  result_.warps = several ? static_cast<int>(rows_of_block) : shape_.team;
-  for (const auto& refused : illegal(*kernel_.derivation, hardware_, result_.partition)) throw Misfit{refused.reason};
+  result_.warps = several ? static_cast<int>(rows_of_block) : shape_.warps_of_row;
+  for (const auto& refused : illegal(*kernel_.derivation, hardware_, result_.partition))
+    throw Infeasible{refused.reason};
 }
 
 // The text must hold for longer axes too, as far as lanes reach.
@@ -113,11 +114,11 @@ void RowAttempt::find_nest() {
 
 // What columns and reads are
 
-void RowAttempt::check_columns(const Block& block, const Extents& extents) {
+void RowAttempt::check_columns(const LoopBody& block, const Extents& extents) {
   for (const auto& step : block.steps)
     match(
         step.node, [](const Load&) {},
-        [](const Ask&) { throw Misfit{"a mask in an array decides whether a tile is needed"}; },
+        [](const MaskTest&) { throw Infeasible{"a mask in an array decides whether a tile is needed"}; },
         [&](const Compute& compute) {
           columns_.push_back(&compute);
           check_column(compute, extents);
@@ -133,21 +134,21 @@ void RowAttempt::check_column(const Compute& compute, const Extents& extents) {
   const auto& wires = diagram().at(compute.column.output).wires;
   for (std::size_t k = 0; k < wires.size(); ++k) {
     if (nest().at(compute.to).extent[k] > extents[wires[k].index])
-      throw Misfit{fmt::format("`{}` is held across the iterations of a stream", name(compute.to))};
+      throw Infeasible{fmt::format("`{}` is held across the iterations of a stream", name(compute.to))};
     if (wires[k] != shape_.lanes && extents[wires[k].index] > 1)
-      throw Misfit{fmt::format("`{}` has {} beside {}, and cannot be computed one row at a time", name(compute.to),
-                               diagram().at(wires[k]).name, diagram().at(shape_.lanes).name)};
+      throw Infeasible{fmt::format("`{}` has {} beside {}, and cannot be computed one row at a time", name(compute.to),
+                                   diagram().at(wires[k]).name, diagram().at(shape_.lanes).name)};
   }
   std::int64_t window = 1;
   for (const auto wire : compute.column.over) {
     if (wire != shape_.lanes)
       window *= extents[wire.index];
-    else if (shape_.team > 1)
-      result_.shared_bytes = 2 * shape_.team * partial_bytes;
+    else if (shape_.warps_of_row > 1)
+      result_.shared_bytes = 2 * shape_.warps_of_row * partial_bytes;
   }
   if (window > longest_window)
-    throw Misfit{fmt::format("`{}` reduces {} values at each position of {}", name(compute.to), window,
-                             diagram().at(shape_.lanes).name)};
+    throw Infeasible{fmt::format("`{}` reduces {} values at each position of {}", name(compute.to), window,
+                                 diagram().at(shape_.lanes).name)};
   for (const auto& [access_id, buffer] : compute.reads) find_read(compute, access_id, buffer, extents);
 }
 void RowAttempt::find_read(const Compute& compute, ExprId id, BufferId buffer, const Extents& extents) {
@@ -162,7 +163,8 @@ void RowAttempt::check_computed(const Compute& compute, const Access& read, cons
   const auto& wires = diagram().at(read.array).wires;
   for (std::size_t k = 0; k < wires.size(); ++k)
     if (extents[wires[k].index] > 1 && plain_wire(read.at[k]) != wires[k])
-      throw Misfit{fmt::format("`{}` reads `{}` at another position", name(compute.to), diagram().at(read.array).name)};
+      throw Infeasible{
+          fmt::format("`{}` reads `{}` at another position", name(compute.to), diagram().at(read.array).name)};
 }
 RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Extents& extents) const {
   bool others = false;
@@ -170,14 +172,14 @@ RowRead RowAttempt::kind(const Compute& compute, const Access& read, const Exten
     for (const auto& [wire, coefficient] : read.at[k].terms) {
       others |= wire != shape_.lanes && extents[wire.index] > 1;
       if (wire == shape_.lanes && (k + 1 < read.at.size() || coefficient != 1 || read.at[k].divisor != 1))
-        throw Misfit{fmt::format("`{}` does not read `{}` position by position along {}", name(compute.to),
-                                 diagram().at(read.array).name, diagram().at(shape_.lanes).name)};
+        throw Infeasible{fmt::format("`{}` does not read `{}` position by position along {}", name(compute.to),
+                                     diagram().at(read.array).name, diagram().at(shape_.lanes).name)};
     }
   }
   if (!others) return moves(read.at, shape_.lanes) ? RowRead::vectors : RowRead::once;
   for (const auto row : rows_)
     if (!moves(read.at, row))
-      throw Misfit{fmt::format("every {} reads `{}` again", diagram().at(row).name, diagram().at(read.array).name)};
+      throw Infeasible{fmt::format("every {} reads `{}` again", diagram().at(row).name, diagram().at(read.array).name)};
   const bool kept = contains(diagram().at(compute.column.output).wires, shape_.lanes);
   return kept && moves(read.at, shape_.lanes) ? RowRead::window : RowRead::in_place;
 }
@@ -186,7 +188,7 @@ void RowAttempt::check_outputs() const {
   for (const auto output : nest().outputs) {
     const auto& array = diagram().at(output);
     if (contains(array.wires, shape_.lanes) && array.wires.back() != shape_.lanes)
-      throw Misfit{
+      throw Infeasible{
           fmt::format("`{}` is not contiguous along {} in memory", array.name, diagram().at(shape_.lanes).name)};
   }
 }
@@ -199,7 +201,7 @@ void RowAttempt::check_traffic() const {
     if (has_all([&](WireId wire) { return moves(read.at, wire); })) return;
   for (const auto output : nest().outputs)
     if (has_all([&](WireId wire) { return contains(diagram().at(output).wires, wire); })) return;
-  throw Misfit{"no array has all of its rows"};
+  throw Infeasible{"no array has all of its rows"};
 }
 
 // Rows in shared memory
@@ -209,10 +211,10 @@ void RowAttempt::check_traffic() const {
 void RowAttempt::stage() {
   for (const auto* compute : columns_) {
     if (!contains(diagram().at(compute->column.output).wires, shape_.lanes)) continue;
-    if (compute->column.fold || compute->carried || result_.in_passing.contains(compute->to))
-      throw Misfit{fmt::format("`{}` reduces, or is computed twice, at every position of a row in shared memory",
-                               name(compute->to))};
-    result_.in_passing[compute->to] = compute;
+    if (compute->column.fold || compute->carried || result_.inlined.contains(compute->to))
+      throw Infeasible{fmt::format("`{}` reduces, or is computed twice, at every position of a row in shared memory",
+                                   name(compute->to))};
+    result_.inlined[compute->to] = compute;
   }
   auto& bytes = result_.shared_bytes;
   for (auto& [id, read] : result_.reads) {
@@ -226,20 +228,19 @@ void RowAttempt::stage() {
   }
   const auto room = static_cast<std::int64_t>(hardware_.levels[result_.block_level].room());
   if (bytes > room)
-    throw Misfit{
+    throw Infeasible{
         fmt::format("a row of {} takes {} B of shared memory, of {} B", diagram().at(shape_.lanes).name, bytes, room)};
 }
 // Loops over a row are those of folds along it and of what is saved of it.
 std::ptrdiff_t RowAttempt::loops_that_read(BufferId id) const {
   const auto reads = [&](const auto& self, const Compute& compute) -> bool {
     return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
-      const auto passing = result_.in_passing.find(read.second);
-      return read.second == id || (passing != result_.in_passing.end() && self(self, *passing->second));
+      const auto passing = result_.inlined.find(read.second);
+      return read.second == id || (passing != result_.inlined.end() && self(self, *passing->second));
     });
   };
   return std::count_if(columns_.begin(), columns_.end(), [&](const Compute* compute) {
-    const bool saved =
-        result_.in_passing.contains(compute->to) && contains(nest().outputs, nest().at(compute->to).array);
+    const bool saved = result_.inlined.contains(compute->to) && contains(nest().outputs, nest().at(compute->to).array);
     return (saved || contains(compute->column.over, shape_.lanes)) && reads(reads, *compute);
   });
 }
@@ -264,8 +265,9 @@ void RowAttempt::count_registers() {
   };
   const auto wanted = follow ? 2 : 1;
   if (result_.registers > room(wanted))
-    throw Misfit{fmt::format("a row of {} takes {} registers of each thread of {} warps, which has {}",
-                             diagram().at(shape_.lanes).name, result_.registers, shape_.team, room(wanted))};
+    throw Infeasible{fmt::format("a row of {} takes {} registers of each thread of {} warps, which has {}",
+                                 diagram().at(shape_.lanes).name, result_.registers, shape_.warps_of_row,
+                                 room(wanted))};
   result_.blocks = blocks_together();
 }
 // Rows on their way hide how long memory takes, so that a compiler is told to leave registers for several blocks.
@@ -283,7 +285,7 @@ std::int64_t RowAttempt::registers(BufferId id) const {
   const auto& wires = diagram().at(buffer.array).wires;
   if (buffer.level < leaf()) return 0;
   if (result_.staged && contains(wires, shape_.lanes)) {
-    const bool one = result_.in_passing.contains(id) && !contains(nest().outputs, buffer.array);
+    const bool one = result_.inlined.contains(id) && !contains(nest().outputs, buffer.array);
     return pieces_of((one ? 1 : shape_.vector) * row(buffer.type).bytes, 4);
   }
   if (const auto read = result_.reads.find(id); read != result_.reads.end()) {
@@ -308,8 +310,8 @@ std::variant<RowNest, Refused> distribute_rows(const Kernel& kernel, const Hardw
     if (!verdict) continue;
     for (const auto& shape : row_shapes(kernel, *verdict, levels.size() - 1)) try {
         return RowAttempt(kernel, hardware, shape).run();
-      } catch (const Misfit& misfit) {
-        if (!reason) reason = misfit.reason;
+      } catch (const Infeasible& infeasible) {
+        if (!reason) reason = infeasible.reason;
       }
   }
   return Refused{reason.value_or("no array is contiguous along one of its axes"), {}};

@@ -15,10 +15,10 @@ struct RowShape {
   WireId lanes;
   RowSplit split = RowSplit::whole;
   std::int64_t vector = 1, vectors = 1;
-  int team = 1;
+  int warps_of_row = 1;
   bool shares = true;  // rows of a block share what they all read
 
-  std::int64_t piece() const { return vector * vectors * team * lanes_of_warp; }
+  std::int64_t piece() const { return vector * vectors * warps_of_row * lanes_of_warp; }
 };
 
 // All reads of inputs.
@@ -51,7 +51,7 @@ class RowAttempt {
 
   // What columns and reads are
 
-  void check_columns(const Block&, const Extents&);
+  void check_columns(const LoopBody&, const Extents&);
   void check_column(const Compute&, const Extents&);
   void check_computed(const Compute&, const Access&, const Extents&) const;
   void find_read(const Compute&, ExprId, BufferId, const Extents&);

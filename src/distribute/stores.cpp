@@ -1,11 +1,11 @@
-// Outputs that leave through shared memory: each team writes its rows of a tile there, and boxes are copied from it
-// into the array while the team goes on.
+// Outputs that leave through shared memory: each warpgroup writes its rows of a tile there, and boxes are copied from
+// it into the array while the warpgroup goes on.
 #include "distribute/distributing.hpp"
 
 namespace napkin {
 namespace {
 
-constexpr std::int64_t least_copies_to_keep = 2;  // of a ring, for which outputs make no room
+constexpr std::int64_t least_copies_to_keep = 2;  // of a pipeline, for which outputs make no room
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void Distributing::find_stores() {
     result_.stores[save.from] = tile_of_store(save.from);
   }
 }
-// Of each team's rows those of one instruction at a time. Where they run along memory the tile lies across.
+// Of each warpgroup's rows those of one instruction at a time. Where they run along memory the tile lies across.
 StagedTile Distributing::tile_of_store(BufferId id) const {
   const auto& array = diagram().at(nest().at(id).array);
   const auto& grid = result_.arrays.at(id);
@@ -42,7 +42,7 @@ std::size_t Distributing::dimension_of(ArrayId array, WireId wire) const {
   return static_cast<std::size_t>(std::find(wires.begin(), wires.end(), wire) - wires.begin());
 }
 // Rows and columns of fragments, one of them along memory. Copies know the ends of arrays and not those of pieces,
-// which fragments therefore fill. Panels across are no wider than a team's rows.
+// which fragments therefore fill. Panels across are no wider than a warpgroup's rows.
 bool Distributing::may_leave_in_boxes(BufferId id) const {
   const auto& buffer = nest().at(id);
   const auto& grid = result_.arrays.at(id);
@@ -59,16 +59,16 @@ std::int64_t Distributing::store_bytes() const {
   for (const auto& [id, tile] : result_.stores) all += round_up(tile.layout.size_bytes(), swizzle_pattern);
   return all;
 }
-// Where rings would be left with fewer copies than planned for it, outputs leave from registers.
+// Where pipelines would be left with fewer copies than planned for it, outputs leave from registers.
 void Distributing::drop_stores(std::int64_t room) {
-  auto rings = result_.rings;
+  auto pipelines = result_.pipelines;
   const auto keep = std::max(least_copies_to_keep, result_.planned_stages);
-  for (auto& ring : result_.rings) ring.copies = std::min(ring.copies, keep);
-  if (!result_.stores.empty() && ring_bytes() > room) {
+  for (auto& pipeline : result_.pipelines) pipeline.copies = std::min(pipeline.copies, keep);
+  if (!result_.stores.empty() && pipeline_bytes() > room) {
     result_.stores.clear();
     result_.no_stores = "shared memory has no space for them beside the stages of other tiles";
   }
-  result_.rings = std::move(rings);
+  result_.pipelines = std::move(pipelines);
 }
 
 }  // namespace napkin

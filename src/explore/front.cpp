@@ -1,5 +1,5 @@
-// A kernel -> partitions that are a trade between time, memory and transfers: the search with leaders that do not rank
-// but cover.
+// A kernel -> partitions that are a trade between time, memory and transfers: the search with incumbents that do not
+// rank but cover.
 #include "napkin/explore.hpp"
 #include "search/kernels.hpp"
 
@@ -18,12 +18,13 @@ Front front(std::shared_ptr<const Derivation> derivation, const Hardware& hardwa
   const Goal goal{.model = model, .fixed = {}};
   const auto space = make_space(std::move(derivation), hardware, goal);
   // The fastest stands on the front, whatever comes close to it.
-  const auto fastest = ranked(space, goal, Leaders(1, space.first), false, patience);
-  Leaders leaders(trade(hardware, tolerance));
-  for (const auto& one : fastest.leaders.best()) leaders.offer(one);
-  const auto ranking = ranked(space, goal, std::move(leaders), false, patience);
-  Front made{traded_level(hardware), tolerance, {}, ranking.tally.finished, ranking.tally.evaluated};
-  for (const auto& one : ranking.leaders.best()) made.candidates.push_back(candidate(space, one.partition, goal.model));
+  const auto fastest = ranked(space, goal, Incumbents(1, space.first), false, patience);
+  Incumbents incumbents(trade(hardware, tolerance));
+  for (const auto& one : fastest.incumbents.best()) incumbents.offer(one);
+  const auto ranking = ranked(space, goal, std::move(incumbents), false, patience);
+  Front made{traded_level(hardware), tolerance, {}, ranking.statistics.finished, ranking.statistics.evaluated};
+  for (const auto& one : ranking.incumbents.best())
+    made.candidates.push_back(candidate(space, one.partition, goal.model));
   return made;
 }
 

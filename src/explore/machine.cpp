@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "search/kernels.hpp"
-#include "timing/deal.hpp"
+#include "timing/launch_configs.hpp"
 
 namespace napkin {
 namespace {

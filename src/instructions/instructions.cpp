@@ -191,7 +191,7 @@ Fragment::Place Fragment::at(std::int64_t lane, std::int64_t value) const {
 
 std::span<const MatrixInstruction> matrix_instructions() { return matrix_rows(); }
 const MatrixInstruction* find_matrix_instruction(Datatype type, int warps) {
-  const auto rows = warps == 1 ? matrix_instructions() : team_instructions();
+  const auto rows = warps == 1 ? matrix_instructions() : warpgroup_instructions();
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.operands == type; });
   return found == rows.end() ? nullptr : &*found;
 }
@@ -240,7 +240,7 @@ std::string instruction_definitions(std::string_view used_in) {
   define(store_rows, used_in, text);
   define(copy_rows, used_in, text);
   if (used_in.find("napkin_copy_commit(") != std::string_view::npos) text += groups_of_copies;
-  return text + instruction_text::of_teams(used_in) + instruction_text::of_stores(used_in);
+  return text + instruction_text::of_warpgroups(used_in) + instruction_text::of_stores(used_in);
 }
 std::string product_definitions(std::string_view used_in) {
   std::string text;

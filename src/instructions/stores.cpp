@@ -25,7 +25,7 @@ __device__ __forceinline__ void {0}(const CUtensorMap* map, const void* from{1})
       tile_store_name(dimensions), parameters, dimensions, places, values);
 }
 
-// A team has a barrier by its number, behind those of others.
+// A warpgroup has a barrier by its number, behind those of others.
 constexpr std::string_view around_stores =
     R"(__device__ __forceinline__ void napkin_store_meet() {
   asm volatile("bar.sync %0, 128;" ::"r"(8 + threadIdx.x / 128) : "memory");

@@ -17,7 +17,7 @@ std::string operands(int first, int count);
 std::string bound(std::string_view constraint, std::string_view name, int count);
 
 // Those of compute capability 9.0, as many as the text uses.
-std::string of_teams(std::string_view used_in);
+std::string of_warpgroups(std::string_view used_in);
 std::string of_stores(std::string_view used_in);
 
 // Products in parts, which are made of instructions.

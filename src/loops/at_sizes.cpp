@@ -13,7 +13,7 @@ void set_offset(Condition& condition, const Diagram& diagram) {
     condition.offset += coefficient * static_cast<double>(diagram.at(axis).size.value());
 }
 
-void set_offsets(Block& block, const Diagram& diagram) {
+void set_offsets(LoopBody& block, const Diagram& diagram) {
   for (auto& step : block.steps) {
     if (auto* compute = std::get_if<Compute>(&step.node))
       for (auto& mask : compute->masks) set_offset(mask, diagram);
@@ -35,7 +35,7 @@ class WholeAxes {
   }
 
  private:
-  void visit(const Block& block) {
+  void visit(const LoopBody& block) {
     for (const auto id : block.buffers)
       for (const auto& index : nest_.at(id).at)
         for (const auto& [wire, coefficient] : index.terms)

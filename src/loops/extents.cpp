@@ -38,7 +38,7 @@ class Measuring {
     for (const auto& wire : nest.scratch.wires) whole_.push_back({nest.scratch.at(wire.axis).size.value_or(0), 0});
   }
 
-  void run(const Block& block) {
+  void run(const LoopBody& block) {
     for (const auto id : block.buffers) measure(nest_.buffers[id.index]);
     for (const auto& step : block.steps)
       if (const auto* loop = std::get_if<For>(&step.node)) {
@@ -75,7 +75,7 @@ void resize(Split& split, const Partition& partition) {
   if (same != partition.splits.end()) split.size = same->size;
 }
 
-void resize(Block& block, const Partition& partition) {
+void resize(LoopBody& block, const Partition& partition) {
   for (auto& step : block.steps)
     if (auto* loop = std::get_if<For>(&step.node)) {
       resize(loop->split, partition);

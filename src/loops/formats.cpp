@@ -31,7 +31,7 @@ bool multiplies_parts(const ComputeUnit& unit, int parts, const Hardware& hardwa
   return !lanes || f32 == lanes->rates.end() || rate->second.peak() > parts * f32->second.peak();
 }
 
-void set_formats(LoopNest& nest, const Block& block, const Hardware& hardware) {
+void set_formats(LoopNest& nest, const LoopBody& block, const Hardware& hardware) {
   for (const auto& step : block.steps)
     match(
         step.node,

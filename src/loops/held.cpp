@@ -55,7 +55,7 @@ class Liveness {
     number(nest_.body);
     visit(nest_.body, true);
   }
-  void number(const Block& block) {
+  void number(const LoopBody& block) {
     for (const auto& step : block.steps)
       match(
           step.node, [&](const Load& load) { from_[load.to] = load.from; },
@@ -63,11 +63,11 @@ class Liveness {
             columns_.push_back(&compute);
             blocks_.push_back(&block);
           },
-          [](const Ask&) {}, [](const Save&) {}, [&](const For& loop) { number(loop.body); });
+          [](const MaskTest&) {}, [](const Save&) {}, [&](const For& loop) { number(loop.body); });
   }
 
   // Visits the columns of a block in order and returns which buffers they and the saves use; `next_` counts columns.
-  std::set<BufferId> visit(const Block& block, bool outermost) {
+  std::set<BufferId> visit(const LoopBody& block, bool outermost) {
     const auto begin = next_;
     std::set<BufferId> all, tiles;
     std::map<BufferId, Range> used;
@@ -100,14 +100,14 @@ class Liveness {
     return loops_[number].used = std::move(used);
   }
 
-  std::set<BufferId> uses(const Nest& step, std::set<BufferId>& tiles) {
+  std::set<BufferId> uses(const LoopStatement& step, std::set<BufferId>& tiles) {
     return match(
         step.node,
         [&](const Load& load) {
           tiles.insert(load.to);
           return std::set<BufferId>{};
         },
-        [](const Ask&) { return std::set<BufferId>{}; },
+        [](const MaskTest&) { return std::set<BufferId>{}; },
         [&](const Compute& compute) {
           ++next_;
           return uses(compute);
@@ -202,8 +202,8 @@ class Liveness {
   std::vector<Range> live_;
   std::set<BufferId> throughout_;  // tiles of bodies of loops
   std::vector<const Compute*> columns_;
-  std::vector<const Block*> blocks_;  // of the columns
-  std::map<BufferId, const Block*> home_;
+  std::vector<const LoopBody*> blocks_;  // of the columns
+  std::map<BufferId, const LoopBody*> home_;
   std::vector<Looped> loops_;                         // in the order of the text
   std::set<std::size_t> open_;                        // of them, those around what is visited
   std::map<BufferId, std::set<std::size_t>> around_;  // and around the block of a buffer

@@ -111,12 +111,12 @@ class Interpreter {
 
   // Steps
 
-  void run(const Block& block, Frames frames) {
+  void run(const LoopBody& block, Frames frames) {
     for (const auto id : block.buffers) allocate(id, frames);
     for (const auto& step : block.steps)
       match(
           step.node, [&](const Load& load) { run(load, frames); },
-          [&](const Ask& ask) {
+          [&](const MaskTest& ask) {
             if (!all_asked_) std::erase_if(frames, [&](Frame* frame) { return passes_over(ask, *frame); });
           },
           [&](const Compute& compute) {
@@ -147,7 +147,7 @@ class Interpreter {
     }
   }
 
-  static bool passes_over(const Ask& ask, const Frame& frame) {
+  static bool passes_over(const MaskTest& ask, const Frame& frame) {
     const auto& values = frame.tiles[ask.tile.index]->values;
     return std::none_of(values.begin(), values.end(), [&](double v) { return (v != 0) == ask.wanted; });
   }

@@ -185,12 +185,12 @@ class Lowering {
   }
 
   // The loads of one column that stand in `here` and are not there yet.
-  void load(const Column& column, BodyId body, BodyId here, std::vector<Nest>& steps) {
+  void load(const Column& column, BodyId body, BodyId here, std::vector<LoopStatement>& steps) {
     for (const auto id : reads(column))
       if (const auto& read = access(diagram_, id); is_input(read.array)) load(read, body, here, leaf(), steps);
   }
   // Down to the level `last`.
-  void load(const Access& read, BodyId body, BodyId here, std::size_t last, std::vector<Nest>& steps) {
+  void load(const Access& read, BodyId body, BodyId here, std::size_t last, std::vector<LoopStatement>& steps) {
     for (std::size_t level = 1; level <= last; ++level) {
       const auto key = tile_key(read, body, level);
       if (key.body != here || tiles_.contains(key)) continue;
@@ -202,7 +202,7 @@ class Lowering {
     }
   }
   // A loop's masks come first, down to the loop's own level, each asked before anything else is loaded.
-  void ask(const Loop& loop, BodyId here, std::vector<Nest>& steps) {
+  void ask(const Loop& loop, BodyId here, std::vector<LoopStatement>& steps) {
     const auto level = bodies_[here].split.level;
     for (const auto& asked : loop.asks) {
       const auto& read = access(diagram_, asked.access);
@@ -210,7 +210,7 @@ class Lowering {
       const auto key = tile_key(read, reader, level);
       if (key.body != here) continue;
       load(read, reader, here, level, steps);
-      steps.push_back({Ask{tiles_.at(key), asked.access, asked.wanted}});
+      steps.push_back({MaskTest{tiles_.at(key), asked.access, asked.wanted}});
     }
   }
   BodyId body_that_reads(ExprId id, BodyId within) const {
@@ -221,7 +221,7 @@ class Lowering {
     }
     throw std::logic_error("a loop asks for a mask that nothing in it reads");
   }
-  void load(const Step& step, BodyId body, BodyId here, std::vector<Nest>& steps) {
+  void load(const Step& step, BodyId body, BodyId here, std::vector<LoopStatement>& steps) {
     if (const auto* column = std::get_if<Column>(&step)) return load(*column, body, here, steps);
     const auto& loop = std::get<Loop>(step);
     for (const auto& inner : loop.body) load(inner, body_of_.at(&loop), here, steps);
@@ -229,13 +229,13 @@ class Lowering {
 
   // Blocks
 
-  Block block(const Loop& loop) {
+  LoopBody block(const Loop& loop) {
     const auto body = body_of_.at(&loop);
-    Block result;
+    LoopBody result;
     ask(loop, body, result.steps);
     return block(body, std::move(result));
   }
-  Block block(BodyId body, Block result) {
+  LoopBody block(BodyId body, LoopBody result) {
     const auto& steps = *bodies_[body].steps;
     if (body != whole)
       for (const auto& step : steps) load(step, body, body, result.steps);
@@ -273,7 +273,7 @@ class Lowering {
   }
 
   // From the leaf through a stage at every level between.
-  void save(ArrayId output, BodyId body, std::vector<Nest>& steps) {
+  void save(ArrayId output, BodyId body, std::vector<LoopStatement>& steps) {
     auto from = computed_.at(output);
     for (auto level = leaf() - 1; level > 0; --level) {
       auto home = body;

@@ -24,10 +24,10 @@ class Passing {
   }
 
  private:
-  void visit(const Block& block) {
+  void visit(const LoopBody& block) {
     for (const auto& step : block.steps)
       match(
-          step.node, [](const Load&) {}, [](const Ask&) {},
+          step.node, [](const Load&) {}, [](const MaskTest&) {},
           [&](const Compute& compute) { columns_.emplace_back(&compute, &block); },
           [&](const Save& save) { saves_.emplace_back(save.from, &block); },
           [&](const For& loop) { visit(loop.body); });
@@ -39,8 +39,8 @@ class Passing {
     return compute.carried == id ||
            std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == id; });
   }
-  bool passes(const Compute& compute, const Block* block) const {
-    std::vector<std::pair<const Compute*, const Block*>> readers;
+  bool passes(const Compute& compute, const LoopBody* block) const {
+    std::vector<std::pair<const Compute*, const LoopBody*>> readers;
     for (const auto& one : columns_)
       if (reads(*one.first, compute.to)) readers.push_back(one);
     if (std::ranges::count(nest_.outputs, nest_.at(compute.to).array) > 0)
@@ -57,8 +57,8 @@ class Passing {
 
   const LoopNest& nest_;
   const std::function<bool(const Compute*)>& is_product_;
-  std::vector<std::pair<const Compute*, const Block*>> columns_;
-  std::vector<std::pair<BufferId, const Block*>> saves_;
+  std::vector<std::pair<const Compute*, const LoopBody*>> columns_;
+  std::vector<std::pair<BufferId, const LoopBody*>> saves_;
 };
 
 }  // namespace

@@ -31,11 +31,11 @@ class Printer {
   }
   const std::string& name(BufferId id) const { return nest_.at(id).name; }
 
-  void print(const Block& block) {
+  void print(const LoopBody& block) {
     for (const auto id : block.buffers) print(nest_.at(id));
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { print(load); }, [&](const Ask& ask) { print(ask); },
+          step.node, [&](const Load& load) { print(load); }, [&](const MaskTest& ask) { print(ask); },
           [&](const Compute& compute) { line(to_text(nest_.scratch, compute.column)); },
           [&](const Save& save) { print(save); },
           [&](const For& loop) {
@@ -53,7 +53,7 @@ class Printer {
     const auto& array = nest_.scratch.at(nest_.at(load.to).array).name;
     line(fmt::format("load {} from {}", name(load.to), load.from ? name(*load.from) : array));
   }
-  void print(const Ask& ask) {
+  void print(const MaskTest& ask) {
     line(fmt::format("skip unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
                      name(ask.tile)));
   }

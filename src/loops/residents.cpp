@@ -19,7 +19,7 @@ using Instant = std::int64_t;
 
 // What one column needs while it runs, from the text of the nest alone.
 struct Needs {
-  const Block* block = nullptr;
+  const LoopBody* block = nullptr;
   std::set<BufferId> buffers;
 };
 
@@ -30,7 +30,7 @@ class Reading {
     read(nest.body);
   }
   const Needs& of(const Compute& compute) const { return needs_.at(&compute); }
-  const Block* home(BufferId id) const { return home_.at(id); }
+  const LoopBody* home(BufferId id) const { return home_.at(id); }
 
  private:
   struct Loop {
@@ -39,18 +39,18 @@ class Reading {
     std::vector<const Compute*> columns;
   };
 
-  void find_sources(const Block& block) {
+  void find_sources(const LoopBody& block) {
     for (const auto id : block.buffers) home_[id] = &block;
     for (const auto& step : block.steps) {
       if (const auto* load = std::get_if<Load>(&step.node)) source_[load->to] = load->from;
       if (const auto* loop = std::get_if<For>(&step.node)) find_sources(loop->body);
     }
   }
-  void read(const Block& block) {
+  void read(const LoopBody& block) {
     for (auto& loop : open_) loop.inside.insert(block.buffers.begin(), block.buffers.end());
     for (const auto& step : block.steps)
       match(
-          step.node, [](const Ask&) {},
+          step.node, [](const MaskTest&) {},
           [&](const Load& load) {
             if (!open_.empty() && home_.at(load.to) == &block) open_.back().tiles.insert(load.to);
           },
@@ -60,7 +60,7 @@ class Reading {
           },
           [&](const Compute& compute) { column(compute, block); }, [&](const For& loop) { body(loop); });
   }
-  void column(const Compute& compute, const Block& block) {
+  void column(const Compute& compute, const LoopBody& block) {
     auto& needs = needs_[&compute];
     needs.block = &block;
     const auto need = [&](BufferId id) { needs.buffers.insert(id), use(id); };
@@ -92,7 +92,7 @@ class Reading {
   }
 
   std::map<BufferId, std::optional<BufferId>> source_;
-  std::map<BufferId, const Block*> home_;
+  std::map<BufferId, const LoopBody*> home_;
   std::map<const Compute*, Needs> needs_;
   std::vector<Loop> open_;
 };
@@ -187,12 +187,12 @@ class Walk {
 
   // Turns: groups of levels above `level` go together, those of `level` and below in turns.
 
-  void run(const Block& block, const Groups& groups, std::size_t level) {
+  void run(const LoopBody& block, const Groups& groups, std::size_t level) {
     for (const auto id : block.buffers) begin(id, groups);
     run(std::span(block.steps), groups, level);
   }
-  void run(std::span<const Nest> steps, const Groups& groups, std::size_t level) {
-    const auto together = [&](const Nest& step) {
+  void run(std::span<const LoopStatement> steps, const Groups& groups, std::size_t level) {
+    const auto together = [&](const LoopStatement& step) {
       const auto* loop = std::get_if<For>(&step.node);
       return loop != nullptr && loop->split.level < level;
     };
@@ -207,7 +207,7 @@ class Walk {
       at = end;
     }
   }
-  void take_turns(std::span<const Nest> steps, const Groups& groups, std::size_t level) {
+  void take_turns(std::span<const LoopStatement> steps, const Groups& groups, std::size_t level) {
     if (level == levels_) return work(steps, groups);
     std::map<std::int64_t, Groups> turns;
     const auto& memory = hardware_.levels[level];
@@ -233,8 +233,9 @@ class Walk {
   // Instants: a column of all groups that work side by side takes one, and so do loads without a column behind them; a
   // save belongs to the column before it.
 
-  void work(std::span<const Nest> steps, const Groups& groups) {
-    if (std::ranges::none_of(steps, [](const Nest& step) { return std::holds_alternative<Compute>(step.node); }))
+  void work(std::span<const LoopStatement> steps, const Groups& groups) {
+    if (std::ranges::none_of(steps,
+                             [](const LoopStatement& step) { return std::holds_alternative<Compute>(step.node); }))
       load(steps, groups);
     for (const auto& step : steps) {
       if (const auto* compute = std::get_if<Compute>(&step.node)) {
@@ -248,7 +249,7 @@ class Walk {
       }
     }
   }
-  void load(std::span<const Nest> steps, const Groups& groups) {
+  void load(std::span<const LoopStatement> steps, const Groups& groups) {
     ++now_;
     for (const auto& step : steps)
       if (const auto* load = std::get_if<Load>(&step.node))

@@ -55,14 +55,14 @@ class Checker {
            fmt::format("`{}` is empty", buffer.name));
   }
 
-  void check(const Block& block, std::size_t outer_level) {
+  void check(const LoopBody& block, std::size_t outer_level) {
     for (const auto id : block.buffers) {
       expect(owned_.insert(id).second, fmt::format("`{}` belongs to two blocks", name(id)));
       scope_.insert(id);
     }
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { check(load); }, [&](const Ask& ask) { read(ask.tile); },
+          step.node, [&](const Load& load) { check(load); }, [&](const MaskTest& ask) { read(ask.tile); },
           [&](const Compute& compute) { check(compute); }, [&](const Save& save) { check(save); },
           [&](const For& loop) {
             check(loop.split, SplitKind::stream);

@@ -24,17 +24,17 @@ void shorten(Lengths& lengths, const Split& split) {
 
 namespace {
 
-bool carries_along(const Block& block, WireId wire) {
+bool carries_along(const LoopBody& block, WireId wire) {
   bool found = false;
-  each_step(block, [&](const Nest& step) {
+  each_step(block, [&](const LoopStatement& step) {
     const auto* compute = std::get_if<Compute>(&step.node);
     found = found || (compute && compute->carried && std::ranges::count(compute->column.over, wire) > 0);
   });
   return found;
 }
 
-bool saves_anew(const Block& block, const For* loop) {
-  return std::ranges::any_of(block.steps, [&](const Nest& step) {
+bool saves_anew(const LoopBody& block, const For* loop) {
+  return std::ranges::any_of(block.steps, [&](const LoopStatement& step) {
     if (const auto* inner = std::get_if<For>(&step.node)) return saves_anew(inner->body, inner);
     return loop && std::holds_alternative<Save>(step.node) && !carries_along(block, loop->split.wire);
   });
@@ -46,7 +46,7 @@ bool saves_anew(const LoopNest& nest) { return saves_anew(nest.body, nullptr); }
 
 TileSources tile_sources(const LoopNest& nest) {
   TileSources all;
-  each_step(nest.body, [&](const Nest& step) {
+  each_step(nest.body, [&](const LoopStatement& step) {
     if (const auto* load = std::get_if<Load>(&step.node); load && load->from) all.emplace(load->to, *load->from);
   });
   return all;

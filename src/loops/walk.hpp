@@ -10,7 +10,7 @@ namespace napkin {
 
 // Calls `visit` for the steps in the order of the text, a loop before what stands in it.
 template <class Visit>
-void each_step(const Block& block, const Visit& visit) {
+void each_step(const LoopBody& block, const Visit& visit) {
   for (const auto& step : block.steps) {
     visit(step);
     if (const auto* loop = std::get_if<For>(&step.node)) each_step(loop->body, visit);

@@ -18,12 +18,13 @@ std::string plural(std::int64_t count, const char* unit) {
 
 // Those that share the rows of a block: warpgroups of wgmma, else groups of warps.
 std::string workers(const Configuration& made) {
-  return made.instruction.starts_with("wgmma") ? "warpgroup" : "group of " + plural(made.team_warps, "warp");
+  return made.instruction.starts_with("wgmma") ? "warpgroup" : "group of " + plural(made.warpgroup_warps, "warp");
 }
 std::string counted_workers(std::int64_t count, const Configuration& made) {
   if (made.instruction.starts_with("wgmma")) return plural(count, "warpgroup");
-  return made.team_warps == 1 ? plural(count, "warp")
-                              : fmt::format("{} of {}", plural(count, "group"), plural(made.team_warps, "warp"));
+  return made.warpgroup_warps == 1
+             ? plural(count, "warp")
+             : fmt::format("{} of {}", plural(count, "group"), plural(made.warpgroup_warps, "warp"));
 }
 
 std::string shape_text(const Variable& variable) {
@@ -35,8 +36,8 @@ std::string shape_text(const Variable& variable) {
 Table summary(const Configuration& made) {
   std::vector<std::string> subloops;
   for (const auto& [axis, size] : made.subloops) subloops.push_back(fmt::format("{} by {}", axis, size));
-  Rows rows{{"rows", fmt::format("{}, each with {} rows of {}, by {}", counted_workers(made.teams, made),
-                                 made.team_rows, made.row_axis, made.instruction)}};
+  Rows rows{{"rows", fmt::format("{}, each with {} rows of {}, by {}", counted_workers(made.warpgroups, made),
+                                 made.warpgroup_rows, made.row_axis, made.instruction)}};
   if (!subloops.empty()) rows.push_back({"instruction", join(subloops)});
   if (made.kept && made.kept->chosen)
     rows.push_back({"in registers", fmt::format("{}: {} per thread, and {} for the launch", join(made.kept->tiles),
@@ -48,18 +49,18 @@ Table summary(const Configuration& made) {
     rows.push_back(
         {std::exchange(title, ""), fmt::format("{} by {} ({})", divisor.axis, divisor.size, join(reasons, "; "))});
   }
-  for (const bool by_team : {false, true}) {
+  for (const bool by_warpgroup : {false, true}) {
     std::vector<std::string> here;
     for (const auto& variable : made.variables)
-      if (variable.by_team == by_team) here.push_back(shape_text(variable));
+      if (variable.by_warpgroup == by_warpgroup) here.push_back(shape_text(variable));
     if (here.empty()) continue;
-    const auto bytes = by_team ? made.shared_team_bytes : made.shared_block_bytes;
-    rows.push_back({by_team ? "shared, per " + workers(made) : "shared, per block",
+    const auto bytes = by_warpgroup ? made.shared_warpgroup_bytes : made.shared_block_bytes;
+    rows.push_back({by_warpgroup ? "shared, per " + workers(made) : "shared, per block",
                     fmt::format("{}: {}", held(static_cast<double>(bytes)), join(here))});
   }
   const auto launched = made.pipelinings[made.chosen].shared_bytes;
   rows.push_back(
-      {"shared, as launched", launched < made.shared_block_bytes + made.teams * made.shared_team_bytes
+      {"shared, as launched", launched < made.shared_block_bytes + made.warpgroups * made.shared_warpgroup_bytes
                                   ? held(static_cast<double>(launched)) + ": results are stored from registers"
                                   : held(static_cast<double>(launched))});
   return {{{""}, {"", false, true}}, std::move(rows)};
@@ -72,7 +73,7 @@ Table column_table(const Configuration& made) {
     std::vector<std::string> alive;
     for (const auto& variable : column.variables) alive.push_back(variable.name);
     table.rows.push_back({column.value, std::string(name(column.on)),
-                          held(static_cast<double>(column.team_register_bytes)), join(alive)});
+                          held(static_cast<double>(column.warpgroup_register_bytes)), join(alive)});
   }
   return table;
 }
@@ -109,24 +110,24 @@ Table pipelining_table(const Configuration& made) {
     table.rows.push_back({i == made.chosen && one.runs ? "*" : "", std::string(words(one.overlap)),
                           one.runs ? lasting(one.step_s) : "-", one.runs ? share(one.utilization, 1) : "-",
                           std::to_string(occupancy.registers_per_thread), held(static_cast<double>(one.shared_bytes)),
-                          counted_workers(occupancy.teams, made), allocated});
+                          counted_workers(occupancy.warpgroups, made), allocated});
   }
   return table;
 }
 
-bool by_teams(const Pipelining& pipelining) {
-  return std::ranges::any_of(pipelining.timeline, [](const auto& event) { return event.team > 0; });
+bool by_warpgroups(const Pipelining& pipelining) {
+  return std::ranges::any_of(pipelining.timeline, [](const auto& event) { return event.warpgroup > 0; });
 }
 
 Table timeline_table(const Pipelining& pipelining) {
   Table table{{{"operation"}, {"on"}, {"from", true}, {"to", true}}, {}};
-  const bool teams = by_teams(pipelining);
-  if (teams) table.columns.insert(table.columns.begin(), {"warpgroup"});
+  const bool warpgroups = by_warpgroups(pipelining);
+  if (warpgroups) table.columns.insert(table.columns.begin(), {"warpgroup"});
   for (const auto& event : pipelining.timeline) {
     table.rows.push_back({event.column, std::string(name(event.on)), lasting(event.begin_s), lasting(event.end_s)});
-    if (!teams) continue;
+    if (!warpgroups) continue;
     auto& row = table.rows.back();
-    row.insert(row.begin(), event.on == Resource::copy ? "all" : std::to_string(event.team + 1));
+    row.insert(row.begin(), event.on == Resource::copy ? "all" : std::to_string(event.warpgroup + 1));
   }
   return table;
 }
@@ -187,7 +188,7 @@ void add_configuration(Document& document, const Configuration& made) {
   add(document, "Clocks of one iteration of a block", clock_table(made));
   add(document, "Overlap", pipelining_table(made));
   const auto& chosen = made.pipelinings[made.chosen];
-  add(document, by_teams(chosen) ? "One iteration in ping-pong" : "One iteration of one warpgroup",
+  add(document, by_warpgroups(chosen) ? "One iteration in ping-pong" : "One iteration of one warpgroup",
       timeline_table(chosen));
   if (made.bandwidth) {
     document.blocks.push_back(Heading{3, "Bandwidth", ""});

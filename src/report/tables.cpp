@@ -26,7 +26,7 @@ std::string groups_text(const Analysis& analysis, const LevelCost& cost, const C
   if (cost.groups == cost.groups_per_parent) return plural(cost.groups, unit);
   if (configured)
     return fmt::format("{} in each, {} in all, by {}", plural(cost.groups_per_parent, "tile"), cost.groups,
-                       plural(configured->teams * configured->team_warps, "warp"));
+                       plural(configured->warpgroups * configured->warpgroup_warps, "warp"));
   return fmt::format("{} in each, {} in all", plural(cost.groups_per_parent, unit), cost.groups);
 }
 

@@ -16,10 +16,10 @@ namespace napkin::scene {
 namespace {
 
 // Where columns leave what they compute, by array.
-void find_computed(const LoopNest& nest, const Block& block, std::map<ArrayId, std::size_t>& levels) {
+void find_computed(const LoopNest& nest, const LoopBody& block, std::map<ArrayId, std::size_t>& levels) {
   for (const auto& step : block.steps)
     match(
-        step.node, [](const Load&) {}, [](const Save&) {}, [](const Ask&) {},
+        step.node, [](const Load&) {}, [](const Save&) {}, [](const MaskTest&) {},
         [&](const Compute& compute) { levels[nest.at(compute.to).array] = nest.at(compute.to).level; },
         [&](const For& loop) { find_computed(nest, loop.body, levels); });
 }
@@ -37,11 +37,11 @@ std::optional<std::pair<std::size_t, std::size_t>> held_at(const LoopNest& nest,
 }
 
 // What columns on matrix units sum over.
-void find_contracted(const LoopNest& nest, const Block& block, const Hardware& hardware,
+void find_contracted(const LoopNest& nest, const LoopBody& block, const Hardware& hardware,
                      std::set<std::vector<WireId>>& contracted) {
   for (const auto& step : block.steps)
     match(
-        step.node, [](const Load&) {}, [](const Save&) {}, [](const Ask&) {},
+        step.node, [](const Load&) {}, [](const Save&) {}, [](const MaskTest&) {},
         [&](const Compute& compute) {
           const auto work = work_of(nest.scratch, compute.column, hardware);
           if (!work.empty() && work.front().unit == Unit::tensor) contracted.insert(compute.column.over);

@@ -1,9 +1,9 @@
-// A beginning fixes the sizes of the outer splits. What can come of it is bounded by the figures with all free sizes at
-// their largest (least moved) and at their smallest (least held). The beginning with the least bound is continued
+// A node fixes the sizes of the outer splits. What can come of it is bounded by the figures with all free sizes at
+// their largest (least moved) and at their smallest (least held). The node with the least bound is continued
 // first, by quarters of the sizes of its next split until one size is left, and then by every shape of the next level.
 // When the least bound is beyond the best partitions found, nothing better is left.
 //
-// Above the innermost level a beginning belongs to a shape that stops there. What continues it moves no less at the
+// Above the innermost level a node belongs to a shape that stops there. What continues it moves no less at the
 // levels that it splits, since loads at a level stand where loops down to that level put them; and its deeper levels
 // hold something, which the bound takes for nothing.
 #include "search/branch.hpp"
@@ -30,11 +30,12 @@ std::set<WireId> awkward_wires(const CostModel& model) {
 
 }  // namespace
 
-Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tally& tally, Budget budget)
+Search::Search(const Space& space, const Scoring& scoring, Incumbents& incumbents, SearchStatistics& statistics,
+               Budget budget)
     : space_(space),
       scoring_(scoring),
-      leaders_(leaders),
-      tally_(tally),
+      incumbents_(incumbents),
+      statistics_(statistics),
       budget_(budget),
       shapes_(space),
       descent_(space, scoring, shapes_) {}
@@ -42,30 +43,30 @@ Search::Search(const Space& space, const Scoring& scoring, Leaders& leaders, Tal
 // Equal bounds: the younger one, which is deeper.
 bool Search::is_less_promising(const Waiting& a, const Waiting& b) const {
   if (a.parts != b.parts) return a.parts > b.parts;
-  const auto &one = beginnings_[a.at], &other = beginnings_[b.at];
+  const auto &one = nodes_[a.at], &other = nodes_[b.at];
   if (const auto order = one.bound <=> other.bound; order != 0) return order > 0;
   return one.number < other.number;
 }
 
 void Search::run() {
   for (const auto root : shapes_.roots()) {
-    Beginning beginning;
-    beginning.shape = root;
-    for (const auto& split : space_.fixed.splits) beginning.least.push_back(split.size);
-    beginning.most = beginning.least;
-    open_shape(beginning);
+    Node node;
+    node.shape = root;
+    for (const auto& split : space_.fixed.splits) node.least.push_back(split.size);
+    node.most = node.least;
+    open_shape(node);
   }
   if (!open_.empty() && budget_.climbs != Climbs::none) start();
   while (!open_.empty()) {
     if (scoring_.stopped()) return;
-    if (leaders_.beyond(bound(open_.front()))) {
-      if (leaders_.in_order()) return;
+    if (incumbents_.beyond(bound(open_.front()))) {
+      if (incumbents_.in_order()) return;
       pop();
       continue;
     }
-    if (tally_.evaluated >= budget_.evaluated) {
-      tally_.finished = false;
-      tally_.left = bound(open_.front());
+    if (statistics_.evaluated >= budget_.evaluated) {
+      statistics_.finished = false;
+      statistics_.left = bound(open_.front());
       climb_again();
       return dive();
     }
@@ -76,7 +77,7 @@ void Search::run() {
 // Something to beat.
 void Search::start() {
   std::vector<std::size_t> shapes;
-  for (const auto& one : open_) shapes.push_back(beginnings_[one.at].shape);
+  for (const auto& one : open_) shapes.push_back(nodes_[one.at].shape);
   std::ranges::sort(shapes);
   descend(std::move(shapes), {.shapes = 1}, {});
 }
@@ -87,13 +88,13 @@ void Search::climb_again() {
   if (budget_.climbs == Climbs::near) descend(open_roots(), {.shapes = 8}, {});
   if (budget_.climbs == Climbs::far)
     for (const std::int64_t first : {16, 128}) descend(open_roots(), {.shapes = 4}, {.first = first, .far = true});
-  if (leaders_.best().empty()) descend(open_roots(), {.partitions = budget_.evaluated}, {});
+  if (incumbents_.best().empty()) descend(open_roots(), {.partitions = budget_.evaluated}, {});
 }
 
 // Of what is left to look at, the outermost shapes; the others hold nothing better.
 std::vector<std::size_t> Search::open_roots() const {
   std::set<std::size_t> roots;
-  for (const auto& one : open_) roots.insert(shapes_.at(beginnings_[one.at].shape).root);
+  for (const auto& one : open_) roots.insert(shapes_.at(nodes_[one.at].shape).root);
   return {roots.begin(), roots.end()};
 }
 
@@ -101,17 +102,17 @@ void Search::descend(std::vector<std::size_t> shapes, const Width& width, const 
   for (const auto& top : descent_.run(std::move(shapes), width, ascent)) offer(shapes_.at(top.shape), top.best.sizes);
 }
 
-// Out of patience: the deepest beginnings first, until there is something to show, and not for long.
+// Out of patience: the deepest nodes first, until there is something to show, and not for long.
 void Search::dive() {
-  if (!leaders_.best().empty()) return;
-  std::vector<Beginning> stack;
+  if (!incumbents_.best().empty()) return;
+  std::vector<Node> stack;
   while (!open_.empty()) stack.push_back(pop());
   std::ranges::reverse(stack);
   const auto end = budget_.evaluated + budget_.evaluated / 4;
-  while (leaders_.best().empty() && !stack.empty() && tally_.evaluated < end) {
+  while (incumbents_.best().empty() && !stack.empty() && statistics_.evaluated < end) {
     expand(std::move(stack.back()));
     stack.pop_back();
-    std::vector<Beginning> made;
+    std::vector<Node> made;
     while (!open_.empty()) made.push_back(pop());
     std::move(made.rbegin(), made.rend(), std::back_inserter(stack));
   }
@@ -139,26 +140,26 @@ const Search::Order& Search::order(std::size_t index) {
   return orders_[index] = std::move(order);
 }
 
-void Search::expand(Beginning beginning) {
-  const auto& order = this->order(beginning.shape);
-  if (beginning.depth < order.splits.size()) {
-    choose(std::move(beginning), order);
-  } else if (!shapes_.at(beginning.shape).whole) {
-    continue_with(beginning);
+void Search::expand(Node node) {
+  const auto& order = this->order(node.shape);
+  if (node.depth < order.splits.size()) {
+    choose(std::move(node), order);
+  } else if (!shapes_.at(node.shape).whole) {
+    continue_with(node);
   } else {
-    offer(shapes_.at(beginning.shape), beginning.most);
+    offer(shapes_.at(node.shape), node.most);
   }
 }
 
 // The sizes that the next split may have, in quarters, until one is left; where nothing is bounded yet, one by one.
-void Search::choose(Beginning beginning, const Order& order) {
-  if (beginning.depth >= order.awkward) tighten(beginning, order);
-  if (beginning.depth >= order.awkward && !scoring_.times_launches()) raise(beginning, order);
-  const auto split = order.splits[beginning.depth];
-  const auto sizes = choices(beginning, split);
-  const std::ptrdiff_t parts = beginning.depth < order.awkward ? std::ssize(sizes) : 4;
-  auto& next = beginning;
-  const auto depth = beginning.depth;
+void Search::choose(Node node, const Order& order) {
+  if (node.depth >= order.awkward) tighten(node, order);
+  if (node.depth >= order.awkward && !scoring_.times_launches()) raise(node, order);
+  const auto split = order.splits[node.depth];
+  const auto sizes = choices(node, split);
+  const std::ptrdiff_t parts = node.depth < order.awkward ? std::ssize(sizes) : 4;
+  auto& next = node;
+  const auto depth = node.depth;
   for (auto left = std::min(parts, std::ssize(sizes)), at = std::ptrdiff_t{0}; left > 0; --left) {
     const auto taken = (std::ssize(sizes) - at) / left;
     next.most[split] = sizes[static_cast<std::size_t>(at)];
@@ -179,183 +180,182 @@ std::int64_t short_of(std::int64_t good, std::int64_t bad, std::int64_t grain, c
 }
 
 // A free size is too large that does not fit with all others at their smallest.
-void Search::tighten(Beginning& beginning, const Order& order) {
-  for (auto i = beginning.depth; i < order.splits.size(); ++i) {
+void Search::tighten(Node& node, const Order& order) {
+  for (auto i = node.depth; i < order.splits.size(); ++i) {
     const auto split = order.splits[i];
-    auto &size = beginning.least[split], &most = beginning.most[split];
+    auto &size = node.least[split], &most = node.most[split];
     const auto least = size;
-    const auto fits = [&](std::int64_t tried) { return size = tried, holds(beginning); };
-    if (least < most && !fits(most)) most = std::max(least, short_of(least, most, grain(beginning, split), fits));
+    const auto fits = [&](std::int64_t tried) { return size = tried, holds(node); };
+    if (least < most && !fits(most)) most = std::max(least, short_of(least, most, grain(node, split), fits));
     size = least;
   }
 }
 
 // And too small where the score cannot be among the best with all others at their largest. Launches take long to tell.
-void Search::raise(Beginning& beginning, const Order& order) {
-  for (auto i = beginning.depth; i < order.splits.size(); ++i) {
+void Search::raise(Node& node, const Order& order) {
+  for (auto i = node.depth; i < order.splits.size(); ++i) {
     const auto split = order.splits[i];
-    auto &least = beginning.least[split], &size = beginning.most[split];
+    auto &least = node.least[split], &size = node.most[split];
     const auto most = size;
-    const auto good = [&](std::int64_t tried) { return size = tried, promises(beginning, order); };
-    if (least < most && !good(least)) least = std::min(most, short_of(most, least, grain(beginning, split), good));
+    const auto good = [&](std::int64_t tried) { return size = tried, promises(node, order); };
+    if (least < most && !good(least)) least = std::min(most, short_of(most, least, grain(node, split), good));
     size = most;
   }
 }
 
-std::int64_t Search::grain(const Beginning& beginning, std::size_t split) const {
-  return space_.divisor(shapes_.at(beginning.shape).partition.splits[split]);
+std::int64_t Search::grain(const Node& node, std::size_t split) const {
+  return space_.divisor(shapes_.at(node.shape).partition.splits[split]);
 }
 
-bool Search::holds(const Beginning& beginning) {
-  const auto& shape = shapes_.at(beginning.shape);
-  shape.model.least_held(beginning.least, beginning.most, least_);
+bool Search::holds(const Node& node) {
+  const auto& shape = shapes_.at(node.shape);
+  shape.model.least_held(node.least, node.most, least_);
   for (std::size_t level = 1; level <= shape.level; ++level)
     if (!scoring_.holds(shape.model, least_, level, false)) return false;
   return true;
 }
 
-void Search::continue_with(const Beginning& beginning) {
-  for (const auto shape : shapes_.next(beginning.shape)) {
-    auto next = beginning;
+void Search::continue_with(const Node& node) {
+  for (const auto shape : shapes_.next(node.shape)) {
+    auto next = node;
     next.shape = shape;
     open_shape(next);
   }
 }
 
-void Search::open_shape(Beginning& beginning) {
-  const auto& order = this->order(beginning.shape);
-  free_splits(beginning);
-  beginning.depth = std::max(beginning.depth, order.inherited);
-  push(beginning, order);
+void Search::open_shape(Node& node) {
+  const auto& order = this->order(node.shape);
+  free_splits(node);
+  node.depth = std::max(node.depth, order.inherited);
+  push(node, order);
 }
 
 // Copied only where something may come of it.
-void Search::push(Beginning& beginning, const Order& order) {
-  if (beginning.depth >= order.awkward) {
-    if (!promises(beginning, order)) return;
-    beginning.bound = score_;
+void Search::push(Node& node, const Order& order) {
+  if (node.depth >= order.awkward) {
+    if (!promises(node, order)) return;
+    node.bound = score_;
   }
-  beginning.number = number_++;
+  node.number = number_++;
   if (vacant_.empty()) {
-    vacant_.push_back(beginnings_.size());
-    beginnings_.emplace_back();
+    vacant_.push_back(nodes_.size());
+    nodes_.emplace_back();
   }
-  const auto& parts = beginning.bound.parts;
+  const auto& parts = node.bound.parts;
   open_.push_back({{parts[0], parts[1], parts[2]}, vacant_.back()});
-  beginnings_[vacant_.back()] = beginning;
+  nodes_[vacant_.back()] = node;
   vacant_.pop_back();
   std::ranges::push_heap(open_, std::bind_front(&Search::is_less_promising, this));
 }
 
-Search::Beginning Search::pop() {
+Search::Node Search::pop() {
   std::ranges::pop_heap(open_, std::bind_front(&Search::is_less_promising, this));
   vacant_.push_back(open_.back().at);
   open_.pop_back();
-  return std::move(beginnings_[vacant_.back()]);
+  return std::move(nodes_[vacant_.back()]);
 }
 
-// Splits that the beginning does not know yet: at most the whole piece.
-void Search::free_splits(Beginning& beginning) const {
-  const auto& splits = shapes_.at(beginning.shape).partition.splits;
-  for (auto i = beginning.least.size(); i < splits.size(); ++i) {
+// Splits that the node does not know yet: at most the whole piece.
+void Search::free_splits(Node& node) const {
+  const auto& splits = shapes_.at(node.shape).partition.splits;
+  for (auto i = node.least.size(); i < splits.size(); ++i) {
     auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
     const auto least = space_.least(splits[i]);
-    beginning.least.push_back(extent < least ? 1 : least);
+    node.least.push_back(extent < least ? 1 : least);
     for (std::size_t j = 0; j < i; ++j)
-      if (splits[j].wire == splits[i].wire) extent = std::min(extent, beginning.most[j]);
-    beginning.most.push_back(extent);
+      if (splits[j].wire == splits[i].wire) extent = std::min(extent, node.most[j]);
+    node.most.push_back(extent);
   }
 }
 
 // Largest first. A stream is cut into more than one piece; a group may leave its wire whole.
-std::span<const std::int64_t> Search::choices(const Beginning& beginning, std::size_t split) {
-  const auto& splits = shapes_.at(beginning.shape).partition.splits;
+std::span<const std::int64_t> Search::choices(const Node& node, std::size_t split) {
+  const auto& splits = shapes_.at(node.shape).partition.splits;
   const auto wire = splits[split].wire;
   auto extent = space_.derivation->scratch.size(wire).value_or(1);
   for (std::size_t i = 0; i < split; ++i)
-    if (splits[i].wire == wire) extent = std::min(extent, beginning.most[i]);
+    if (splits[i].wire == wire) extent = std::min(extent, node.most[i]);
   const std::span<const std::int64_t> all = pieces_.of(extent, space_.grain(splits[split]));
   const auto largest =
-      splits[split].kind == SplitKind::stream ? std::min(beginning.most[split], extent - 1) : beginning.most[split];
+      splits[split].kind == SplitKind::stream ? std::min(node.most[split], extent - 1) : node.most[split];
   const auto begin = std::ranges::lower_bound(all, largest, std::greater{});
-  const auto end = std::ranges::upper_bound(all, beginning.least[split], std::greater{});
+  const auto end = std::ranges::upper_bound(all, node.least[split], std::greater{});
   return {begin, std::max(begin, end)};
 }
 
 // Whether something may come of it; then `score_` is how good at best.
-bool Search::promises(const Beginning& beginning, const Order& order) {
-  const auto& shape = shapes_.at(beginning.shape);
-  ++tally_.evaluated;
-  if (!holds_together(beginning)) return false;
-  shape.model.least_held(beginning.least, beginning.most, least_);
+bool Search::promises(const Node& node, const Order& order) {
+  const auto& shape = shapes_.at(node.shape);
+  ++statistics_.evaluated;
+  if (!holds_together(node)) return false;
+  shape.model.least_held(node.least, node.most, least_);
   if (!scoring_.keeps(kept_share(shape, least_, *space_.hardware))) return false;
-  shape.model.least_moved(beginning.most, least_, most_,
-                          shape.whole ? grains(beginning) : std::span<const std::int64_t>());
-  scoring_.optimistic(most_, least_, {beginning.depth >= order.settled, shape.level, shape.whole || shape.operations},
+  shape.model.least_moved(node.most, least_, most_, shape.whole ? grains(node) : std::span<const std::int64_t>());
+  scoring_.optimistic(most_, least_, {node.depth >= order.settled, shape.level, shape.whole || shape.operations},
                       bound_);
   if (!scoring_.fits(shape.model, bound_)) return false;
   // Down to the core a launch takes at least what its operations take, which is sooner told than the launch.
   const bool later = scoring_.times_launches() && shape.launches && shape.level == space_.hardware->core;
-  const auto sooner = later ? Launched{} : launched(beginning);
-  score_ = scoring_.score(shape.model, bound_, labels(beginning), sooner);
-  if (!scoring_.runs(sooner) || leaders_.beyond(score_)) return false;
+  const auto sooner = later ? Launched{} : launched(node);
+  score_ = scoring_.score(shape.model, bound_, labels(node), sooner);
+  if (!scoring_.runs(sooner) || incumbents_.beyond(score_)) return false;
   if (!later) return true;
-  const auto time = launched(beginning);
+  const auto time = launched(node);
   score_.parts[0] = scoring_.objective(shape.model, bound_, time);
-  return scoring_.runs(time) && !leaders_.beyond(score_);
+  return scoring_.runs(time) && !incumbents_.beyond(score_);
 }
 
 // What all sizes are multiples of that a split may have.
-std::span<const std::int64_t> Search::grains(const Beginning& beginning) {
-  const auto& splits = shapes_.at(beginning.shape).partition.splits;
-  sizes_ = beginning.most;
+std::span<const std::int64_t> Search::grains(const Node& node) {
+  const auto& splits = shapes_.at(node.shape).partition.splits;
+  sizes_ = node.most;
   for (std::size_t i = 0; i < sizes_.size(); ++i)
-    if (beginning.least[i] < beginning.most[i])
-      sizes_[i] = beginning.least[i] < space_.divisor(splits[i]) ? 1 : space_.divisor(splits[i]);
+    if (node.least[i] < node.most[i])
+      sizes_[i] = node.least[i] < space_.divisor(splits[i]) ? 1 : space_.divisor(splits[i]);
   return sizes_;
 }
 
 // Those that are sure to stay.
-std::size_t Search::labels(const Beginning& beginning) const {
-  const auto& splits = shapes_.at(beginning.shape).partition.splits;
+std::size_t Search::labels(const Node& node) const {
+  const auto& splits = shapes_.at(node.shape).partition.splits;
   std::size_t all = 0;
   for (std::size_t i = 0; i < splits.size(); ++i) {
     auto extent = space_.derivation->scratch.size(splits[i].wire).value_or(1);
     for (std::size_t j = 0; j < i; ++j)
-      if (splits[j].wire == splits[i].wire) extent = std::min(extent, beginning.least[j]);
-    all += splits[i].kind == SplitKind::stream || splits[i].level < space_.first || beginning.most[i] < extent;
+      if (splits[j].wire == splits[i].wire) extent = std::min(extent, node.least[j]);
+    all += splits[i].kind == SplitKind::stream || splits[i].level < space_.first || node.most[i] < extent;
   }
   return all;
 }
 
 // Known as soon as all pieces that decide about it are.
-Launched Search::launched(const Beginning& beginning) const {
-  const auto& shape = shapes_.at(beginning.shape);
+Launched Search::launched(const Node& node) const {
+  const auto& shape = shapes_.at(node.shape);
   if (!scoring_.times_launches() || shape.launches == nullptr) return {};
   if (!space_.launches->may_run(*shape.launches)) return {Launched::State::cannot_run};
   bool open = false;
   const auto& splits = shape.partition.splits;
   for (std::size_t i = 0; i < splits.size() && splits[i].level <= space_.launches->level(); ++i) {
-    if (beginning.least[i] == beginning.most[i]) continue;
+    if (node.least[i] == node.most[i]) continue;
     if (splits[i].kind == SplitKind::group) return {};
     open = true;
   }
-  if (!open) return space_.launches->time(*shape.launches, beginning.most);
+  if (!open) return space_.launches->time(*shape.launches, node.most);
   constexpr double nearly = 1 - 1e-9;  // added up in another order
-  return {Launched::State::open, nearly * space_.launches->least(*shape.launches, beginning.least, beginning.most)};
+  return {Launched::State::open, nearly * space_.launches->least(*shape.launches, node.least, node.most)};
 }
 
 // All groups of one parent together hold no less than one group that is not split: n groups of pieces p / n hold what
 // the whole p holds, or more.
-bool Search::holds_together(const Beginning& beginning) {
-  const auto& shape = shapes_.at(beginning.shape);
+bool Search::holds_together(const Node& node) {
+  const auto& shape = shapes_.at(node.shape);
   const auto& splits = shape.partition.splits;
   for (std::size_t level = 1; level <= shape.level; ++level) {
     const auto& memory = space_.hardware->levels[level];
     if (!memory.shared || !memory.capacity) continue;
-    sizes_ = beginning.least;
+    sizes_ = node.least;
     for (std::size_t i = 0; i < splits.size(); ++i)
-      if (splits[i].level >= level && splits[i].kind == SplitKind::group && beginning.least[i] < beginning.most[i])
+      if (splits[i].level >= level && splits[i].kind == SplitKind::group && node.least[i] < node.most[i])
         sizes_[i] = space_.derivation->scratch.size(splits[i].wire).value_or(1);
     shape.model.least_held(sizes_, level, bound_);
     if (!scoring_.holds(shape.model, bound_, level, true)) return false;
@@ -373,7 +373,7 @@ void Search::offer(const Shape& shape, const std::vector<std::int64_t>& sizes) {
   for (std::size_t i = 0; i < partition.splits.size(); ++i) partition.splits[i].size = sizes[i];
   partition = without_idle_labels(space_.derivation->scratch, partition, space_.first);
   const auto score = scoring_.score(shape.model, bound_, partition.splits.size(), launched);
-  if (!leaders_.beyond(score)) leaders_.offer({score, std::move(partition)});
+  if (!incumbents_.beyond(score)) incumbents_.offer({score, std::move(partition)});
 }
 
 }  // namespace napkin

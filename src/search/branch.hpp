@@ -1,4 +1,4 @@
-// The best partitions of the space: branch and bound, the most promising beginning first.
+// The best partitions of the space: branch and bound, the most promising node first.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace napkin {
 
-struct Tally {
-  std::int64_t evaluated = 0;  // partitions and beginnings of partitions whose figures were computed
+struct SearchStatistics {
+  std::int64_t evaluated = 0;  // partitions and nodes of partitions whose figures were computed
   bool finished = true;        // else given up before everything was ruled out:
   Score left{};                // nothing that was not looked at is better than this
 };
@@ -33,8 +33,8 @@ struct Budget {
 
 class Search {
  public:
-  Search(const Space&, const Scoring&, Leaders&, Tally&, Budget);
-  // Offers to the leaders whatever may be among the best.
+  Search(const Space&, const Scoring&, Incumbents&, SearchStatistics&, Budget);
+  // Offers to the incumbents whatever may be among the best.
   void run();
 
  private:
@@ -45,15 +45,15 @@ class Search {
     std::size_t settled = 0;  // after so many the number of blocks is known
     std::size_t inherited = 0;
   };
-  // A beginning: sizes of some splits of a shape, and bounds of those still free.
-  struct Beginning {
+  // A node: sizes of some splits of a shape, and bounds of those still free.
+  struct Node {
     Score bound;
     std::size_t shape = 0;
     std::size_t depth = 0;  // in the shape's order
     std::int64_t number = 0;
     std::vector<std::int64_t> least{}, most{};  // by split; equal where chosen
   };
-  // Where a beginning lies that waits, with the parts of its bound that nearly always tell.
+  // Where a node lies that waits, with the parts of its bound that nearly always tell.
   struct Waiting {
     std::array<double, 3> parts;
     std::size_t at;
@@ -61,47 +61,47 @@ class Search {
 
   void start();
   const Order& order(std::size_t shape);
-  void expand(Beginning);
-  void choose(Beginning, const Order&);
-  void tighten(Beginning&, const Order&);
-  void raise(Beginning&, const Order&);
-  std::int64_t grain(const Beginning&, std::size_t split) const;
-  bool holds(const Beginning&);
-  void continue_with(const Beginning&);
-  void open_shape(Beginning&);
-  void push(Beginning&, const Order&);
-  Beginning pop();
-  const Score& bound(const Waiting& one) const { return beginnings_[one.at].bound; }
+  void expand(Node);
+  void choose(Node, const Order&);
+  void tighten(Node&, const Order&);
+  void raise(Node&, const Order&);
+  std::int64_t grain(const Node&, std::size_t split) const;
+  bool holds(const Node&);
+  void continue_with(const Node&);
+  void open_shape(Node&);
+  void push(Node&, const Order&);
+  Node pop();
+  const Score& bound(const Waiting& one) const { return nodes_[one.at].bound; }
   bool is_less_promising(const Waiting&, const Waiting&) const;
   void descend(std::vector<std::size_t> shapes, const Width&, const Ascent&);
   void climb_again();
   std::vector<std::size_t> open_roots() const;
   void dive();
-  void free_splits(Beginning&) const;
-  bool promises(const Beginning&, const Order&);
-  bool holds_together(const Beginning&);
-  std::span<const std::int64_t> grains(const Beginning&);
-  std::size_t labels(const Beginning&) const;
-  Launched launched(const Beginning&) const;
+  void free_splits(Node&) const;
+  bool promises(const Node&, const Order&);
+  bool holds_together(const Node&);
+  std::span<const std::int64_t> grains(const Node&);
+  std::size_t labels(const Node&) const;
+  Launched launched(const Node&) const;
   void offer(const Shape&, const std::vector<std::int64_t>& sizes);
-  std::span<const std::int64_t> choices(const Beginning&, std::size_t split);
+  std::span<const std::int64_t> choices(const Node&, std::size_t split);
 
   const Space& space_;
   const Scoring& scoring_;
-  Leaders& leaders_;
-  Tally& tally_;
+  Incumbents& incumbents_;
+  SearchStatistics& statistics_;
   Budget budget_;
   Shapes shapes_;
   PieceSizes pieces_;
-  std::vector<Order> orders_;          // by shape
-  std::vector<Beginning> beginnings_;  // those that wait, where they stay; other places are vacant
-  std::vector<std::size_t> vacant_;    // those places
-  std::vector<Waiting> open_;          // a heap, the most promising in front
+  std::vector<Order> orders_;        // by shape
+  std::vector<Node> nodes_;          // those that wait, where they stay; other places are vacant
+  std::vector<std::size_t> vacant_;  // those places
+  std::vector<Waiting> open_;        // a heap, the most promising in front
   std::int64_t number_ = 0;
   Descent descent_;
   std::vector<std::int64_t> sizes_;
   Figures most_, least_, bound_;
-  Score score_;  // of the last beginning asked about
+  Score score_;  // of the last node asked about
 };
 
 }  // namespace napkin

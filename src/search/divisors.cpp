@@ -115,9 +115,9 @@ void divide_at_core(Space& space, WireId wire, std::int64_t size) {
   if (both < size_of(space.derivation->scratch, wire)) divisor = both;
 }
 // What the step says of a wire takes the place of what its instructions alone do.
-std::vector<std::int64_t> divided(const Space& space, const BlockStep& step, Fineness fineness) {
+std::vector<std::int64_t> divided(const Space& space, const Mainloop& mainloop, Fineness fineness) {
   auto all = space.divisors;
-  for (const auto& [wire, size] : core_divisors(step, *space.hardware, fineness)) {
+  for (const auto& [wire, size] : core_divisors(mainloop, *space.hardware, fineness)) {
     auto& divisor = all[wire.index];
     const auto wanted = fineness == Fineness::least ? size : std::lcm(divisor, size);
     if (wanted < size_of(space.derivation->scratch, wire)) divisor = wanted;
@@ -126,23 +126,23 @@ std::vector<std::int64_t> divided(const Space& space, const BlockStep& step, Fin
 }
 
 // A step with a contraction: of the whole, or of the first stream that leaves one.
-std::unique_ptr<Dealing> any_dealing(const Space& space) {
+std::unique_ptr<LaunchConfigs> any_launch_configs(const Space& space) {
   if (!has_contraction(*space.derivation, *space.hardware)) return nullptr;
-  const auto dealing = [&](const Partition& partition) {
-    return Dealing::of(make_kernel(space.derivation, partition), *space.hardware, Model::machine);
+  const auto configs = [&](const Partition& partition) {
+    return LaunchConfigs::of(make_kernel(space.derivation, partition), *space.hardware, Model::machine);
   };
-  if (auto whole = dealing({})) return whole;
+  if (auto whole = configs({})) return whole;
   for (const auto wire : space.streamed) {
     const auto length = size_of(space.derivation->scratch, wire);
-    if (auto one = dealing({{{SplitKind::stream, wire, length, *space.hardware->core}}})) return one;
+    if (auto one = configs({{{SplitKind::stream, wire, length, *space.hardware->core}}})) return one;
   }
   return nullptr;
 }
 
 bool has_excess(const Space& space, Partition partition, const std::vector<std::int64_t>& sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i) partition.splits[i].size = sizes[i];
-  const auto dealing = Dealing::of(make_kernel(space.derivation, partition), *space.hardware, Model::machine);
-  return dealing && dealing->step().excess();
+  const auto configs = LaunchConfigs::of(make_kernel(space.derivation, partition), *space.hardware, Model::machine);
+  return configs && configs->mainloop().excess();
 }
 
 // Whether the smallest pieces of some shape do, in the core's memory, and are what its instructions and copies take.
@@ -212,18 +212,18 @@ void divide_by_instructions(Space& space) {
 
 void time_launches(Space& space) {
   constexpr std::size_t most = 4;  // more take seconds to look through
-  const auto dealing = any_dealing(space);
+  const auto configs = any_launch_configs(space);
   auto several = summed(*space.derivation, *space.hardware);
-  if (!dealing || std::ranges::any_of(several, [](const auto& wires) { return wires.size() > most; })) return;
+  if (!configs || std::ranges::any_of(several, [](const auto& wires) { return wires.size() > most; })) return;
   space.summed = std::move(several);
   // All of three and more, for tiles of all but one of them would be long.
   for (const auto& wires : space.summed)
     space.most_streams = std::max(space.most_streams, wires.size() > 2 ? wires.size() : 1);
   space.core_level = std::max(*space.hardware->core, space.first - 1);
   space.launches = std::make_shared<Launches>(space.kernels, *space.hardware, space.core_level);
-  space.core_divisors = divided(space, dealing->step(), Fineness::least);
+  space.core_divisors = divided(space, configs->mainloop(), Fineness::least);
   if (space.first == space.core_level && !smallest_fit(space)) space.core_divisors = space.divisors;
-  space.core_lines = divided(space, dealing->step(), Fineness::lines);
+  space.core_lines = divided(space, configs->mainloop(), Fineness::lines);
 }
 
 void cut_between_sectors(Space& space) {

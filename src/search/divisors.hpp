@@ -7,7 +7,7 @@ namespace napkin {
 
 // At every level, of the least matrix instruction; of vectors, where there is no matrix unit.
 void divide_by_instructions(Space&);
-// Down to the core a piece is a whole number of instructions of a team, and of lines of memory, where there are
+// Down to the core a piece is a whole number of instructions of a warpgroup, and of lines of memory, where there are
 // several and such pieces fit: where the machine knows how its cores run the contractions of this kernel. There
 // launches are timed.
 void time_launches(Space&);

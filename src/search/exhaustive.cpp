@@ -39,7 +39,7 @@ class Exhaustive {
     }
   }
   void offer(const CostModel& model, const Partition& partition) {
-    ++ranking_.tally.evaluated;
+    ++ranking_.statistics.evaluated;
     std::vector<std::int64_t> sizes;
     for (const auto& split : partition.splits) sizes.push_back(split.size);
     model.figures(sizes, figures_);
@@ -49,7 +49,7 @@ class Exhaustive {
     if (scoring_.times_launches())
       launched = time_launch(space_.derivation, partition, *space_.hardware, space_.launches->level());
     if (!scoring_.runs(launched)) return;
-    ranking_.leaders.offer({scoring_.score(model, figures_, kept.splits.size(), launched), kept});
+    ranking_.incumbents.offer({scoring_.score(model, figures_, kept.splits.size(), launched), kept});
   }
 
   const Space& space_;
@@ -58,8 +58,8 @@ class Exhaustive {
   Figures figures_;
 };
 
-Ranking rank_one_by_one(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget) {
-  Ranking ranking{std::move(leaders), {}};
+Ranking rank_one_by_one(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget) {
+  Ranking ranking{std::move(incumbents), {}};
   const Scoring scoring(space, goal, nearest);
   Exhaustive(space, scoring, ranking).shapes(space.fixed, space.first);
   return ranking;
@@ -67,8 +67,8 @@ Ranking rank_one_by_one(const Space& space, const Goal& goal, Leaders leaders, b
 
 }  // namespace
 
-Ranking rank_exhaustively(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget) {
-  return lines_first(space, goal, std::move(leaders), nearest, budget, rank_one_by_one);
+Ranking rank_exhaustively(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget) {
+  return lines_first(space, goal, std::move(incumbents), nearest, budget, rank_one_by_one);
 }
 
 Found search_exhaustively(std::shared_ptr<const Derivation> derivation, const Hardware& hardware, const Goal& goal) {

@@ -6,21 +6,21 @@
 namespace napkin {
 
 struct Ranking {
-  Leaders leaders;
-  Tally tally;
+  Incumbents incumbents;
+  SearchStatistics statistics;
 };
 // `nearest`: what comes closest to fitting. Says so where it gives up.
-Ranking rank(const Space&, const Goal&, Leaders, bool nearest, Budget);
+Ranking rank(const Space&, const Goal&, Incumbents, bool nearest, Budget);
 // Looks at everything, however long it takes.
-Ranking rank_exhaustively(const Space&, const Goal&, Leaders, bool nearest, Budget);
+Ranking rank_exhaustively(const Space&, const Goal&, Incumbents, bool nearest, Budget);
 
 // With all its costs.
 Candidate candidate(const Space&, const Partition&, Model);
 Found found(const Space&, const Goal&, const Ranking&);
 
-// Of the two above, what they have in common: pieces of whole lines and teams first, and others where they are
+// Of the two above, what they have in common: pieces of whole lines and warpgroups first, and others where they are
 // noticeably better.
-Ranking lines_first(const Space&, const Goal&, Leaders, bool nearest, Budget, decltype(rank)& ranked);
+Ranking lines_first(const Space&, const Goal&, Incumbents, bool nearest, Budget, decltype(rank)& ranked);
 
 // Ranks, and where nothing fits finds what comes closest.
 Found found(const Space&, const Goal&, decltype(rank)& ranked, Budget);

@@ -8,8 +8,8 @@
 namespace napkin {
 namespace {
 
-Launched launched(const Dealing& dealing, const Demand& demand) {
-  const auto time = launch_time(dealing, demand);
+Launched launched(const LaunchConfigs& configs, const Demand& demand) {
+  const auto time = launch_time(configs, demand);
   return time ? Launched{Launched::State::timed, time->seconds, time->inner_bytes}
               : Launched{Launched::State::cannot_run};
 }
@@ -24,17 +24,17 @@ class Launches::Shape {
     while (to_core_ < partition_.splits.size() && partition_.splits[to_core_].level <= *hardware.core) ++to_core_;
   }
   // What the machine does not deal out to cores cannot run as a launch.
-  bool is_dealt() {
+  bool has_launch_configs() {
     if (!lowered_) lower();
-    return dealing_ != nullptr;
+    return configs_ != nullptr;
   }
   std::size_t splits() const { return partition_.splits.size(); }
   const CostModel& model() const { return *model_; }
   std::span<const std::int64_t> to_core(std::span<const std::int64_t> sizes) const { return sizes.first(to_core_); }
-  const Dealing& resized(std::span<const std::int64_t> sizes) {
+  const LaunchConfigs& resized(std::span<const std::int64_t> sizes) {
     for (std::size_t i = 0; i < partition_.splits.size(); ++i) partition_.splits[i].size = sizes[i];
-    dealing_->resize(partition_);
-    return *dealing_;
+    configs_->resize(partition_);
+    return *configs_;
   }
 
   BySizes<Launched> known{};
@@ -48,16 +48,16 @@ class Launches::Shape {
     auto* kernel = streamed_.along(wires);
     if (kernel == nullptr) return;
     kernel->partition = partition_;
-    dealing_ = Dealing::of(*kernel, hardware_, Model::machine);
-    if (dealing_ && counts_through_registers()) dealing_.reset();
-    if (dealing_) model_ = &streamed_.model(down_to(*kernel, *hardware_.core));
+    configs_ = LaunchConfigs::of(*kernel, hardware_, Model::machine);
+    if (configs_ && counts_through_registers()) configs_.reset();
+    if (configs_) model_ = &streamed_.model(down_to(*kernel, *hardware_.core));
   }
 
   // Whatever the sizes: of one wire an inner piece is the smaller one.
   bool counts_through_registers() {
     std::vector<std::int64_t> sizes;
     for (auto left = partition_.splits.size(); left > 0; --left) sizes.push_back(static_cast<std::int64_t>(left) + 1);
-    return resized(sizes).step().counts_through_registers;
+    return resized(sizes).mainloop().counts_through_registers;
   }
 
   Partition partition_;
@@ -65,7 +65,7 @@ class Launches::Shape {
   const Hardware& hardware_;
   std::size_t to_core_ = 0;  // splits down to the core
   bool lowered_ = false;
-  std::unique_ptr<Dealing> dealing_;
+  std::unique_ptr<LaunchConfigs> configs_;
   const CostModel* model_ = nullptr;
 };
 
@@ -79,11 +79,11 @@ Launched Launches::time(Shape& shape, std::span<const std::int64_t> sizes) {
   return *known;
 }
 
-bool Launches::may_run(Shape& shape) const { return shape.is_dealt(); }
+bool Launches::may_run(Shape& shape) const { return shape.has_launch_configs(); }
 
 // Of pieces that masks leave out, the smallest leave out most.
 double Launches::least(Shape& shape, std::span<const std::int64_t> smallest, std::span<const std::int64_t> largest) {
-  if (!shape.is_dealt()) return 0;
+  if (!shape.has_launch_configs()) return 0;
   shape.model().least_held(shape.to_core(smallest), shape.to_core(largest), held_);
   shape.model().least_moved(shape.to_core(largest), held_, figures_);
   return least_launch_seconds(shape.resized(largest), shape.model().demand(figures_));
@@ -101,19 +101,19 @@ Launches::Shape& Launches::shape(const Partition& partition) {
 }
 
 Launched Launches::reckon(Shape& shape, std::span<const std::int64_t> sizes) {
-  if (!shape.is_dealt()) return {Launched::State::cannot_run};
-  const auto& dealing = shape.resized(sizes);
-  if (!fills_teams(dealing.step(), hardware_) || !dealing.may_run()) return {Launched::State::cannot_run};
+  if (!shape.has_launch_configs()) return {Launched::State::cannot_run};
+  const auto& configs = shape.resized(sizes);
+  if (!fills_warpgroups(configs.mainloop(), hardware_) || !configs.may_run()) return {Launched::State::cannot_run};
   shape.model().compared(shape.to_core(sizes), figures_);
-  return launched(dealing, shape.model().whole_demand(figures_));
+  return launched(configs, shape.model().whole_demand(figures_));
 }
 
 Launched time_launch(std::shared_ptr<const Derivation> derivation, const Partition& partition, const Hardware& hardware,
                      std::size_t level) {
   const auto kernel = without_idle_labels(down_to(make_kernel(std::move(derivation), partition), level));
-  const auto dealing = Dealing::of(kernel, hardware, Model::machine);
-  if (!dealing || !fills_teams(dealing->step(), hardware)) return {Launched::State::cannot_run};
-  return launched(*dealing, demand_of(kernel, hardware));
+  const auto configs = LaunchConfigs::of(kernel, hardware, Model::machine);
+  if (!configs || !fills_warpgroups(configs->mainloop(), hardware)) return {Launched::State::cannot_run};
+  return launched(*configs, demand_of(kernel, hardware));
 }
 
 }  // namespace napkin

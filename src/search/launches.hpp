@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "search/streamed.hpp"
-#include "timing/deal.hpp"
+#include "timing/launch_configs.hpp"
 
 namespace napkin {
 

@@ -151,7 +151,7 @@ Score Score::at_most(double objective, double transfers) {
   return score;
 }
 
-bool Leaders::alike(const Partition& a, const Partition& b) const {
+bool Incumbents::alike(const Partition& a, const Partition& b) const {
   const auto outer = [&](const Partition& partition) {
     std::vector<Split> splits;
     std::ranges::copy_if(partition.splits, std::back_inserter(splits),
@@ -162,14 +162,14 @@ bool Leaders::alike(const Partition& a, const Partition& b) const {
 }
 
 // Those that it beats or equals in every part are covered by it, and so is what they covered.
-void Leaders::trade(Ranked candidate) {
+void Incumbents::trade(Ranked candidate) {
   if (beyond(candidate.score)) return;
   const Trade exactly{trade_->parts, 0};
   std::erase_if(best_, [&](const Ranked& one) { return exactly.covers(candidate.score, one.score); });
   best_.insert(std::ranges::lower_bound(best_, candidate), std::move(candidate));
 }
 
-void Leaders::offer(Ranked candidate) {
+void Incumbents::offer(Ranked candidate) {
   if (trade_) return trade(std::move(candidate));
   const auto rival =
       std::ranges::find_if(best_, [&](const Ranked& one) { return alike(one.partition, candidate.partition); });

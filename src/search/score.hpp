@@ -54,7 +54,7 @@ class Scoring {
   bool holds(const CostModel&, const Figures&, std::size_t level, bool together) const;
   // Whether so much of the innermost memories may be kept from piece to piece.
   bool keeps(double share) const { return nearest_ || share <= 1; }
-  // How far a beginning goes that is to be bounded.
+  // How far a node goes that is to be bounded.
   struct Known {
     bool settled;       // the number of blocks
     std::size_t level;  // memory below it is unknown
@@ -94,10 +94,10 @@ struct Trade {
 };
 
 // The best few so far, best first, of those that differ in their splits down to `level`; or those that cover all.
-class Leaders {
+class Incumbents {
  public:
-  Leaders(std::size_t most, std::size_t level) : most_(most), level_(level) {}
-  explicit Leaders(Trade trade) : most_(0), level_(0), trade_(std::move(trade)) {}
+  Incumbents(std::size_t most, std::size_t level) : most_(most), level_(level) {}
+  explicit Incumbents(Trade trade) : most_(0), level_(0), trade_(std::move(trade)) {}
   // Whether what is beyond is all that is greater.
   bool in_order() const { return !trade_; }
   // Whether nothing with this score or a greater one can still be among the best. Equal scores are settled by the

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "search/kernels.hpp"
-#include "timing/deal.hpp"
 #include "timing/labels.hpp"
+#include "timing/launch_configs.hpp"
 
 namespace napkin {
 namespace {
@@ -14,28 +14,28 @@ namespace {
 std::optional<Overrun> set_ideal_launch(KernelCost& cost, const Kernel& asked, std::size_t level,
                                         const Hardware& hardware) {
   const auto kernel = without_idle_labels(down_to(asked, level));
-  const auto dealing = Dealing::of(kernel, hardware, Model::ideal);
-  if (!dealing || !cost.ideal_time_s || !cost.time_s) return {};
+  const auto configs = LaunchConfigs::of(kernel, hardware, Model::ideal);
+  if (!configs || !cost.ideal_time_s || !cost.time_s) return {};
   const auto demand = demand_of(kernel, hardware);
-  const auto deal = dealing->in_full(dealing->best(demand), demand);
-  if (!deal.runs()) return {};
-  const double seconds = dealing->launch(deal, demand, *cost.ideal_time_s, Detail::columns).time_s;
+  const auto config = configs->in_full(configs->best(demand), demand);
+  if (!config.runs()) return {};
+  const double seconds = configs->launch(config, demand, *cost.ideal_time_s, Detail::columns).time_s;
   if (cost.energy_j && hardware.idle_watts) *cost.energy_j += hardware.idle_watts->value * (seconds - *cost.time_s);
   cost.time_s = seconds;
   return {};
 }
 
-// The partition with its rows dealt out to warps, as the launch takes least.
-Partition dealt(const Space& space, const Partition& partition) {
+// The partition with its rows divided among warps, as the launch takes least.
+Partition with_divided_rows(const Space& space, const Partition& partition) {
   if (space.end >= space.hardware->levels.size()) return partition;
   const auto kernel = without_idle_labels(make_kernel(space.derivation, partition));
-  const auto dealing = Dealing::of(kernel, *space.hardware, Model::machine);
-  if (!dealing) return partition;
-  const auto deal = dealing->best(demand_of(kernel, *space.hardware));
-  if (!deal.runs()) return partition;
+  const auto configs = LaunchConfigs::of(kernel, *space.hardware, Model::machine);
+  if (!configs) return partition;
+  const auto config = configs->best(demand_of(kernel, *space.hardware));
+  if (!config.runs()) return partition;
   auto longer = partition;
-  const auto rows = deal.team.held / deal.team.warps;
-  longer.splits.push_back({SplitKind::group, dealing->step().row, rows, space.end});
+  const auto rows = config.warpgroup.held / config.warpgroup.warps;
+  longer.splits.push_back({SplitKind::group, configs->mainloop().row, rows, space.end});
   longer = without_idle_labels(space.derivation->scratch, longer, space.end);
   return illegal(*space.derivation, *space.hardware, longer).empty() ? longer : partition;
 }
@@ -43,7 +43,7 @@ Partition dealt(const Space& space, const Partition& partition) {
 }  // namespace
 
 Candidate candidate(const Space& space, const Partition& partition, Model model) {
-  auto kernel = make_kernel(space.derivation, dealt(space, partition));
+  auto kernel = make_kernel(space.derivation, with_divided_rows(space, partition));
   auto cost = estimate(kernel, *space.hardware, model);
   if (!space.hardware->core) return {std::move(kernel), std::move(cost)};
   const auto level = std::max(*space.hardware->core, space.first - 1);
@@ -56,59 +56,59 @@ Candidate candidate(const Space& space, const Partition& partition, Model model)
   return {std::move(kernel), std::move(cost)};
 }
 
-Ranking lines_first(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget,
+Ranking lines_first(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget,
                     decltype(rank)& ranked) {
-  const auto part = nearest || !leaders.in_order() ? std::nullopt : of_lines(space);
-  if (!part) return ranked(space, goal, std::move(leaders), nearest, budget);
+  const auto part = nearest || !incumbents.in_order() ? std::nullopt : of_lines(space);
+  if (!part) return ranked(space, goal, std::move(incumbents), nearest, budget);
   constexpr double noticeable = 0.005;
-  auto lines = ranked(*part, goal, leaders, false, budget);
+  auto lines = ranked(*part, goal, incumbents, false, budget);
   auto limit = Score::greatest();
-  if (const auto& best = lines.leaders.best(); !best.empty()) {
+  if (const auto& best = lines.incumbents.best(); !best.empty()) {
     limit = Score::at_most(best.front().score.parts[0] * (1 - noticeable), 0);
-    leaders.limit(limit);
+    incumbents.limit(limit);
   }
-  auto any = ranked(space, goal, std::move(leaders), false, budget);
-  any.tally.evaluated += lines.tally.evaluated;
-  for (const auto& one : any.leaders.best())
-    if (one.score <= limit) lines.leaders.offer(one);
-  any.leaders = std::move(lines.leaders);
+  auto any = ranked(space, goal, std::move(incumbents), false, budget);
+  any.statistics.evaluated += lines.statistics.evaluated;
+  for (const auto& one : any.incumbents.best())
+    if (one.score <= limit) lines.incumbents.offer(one);
+  any.incumbents = std::move(lines.incumbents);
   return any;
 }
 
 namespace {
 
-Ranking rank_by_bounds(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget) {
-  Ranking ranking{std::move(leaders), {}};
+Ranking rank_by_bounds(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget) {
+  Ranking ranking{std::move(incumbents), {}};
   const Scoring scoring(space, goal, nearest);
-  Search(space, scoring, ranking.leaders, ranking.tally, budget).run();
+  Search(space, scoring, ranking.incumbents, ranking.statistics, budget).run();
   return ranking;
 }
 
 }  // namespace
 
-Ranking rank(const Space& space, const Goal& goal, Leaders leaders, bool nearest, Budget budget) {
-  return lines_first(space, goal, std::move(leaders), nearest, budget, rank_by_bounds);
+Ranking rank(const Space& space, const Goal& goal, Incumbents incumbents, bool nearest, Budget budget) {
+  return lines_first(space, goal, std::move(incumbents), nearest, budget, rank_by_bounds);
 }
 
 Found found(const Space& space, const Goal& goal, const Ranking& ranking) {
   Found found;
   found.candidates = count_partitions(space);
-  found.evaluated = ranking.tally.evaluated;
-  found.optimal = ranking.tally.finished;
+  found.evaluated = ranking.statistics.evaluated;
+  found.optimal = ranking.statistics.finished;
   found.space = to_text(space);
   if (goal.top > 1) found.space += "; the best that differ at the outermost level";
-  for (const auto& one : ranking.leaders.best()) found.best.push_back(candidate(space, one.partition, goal.model));
+  for (const auto& one : ranking.incumbents.best()) found.best.push_back(candidate(space, one.partition, goal.model));
   return found;
 }
 
 Found found(const Space& space, const Goal& goal, decltype(rank)& ranked, Budget budget) {
   const auto top = std::max<std::size_t>(goal.top, 1);
-  auto all = found(space, goal, ranked(space, goal, Leaders(top, space.first), false, budget));
+  auto all = found(space, goal, ranked(space, goal, Incumbents(top, space.first), false, budget));
   if (!all.best.empty()) return all;
-  const auto closest = ranked(space, goal, Leaders(1, space.first), true, budget);
-  all.evaluated += closest.tally.evaluated;
-  if (!closest.leaders.best().empty())
-    all.nearest = candidate(space, closest.leaders.best().front().partition, goal.model);
+  const auto closest = ranked(space, goal, Incumbents(1, space.first), true, budget);
+  all.evaluated += closest.statistics.evaluated;
+  if (!closest.incumbents.best().empty())
+    all.nearest = candidate(space, closest.incumbents.best().front().partition, goal.model);
   return all;
 }
 

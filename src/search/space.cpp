@@ -15,7 +15,7 @@
 #include "diagram/contains.hpp"
 #include "diagram/operands.hpp"
 #include "search/divisors.hpp"
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 namespace napkin {
 namespace {
@@ -211,7 +211,7 @@ std::int64_t Counter::chains(WireId wire, const std::vector<std::size_t>& stream
 }
 
 bool is_copied_by_tma(const std::shared_ptr<const Derivation>& derivation, const Hardware& hardware) {
-  const auto step = step_of(make_kernel(derivation, {}), hardware);
+  const auto step = mainloop_of(make_kernel(derivation, {}), hardware);
   return !step || step->row_alignment == 16;
 }
 

@@ -32,17 +32,18 @@ struct Space {
   std::shared_ptr<Streamed> kernels;             // of this derivation on this machine
   Partition fixed;                               // written by hand; stays
   std::size_t first = 1;                         // the outermost level that is free
-  std::size_t end = 0;                      // levels from here on are not searched: how rows are dealt out splits them
-  std::size_t held = 0;                     // and what memories from here on hold is counted with the launch
-  std::vector<WireId> grouped;              // at every free level, unless a level above streams the wire
-  std::vector<WireId> streamed;             // at every free level, in any order
-  std::size_t most_streams = 3;             // per level
+  std::size_t end = 0;           // levels from here on are not searched: how rows are divided among warps splits them
+  std::size_t held = 0;          // and what memories from here on hold is counted with the launch
+  std::vector<WireId> grouped;   // at every free level, unless a level above streams the wire
+  std::vector<WireId> streamed;  // at every free level, in any order
+  std::size_t most_streams = 3;  // per level
   std::vector<std::int64_t> divisors;       // of pieces, by wire
   std::shared_ptr<Launches> launches;       // where launches are timed
   std::vector<std::vector<WireId>> summed;  // there, by each contraction that sums along several wires
   std::size_t core_level = 0;               // down to it pieces have divisors of their own
   std::vector<std::int64_t> core_divisors;
-  std::vector<std::int64_t> core_lines;  // those of whole lines and teams, which levels above the core's always have
+  std::vector<std::int64_t>
+      core_lines;  // those of whole lines and warpgroups, which levels above the core's always have
   std::set<WireId>
       single;  // one operand of a product has several: one fills fragments, one position of the others does
   std::set<WireId> in_order;  // streams take one position after another
@@ -61,7 +62,7 @@ struct Space {
   }
 };
 Space make_space(std::shared_ptr<const Derivation>, const Hardware&, const Goal&);
-// The part of a space with whole lines and teams; none where that is all of it.
+// The part of a space with whole lines and warpgroups; none where that is all of it.
 std::optional<Space> of_lines(const Space&);
 std::string to_text(const Space&);
 

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "napkin/summary.hpp"
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 namespace napkin {
 
 // Of the products that a block's step runs on matrix units: the instruction with its real shape, and what the sizes and
 // formats of the operands cost there.
-void name_instructions(const BlockStep&, std::vector<MatrixProduct>&);
+void name_instructions(const Mainloop&, std::vector<MatrixProduct>&);
 
 }  // namespace napkin

@@ -15,8 +15,8 @@
 #include "summary/instructions.hpp"
 #include "summary/sizes.hpp"
 #include "summary/split_sum.hpp"
-#include "timing/deal.hpp"
 #include "timing/labels.hpp"
+#include "timing/launch_configs.hpp"
 #include "timing/occupancy.hpp"
 
 namespace napkin {
@@ -349,10 +349,11 @@ std::vector<MatrixProduct> products_of(const Derivation& derivation, const Hardw
 
 std::vector<MatrixProduct> matrix_products(const Kernel& asked, const Hardware& hardware, Model model) {
   const auto kernel = without_idle_labels(asked);
-  const auto dealing = hardware.core && hardware.find(Unit::tensor) ? Dealing::of(kernel, hardware, model) : nullptr;
-  const Deal deal = dealing ? dealing->best(demand_of(kernel, hardware)) : Deal{};
+  const auto configs =
+      hardware.core && hardware.find(Unit::tensor) ? LaunchConfigs::of(kernel, hardware, model) : nullptr;
+  const LaunchConfig config = configs ? configs->best(demand_of(kernel, hardware)) : LaunchConfig{};
   auto all = all_products(*asked.derivation, hardware);
-  if (dealing) name_instructions(dealing->as(deal).step(), all);
+  if (configs) name_instructions(configs->as(config).mainloop(), all);
   return all;
 }
 

@@ -30,36 +30,37 @@ void note_alignment(const Diagram& diagram, const Array& array, bool by_tma, Mat
 
 }  // namespace
 
-void note_padding(const Contraction& contraction, const BlockStep& step, MatrixProduct& made) {
+void note_padding(const Contraction& contraction, const Mainloop& mainloop, MatrixProduct& made) {
   constexpr double worth_saying = 1.02;
   const auto& shape = *contraction.instruction;
   const auto note = [&](WireId wire, std::int64_t unit) {
-    const auto size = step.diagram().size(wire).value_or(0), piece = step.lengths[wire.index];
+    const auto size = mainloop.diagram().size(wire).value_or(0), piece = mainloop.lengths[wire.index];
     if (size < 1 || piece < 1 || unit < 1) return;
     const auto all = computed(size, piece, unit);
     if (static_cast<double>(all) > worth_saying * static_cast<double>(size))
-      made.padded.push_back({step.diagram().at(wire).name, size, all});
+      made.padded.push_back({mainloop.diagram().at(wire).name, size, all});
   };
   note(contraction.depth, contraction.k);
   if (contraction.across) note(*contraction.across, shape.n);
 }
 
-void note_one_by_one(const StepColumn& column, const BlockStep& step, MatrixProduct& made) {
+void note_one_by_one(const MainloopOperation& column, const Mainloop& mainloop, MatrixProduct& made) {
   const auto& contraction = *column.contraction;
   for (const auto& factor : column.factors) {
     if (!factor.operand.one_by_one) continue;
-    const auto& array = step.diagram().at(step.nest->at(factor.operand.buffer).array);
+    const auto& array = mainloop.diagram().at(mainloop.nest->at(factor.operand.buffer).array);
     const bool turned = !moves(factor.at.back(), contraction.depth);
-    made.one_by_one.push_back({array.name, turned ? step.diagram().at(contraction.depth).name : "", array.stored(),
+    made.one_by_one.push_back({array.name, turned ? mainloop.diagram().at(contraction.depth).name : "", array.stored(),
                                contraction.mixed ? contraction.instruction->operands : array.type});
   }
 }
 
-void note_alignment(const StepColumn& column, const BlockStep& step, MatrixProduct& made) {
+void note_alignment(const MainloopOperation& column, const Mainloop& mainloop, MatrixProduct& made) {
   const bool by_tma = warps_of(*column.contraction->fastest) > 1;
   for (const auto& factor : column.factors)
     if (factor.operand.staged)
-      note_alignment(step.diagram(), step.diagram().at(step.nest->at(factor.operand.buffer).array), by_tma, made);
+      note_alignment(mainloop.diagram(), mainloop.diagram().at(mainloop.nest->at(factor.operand.buffer).array), by_tma,
+                     made);
 }
 
 void note_alignment(const Derivation& derivation, const Hardware* hardware, MatrixProduct& made) {

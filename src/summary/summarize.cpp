@@ -35,10 +35,10 @@ std::string overlap_words(const Pipelining& chosen) {
       return "loads overlap computing";
     case Overlap::beside:
       return "co-resident blocks overlap each other";
-    case Overlap::within_team:
+    case Overlap::intra_warpgroup:
       return "products overlap the other operations of the iteration before, within a warpgroup";
-    case Overlap::two_teams:
-    case Overlap::three_teams:
+    case Overlap::ping_pong_of_two:
+    case Overlap::ping_pong_of_three:
       return "ping-pong: one computes while another uses the tensor cores";
   }
   return "";
@@ -47,8 +47,8 @@ std::string overlap_words(const Pipelining& chosen) {
 void configure_tile(BlockTile& tile, const Configuration& made) {
   const auto& chosen = made.pipelinings[made.chosen];
   const bool together = made.instruction.starts_with("wgmma");
-  tile.warps = made.teams * made.team_warps;
-  tile.warpgroups = together ? made.teams : 0;
+  tile.warps = made.warpgroups * made.warpgroup_warps;
+  tile.warpgroups = together ? made.warpgroups : 0;
   tile.copies = together && chosen.overlap != Overlap::none;
   tile.stages = chosen.stages;
   tile.overlap = overlap_words(chosen);

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "napkin/summary.hpp"
-#include "timing/deal.hpp"
 #include "timing/labels.hpp"
+#include "timing/launch_configs.hpp"
 #include "timing/raster.hpp"
 
 namespace napkin {
@@ -23,13 +23,13 @@ double once(const ArrayCost& array) {
 }
 
 // By array that a block loads, the share of its blocks that bring it from memory.
-double share_from_memory(const Dealing& dealing, const ArrayCost& array) {
-  const auto& step = dealing.step();
+double share_from_memory(const LaunchConfigs& configs, const ArrayCost& array) {
+  const auto& mainloop = configs.mainloop();
   double share = 0;
-  for (std::uint32_t i = 0; i < step.nest->buffers.size(); ++i) {
-    const auto& buffer = step.nest->buffers[i];
-    if (buffer.level == step.core && step.diagram().at(buffer.array).name == array.array)
-      share = std::max(share, first_readers(step, BufferId{i}, dealing.hardware()));
+  for (std::uint32_t i = 0; i < mainloop.nest->buffers.size(); ++i) {
+    const auto& buffer = mainloop.nest->buffers[i];
+    if (buffer.level == mainloop.core && mainloop.diagram().at(buffer.array).name == array.array)
+      share = std::max(share, first_readers(mainloop, BufferId{i}, configs.hardware()));
   }
   return share > 0 ? share : 1;
 }
@@ -45,13 +45,13 @@ bool is_bound_by_memory(const KernelCost& cost, const Hardware& hardware, std::s
   return cost.bound_by == hardware.levels[core].name && cost.bound_from == hardware.levels[core - 1].name;
 }
 
-double from_memory(const ArrayCost& array, const KernelCost& cost, const Cache& cache, const Dealing* dealing) {
+double from_memory(const ArrayCost& array, const KernelCost& cost, const Cache& cache, const LaunchConfigs* configs) {
   const auto bytes = static_cast<double>(array.transfer_bytes);
   if (array.saved) return bytes;
   const double by_room = once(array) + (bytes - once(array)) * (1 - share_that_fits(cost, cache));
-  if (!dealing) return by_room;
-  const double at_once = std::max(once(array), bytes * share_from_memory(*dealing, array));
-  return is_bound_by_memory(cost, dealing->hardware(), dealing->step().core) ? at_once : std::min(at_once, by_room);
+  if (!configs) return by_room;
+  const double at_once = std::max(once(array), bytes * share_from_memory(*configs, array));
+  return is_bound_by_memory(cost, configs->hardware(), configs->mainloop().core) ? at_once : std::min(at_once, by_room);
 }
 
 Crossing crossing(const std::string& from, const std::string& to, const LevelCost& level) {
@@ -64,10 +64,10 @@ Crossing crossing(const std::string& from, const std::string& to, const LevelCos
 
 // What memory brings and takes, in front of what the cache passes on.
 Crossing beyond(const Crossing& inner, const LevelCost& level, const KernelCost& cost, const Cache& cache,
-                const Dealing* dealing) {
+                const LaunchConfigs* configs) {
   Crossing made{inner.from, cache.name, 0, {}};
   for (const auto& array : level.arrays) {
-    const auto bytes = from_memory(array, cost, cache, dealing);
+    const auto bytes = from_memory(array, cost, cache, configs);
     made.bytes += bytes;
     made.arrays.push_back({array.array, bytes, std::max(1.0, bytes / std::max(1.0, once(array))), array.saved});
   }
@@ -87,18 +87,18 @@ std::string memory_name(const std::string& level) {
 
 std::vector<Crossing> crossings(const Kernel& asked, const KernelCost& cost, const Hardware& hardware, Model model) {
   const auto kernel = without_idle_labels(asked);
-  const auto dealing = hardware.core && model == Model::machine ? Dealing::of(kernel, hardware, model) : nullptr;
+  const auto configs = hardware.core && model == Model::machine ? LaunchConfigs::of(kernel, hardware, model) : nullptr;
   std::vector<Crossing> all;
   for (const auto& level : cost.levels) {
     const auto* cache = model == Model::machine ? cache_above(hardware, level.level) : nullptr;
     auto made = crossing(hardware.levels[level.level - 1].name, hardware.levels[level.level].name, level);
     if (cache) {
       const bool core = hardware.core && level.level == *hardware.core;
-      all.push_back(beyond(made, level, cost, *cache, core ? dealing.get() : nullptr));
+      all.push_back(beyond(made, level, cost, *cache, core ? configs.get() : nullptr));
       made.from = cache->name;
     }
-    if (dealing && level.level == *hardware.core + 1) {
-      const auto time = launch_time(*dealing, demand_of(kernel, hardware));
+    if (configs && level.level == *hardware.core + 1) {
+      const auto time = launch_time(*configs, demand_of(kernel, hardware));
       if (time) made.bytes = time->inner_bytes, made.arrays.clear();
     }
     all.push_back(std::move(made));

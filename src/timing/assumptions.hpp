@@ -14,7 +14,7 @@ inline double assumed(const std::optional<Sourced<double>>& stated, double other
 
 // What a kernel does beside products, as far as a compiler needs registers for it.
 struct BesideValues {
-  bool by_teams = false;        // instructions of four warps: descriptors take the place of many addresses
+  bool by_warpgroups = false;   // instructions of four warps: descriptors take the place of many addresses
   bool follows = false;         // a product of what was computed, which hides how its tiles are read ahead
   bool folds_tiles = false;     // sums and the like over what lanes read of tiles one by one
   bool reads_tiles = false;     // columns that are no products read tiles of two dimensions one by one
@@ -31,7 +31,7 @@ struct BesideValues {
 // docs/cuda.md has what ptxas needs for the kernels that napkin prints.
 inline std::int64_t registers_beside(const BesideValues& does, std::int64_t values) {
   constexpr std::int64_t most = 255, ahead = 4;
-  if (does.by_teams) {
+  if (does.by_warpgroups) {
     const auto follows = does.follows ? does.strides ? 8 : ahead : 0;
     return 48 + (does.exchanges ? 16 : 0) + (does.folds_tiles || does.masks ? 22 : follows);
   }

@@ -23,26 +23,26 @@ constexpr double operations_of_split = 5, operations_of_widening = 1, operations
 
 class Counter {
  public:
-  Counter(const BlockStep& step, const Team& team, const Hardware& hardware, Model model, bool cached, Detail detail,
-          const OfLaunch& launch)
-      : step_(step),
-        team_(team),
+  Counter(const Mainloop& mainloop, const RowDivision& warpgroup, const Hardware& hardware, Model model, bool cached,
+          Detail detail, const OfLaunch& launch)
+      : mainloop_(mainloop),
+        warpgroup_(warpgroup),
         hardware_(hardware),
         model_(model),
         cached_(cached),
         detail_(detail),
         launch_(launch),
-        cores_(hardware.total(step.core)) {
-    for (const auto array : step.nest->inputs) {
-      const auto type = step.diagram().at(array).type;
+        cores_(hardware.total(mainloop.core)) {
+    for (const auto array : mainloop.nest->inputs) {
+      const auto type = mainloop.diagram().at(array).type;
       if (row(type).bytes > row(widest_).bytes) widest_ = type;
     }
   }
 
-  StepClocks run(const Passage& passage) {
+  IterationClocks run(const Passage& passage) {
     find_clock();
     all_.unhidden = unhidden(hardware_.limits);
-    for (const auto& column : step_.columns) {
+    for (const auto& column : mainloop_.columns) {
       const double before = serial_;
       for (const auto& work : column.work) compute(column, work);
       promote(column);
@@ -57,7 +57,7 @@ class Counter {
     }
     copy(passage);
     wait();
-    for (const auto& column : step_.outside) {
+    for (const auto& column : mainloop_.outside) {
       for (const auto& work : column.work) compute_outside(column, work);
       promote_outside(column);
       if (column.contraction) read_outside(column);
@@ -84,7 +84,7 @@ class Counter {
 
   // In the paper's count lanes work on numbers as wide as the widest input. Products that single warps have no
   // instruction for are such of f16.
-  Datatype type_of(const StepColumn& column, const ColumnWork& work, const ComputeUnit& unit) const {
+  Datatype type_of(const MainloopOperation& column, const ColumnWork& work, const ComputeUnit& unit) const {
     auto wanted = model_ == Model::ideal && work.unit == Unit::fma ? widest_ : work.type;
     if (work.unit == Unit::tensor && is_widened_by_warps(*column.contraction)) wanted = Datatype::f16;
     return unit.rates.contains(wanted) ? wanted : Datatype::f32;
@@ -92,15 +92,15 @@ class Counter {
   bool is_widened_by_warps(const Contraction& made) const {
     const auto* row = find_matrix_instruction(made.instruction->operands, 1);
     const auto& shape = detail_ == Detail::least ? *made.fastest : *made.instruction;
-    return model_ == Model::machine && step_.loads_matrices && warps_of(shape) == 1 && row != nullptr &&
-           !multiplies_directly(*row, step_.capability);
+    return model_ == Model::machine && mainloop_.loads_matrices && warps_of(shape) == 1 && row != nullptr &&
+           !multiplies_directly(*row, mainloop_.capability);
   }
   // Of the rate that the chip sustains, what this instruction reaches.
   double reached_share(const Contraction& made, const Rate& rate) const {
     const auto& fraction = (detail_ == Detail::least ? made.fastest : made.instruction)->fraction;
     return model_ == Model::ideal || !fraction ? 1 : std::min(1.0, fraction->value * rate.peak() / rate.reached());
   }
-  void compute(const StepColumn& column, const ColumnWork& work) {
+  void compute(const MainloopOperation& column, const ColumnWork& work) {
     const auto* unit = hardware_.find(work.unit);
     if (!unit) return;
     const auto type = type_of(column, work, *unit);
@@ -127,12 +127,12 @@ class Counter {
   }
 
   // How many warps each compute all of a column.
-  double repeats(const StepColumn& column) const {
-    const bool alone = model_ == Model::ideal || detail_ == Detail::least || !step_.is_repeated(column);
-    return alone ? 1 : static_cast<double>(team_.warps * team_.teams);
+  double repeats(const MainloopOperation& column) const {
+    const bool alone = model_ == Model::ideal || detail_ == Detail::least || !mainloop_.is_repeated(column);
+    return alone ? 1 : static_cast<double>(warpgroup_.warps * warpgroup_.warpgroups);
   }
 
-  void compute_outside(const StepColumn& column, const ColumnWork& work) {
+  void compute_outside(const MainloopOperation& column, const ColumnWork& work) {
     const auto* unit = hardware_.find(work.unit);
     if (!unit) return;
     const auto rate = unit->rates.find(type_of(column, work, *unit));
@@ -151,7 +151,7 @@ class Counter {
 
   // A sum of a matrix unit that keeps few bits is added to one on the lanes: an addition of each number. Of pieces in
   // other sizes at least one for so many products.
-  double promotions(const StepColumn& column) const {
+  double promotions(const MainloopOperation& column) const {
     const auto every = column.contraction ? column.contraction->promoted : 0;
     if (every == 0 || model_ == Model::ideal) return 0;
     const double times = column.folded / column.kept / static_cast<double>(every);
@@ -163,14 +163,14 @@ class Counter {
     if (operations == 0 || !unit || rate == unit->rates.end()) return 0;
     return seconds_at(operations, rate->second, cores_, model_) / clock_;
   }
-  void promote(const StepColumn& column) {
+  void promote(const MainloopOperation& column) {
     const double operations = promotions(column) + conversions(column), seconds = promoting_seconds(operations);
     if (seconds == 0) return;
     const auto& clock = hardware_.find(Unit::fma)->clock_hz;
     all_.pointwise += seconds;
     add(column.name, Resource::fma, operations, clock ? seconds * clock_ * clock->value : 0, seconds);
   }
-  void promote_outside(const StepColumn& column) {
+  void promote_outside(const MainloopOperation& column) {
     const double seconds = column.around.times * promoting_seconds(promotions(column) + conversions(column));
     all_.outside += seconds;
     outside_on(Resource::fma) += seconds;
@@ -178,27 +178,29 @@ class Counter {
 
   // Numbers of f32 are split into two, and those beside them widened, on lanes: a warp does so with its rows and with
   // all columns.
-  double conversions(const StepColumn& column) const {
+  double conversions(const MainloopOperation& column) const {
     if (!column.contraction || model_ == Model::ideal) return 0;
     const auto& made = *column.contraction;
-    const auto rows = rows_of(column), of_warp = std::max<std::int64_t>(1, team_.rows / team_.warps);
+    const auto rows = rows_of(column), of_warp = std::max<std::int64_t>(1, warpgroup_.rows / warpgroup_.warps);
     const double times = detail_ == Detail::least ? 1 : static_cast<double>((rows + of_warp - 1) / of_warp);
-    const auto of = [&](const StepOperand& one) { return made.parts > 1 ? converted(one, rows) : placed(one, made); };
+    const auto of = [&](const MainloopOperand& one) {
+      return made.parts > 1 ? converted(one, rows) : placed(one, made);
+    };
     return 2 * (of(made.rows) + times * of(made.columns));
   }
   // Numbers that lanes read one by one share registers where they are shorter.
-  double placed(const StepOperand& operand, const Contraction& made) const {
+  double placed(const MainloopOperand& operand, const Contraction& made) const {
     if (!operand.one_by_one || (detail_ == Detail::least && !made.mixed)) return 0;
-    const auto bytes = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
+    const auto bytes = row(mainloop_.diagram().at(mainloop_.nest->at(operand.buffer).array).type).bytes;
     const double each = (bytes < 4 ? operations_of_placing : 0) + (made.mixed ? 2 * operations_of_widening : 0);
-    return each * static_cast<double>(step_.step_bytes(operand.buffer) / bytes);
+    return each * static_cast<double>(mainloop_.step_bytes(operand.buffer) / bytes);
   }
-  double converted(const StepOperand& operand, std::int64_t rows) const {
-    const auto& buffer = step_.nest->at(operand.buffer);
-    const bool split = step_.diagram().at(buffer.array).type == Datatype::f32;
-    const auto values = operand.staged
-                            ? step_.step_bytes(operand.buffer) / row(step_.diagram().at(buffer.array).type).bytes
-                            : step_.values(operand.buffer, rows);
+  double converted(const MainloopOperand& operand, std::int64_t rows) const {
+    const auto& buffer = mainloop_.nest->at(operand.buffer);
+    const bool split = mainloop_.diagram().at(buffer.array).type == Datatype::f32;
+    const auto values =
+        operand.staged ? mainloop_.step_bytes(operand.buffer) / row(mainloop_.diagram().at(buffer.array).type).bytes
+                       : mainloop_.values(operand.buffer, rows);
     return (split ? operations_of_split : operations_of_widening) * static_cast<double>(values);
   }
 
@@ -206,8 +208,8 @@ class Counter {
   // spread over all.
   void ask_masks() {
     const auto masked =
-        std::ranges::find_if(step_.columns, [](const auto& column) { return !column.compute->masks.empty(); });
-    if (masked == step_.columns.end() || launch_.masks_by_operation_s <= 0) return;
+        std::ranges::find_if(mainloop_.columns, [](const auto& column) { return !column.compute->masks.empty(); });
+    if (masked == mainloop_.columns.end() || launch_.masks_by_operation_s <= 0) return;
     const double of_step = launch_.masks_by_operation_s * (all_.operations + all_.operations_outside);
     const double seconds = of_step * static_cast<double>(cores_) / clock_;
     all_.pointwise += seconds;
@@ -224,35 +226,36 @@ class Counter {
 
   // Instructions run on all of their rows; those beyond the block's are lost.
   double filled_rows(const Contraction& contraction) const {
-    const auto rows = step_.lengths[step_.row.index], each = contraction.instruction->m;
+    const auto rows = mainloop_.lengths[mainloop_.row.index], each = contraction.instruction->m;
     return model_ == Model::ideal || detail_ == Detail::least
                ? 1
                : static_cast<double>(rows) / static_cast<double>((rows + each - 1) / each * each);
   }
 
   // Of the result; where the block's rows are folded it has others.
-  std::int64_t rows_of(const StepColumn& column) const {
+  std::int64_t rows_of(const MainloopOperation& column) const {
     const auto& contraction = *column.contraction;
-    const auto rows = step_.lengths[step_.row.index];
+    const auto rows = mainloop_.lengths[mainloop_.row.index];
     if (!contraction.exchanged) return rows;
     return std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(column.folded) / step_.values(contraction.columns.buffer, rows));
+        1, static_cast<std::int64_t>(column.folded) / mainloop_.values(contraction.columns.buffer, rows));
   }
 
   // A number that is read by itself takes as long as four bytes.
-  std::int64_t tile_bytes(const StepOperand& operand) const {
-    const auto bytes = step_.step_bytes(operand.buffer);
+  std::int64_t tile_bytes(const MainloopOperand& operand) const {
+    const auto bytes = mainloop_.step_bytes(operand.buffer);
     if (!operand.one_by_one || model_ == Model::ideal || detail_ == Detail::least) return bytes;
-    const auto each = row(step_.diagram().at(step_.nest->at(operand.buffer).array).type).bytes;
+    const auto each = row(mainloop_.diagram().at(mainloop_.nest->at(operand.buffer).array).type).bytes;
     return each < 4 ? bytes / each * 4 : bytes;
   }
   // A staged operand of columns is read for every so many rows as an instruction of four warps has, or a warp; that of
   // rows once.
-  std::int64_t read_bytes(const StepColumn& column) const {
+  std::int64_t read_bytes(const MainloopOperation& column) const {
     const auto& contraction = *column.contraction;
     const auto rows = rows_of(column);
     const bool itself = warps_of(*contraction.instruction) > 1;
-    const auto at_once = itself ? contraction.instruction->m : std::max<std::int64_t>(1, team_.rows / team_.warps);
+    const auto at_once =
+        itself ? contraction.instruction->m : std::max<std::int64_t>(1, warpgroup_.rows / warpgroup_.warps);
     if (repeats(column) > 1) return static_cast<std::int64_t>(repeats(column)) * whole_bytes(contraction);
     std::int64_t bytes = 0;
     if (contraction.columns.staged && detail_ == Detail::least && !contraction.columns.outlives)
@@ -260,7 +263,7 @@ class Counter {
     if (contraction.columns.staged && detail_ != Detail::least)
       bytes += (rows + at_once - 1) / at_once * tile_bytes(contraction.columns);
     if (contraction.rows.staged && !is_kept(contraction.rows)) bytes += tile_bytes(contraction.rows);
-    if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * step_.step_bytes(contraction.rows.buffer);
+    if (contraction.exchanged && !contraction.rows.staged) bytes += 2 * mainloop_.step_bytes(contraction.rows.buffer);
     return bytes + shuffled_bytes(contraction);
   }
   std::int64_t whole_bytes(const Contraction& made) const {
@@ -269,38 +272,38 @@ class Counter {
   // Lanes exchange numbers of 8 bits that they computed, four to a register, in two shuffles, each of which takes as
   // long as a read of four bytes: 32 lanes in a clock (the CUDA programming guide's table of throughputs).
   std::int64_t shuffled_bytes(const Contraction& made) const {
-    if (model_ == Model::ideal || !step_.exchanges_bytes(made)) return 0;
-    return 2 * step_.values(made.rows.buffer, step_.lengths[step_.row.index]);
+    if (model_ == Model::ideal || !mainloop_.exchanges_bytes(made)) return 0;
+    return 2 * mainloop_.values(made.rows.buffer, mainloop_.lengths[mainloop_.row.index]);
   }
   // Of pieces in other sizes either operand may have the rows.
-  bool is_kept(const StepOperand& rows) const { return detail_ == Detail::least ? rows.outlives : rows.kept; }
+  bool is_kept(const MainloopOperand& rows) const { return detail_ == Detail::least ? rows.outlives : rows.kept; }
   double read_seconds(std::int64_t bytes) const {
-    const auto below = step_.core + 1;
+    const auto below = mainloop_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
     return seconds_at(static_cast<double>(bytes), *hardware_.levels[below].bandwidth, cores_, model_) / clock_;
   }
-  void read_outside(const StepColumn& column) {
+  void read_outside(const MainloopOperation& column) {
     const auto bytes = read_bytes(column);
     outside_on(Resource::shared) += column.around.times * read_seconds(bytes);
     all_.inner_bytes += column.around.times * static_cast<double>(bytes);
   }
   // Beside the operands of contractions every tile is read, and every result written, once.
   void move_inside() {
-    for (const auto id : step_.streamed)
-      if (!is_operand(id)) all_.inner_bytes += static_cast<double>(step_.bytes(id));
-    for (const auto& edge : step_.edges)
+    for (const auto id : mainloop_.streamed)
+      if (!is_operand(id)) all_.inner_bytes += static_cast<double>(mainloop_.bytes(id));
+    for (const auto& edge : mainloop_.edges)
       if (!is_operand(edge.buffer))
-        all_.inner_bytes += (edge.inside ? 1 : edge.around.times) * static_cast<double>(step_.bytes(edge.buffer));
+        all_.inner_bytes += (edge.inside ? 1 : edge.around.times) * static_cast<double>(mainloop_.bytes(edge.buffer));
   }
   bool is_operand(BufferId id) const {
-    const auto takes = [&](const StepColumn& column) {
+    const auto takes = [&](const MainloopOperation& column) {
       const auto& made = column.contraction;
       return made && ((made->rows.buffer == id && !made->rows.kept) || made->columns.buffer == id);
     };
-    return std::ranges::any_of(step_.columns, takes) || std::ranges::any_of(step_.outside, takes);
+    return std::ranges::any_of(mainloop_.columns, takes) || std::ranges::any_of(mainloop_.outside, takes);
   }
-  double read(const StepColumn& column) {
-    const auto below = step_.core + 1;
+  double read(const MainloopOperation& column) {
+    const auto below = mainloop_.core + 1;
     if (below >= hardware_.levels.size() || !hardware_.levels[below].bandwidth) return 0;
     const auto bytes = read_bytes(column);
     const double seconds = read_seconds(bytes);
@@ -319,7 +322,7 @@ class Counter {
   // and the core's memory share.
   void find_clock() {
     if (model_ == Model::ideal) return;
-    for (const auto& column : step_.columns) {
+    for (const auto& column : mainloop_.columns) {
       if (!column.contraction) continue;
       const auto& instruction = *column.contraction->instruction;
       const auto& rate = hardware_.find(Unit::tensor)->rates.at(instruction.operands);
@@ -327,48 +330,48 @@ class Counter {
       clock_ = std::min(clock_, rate.reached() / rate.peak() / reached);
     }
   }
-  // The next team's first instruction is under way before the matrix units give results again. A team alone waits for
-  // the results of every contraction on which lanes work, or whose operands they made.
+  // The next warpgroup's first instruction is under way before the matrix units give results again. A warpgroup alone
+  // waits for the results of every contraction on which lanes work, or whose operands they made.
   void wait() {
     const auto* unit = hardware_.find(Unit::tensor);
     if (model_ == Model::ideal || !unit->clock_hz) return;
     double longest = 0, all = 0;
-    for (const auto& column : step_.columns) {
+    for (const auto& column : mainloop_.columns) {
       if (!column.contraction || !column.contraction->instruction->latency_clocks) continue;
       const double clocks = column.contraction->instruction->latency_clocks->value;
       longest = std::max(longest, clocks), all += clocks;
     }
     const double clock = unit->clock_hz->value * clock_;
-    all_.handover = static_cast<double>(team_.teams) * longest / clock;
+    all_.handover = static_cast<double>(warpgroup_.warpgroups) * longest / clock;
     all_.waits = all_.pointwise > 0 ? all / clock : 0;
   }
 
   void copy(const Passage& passage) {
     all_.copy = passage.seconds();
     all_.last_copy = passage.seconds(launch_.last_round);
-    all_.by_cache = cached_ && cache_of(step_, hardware_) && passage.core > passage.memory;
+    all_.by_cache = cached_ && cache_of(mainloop_, hardware_) && passage.core > passage.memory;
     if (detail_ == Detail::columns) name_copies();
     auto& resource = all_.resources[static_cast<std::size_t>(Resource::copy)];
     resource.seconds = all_.copy, resource.clocks = clocks(all_.copy);
   }
   void name_copies() {
-    const auto neighbours = fastest_neighbours(step_, hardware_, model_, cached_);
+    const auto neighbours = fastest_neighbours(mainloop_, hardware_, model_, cached_);
     const auto name = [&](BufferId id, double times, double seconds) {
-      add(step_.diagram().at(step_.nest->at(id).array).name, Resource::copy, times * step_.moved(id, false),
+      add(mainloop_.diagram().at(mainloop_.nest->at(id).array).name, Resource::copy, times * mainloop_.moved(id, false),
           times * clocks(seconds), times * seconds);
     };
-    for (const auto id : step_.streamed)
-      name(id, 1, way_in(step_, id, neighbours, hardware_, model_, cached_).seconds());
-    for (const auto& edge : step_.edges) {
-      if (edge.inside) name(edge.buffer, 1, way_out(step_, edge.buffer, hardware_, model_, cached_).seconds());
-      if (edge.returns)
+    for (const auto id : mainloop_.streamed)
+      name(id, 1, way_in(mainloop_, id, neighbours, hardware_, model_, cached_).seconds());
+    for (const auto& edge : mainloop_.edges) {
+      if (edge.inside) name(edge.buffer, 1, way_out(mainloop_, edge.buffer, hardware_, model_, cached_).seconds());
+      if (edge.reloaded)
         name(edge.buffer, edge.around.times,
-             way_in(step_, edge.buffer, neighbours, hardware_, model_, cached_).seconds());
+             way_in(mainloop_, edge.buffer, neighbours, hardware_, model_, cached_).seconds());
     }
   }
 
-  const BlockStep& step_;
-  const Team& team_;
+  const Mainloop& mainloop_;
+  const RowDivision& warpgroup_;
   const Hardware& hardware_;
   Model model_;
   bool cached_;
@@ -377,14 +380,14 @@ class Counter {
   std::int64_t cores_;
   Datatype widest_ = Datatype::f8e4m3;
   double serial_ = 0, clock_ = 1;
-  StepClocks all_;
+  IterationClocks all_;
 };
 
 }  // namespace
 
-StepClocks clocks_of(const BlockStep& step, const Team& team, const Passage& passage, const OfLaunch& launch,
-                     const Hardware& hardware, Model rates, bool cached, Detail detail) {
-  return Counter(step, team, hardware, rates, cached, detail, launch).run(passage);
+IterationClocks clocks_of(const Mainloop& mainloop, const RowDivision& warpgroup, const Passage& passage,
+                          const OfLaunch& launch, const Hardware& hardware, Model rates, bool cached, Detail detail) {
+  return Counter(mainloop, warpgroup, hardware, rates, cached, detail, launch).run(passage);
 }
 
 }  // namespace napkin

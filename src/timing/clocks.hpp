@@ -9,7 +9,7 @@
 
 namespace napkin {
 
-struct StepClocks {
+struct IterationClocks {
   std::vector<ColumnClocks> columns;  // only where they are asked for
   std::array<ResourceClocks, 5> resources{{{Resource::tensor, 0, 0, 0},
                                            {Resource::fma, 0, 0, 0},
@@ -25,7 +25,7 @@ struct StepClocks {
   double unhidden = 0;   // share of what could overlap that does not, among blocks that nothing makes take turns
   double waits = 0;      // from the last instruction of a contraction to its result, of all whose results lanes work on
   double last_copy = 0;  // the way in, in the last round of blocks: cores without one leave the others their share
-  double handover = 0;   // when the matrix units pass from one team to another, of all teams of the block
+  double handover = 0;   // when the matrix units pass from one warpgroup to another, of all warpgroups of the block
   bool by_cache = false;  // of the way in, what the cache answers takes longest
   Resource slowest = Resource::tensor;
   double operations = 0;   // on the matrix units
@@ -38,12 +38,12 @@ struct StepClocks {
   double beside(bool with_outside) const;
 
   double serial() const { return leading + pointwise + trailing; }
-  double alone() const { return serial() + waits; }  // of a team whose own columns follow one another
+  double alone() const { return serial() + waits; }  // of a warpgroup whose own columns follow one another
   // Of a core of which the busiest partition works so many times as long as all do on average.
-  StepClocks of_busiest_partition(double unevenness) const;
+  IterationClocks of_busiest_partition(double unevenness) const;
   void find_bound();
-  StepClocks in_last_round() const;
-  StepClocks without_waits() const;
+  IterationClocks in_last_round() const;
+  IterationClocks without_waits() const;
 };
 // What a step has of the whole launch.
 struct OfLaunch {
@@ -54,7 +54,7 @@ struct OfLaunch {
 // `least`: in totals, as if instructions were always full and every row of a block could share what one of them reads.
 // `passage`: of all that the step brings and takes.
 enum class Detail : std::uint8_t { totals, columns, least };
-StepClocks clocks_of(const BlockStep&, const Team&, const Passage&, const OfLaunch&, const Hardware&, Model rates,
-                     bool cached, Detail = Detail::totals);
+IterationClocks clocks_of(const Mainloop&, const RowDivision&, const Passage&, const OfLaunch&, const Hardware&,
+                          Model rates, bool cached, Detail = Detail::totals);
 
 }  // namespace napkin

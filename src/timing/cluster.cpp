@@ -30,17 +30,17 @@ const Rate* rate_of(const std::map<std::int64_t, Rate>& rates, std::int64_t bloc
 
 }  // namespace
 
-std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& hardware) {
+std::vector<Neighbours> neighbours_of(const Mainloop& mainloop, const Hardware& hardware) {
   std::vector<Neighbours> all = {{}};
   for (const auto& sibling : hardware.siblings) {
-    if (sibling.level != hardware.levels[step.core].name) continue;
-    for (const auto& group : step.nest->groups) {
-      if (group.level != step.core) continue;
-      const auto pieces = pieces_of(step.diagram().size(group.wire).value_or(1), group.size);
+    if (sibling.level != hardware.levels[mainloop.core].name) continue;
+    for (const auto& group : mainloop.nest->groups) {
+      if (group.level != mainloop.core) continue;
+      const auto pieces = pieces_of(mainloop.diagram().size(group.wire).value_or(1), group.size);
       for (const auto blocks : numbers_of(sibling)) {
         if (blocks > pieces || blocks > sibling.largest.value_or(blocks)) continue;
         const auto* across = rate_of(sibling.bandwidth, blocks);
-        const auto* multicast = step.issues_together() ? rate_of(sibling.multicast, blocks) : nullptr;
+        const auto* multicast = mainloop.issues_together() ? rate_of(sibling.multicast, blocks) : nullptr;
         if (across || multicast) all.push_back({group.wire, across, multicast, blocks});
       }
     }
@@ -48,30 +48,30 @@ std::vector<Neighbours> neighbours_of(const BlockStep& step, const Hardware& har
   return all;
 }
 
-Passage way_in(const BlockStep& step, BufferId tile, const Neighbours& neighbours, const Hardware& hardware,
+Passage way_in(const Mainloop& mainloop, BufferId tile, const Neighbours& neighbours, const Hardware& hardware,
                Model rates, bool cached) {
-  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+  const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
   if (!bandwidth) return {};
-  const auto cores = hardware.total(step.core);
-  const auto bytes = step.moved(tile, cached);
-  const bool shared = neighbours.along && !moves(step.nest->at(tile).at, *neighbours.along);
+  const auto cores = hardware.total(mainloop.core);
+  const auto bytes = mainloop.moved(tile, cached);
+  const bool shared = neighbours.along && !moves(mainloop.nest->at(tile).at, *neighbours.along);
   const double part = shared ? 1 / static_cast<double>(neighbours.blocks) : 1;
   const bool read = shared && !neighbours.multicast;
   const double across = read ? seconds_at(bytes * (1 - part), *neighbours.across, cores, rates) : 0;
   const double arriving = shared && !read ? seconds_at(bytes, *neighbours.multicast, cores, rates) : 0;
-  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  const auto* cache = cached ? cache_of(mainloop, hardware) : nullptr;
   const double itself =
       std::max(arriving, seconds_at(bytes * part, cache ? *cache->bandwidth : *bandwidth, cores, rates));
   if (!cache) return {across, itself, itself};
-  return {across, seconds_at(bytes * first_readers(step, tile, hardware), *bandwidth, cores, rates), itself};
+  return {across, seconds_at(bytes * first_readers(mainloop, tile, hardware), *bandwidth, cores, rates), itself};
 }
 
-Passage way_out(const BlockStep& step, BufferId output, const Hardware& hardware, Model rates, bool cached) {
-  const auto& bandwidth = hardware.levels[step.core].bandwidth;
+Passage way_out(const Mainloop& mainloop, BufferId output, const Hardware& hardware, Model rates, bool cached) {
+  const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
   if (!bandwidth) return {};
-  const auto cores = hardware.total(step.core);
-  const auto bytes = step.moved(output, cached);
-  const auto* cache = cached ? cache_of(step, hardware) : nullptr;
+  const auto cores = hardware.total(mainloop.core);
+  const auto bytes = mainloop.moved(output, cached);
+  const auto* cache = cached ? cache_of(mainloop, hardware) : nullptr;
   return {0, seconds_at(bytes, *bandwidth, cores, rates),
           seconds_at(bytes, cache ? *cache->bandwidth : *bandwidth, cores, rates)};
 }
@@ -79,26 +79,26 @@ Passage way_out(const BlockStep& step, BufferId output, const Hardware& hardware
 namespace {
 
 // Tiles of every step, and those that come in some.
-Passage tiles_in(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
+Passage tiles_in(const Mainloop& mainloop, const Neighbours& neighbours, const Hardware& hardware, Model rates,
                  bool cached) {
   Passage all;
-  for (const auto tile : step.streamed) all.add(way_in(step, tile, neighbours, hardware, rates, cached));
-  for (const auto& edge : step.edges)
-    if (edge.returns) all.add(way_in(step, edge.buffer, neighbours, hardware, rates, cached), edge.around.times);
+  for (const auto tile : mainloop.streamed) all.add(way_in(mainloop, tile, neighbours, hardware, rates, cached));
+  for (const auto& edge : mainloop.edges)
+    if (edge.reloaded) all.add(way_in(mainloop, edge.buffer, neighbours, hardware, rates, cached), edge.around.times);
   return all;
 }
 
 // Of all tiles of a step, while all cores bring theirs.
-double copy_seconds(const BlockStep& step, const Neighbours& neighbours, const Hardware& hardware, Model rates,
+double copy_seconds(const Mainloop& mainloop, const Neighbours& neighbours, const Hardware& hardware, Model rates,
                     bool cached) {
-  return tiles_in(step, neighbours, hardware, rates, cached).seconds();
+  return tiles_in(mainloop, neighbours, hardware, rates, cached).seconds();
 }
 
 // What is no faster across than from above saves nothing.
-bool saves(const Sibling& sibling, const BlockStep& step, const Hardware& hardware) {
-  const auto& bandwidth = hardware.levels[step.core].bandwidth;
-  const auto* cache = cache_of(step, hardware);
-  if (sibling.level != hardware.levels[step.core].name || !bandwidth) return false;
+bool saves(const Sibling& sibling, const Mainloop& mainloop, const Hardware& hardware) {
+  const auto& bandwidth = hardware.levels[mainloop.core].bandwidth;
+  const auto* cache = cache_of(mainloop, hardware);
+  if (sibling.level != hardware.levels[mainloop.core].name || !bandwidth) return false;
   const double above = (cache ? *cache->bandwidth : *bandwidth).peak();
   const auto faster = [&](const auto& one) { return one.second.peak() > above; };
   return std::ranges::any_of(sibling.bandwidth, faster) || std::ranges::any_of(sibling.multicast, faster);
@@ -106,32 +106,32 @@ bool saves(const Sibling& sibling, const BlockStep& step, const Hardware& hardwa
 
 }  // namespace
 
-Neighbours fastest_neighbours(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
+Neighbours fastest_neighbours(const Mainloop& mainloop, const Hardware& hardware, Model rates, bool cached) {
   Neighbours best;
-  const auto any = [&](const Sibling& sibling) { return saves(sibling, step, hardware); };
+  const auto any = [&](const Sibling& sibling) { return saves(sibling, mainloop, hardware); };
   if (!cached || std::ranges::none_of(hardware.siblings, any)) return best;  // not cached: the ideal model
-  double least = copy_seconds(step, best, hardware, rates, cached);
-  for (const auto& one : neighbours_of(step, hardware)) {
-    const double seconds = copy_seconds(step, one, hardware, rates, cached);
+  double least = copy_seconds(mainloop, best, hardware, rates, cached);
+  for (const auto& one : neighbours_of(mainloop, hardware)) {
+    const double seconds = copy_seconds(mainloop, one, hardware, rates, cached);
     if (seconds < least * (1 - 1e-9)) best = one, least = seconds;
   }
   return best;
 }
 
-Passage passage_of(const BlockStep& step, const Hardware& hardware, Model rates, bool cached) {
-  const auto neighbours = fastest_neighbours(step, hardware, rates, cached);
-  auto all = tiles_in(step, neighbours, hardware, rates, cached);
-  for (const auto& edge : step.edges)
-    if (edge.inside) all.add(way_out(step, edge.buffer, hardware, rates, cached));
+Passage passage_of(const Mainloop& mainloop, const Hardware& hardware, Model rates, bool cached) {
+  const auto neighbours = fastest_neighbours(mainloop, hardware, rates, cached);
+  auto all = tiles_in(mainloop, neighbours, hardware, rates, cached);
+  for (const auto& edge : mainloop.edges)
+    if (edge.inside) all.add(way_out(mainloop, edge.buffer, hardware, rates, cached));
   return all;
 }
 
-std::vector<Cluster> clusters(const BlockStep& step, const Hardware& hardware, Model model, bool cached) {
-  const auto chosen = fastest_neighbours(step, hardware, model, cached);
+std::vector<Cluster> clusters(const Mainloop& mainloop, const Hardware& hardware, Model model, bool cached) {
+  const auto chosen = fastest_neighbours(mainloop, hardware, model, cached);
   std::vector<Cluster> all;
-  for (const auto& one : neighbours_of(step, hardware))
-    all.push_back({one.blocks, one.along ? step.diagram().at(*one.along).name : "",
-                   copy_seconds(step, one, hardware, model, cached),
+  for (const auto& one : neighbours_of(mainloop, hardware))
+    all.push_back({one.blocks, one.along ? mainloop.diagram().at(*one.along).name : "",
+                   copy_seconds(mainloop, one, hardware, model, cached),
                    one.along == chosen.along && one.blocks == chosen.blocks});
   return all.size() > 1 ? all : std::vector<Cluster>();
 }

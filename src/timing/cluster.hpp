@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "napkin/timing.hpp"
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 namespace napkin {
 
@@ -17,7 +17,7 @@ struct Neighbours {
 
 // Each block alone first, then every number of siblings that the profile has a bandwidth for along every group with as
 // many pieces.
-std::vector<Neighbours> neighbours_of(const BlockStep&, const Hardware&);
+std::vector<Neighbours> neighbours_of(const Mainloop&, const Hardware&);
 
 // Seconds of one of so many cores that share the rate evenly.
 double seconds_at(double amount, const Rate&, std::int64_t cores, Model);
@@ -35,16 +35,16 @@ struct Passage {
   }
 };
 // `cached`: on a chip, where tiles that several blocks read at once come from memory once.
-Passage way_in(const BlockStep&, BufferId tile, const Neighbours&, const Hardware&, Model rates, bool cached);
+Passage way_in(const Mainloop&, BufferId tile, const Neighbours&, const Hardware&, Model rates, bool cached);
 // All of it goes to memory, through the cache if there is one.
-Passage way_out(const BlockStep&, BufferId output, const Hardware&, Model rates, bool cached);
+Passage way_out(const Mainloop&, BufferId output, const Hardware&, Model rates, bool cached);
 
 // With which neighbours the tiles of a step are there soonest; alone where that is no slower, and in the ideal model.
-Neighbours fastest_neighbours(const BlockStep&, const Hardware&, Model rates, bool cached);
+Neighbours fastest_neighbours(const Mainloop&, const Hardware&, Model rates, bool cached);
 
-// Of all that a step brings and takes, with the fastest neighbours: whatever the teams.
-Passage passage_of(const BlockStep&, const Hardware&, Model rates, bool cached);
+// Of all that a step brings and takes, with the fastest neighbours: whatever the warpgroups.
+Passage passage_of(const Mainloop&, const Hardware&, Model rates, bool cached);
 
-std::vector<Cluster> clusters(const BlockStep&, const Hardware&, Model, bool cached);
+std::vector<Cluster> clusters(const Mainloop&, const Hardware&, Model, bool cached);
 
 }  // namespace napkin

@@ -7,32 +7,32 @@
 #include <map>
 #include <numeric>
 
-#include "timing/deal.hpp"
+#include "timing/launch_configs.hpp"
 
 namespace napkin {
 namespace {
 
 class Collector {
  public:
-  Collector(const BlockStep& step, const Sourced<double>* line) : step_(step), line_(line) {}
+  Collector(const Mainloop& mainloop, const Sourced<double>* line) : mainloop_(mainloop), line_(line) {}
 
   using Reasons = std::map<WireId, std::vector<std::pair<std::int64_t, std::string>>>;
   const Reasons& reasons() const { return reasons_; }
   void add_contractions() {
-    for (const auto& column : step_.columns)
+    for (const auto& column : mainloop_.columns)
       if (column.contraction) add(*column.contraction);
     if (!line_) return;
-    for (const auto& column : step_.columns)
+    for (const auto& column : mainloop_.columns)
       for (const auto& factor : column.factors)
         if (factor.operand.staged) add_line(factor.operand.buffer, *line_);
   }
-  void add_rows(std::int64_t warps_of_team) {
-    for (const auto& column : step_.columns) {
+  void add_rows(std::int64_t warps_of_warpgroup) {
+    for (const auto& column : mainloop_.columns) {
       if (!column.contraction) continue;
       const auto& shape = *column.contraction->instruction;
       const auto rows = shape.m / warps_of(shape);
-      add(step_.row, rows * warps_of_team,
-          fmt::format("{} warps of {} rows each, by {}", warps_of_team, rows, shape.name));
+      add(mainloop_.row, rows * warps_of_warpgroup,
+          fmt::format("{} warps of {} rows each, by {}", warps_of_warpgroup, rows, shape.name));
     }
   }
 
@@ -50,16 +50,16 @@ class Collector {
   }
   // The innermost axis of a tile that matrix units read is loaded in whole lines.
   void add_line(BufferId id, const Sourced<double>& line) {
-    const auto& buffer = step_.nest->at(id);
+    const auto& buffer = mainloop_.nest->at(id);
     if (buffer.at.empty() || buffer.at.back().terms.size() != 1) return;
-    const auto& type = row(step_.diagram().at(buffer.array).stored());
+    const auto& type = row(mainloop_.diagram().at(buffer.array).stored());
     const auto values = static_cast<std::int64_t>(line.value) / type.bytes * type.share;
     add(buffer.at.back().terms[0].first, values,
         fmt::format("a line of {} B holds {} values of {}", static_cast<std::int64_t>(line.value), values,
-                    step_.diagram().at(buffer.array).name));
+                    mainloop_.diagram().at(buffer.array).name));
   }
 
-  const BlockStep& step_;
+  const Mainloop& mainloop_;
   const Sourced<double>* line_;
   Reasons reasons_;
 };
@@ -68,33 +68,33 @@ const Sourced<double>* known(const std::optional<Sourced<double>>& one) { return
 
 }  // namespace
 
-std::vector<Divisor> divisors_of(const BlockStep& step, const Hardware& hardware, std::int64_t warps_of_team) {
+std::vector<Divisor> divisors_of(const Mainloop& mainloop, const Hardware& hardware, std::int64_t warps_of_warpgroup) {
   std::vector<Divisor> all;
-  Collector collector(step, known(hardware.levels[step.core].granularity));
+  Collector collector(mainloop, known(hardware.levels[mainloop.core].granularity));
   collector.add_contractions();
-  collector.add_rows(warps_of_team);
+  collector.add_rows(warps_of_warpgroup);
   for (const auto& [wire, reasons] : collector.reasons()) {
-    Divisor made{step.diagram().at(wire).name, 1, reasons};
+    Divisor made{mainloop.diagram().at(wire).name, 1, reasons};
     for (const auto& reason : made.reasons) made.size = std::lcm(made.size, reason.first);
     all.push_back(std::move(made));
   }
   return all;
 }
 
-std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardware& hardware, Fineness fineness) {
+std::map<WireId, std::int64_t> core_divisors(const Mainloop& mainloop, const Hardware& hardware, Fineness fineness) {
   std::map<WireId, std::int64_t> all;
   const auto add = [&](WireId wire, std::int64_t size) {
     auto& divisor = all.try_emplace(wire, 1).first->second;
     divisor = std::lcm(divisor, size);
   };
   const bool lines = fineness == Fineness::lines;
-  const auto& memory = hardware.levels[step.core];
-  Collector collector(step, known(lines ? memory.granularity : memory.sector));
+  const auto& memory = hardware.levels[mainloop.core];
+  Collector collector(mainloop, known(lines ? memory.granularity : memory.sector));
   collector.add_contractions();
   for (const auto& [wire, reasons] : collector.reasons())
     for (const auto& reason : reasons) add(wire, reason.first);
-  const auto rows = row_wires(step);
-  const auto& shape = *first_contraction(step).instruction;
+  const auto rows = row_wires(mainloop);
+  const auto& shape = *first_contraction(mainloop).instruction;
   const auto of_warp = shape.m / warps_of(shape);
   // Where several wires may have the rows each fills the rows of one warp, or the columns of an instruction.
   const auto of_rows = rows.size() == 1 ? (lines ? shape.m : of_warp) : lines ? of_warp : std::gcd(of_warp, shape.n);
@@ -102,16 +102,16 @@ std::map<WireId, std::int64_t> core_divisors(const BlockStep& step, const Hardwa
   return all;
 }
 
-std::int64_t rows_of_team(const BlockStep& step, const Hardware& hardware) {
-  const auto& shape = *first_contraction(step).instruction;
+std::int64_t rows_of_warpgroup(const Mainloop& mainloop, const Hardware& hardware) {
+  const auto& shape = *first_contraction(mainloop).instruction;
   return shape.m / warps_of(shape) * static_cast<std::int64_t>(hardware.limits.register_partitions->value);
 }
 
-bool fills_teams(const BlockStep& step, const Hardware& hardware) {
-  const auto rows = step.lengths[step.row.index], of_team = rows_of_team(step, hardware);
-  const auto& shape = *first_contraction(step).instruction;
-  const bool filled = rows % (warps_of(shape) == 1 ? shape.m : of_team) == 0;
-  return filled || step.diagram().size(step.row).value_or(1) <= of_team;
+bool fills_warpgroups(const Mainloop& mainloop, const Hardware& hardware) {
+  const auto rows = mainloop.lengths[mainloop.row.index], of_warpgroup = rows_of_warpgroup(mainloop, hardware);
+  const auto& shape = *first_contraction(mainloop).instruction;
+  const bool filled = rows % (warps_of(shape) == 1 ? shape.m : of_warpgroup) == 0;
+  return filled || mainloop.diagram().size(mainloop.row).value_or(1) <= of_warpgroup;
 }
 
 }  // namespace napkin

@@ -3,17 +3,17 @@
 #include <map>
 #include <utility>
 
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 namespace napkin {
 
-std::optional<BlockStep::Excess> BlockStep::excess() const {
+std::optional<Mainloop::Excess> Mainloop::excess() const {
   const auto is_no_matrix = [&](const Factor& factor) {
     return std::ranges::count_if(factor.wires, [&](WireId wire) { return lengths[wire.index] > 1; }) > 2;
   };
   // Where napkin prints kernels, single warps take columns that each of them has computed as a whole.
   const auto is_repeated = [&](BufferId id) {
-    const auto makes = [&](const StepColumn& one) { return one.compute->to == id && this->is_repeated(one); };
+    const auto makes = [&](const MainloopOperation& one) { return one.compute->to == id && this->is_repeated(one); };
     return std::ranges::any_of(columns, makes) || std::ranges::any_of(outside, makes);
   };
   const auto is_computed = [&](const Contraction& made) {
@@ -50,7 +50,7 @@ std::optional<BlockStep::Excess> BlockStep::excess() const {
 
 // What is no product of matrices lies in the fragments of those that are, along the rows and one more axis. Beside both
 // it is folded position by position along an axis that lanes hand around; without the rows, along their lanes.
-bool BlockStep::fills_fragments(const StepColumn& column) const {
+bool Mainloop::fills_fragments(const MainloopOperation& column) const {
   const auto& made = column.compute->column;
   if (is_repeated(column) && !made.fold && loads_matrices) return true;
   std::vector<WireId> wires;
@@ -68,11 +68,11 @@ bool BlockStep::fills_fragments(const StepColumn& column) const {
   if (!has_rows) return is_folded(wires[1]);
   const auto handed = wires[is_folded(wires[0]) ? 0 : 1];
   return is_folded(wires[0]) != is_folded(wires[1]) && !is_folded(row) &&
-         lengths_at(column)[handed.index] <= longest_handed;
+         lengths_at(column)[handed.index] <= longest_shuffled;
 }
 
 // Of an array all but the innermost dimension are rows, which a copy by TMA has no more of.
-bool BlockStep::has_long_tile() const {
+bool Mainloop::has_long_tile() const {
   constexpr std::int64_t longest = 256;
   const auto is_long = [&](BufferId id) {
     const auto& extent = nest->at(id).extent;
@@ -83,12 +83,12 @@ bool BlockStep::has_long_tile() const {
 }
 
 // Copies by TMA know the ends of arrays, not those of the pieces around them.
-bool BlockStep::has_ragged_pieces() const {
+bool Mainloop::has_ragged_pieces() const {
   if (has_ragged_pieces(loops)) return true;
   const auto is_ragged = [&](const auto& one) { return has_ragged_pieces(one.around.loops); };
   return std::ranges::any_of(outside, is_ragged) || std::ranges::any_of(edges, is_ragged);
 }
-bool BlockStep::has_ragged_pieces(const std::vector<const For*>& around) const {
+bool Mainloop::has_ragged_pieces(const std::vector<const For*>& around) const {
   std::map<WireId, std::int64_t> pieces;
   const auto is_ragged = [&](const Split& split) {
     if (split.level > core || split.size >= diagram().size(split.wire).value_or(split.size)) return false;
@@ -100,7 +100,7 @@ bool BlockStep::has_ragged_pieces(const std::vector<const For*>& around) const {
 }
 
 // Nor do they know where parts of a divided axis end.
-bool BlockStep::has_ragged_parts() const {
+bool Mainloop::has_ragged_parts() const {
   const auto is_ragged = [&](WireId wire) {
     const auto size = diagram().size(wire).value_or(1), piece = lengths[wire.index];
     return piece < size && size % piece != 0;

@@ -17,45 +17,45 @@ constexpr std::int64_t registers_of_rows = 4;                   // of an operand
 constexpr std::int64_t registers_of_columns = 2;                // and of 8 columns
 constexpr std::int64_t bytes_of_step = 32;  // that those registers of a row have, of numbers of 8 bits so many
 
-std::int64_t rows_of_warp(const Team& team) { return pieces_of(team.held, team.warps); }
+std::int64_t rows_of_warp(const RowDivision& warpgroup) { return pieces_of(warpgroup.held, warpgroup.warps); }
 
-const StepColumn* find_product(const BlockStep& step, const Compute* compute) {
-  for (const auto* columns : {&step.columns, &step.outside})
+const MainloopOperation* find_product(const Mainloop& mainloop, const Compute* compute) {
+  for (const auto* columns : {&mainloop.columns, &mainloop.outside})
     for (const auto& column : *columns)
       if (column.compute == compute && column.contraction) return &column;
   return nullptr;
 }
 
 // Whether single warps widen an operand on its way from shared memory.
-bool widens(const BlockStep& step, const StepColumn& column) {
+bool widens(const Mainloop& mainloop, const MainloopOperation& column) {
   const auto& made = *column.contraction;
   const auto* row = find_matrix_instruction(made.instruction->operands, 1);
   return made.parts == 1 && ((std::ranges::any_of(column.factors, &Factor::widened) && !made.mixed) ||
-                             (row != nullptr && !multiplies_directly(*row, step.capability)));
+                             (row != nullptr && !multiplies_directly(*row, mainloop.capability)));
 }
 
 // With what the step's products read, and where what it makes leaves.
-BesideValues beside_values(const BlockStep& step, bool several_warps) {
+BesideValues beside_values(const Mainloop& mainloop, bool several_warps) {
   std::vector<const Compute*> all, no_products;
   bool follows = false, one_by_one = false, exchanges = false, widening = false;
-  const auto look = [&](const StepColumn& column) {
+  const auto look = [&](const MainloopOperation& column) {
     all.push_back(column.compute);
     if (!column.contraction) no_products.push_back(column.compute);
     follows = follows || (column.contraction && !column.contraction->rows.staged);
     one_by_one = one_by_one ||
                  std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
     if (!column.contraction || column.contraction->rows.staged) return;
-    exchanges = exchanges || step.exchanges_bytes(*column.contraction);
-    widening = widening || widens(step, column);
+    exchanges = exchanges || mainloop.exchanges_bytes(*column.contraction);
+    widening = widening || widens(mainloop, column);
   };
-  std::ranges::for_each(step.columns, look), std::ranges::for_each(step.outside, look);
-  auto made = beside_columns(*step.nest, all, no_products, [&](BufferId id) {
-    return std::ranges::count_if(step.nest->at(id).extent, [](std::int64_t length) { return length > 1; }) >= 2;
+  std::ranges::for_each(mainloop.columns, look), std::ranges::for_each(mainloop.outside, look);
+  auto made = beside_columns(*mainloop.nest, all, no_products, [&](BufferId id) {
+    return std::ranges::count_if(mainloop.nest->at(id).extent, [](std::int64_t length) { return length > 1; }) >= 2;
   });
-  made.by_teams = step.issues_together();
+  made.by_warpgroups = mainloop.issues_together();
   made.follows = follows, made.one_by_one = one_by_one, made.exchanges = exchanges, made.widens = widening;
-  made.shares_columns = several_warps && !step.has_rows_first();
-  made.saves_in_loops = saves_anew(*step.nest);
+  made.shares_columns = several_warps && !mainloop.has_rows_first();
+  made.saves_in_loops = saves_anew(*mainloop.nest);
   return made;
 }
 
@@ -77,51 +77,51 @@ BesideValues beside_columns(const LoopNest& nest, const std::vector<const Comput
   return made;
 }
 
-LaneRegisters::LaneRegisters(const BlockStep& step, const Hardware& hardware) : step_(step) {
-  const auto is_product = [&](const Compute* compute) { return find_product(step, compute) != nullptr; };
-  for (const auto& [id, compute] : passing(*step.nest, is_product)) {
+LaneRegisters::LaneRegisters(const Mainloop& mainloop, const Hardware& hardware) : mainloop_(mainloop) {
+  const auto is_product = [&](const Compute* compute) { return find_product(mainloop, compute) != nullptr; };
+  for (const auto& [id, compute] : passing(*mainloop.nest, is_product)) {
     elsewhere_.insert(id);
     for (const auto& [access, source] : compute->reads)
-      if (!step.nest->is_input(source)) sources_[id].push_back(source);
+      if (!mainloop.nest->is_input(source)) sources_[id].push_back(source);
   }
-  for (const auto& one : held(*step.nest)) {
+  for (const auto& one : held(*mainloop.nest)) {
     columns_.push_back(column(one));
     if (hardware.limits.tensor_memory_per_sm && columns_.back().product) elsewhere_.insert(one.compute->to);
   }
 }
 
 LaneRegisters::Column LaneRegisters::column(const Held& held) const {
-  Column made{held.compute, find_product(step_, held.compute), false, {}, held.overwrites};
-  made.inside = std::ranges::any_of(step_.columns, [&](const auto& one) { return one.compute == held.compute; });
+  Column made{held.compute, find_product(mainloop_, held.compute), false, {}, held.overwrites};
+  made.inside = std::ranges::any_of(mainloop_.columns, [&](const auto& one) { return one.compute == held.compute; });
   const auto is_computed = [&](BufferId id) {
-    const auto makes = [&](const StepColumn& one) { return one.compute->to == id; };
-    return std::ranges::any_of(step_.columns, makes) || std::ranges::any_of(step_.outside, makes);
+    const auto makes = [&](const MainloopOperation& one) { return one.compute->to == id; };
+    return std::ranges::any_of(mainloop_.columns, makes) || std::ranges::any_of(mainloop_.outside, makes);
   };
   std::ranges::copy_if(held.buffers, std::back_inserter(made.alive), is_computed);
   return made;
 }
 
-std::int64_t LaneRegisters::registers(const Team& team, Order order) const {
+std::int64_t LaneRegisters::registers(const RowDivision& warpgroup, Order order) const {
   std::int64_t most = 0;
-  for (const auto& column : columns_) most = std::max(most, values(column, team, order));
-  return most + registers_beside(beside_values(step_, team.warps * team.teams > 1), most);
+  for (const auto& column : columns_) most = std::max(most, values(column, warpgroup, order));
+  return most + registers_beside(beside_values(mainloop_, warpgroup.warps * warpgroup.warpgroups > 1), most);
 }
 
-std::int64_t LaneRegisters::values(const Column& column, const Team& team, Order order) const {
+std::int64_t LaneRegisters::values(const Column& column, const RowDivision& warpgroup, Order order) const {
   std::int64_t all = 0;
-  for (const auto id : column.alive) all += values(id, team);
-  for (const auto id : sources(column)) all += values(id, team);
+  for (const auto id : column.alive) all += values(id, warpgroup);
+  for (const auto id : sources(column)) all += values(id, warpgroup);
   if (column.overwrites)
-    all -= std::min(values(column.overwrites->first, team), values(column.overwrites->second, team));
-  if (column.product) all += operands(*column.product, team);
+    all -= std::min(values(column.overwrites->first, warpgroup), values(column.overwrites->second, warpgroup));
+  if (column.product) all += operands(*column.product, warpgroup);
   for (const auto& other : columns_)
-    if (other.product && other.product->contraction->rows.kept) all += whole_rows(*other.product, team);
-  return all + ahead(column, team, order);
+    if (other.product && other.product->contraction->rows.kept) all += whole_rows(*other.product, warpgroup);
+  return all + ahead(column, warpgroup, order);
 }
 
 // Compilers make an operand whole before single warps take the first part of it, so that what it is made of stays.
 std::vector<BufferId> LaneRegisters::sources(const Column& column) const {
-  if (!column.product || step_.issues_together()) return {};
+  if (!column.product || mainloop_.issues_together()) return {};
   const auto made = sources_.find(column.product->contraction->rows.buffer);
   if (made == sources_.end()) return {};
   auto all = made->second;
@@ -129,13 +129,14 @@ std::vector<BufferId> LaneRegisters::sources(const Column& column) const {
   return all;
 }
 
-std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
+std::int64_t LaneRegisters::values(BufferId id, const RowDivision& warpgroup) const {
   if (elsewhere_.contains(id)) return 0;
-  const auto& volume = step_.volumes[id.index];
-  auto of_rows = volume.rows > 1 ? step_.rows_held(volume.rows, rows_of_warp(team)) : 1, of_columns = volume.beside;
+  const auto& volume = mainloop_.volumes[id.index];
+  auto of_rows = volume.rows > 1 ? mainloop_.rows_held(volume.rows, rows_of_warp(warpgroup)) : 1,
+       of_columns = volume.beside;
   if (volume.rows == 0)
     if (const auto first = first_of_two(id)) of_rows = *first, of_columns /= *first;
-  if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
+  if (!mainloop_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
   const auto columns = of_columns > 1 ? round_up(of_columns, columns_at_once) / columns_of_tile : 1;
   if (of_rows > 1 && of_columns > 1) return values_of_tile * rows * columns;
@@ -144,17 +145,17 @@ std::int64_t LaneRegisters::values(BufferId id, const Team& team) const {
 
 // How long the first of two axes is that a piece has.
 std::optional<std::int64_t> LaneRegisters::first_of_two(BufferId id) const {
-  const auto& extent = step_.nest->at(id).extent;
+  const auto& extent = mainloop_.nest->at(id).extent;
   const auto is_long = [](std::int64_t length) { return length > 1; };
   if (std::ranges::count_if(extent, is_long) != 2) return std::nullopt;
   return *std::ranges::find_if(extent, is_long);
 }
 
-std::int64_t LaneRegisters::whole_rows(const StepColumn& column, const Team& team) const {
-  const auto rows = pieces_of(rows_of_warp(team), rows_of_tile);
+std::int64_t LaneRegisters::whole_rows(const MainloopOperation& column, const RowDivision& warpgroup) const {
+  const auto rows = pieces_of(rows_of_warp(warpgroup), rows_of_tile);
   const auto& made = *column.contraction;
-  const auto k = step_.exchanges_bytes(made) ? bytes_of_step : made.k;
-  return rows * registers_of_rows * pieces_of(step_.lengths_at(column)[made.depth.index], k) * made.parts;
+  const auto k = mainloop_.exchanges_bytes(made) ? bytes_of_step : made.k;
+  return rows * registers_of_rows * pieces_of(mainloop_.lengths_at(column)[made.depth.index], k) * made.parts;
 }
 
 // What stays from one round of a loop to the next becomes an operand a step of an instruction at a time.
@@ -163,41 +164,43 @@ bool LaneRegisters::is_state(BufferId id) const {
 }
 
 // Of what each warp computed as a whole.
-std::int64_t LaneRegisters::whole_columns(const StepColumn& column) const {
+std::int64_t LaneRegisters::whole_columns(const MainloopOperation& column) const {
   const auto& made = *column.contraction;
-  const auto columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
+  const auto columns = made.across ? mainloop_.lengths_at(column)[made.across->index] : 1;
   return pieces_of(columns, columns_of_tile) * registers_of_columns *
-         pieces_of(step_.lengths_at(column)[made.depth.index], made.k) * made.parts;
+         pieces_of(mainloop_.lengths_at(column)[made.depth.index], made.k) * made.parts;
 }
 
 // Sums that are promoted, and what was computed as a whole operand; single warps load the others a step of an
 // instruction at a time, one side's at once and the other's one after another. What is widened is there as it was
 // loaded, and twice as wide.
-std::int64_t LaneRegisters::operands(const StepColumn& column, const Team& team) const {
+std::int64_t LaneRegisters::operands(const MainloopOperation& column, const RowDivision& warpgroup) const {
   const auto& made = *column.contraction;
-  const auto is_made_whole = [&](const StepOperand& one) { return !one.staged && !is_state(one.buffer); };
-  const auto all = (is_made_whole(made.rows) ? whole_rows(column, team) : 0) +
+  const auto is_made_whole = [&](const MainloopOperand& one) { return !one.staged && !is_state(one.buffer); };
+  const auto all = (is_made_whole(made.rows) ? whole_rows(column, warpgroup) : 0) +
                    (is_made_whole(made.columns) ? whole_columns(column) : 0) +
-                   (made.promoted > 0 ? values(column.compute->to, team) : 0);
-  if (step_.issues_together()) return all;
-  auto of_rows = rows_of_warp(team), of_columns = made.across ? step_.lengths_at(column)[made.across->index] : 1;
-  if (!step_.has_rows_first()) std::swap(of_rows, of_columns);
+                   (made.promoted > 0 ? values(column.compute->to, warpgroup) : 0);
+  if (mainloop_.issues_together()) return all;
+  auto of_rows = rows_of_warp(warpgroup),
+       of_columns = made.across ? mainloop_.lengths_at(column)[made.across->index] : 1;
+  if (!mainloop_.has_rows_first()) std::swap(of_rows, of_columns);
   const auto rows = pieces_of(of_rows, rows_of_tile);
   const auto columns = round_up(of_columns, columns_at_once) / columns_of_tile;
   if (made.parts > 1) return all + registers_of_parts(rows, columns);
-  return all +
-         (widens(step_, column) ? 3 : 1) * std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
+  return all + (widens(mainloop_, column) ? 3 : 1) *
+                   std::min(rows * registers_of_rows + 4, columns * registers_of_columns + 4);
 }
 
-// Sums that lead stand from the beginning of the step on; within a team, operands of the step before while they trail.
-std::int64_t LaneRegisters::ahead(const Column& column, const Team& team, Order order) const {
+// Sums that lead stand from the beginning of the step on; within a warpgroup, operands of the step before while they
+// trail.
+std::int64_t LaneRegisters::ahead(const Column& column, const RowDivision& warpgroup, Order order) const {
   if (order == Order::text || !column.inside) return 0;
   std::int64_t all = 0;
   for (const auto& other : columns_) {
     if (!other.product || !other.inside || other.compute == column.compute) continue;
     const bool begun = std::ranges::count(column.alive, other.compute->to) > 0;
-    if (leads(*other.product) && column.compute < other.compute && !begun) all += values(other.compute->to, team);
-    if (!leads(*other.product) && order == Order::within_team) all += operands(*other.product, team);
+    if (leads(*other.product) && column.compute < other.compute && !begun) all += values(other.compute->to, warpgroup);
+    if (!leads(*other.product) && order == Order::intra_warpgroup) all += operands(*other.product, warpgroup);
   }
   return all;
 }

@@ -7,13 +7,14 @@
 #include <set>
 
 #include "timing/assumptions.hpp"
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 namespace napkin {
 
-// How the rows of a block are dealt out. Instructions hold whole rows of theirs, `held`, however few are the team's.
-struct Team {
-  std::int64_t rows = 1, warps = 1, teams = 1, held = 1;
+// How the rows of a block are divided among warpgroups. Instructions hold whole rows of theirs, `held`, however few are
+// the warpgroup's.
+struct RowDivision {
+  std::int64_t rows = 1, warps = 1, warpgroups = 1, held = 1;
 };
 
 // What columns do, as far as that needs registers beside their values: all of them, and those that are no products, of
@@ -25,33 +26,33 @@ BesideValues beside_columns(const LoopNest&, const std::vector<const Compute*>& 
 class LaneRegisters {
  public:
   // The step stays where it is, and keeps its columns; its sizes may change.
-  LaneRegisters(const BlockStep&, const Hardware&);
+  LaneRegisters(const Mainloop&, const Hardware&);
 
   // What an order of columns other than that of the text makes a lane hold beside.
-  enum class Order : std::uint8_t { text, in_turn, within_team };
+  enum class Order : std::uint8_t { text, in_turn, intra_warpgroup };
   // The most that any column takes, with operands on their way and what a compiler needs beside.
-  std::int64_t registers(const Team&, Order) const;
+  std::int64_t registers(const RowDivision&, Order) const;
 
  private:
   struct Column {
     const Compute* compute = nullptr;
-    const StepColumn* product = nullptr;  // where it is a contraction
-    bool inside = false;                  // of the step
+    const MainloopOperation* product = nullptr;  // where it is a contraction
+    bool inside = false;                         // of the step
     std::vector<BufferId> alive;
     std::optional<std::pair<BufferId, BufferId>> overwrites;
   };
   Column column(const Held&) const;
   std::vector<BufferId> sources(const Column&) const;
-  std::int64_t values(const Column&, const Team&, Order) const;
-  std::int64_t values(BufferId, const Team&) const;
+  std::int64_t values(const Column&, const RowDivision&, Order) const;
+  std::int64_t values(BufferId, const RowDivision&) const;
   std::optional<std::int64_t> first_of_two(BufferId) const;
   bool is_state(BufferId) const;
-  std::int64_t whole_columns(const StepColumn&) const;
-  std::int64_t whole_rows(const StepColumn&, const Team&) const;
-  std::int64_t operands(const StepColumn&, const Team&) const;
-  std::int64_t ahead(const Column&, const Team&, Order) const;
+  std::int64_t whole_columns(const MainloopOperation&) const;
+  std::int64_t whole_rows(const MainloopOperation&, const RowDivision&) const;
+  std::int64_t operands(const MainloopOperation&, const RowDivision&) const;
+  std::int64_t ahead(const Column&, const RowDivision&, Order) const;
 
-  const BlockStep& step_;
+  const Mainloop& mainloop_;
   std::set<BufferId> elsewhere_;  // in no registers: computed where they are wanted, or with a memory of their own
   std::map<BufferId, std::vector<BufferId>> sources_;  // of what is computed where it is wanted
   std::vector<Column> columns_;                        // in the order of the text

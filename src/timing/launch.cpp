@@ -16,17 +16,17 @@ constexpr const char* cache_answers = "tiles that several blocks read from the c
 
 class Reckoning {
  public:
-  Reckoning(const BlockStep& step, const Team& team, const Pipelining& chosen, const Demand& demand,
+  Reckoning(const Mainloop& mainloop, const RowDivision& warpgroup, const Pipelining& chosen, const Demand& demand,
             const Hardware& hardware, Model model, Detail detail)
-      : step_(step),
-        team_(team),
+      : mainloop_(mainloop),
+        warpgroup_(warpgroup),
         chosen_(chosen),
         demand_(demand),
         hardware_(hardware),
         model_(model),
         detail_(detail) {}
 
-  Launch run(const StepClocks& spread, const StepClocks& datasheet, double ideal_s) {
+  Launch run(const IterationClocks& spread, const IterationClocks& datasheet, double ideal_s) {
     const auto now = spread.of_busiest_partition(chosen_.unevenness);
     const auto ideal = no_slower(datasheet.of_busiest_partition(chosen_.unevenness), now);
     count(ideal);
@@ -40,10 +40,10 @@ class Reckoning {
     const auto quiet = now.without_waits();
     reach("sustained rates instead of datasheet rates",
           std::max(steps * with_outside(quiet, step_at(quiet)), model_ == Model::machine ? demand_.units_s : 0));
-    const double step = sustained(now);
-    const double busy = std::max(steps * step, model_ == Model::machine ? demand_.units_s : 0);
+    const double iteration = sustained(now);
+    const double busy = std::max(steps * iteration, model_ == Model::machine ? demand_.units_s : 0);
     reach("waiting for results and tiles, or for turns", busy);
-    add("cores idle in the last wave", in_rounds(now, step) - busy);
+    add("cores idle in the last wave", in_rounds(now, iteration) - busy);
     launch_.bound = compulsory(&Rate::reached) > time_ ? Resource::copy : now.slowest;
     launch_.bound_by_cache = launch_.bound == Resource::copy && compulsory(&Rate::reached) <= time_ && now.by_cache;
     reach("memory that cannot keep up", compulsory(&Rate::reached));
@@ -58,15 +58,15 @@ class Reckoning {
  private:
   // Tiles that neighbours pass on may come sooner than at the datasheet's rates without them, and numbers as wide as
   // the widest input may take longer than those that there are.
-  static StepClocks no_slower(StepClocks ideal, const StepClocks& now) {
+  static IterationClocks no_slower(IterationClocks ideal, const IterationClocks& now) {
     ideal.leading = std::min(ideal.leading, now.leading), ideal.trailing = std::min(ideal.trailing, now.trailing);
     ideal.pointwise = std::min(ideal.pointwise, now.pointwise), ideal.outside = std::min(ideal.outside, now.outside);
     ideal.last_copy = std::min(ideal.copy, now.copy);
     return ideal.last_copy < ideal.copy ? ideal.in_last_round() : ideal;
   }
-  void count(const StepClocks& ideal) {
+  void count(const IterationClocks& ideal) {
     launch_.blocks = demand_.blocks;
-    launch_.cores = hardware_.total(step_.core);
+    launch_.cores = hardware_.total(mainloop_.core);
     launch_.blocks_per_core = std::max<std::int64_t>(1, chosen_.occupancy.blocks);
     launch_.turns = static_cast<std::int64_t>(demand_.turns);
     const double full = demand_.per_core / static_cast<double>(launch_.blocks_per_core), waves = std::ceil(full);
@@ -77,13 +77,13 @@ class Reckoning {
     if (model_ == Model::machine) launch_.steps *= demand_.whole;
   }
   // What no order of the work goes below.
-  double floor(double steps, const StepClocks& ideal) const {
+  double floor(double steps, const IterationClocks& ideal) const {
     return std::max({compulsory(&Rate::peak), steps * ideal.copy, demand_.units_ideal_s, demand_.outer_ideal_s});
   }
   // What is left to be slowest where the cache answers what is read again.
-  double cached(double steps, const StepClocks& ideal) const { return std::min(0.0, floor(steps, ideal) - time_); }
+  double cached(double steps, const IterationClocks& ideal) const { return std::min(0.0, floor(steps, ideal) - time_); }
   double compulsory(double (Rate::*kind)() const) const {
-    const auto& bandwidth = hardware_.levels[step_.core].bandwidth;
+    const auto& bandwidth = hardware_.levels[mainloop_.core].bandwidth;
     return bandwidth ? demand_.compulsory_bytes / ((*bandwidth).*kind)() : 0;
   }
   // Levels above the cores work beside them. What siblings pass on arrives in steps, the first of which is at home and
@@ -100,27 +100,28 @@ class Reckoning {
   }
   // Blocks that are on a core together: as many as fit, or as there are.
   double here() const { return std::min(static_cast<double>(launch_.blocks_per_core), rounds_); }
-  double step_at(const StepClocks& clocks) const {
-    const auto there = model_ == Model::ideal ? chosen_.occupancy.teams
-                                              : overlapping(chosen_.overlap, static_cast<std::int64_t>(here()), team_);
+  double step_at(const IterationClocks& clocks) const {
+    const auto there = model_ == Model::ideal
+                           ? chosen_.occupancy.warpgroups
+                           : overlapping(chosen_.overlap, static_cast<std::int64_t>(here()), warpgroup_);
     return step_seconds(chosen_.overlap, clocks, there);
   }
   // Another block on the core works on its steps meanwhile, with what these columns leave it of the core.
-  double with_outside(const StepClocks& clocks, double step) const {
-    const double together = step + clocks.outside;
-    return here() < 2 ? together : std::clamp(clocks.beside(true), step, together);
+  double with_outside(const IterationClocks& clocks, double iteration) const {
+    const double together = iteration + clocks.outside;
+    return here() < 2 ? together : std::clamp(clocks.beside(true), iteration, together);
   }
-  double sustained(const StepClocks& clocks) const {
+  double sustained(const IterationClocks& clocks) const {
     const auto blocks = std::min(chosen_.occupancy.blocks, static_cast<std::int64_t>(rounds_));
-    const double waits = waits_for_tiles(step_, chosen_, blocks, clocks, hardware_, model_);
+    const double waits = waits_for_tiles(mainloop_, chosen_, blocks, clocks, hardware_, model_);
     return with_outside(clocks, std::max(step_at(clocks), waits));
   }
   // All rounds of the core that is done last, of steps that take so long while all cores are at work.
-  double in_rounds(const StepClocks& now, double step) const {
+  double in_rounds(const IterationClocks& now, double iteration) const {
     const auto rounds = rounds_of(demand_, hardware_, here());
-    const double last = now.last_copy < now.copy && rounds.last > 0 ? sustained(now.in_last_round()) : step;
+    const double last = now.last_copy < now.copy && rounds.last > 0 ? sustained(now.in_last_round()) : iteration;
     const double columns =
-        launch_.steps / static_cast<double>(launch_.blocks) * (rounds.full * step + rounds.last * last);
+        launch_.steps / static_cast<double>(launch_.blocks) * (rounds.full * iteration + rounds.last * last);
     const double cores = static_cast<double>(launch_.cores) / static_cast<double>(launch_.blocks);
     return std::max(columns, model_ == Model::machine ? demand_.units_s * cores * rounds.all() : 0);
   }
@@ -128,15 +129,16 @@ class Reckoning {
   // times, so that each has its share of the cache's bandwidth. Published kernels whose blocks stay on their cores lose
   // as much between two pieces as others between two blocks.
   double ends() const {
-    const auto& level = hardware_.levels[step_.core];
+    const auto& level = hardware_.levels[mainloop_.core];
     const auto* tensor = hardware_.find(Unit::tensor);
     const bool on_chip = model_ == Model::machine;
-    const double begun = step_.beginnings();
-    double seconds = 0, bytes = step_.streamed.empty() ? 0 : begun * step_.moved(step_.streamed.front(), on_chip);
-    for (const auto& edge : step_.edges)
+    const double begun = mainloop_.output_tiles();
+    double seconds = 0,
+           bytes = mainloop_.streamed.empty() ? 0 : begun * mainloop_.moved(mainloop_.streamed.front(), on_chip);
+    for (const auto& edge : mainloop_.edges)
       if (!edge.inside)
-        bytes += (edge.returns ? begun : edge.around.times * step_.steps) * step_.moved(edge.buffer, on_chip);
-    const auto* cache = model_ == Model::machine ? cache_of(step_, hardware_) : nullptr;
+        bytes += (edge.reloaded ? begun : edge.around.times * mainloop_.steps) * mainloop_.moved(edge.buffer, on_chip);
+    const auto* cache = model_ == Model::machine ? cache_of(mainloop_, hardware_) : nullptr;
     if (cache || level.bandwidth)
       seconds += bytes * static_cast<double>(launch_.cores) / (cache ? *cache->bandwidth : *level.bandwidth).reached();
     if (level.latency_clocks && tensor->clock_hz)
@@ -144,8 +146,8 @@ class Reckoning {
     return seconds * demand_.turns * std::ceil(rounds_ / here()) / here();
   }
 
-  const BlockStep& step_;
-  const Team& team_;
+  const Mainloop& mainloop_;
+  const RowDivision& warpgroup_;
   const Pipelining& chosen_;
   const Demand& demand_;
   const Hardware& hardware_;
@@ -186,10 +188,10 @@ std::vector<Loss> lines(const Launch& launch) {
   return all;
 }
 
-Launch launch_of(const BlockStep& step, const Team& team, const Pipelining& chosen, const StepClocks& now,
-                 const StepClocks& ideal, const Demand& demand, double ideal_s, const Hardware& hardware, Model model,
-                 Detail detail) {
-  return Reckoning(step, team, chosen, demand, hardware, model, detail).run(now, ideal, ideal_s);
+Launch launch_of(const Mainloop& mainloop, const RowDivision& warpgroup, const Pipelining& chosen,
+                 const IterationClocks& now, const IterationClocks& ideal, const Demand& demand, double ideal_s,
+                 const Hardware& hardware, Model model, Detail detail) {
+  return Reckoning(mainloop, warpgroup, chosen, demand, hardware, model, detail).run(now, ideal, ideal_s);
 }
 
 }  // namespace napkin

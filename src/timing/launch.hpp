@@ -19,8 +19,8 @@ double last_round(const Demand&);
 
 // `ideal` are the clocks at datasheet rates, `ideal_s` the time of a machine of which every part does nothing but its
 // own work; the lines of what is lost begin there. Without Detail::columns there are no lines.
-Launch launch_of(const BlockStep&, const Team&, const Pipelining& chosen, const StepClocks& now,
-                 const StepClocks& ideal, const Demand&, double ideal_s, const Hardware&, Model,
+Launch launch_of(const Mainloop&, const RowDivision&, const Pipelining& chosen, const IterationClocks& now,
+                 const IterationClocks& ideal, const Demand&, double ideal_s, const Hardware&, Model,
                  Detail = Detail::totals);
 
 }  // namespace napkin

@@ -53,14 +53,14 @@ Residents residents(const BlockNeeds& block, const Hardware& hardware) {
   return best;
 }
 
-TeamShares shares_of_teams(std::int64_t teams, std::int64_t blocks, const Hardware& hardware) {
-  constexpr std::int64_t most = 240, copying = 24, warps_of_team = 4, most_begun = 256;
-  const auto lanes = warps_of_team * whole(hardware.limits.threads_per_warp, 32);
+WarpgroupShares shares_of_warpgroups(std::int64_t warpgroups, std::int64_t blocks, const Hardware& hardware) {
+  constexpr std::int64_t most = 240, copying = 24, warps_of_warpgroup = 4, most_begun = 256;
+  const auto lanes = warps_of_warpgroup * whole(hardware.limits.threads_per_warp, 32);
   const auto down = [](std::int64_t registers) { return registers / 8 * 8; };
   const auto all = whole(hardware.limits.registers_per_sm, 65536);
-  const auto first = std::min(down(all / (lanes * (teams + 1) * blocks)), most_begun);
+  const auto first = std::min(down(all / (lanes * (warpgroups + 1) * blocks)), most_begun);
   if (first >= most) return {first, most, 0};
-  return {first, std::min(down((first * (teams + 1) - copying) / teams), most), copying};
+  return {first, std::min(down((first * (warpgroups + 1) - copying) / warpgroups), most), copying};
 }
 
 std::vector<std::pair<std::int64_t, std::int64_t>> register_ladder(const Hardware& hardware) {

@@ -26,13 +26,13 @@ bool knows_occupancy(const Hardware&);
 Residents residents(const BlockNeeds&, const Hardware&);
 std::int64_t warps_at(std::int64_t registers_per_thread, const Hardware&);
 
-// Registers of a lane where one more team copies tiles, of so many blocks on a core: what a block begins with, and,
-// where that is less than lanes can use, what the team that copies keeps and the others have then; in multiples of 8,
-// as they are handed over.
-struct TeamShares {
+// Registers of a lane where one more warpgroup copies tiles, of so many blocks on a core: what a block begins with,
+// and, where that is less than lanes can use, what the warpgroup that copies keeps and the others have then; in
+// multiples of 8, as they are handed over.
+struct WarpgroupShares {
   std::int64_t first = 0, lanes = 0, copying = 0;  // 0: all keep what they began with
 };
-TeamShares shares_of_teams(std::int64_t teams, std::int64_t blocks, const Hardware&);
+WarpgroupShares shares_of_warpgroups(std::int64_t warpgroups, std::int64_t blocks, const Hardware&);
 
 // The most registers of a thread at each number of warps, few registers first.
 std::vector<std::pair<std::int64_t, std::int64_t>> register_ladder(const Hardware&);

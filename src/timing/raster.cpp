@@ -11,33 +11,33 @@
 
 namespace napkin {
 
-const Cache* cache_of(const BlockStep& step, const Hardware& hardware) {
+const Cache* cache_of(const Mainloop& mainloop, const Hardware& hardware) {
   for (const auto& cache : hardware.caches)
-    if (cache.below == hardware.levels[step.core - 1].name && cache.bandwidth) return &cache;
+    if (cache.below == hardware.levels[mainloop.core - 1].name && cache.bandwidth) return &cache;
   return nullptr;
 }
 
-VisitOrder as_written(const BlockStep& step) {
+VisitOrder as_written(const Mainloop& mainloop) {
   VisitOrder order;
-  for (const auto& group : step.nest->groups) {
-    if (group.level < step.core) continue;  // another memory, with a cache of its own
-    const auto size = step.diagram().size(group.wire).value_or(1);
+  for (const auto& group : mainloop.nest->groups) {
+    if (group.level < mainloop.core) continue;  // another memory, with a cache of its own
+    const auto size = mainloop.diagram().size(group.wire).value_or(1);
     order.push_back({group.wire, pieces_of(size, group.size)});
   }
   return order;
 }
 
-double first_readers(const BlockStep& step, BufferId tile, const Hardware& hardware) {
-  return first_readers(step, tile, as_written(step), hardware);
+double first_readers(const Mainloop& mainloop, BufferId tile, const Hardware& hardware) {
+  return first_readers(mainloop, tile, as_written(mainloop), hardware);
 }
 
-double first_readers(const BlockStep& step, BufferId tile, const VisitOrder& order, const Hardware& hardware) {
-  double at_once = static_cast<double>(hardware.levels[step.core].count), blocks = 1, different = 1;
+double first_readers(const Mainloop& mainloop, BufferId tile, const VisitOrder& order, const Hardware& hardware) {
+  double at_once = static_cast<double>(hardware.levels[mainloop.core].count), blocks = 1, different = 1;
   for (auto visited = order.rbegin(); visited != order.rend(); ++visited) {
     const auto pieces = static_cast<double>(visited->pieces);
     const double here = std::min(pieces, at_once);
     blocks *= here;
-    if (moves(step.nest->at(tile).at, visited->wire)) different *= here;
+    if (moves(mainloop.nest->at(tile).at, visited->wire)) different *= here;
     at_once = std::max(1.0, at_once / pieces);
   }
   return std::min(1.0, different / blocks);
@@ -45,28 +45,28 @@ double first_readers(const BlockStep& step, BufferId tile, const VisitOrder& ord
 
 namespace {
 
-double step_bytes(const BlockStep& step, const VisitOrder& order, const Hardware& hardware) {
-  const auto cores = static_cast<double>(hardware.levels[step.core].count);
+double step_bytes(const Mainloop& mainloop, const VisitOrder& order, const Hardware& hardware) {
+  const auto cores = static_cast<double>(hardware.levels[mainloop.core].count);
   double bytes = 0;
-  for (const auto tile : step.streamed)
-    bytes += cores * first_readers(step, tile, order, hardware) * step.moved(tile, false);
+  for (const auto tile : mainloop.streamed)
+    bytes += cores * first_readers(mainloop, tile, order, hardware) * mainloop.moved(tile, false);
   return bytes;
 }
 
-std::string words(const BlockStep& step, const VisitOrder& order) {
+std::string words(const Mainloop& mainloop, const VisitOrder& order) {
   std::string text;
-  for (const auto& one : order) text += (text.empty() ? "" : ", ") + step.diagram().at(one.wire).name;
+  for (const auto& one : order) text += (text.empty() ? "" : ", ") + mainloop.diagram().at(one.wire).name;
   const auto& last = order.back();
   const bool blocked = std::ranges::count(order, last.wire, &Visited::wire) > 1;
   return blocked ? text + fmt::format(" by {}", last.pieces) : text;
 }
 
 // As written first; none where there is one order.
-std::vector<VisitOrder> orders(const BlockStep& step, const Hardware& hardware) {
-  auto written = as_written(step);
+std::vector<VisitOrder> orders(const Mainloop& mainloop, const Hardware& hardware) {
+  auto written = as_written(mainloop);
   std::erase_if(written, [](const Visited& one) { return one.pieces < 2; });
   constexpr std::size_t most_groups = 4;
-  if (!cache_of(step, hardware) || written.size() < 2 || written.size() > most_groups) return {};
+  if (!cache_of(mainloop, hardware) || written.size() < 2 || written.size() > most_groups) return {};
   std::vector<VisitOrder> all = {written};
   std::vector<std::size_t> places(written.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -90,18 +90,18 @@ std::vector<VisitOrder> orders(const BlockStep& step, const Hardware& hardware) 
 
 }  // namespace
 
-std::vector<Raster> rasters(const BlockStep& step, const Hardware& hardware) {
+std::vector<Raster> rasters(const Mainloop& mainloop, const Hardware& hardware) {
   std::vector<Raster> all;
-  for (const auto& order : orders(step, hardware))
-    all.push_back({words(step, order), step_bytes(step, order, hardware)});
+  for (const auto& order : orders(mainloop, hardware))
+    all.push_back({words(mainloop, order), step_bytes(mainloop, order, hardware)});
   return all;
 }
 
-VisitOrder best_order(const BlockStep& step, const Hardware& hardware) {
+VisitOrder best_order(const Mainloop& mainloop, const Hardware& hardware) {
   VisitOrder best;
   double least = 0;
-  for (const auto& order : orders(step, hardware))
-    if (const double bytes = step_bytes(step, order, hardware); best.empty() || bytes < least * (1 - 1e-9))
+  for (const auto& order : orders(mainloop, hardware))
+    if (const double bytes = step_bytes(mainloop, order, hardware); best.empty() || bytes < least * (1 - 1e-9))
       best = order, least = bytes;
   return best;
 }

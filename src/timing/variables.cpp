@@ -8,38 +8,40 @@
 namespace napkin {
 namespace {
 
-bool is_trailing(const StepColumn& column) { return column.contraction && !column.contraction->rows.staged; }
+bool is_trailing(const MainloopOperation& column) { return column.contraction && !column.contraction->rows.staged; }
 
 }  // namespace
 
-Variables::Variables(const BlockStep& step, const Partition& partition, const Hardware& hardware, Model model)
-    : step_(step), partition_(partition), hardware_(hardware), model_(model) {
+Variables::Variables(const Mainloop& mainloop, const Partition& partition, const Hardware& hardware, Model model)
+    : mainloop_(mainloop), partition_(partition), hardware_(hardware), model_(model) {
   std::optional<Datatype> widest;
-  for (const auto array : step.nest->inputs) {
-    const auto type = step.diagram().at(array).type;
+  for (const auto array : mainloop.nest->inputs) {
+    const auto type = mainloop.diagram().at(array).type;
     if (!widest || row(type).bytes > row(*widest).bytes) widest = type;
   }
   uniform_ = widest.value_or(Datatype::f32);
-  for (std::size_t i = 0; i < step.columns.size(); ++i) alive_.push_back(alive_at(i));
-  for (const auto& column : step.outside) alive_outside_.push_back(alive_outside(column));
+  for (std::size_t i = 0; i < mainloop.columns.size(); ++i) alive_.push_back(alive_at(i));
+  for (const auto& column : mainloop.outside) alive_outside_.push_back(alive_outside(column));
 }
 
-Datatype Variables::type_of(BufferId id) const { return model_ == Model::ideal ? uniform_ : step_.nest->at(id).type; }
+Datatype Variables::type_of(BufferId id) const {
+  return model_ == Model::ideal ? uniform_ : mainloop_.nest->at(id).type;
+}
 
 Variable Variables::variable(BufferId id, std::int64_t rows) const {
-  const auto& buffer = step_.nest->at(id);
+  const auto& buffer = mainloop_.nest->at(id);
   Variable made{
-      step_.diagram().at(buffer.array).name, step_.shape(id, rows), type_of(id), Place::registers, true, 1, 0};
+      mainloop_.diagram().at(buffer.array).name, mainloop_.shape(id, rows), type_of(id), Place::registers, true, 1, 0};
   made.bytes = bytes(id, rows);
   if (in_tensor_memory(id)) made.place = Place::tensor_memory;
   return made;
 }
 std::int64_t Variables::bytes(BufferId id, std::int64_t rows) const {
-  return step_.values(id, rows) * row(type_of(id)).bytes;
+  return mainloop_.values(id, rows) * row(type_of(id)).bytes;
 }
 
 Variable Variables::variable(const Part& part) const {
-  const auto name = step_.diagram().at(step_.nest->at(part.buffer).array).name;
+  const auto name = mainloop_.diagram().at(mainloop_.nest->at(part.buffer).array).name;
   auto place = Place::registers;
   if (in_tensor_memory(part.buffer)) place = Place::tensor_memory;
   return {name + part.note, part.shape, type_of(part.buffer), place, true, 1, bytes(part)};
@@ -51,55 +53,56 @@ std::int64_t Variables::bytes(const Part& part) const {
 // Where a core has memory for accumulators, the results of contractions stand there.
 bool Variables::in_tensor_memory(BufferId id) const {
   if (!hardware_.limits.tensor_memory_per_sm || model_ == Model::ideal) return false;
-  return std::ranges::any_of(step_.columns,
-                             [&](const StepColumn& column) { return column.contraction && column.compute->to == id; });
+  return std::ranges::any_of(mainloop_.columns, [&](const MainloopOperation& column) {
+    return column.contraction && column.compute->to == id;
+  });
 }
 
-std::vector<Variable> Variables::shared(const Team& team, std::int64_t stages) const {
+std::vector<Variable> Variables::shared(const RowDivision& warpgroup, std::int64_t stages) const {
   std::vector<Variable> all;
   const auto add = [&](BufferId id, std::int64_t copies) {
-    auto made = variable(id, team.rows);
-    made.type = step_.nest->at(id).type;
+    auto made = variable(id, warpgroup.rows);
+    made.type = mainloop_.nest->at(id).type;
     made.place = Place::shared;
-    made.by_team = step_.has_row(id);
+    made.by_warpgroup = mainloop_.has_row(id);
     made.copies = copies;
     made.bytes = copies * product_of(made.shape) * row(made.type).bytes;
     all.push_back(std::move(made));
   };
-  for (const auto id : step_.streamed) add(id, stages);
-  for (const auto id : step_.tiles) add(id, step_.has_loop_of_its_own(id) ? stages : 1);
-  for (const auto id : step_.outputs) add(id, 1);
+  for (const auto id : mainloop_.streamed) add(id, stages);
+  for (const auto id : mainloop_.tiles) add(id, mainloop_.has_loop_of_its_own(id) ? stages : 1);
+  for (const auto id : mainloop_.outputs) add(id, 1);
   return all;
 }
 
 bool Variables::reads(std::size_t column, BufferId id) const {
-  const auto& compute = *step_.columns[column].compute;
+  const auto& compute = *mainloop_.columns[column].compute;
   return compute.carried == id ||
          std::ranges::any_of(compute.reads, [&](const auto& read) { return read.second == id; });
 }
 
 // A buffer is alive before a column if some column from here on, around the loop, reads it before one makes it anew.
 bool Variables::is_alive(std::size_t column, BufferId id) const {
-  const auto n = step_.columns.size();
+  const auto n = mainloop_.columns.size();
   for (std::size_t i = 0; i < n; ++i) {
     const auto at = (column + i) % n;
     if (reads(at, id)) return true;
-    if (step_.columns[at].compute->to == id) return false;
+    if (mainloop_.columns[at].compute->to == id) return false;
   }
   return false;
 }
 
 bool Variables::outlives(std::size_t column, BufferId id) const {
-  return is_alive((column + 1) % step_.columns.size(), id);
+  return is_alive((column + 1) % mainloop_.columns.size(), id);
 }
 
 // What columns make or read that is no tile.
 std::vector<BufferId> Variables::computed() const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
-    if (!step_.nest->is_input(id) && std::ranges::find(all, id) == all.end()) all.push_back(id);
+    if (!mainloop_.nest->is_input(id) && std::ranges::find(all, id) == all.end()) all.push_back(id);
   };
-  for (const auto& column : step_.columns) {
+  for (const auto& column : mainloop_.columns) {
     for (const auto& read : column.compute->reads) add(read.second);
     if (column.compute->carried) add(*column.compute->carried);
     add(column.compute->to);
@@ -109,14 +112,14 @@ std::vector<BufferId> Variables::computed() const {
 
 // A pointwise result takes the place of an operand of the same wires that nobody needs afterwards.
 Variables::Alive Variables::alive_at(std::size_t column) const {
-  const auto& compute = *step_.columns[column].compute;
+  const auto& compute = *mainloop_.columns[column].compute;
   Alive made;
   for (const auto id : computed())
     if (is_alive(column, id) || compute.to == id) made.buffers.push_back(id);
   if (compute.column.fold || compute.carried == compute.to) return made;
   for (const auto& [access, id] : compute.reads) {
     if (id == compute.to || outlives(column, id) || std::ranges::find(made.buffers, id) == made.buffers.end()) continue;
-    if (step_.nest->at(id).at == step_.nest->at(compute.to).at) made.replaced.push_back(id);
+    if (mainloop_.nest->at(id).at == mainloop_.nest->at(compute.to).at) made.replaced.push_back(id);
   }
   return made;
 }
@@ -124,23 +127,23 @@ Variables::Alive Variables::alive_at(std::size_t column) const {
 std::int64_t Variables::saved_in_place(std::size_t column, std::int64_t rows) const {
   std::int64_t most = 0;
   for (const auto id : alive_[column].replaced)
-    most = std::max(most, std::min(bytes(id, rows), bytes(step_.columns[column].compute->to, rows)));
+    most = std::max(most, std::min(bytes(id, rows), bytes(mainloop_.columns[column].compute->to, rows)));
   return most;
 }
 
 std::int64_t Variables::subloop(WireId wire, std::int64_t otherwise) const {
   for (const auto& split : partition_.splits)
-    if (split.kind == SplitKind::stream && split.level > step_.core && split.wire == wire) return split.size;
-  return std::min(otherwise, step_.lengths[wire.index]);
+    if (split.kind == SplitKind::stream && split.level > mainloop_.core && split.wire == wire) return split.size;
+  return std::min(otherwise, mainloop_.lengths[wire.index]);
 }
 
 std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
   std::vector<std::pair<std::string, std::int64_t>> all;
   const auto add = [&](WireId wire, std::int64_t otherwise) {
-    const std::pair one{step_.diagram().at(wire).name, subloop(wire, otherwise)};
-    if (one.second < step_.lengths[wire.index] && std::ranges::find(all, one) == all.end()) all.push_back(one);
+    const std::pair one{mainloop_.diagram().at(wire).name, subloop(wire, otherwise)};
+    if (one.second < mainloop_.lengths[wire.index] && std::ranges::find(all, one) == all.end()) all.push_back(one);
   };
-  for (const auto& column : step_.columns) {
+  for (const auto& column : mainloop_.columns) {
     if (!column.contraction) continue;
     add(column.contraction->depth, column.contraction->k);
     if (column.compute->column.repair && column.contraction->across)
@@ -151,53 +154,53 @@ std::vector<std::pair<std::string, std::int64_t>> Variables::subloops() const {
 
 // The part of a staged operand that one instruction takes from registers. An instruction of four warps reads the
 // core's memory itself, unless they must be widened, but the paper counts it all the same.
-std::optional<Variables::Part> Variables::fragment(const Team& team) const {
+std::optional<Variables::Part> Variables::fragment(const RowDivision& warpgroup) const {
   std::optional<Part> largest;
-  for (const auto& column : step_.columns) {
+  for (const auto& column : mainloop_.columns) {
     if (!column.contraction || !column.contraction->rows.staged || column.contraction->rows.kept) continue;
-    const auto& tile = step_.nest->at(column.contraction->rows.buffer);
-    const bool widened = tile.type != step_.diagram().at(tile.array).type;
+    const auto& tile = mainloop_.nest->at(column.contraction->rows.buffer);
+    const bool widened = tile.type != mainloop_.diagram().at(tile.array).type;
     if (model_ == Model::machine && warps_of(*column.contraction->instruction) > 1 && !widened) continue;
     const auto steps = subloop(column.contraction->depth, column.contraction->k);
-    Part made{column.contraction->rows.buffer, {team.rows, steps}, " (one instruction's part)"};
+    Part made{column.contraction->rows.buffer, {warpgroup.rows, steps}, " (one instruction's part)"};
     if (!largest || bytes(*largest) < bytes(made)) largest = std::move(made);
   }
   return largest;
 }
 
 // What a contraction adds to a repaired state, in the paper's count: the instruction makes it a few columns at a time.
-std::optional<Variables::Part> Variables::product(const Team& team) const {
+std::optional<Variables::Part> Variables::product(const RowDivision& warpgroup) const {
   if (model_ == Model::machine) return std::nullopt;
-  for (const auto& column : step_.columns) {
+  for (const auto& column : mainloop_.columns) {
     if (!column.contraction || !column.compute->column.repair || !column.contraction->across) continue;
     const auto across = subloop(*column.contraction->across, column.contraction->instruction->n);
-    return Part{column.compute->to, {team.rows, across}, " (one instruction's part)"};
+    return Part{column.compute->to, {warpgroup.rows, across}, " (one instruction's part)"};
   }
   return std::nullopt;
 }
 
-void Variables::add_kept(std::vector<Part>& all, const Team& team) const {
-  for (const auto& column : step_.columns) {
+void Variables::add_kept(std::vector<Part>& all, const RowDivision& warpgroup) const {
+  for (const auto& column : mainloop_.columns) {
     if (!column.contraction || !column.contraction->rows.kept) continue;
     const auto id = column.contraction->rows.buffer;
     if (std::ranges::find(all, id, &Part::buffer) == all.end())
-      all.push_back({id, step_.shape(id, team.rows), " (resident)"});
+      all.push_back({id, mainloop_.shape(id, warpgroup.rows), " (resident)"});
   }
 }
 
 // Alive throughout, beside what liveness finds.
-std::vector<Variables::Part> Variables::parts(const Team& team, bool overlapped) const {
+std::vector<Variables::Part> Variables::parts(const RowDivision& warpgroup, bool overlapped) const {
   std::vector<Part> all;
-  if (auto one = fragment(team)) all.push_back(std::move(*one));
-  if (auto one = product(team)) all.push_back(std::move(*one));
-  add_kept(all, team);
+  if (auto one = fragment(warpgroup)) all.push_back(std::move(*one));
+  if (auto one = product(warpgroup)) all.push_back(std::move(*one));
+  add_kept(all, warpgroup);
   const auto fixed = all.size();
-  for (const auto& column : step_.columns) {
+  for (const auto& column : mainloop_.columns) {
     if (!overlapped || !is_trailing(column)) continue;
     const auto id = column.contraction->rows.buffer;
     const bool known = std::any_of(all.begin() + static_cast<std::ptrdiff_t>(fixed), all.end(),
                                    [&](const Part& other) { return other.buffer == id; });
-    if (!known) all.push_back({id, step_.shape(id, team.rows), " (of the iteration before)"});
+    if (!known) all.push_back({id, mainloop_.shape(id, warpgroup.rows), " (of the iteration before)"});
   }
   return all;
 }
@@ -210,52 +213,54 @@ std::int64_t Variables::register_bytes(std::size_t column, std::int64_t rows) co
 }
 
 // A column of another body, beside all that is carried; a result takes the place of an operand of the same wires.
-std::vector<BufferId> Variables::alive_outside(const StepColumn& column) const {
+std::vector<BufferId> Variables::alive_outside(const MainloopOperation& column) const {
   std::vector<BufferId> all;
   const auto add = [&](BufferId id) {
-    if (step_.nest->at(id).level == step_.core || step_.nest->is_input(id) || in_tensor_memory(id)) return;
+    if (mainloop_.nest->at(id).level == mainloop_.core || mainloop_.nest->is_input(id) || in_tensor_memory(id)) return;
     if (std::ranges::find(all, id) == all.end()) all.push_back(id);
   };
-  const auto carry = [&](const StepColumn& one) {
+  const auto carry = [&](const MainloopOperation& one) {
     if (one.compute->carried) add(*one.compute->carried);
   };
-  std::ranges::for_each(step_.columns, carry), std::ranges::for_each(step_.outside, carry);
+  std::ranges::for_each(mainloop_.columns, carry), std::ranges::for_each(mainloop_.outside, carry);
   const auto& compute = *column.compute;
   bool replaces = false;
   for (const auto& [access, id] : compute.reads)
-    add(id), replaces = replaces || (!compute.column.fold && step_.nest->at(id).at == step_.nest->at(compute.to).at);
+    add(id),
+        replaces = replaces || (!compute.column.fold && mainloop_.nest->at(id).at == mainloop_.nest->at(compute.to).at);
   if (!replaces) add(compute.to);
   return all;
 }
 
-std::int64_t Variables::register_bytes(const Team& team, bool overlapped) const {
+std::int64_t Variables::register_bytes(const RowDivision& warpgroup, bool overlapped) const {
   std::int64_t beside = 0, most = 0;
-  for (const auto& part : parts(team, overlapped))
+  for (const auto& part : parts(warpgroup, overlapped))
     if (!in_tensor_memory(part.buffer)) beside += bytes(part);
-  for (std::size_t i = 0; i < step_.columns.size(); ++i) most = std::max(most, beside + register_bytes(i, team.rows));
+  for (std::size_t i = 0; i < mainloop_.columns.size(); ++i)
+    most = std::max(most, beside + register_bytes(i, warpgroup.rows));
   if (model_ == Model::ideal) return most;
   for (const auto& buffers : alive_outside_) {
     std::int64_t bytes = 0;
-    for (const auto id : buffers) bytes += this->bytes(id, team.rows);
+    for (const auto id : buffers) bytes += this->bytes(id, warpgroup.rows);
     most = std::max(most, bytes);
   }
   return most;
 }
 
-std::vector<ColumnVariables> Variables::registers(const Team& team, bool overlapped) const {
+std::vector<ColumnVariables> Variables::registers(const RowDivision& warpgroup, bool overlapped) const {
   std::vector<ColumnVariables> all;
-  const auto beside = parts(team, overlapped);
-  for (std::size_t i = 0; i < step_.columns.size(); ++i) {
-    const auto& column = step_.columns[i];
+  const auto beside = parts(warpgroup, overlapped);
+  for (std::size_t i = 0; i < mainloop_.columns.size(); ++i) {
+    const auto& column = mainloop_.columns[i];
     ColumnVariables made;
     made.column = column.name;
-    made.value = to_text(step_.diagram(), column.compute->column);
+    made.value = to_text(mainloop_.diagram(), column.compute->column);
     made.on = column.contraction ? Resource::tensor : Resource::fma;
-    for (const auto id : alive_[i].buffers) made.variables.push_back(variable(id, team.rows));
+    for (const auto id : alive_[i].buffers) made.variables.push_back(variable(id, warpgroup.rows));
     for (const auto& part : beside) made.variables.push_back(variable(part));
-    made.team_register_bytes = -saved_in_place(i, team.rows);
+    made.warpgroup_register_bytes = -saved_in_place(i, warpgroup.rows);
     for (const auto& variable : made.variables)
-      if (variable.place == Place::registers) made.team_register_bytes += variable.bytes;
+      if (variable.place == Place::registers) made.warpgroup_register_bytes += variable.bytes;
     all.push_back(std::move(made));
   }
   return all;

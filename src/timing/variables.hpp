@@ -1,5 +1,5 @@
-// What a step keeps where: tiles in the core's memory, everything computed in the registers of the team that computes
-// it.
+// What a step keeps where: tiles in the core's memory, everything computed in the registers of the warpgroup that
+// computes it.
 #pragma once
 
 #include "napkin/timing.hpp"
@@ -9,16 +9,16 @@ namespace napkin {
 
 class Variables {
  public:
-  Variables(const BlockStep&, const Partition&, const Hardware&, Model);
+  Variables(const Mainloop&, const Partition&, const Hardware&, Model);
 
   // Tiles and outputs in the core's memory; a streamed tile `stages` times.
-  std::vector<Variable> shared(const Team&, std::int64_t stages) const;
+  std::vector<Variable> shared(const RowDivision&, std::int64_t stages) const;
 
-  // The most that a column has alive, of a team. `overlapped`: the next step's columns begin while the last
+  // The most that a column has alive, of a warpgroup. `overlapped`: the next step's columns begin while the last
   // contractions of this one run, whose operands then exist beside what is being computed.
-  std::int64_t register_bytes(const Team&, bool overlapped) const;
+  std::int64_t register_bytes(const RowDivision&, bool overlapped) const;
   // The same column by column, with names.
-  std::vector<ColumnVariables> registers(const Team&, bool overlapped) const;
+  std::vector<ColumnVariables> registers(const RowDivision&, bool overlapped) const;
   std::vector<std::pair<std::string, std::int64_t>> subloops() const;
 
  private:
@@ -44,15 +44,15 @@ class Variables {
   std::vector<BufferId> computed() const;
   std::int64_t saved_in_place(std::size_t column, std::int64_t rows) const;
   std::int64_t register_bytes(std::size_t column, std::int64_t rows) const;
-  std::vector<BufferId> alive_outside(const StepColumn&) const;
-  std::vector<Part> parts(const Team&, bool overlapped) const;
-  void add_kept(std::vector<Part>&, const Team&) const;
+  std::vector<BufferId> alive_outside(const MainloopOperation&) const;
+  std::vector<Part> parts(const RowDivision&, bool overlapped) const;
+  void add_kept(std::vector<Part>&, const RowDivision&) const;
   std::int64_t subloop(WireId, std::int64_t otherwise) const;
-  std::optional<Part> fragment(const Team&) const;
-  std::optional<Part> product(const Team&) const;
+  std::optional<Part> fragment(const RowDivision&) const;
+  std::optional<Part> product(const RowDivision&) const;
   bool in_tensor_memory(BufferId) const;
 
-  const BlockStep& step_;
+  const Mainloop& mainloop_;
   const Partition& partition_;
   const Hardware& hardware_;
   Model model_;

@@ -123,6 +123,6 @@ TEST_CASE("warpgroups leave operands that are read one by one to single warps", 
       const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
       CAPTURE(code.notes);
       CHECK(code.files.front().text.find("planned_path(void) { return \"warps\"") != std::string::npos);
-      CHECK(code.files.front().text.find("napkin_team_") == std::string::npos);
+      CHECK(code.files.front().text.find("napkin_warpgroup_") == std::string::npos);
     }
 }

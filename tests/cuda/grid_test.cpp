@@ -15,7 +15,7 @@ using namespace kernel_cases;
 namespace {
 
 constexpr const char* machine = "h100-sxm5";
-constexpr const char* by_teams = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
+constexpr const char* by_warpgroups = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
 
 std::string product(std::int64_t size) {
   return fmt::format(R"(diagram product
@@ -32,9 +32,9 @@ const Case attention{"grid_attention",
                      {"q=64 x=64 d=64", "q=320 x=136 d=64", "q=300 x=200 d=104"}};
 // The third array is read last: the next piece's tiles of the loop come before it.
 const Case residual{
-    "grid_residual", product(512), {by_teams}, {"m=128 n=64 k=64", "m=256 n=192 k=128", "m=300 n=200 k=152"}};
+    "grid_residual", product(512), {by_warpgroups}, {"m=128 n=64 k=64", "m=256 n=192 k=128", "m=300 n=200 k=152"}};
 const Case order{
-    "grid_order", product(4096), {by_teams}, {"m=1024 n=64 k=64", "m=1280 n=128 k=64", "m=1320 n=200 k=72"}};
+    "grid_order", product(4096), {by_warpgroups}, {"m=1024 n=64 k=64", "m=1280 n=128 k=64", "m=1320 n=200 k=72"}};
 
 // An H100, and one whose cache is slow beside what neighbouring blocks give each other.
 Hardware alone() { return read_machine(machine); }
@@ -53,17 +53,17 @@ Planned planned_on(const Case& each, const Hardware& hardware) {
 std::vector<EmittedFile> emitted(const Planned& planned) {
   return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
 }
-WarpNest on_teams(const Kernel& kernel, const Hardware& hardware = alone()) {
-  return std::get<WarpNest>(distribute_teams(kernel, hardware));
+WarpNest on_warpgroups(const Kernel& kernel, const Hardware& hardware = alone()) {
+  return std::get<WarpNest>(distribute_warpgroups(kernel, hardware));
 }
-WarpNest on_teams(const std::string& text, const std::string& labels, const Hardware& hardware = alone()) {
-  return on_teams(plan({"", text, {labels}, {}}, machine).plan.kernels.front(), hardware);
+WarpNest on_warpgroups(const std::string& text, const std::string& labels, const Hardware& hardware = alone()) {
+  return on_warpgroups(plan({"", text, {labels}, {}}, machine).plan.kernels.front(), hardware);
 }
 // Of a cluster, what its blocks share moves as if one block had all their pieces.
 Partition of_cluster(const WarpNest& warps) {
   auto partition = warps.partition;
   for (auto& split : partition.splits)
-    if (split.level == warps.block_level && split.wire == warps.walk.along) split.size *= warps.walk.cluster;
+    if (split.level == warps.block_level && split.wire == warps.scheduler.along) split.size *= warps.scheduler.cluster;
   return partition;
 }
 
@@ -72,9 +72,9 @@ bool says(const std::string& output, const std::string& words) { return output.f
 void check(const Case& each, const Hardware& hardware, std::int64_t cluster) {
   const auto planned = planned_on(each, hardware);
   const auto files = emitted(planned);
-  REQUIRE(on_teams(planned.plan.kernels.front(), hardware).walk.cluster == cluster);
+  REQUIRE(on_warpgroups(planned.plan.kernels.front(), hardware).scheduler.cluster == cluster);
   REQUIRE(says(files.front().text, cluster > 1 ? "error = start_clusters(" : "= at_once("));
-  const auto modelled = [&](const Kernel& kernel) { return of_cluster(on_teams(kernel, hardware)); };
+  const auto modelled = [&](const Kernel& kernel) { return of_cluster(on_warpgroups(kernel, hardware)); };
   emulate::run_all(each, planned, files, modelled,
                    [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
 }
@@ -83,31 +83,32 @@ void check(const Case& each, const Hardware& hardware, std::int64_t cluster) {
 std::string planted(const std::string& name, const std::vector<emulate::Mistake>& mistakes,
                     const Hardware& hardware = alone()) {
   const auto planned = planned_on(attention, hardware);
-  return emulate::planted(name, planned.diagram, emitted(planned), "attention_kernel_teams", mistakes,
+  return emulate::planted(name, planned.diagram, emitted(planned), "attention_kernel_warpgroups", mistakes,
                           "q=320 x=200 d=64");
 }
 
 }  // namespace
 
-TEST_CASE("blocks that stay compute every piece of the grid", "[emulated][teams][grid]") {
+TEST_CASE("blocks that stay compute every piece of the grid", "[emulated][warpgroups][grid]") {
   for (const auto& each : {attention, residual, order}) DYNAMIC_SECTION(each.name) {
       check(each, alone(), 1);
     }
 }
 
-TEST_CASE("pieces are taken in the order that brings least from memory", "[emulated][teams][grid]") {
-  const auto small = on_teams(product(512), by_teams).walk;
-  CHECK(small.stays);
+TEST_CASE("pieces are taken in the order that brings least from memory", "[emulated][warpgroups][grid]") {
+  const auto small = on_warpgroups(product(512), by_warpgroups).scheduler;
+  CHECK(small.persistent);
   CHECK(small.by == 1);
-  const auto large = on_teams(product(4096), by_teams).walk;
+  const auto large = on_warpgroups(product(4096), by_warpgroups).scheduler;
   REQUIRE(large.order.size() == 2);
   CHECK(large.by == 8);
   // Where the pieces of a mask differ, whoever is done first takes the next one.
-  const auto masked = on_teams(case_named("causal").text, "group q 64, stream x 64 at smem; group q 16 at reg").walk;
-  CHECK_FALSE(masked.stays);
+  const auto masked =
+      on_warpgroups(case_named("causal").text, "group q 64, stream x 64 at smem; group q 16 at reg").scheduler;
+  CHECK_FALSE(masked.persistent);
 }
 
-TEST_CASE("the emulation finds mistakes planted in blocks that stay", "[emulated][teams][grid]") {
+TEST_CASE("the emulation finds mistakes planted in blocks that stay", "[emulated][warpgroups][grid]") {
   SECTION("none") { CHECK(says(planted("grid_none", {}), "good")); }
   SECTION("tiles of the next piece copied while those of this one are read") {
     const auto output = planted("grid_wait", {{"napkin_barrier_wait(Q_smem_empty, Q_smem_phase ^ 1);", ""}});
@@ -131,7 +132,7 @@ TEST_CASE("the emulation finds mistakes planted in blocks that stay", "[emulated
   }
 }
 
-TEST_CASE("clusters copy together what all of their blocks need", "[emulated][teams][grid]") {
+TEST_CASE("clusters copy together what all of their blocks need", "[emulated][warpgroups][grid]") {
   const auto named = [](Case each, const std::string& name) { return each.name = name, each; };
   SECTION("pairs") { check(named(attention, "cluster_attention"), in_pairs(), 2); }
   SECTION("fours") { check(named(attention, "cluster_of_four"), in_clusters("1 TB/s", "20 TB/s"), 4); }
@@ -145,13 +146,13 @@ TEST_CASE("clusters copy together what all of their blocks need", "[emulated][te
   }
 }
 
-TEST_CASE("a kernel says why it has no clusters where the model would have some", "[emulated][teams][grid]") {
+TEST_CASE("a kernel says why it has no clusters where the model would have some", "[emulated][warpgroups][grid]") {
   const Case causal{"", case_named("causal").text, {"group q 64, stream x 64 at smem; group q 16 at reg"}, {}};
   CHECK(says(emitted(planned_on(causal, in_pairs())).front().text,
              "without the clusters of the plan, because masks make some tiles take longer than others"));
 }
 
-TEST_CASE("the emulation finds mistakes planted in clusters", "[emulated][teams][grid]") {
+TEST_CASE("the emulation finds mistakes planted in clusters", "[emulated][warpgroups][grid]") {
   const auto with = [](const std::string& name, const std::vector<emulate::Mistake>& mistakes) {
     return planted("cluster_" + name, mistakes, in_pairs());
   };

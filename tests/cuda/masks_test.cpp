@@ -23,7 +23,7 @@ struct Path {
   CudaPath asked = CudaPath::tensor;
 };
 const Path warps{"warps", "a100-sxm4-80", "napkin_mma"};
-const Path teams{"teams", "h100-sxm5", "_teams("};
+const Path warpgroups{"teams", "h100-sxm5", "_warpgroups("};
 const Path rows{"rows", "a100-sxm4-80", "assigns its rows to warps"};
 const Path threads{"threads", "a100-sxm4-80", "threadIdx", CudaPath::reference};
 
@@ -128,7 +128,7 @@ TEST_CASE("pieces that a mask holds nowhere or everywhere on are told apart", "[
   for (const auto& each : known) DYNAMIC_SECTION(each.name) {
       const auto text = scores("axis q = 512; axis x = 512; axis d = 64", each.statement);
       CHECK(check(each.name, {text, "group q 32, stream x 32 at smem; group q 16 at reg", usual_sizes}, warps));
-      CHECK(check(each.name, {text, "group q 64, stream x 32 at smem; group q 16 at reg", usual_sizes}, teams));
+      CHECK(check(each.name, {text, "group q 64, stream x 32 at smem; group q 16 at reg", usual_sizes}, warpgroups));
     }
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("a block that passes over all pieces waits for what it has loaded", "[
   const auto text = scores("axis q = 4096; axis x = 4096; axis d = 128", "L[q] = max[x](where(x == q, S[q, x], -inf))");
   const std::vector<std::string> long_rows = {"q=283 x=104 d=16", "q=600 x=10 d=16"};
   CHECK(check("passed", {text, "group q 128, stream x 64 at smem; group q 16 at reg", long_rows}, warps));
-  CHECK(check("passed", {text, "group q 64, stream x 32 at smem; group q 16 at reg", long_rows}, teams));
+  CHECK(check("passed", {text, "group q 64, stream x 32 at smem; group q 16 at reg", long_rows}, warpgroups));
 }
 
 // ---- divided axes ----
@@ -318,7 +318,7 @@ output L
   // Splits and sizes
 
   std::string labels() {
-    rows_ = path_.name == teams.name ? 64 * (1 + random_.below(2)) : 16 * (1 + random_.below(3));
+    rows_ = path_.name == warpgroups.name ? 64 * (1 + random_.below(2)) : 16 * (1 + random_.below(3));
     columns_ = 16 * (1 + random_.below(4));
     const auto heads = heads_.empty() ? "" : "h 1, ";
     const auto inside = random_.below(4) == 0 ? "d 16" : "";
@@ -361,7 +361,7 @@ std::uint64_t first_seed() {
 }  // namespace
 
 TEST_CASE("random masks leave out what they mean, on every path", "[emulated][masks]") {
-  for (const auto& path : {warps, teams, rows, threads}) DYNAMIC_SECTION(path.name) {
+  for (const auto& path : {warps, warpgroups, rows, threads}) DYNAMIC_SECTION(path.name) {
       std::uint64_t checked = 0;
       for (auto seed = first_seed(); checked < diagrams(); ++seed) {
         CAPTURE(seed);

@@ -112,7 +112,7 @@ TEST_CASE("warpgroups leave numbers of 4 bits to single warps", "[emulated][tens
   const auto built = build(each, "h100-sxm5", CudaPath::tensor);
   const auto& text = built.code.files.front().text;
   CHECK(text.find("planned_path(void) { return \"warps\"") != std::string::npos);
-  CHECK(text.find("napkin_team_") == std::string::npos);
+  CHECK(text.find("napkin_warpgroup_") == std::string::npos);
   for (const auto& size : each.run_sizes) {
     const auto ran = emulate::harness(built.folder, size);
     CAPTURE(size, ran.output);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* machine = "h100-sxm5";
 
-// A product by teams, and what reads it by rows.
+// A product by warpgroups, and what reads it by rows.
 constexpr const char* two_kernels = R"(diagram two
 axis m = 512; axis n = 512; axis k = 512
 input A: f16[m, k]; input B: f16[k, n]
@@ -90,7 +90,7 @@ std::map<std::string, std::string> called(const std::string& name, const std::st
 
 }  // namespace
 
-TEST_CASE("a launcher says which path ran, and takes the one that is demanded", "[emulated][teams]") {
+TEST_CASE("a launcher says which path ran, and takes the one that is demanded", "[emulated][warpgroups]") {
   auto said = called("paths_said", R"(
   launch("even", even);
   std::thread([] { std::printf("elsewhere <%s>, <%s>\n", two_last_path(), two_fallback_reason()); }).join();
@@ -123,7 +123,7 @@ TEST_CASE("a launcher says which path ran, and takes the one that is demanded", 
   CHECK(says(said["even again"], "0, ran warpgroups,rows, , "));
 }
 
-TEST_CASE("a launcher says what it lacks, and leaves no error behind", "[emulated][teams]") {
+TEST_CASE("a launcher says what it lacks, and leaves no error behind", "[emulated][warpgroups]") {
   auto said = called("paths_lacks", R"(
   lack("encoder");
   launch("encoder", even);
@@ -154,7 +154,7 @@ TEST_CASE("a launcher says what it lacks, and leaves no error behind", "[emulate
   CHECK(says(said["sizes"], "1, ran , , "));
 }
 
-TEST_CASE("the host's work for a launch is kept by device, arrays and sizes", "[emulated][teams]") {
+TEST_CASE("the host's work for a launch is kept by device, arrays and sizes", "[emulated][warpgroups]") {
   auto said = called("paths_kept", R"(
   launch("first", even);
   launch("again", even);
@@ -191,7 +191,7 @@ TEST_CASE("the host's work for a launch is kept by device, arrays and sizes", "[
   CHECK(said["same as others"] == "1");
 }
 
-TEST_CASE("a harness fails where another path ran than it demands", "[emulated][teams]") {
+TEST_CASE("a harness fails where another path ran than it demands", "[emulated][warpgroups]") {
   const auto planned = plan(two, machine);
   const auto folder = emulate::build("paths_harness", planned.diagram, emitted(planned).files);
   const auto harness = [&](const std::string& before, const std::string& words) {
@@ -232,12 +232,12 @@ TEST_CASE("a harness finds what is written past the end of an output", "[emulate
              "P: written 21 bytes past its end, WRONG"));
 }
 
-TEST_CASE("a debug build names the barrier that never comes", "[emulated][teams]") {
+TEST_CASE("a debug build names the barrier that never comes", "[emulated][warpgroups]") {
   const auto planned = plan(attention, machine);
   const auto with = [&](const std::string& name, const std::vector<emulate::Mistake>& mistakes) {
     auto files = emitted(planned).files;
     files.front().text.insert(0, "#define NAPKIN_DEBUG\n#define NAPKIN_DEBUG_TRIES 100\n");
-    return emulate::planted(name, planned.diagram, files, "attention_kernel_teams", mistakes, "q=256 x=456 d=128");
+    return emulate::planted(name, planned.diagram, files, "attention_kernel_warpgroups", mistakes, "q=256 x=456 d=128");
   };
   CHECK(says(with("paths_debug", {}), "good"));
   const auto output = with("paths_bytes", {{"napkin_barrier_expect(K_smem_full + x_slot, 16384);",
@@ -249,7 +249,7 @@ TEST_CASE("a debug build names the barrier that never comes", "[emulated][teams]
 }
 
 // Behind the last `i` of a `c` stand the numbers of the next: TMA copies them, too.
-TEST_CASE("pieces that an array goes on behind are read by warpgroups where they are whole", "[emulated][teams]") {
+TEST_CASE("pieces that an array goes on behind are read by warpgroups where they are whole", "[emulated][warpgroups]") {
   const Case each{"paths_unbroken",
                   R"(diagram unbroken
 axis t = 128; axis c = 8; axis i = 16; axis d = 128; axis e = 64
@@ -266,7 +266,8 @@ output S
   CHECK(emulate::compare(each.text, folder, "t=13 c=1 i=13 d=72 e=40")["team_operations"] > 0);  // the arrays end there
 }
 
-TEST_CASE("what warpgroups computed is 0 behind the last position, whatever it is multiplied by", "[emulated][teams]") {
+TEST_CASE("what warpgroups computed is 0 behind the last position, whatever it is multiplied by",
+          "[emulated][warpgroups]") {
   const Case each{"paths_computed",
                   R"(diagram computed
 axis q = 256; axis t = 1024; axis c = 8; axis i = 64; axis d = 64; axis e = 64

@@ -17,8 +17,8 @@ const Case attention{"", case_named("attention").text, {"group q 128, stream x 6
 std::vector<EmittedFile> emitted(const Planned& planned) {
   return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
 }
-WarpNest on_teams(const Planned& planned) {
-  return std::get<WarpNest>(distribute_teams(planned.plan.kernels.front(), planned.hardware));
+WarpNest on_warpgroups(const Planned& planned) {
+  return std::get<WarpNest>(distribute_warpgroups(planned.plan.kernels.front(), planned.hardware));
 }
 std::string product(const std::string& result) {
   return fmt::format(R"(diagram product
@@ -34,15 +34,15 @@ bool says(const std::string& output, const std::string& words) { return output.f
 // What the harness says of a kernel with three pieces on two cores and one mistake, the `which`-th of its places.
 std::string planted(const std::string& name, const std::string& right, const std::string& wrong, int which = 0) {
   const auto planned = plan(attention, machine);
-  return emulate::planted("stores_" + name, planned.diagram, emitted(planned), "attention_kernel_teams",
+  return emulate::planted("stores_" + name, planned.diagram, emitted(planned), "attention_kernel_warpgroups",
                           {{right, wrong, which}}, "q=384 x=128 d=128");
 }
 
 }  // namespace
 
-TEST_CASE("outputs leave through shared memory where that leaves room for rings", "[emulated][teams][stores]") {
+TEST_CASE("outputs leave through shared memory where that leaves room for rings", "[emulated][warpgroups][stores]") {
   const auto of = [](const std::string& text, const std::string& labels) {
-    return on_teams(plan({"", text, {labels}, {}}, machine));
+    return on_warpgroups(plan({"", text, {labels}, {}}, machine));
   };
   const auto roomy = of(attention.text, "group q 128, stream x 64 at smem; group q 16 at reg");
   REQUIRE(roomy.stores.size() == 1);
@@ -56,8 +56,8 @@ TEST_CASE("outputs leave through shared memory where that leaves room for rings"
 }
 
 // Where rows of the array are not aligned numbers leave one by one; by boxes else: two pieces of rows, two of columns,
-// and two teams of a block, or one whose rows are two instructions'.
-TEST_CASE("outputs leave along the rows of teams and across them", "[emulated][teams][stores]") {
+// and two warpgroups of a block, or one whose rows are two instructions'.
+TEST_CASE("outputs leave along the rows of warpgroups and across them", "[emulated][warpgroups][stores]") {
   const std::string along = "group m 128, n 64, stream k 64 at smem; group m 16 at reg",
                     across = "group m 64, n 128, stream k 64 at smem; group n 16 at reg",
                     two = "group m 192, n 256, stream k 64 at smem; group m 96, n 64, stream k 16 at reg";
@@ -83,7 +83,7 @@ TEST_CASE("outputs leave along the rows of teams and across them", "[emulated][t
     }
 }
 
-TEST_CASE("the emulation finds mistakes planted in outputs that leave", "[emulated][teams][stores]") {
+TEST_CASE("the emulation finds mistakes planted in outputs that leave", "[emulated][warpgroups][stores]") {
   SECTION("none") { CHECK(says(planted("none", "napkin_store_end();", "napkin_store_end();"), "good")); }
   SECTION("numbers that copies do not know of") {
     CHECK(says(planted("fence", "napkin_store_ready();", "napkin_store_wait();"), "do not know of"));

@@ -81,7 +81,7 @@ struct Way {
 
 }  // namespace
 
-TEST_CASE("sums of f8 are promoted to f32", "[emulated][teams]") {
+TEST_CASE("sums of f8 are promoted to f32", "[emulated][warpgroups]") {
   const std::vector<Way> ways = {
       {"teams_64", "f8e4m3", "group m 64, n 64, stream k 64 at smem; group m 16 at reg", "h100-sxm5"},
       {"teams_128", "f8e5m2", "group m 64, n 64, stream k 128 at smem; group m 16 at reg", "h100-sxm5"},
@@ -100,7 +100,7 @@ TEST_CASE("sums of f8 are promoted to f32", "[emulated][teams]") {
     }
 }
 
-TEST_CASE("products of a step of several are promoted each", "[emulated][teams]") {
+TEST_CASE("products of a step of several are promoted each", "[emulated][warpgroups]") {
   const auto planned = plan({"", scores, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}}, "h100-sxm5");
   const auto folder = emulate::build_alone("sums_scores", planned.diagram, emitted(planned));
   for (const std::string sizes : {"q=128 x=512 d=256 v=64", "q=150 x=272 d=208 v=48"}) {
@@ -110,7 +110,7 @@ TEST_CASE("products of a step of several are promoted each", "[emulated][teams]"
 }
 
 // Sums of a block end where they would be promoted: its scale is applied in f32.
-TEST_CASE("products with block scales keep what promotion keeps", "[emulated][teams]") {
+TEST_CASE("products with block scales keep what promotion keeps", "[emulated][warpgroups]") {
   constexpr const char* scaled = R"(diagram scaled
 axis m = 512; axis n = 512; axis k = 4096; axis kb = (k + 127) / 128; axis nb = (n + 127) / 128
 input A: f8e4m3[m, k]; input B: f8e4m3[n, k]; input s: f32[kb, m]; input t: f32[nb, kb]

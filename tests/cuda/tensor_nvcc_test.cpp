@@ -114,8 +114,8 @@ TEST_CASE("no kernel of the plans that most people look for spills", "[nvcc][ten
         CAPTURE(output);
         for (const auto& [kernel, spilled] : spills(output)) {
           CAPTURE(kernel);
-          // What only stands beside a kernel of teams, for devices without their instructions, may spill a little.
-          const bool beside = output.find(kernel + "_teams") != std::string::npos;
+          // What only stands beside a kernel of warpgroups, for devices without their instructions, may spill a little.
+          const bool beside = output.find(kernel + "_warpgroups") != std::string::npos;
           CHECK(spilled <= (beside ? 16 : 0));
         }
         CHECK(output.find("serialized") == std::string::npos);
@@ -124,7 +124,7 @@ TEST_CASE("no kernel of the plans that most people look for spills", "[nvcc][ten
   }
 }
 
-TEST_CASE("kernels of teams spill nothing, and are not held up by ptxas", "[nvcc][teams]") {
+TEST_CASE("kernels of warpgroups spill nothing, and are not held up by ptxas", "[nvcc][warpgroups]") {
   const std::string eight_bits =
       "diagram product\naxis m = 512; axis n = 512; axis k = 512\ninput A: f8e4m3[m, k]; "
       "input B: f8e4m3[n, k]\nC: f16[m, n] = sum[k](A[m, k] * B[n, k])\noutput C\n";
@@ -141,16 +141,16 @@ TEST_CASE("kernels of teams spill nothing, and are not held up by ptxas", "[nvcc
       const auto planned = plan(each, "h100-sxm5");
       const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
       const auto folder = write("cuda_tests/" + each.name + "_teams_nvcc", files);
-      const auto distributed = distribute_teams(planned.plan.kernels.front(), planned.hardware);
+      const auto distributed = distribute_warpgroups(planned.plan.kernels.front(), planned.hardware);
       const auto& warps = std::get<WarpNest>(distributed);
       const auto output = compiled(folder, files.front().name, "sm_90a");
       CHECK(output.find("serialized") == std::string::npos);
       CHECK(output.find("setmaxnreg") == std::string::npos);
-      const auto kernel = output.substr(output.find("_teams"));
-      const auto threads = (warps.warps + warps.team) * 32;
+      const auto kernel = output.substr(output.find("_warpgroups"));
+      const auto threads = (warps.warps + warps.warpgroup) * 32;
       CAPTURE(kernel, warps.registers, warps.lane_registers, threads);
       CHECK(number(kernel, "(\\d+) bytes spill stores") == 0);
-      // Registers that a block begins with: equal shares, of which teams that compute then take more.
+      // Registers that a block begins with: equal shares, of which warpgroups that compute then take more.
       CHECK(number(kernel, "Used (\\d+) registers") * threads <= 65536);
       CHECK(warps.registers <= warps.lane_registers);
       CHECK(warps.shared_bytes <= static_cast<std::int64_t>(planned.hardware.levels[warps.block_level].room()));

@@ -65,7 +65,7 @@ Y: f16[o, u] = sum[c, i](X[c, u + i] * W[o, c, i])
 output Y
 )";
 
-constexpr const char* handed = "group t 64, o 128, stream o 64, c 32 at smem; group t 16 at reg";
+constexpr const char* shuffled = "group t 64, o 128, stream o 64, c 32 at smem; group t 16 at reg";
 
 std::vector<Case> split_by_hand() {
   return {
@@ -119,10 +119,10 @@ std::vector<Case> searched() {
 constexpr const char* machine = "a100-sxm4-80";
 // That multiplies f32 by f16 on lanes.
 constexpr const char* of_lanes = "rtx4090";
-const Case handed_around{"tensor_handed",
-                         case_named("low_rank_adapter").text,
-                         {handed},
-                         {"t=7 c=9 o=5 r=3", "t=64 c=64 o=256 r=16", "t=70 c=81 o=90 r=13"}};
+const Case shuffled_along{"tensor_handed",
+                          case_named("low_rank_adapter").text,
+                          {shuffled},
+                          {"t=7 c=9 o=5 r=3", "t=64 c=64 o=256 r=16", "t=70 c=81 o=90 r=13"}};
 
 EmittedCode emitted(const Planned& planned) {
   return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
@@ -168,7 +168,7 @@ TEST_CASE("kernels on matrix units compute what the diagram means and move what 
   for (const auto& each : some_of(split_by_hand())) DYNAMIC_SECTION(each.name) {
       check(each);
     }
-  DYNAMIC_SECTION(handed_around.name) { check(handed_around, of_lanes); }
+  DYNAMIC_SECTION(shuffled_along.name) { check(shuffled_along, of_lanes); }
   for (const auto& each : some_of(searched())) DYNAMIC_SECTION(each.name) {
       check(each);
     }
@@ -383,7 +383,7 @@ TEST_CASE("the emulation finds mistakes planted in a kernel", "[emulated][tensor
     CHECK(output.find("good") == output.npos);
   }
   SECTION("a number handed on by the wrong lane") {
-    const auto planned = plan(handed_around, of_lanes);
+    const auto planned = plan(shuffled_along, of_lanes);
     const auto output = emulate::planted("planted_lane", planned.diagram, emitted(planned).files, "__global__",
                                          {{"% 8 / 2)", "% 8 / 4)"}}, "t=70 c=81 o=90 r=13");
     CHECK(output.find("good") == output.npos);

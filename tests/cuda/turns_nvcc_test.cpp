@@ -32,7 +32,7 @@ void check(const std::string& example, const Split& split, int width) {
                   split.labels.empty() ? std::vector<std::string>{} : std::vector{split.labels},
                   {}};
   const auto planned = plan(each, "h100-sxm5", sizes_of(fmt::format("d={}", width)));
-  const auto distributed = distribute_teams(planned.plan.kernels.front(), planned.hardware);
+  const auto distributed = distribute_warpgroups(planned.plan.kernels.front(), planned.hardware);
   const auto& warps = std::get<WarpNest>(distributed);
   CHECK(warps.registers <= warps.lane_registers);
   REQUIRE(warps.step);
@@ -45,24 +45,24 @@ void check(const std::string& example, const Split& split, int width) {
   CHECK(compiled.output.find("warning") == std::string::npos);
   CHECK(compiled.output.find("serialized") == std::string::npos);
   CHECK(compiled.output.find("setmaxnreg") == std::string::npos);
-  const auto kernel = compiled.output.substr(compiled.output.find("_teams"));
+  const auto kernel = compiled.output.substr(compiled.output.find("_warpgroups"));
   CHECK(number(kernel, "(\\d+) bytes spill stores") == 0);
   const auto registers = number(kernel, "Used (\\d+) registers");
   CAPTURE(registers, warps.registers);
-  CHECK(registers * (warps.warps + warps.team) * 32 * warps.blocks <= 65536);
-  // One team needs no other's registers: what it has are those that it uses.
-  if (warps.warps == warps.team) CHECK(registers >= warps.registers - 60 - 32);
+  CHECK(registers * (warps.warps + warps.warpgroup) * 32 * warps.blocks <= 65536);
+  // One warpgroup needs no other's registers: what it has are those that it uses.
+  if (warps.warps == warps.warpgroup) CHECK(registers >= warps.registers - 60 - 32);
 }
 
 }  // namespace
 
 // Every second, of each width in turn, or all.
-TEST_CASE("steps that overlap spill nothing, and ptxas does not hold up their products", "[nvcc][teams]") {
+TEST_CASE("steps that overlap spill nothing, and ptxas does not hold up their products", "[nvcc][warpgroups]") {
   std::size_t turn = 0;
   for (const std::string example : {"attention", "causal"})
     for (const auto& split : splits)
       for (const int width : {64, 128}) {
-        // Three teams have 160 registers for each lane, fewer than masks need beside rows of that width.
+        // Three warpgroups have 160 registers for each lane, fewer than masks need beside rows of that width.
         if (example == "causal" && split.name == "three" && width == 128) continue;
         ++turn;
         if (left_out(turn + turn / 2)) continue;

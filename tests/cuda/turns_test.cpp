@@ -1,5 +1,5 @@
-// Kernels of teams whose steps overlap, within a team and in turn: that they do what the plan says, what they compute
-// and move, emulated at three sizes, one of them ragged, and mistakes planted by hand.
+// Kernels of warpgroups whose steps overlap, within a warpgroup and in turn: that they do what the plan says, what they
+// compute and move, emulated at three sizes, one of them ragged, and mistakes planted by hand.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "support/catch.hpp"
 #include "support/machine.hpp"
 #include "timing/labels.hpp"
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 using namespace napkin;
 using namespace kernel_cases;
@@ -45,7 +45,7 @@ Case hidden(const std::string& name, const std::string& labels) {
 }
 
 // The overlap is the one that the configuration of the plan chooses: no case names it.
-std::vector<Case> within_a_team() {
+std::vector<Case> within_a_warpgroup() {
   const std::string grouped = "group k 1, r 1, q 64, stream x 64 at smem; group q 16 at reg";
   return {
       split("attention", "within", "group q 64, stream x 64 at smem; group q 16 at reg",
@@ -87,79 +87,82 @@ Overlap planned_overlap(const Kernel& kernel, const Hardware& hardware) {
   const auto made = configure(of_cores, estimate(of_cores, hardware, Model::machine), hardware, Model::machine);
   return made ? made->pipelinings[made->chosen].overlap : Overlap::none;
 }
-WarpNest on_teams(const Kernel& kernel) { return std::get<WarpNest>(distribute_teams(kernel, read_machine(machine))); }
-std::string teams_text(const EmittedCode& code) {
+WarpNest on_warpgroups(const Kernel& kernel) {
+  return std::get<WarpNest>(distribute_warpgroups(kernel, read_machine(machine)));
+}
+std::string warpgroups_text(const EmittedCode& code) {
   const auto& all = code.files.front().text;
-  const auto begin = all.find("_teams("), end = all.find("#else", begin);
+  const auto begin = all.find("_warpgroups("), end = all.find("#else", begin);
   REQUIRE(begin != all.npos);
   return all.substr(begin, end - begin);
 }
 bool says(const std::string& text, const std::string& words) { return text.find(words) != text.npos; }
 
-// Where its lanes have room for it, a team in turn overlaps within as well.
+// Where its lanes have room for it, a warpgroup in turn overlaps within as well.
 void check(const Case& each, Overlap overlap) {
   const auto planned = plan(each, machine);
   const auto& kernel = planned.plan.kernels.front();
   REQUIRE(name(planned_overlap(kernel, planned.hardware)) == name(overlap));
-  const auto warps = on_teams(kernel);
+  const auto warps = on_warpgroups(kernel);
   REQUIRE(warps.step);
-  CHECK((overlap == Overlap::within_team ? warps.step->within : warps.step->teams > 1));
+  CHECK((overlap == Overlap::intra_warpgroup ? warps.step->within : warps.step->warpgroups > 1));
   CHECK(warps.registers <= warps.lane_registers);
   const auto code = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
-  const auto text = teams_text(code);
-  CHECK(says(text, "napkin_turn_wait") == (warps.step->teams > 1));
+  const auto text = warpgroups_text(code);
+  CHECK(says(text, "napkin_turn_wait") == (warps.step->warpgroups > 1));
   CHECK(says(text, "_last = -1") == warps.step->within);
-  const auto distributed = [](const Kernel& k) { return on_teams(k).partition; };
+  const auto distributed = [](const Kernel& k) { return on_warpgroups(k).partition; };
   emulate::run_all(each, planned, code.files, distributed,
                    [](emulate::Counts& counted) { CHECK(counted["team_operations"] > 0); });
 }
 
-// What the harness says of a kernel with one mistake in what its teams that compute do, at the number-th place.
+// What the harness says of a kernel with one mistake in what its warpgroups that compute do, at the number-th place.
 std::string planted(const Case& each, const std::string& name, const std::string& right, const std::string& wrong,
                     int number = 1) {
   const auto planned = plan(each, machine);
   const auto files = emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor).files;
-  return emulate::planted("turns_planted_" + name, planned.diagram, files, "_teams(", {{right, wrong, number - 1}},
+  return emulate::planted("turns_planted_" + name, planned.diagram, files, "_warpgroups(", {{right, wrong, number - 1}},
                           "q=128 x=456 d=128");
 }
 
 }  // namespace
 
-TEST_CASE("within a team, products of a step run beside the columns of the next", "[emulated][teams]") {
-  for (const auto& each : some_of(within_a_team())) DYNAMIC_SECTION(each.name) {
-      check(each, Overlap::within_team);
+TEST_CASE("within a warpgroup, products of a step run beside the columns of the next", "[emulated][warpgroups]") {
+  for (const auto& each : some_of(within_a_warpgroup())) DYNAMIC_SECTION(each.name) {
+      check(each, Overlap::intra_warpgroup);
     }
 }
-TEST_CASE("teams in turn have the matrix units one after another", "[emulated][teams]") {
+TEST_CASE("warpgroups in turn have the matrix units one after another", "[emulated][warpgroups]") {
   for (const auto& each : some_of(in_turn())) DYNAMIC_SECTION(each.name) {
-      check(each, Overlap::two_teams);
+      check(each, Overlap::ping_pong_of_two);
     }
 }
 
 // Of every third example, or of all.
-TEST_CASE("the step of every example overlaps as its plan says, or says why not", "[teams]") {
+TEST_CASE("the step of every example overlaps as its plan says, or says why not", "[warpgroups]") {
   std::size_t turn = 0;
   for (const auto& each : cases()) {
     if (!each.labels.empty() || left_out(turn++, 3)) continue;
     DYNAMIC_SECTION(each.name) {
       const auto planned = plan(each, machine);
       for (const auto& kernel : planned.plan.kernels) {
-        const auto distributed = distribute_teams(kernel, planned.hardware);
+        const auto distributed = distribute_warpgroups(kernel, planned.hardware);
         const auto* warps = std::get_if<WarpNest>(&distributed);
         if (!warps) continue;
         const auto overlap = planned_overlap(kernel, planned.hardware);
-        const bool overlaps =
-            overlap == Overlap::within_team || overlap == Overlap::two_teams || overlap == Overlap::three_teams;
+        const bool overlaps = overlap == Overlap::intra_warpgroup || overlap == Overlap::ping_pong_of_two ||
+                              overlap == Overlap::ping_pong_of_three;
         CAPTURE(name(overlap), warps->not_as_planned);
         CHECK(warps->planned == overlap);
         CHECK(overlaps == (warps->step || !warps->not_as_planned.empty()));
-        if (warps->step) CHECK((overlap == Overlap::within_team ? warps->step->within : warps->step->teams > 1));
+        if (warps->step)
+          CHECK((overlap == Overlap::intra_warpgroup ? warps->step->within : warps->step->warpgroups > 1));
       }
     }
   }
 }
 
-TEST_CASE("the emulation finds mistakes planted in turns", "[emulated][teams]") {
+TEST_CASE("the emulation finds mistakes planted in turns", "[emulated][warpgroups]") {
   const auto turns = in_turn().front();
   SECTION("none") { CHECK(says(planted(turns, "none", "napkin_turn_give(", "napkin_turn_give("), "good")); }
   SECTION("the first turn is not given") {
@@ -172,7 +175,7 @@ TEST_CASE("the emulation finds mistakes planted in turns", "[emulated][teams]") 
     CHECK(says(planted(turns, "number", "napkin_turn_give(next_turn);", "napkin_turn_give(next_turn + 1);", 2),
                "wait forever for their turn"));
   }
-  SECTION("both teams wait at one barrier") {
+  SECTION("both warpgroups wait at one barrier") {
     CHECK(says(planted(turns, "one", "const int turn = team + 1", "const int turn = 1"), "emulation: a turn"));
   }
   SECTION("a turn is not waited for") {
@@ -186,13 +189,14 @@ TEST_CASE("the emulation finds mistakes planted in turns", "[emulated][teams]") 
   }
 }
 
-TEST_CASE("the emulation finds mistakes planted where products run beside the next step", "[emulated][teams]") {
-  const auto within = within_a_team().front();
+TEST_CASE("the emulation finds mistakes planted where products run beside the next step", "[emulated][warpgroups]") {
+  const auto within = within_a_warpgroup().front();
   SECTION("sums are read before they are there") {
-    CHECK_FALSE(says(planted(within, "early", "napkin_team_wait<1>();", "napkin_team_wait<2>();"), "good"));
+    CHECK_FALSE(says(planted(within, "early", "napkin_warpgroup_wait<1>();", "napkin_warpgroup_wait<2>();"), "good"));
   }
   SECTION("sums are repaired while products on them are on their way") {
-    CHECK(says(planted(within, "repaired", "napkin_team_wait<0>();", "napkin_team_wait<1>();", 2), "emulation: "));
+    CHECK(says(planted(within, "repaired", "napkin_warpgroup_wait<0>();", "napkin_warpgroup_wait<1>();", 2),
+               "emulation: "));
   }
   SECTION("tiles are released that products on their way read") {
     CHECK(says(planted(within, "released", "napkin_release(x_empty + x_last)", "napkin_release(x_empty + x_slot)"),

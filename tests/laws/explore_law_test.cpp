@@ -15,7 +15,7 @@
 #include "support/random_diagram.hpp"
 #include "support/read.hpp"
 #include "support/run_cli.hpp"
-#include "timing/deal.hpp"
+#include "timing/launch_configs.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;

@@ -163,10 +163,10 @@ TEST_CASE("no kernel costs less than the least it is taken for", "[long]") {
     if (!cuts) continue;
     for (const auto& cut : cuts->cuts) {
       const auto space = space_of(diagram, hardware, cut);
-      const auto ranking = rank(space, goal, Leaders(1, space.first), false, 100'000);
-      if (ranking.leaders.best().empty()) continue;
+      const auto ranking = rank(space, goal, Incumbents(1, space.first), false, 100'000);
+      if (ranking.incumbents.best().empty()) continue;
       INFO("seed " << seed << " " << cut.computed << " saves " << cut.saved);
-      const auto& parts = ranking.leaders.best().front().score.parts;
+      const auto& parts = ranking.incumbents.best().front().score.parts;
       const auto bound = least.of(cut);
       CHECK(bound.objective <= parts[0]);
       CHECK(bound.transfers <= parts[1]);

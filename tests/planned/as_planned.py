@@ -122,7 +122,7 @@ def differences(name, plan, code):
         if not kernel["configuration"]:
             continue
         teams = "wgmma" in kernel["configuration"]["instruction"]
-        of = "%s_kernel%s%s" % (name, "_%d" % (at + 1) if len(plan["kernels"]) > 1 else "", "_teams" if teams else "")
+        of = "%s_kernel%s%s" % (name, "_%d" % (at + 1) if len(plan["kernels"]) > 1 else "", "_warpgroups" if teams else "")
         if of not in all_heads:
             found.append("%s is not there" % of)
             continue

@@ -39,19 +39,19 @@ inline std::string product(const std::string& type = "f16", const std::string& o
 }
 
 using Distributed = std::variant<WarpNest, Refused>;
-inline Distributed by_teams(const std::string& text, const std::string& labels,
-                            const std::string& machine = "h100-sxm5") {
+inline Distributed by_warpgroups(const std::string& text, const std::string& labels,
+                                 const std::string& machine = "h100-sxm5") {
   const auto hardware = read_machine(machine);
-  return distribute_teams(kernel_of(text, labels, hardware), hardware);
+  return distribute_warpgroups(kernel_of(text, labels, hardware), hardware);
 }
-inline WarpNest teams(const std::string& text, const std::string& labels) {
-  const auto result = by_teams(text, labels);
+inline WarpNest warpgroups(const std::string& text, const std::string& labels) {
+  const auto result = by_warpgroups(text, labels);
   if (const auto* refused = std::get_if<Refused>(&result)) FAIL(refused->reason);
   return std::get<WarpNest>(result);
 }
-inline std::string refused_by_teams(const std::string& text, const std::string& labels,
-                                    const std::string& machine = "h100-sxm5") {
-  const auto result = by_teams(text, labels, machine);
+inline std::string refused_by_warpgroups(const std::string& text, const std::string& labels,
+                                         const std::string& machine = "h100-sxm5") {
+  const auto result = by_warpgroups(text, labels, machine);
   const auto* refused = std::get_if<Refused>(&result);
   return refused ? refused->reason : "";
 }
@@ -69,11 +69,11 @@ inline std::string name(const WarpNest& warps, std::optional<WireId> wire) {
   return wire ? warps.nest->scratch.at(*wire).name : "-";
 }
 
-// Of the ring whose tiles a loop loads.
+// Of the pipeline whose tiles a loop loads.
 inline std::int64_t copies_of(const WarpNest& nest, const For* loop) {
-  const auto ring = std::ranges::find(nest.rings, loop, &Ring::loop);
-  REQUIRE(ring != nest.rings.end());
-  return ring->copies;
+  const auto pipeline = std::ranges::find(nest.pipelines, loop, &TilePipeline::loop);
+  REQUIRE(pipeline != nest.pipelines.end());
+  return pipeline->copies;
 }
 
 }  // namespace napkin::testing

@@ -42,7 +42,7 @@ TEST_CASE("the rows of an array begin at multiples of 16 bytes at most") {
 TEST_CASE("warpgroups are planned only where TMA can copy their operands") {
   struct Row {
     std::string sizes;
-    bool by_teams, copied_ahead;
+    bool by_warpgroups, copied_ahead;
     std::int64_t next;
   };
   for (const auto& row :
@@ -52,10 +52,10 @@ TEST_CASE("warpgroups are planned only where TMA can copy their operands") {
     const auto plan = planned("h100-sxm5", row.sizes);
     const auto& kernel = plan["kernels"][0];
     const auto& product = kernel["products"][0];
-    CHECK(kernel["configuration"]["instruction"].get<std::string>().starts_with("wgmma") == row.by_teams);
-    CHECK(product["instruction"].get<std::string>().starts_with("wgmma") == row.by_teams);
-    CHECK(product["unaligned"].empty() == row.by_teams);
-    if (row.by_teams) continue;
+    CHECK(kernel["configuration"]["instruction"].get<std::string>().starts_with("wgmma") == row.by_warpgroups);
+    CHECK(product["instruction"].get<std::string>().starts_with("wgmma") == row.by_warpgroups);
+    CHECK(product["unaligned"].empty() == row.by_warpgroups);
+    if (row.by_warpgroups) continue;
     CHECK(product["unaligned"][0]["next"] == row.next);
     CHECK(product["unaligned"][0]["copied_ahead"] == row.copied_ahead);
     CHECK((kernel["tile"]["overlap"] == "loads overlap computing") == row.copied_ahead);

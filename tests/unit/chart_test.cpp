@@ -188,7 +188,7 @@ TEST_CASE("a timeline leaves no clock of a unit without bar or hatching", "[char
   CHECK(!has(to_text(chart->scene), ".0 clocks"));
 }
 
-TEST_CASE("a timeline names its overlap, and shows each of the teams that take turns", "[chart]") {
+TEST_CASE("a timeline names its overlap, and shows each of the warpgroups that take turns", "[chart]") {
   auto charted = attention();
   auto& made = *charted.kernels[0].configuration;
   const std::pair<const char*, int> expected[] = {{"no overlap", 1},         {"multistage", 1},
@@ -203,23 +203,24 @@ TEST_CASE("a timeline names its overlap, and shows each of the teams that take t
     std::map<std::string, int> said;
     for (const auto& mark : chart->scene.marks)
       if (const auto* words = std::get_if<Words>(&mark.shape)) ++said[words->text];
-    for (int team = 1; team <= 3; ++team)
-      CHECK(said["warpgroup " + std::to_string(team)] == (expected[i].second > 1 && team <= expected[i].second));
-    std::set<std::string> teams;
+    for (int warpgroup = 1; warpgroup <= 3; ++warpgroup)
+      CHECK(said["warpgroup " + std::to_string(warpgroup)] ==
+            (expected[i].second > 1 && warpgroup <= expected[i].second));
+    std::set<std::string> warpgroups;
     for (const auto& row : chart->data.rows) {
       CHECK(std::get<std::string>(row[1]) == expected[i].first);
-      teams.insert(std::get<std::string>(row[2]));
+      warpgroups.insert(std::get<std::string>(row[2]));
     }
-    CHECK(teams.contains("all"));
+    CHECK(warpgroups.contains("all"));
     for (const auto& [words, times] : said) CHECK(!words.ends_with("…"));
     CHECK(said["An operation that is cut off at the right continues at the left."] == (expected[i].second > 1));
-    // 512 clocks for 128 rows by 64 positions, of which each team has its share.
+    // 512 clocks for 128 rows by 64 positions, of which each warpgroup has its share.
     const auto* clocks = expected[i].second == 1   ? ", 512 clocks"
                          : expected[i].second == 2 ? ", 256 clocks"
                                                    : ", 171 clocks";
     CHECK(std::ranges::any_of(
         said, [&](const auto& one) { return one.first.starts_with("S_sum") && has(one.first, clocks); }));
-    CHECK(teams.size() == static_cast<std::size_t>(expected[i].second) + 1);
+    CHECK(warpgroups.size() == static_cast<std::size_t>(expected[i].second) + 1);
   }
 }
 

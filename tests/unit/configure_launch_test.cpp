@@ -9,9 +9,9 @@
 #include "support/machine.hpp"
 #include "timing/labels.hpp"
 #include "timing/launch.hpp"
+#include "timing/mainloop.hpp"
 #include "timing/pipelining.hpp"
 #include "timing/raster.hpp"
-#include "timing/step.hpp"
 
 using namespace napkin;
 using namespace napkin::testing;
@@ -19,7 +19,8 @@ using namespace napkin::testing;
 TEST_CASE("blocks at once read a tile from memory once", "[configure]") {
   // One by one: the tiles of A and B that the first 132 of 32 x 16 blocks of C need.
   const auto hardware = read_machine("h100-sxm5");
-  const auto step = step_of(kernel_of_example("matmul", "group a 128, c 256, stream b 64 at smem", hardware), hardware);
+  const auto step =
+      mainloop_of(kernel_of_example("matmul", "group a 128, c 256, stream b 64 at smem", hardware), hardware);
   REQUIRE(step);
   std::set<std::int64_t> rows, columns;
   for (std::int64_t block = 0; block < 132; ++block) rows.insert(block / 16), columns.insert(block % 16);

@@ -53,17 +53,18 @@ TEST_CASE("blocks of a core follow from all that they need", "[configure]") {
   }
 }
 
-TEST_CASE("transfers stand beside operations for every kernel that runs, of one team or of several", "[configure]") {
+TEST_CASE("transfers stand beside operations for every kernel that runs, of one warpgroup or of several",
+          "[configure]") {
   const auto hardware = read_machine("a100-sxm4-80");
-  std::set<std::int64_t> teams;
+  std::set<std::int64_t> warpgroups;
   for (const auto* words : {"group a 64, c 64, stream b 64 at smem", "group a 128, c 128, stream b 32 at smem",
                             "group a 128, c 128, stream b 256 at smem"}) {
     const auto made = configured(kernel_of_example("matmul", words, hardware), hardware, Model::machine);
-    teams.insert(made.pipelinings[made.chosen].occupancy.teams);
+    warpgroups.insert(made.pipelinings[made.chosen].occupancy.warpgroups);
     CHECK(made.bandwidth);
   }
-  CHECK(*teams.begin() == 1);
-  CHECK(teams.size() > 1);
+  CHECK(*warpgroups.begin() == 1);
+  CHECK(warpgroups.size() > 1);
 }
 
 TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
@@ -73,15 +74,15 @@ TEST_CASE("the paper's configuration of attention on Hopper", "[configure]") {
   const auto kernel =
       kernel_of_example("attention", "group q 384, stream x 64 at smem; group q 32 at reg", hardware, types);
   const auto made = configured(kernel, hardware, Model::ideal);
-  CHECK(made.teams == 3);
-  CHECK(made.team_rows == 128);
+  CHECK(made.warpgroups == 3);
+  CHECK(made.warpgroup_rows == 128);
   CHECK(made.shared_block_bytes == 48 << 10);
-  CHECK(made.shared_team_bytes == 48 << 10);
-  const auto& within = find(made, Overlap::within_team);
-  CHECK(within.team_register_bytes == 598 * 128);
-  CHECK(within.occupancy.teams == 3);
+  CHECK(made.shared_warpgroup_bytes == 48 << 10);
+  const auto& within = find(made, Overlap::intra_warpgroup);
+  CHECK(within.warpgroup_register_bytes == 598 * 128);
+  CHECK(within.occupancy.warpgroups == 3);
   // O 128, S 64, P 64 of the step before, a step of Q of 32, of O of 8, and three scalars; two bytes each.
-  CHECK(find(made, Overlap::copies).team_register_bytes == (598 - 2 * 64) * 128);
+  CHECK(find(made, Overlap::copies).warpgroup_register_bytes == (598 - 2 * 64) * 128);
   CHECK(made.bound == Resource::tensor);
   CHECK(clocks_of_column(made, "S_sum", Resource::tensor) == 2 * 384);
   CHECK(clocks_of_column(made, "O_sum", Resource::tensor) == 4 * 384);
@@ -100,8 +101,8 @@ TEST_CASE("numbers keep their own width on a chip", "[configure]") {
   const auto made = configured(kernel_of_example("attention", flash + "; group q 32 at reg", hardware, many), hardware,
                                Model::machine);
   // Of 128 rows: O 128 and S 64 in f32, three scalars, and a step of 16 of Q in f16.
-  CHECK(find(made, Overlap::copies).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
-  CHECK(find(made, Overlap::within_team).team_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
+  CHECK(find(made, Overlap::copies).warpgroup_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16));
+  CHECK(find(made, Overlap::intra_warpgroup).warpgroup_register_bytes == 128 * (4 * (128 + 64 + 3) + 2 * 16 + 2 * 64));
   // Q, and two of K and V; O goes where Q was.
   CHECK(find(made, Overlap::beside).shared_bytes == (32 + 2 * 16) << 10);
   CHECK(find(made, Overlap::copies).shared_bytes == (32 + 4 * 16) << 10);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "distribute/turns.hpp"
+#include "distribute/overlap.hpp"
 #include "support/catch.hpp"
 #include "support/distributed.hpp"
 
@@ -27,7 +27,7 @@ TEST_CASE("rows of both products of attention are the queries, and P is an opera
   CHECK(sum.rows.computed);
   CHECK(sum.columns.transposed);  // a column of V is
   CHECK(sum.steps == 4);
-  CHECK(warps.in_passing.size() == 2);  // P, packed where it is used, and O on its way out
+  CHECK(warps.inlined.size() == 2);  // P, packed where it is used, and O on its way out
   CHECK(warps.pipelined.size() == 1);
 }
 
@@ -128,8 +128,8 @@ TEST_CASE("a fold along a wire beside rows and columns goes along it position by
   const std::string labels = "group t 64, o 64, stream c 32 at smem; group t 16 at reg";
   const auto lanes = "rtx4090";  // has no products of f32 and f16
   const auto warps = distributed(text("24"), labels, lanes);
-  REQUIRE(warps.handed.size() == 1);
-  CHECK(name(warps, warps.handed.begin()->second) == "r");
+  REQUIRE(warps.shuffled.size() == 1);
+  CHECK(name(warps, warps.shuffled.begin()->second) == "r");
   CHECK(name(warps, grid(warps, "U").columns) == "r");
   CHECK(name(warps, grid(warps, "Y").columns) == "o");
   CHECK(refusal(text("80"), labels, lanes).find("has the axes") != std::string::npos);
@@ -171,29 +171,29 @@ TEST_CASE("numbers of f8 are widened where the machine has no products of them")
   CHECK(before.registers - native.registers == 2 * 12 - 32);
 }
 
-TEST_CASE("warps are dealt to teams, sixteen rows to each") {
-  const auto warps = teams(product(), "group m 160, n 128, stream k 64 at smem; group m 32, n 64 at reg");
+TEST_CASE("warps are dealt to warpgroups, sixteen rows to each") {
+  const auto warps = warpgroups(product(), "group m 160, n 128, stream k 64 at smem; group m 32, n 64 at reg");
   CHECK(labels(warps) == "group m 128, n 128, stream k 64 at smem; group m 16 at reg");
   CHECK(warps.warps == 8);
-  CHECK(warps.team == 4);
+  CHECK(warps.warpgroup == 4);
   CHECK(warps.products.front().instruction->m == 64);
   // 64 is no part of 176: the block's piece is rounded, so that only the last of all pieces is ragged.
-  CHECK(labels(teams(product(), "group m 64, n 176, stream n 64, k 64 at smem; group m 16 at reg")) ==
+  CHECK(labels(warpgroups(product(), "group m 64, n 176, stream n 64, k 64 at smem; group m 16 at reg")) ==
         "group m 64, n 192, stream n 64, k 64 at smem; group m 16 at reg");
 }
 
 TEST_CASE("rings have the copies that are planned, outputs the room beside them, and one thread's copies fill them") {
-  const auto warps = teams(attention(), "group q 128, stream x 128 at smem; group q 16 at reg");
-  REQUIRE(warps.rings.size() == 2);
+  const auto warps = warpgroups(attention(), "group q 128, stream x 128 at smem; group q 16 at reg");
+  REQUIRE(warps.pipelines.size() == 2);
   std::int64_t bytes = 0, barriers = 0;
-  for (const auto& ring : warps.rings) {
-    CHECK(ring.copies == (ring.loop ? warps.planned_stages : 1));
-    CHECK(!ring.lasting);  // attention rescales its sum
-    barriers += ring.copies * static_cast<std::int64_t>(ring.tiles.size() + 1);
-    for (const auto id : ring.tiles) {
+  for (const auto& pipeline : warps.pipelines) {
+    CHECK(pipeline.copies == (pipeline.loop ? warps.planned_stages : 1));
+    CHECK(!pipeline.lasting);  // attention rescales its sum
+    barriers += pipeline.copies * static_cast<std::int64_t>(pipeline.tiles.size() + 1);
+    for (const auto id : pipeline.tiles) {
       const auto& tile = warps.tiles.at(id);
       CHECK(tile.begin % 1024 == 0);
-      CHECK(tile.copies == ring.copies);
+      CHECK(tile.copies == pipeline.copies);
       CHECK(tile.layout.panel == 64);
       bytes += tile.layout.size_bytes() * tile.copies;
     }
@@ -208,15 +208,15 @@ TEST_CASE("rings have the copies that are planned, outputs the room beside them,
 }
 
 TEST_CASE("a sum that rounds only add to stays on its way") {
-  const auto warps = teams(product(), "group m 128, n 128, stream k 64 at smem; group m 16 at reg");
-  REQUIRE(warps.rings.size() == 1);
-  CHECK(warps.rings.front().lasting == warps.products.front().compute);
+  const auto warps = warpgroups(product(), "group m 128, n 128, stream k 64 at smem; group m 16 at reg");
+  REQUIRE(warps.pipelines.size() == 1);
+  CHECK(warps.pipelines.front().lasting == warps.products.front().compute);
   CHECK(warps.lasts(warps.products.front().compute));
 }
 
-TEST_CASE("teams that compute take the registers that the one that copies gives") {
+TEST_CASE("warpgroups that compute take the registers that the one that copies gives") {
   const auto registers = [](const std::string& rows) {
-    const auto warps = teams(product(), "group m " + rows + ", n 64, stream k 64 at smem; group m 16 at reg");
+    const auto warps = warpgroups(product(), "group m " + rows + ", n 64, stream k 64 at smem; group m 16 at reg");
     return std::pair{warps.lane_registers, warps.loader_lane_registers};
   };
   // A lane has at most 255, of which 240 are counted on; a core has 65536.
@@ -226,15 +226,15 @@ TEST_CASE("teams that compute take the registers that the one that copies gives"
   CHECK(registers("256") == std::pair<std::int64_t, std::int64_t>{112, 24});
 }
 
-TEST_CASE("what does not fit teams says why") {
+TEST_CASE("what does not fit warpgroups says why") {
   const std::string fits = "group m 64, n 64, stream k 64 at smem; group m 16 at reg";
-  CHECK(refused_by_teams(product(), fits).empty());
-  CHECK(refused_by_teams(product(), fits, "a100-sxm4-80") ==
+  CHECK(refused_by_warpgroups(product(), fits).empty());
+  CHECK(refused_by_warpgroups(product(), fits, "a100-sxm4-80") ==
         "napkin knows no matrix instructions of warpgroups for this machine");
   for (const auto* type : {"tf32", "f8e4m3"})
-    CHECK(refused_by_teams(product(type), fits).empty());  // read one by one, by single warps
-  CHECK(refused_by_teams(product(), "group m 32, n 32, stream k 64 at smem").empty());  // planned for single warps
-  CHECK(refused_by_teams(product(), "group m 64, n 64, stream k 8 at smem") == "tiles of k do not fill fragments");
+    CHECK(refused_by_warpgroups(product(type), fits).empty());  // read one by one, by single warps
+  CHECK(refused_by_warpgroups(product(), "group m 32, n 32, stream k 64 at smem").empty());  // planned for single warps
+  CHECK(refused_by_warpgroups(product(), "group m 64, n 64, stream k 8 at smem") == "tiles of k do not fill fragments");
 }
 
 namespace {
@@ -249,23 +249,23 @@ std::vector<std::string> names(const WarpNest& warps, const std::vector<const Co
 
 TEST_CASE("the step of attention is cut between its products, and overlaps as its plan says") {
   using Names = std::vector<std::string>;
-  const auto within = teams(attention(), "group q 64, stream x 64 at smem; group q 16 at reg");
+  const auto within = warpgroups(attention(), "group q 64, stream x 64 at smem; group q 16 at reg");
   REQUIRE(within.step);
-  CHECK(within.planned == Overlap::within_team);
+  CHECK(within.planned == Overlap::intra_warpgroup);
   CHECK(within.step->within);
-  CHECK(within.step->teams == 1);
+  CHECK(within.step->warpgroups == 1);
   CHECK(names(within, within.step->leading) == Names{"S_sum"});
   CHECK(names(within, within.step->trailing) == Names{"O_sum"});
   CHECK(copies_of(within, within.step->loop) >= 2);
-  const auto turns = teams(attention(), "group q 128, stream x 64 at smem; group q 16 at reg");
+  const auto turns = warpgroups(attention(), "group q 128, stream x 64 at smem; group q 16 at reg");
   REQUIRE(turns.step);
-  CHECK(turns.planned == Overlap::two_teams);
-  CHECK(turns.step->teams == 2);
+  CHECK(turns.planned == Overlap::ping_pong_of_two);
+  CHECK(turns.step->warpgroups == 2);
   CHECK(copies_of(turns, turns.step->loop) >= 2);
   CHECK_FALSE(turns.step->within);
-  const auto three = teams(attention(), "group q 192, stream x 64 at smem; group q 16 at reg");
+  const auto three = warpgroups(attention(), "group q 192, stream x 64 at smem; group q 16 at reg");
   REQUIRE(three.step);
-  CHECK(three.step->teams == 3);
+  CHECK(three.step->warpgroups == 3);
   CHECK_FALSE(three.step->within);
   CHECK(three.registers + 20 > three.lane_registers);
 }
@@ -281,46 +281,47 @@ TEST_CASE("more warps share out the same rows before pieces become shorter") {
   CHECK(labels(wide) == "group h 1, q 64, stream x 128 at smem; group q 16, d' 128 at reg");
 }
 
-TEST_CASE("plans whose rows are not as teams want them are dealt to teams all the same") {
+TEST_CASE("plans whose rows are not as warpgroups want them are dealt to warpgroups all the same") {
   const auto streamed = "group m 512, n 64, stream m 128, k 64 at smem; group n 16 at reg";
-  CHECK(labels(teams(product(), streamed)) == streamed);
+  CHECK(labels(warpgroups(product(), streamed)) == streamed);
   const auto inside = "group m 128, n 64, stream k 64, m 64 at smem; group n 16 at reg";
-  CHECK(labels(teams(product(), inside)) == "group m 128, n 64, stream k 64 at smem; group m 16 at reg");
+  CHECK(labels(warpgroups(product(), inside)) == "group m 128, n 64, stream k 64 at smem; group m 16 at reg");
   // The other side of the product has enough rows.
   const auto other = "group m 32, n 64, stream k 64 at smem";
-  CHECK(labels(teams(product(), other)) == "group m 32, n 64, stream k 64 at smem; group n 16 at reg");
-  // Rows are those that the plan deals out, and as many of them to a team.
-  const auto across = teams(product(), "group m 192, n 256, stream k 64 at smem; group m 96, n 64, stream k 16 at reg");
+  CHECK(labels(warpgroups(product(), other)) == "group m 32, n 64, stream k 64 at smem; group n 16 at reg");
+  // Rows are those that the plan deals out, and as many of them to a warpgroup.
+  const auto across =
+      warpgroups(product(), "group m 192, n 256, stream k 64 at smem; group m 96, n 64, stream k 16 at reg");
   CHECK(labels(across) == "group m 192, n 256, stream k 64 at smem; group n 32 at reg");
   CHECK(grid(across, "C").row_tiles == 2);
   CHECK(across.warps == 8);
   // The longer side gives way, for it loads least.
-  const auto wide = teams(product(), "group m 256, n 192, stream k 64 at smem; group m 16 at reg");
+  const auto wide = warpgroups(product(), "group m 256, n 192, stream k 64 at smem; group m 16 at reg");
   CHECK(labels(wide) == "group m 192, n 192, stream k 64 at smem; group m 16 at reg");
 }
 
 TEST_CASE("a sum of products along more wires is one of matrices at each position of the others") {
   const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/convolution.nap");
   const auto labels_given = "group n 16, u 2, v 8, o 64, stream c 64 at smem; group v 4, o 32 at reg";
-  CHECK(labels(teams(text, labels_given)) ==
+  CHECK(labels(warpgroups(text, labels_given)) ==
         "group n 16, u 1, v 1, o 64, stream c 64, i 1, j 1 at smem; group o 16 at reg");
 }
 
-TEST_CASE("as many teams take turns as share out all teams of the block") {
-  CHECK(teams_in_turn(Overlap::two_teams, 1) == 0);
-  CHECK(teams_in_turn(Overlap::two_teams, 2) == 2);
-  CHECK(teams_in_turn(Overlap::two_teams, 3) == 3);
-  CHECK(teams_in_turn(Overlap::two_teams, 4) == 2);
-  CHECK(teams_in_turn(Overlap::three_teams, 2) == 0);
-  CHECK(teams_in_turn(Overlap::three_teams, 4) == 4);
-  CHECK(teams_in_turn(Overlap::three_teams, 6) == 3);
+TEST_CASE("as many warpgroups take turns as share out all warpgroups of the block") {
+  CHECK(ping_pong_groups(Overlap::ping_pong_of_two, 1) == 0);
+  CHECK(ping_pong_groups(Overlap::ping_pong_of_two, 2) == 2);
+  CHECK(ping_pong_groups(Overlap::ping_pong_of_two, 3) == 3);
+  CHECK(ping_pong_groups(Overlap::ping_pong_of_two, 4) == 2);
+  CHECK(ping_pong_groups(Overlap::ping_pong_of_three, 2) == 0);
+  CHECK(ping_pong_groups(Overlap::ping_pong_of_three, 4) == 4);
+  CHECK(ping_pong_groups(Overlap::ping_pong_of_three, 6) == 3);
 }
 
 TEST_CASE("a step that cannot be cut is not planned to overlap") {
   const std::string weights =
       "diagram weights\naxis q = 4096; axis x = 4096; axis d = 128\ninput D: f32[q, x]; input V: f16[x, d]\n"
       "P: f16[q, x] = softmax[x](D[q, x])\nO: f16[q, d] = sum[x](P[q, x] * V[x, d])\noutput O\n";
-  const auto one = teams(weights, "group q 64, d 32, stream x 16 at smem; group q 16 at reg");
+  const auto one = warpgroups(weights, "group q 64, d 32, stream x 16 at smem; group q 16 at reg");
   CHECK(one.planned == Overlap::beside);
   CHECK_FALSE(one.step);
   CHECK(one.not_as_planned.empty());
@@ -328,21 +329,21 @@ TEST_CASE("a step that cannot be cut is not planned to overlap") {
       "diagram twice\naxis q = 4096; axis x = 4096; axis d = 64; axis e = 64\ninput Q: f16[q, d]; input K: f16[x, d]\n"
       "input V: f16[x, d]; input W: f16[d, e]\nP: f16[q, x] = softmax[x](sum[d](Q[q, d] * K[x, d]))\n"
       "O: f16[q, d] = sum[x](P[q, x] * V[x, d])\nY: f16[q, e] = sum[d](O[q, d] * W[d, e])\noutput Y\n";
-  const auto outside = teams(twice, "group q 64, stream x 64 at smem; group q 16 at reg");
+  const auto outside = warpgroups(twice, "group q 64, stream x 64 at smem; group q 16 at reg");
   CHECK(outside.planned == Overlap::copies);
   CHECK(outside.not_as_planned.empty());
 }
 
 TEST_CASE("as many blocks stand beside each other on a core as planned, where there is room") {
   const auto text = read_file(NAPKIN_SOURCE_DIR "/examples/grouped_query.nap");
-  const auto beside = teams(text, "group k 1, r 1, q 64, stream x 64 at smem; group q 16 at reg");
+  const auto beside = warpgroups(text, "group k 1, r 1, q 64, stream x 64 at smem; group q 16 at reg");
   CHECK(beside.planned_blocks == 2);
   CHECK(beside.blocks == 2);
-  CHECK(beside.first_registers * (beside.warps + beside.team) * 32 * beside.blocks <= 65536);
+  CHECK(beside.first_registers * (beside.warps + beside.warpgroup) * 32 * beside.blocks <= 65536);
   CHECK(beside.lane_registers + beside.loader_lane_registers <= 2 * beside.first_registers);
   CHECK(beside.registers <= beside.lane_registers);
   // A core has 228 KiB, of which each block takes 1 KiB more than it asks for.
   CHECK((beside.shared_bytes + 1024) * beside.blocks <= 228 * 1024);
   // There are fewer blocks than cores.
-  CHECK(teams(attention(), "group q 64, stream x 64 at smem; group q 16 at reg").blocks == 1);
+  CHECK(warpgroups(attention(), "group q 64, stream x 64 at smem; group q 16 at reg").blocks == 1);
 }

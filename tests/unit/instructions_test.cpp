@@ -123,7 +123,7 @@ TEST_CASE("the result of one product is the first operand of the next where it i
 // and of a in registers are those of mma.m16n8k16, side by side along n. CUTLASS writes the same as the layouts
 // ((4,8,4),(2,2,N/8)):((128,1,16),(64,8,512)) of d and ((4,8,4),(2,2,2)):((128,1,16),(64,8,512)) of a, to row + 64
 // column.
-TEST_CASE("m64nNk16 of teams has its fragments as the PTX ISA says") {
+TEST_CASE("m64nNk16 of warpgroups has its fragments as the PTX ISA says") {
   for (const auto type : {Datatype::f16, Datatype::bf16}) {
     const auto* row = find_matrix_instruction(type, 4);
     REQUIRE(row);
@@ -147,7 +147,7 @@ TEST_CASE("m64nNk16 of teams has its fragments as the PTX ISA says") {
 
 // Section "Shared Memory Matrix Layout": without the swizzle entry (mn, k) of an operand of 2 bytes in rows of W bytes
 // stands at ((8, m), ..):((W, SBO), ..) contracted along memory, and at ((W / 2, m), (8, k)):((1, LBO), (W, SBO)) else.
-TEST_CASE("the places that a team's descriptor tells are those of the tile") {
+TEST_CASE("the places that a warpgroup's descriptor tells are those of the tile") {
   for (const auto columns : {16, 48, 32, 96, 64, 128, 192}) {
     const auto tile = paneled_tile(32, columns, 2);
     const auto told = operand_place(tile);
@@ -167,9 +167,9 @@ TEST_CASE("the places that a team's descriptor tells are those of the tile") {
   }
 }
 
-TEST_CASE("a team's instructions say what is negated, transposed and summed to") {
+TEST_CASE("a warpgroup's instructions say what is negated, transposed and summed to") {
   const auto text = instruction_definitions(
-      "napkin_team_m64n16k16_f16<0, 1>(c, a, b); napkin_team_m64n16k16_bf16_registers<1>(c, a, b);"
+      "napkin_warpgroup_m64n16k16_f16<0, 1>(c, a, b); napkin_warpgroup_m64n16k16_bf16_registers<1>(c, a, b);"
       "napkin_copy_box_2d(to, &map, full, x, 0);");
   CHECK(
       text.find("wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, 1, 1, 1, "
@@ -180,7 +180,7 @@ TEST_CASE("a team's instructions say what is negated, transposed and summed to")
                   "%4}], [%2];") != std::string::npos);
   CHECK(text.find("m64n8k16") == std::string::npos);
   CHECK(
-      instruction_definitions("napkin_team_m64n16k32_f8e4m3<0, 0>(c, a, b);")
+      instruction_definitions("napkin_warpgroup_m64n16k32_f8e4m3<0, 0>(c, a, b);")
           .find("wgmma.mma_async.sync.aligned.m64n16k32.f32.e4m3.e4m3 {%0, %1, %2, %3, %4, %5, %6, %7}, %8, %9, 1, 1, "
                 "1;") != std::string::npos);
   CHECK(instruction_definitions("napkin_mma_m16n8k16_f16(c, a, b);").find("wgmma") == std::string::npos);

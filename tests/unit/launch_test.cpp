@@ -57,22 +57,22 @@ TEST_CASE("ragged pieces take as long as whole ones", "[configure]") {
   CHECK(rows.launch->steps == Approx(342.0 * 64));
 }
 
-TEST_CASE("teams of one block that take no turns do the same at the same time", "[configure]") {
+TEST_CASE("warpgroups of one block that take no turns do the same at the same time", "[configure]") {
   // As two blocks of four warps, and as one of eight.
   const auto hardware = read_machine("a100-sxm4-80", {{"limits.registers_for_addresses", "20"}});
   const auto blocks = configured("group q 128, stream x 64 at smem; group q 32 at reg", hardware);
   const auto block = configured("group q 128, stream x 128 at smem; group q 16 at reg", hardware);
-  REQUIRE(block.teams == 2);
+  REQUIRE(block.warpgroups == 2);
   REQUIRE(find(block, Overlap::copies).occupancy.blocks == 1);
   CHECK(find(blocks, Overlap::beside).runs);
   CHECK_FALSE(find(block, Overlap::beside).runs);
   CHECK(block.launch->time_s > 1.03 * blocks.launch->time_s);
 }
 
-TEST_CASE("what teams wait for is a line of its own", "[configure]") {
+TEST_CASE("what warpgroups wait for is a line of its own", "[configure]") {
   const auto hardware = read_machine("h100-sxm5");
   const auto waits = configured("group q 128, stream x 128 at smem", hardware);
-  REQUIRE(waits.pipelinings[waits.chosen].overlap == Overlap::two_teams);
+  REQUIRE(waits.pipelinings[waits.chosen].overlap == Overlap::ping_pong_of_two);
   // At every step the matrix units pass on twice, for 128 clocks at the lowered clock each.
   const double step = 2 * 128 / 1.83e9 / (0.80 / 0.96);
   CHECK(lost(waits, "waiting for results") == Approx(waits.launch->steps / 132 * step).epsilon(0.02));

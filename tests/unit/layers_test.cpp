@@ -64,18 +64,18 @@ TEST_CASE("a search answers for a kernel that is allowed no more than it was") {
   Cut one, other;
   one.computed.set(1), one.saved.set(1), other.computed.set(8), other.saved.set(8);
   const auto found = likeness(diagram, one, false), asked = likeness(diagram, other, false);
-  Ranking ranking{Leaders(1, 0), {}};
-  ranking.leaders.offer({Score{}, Partition{{{SplitKind::group, found.wires.front(), 16, 1}}}});
+  Ranking ranking{Incumbents(1, 0), {}};
+  ranking.incumbents.offer({Score{}, Partition{{{SplitKind::group, found.wires.front(), 16, 1}}}});
   Searched searched;
   CHECK_FALSE(searched.find(asked, 1, Price::never()));
-  ranking.tally.finished = false;
+  ranking.statistics.finished = false;
   searched.keep(found, ranking, 100, {1, 1});
   CHECK_FALSE(searched.find(asked, 200, {1, 1}));
   CHECK_FALSE(searched.find(asked, 100, {2, 1}));
   const auto answer = searched.find(asked, 100, {1, 1});
   REQUIRE(answer);
-  CHECK(answer->leaders.best().front().partition.splits.front().wire == asked.wires.front());
-  ranking.tally.finished = true;
+  CHECK(answer->incumbents.best().front().partition.splits.front().wire == asked.wires.front());
+  ranking.statistics.finished = true;
   searched.keep(found, ranking, 100, {1, 1});
   CHECK(searched.find(asked, 200, Price::never()));
 }
@@ -86,8 +86,8 @@ TEST_CASE("of two searches of a kernel the better partition stays, and those of 
   cut.computed.set(1), cut.saved.set(1);
   const auto kernel = likeness(diagram, cut, false);
   const auto ranking = [&](double seconds, std::int64_t evaluated) {
-    Ranking made{Leaders(1, 0), {.evaluated = evaluated, .finished = false}};
-    made.leaders.offer({Score::at_most(seconds, 1), {}});
+    Ranking made{Incumbents(1, 0), {.evaluated = evaluated, .finished = false}};
+    made.incumbents.offer({Score::at_most(seconds, 1), {}});
     return made;
   };
   Searched searched;
@@ -95,10 +95,10 @@ TEST_CASE("of two searches of a kernel the better partition stays, and those of 
   searched.keep(kernel, ranking(2, 20), 200, Price::never());
   const auto same_plan = searched.find(kernel, 200, Price::never());
   REQUIRE(same_plan);
-  CHECK(same_plan->leaders.best().front().score.parts[0] == 1);
-  CHECK(same_plan->tally.evaluated == 0);
+  CHECK(same_plan->incumbents.best().front().score.parts[0] == 1);
+  CHECK(same_plan->statistics.evaluated == 0);
   searched.begin_plan();
-  CHECK(searched.find(kernel, 200, Price::never())->tally.evaluated == 20);
+  CHECK(searched.find(kernel, 200, Price::never())->statistics.evaluated == 20);
 }
 
 TEST_CASE("values by sizes are those of a map") {

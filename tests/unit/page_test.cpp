@@ -82,7 +82,7 @@ TEST_CASE("a page shows what lies around the plan, at a glance unless more is as
 
 TEST_CASE("a page has the kernel that is emitted, or why it is another", "[page][cli][long]") {
   const auto page = page_of("attention", "flash2");
-  CHECK(has(page, "attention_kernel_teams"));
+  CHECK(has(page, "attention_kernel_warpgroups"));
   CHECK(has(page, "<a href=\"#diagram-array-K\">K_smem_tile</a>"));
   const auto plain =
       test::run_cli({"analyze", test::example("depthwise_convolution"), "--target", "h100-sxm5", "--format", "html"});

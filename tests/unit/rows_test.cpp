@@ -53,13 +53,13 @@ output Y
 TEST_CASE("a row that fits stays in the registers of so many warps as it needs") {
   const auto by_rows = "group r 1 at smem";
   const auto one = distributed(normalized(256), by_rows);
-  CHECK(one.team == 1);
+  CHECK(one.warps_of_row == 1);
   CHECK(one.warps == 4);
   CHECK(one.values() == 8);
   CHECK(words(one) == "group r 4 at smem; group r 1 at reg");
   CHECK(one.shared_bytes == 0);
   const auto eight = distributed(normalized(4096), by_rows);
-  CHECK(eight.team == 8);
+  CHECK(eight.warps_of_row == 8);
   CHECK(eight.warps == 8);
   CHECK(eight.vector == 8);
   CHECK(eight.vectors == 2);
@@ -74,9 +74,9 @@ TEST_CASE("a row too long for registers that may not be streamed stands in share
   const auto rows = distributed(normalized(50000), by_row);
   CHECK(rows.staged);
   CHECK(words(rows) == by_row);
-  CHECK(rows.team == 32);
+  CHECK(rows.warps_of_row == 32);
   CHECK(read_of(rows, "S") == RowRead::staged);
-  CHECK(rows.in_passing.size() == 2);  // exp(S - m) and P
+  CHECK(rows.inlined.size() == 2);  // exp(S - m) and P
   CHECK(rows.shared_bytes == 2 * 32 * 8 + 50000 * 2);
   CHECK_FALSE(distributed(normalized(8192), by_row).staged);
   // What one loop alone reads does not stand there.

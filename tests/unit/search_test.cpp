@@ -231,7 +231,7 @@ TEST_CASE("where whole lines do not fit, pieces are of single instructions", "[c
   CHECK(found.best.front().cost.overruns.empty());
 }
 
-TEST_CASE("pieces are whole instructions, and of the wire that is dealt out whole rows of a team", "[configure]") {
+TEST_CASE("pieces are whole instructions, and of the wire that is dealt out whole rows of a warpgroup", "[configure]") {
   // Of a product whose columns are longer than its rows, either is.
   const auto hardware = read_machine("h100-sxm5");
   const auto diagram = read_text(R"(diagram wide

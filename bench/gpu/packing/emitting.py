@@ -4,7 +4,6 @@ import re
 import subprocess
 
 WGMMA = "compute.tensor.instructions.wgmma.fraction=0.001"
-WORDS = {"teams": "warpgroups", "warps": "warps", "rows": "rows", "threads": "threads"}
 
 
 class Refused(Exception):
@@ -77,13 +76,13 @@ def ways(code, notes, name):
     found = []
     for number in sorted(set(re.findall(rf"^{name}_kernel(_\d+)?\(", code, re.M)), key=lambda text: int(text[1:] or 0)):
         kernel = f"{name}_kernel{number}"
-        if re.search(rf"^{kernel}_teams\(", code, re.M):
-            found.append("teams")
+        if re.search(rf"^{kernel}_warpgroups\(", code, re.M):
+            found.append("warpgroups")
         elif f"{kernel} does not assign rows" in notes:
             found.append("threads")
         else:
             found.append("rows" if f"{kernel} assigns its rows" in notes else "warps")
-    return ",".join(WORDS[one] for one in found)
+    return ",".join(found)
 
 
 def analyze(program, target, source, path):

@@ -91,7 +91,7 @@ std::string product(const Session& session, const std::vector<Compared>& all) {
 }
 
 // The table is shown where it says why nothing fits, too.
-void complain_of_misfits(Session& session, const std::vector<Compared>& all) {
+void complain_of_infeasible(Session& session, const std::vector<Compared>& all) {
   for (const auto& one : all)
     if (!one.comparison.best)
       complain(session, "E0304", all.size() == 1 ? "nothing fits" : "nothing fits of " + one.comparison.diagram,
@@ -99,7 +99,7 @@ void complain_of_misfits(Session& session, const std::vector<Compared>& all) {
 }
 
 int end(Session& session, std::vector<Compared>& all) {
-  complain_of_misfits(session, all);
+  complain_of_infeasible(session, all);
   if (session.diagnostics.has_errors()) return deliver(session, product(session, all));
   if (!gate(session, all)) return finish(session);
   const bool worse = std::ranges::any_of(all, [](const Compared& one) { return regressed({one.comparison}); });

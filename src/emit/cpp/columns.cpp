@@ -64,7 +64,7 @@ void CppColumns::print(const Load& load) {
 }
 
 // In the tile of the first level, which holds what those further in are parts of.
-void CppColumns::print(const Ask& ask) {
+void CppColumns::print(const MaskTest& ask) {
   const auto id = outermost_tile(page_.sources, ask.tile);
   const auto& buffer = page_.nest.at(ask.tile);
   const auto& place = page_.places.at(id);

@@ -16,7 +16,7 @@ class CppColumns : StatementPrinter<CppPage, OpenLoops> {
  public:
   explicit CppColumns(CppPage& page) : StatementPrinter(page, {Language::cpp}) {}
   void print(const Load&);
-  void print(const Ask&);
+  void print(const MaskTest&);
   void print(const Compute&);
   void print(const Save&);
 

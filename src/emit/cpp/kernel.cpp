@@ -132,7 +132,7 @@ class KernelPrinter {
                            outer.around.is_whole() ? outer.around.count : outer_end(*outer.group, outer.around));
     return around.count;
   }
-  std::vector<const Split*> splits_in_order(const Block& block) const {
+  std::vector<const Split*> splits_in_order(const LoopBody& block) const {
     std::vector<const Split*> all;
     if (&block == &nest_.body)
       for (const auto& group : nest_.groups) all.push_back(&group);
@@ -146,12 +146,12 @@ class KernelPrinter {
 
   // Steps
 
-  void print(const Block& block) {
+  void print(const LoopBody& block) {
     for (const auto id : block.buffers)
       if (nest_.at(id).level == hardware_.levels.size() - 1 && !page_.is_input(nest_.at(id).array)) page_.place(id);
     for (const auto& step : block.steps)
       match(
-          step.node, [&](const Load& load) { columns_.print(load); }, [&](const Ask& ask) { columns_.print(ask); },
+          step.node, [&](const Load& load) { columns_.print(load); }, [&](const MaskTest& ask) { columns_.print(ask); },
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }

@@ -29,11 +29,11 @@ class Chooser {
   }
 
  private:
-  void visit(const Block& block, const std::vector<std::int64_t>& extents) {
+  void visit(const LoopBody& block, const std::vector<std::int64_t>& extents) {
     for (const auto& step : block.steps)
       match(
-          step.node, [](const Load&) {}, [](const Ask&) {}, [&](const Compute& compute) { choose(compute, extents); },
-          [](const Save&) {},
+          step.node, [](const Load&) {}, [](const MaskTest&) {},
+          [&](const Compute& compute) { choose(compute, extents); }, [](const Save&) {},
           [&](const For& loop) {
             auto inner = extents;
             shorten(inner, loop.split);

@@ -62,25 +62,25 @@ std::optional<Refused> print_rows(CudaPlan& printed, const Kernel& kernel, const
   return {};
 }
 
-// On teams of warps, to be launched where it can, or why that cannot be.
-std::optional<Refused> print_teams(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
-                                   const std::string& name) {
-  const auto distributed = distribute_teams(kernel, hardware);
+// On warpgroups, to be launched where it can, or why that cannot be.
+std::optional<Refused> print_warpgroups(CudaPlan& printed, const Kernel& kernel, const Hardware& hardware,
+                                        const std::string& name) {
+  const auto distributed = distribute_warpgroups(kernel, hardware);
   if (const auto* refused = std::get_if<Refused>(&distributed)) return *refused;
   const auto& warps = std::get<WarpNest>(distributed);
   note_other_tiles(printed, kernel, warps, hardware, name, "wgmma");
   if (!warps.not_as_planned.empty())
     printed.notes.push_back(fmt::format("{} does not overlap as planned: {}", name, warps.not_as_planned));
-  auto& teams = printed.teams.back().emplace();
-  teams.threaded = team_launch(warps, hardware);
-  teams.threaded.shared_alignment = printed.shared_alignment;
-  teams.kernel = team_kernel(teams.threaded, warps, printed.names, name + "_teams");
-  teams.maps = tile_maps(warps);
-  teams.stores = store_maps(warps);
-  teams.conditions = zero_behind(warps, printed.names);
-  teams.inputs = read_in_place(warps);
-  teams.walk = warps.walk;
-  add_limits(printed, teams.kernel.limits);
+  auto& warpgroups = printed.warpgroups.back().emplace();
+  warpgroups.threaded = warpgroup_launch(warps, hardware);
+  warpgroups.threaded.shared_alignment = printed.shared_alignment;
+  warpgroups.kernel = warpgroup_kernel(warpgroups.threaded, warps, printed.names, name + "_warpgroups");
+  warpgroups.maps = tile_maps(warps);
+  warpgroups.stores = store_maps(warps);
+  warpgroups.conditions = zero_behind(warps, printed.names);
+  warpgroups.inputs = read_in_place(warps);
+  warpgroups.scheduler = warps.scheduler;
+  add_limits(printed, warpgroups.kernel.limits);
   return {};
 }
 
@@ -99,8 +99,8 @@ void find_shorter(CudaPlan& printed, const Plan& plan) {
       const auto holds = [&](const ThreadedKernel& kernel) {
         return single_in_block(kernel.nest, kernel.block_level, parts.part).has_value();
       };
-      const auto& teams = printed.teams[i];
-      const bool one_each = holds(printed.threaded[i]) && (!teams || holds(teams->threaded));
+      const auto& warpgroups = printed.warpgroups[i];
+      const bool one_each = holds(printed.threaded[i]) && (!warpgroups || holds(warpgroups->threaded));
       const auto& program = plan.kernels[i].program;
       for (const auto* column : columns_in(program.steps))
         equal |= needs_equal(program.scratch, *column, parts.inside, one_each);
@@ -109,28 +109,29 @@ void find_shorter(CudaPlan& printed, const Plan& plan) {
   }
 }
 
-bool has_teams(const Hardware& hardware, CudaPath path) {
+bool has_warpgroups(const Hardware& hardware, CudaPath path) {
   return path == CudaPath::tensor && hardware.cuda_architecture == "sm_90a";
 }
 
-// Beside the kernel of teams what single warps run in its place, or as many of its pieces as they have room for.
+// Beside the kernel of warpgroups what single warps run in its place, or as many of its pieces as they have room for.
 std::optional<Refused> print_instead(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware,
                                      const std::string& name) {
-  const bool planned = printed.teams.back() && number < plan.instead.size() && plan.instead[number];
+  const bool planned = printed.warpgroups.back() && number < plan.instead.size() && plan.instead[number];
   if (planned && !print_warps(printed, *plan.instead[number], of_single_warps(hardware), name, true)) return {};
-  return print_warps(printed, plan.kernels[number], hardware, name, printed.teams.back().has_value());
+  return print_warps(printed, plan.kernels[number], hardware, name, printed.warpgroups.back().has_value());
 }
 
 void print_kernel(CudaPlan& printed, const Plan& plan, std::size_t number, const Hardware& hardware, CudaPath path,
                   const std::string& name) {
   const auto& kernel = plan.kernels[number];
-  printed.teams.emplace_back();
+  printed.warpgroups.emplace_back();
   if (path != CudaPath::reference) {
-    const auto no_teams =
-        has_teams(hardware, path) ? print_teams(printed, kernel, hardware, name) : std::optional<Refused>();
+    const auto no_warpgroups =
+        has_warpgroups(hardware, path) ? print_warpgroups(printed, kernel, hardware, name) : std::optional<Refused>();
     const auto no_warps = print_instead(printed, plan, number, hardware, name);
-    if (!no_warps && no_teams && !no_teams->reason.empty())
-      printed.notes.push_back(fmt::format("{} runs without instructions of warpgroups: {}", name, no_teams->reason));
+    if (!no_warps && no_warpgroups && !no_warpgroups->reason.empty())
+      printed.notes.push_back(
+          fmt::format("{} runs without instructions of warpgroups: {}", name, no_warpgroups->reason));
     if (!no_warps) return;
     const auto no_rows = print_rows(printed, kernel, hardware, name);
     if (!no_rows) return;
@@ -148,7 +149,7 @@ EmittedCode emit_cuda(const Diagram& planned, const Plan& plan, const Hardware& 
                       CudaBinding binding, const std::string& gradient) {
   const auto diagram = with_whole_outputs(planned);
   CudaPlan printed{code_plan(Language::cuda, diagram, plan, hardware), {}, {}, {}, {}, {}};
-  if (has_teams(hardware, path)) printed.shared_alignment = swizzle_pattern;
+  if (has_warpgroups(hardware, path)) printed.shared_alignment = swizzle_pattern;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
     const auto number = plan.kernels.size() > 1 ? fmt::format("_{}", i + 1) : "";
     print_kernel(printed, plan, i, hardware, path, printed.names.diagram + "_kernel" + number);

@@ -10,7 +10,8 @@ namespace napkin {
 
 class GridPrinter {
  public:
-  GridPrinter(Page& page, GroupPrinter& groups, const Walk& walk) : page_(page), groups_(groups), walk_(walk) {}
+  GridPrinter(Page& page, GroupPrinter& groups, const TileScheduler& scheduler)
+      : page_(page), groups_(groups), scheduler_(scheduler) {}
 
   void words() const;  // a comment
   // Where a block does not stay it knows its piece from here on.
@@ -22,7 +23,7 @@ class GridPrinter {
  private:
   Page& page_;
   GroupPrinter& groups_;
-  const Walk& walk_;
+  const TileScheduler& scheduler_;
   std::vector<GroupPrinter::Entered> blocks_;
   std::string all_;
 };

@@ -24,7 +24,7 @@ void GroupPrinter::describe(const std::string& below) {
     page_.out.line(fmt::format("//   {:<24}  {}", words(group), is_block(group) ? "one tile for each block" : below));
   describe(page_.nest.body);
 }
-void GroupPrinter::describe(const Block& block) {
+void GroupPrinter::describe(const LoopBody& block) {
   for (const auto& step : block.steps)
     if (const auto* loop = std::get_if<For>(&step.node)) {
       page_.out.line(fmt::format("//   {:<24}  one tile after another", words(loop->split)));
@@ -107,31 +107,32 @@ void GroupPrinter::blocks() {
 }
 
 // The fastest group last; the number is taken apart from there.
-void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& walk, const std::string& otherwise) {
+void GroupPrinter::take_apart(const std::vector<Entered>& groups, const TileScheduler& scheduler,
+                              const std::string& otherwise) {
   auto& out = page_.out;
   std::vector<const Entered*> inner;  // of a wire that another group of blocks splits: printed after that
   const auto take = [&](const Entered& each, std::string number) {
-    if (is_along(each, walk)) number = fmt::format("({} * {} + {})", number, walk.cluster, rank);
+    if (is_along(each, scheduler)) number = fmt::format("({} * {} + {})", number, scheduler.cluster, rank);
     if (each.around.is_whole()) return print(each, number);
     out.declare(each.begin + "_number", number);
     inner.insert(inner.begin(), &each);
   };
-  const auto order = ordered(groups, walk);
+  const auto order = ordered(groups, scheduler);
   auto it = order.rbegin();
-  if (walk.by > 1 && order.size() > 1) {
-    run(*order[order.size() - 2], *order.back(), walk, take);
+  if (scheduler.by > 1 && order.size() > 1) {
+    run(*order[order.size() - 2], *order.back(), scheduler, take);
     it += 2;
   }
   for (; it != order.rend(); ++it) {
     const bool slowest = std::next(it) == order.rend();
     if (slowest && otherwise == "return")
       out.line(fmt::format("if (block >= {}) return;  // the grid may be larger than the groups are many",
-                           count(**it, walk)));
-    take(**it, slowest ? "(int)block" : fmt::format("(int)(block % {})", count(**it, walk)));
-    if (!slowest) out.line(fmt::format("block /= {};", count(**it, walk)));
+                           count(**it, scheduler)));
+    take(**it, slowest ? "(int)block" : fmt::format("(int)(block % {})", count(**it, scheduler)));
+    if (!slowest) out.line(fmt::format("block /= {};", count(**it, scheduler)));
   }
   // A band of tiles takes two groups at once, which may be all.
-  if (walk.by > 1 && order.size() == 2 && otherwise == "return") out.line("if (block > 0) return;");
+  if (scheduler.by > 1 && order.size() == 2 && otherwise == "return") out.line("if (block > 0) return;");
   for (const auto* each : inner) {
     print(*each, each->begin + "_number");
     out.line(fmt::format("if ({} >= {}) {};", each->begin, each->around.end, otherwise));
@@ -143,14 +144,14 @@ void GroupPrinter::take_apart(const std::vector<Entered>& groups, const Walk& wa
 
 // Groups that the walk does not name stand first.
 std::vector<const GroupPrinter::Entered*> GroupPrinter::ordered(const std::vector<Entered>& groups,
-                                                                const Walk& walk) const {
+                                                                const TileScheduler& scheduler) const {
   std::vector<const Entered*> all;
   for (const auto& each : groups) all.push_back(&each);
   std::stable_sort(all.begin(), all.end(), [&](const Entered* a, const Entered* b) {
     const auto place = [&](const Entered* each) {
-      const auto found = std::find(walk.order.begin(), walk.order.end(), each->group->wire);
-      const bool named = found != walk.order.end() && each->group->level == page_.kernel.block_level;
-      return named ? found - walk.order.begin() : -1;
+      const auto found = std::find(scheduler.order.begin(), scheduler.order.end(), each->group->wire);
+      const bool named = found != scheduler.order.end() && each->group->level == page_.kernel.block_level;
+      return named ? found - scheduler.order.begin() : -1;
     };
     return place(a) < place(b);
   });
@@ -158,31 +159,33 @@ std::vector<const GroupPrinter::Entered*> GroupPrinter::ordered(const std::vecto
 }
 
 // The last two groups, so many pieces of the slower one side by side for each of the faster: the last run has fewer.
-void GroupPrinter::run(const Entered& slower, const Entered& faster, const Walk& walk, const Take& take) {
+void GroupPrinter::run(const Entered& slower, const Entered& faster, const TileScheduler& scheduler, const Take& take) {
   auto& out = page_.out;
-  const auto by = walk.by;
-  const auto all = fmt::format("((long long){} * {})", count(slower, walk), count(faster, walk));
-  const auto run = fmt::format("((long long){} * {})", by, count(faster, walk));
+  const auto by = scheduler.by;
+  const auto all = fmt::format("((long long){} * {})", count(slower, scheduler), count(faster, scheduler));
+  const auto run = fmt::format("((long long){} * {})", by, count(faster, scheduler));
   const auto at = page_.pool.fresh("at"), first = page_.pool.fresh("first"), wide = page_.pool.fresh("wide");
   out.line(fmt::format("const long long {} = block % {};", at, all));
   out.line(fmt::format("block /= {};", all));
   out.declare(first, fmt::format("(int)({} / {}) * {}", at, run, by), "the first tile of a band");
-  out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower, walk), first));
+  out.declare(wide, fmt::format("min({}, {} - {})", by, count(slower, scheduler), first));
   take(slower, fmt::format("({} + (int)({} % {} % {}))", first, at, run, wide));
   take(faster, fmt::format("(int)({} % {} / {})", at, run, wide));
 }
 
 // Of clusters, along the group that theirs lie along.
-std::string GroupPrinter::count(const Entered& each, const Walk& walk) const {
-  const auto together = is_along(each, walk) ? walk.cluster : 1;
+std::string GroupPrinter::count(const Entered& each, const TileScheduler& scheduler) const {
+  const auto together = is_along(each, scheduler) ? scheduler.cluster : 1;
   return each.around.is_whole()
              ? fmt::format("pieces({}, {})", page_.size(each.group->wire), each.group->size * together)
              : fmt::format("{}", pieces_of(each.most(), together));
 }
-bool GroupPrinter::is_along(const Entered& each, const Walk& walk) { return walk.along == each.group->wire; }
-std::string GroupPrinter::all(const std::vector<Entered>& groups, const Walk& walk) const {
+bool GroupPrinter::is_along(const Entered& each, const TileScheduler& scheduler) {
+  return scheduler.along == each.group->wire;
+}
+std::string GroupPrinter::all(const std::vector<Entered>& groups, const TileScheduler& scheduler) const {
   std::string text = "1LL";
-  for (const auto& each : groups) text += " * " + count(each, walk);
+  for (const auto& each : groups) text += " * " + count(each, scheduler);
   return text.starts_with("1LL * ") ? "(long long)" + text.substr(6) : text;
 }
 

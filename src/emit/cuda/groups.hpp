@@ -37,9 +37,9 @@ class GroupPrinter {
   // The groups of blocks, from the block's number.
   void blocks();
   // Groups of blocks from the number `block`; where there is no such piece, `otherwise`: "return" or "continue".
-  void take_apart(const std::vector<Entered>&, const Walk&, const std::string& otherwise);
+  void take_apart(const std::vector<Entered>&, const TileScheduler&, const std::string& otherwise);
   // How many pieces: "(long long)pieces(n.q, 64) * n.h"; of clusters where the walk has some.
-  std::string all(const std::vector<Entered>&, const Walk&) const;
+  std::string all(const std::vector<Entered>&, const TileScheduler&) const;
   // The number of a block in its cluster.
   static constexpr std::string_view rank = "rank";
 
@@ -57,12 +57,12 @@ class GroupPrinter {
 
  private:
   using Take = std::function<void(const Entered&, const std::string& number)>;
-  void describe(const Block&);
+  void describe(const LoopBody&);
   void end_parts();
-  std::vector<const Entered*> ordered(const std::vector<Entered>&, const Walk&) const;
-  void run(const Entered& slower, const Entered& faster, const Walk&, const Take&);
-  std::string count(const Entered&, const Walk&) const;
-  static bool is_along(const Entered&, const Walk&);
+  std::vector<const Entered*> ordered(const std::vector<Entered>&, const TileScheduler&) const;
+  void run(const Entered& slower, const Entered& faster, const TileScheduler&, const Take&);
+  std::string count(const Entered&, const TileScheduler&) const;
+  static bool is_along(const Entered&, const TileScheduler&);
 
   Page& page_;
   std::map<WireId, int> splits_;

@@ -86,17 +86,17 @@ class ThreadPrinter {
 
   // Steps
 
-  void print(const Block& block, bool outermost) {
+  void print(const LoopBody& block, bool outermost) {
     declare_buffers(block);
     for (std::size_t i = 0; i < block.steps.size(); ++i)
       match(
           block.steps[i].node, [&](const Load&) { i = loads(block, i, outermost); },
-          [&](const Ask& ask) { columns_.print(ask, asked_); },
+          [&](const MaskTest& ask) { columns_.print(ask, asked_); },
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }
   // All loads that follow each other, between barriers; the number of the last.
-  std::size_t loads(const Block& block, std::size_t begin, bool outermost) {
+  std::size_t loads(const LoopBody& block, std::size_t begin, bool outermost) {
     std::vector<BufferId> tiles;
     auto end = begin;
     for (; end < block.steps.size(); ++end) {
@@ -138,7 +138,7 @@ class ThreadPrinter {
   }
 
   // The thread's own arrays, those of one type together.
-  void declare_buffers(const Block& block) {
+  void declare_buffers(const LoopBody& block) {
     Page::NamesByType by_type;
     for (const auto id : block.buffers) {
       const auto& buffer = nest_.at(id);

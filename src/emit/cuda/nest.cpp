@@ -15,8 +15,8 @@ namespace napkin {
 
 NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
     : page_(kernel, names), out_(page_.out), warps_(warps), nest_(*warps.nest), groups_(page_), columns_(page_, warps) {
-  each_step(nest_.body, [&](const Nest& step) {
-    if (const auto* ask = std::get_if<Ask>(&step.node)) asked_.insert(ask->tile);
+  each_step(nest_.body, [&](const LoopStatement& step) {
+    if (const auto* ask = std::get_if<MaskTest>(&step.node)) asked_.insert(ask->tile);
   });
   limit_undivided();
 }
@@ -24,7 +24,7 @@ NestPrinter::NestPrinter(const ThreadedKernel& kernel, const WarpNest& warps, co
 void NestPrinter::limit_undivided() {
   std::set<WireId> cut;
   for (const auto& group : nest_.groups) cut.insert(group.wire);
-  each_step(nest_.body, [&](const Nest& step) {
+  each_step(nest_.body, [&](const LoopStatement& step) {
     if (const auto* loop = std::get_if<For>(&step.node)) cut.insert(loop->split.wire);
   });
   for (const auto& buffer : nest_.buffers)
@@ -43,17 +43,17 @@ void NestPrinter::words(const std::string& by, const std::string& filled) {
       "// Planned registers of a thread: {}, of which {} for values and operands and {} for the rest; at most {}.",
       warps_.registers, warps_.registers - warps_.registers_beside, warps_.registers_beside, warps_.most_registers));
   const auto of_warps = [&](const Split& group) {
-    return warps_.team > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
-                                                            : "one tile for each warp";
+    return warps_.warpgroup > 1 && group.size > rows_of_fragment ? "for each warp, 16 of every 64"
+                                                                 : "one tile for each warp";
   };
   for (const auto& group : nest_.groups)
     out_.line(fmt::format("//   {:<24}  {}", groups_.words(group),
-                          !groups_.is_block(group) ? of_warps(group)
-                          : warps_.walk.stays      ? "each block takes one tile at a time"
-                                                   : "one tile for each block"));
+                          !groups_.is_block(group)      ? of_warps(group)
+                          : warps_.scheduler.persistent ? "each block takes one tile at a time"
+                                                        : "one tile for each block"));
   print_streams(nest_.body, filled);
 }
-void NestPrinter::print_streams(const Block& block, const std::string& filled) {
+void NestPrinter::print_streams(const LoopBody& block, const std::string& filled) {
   for (const auto& step : block.steps)
     if (const auto* loop = std::get_if<For>(&step.node)) {
       std::int64_t copies = 1;
@@ -89,8 +89,8 @@ void NestPrinter::warps() {
     auto number = faster == 1 ? lanes.warp : fmt::format("{} / {}", lanes.warp, faster);
     if (!slowest) number += fmt::format(" % {}", each.most());
     if (each.around.is_whole()) page_.limit(each.group->wire);
-    if (warps_.team > 1 && each.group->size > rows_of_fragment) {
-      rows_of_team(each);
+    if (warps_.warpgroup > 1 && each.group->size > rows_of_fragment) {
+      rows_of_warpgroup(each);
       continue;
     }
     groups_.print(each, each.group->size == 1 || number == lanes.warp ? number : "(" + number + ")");
@@ -98,11 +98,11 @@ void NestPrinter::warps() {
   for (std::uint32_t w = 0; w < page_.own.size(); ++w) only_position(w);
   out_.line();
 }
-// A team's rows lie one after another, and each instruction has the next 64 of them: a warp has 16 of every 64.
-void NestPrinter::rows_of_team(const GroupPrinter::Entered& rows) {
-  const auto together = rows_of_fragment * warps_.team, all = rows.group->size * warps_.team;
+// A warpgroup's rows lie one after another, and each instruction has the next 64 of them: a warp has 16 of every 64.
+void NestPrinter::rows_of_warpgroup(const GroupPrinter::Entered& rows) {
+  const auto together = rows_of_fragment * warps_.warpgroup, all = rows.group->size * warps_.warpgroup;
   const auto offset =
-      fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.team, all, rows_of_fragment);
+      fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", columns_.lanes.warp, warps_.warpgroup, all, rows_of_fragment);
   groups_.print(rows, offset, all - together + rows_of_fragment);
 }
 void NestPrinter::only_position(std::uint32_t w) {
@@ -113,7 +113,7 @@ void NestPrinter::only_position(std::uint32_t w) {
 
 // Steps
 
-void NestPrinter::declare_buffers(const Block& block) {
+void NestPrinter::declare_buffers(const LoopBody& block) {
   Page::NamesByType by_type;
   for (const auto id : block.buffers) {
     page_.enter_scope(id);
@@ -132,7 +132,7 @@ std::string NestPrinter::type(BufferId id) const {
   return std::string(warps_.is_integer(id) ? "int" : code_type(Language::cuda, nest_.at(id).type).own);
 }
 
-std::vector<BufferId> NestPrinter::tiles_of(const Block& block) const {
+std::vector<BufferId> NestPrinter::tiles_of(const LoopBody& block) const {
   std::vector<BufferId> all;
   for (const auto& step : block.steps)
     if (const auto* load = std::get_if<Load>(&step.node); load && warps_.tiles.contains(load->to))
@@ -146,7 +146,7 @@ std::string NestPrinter::read_once(const Buffer& buffer, const std::vector<std::
 }
 void NestPrinter::read_single(const Load& load) {
   const auto& buffer = nest_.at(load.to);
-  if (buffer.level != page_.kernel.block_level || warps_.tiles.contains(load.to) || warps_.walk.cluster > 1 ||
+  if (buffer.level != page_.kernel.block_level || warps_.tiles.contains(load.to) || warps_.scheduler.cluster > 1 ||
       !columns_.is_single(load.to) || asked_.contains(load.to))
     return;
   std::vector<std::string> at;
@@ -165,19 +165,20 @@ std::string NestPrinter::copy_of(BufferId id, const std::string& number, std::in
 // Streams
 
 bool NestPrinter::may_skip(const For& loop) {
-  return !loop.needs.empty() || std::any_of(loop.body.steps.begin(), loop.body.steps.end(),
-                                            [](const Nest& step) { return std::holds_alternative<Ask>(step.node); });
+  return !loop.needs.empty() ||
+         std::any_of(loop.body.steps.begin(), loop.body.steps.end(),
+                     [](const LoopStatement& step) { return std::holds_alternative<MaskTest>(step.node); });
 }
 std::string NestPrinter::needed(const For& loop) {
   std::vector<std::string> all;
   for (const auto& each : loop.needs)
     all.push_back(fmt::format("({})", code_possible(each, page_.names, ends(page_.shared))));
   for (const auto& step : loop.body.steps)
-    if (const auto* ask = std::get_if<Ask>(&step.node)) all.push_back(asked(*ask));
+    if (const auto* ask = std::get_if<MaskTest>(&step.node)) all.push_back(asked(*ask));
   return fmt::format("{}", fmt::join(all, " && "));
 }
 // All threads of the block read the mask where it is, and answer alike.
-std::string NestPrinter::asked(const Ask& ask) {
+std::string NestPrinter::asked(const MaskTest& ask) {
   const auto& buffer = nest_.at(ask.tile);
   const auto any = page_.begin_ask(ask);
   std::vector<std::string> at;

@@ -28,11 +28,11 @@ class NestPrinter {
 
   // Steps
 
-  virtual void print(const Block&, bool outermost) = 0;
-  void declare_buffers(const Block&);
+  virtual void print(const LoopBody&, bool outermost) = 0;
+  void declare_buffers(const LoopBody&);
   void point(BufferId, const std::string& place);  // at the copy at hand of a tile
   std::string type(BufferId) const;                // that lanes hold an array in
-  std::vector<BufferId> tiles_of(const Block&) const;
+  std::vector<BufferId> tiles_of(const LoopBody&) const;
   void read_single(const Load&);  // where the block needs one number
   // "[2]" numbers in all, and where the copy of that number stands.
   std::string copy_of(BufferId, const std::string& number, std::int64_t alignment) const;
@@ -59,11 +59,11 @@ class NestPrinter {
 
  private:
   void limit_undivided();
-  void print_streams(const Block&, const std::string& filled);
-  std::string asked(const Ask&);
+  void print_streams(const LoopBody&, const std::string& filled);
+  std::string asked(const MaskTest&);
   std::string read_once(const Buffer&, const std::vector<std::string>& at) const;
   std::string clear_piece(const For&, const std::string& begin, const WirePiece& around) const;
-  void rows_of_team(const GroupPrinter::Entered&);
+  void rows_of_warpgroup(const GroupPrinter::Entered&);
   void only_position(std::uint32_t wire);
 
   std::set<BufferId> asked_;  // whether pieces count

@@ -1,5 +1,5 @@
-// Which way every kernel of a plan runs: teams of warps where they can, or what stands beside them. The launcher says
-// which it took and why, takes what it is told to, and prepares a launch once for each device, sizes and arrays.
+// Which way every kernel of a plan runs: warpgroups where they can, or what stands beside them. The launcher
+// says which it took and why, takes what it is told to, and prepares a launch once for each device, sizes and arrays.
 #include "emit/cuda/path.hpp"
 
 #include <fmt/format.h>
@@ -118,7 +118,7 @@ static int make_room(void (*kernel)(Parameters...), int shared) {
 
 )";
 
-// Why a kernel of teams does not run.
+// Why a kernel of warpgroups does not run.
 constexpr std::string_view reasons_text =
     R"(// What a kernel of warpgroups lacks: the first such thing is the reason, or the first that was not to be expected.
 // Always false.
@@ -150,7 +150,7 @@ static bool runs(Prepared& made, void (*kernel)(Parameters...), int threads) {
 std::string quoted_ways(const CudaPlan& plan) {
   std::string text;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i)
-    text += fmt::format("{}{{\"{}\", \"{}\"}}", i == 0 ? "" : ", ", plan.teams[i] ? "warpgroups" : plan.ways[i],
+    text += fmt::format("{}{{\"{}\", \"{}\"}}", i == 0 ? "" : ", ", plan.warpgroups[i] ? "warpgroups" : plan.ways[i],
                         plan.ways[i]);
   return text;
 }
@@ -160,7 +160,7 @@ std::size_t path_length(const CudaPlan& plan) { return plan.kernels.size() * siz
 
 std::string maps(const CudaPlan& plan) {
   std::size_t maps = 0, stores = 0;
-  for (const auto& each : plan.teams)
+  for (const auto& each : plan.warpgroups)
     if (each) maps += each->maps.size() + each->stores.size(), stores += each->stores.size();
   std::string text;
   if (maps > 0) text += fmt::format("  CUtensorMap maps[{}] = {{}};\n", maps);
@@ -173,7 +173,7 @@ std::string maps(const CudaPlan& plan) {
 std::string planned_path(const CudaPlan& plan) {
   std::string text;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i)
-    text += fmt::format("{}{}", i == 0 ? "" : ",", plan.teams[i] ? "warpgroups" : plan.ways[i]);
+    text += fmt::format("{}{}", i == 0 ? "" : ",", plan.warpgroups[i] ? "warpgroups" : plan.ways[i]);
   return text;
 }
 
@@ -185,7 +185,7 @@ std::string path_definitions(const CudaPlan& plan) {
   const auto arrays = plan.diagram.inputs.size() + plan.diagram.outputs.size() + 1;
   const auto text = std::string(ways_text) + std::string(prepared_text);
   return replaced(
-      any_teams(plan) ? text + std::string(reasons_text) : text,
+      any_warpgroups(plan) ? text + std::string(reasons_text) : text,
       {{"@NAME@", plan.names.diagram},
        {"@COUNT@", fmt::format("{}", plan.kernels.size())},
        {"@WAYS@", quoted_ways(plan)},

@@ -77,11 +77,11 @@ class Writer {
     return all;
   }
 
-  std::vector<PseudoStep> write(const Block& block) {
+  std::vector<PseudoStep> write(const LoopBody& block) {
     std::vector<PseudoStep> steps;
     for (const auto& step : block.steps)
       steps.push_back(match(
-          step.node, [&](const Load& load) { return write(load); }, [&](const Ask& ask) { return write(ask); },
+          step.node, [&](const Load& load) { return write(load); }, [&](const MaskTest& ask) { return write(ask); },
           [&](const Compute& compute) { return write(compute); }, [&](const Save& save) { return write(save); },
           [&](const For& loop) { return write(loop); }));
     return steps;
@@ -105,7 +105,7 @@ class Writer {
       step.type = array.stored(), step.bytes = bytes_of(step.type, product_of(step.shape));
     return step;
   }
-  PseudoStep write(const Ask& ask) const {
+  PseudoStep write(const MaskTest& ask) const {
     auto step = of("ask", ask.tile, nest_.at(ask.tile).extent);
     step.text = fmt::format("skip unless {} is {} somewhere in {}", to_text(nest_.scratch, ask.access), ask.wanted,
                             step.variable);

@@ -30,7 +30,7 @@ void CodePage::limit(WireId wire) { limits[diagram.at(wire).axis] = diagram.size
 
 Lines::From CodePage::from(BufferId id) { return out.from(diagram.at(nest.at(id).array).span); }
 
-std::string CodePage::begin_ask(const Ask& ask) {
+std::string CodePage::begin_ask(const MaskTest& ask) {
   auto any = pool.fresh("any");
   out.line(fmt::format("bool {} = false;  // {} is {} somewhere", any, to_text(diagram, ask.access), ask.wanted));
   return any;

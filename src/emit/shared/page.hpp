@@ -45,7 +45,7 @@ struct CodePage {
   // Lines come from where the buffer's array is declared, until what this returns ends.
   [[nodiscard]] Lines::From from(BufferId);
   // Declares whether a piece of a mask has an entry that is wanted: a name, false until the lines behind it find one.
-  std::string begin_ask(const Ask&);
+  std::string begin_ask(const MaskTest&);
 
   PrintedKernel printed(const std::string& name) const { return {name, out.text(), limits, out.origins()}; }
 };

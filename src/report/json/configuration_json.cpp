@@ -14,8 +14,8 @@ Json list(const std::vector<T>& items, const One& one) {
 }
 
 Json variable_json(const Variable& variable) {
-  return {{"name", variable.name},         {"shape", variable.shape},     {"type", row(variable.type).name},
-          {"place", name(variable.place)}, {"by_team", variable.by_team}, {"copies", variable.copies},
+  return {{"name", variable.name},         {"shape", variable.shape},          {"type", row(variable.type).name},
+          {"place", name(variable.place)}, {"by_team", variable.by_warpgroup}, {"copies", variable.copies},
           {"bytes", variable.bytes}};
 }
 
@@ -28,11 +28,11 @@ Json column_json(const ColumnVariables& column) {
   return {{"column", column.column},
           {"value", column.value},
           {"on", name(column.on)},
-          {"team_register_bytes", column.team_register_bytes},
+          {"team_register_bytes", column.warpgroup_register_bytes},
           {"variables", list(column.variables, variable_json)}};
 }
 
-Json kept_json(const Kept& kept) {
+Json kept_json(const ResidentOperands& kept) {
   return {{"tiles", kept.tiles},
           {"registers_per_thread", kept.registers_per_thread},
           {"launch_s", kept.launch_s ? number(*kept.launch_s) : Json(nullptr)},
@@ -42,10 +42,10 @@ Json kept_json(const Kept& kept) {
 Json occupancy_json(const Occupancy& occupancy) {
   const auto step = [](const auto& s) { return Json{{"registers", s.first}, {"warps", s.second}}; };
   return {{"by_bytes",
-           {{"teams_by_shared", number(occupancy.teams_by_shared)},
-            {"teams_by_registers", number(occupancy.teams_by_registers)},
+           {{"teams_by_shared", number(occupancy.warpgroups_by_shared)},
+            {"teams_by_registers", number(occupancy.warpgroups_by_registers)},
             {"warps_by_registers", number(occupancy.warps_by_registers)},
-            {"teams", occupancy.teams},
+            {"teams", occupancy.warpgroups},
             {"warps", number(std::floor(occupancy.warps_by_registers))}}},
           {"as_allocated",
            {{"registers_per_thread", occupancy.registers_per_thread},
@@ -58,7 +58,8 @@ Json occupancy_json(const Occupancy& occupancy) {
 
 Json pipelining_json(const Pipelining& pipelining, std::int64_t threads) {
   const auto event = [](const Pipelining::Event& e) {
-    return Json{{"column", e.column}, {"on", name(e.on)}, {"begin_s", e.begin_s}, {"end_s", e.end_s}, {"team", e.team}};
+    return Json{
+        {"column", e.column}, {"on", name(e.on)}, {"begin_s", e.begin_s}, {"end_s", e.end_s}, {"team", e.warpgroup}};
   };
   return {{"overlap", name(pipelining.overlap)},
           {"runs", pipelining.runs},
@@ -68,9 +69,9 @@ Json pipelining_json(const Pipelining& pipelining, std::int64_t threads) {
           {"step_s", number(pipelining.step_s)},
           {"launch_s", number(pipelining.launch_s)},
           {"utilization", number(pipelining.utilization)},
-          {"team_register_bytes", pipelining.team_register_bytes},
+          {"team_register_bytes", pipelining.warpgroup_register_bytes},
           {"thread_register_bytes",
-           number(static_cast<double>(pipelining.team_register_bytes) / static_cast<double>(threads))},
+           number(static_cast<double>(pipelining.warpgroup_register_bytes) / static_cast<double>(threads))},
           {"shared_bytes", pipelining.shared_bytes},
           {"occupancy", occupancy_json(pipelining.occupancy)},
           {"timeline", list(pipelining.timeline, event)}};
@@ -115,6 +116,19 @@ Json launch_json(const Launch& launch) {
           {"losses", list(launch.losses, loss)}};
 }
 
+// Every key that says team, as the first reports did, is repeated with the word of CUDA: warpgroup.
+void repeat_as_warpgroups(Json& json) {
+  if (json.is_object()) {
+    std::vector<std::pair<std::string, Json>> repeated;
+    for (const auto& [key, value] : json.items())
+      if (const auto at = key.find("team"); at != std::string::npos)
+        repeated.emplace_back(std::string(key).replace(at, 4, "warpgroup"), value);
+    for (auto& [key, value] : repeated) json[key] = std::move(value);
+  }
+  for (auto& value : json)
+    if (value.is_structured()) repeat_as_warpgroups(value);
+}
+
 }  // namespace
 
 Json configuration_json(const Configuration& made) {
@@ -135,32 +149,36 @@ Json configuration_json(const Configuration& made) {
                 {"time_s", r.seconds},
                 {"slack", r.slack}};
   };
-  const auto pipelining = [&](const Pipelining& p) { return pipelining_json(p, made.team_warps * threads_of_warp); };
+  const auto pipelining = [&](const Pipelining& p) {
+    return pipelining_json(p, made.warpgroup_warps * threads_of_warp);
+  };
   auto subloops = Json::object();
   for (const auto& [axis, size] : made.subloops) subloops[axis] = size;
-  return {{"instruction", made.instruction},
-          {"row_axis", made.row_axis},
-          {"rows", made.rows},
-          {"teams", made.teams},
-          {"team_rows", made.team_rows},
-          {"team_warps", made.team_warps},
-          {"subloops", subloops},
-          {"divisors", list(made.divisors, divisor_json)},
-          {"shared", list(made.variables, variable_json)},
-          {"shared_block_bytes", made.shared_block_bytes},
-          {"shared_team_bytes", made.shared_team_bytes},
-          {"columns", list(made.columns, column_json)},
-          {"clocks", list(made.clocks, clock)},
-          {"resources", list(made.resources, resource)},
-          {"bound", name(made.bound)},
-          {"pipelinings", list(made.pipelinings, pipelining)},
-          {"chosen", name(made.pipelinings[made.chosen].overlap)},
-          {"kept", made.kept ? kept_json(*made.kept) : Json(nullptr)},
-          {"bandwidth", made.bandwidth ? bandwidth_json(*made.bandwidth) : Json(nullptr)},
-          {"neighbours", list(made.neighbours, neighbour_json)},
-          {"launch", made.launch ? launch_json(*made.launch) : Json(nullptr)},
-          {"clusters", list(made.clusters, cluster_json)},
-          {"rasters", list(made.rasters, raster_json)}};
+  Json json = {{"instruction", made.instruction},
+               {"row_axis", made.row_axis},
+               {"rows", made.rows},
+               {"teams", made.warpgroups},
+               {"team_rows", made.warpgroup_rows},
+               {"team_warps", made.warpgroup_warps},
+               {"subloops", subloops},
+               {"divisors", list(made.divisors, divisor_json)},
+               {"shared", list(made.variables, variable_json)},
+               {"shared_block_bytes", made.shared_block_bytes},
+               {"shared_team_bytes", made.shared_warpgroup_bytes},
+               {"columns", list(made.columns, column_json)},
+               {"clocks", list(made.clocks, clock)},
+               {"resources", list(made.resources, resource)},
+               {"bound", name(made.bound)},
+               {"pipelinings", list(made.pipelinings, pipelining)},
+               {"chosen", name(made.pipelinings[made.chosen].overlap)},
+               {"kept", made.kept ? kept_json(*made.kept) : Json(nullptr)},
+               {"bandwidth", made.bandwidth ? bandwidth_json(*made.bandwidth) : Json(nullptr)},
+               {"neighbours", list(made.neighbours, neighbour_json)},
+               {"launch", made.launch ? launch_json(*made.launch) : Json(nullptr)},
+               {"clusters", list(made.clusters, cluster_json)},
+               {"rasters", list(made.rasters, raster_json)}};
+  repeat_as_warpgroups(json);
+  return json;
 }
 
 }  // namespace napkin::report

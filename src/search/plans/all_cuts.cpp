@@ -106,9 +106,9 @@ class AllCuts {
     for (const auto i : computed) statements.push_back({static_cast<std::uint32_t>(i)});
     for (const auto i : saved) outputs.push_back(diagram_.statements[i].output);
     const auto derivation = std::make_shared<const Derivation>(derive(diagram_, statements, outputs));
-    const auto ranking = rank(make_space(derivation, hardware_, goal_), goal_, Leaders(1, 1), false, INT64_MAX / 2);
-    if (ranking.leaders.best().empty()) return std::nullopt;
-    const auto& parts = ranking.leaders.best().front().score.parts;
+    const auto ranking = rank(make_space(derivation, hardware_, goal_), goal_, Incumbents(1, 1), false, INT64_MAX / 2);
+    if (ranking.incumbents.best().empty()) return std::nullopt;
+    const auto& parts = ranking.incumbents.best().front().score.parts;
     return known->second = std::pair(parts[0], parts[1]);
   }
 

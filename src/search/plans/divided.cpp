@@ -1,5 +1,5 @@
 // A streamed wire whose states merge is divided into parts, blocks of their own: two kernels, the second of which
-// merges. Kept where the two together are faster.
+// merges. ResidentOperands where the two together are faster.
 #include "search/plans/divided.hpp"
 
 #include <algorithm>
@@ -252,10 +252,10 @@ class Division {
     constexpr double rounding = 1 + 1e-9;
     if (half.least_s > most_s * rounding) return {};
     const auto ranking = rank_half(half, most_s * rounding, std::min(allowed.each, allowed.left));
-    found_.evaluated += ranking.tally.evaluated, allowed.left -= ranking.tally.evaluated;
+    found_.evaluated += ranking.statistics.evaluated, allowed.left -= ranking.statistics.evaluated;
     Outcome<Found> made;
-    if (!ranking.tally.finished) made.left_s = std::max(half.least_s, ranking.tally.left.parts[0]);
-    const auto& best = ranking.leaders.best();
+    if (!ranking.statistics.finished) made.left_s = std::max(half.least_s, ranking.statistics.left.parts[0]);
+    const auto& best = ranking.incumbents.best();
     if (best.empty() || best.front().score.parts[0] > most_s * rounding) return made;
     auto found = napkin::found(make_space(half.derivation, hardware_, goal_), goal_, ranking);
     if (found.best[0].cost.time_s) made.found = std::move(found);
@@ -263,11 +263,12 @@ class Division {
   }
   Ranking rank_half(const Half& half, double most_s, std::int64_t budget) {
     const Price most{most_s, Price::never().transfers};
-    if (auto before = searched_.find(half.alike, budget, most)) return before->tally.evaluated = 0, std::move(*before);
+    if (auto before = searched_.find(half.alike, budget, most))
+      return before->statistics.evaluated = 0, std::move(*before);
     const auto space = make_space(half.derivation, hardware_, goal_);
-    Leaders leaders(1, space.first);
-    leaders.limit(Score::at_most(most.objective, most.transfers));
-    auto ranking = rank(space, goal_, std::move(leaders), false, budget);
+    Incumbents incumbents(1, space.first);
+    incumbents.limit(Score::at_most(most.objective, most.transfers));
+    auto ranking = rank(space, goal_, std::move(incumbents), false, budget);
     searched_.keep(half.alike, ranking, budget, most);
     return ranking;
   }

@@ -1,19 +1,19 @@
-// What single warps run in place of teams: the best partition of the same kernel for a machine without their
+// What single warps run in place of warpgroups: the best partition of the same kernel for a machine without their
 // instructions, with as many parts of divided axes to each block.
 #include <algorithm>
 
 #include "diagram/assume.hpp"
 #include "napkin/search.hpp"
-#include "timing/deal.hpp"
 #include "timing/labels.hpp"
+#include "timing/launch_configs.hpp"
 
 namespace napkin {
 namespace {
 
-bool is_of_teams(const Kernel& kernel, const Hardware& hardware) {
+bool is_of_warpgroups(const Kernel& kernel, const Hardware& hardware) {
   if (!hardware.core) return false;
-  const auto dealing = Dealing::of(down_to(kernel, *hardware.core), hardware, Model::machine);
-  return dealing && dealing->step().issues_together();
+  const auto configs = LaunchConfigs::of(down_to(kernel, *hardware.core), hardware, Model::machine);
+  return configs && configs->mainloop().issues_together();
 }
 
 // Parts that a block of the kernel has of each divided axis.
@@ -54,7 +54,7 @@ void plan_instead(Plan& plan, const Hardware& hardware) {
   const auto single = with_registers_to_spare(of_single_warps(hardware));
   plan.instead.clear();
   for (const auto& kernel : plan.kernels)
-    plan.instead.push_back(is_of_teams(kernel, hardware) ? on_single_warps(kernel, single) : std::nullopt);
+    plan.instead.push_back(is_of_warpgroups(kernel, hardware) ? on_single_warps(kernel, single) : std::nullopt);
 }
 
 }  // namespace napkin

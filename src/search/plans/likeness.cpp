@@ -103,8 +103,8 @@ Likeness likeness(const Diagram& diagram, const Cut& cut, bool in_parts) {
 
 // What was found within what was allowed is the best of all; where nothing was, more may have to be allowed.
 bool Searched::Entry::answers(std::int64_t asked, const Price& most) const {
-  const bool found = !ranking.leaders.best().empty();
-  if (ranking.tally.finished) return found || most <= allowed;
+  const bool found = !ranking.incumbents.best().empty();
+  if (ranking.statistics.finished) return found || most <= allowed;
   return asked <= partitions && most <= allowed;
 }
 
@@ -112,12 +112,12 @@ std::optional<Ranking> Searched::find(const Likeness& kernel, std::int64_t parti
   const auto known = all_.find(kernel.text);
   if (known == all_.end() || !known->second.answers(partitions, allowed)) return std::nullopt;
   const auto& [wires, ranking, before, most, plan] = known->second;
-  Ranking made{Leaders(1, 0), ranking.tally};
-  if (plan == plan_) made.tally.evaluated = 0;
-  for (const auto& one : ranking.leaders.best()) {
+  Ranking made{Incumbents(1, 0), ranking.statistics};
+  if (plan == plan_) made.statistics.evaluated = 0;
+  for (const auto& one : ranking.incumbents.best()) {
     auto partition = moved(one.partition, wires, kernel.wires);
     if (!partition) return std::nullopt;
-    made.leaders.offer({one.score, std::move(*partition)});
+    made.incumbents.offer({one.score, std::move(*partition)});
   }
   return made;
 }
@@ -128,9 +128,9 @@ void Searched::keep(Likeness kernel, const Ranking& ranking, std::int64_t partit
   const auto [at, fresh] = all_.try_emplace(std::move(kernel.text), made);
   if (fresh) return;
   auto& before = at->second;
-  const auto &old = before.ranking.leaders.best(), &now = ranking.leaders.best();
+  const auto &old = before.ranking.incumbents.best(), &now = ranking.incumbents.best();
   if (!old.empty() && (now.empty() || old.front().score <= now.front().score)) {
-    before.ranking.tally = ranking.tally;
+    before.ranking.statistics = ranking.statistics;
     before.partitions = partitions, before.allowed = allowed, before.plan = plan_;
   } else {
     before = made;

@@ -31,9 +31,9 @@ Found Parting::searched(const Half& half) const {
   if (goal_.top > 1) return found(space, goal_, rank, budget);
   auto ranking = searched_.find(half.alike, budget, Price::never());
   if (ranking) {
-    ranking->tally.evaluated = 0;
+    ranking->statistics.evaluated = 0;
   } else {
-    ranking = rank(space, goal_, Leaders(1, space.first), false, budget);
+    ranking = rank(space, goal_, Incumbents(1, space.first), false, budget);
     searched_.keep(half.alike, *ranking, budget, Price::never());
   }
   return found(space, goal_, *ranking);

@@ -49,15 +49,15 @@ struct Priced {
   Price taken = least;               // the least, or once it was searched in this round the most
   std::optional<Ranking> ranking{};  // once it was searched
   std::int64_t patience = 0;         // with which it was
-  bool settled() const { return ranking && ranking->tally.finished; }
+  bool settled() const { return ranking && ranking->statistics.finished; }
 };
 
 Price price(const Score& score) { return {score.parts[0], score.parts[1]}; }
 
 // Whether searching again found something better.
 bool beats(const Ranking& now, const Ranking& before) {
-  if (now.leaders.best().empty() || before.leaders.best().empty()) return before.leaders.best().empty();
-  return now.leaders.best().front() < before.leaders.best().front();
+  if (now.incumbents.best().empty() || before.incumbents.best().empty()) return before.incumbents.best().empty();
+  return now.incumbents.best().front() < before.incumbents.best().front();
 }
 
 class Plans {
@@ -196,11 +196,11 @@ class Plans {
     if (goal_.fixed.splits.empty()) before = known_.find(alike, patience_, allowed);
     auto ranking = before ? std::move(*before) : searched(cut, allowed);
     if (!before) known_.keep(std::move(alike), ranking, patience_, allowed);
-    spent_ += ranking.tally.evaluated, evaluated_ += before ? 0 : ranking.tally.evaluated;
+    spent_ += ranking.statistics.evaluated, evaluated_ += before ? 0 : ranking.statistics.evaluated;
     priced.patience = patience_;
-    if (priced.ranking && !beats(ranking, *priced.ranking)) ranking.leaders = priced.ranking->leaders;
-    if (!ranking.leaders.best().empty()) priced.most = price(ranking.leaders.best().front().score);
-    const auto left = ranking.tally.finished ? priced.most : price(ranking.tally.left);
+    if (priced.ranking && !beats(ranking, *priced.ranking)) ranking.incumbents = priced.ranking->incumbents;
+    if (!ranking.incumbents.best().empty()) priced.most = price(ranking.incumbents.best().front().score);
+    const auto left = ranking.statistics.finished ? priced.most : price(ranking.statistics.left);
     priced.least = std::min(priced.most, std::max(priced.least, left));
     priced.taken = priced.most;
     priced.ranking = std::move(ranking);
@@ -208,11 +208,11 @@ class Plans {
   Ranking searched(std::size_t cut, const Price& allowed) {
     const auto known = given_up_.find(cut);
     const auto space = known == given_up_.end() ? this->space(cut) : known->second;
-    Leaders leaders(1, space.first);
-    if (allowed != Price::never()) leaders.limit(Score::at_most(allowed.objective, allowed.transfers));
-    auto ranking = rank(space, goal_, std::move(leaders), false, budget(prices_[cut].patience));
+    Incumbents incumbents(1, space.first);
+    if (allowed != Price::never()) incumbents.limit(Score::at_most(allowed.objective, allowed.transfers));
+    auto ranking = rank(space, goal_, std::move(incumbents), false, budget(prices_[cut].patience));
     ++searched_;
-    if (!ranking.tally.finished) given_up_.insert_or_assign(cut, space);
+    if (!ranking.statistics.finished) given_up_.insert_or_assign(cut, space);
     return ranking;
   }
 
@@ -288,7 +288,7 @@ class Plans {
     std::vector<KernelCost> costs;
     for (const auto& step : cuts_.steps) {
       if (!is_alone(step)) continue;
-      const auto& ranked = prices_[step.cut].ranking->leaders.best();
+      const auto& ranked = prices_[step.cut].ranking->incumbents.best();
       if (ranked.empty()) return;
       const auto space = this->space(step.cut);
       costs.push_back(candidate(space, ranked.front().partition, goal_.model).cost);

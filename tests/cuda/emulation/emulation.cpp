@@ -79,13 +79,13 @@ bool all_wait(unsigned first, unsigned count, Waits waits) {
   return true;
 }
 
-bool meet_teams(unsigned count) {
+bool meet_warpgroups(unsigned count) {
   bool moved = false;
-  for (unsigned first = 0; first + team_lanes <= count; first += team_lanes)
-    if (all_wait(first, team_lanes, Waits::team)) {
+  for (unsigned first = 0; first + warpgroup_lanes <= count; first += warpgroup_lanes)
+    if (all_wait(first, warpgroup_lanes, Waits::warpgroup)) {
       enter_block(first / threads_of_block);
-      hold_team_meeting(first);
-      for (unsigned t = first; t < first + team_lanes; ++t) fibers[t].waits = Waits::no;
+      hold_warpgroup_meeting(first);
+      for (unsigned t = first; t < first + warpgroup_lanes; ++t) fibers[t].waits = Waits::no;
       moved = true;
     }
   return moved;
@@ -126,8 +126,8 @@ void fail_waiting(unsigned count) {
     return false;
   };
   if (any(Waits::warp)) fail("lanes of a warp disagree about an instruction");
-  if (any(Waits::team)) fail("warps of a team disagree about an instruction");
-  if (any(Waits::turn)) fail("teams wait forever for their turn");
+  if (any(Waits::warpgroup)) fail("warps of a warpgroup disagree about an instruction");
+  if (any(Waits::turn)) fail("warpgroups wait forever for their turn");
   if (any(Waits::barrier)) fail("threads wait forever for a barrier in shared memory");
   fail("threads of a block disagree about a barrier");
 }
@@ -137,7 +137,7 @@ void run_to_end(unsigned count) {
     moved = false;
     for (unsigned first = 0; first < count; first += 32)
       if (run_warp(first, min(count - first, 32U))) moved = true;
-    if (meet_teams(count)) moved = true;
+    if (meet_warpgroups(count)) moved = true;
     if (!moved) moved = meet_blocks(count);
     if (!moved) moved = give_up_attempts(count);
   }

@@ -141,8 +141,8 @@ constexpr std::size_t most_shared = 227 * 1024, watched = 5120, stack_size = 256
 constexpr std::size_t span = most_shared + watched;  // of a block's shared memory: whole pages
 constexpr unsigned most_blocks = 4;                  // of a cluster
 
-enum class Waits : std::uint8_t { no, warp, team, block, cluster, barrier, attempt, turn };
-constexpr unsigned team_lanes = 128;
+enum class Waits : std::uint8_t { no, warp, warpgroup, block, cluster, barrier, attempt, turn };
+constexpr unsigned warpgroup_lanes = 128;
 struct Fiber {
   ucontext_t context;
   std::vector<char> stack = std::vector<char>(stack_size);
@@ -150,7 +150,7 @@ struct Fiber {
   Waits waits = Waits::no;
   void* record = nullptr;  // what it brings to the other lanes
   void (*meeting)(std::array<void*, 32>&) = nullptr;
-  void (*team_meeting)(std::array<void*, team_lanes>&) = nullptr;
+  void (*warpgroup_meeting)(std::array<void*, warpgroup_lanes>&) = nullptr;
   std::function<bool()> ready;  // whether the barrier in shared memory that it waits for is complete
 };
 extern ucontext_t scheduler;
@@ -164,7 +164,7 @@ extern unsigned threads_of_block, first_block, block_at_hand;
 void enter_block(unsigned block);
 void count_barrier(unsigned first, unsigned count);
 void hold_meeting(unsigned first);
-void hold_team_meeting(unsigned first);
+void hold_warpgroup_meeting(unsigned first);
 void begin_block(unsigned threads);
 void end_block();
 inline void leave() { swapcontext(&current->context, &scheduler); }
@@ -175,7 +175,7 @@ void enter();
 bool run_warp(unsigned first, unsigned count);
 
 bool all_wait(unsigned first, unsigned count, Waits waits);
-bool meet_teams(unsigned count);
+bool meet_warpgroups(unsigned count);
 
 bool all_done(unsigned first, unsigned count);
 // Those that only tried a barrier go on without it.

@@ -68,8 +68,8 @@ void end_stores() {
   leaving.clear();
 }
 
-void meet_stores(std::array<void*, team_lanes>&) {
-  count_barrier(static_cast<unsigned>(current_team * team_lanes), team_lanes);
+void meet_stores(std::array<void*, warpgroup_lanes>&) {
+  count_barrier(static_cast<unsigned>(current_warpgroup * warpgroup_lanes), warpgroup_lanes);
 }
 
 }  // namespace emulation
@@ -102,10 +102,10 @@ void napkin_store_commit() {
 
 void napkin_store_wait() {
   emulation::land_boxes();
-  emulation::meet_team(emulation::meet_stores, nullptr);
+  emulation::meet_warpgroup(emulation::meet_stores, nullptr);
 }
 
 void napkin_store_ready() {
   ++emulation::fences[emulation::thread_number()];
-  emulation::meet_team(emulation::meet_stores, nullptr);
+  emulation::meet_warpgroup(emulation::meet_stores, nullptr);
 }

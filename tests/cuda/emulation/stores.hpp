@@ -1,9 +1,9 @@
-// Boxes of shared memory that leave for an array by TMA while their team goes on, as the PTX ISA documents them. Found
-// are boxes of numbers that copies do not know of, tiles that are written while boxes of them are on their way, and
-// boxes that nobody waited for.
+// Boxes of shared memory that leave for an array by TMA while their warpgroup goes on, as the PTX ISA documents them.
+// Found are boxes of numbers that copies do not know of, tiles that are written while boxes of them are on their way,
+// and boxes that nobody waited for.
 #pragma once
 
-#include "teams.hpp"
+#include "warpgroups.hpp"
 
 namespace emulation {
 
@@ -25,7 +25,7 @@ void leave_later(const CUtensorMap& map, const void* from, std::vector<int> at);
 void land(const LeavingBox& box);
 void land_boxes();
 void end_stores();
-void meet_stores(std::array<void*, team_lanes>&);
+void meet_stores(std::array<void*, warpgroup_lanes>&);
 
 }  // namespace emulation
 

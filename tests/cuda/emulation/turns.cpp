@@ -28,8 +28,8 @@ Turn& arrive_at_turn(int barrier, bool waits) {
   learn(turn.told_phases, arrived[warp]);
   ++clocks[warp][warp];
   turn.waiting += waits;
-  if (++turn.arrived < static_cast<int>(2 * team_lanes)) return turn;
-  if (turn.waiting != static_cast<int>(team_lanes)) fail("a turn that no team or two teams wait for");
+  if (++turn.arrived < static_cast<int>(2 * warpgroup_lanes)) return turn;
+  if (turn.waiting != static_cast<int>(warpgroup_lanes)) fail("a turn that no warpgroup or two warpgroups wait for");
   turn.arrived = turn.waiting = 0;
   turn.complete = turn.told, turn.complete_phases = turn.told_phases;
   ++turn.phases;

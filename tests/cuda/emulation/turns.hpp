@@ -1,6 +1,6 @@
-// Turns of teams at the matrix units on the host: barriers by their number, at which one team waits and another
-// arrives. Found are turns that nobody gives or takes, that two teams take at once, and products of a team that has
-// none.
+// Turns of warpgroups at the matrix units on the host: barriers by their number, at which one warpgroup waits and
+// another arrives. Found are turns that nobody gives or takes, that two warpgroups take at once, and products of a
+// warpgroup that has none.
 #pragma once
 
 #include "boxes.hpp"

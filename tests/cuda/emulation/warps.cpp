@@ -139,7 +139,7 @@ void begin_block(unsigned threads) {
     clocks[w][w] = 1;
     arrived[w].clear();
   }
-  begin_teams(threads);
+  begin_warpgroups(threads);
 }
 
 void end_block() {
@@ -148,7 +148,7 @@ void end_block() {
     for (const auto& group : each.groups) any = any || !group.empty();
     if (any) fail("a block ended with copies on their way");
   }
-  end_teams();
+  end_warpgroups();
   end_stores();
   end_cluster(copies.size() / threads_of_block);
 }

@@ -16,14 +16,14 @@ namespace emulation {
 struct Counts {
   long long read_bytes = 0, written_bytes = 0;  // of global memory, as far as it is touched by the functions below
   long long load_conflicts = 0, store_conflicts = 0;  // of matrix loads and stores
-  long long matrix_operations = 0, team_operations = 0, matrix_loads = 0, barriers = 0, boxes_left = 0;
+  long long matrix_operations = 0, warpgroup_operations = 0, matrix_loads = 0, barriers = 0, boxes_left = 0;
   ~Counts() {
     if (std::getenv("NAPKIN_EMULATION_COUNTS"))
       std::fprintf(stderr,
                    "read_bytes %lld\nwritten_bytes %lld\nload_conflicts %lld\nstore_conflicts %lld\n"
                    "matrix_operations %lld\nteam_operations %lld\nmatrix_loads %lld\nbarriers %lld\n"
                    "boxes_left %lld\n",
-                   read_bytes, written_bytes, load_conflicts, store_conflicts, matrix_operations, team_operations,
+                   read_bytes, written_bytes, load_conflicts, store_conflicts, matrix_operations, warpgroup_operations,
                    matrix_loads, barriers, boxes_left);
   }
 };
@@ -52,8 +52,8 @@ extern std::array<int, most_warps> warp_time;
 // on whenever it tells others; they learn it where they wait for that.
 using Clock = std::array<int, most_warps>;
 extern std::array<Clock, most_warps> clocks;
-extern std::vector<Clock> reads;                            // of chunks, by every warp
-extern std::vector<int> reads_on_their_way;                 // of chunks, by products that run while their team goes on
+extern std::vector<Clock> reads;             // of chunks, by every warp
+extern std::vector<int> reads_on_their_way;  // of chunks, by products that run while their warpgroup goes on
 extern std::array<std::map<int, int>, most_warps> arrived;  // phases of barriers that a warp knows complete
 
 void learn(Clock& clock, const Clock& other);
@@ -103,8 +103,8 @@ extern std::vector<Copies> copies;  // of every thread
 
 void land(const std::vector<Copy>& group, int thread);
 
-void begin_teams(unsigned threads);
-void end_teams();
+void begin_warpgroups(unsigned threads);
+void end_warpgroups();
 void end_stores();
 void end_cluster(std::size_t blocks);
 void begin_block(unsigned threads);

@@ -251,7 +251,7 @@ target_include_directories(@NAME@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 add_executable(@NAME@_harness @NAME@_harness.cu)
 target_link_libraries(@NAME@_harness PRIVATE @NAME@)
 )",
-      {{"@NAME@", plan.names.diagram}, {"@NEWEST@", any_teams(plan) ? "90a" : "90"}});
+      {{"@NAME@", plan.names.diagram}, {"@NEWEST@", any_warpgroups(plan) ? "90a" : "90"}});
 }
 
 }  // namespace napkin

@@ -135,13 +135,13 @@ static int start_clusters(void (*kernel)(Parameters...), int cluster, long long 
 )";
 
 // The number of blocks: pieces of the groups that are blocks, multiplied. Along a wire there may be clusters of them.
-std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const Walk& walk) {
+std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const TileScheduler& scheduler) {
   std::string text = "1LL";
   std::map<WireId, std::int64_t> around;
   for (const auto& group : kernel.nest.groups) {
     if (group.level > kernel.block_level) continue;
     const auto [outer, first] = around.try_emplace(group.wire, group.size);
-    const auto size = group.size * (walk.along == group.wire ? walk.cluster : 1);
+    const auto size = group.size * (scheduler.along == group.wire ? scheduler.cluster : 1);
     text += first ? fmt::format(" * pieces({}, {})", code_size(plan.diagram, plan.names, group.wire), size)
                   : fmt::format(" * {}", (outer->second + group.size - 1) / group.size);
     outer->second = std::min(outer->second, group.size);
@@ -150,12 +150,12 @@ std::string blocks(const CudaPlan& plan, const ThreadedKernel& kernel, const Wal
 }
 
 std::string started(const CudaPlan& plan, const ThreadedKernel& kernel, const std::vector<ArrayId>& inputs,
-                    const std::string& name, const std::string& number, const Walk& walk = {}) {
+                    const std::string& name, const std::string& number, const TileScheduler& scheduler = {}) {
   std::string arguments;
   for (const auto id : inputs) arguments += ", " + argument(plan, id, true);
   for (const auto id : kernel.nest.outputs) arguments += ", " + argument(plan, id, false);
-  const auto head =
-      walk.cluster > 1 ? fmt::format("start_clusters({}, {}, ", name, walk.cluster) : fmt::format("start({}, ", name);
+  const auto head = scheduler.cluster > 1 ? fmt::format("start_clusters({}, {}, ", name, scheduler.cluster)
+                                          : fmt::format("start({}, ", name);
   return fmt::format("error = {}{}, {}, {}, stream, n{}", head, number, kernel.threads, kernel.shared_bytes, arguments);
 }
 
@@ -179,32 +179,32 @@ std::string room(const ThreadedKernel& kernel, const std::string& name) {
 }
 
 // How many blocks stay, where they do.
-void prepare_blocks(const CudaPlan& plan, const TeamKernel& teams, std::size_t index, Lines& out) {
-  const auto number = blocks(plan, teams.threaded, teams.walk);
-  const auto& [threads, shared] = std::pair(teams.threaded.threads, teams.threaded.shared_bytes);
-  if (teams.walk.cluster > 1)
+void prepare_blocks(const CudaPlan& plan, const WarpgroupKernel& warpgroups, std::size_t index, Lines& out) {
+  const auto number = blocks(plan, warpgroups.threaded, warpgroups.scheduler);
+  const auto& [threads, shared] = std::pair(warpgroups.threaded.threads, warpgroups.threaded.shared_bytes);
+  if (warpgroups.scheduler.cluster > 1)
     out.line(fmt::format("if (error == cudaSuccess) error = clusters_at_once(&made->blocks[{}], {}, {}, {}, {}, {});",
-                         index, teams.kernel.name, teams.walk.cluster, number, threads, shared));
-  else if (teams.walk.stays)
-    out.line(fmt::format("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, teams.kernel.name, number,
+                         index, warpgroups.kernel.name, warpgroups.scheduler.cluster, number, threads, shared));
+  else if (warpgroups.scheduler.persistent)
+    out.line(fmt::format("made->blocks[{}] = at_once(*made, {}, {}, {}, {});", index, warpgroups.kernel.name, number,
                          threads, shared));
 }
 
-// Whether the kernel of teams can run; what either needs.
-void prepare_teams(const CudaPlan& plan, const TeamKernel& teams, const Launched& here, Lines& out) {
+// Whether the kernel of warpgroups can run; what either needs.
+void prepare_warpgroups(const CudaPlan& plan, const WarpgroupKernel& warpgroups, const Launched& here, Lines& out) {
   const auto i = here.index;
-  std::string conditions = fmt::format("runs(*made, {}, {})", teams.kernel.name, teams.threaded.threads);
-  for (const auto& condition : teams.conditions) conditions += " &&\n        " + condition;
-  for (std::size_t k = 0; k < teams.maps.size(); ++k)
-    conditions += " &&\n        " + mapped(plan, teams.maps[k], here.maps + k);
+  std::string conditions = fmt::format("runs(*made, {}, {})", warpgroups.kernel.name, warpgroups.threaded.threads);
+  for (const auto& condition : warpgroups.conditions) conditions += " &&\n        " + condition;
+  for (std::size_t k = 0; k < warpgroups.maps.size(); ++k)
+    conditions += " &&\n        " + mapped(plan, warpgroups.maps[k], here.maps + k);
   out.line(
       fmt::format("if (demanded[{}] == other) lacks(*made, false, \"NAPKIN_DEMAND_PATH asks for another path\");", i));
   out.open(fmt::format("if (demanded[{}] != other && {})", i, conditions));
-  for (std::size_t k = 0; k < teams.stores.size(); ++k)
+  for (std::size_t k = 0; k < warpgroups.stores.size(); ++k)
     out.line(fmt::format("made->mapped[{}] = {};", here.stores + k,
-                         mapped(plan, teams.stores[k], here.maps + teams.maps.size() + k, false)));
-  out.line(fmt::format("error = {};", room(teams.threaded, teams.kernel.name)));
-  prepare_blocks(plan, teams, i, out);
+                         mapped(plan, warpgroups.stores[k], here.maps + warpgroups.maps.size() + k, false)));
+  out.line(fmt::format("error = {};", room(warpgroups.threaded, warpgroups.kernel.name)));
+  prepare_blocks(plan, warpgroups, i, out);
   out.close("} else {");
   out.deepen();
   out.line(fmt::format("made->way[{}] = other;", i));
@@ -217,8 +217,8 @@ void prepare_teams(const CudaPlan& plan, const TeamKernel& teams, const Launched
 void prepare(const CudaPlan& plan, const Launched& here, Lines& out) {
   const auto i = here.index;
   out.open(fmt::format("if (!made->ready[{}])", i));
-  if (const auto& teams = plan.teams[i])
-    prepare_teams(plan, *teams, here, out);
+  if (const auto& warpgroups = plan.warpgroups[i])
+    prepare_warpgroups(plan, *warpgroups, here, out);
   else
     out.line(fmt::format("error = {};", room(plan.threaded[i], plan.kernels[i].name)));
   out.line("if (error != cudaSuccess) return give_up(error, made);");
@@ -226,14 +226,16 @@ void prepare(const CudaPlan& plan, const Launched& here, Lines& out) {
   out.close();
 }
 
-std::string teams_started(const CudaPlan& plan, const TeamKernel& teams, const Launched& here) {
+std::string warpgroups_started(const CudaPlan& plan, const WarpgroupKernel& warpgroups, const Launched& here) {
   std::string maps;
-  for (std::size_t k = 0; k < teams.maps.size(); ++k) maps += fmt::format(", made->maps[{}]", here.maps + k);
-  for (std::size_t k = 0; k < teams.stores.size(); ++k)
-    maps += fmt::format(", made->maps[{}], made->mapped[{}]", here.maps + teams.maps.size() + k, here.stores + k);
-  const auto number = teams.walk.stays || teams.walk.cluster > 1 ? fmt::format("made->blocks[{}]", here.index)
-                                                                 : blocks(plan, teams.threaded, teams.walk);
-  return started(plan, teams.threaded, teams.inputs, teams.kernel.name, number, teams.walk) + maps + ");";
+  for (std::size_t k = 0; k < warpgroups.maps.size(); ++k) maps += fmt::format(", made->maps[{}]", here.maps + k);
+  for (std::size_t k = 0; k < warpgroups.stores.size(); ++k)
+    maps += fmt::format(", made->maps[{}], made->mapped[{}]", here.maps + warpgroups.maps.size() + k, here.stores + k);
+  const auto number = warpgroups.scheduler.persistent || warpgroups.scheduler.cluster > 1
+                          ? fmt::format("made->blocks[{}]", here.index)
+                          : blocks(plan, warpgroups.threaded, warpgroups.scheduler);
+  return started(plan, warpgroups.threaded, warpgroups.inputs, warpgroups.kernel.name, number, warpgroups.scheduler) +
+         maps + ");";
 }
 
 void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
@@ -242,9 +244,9 @@ void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
   const auto alone = started(plan, kernel, kernel.nest.inputs, plan.kernels[i].name, blocks(plan, kernel, {})) + ");";
   prepare(plan, here, out);
   out.line(fmt::format("take(*made, {});", i));
-  if (const auto& teams = plan.teams[i]) {
+  if (const auto& warpgroups = plan.warpgroups[i]) {
     out.line(fmt::format("if (made->way[{}] == planned)", i));
-    out.line("  " + teams_started(plan, *teams, here));
+    out.line("  " + warpgroups_started(plan, *warpgroups, here));
     out.line("else");
     out.line("  " + alone);
   } else {
@@ -254,8 +256,8 @@ void launch(const CudaPlan& plan, const Launched& here, Lines& out) {
 }
 
 bool any_clusters(const CudaPlan& plan) {
-  return std::any_of(plan.teams.begin(), plan.teams.end(),
-                     [](const auto& each) { return each && each->walk.cluster > 1; });
+  return std::any_of(plan.warpgroups.begin(), plan.warpgroups.end(),
+                     [](const auto& each) { return each && each->scheduler.cluster > 1; });
 }
 
 // The arrays by which a launch is known.
@@ -283,9 +285,9 @@ void launcher(const CudaPlan& plan, Lines& out) {
   Launched here;
   for (; here.index < plan.kernels.size(); ++here.index) {
     launch(plan, here, out);
-    if (const auto& teams = plan.teams[here.index]) {
-      here.maps += teams->maps.size() + teams->stores.size();
-      here.stores += teams->stores.size();
+    if (const auto& warpgroups = plan.warpgroups[here.index]) {
+      here.maps += warpgroups->maps.size() + warpgroups->stores.size();
+      here.stores += warpgroups->stores.size();
     }
   }
   out.line("return cudaSuccess;");
@@ -294,8 +296,8 @@ void launcher(const CudaPlan& plan, Lines& out) {
 
 }  // namespace
 
-bool any_teams(const CudaPlan& plan) {
-  return std::any_of(plan.teams.begin(), plan.teams.end(), [](const auto& each) { return each.has_value(); });
+bool any_warpgroups(const CudaPlan& plan) {
+  return std::any_of(plan.warpgroups.begin(), plan.warpgroups.end(), [](const auto& each) { return each.has_value(); });
 }
 
 std::string cuda_header(const CudaPlan& plan) {
@@ -325,13 +327,14 @@ EmittedText cuda_source(const CudaPlan& plan) {
   define_sizes(plan, body);
   EmittedText kernels;
   for (std::size_t i = 0; i < plan.kernels.size(); ++i) {
-    if (const auto& teams = plan.teams[i]) append(kernels, teams->kernel.text + "\n", teams->kernel.origins);
+    if (const auto& warpgroups = plan.warpgroups[i])
+      append(kernels, warpgroups->kernel.text + "\n", warpgroups->kernel.origins);
     append(kernels, plan.kernels[i].text + "\n", plan.kernels[i].origins);
   }
   Lines rest;
   rest.verbatim(path_definitions(plan));
   rest.verbatim(start_text);
-  if (any_teams(plan)) rest.verbatim(map_text);
+  if (any_warpgroups(plan)) rest.verbatim(map_text);
   if (any_clusters(plan)) rest.verbatim(cluster_text);
   define_all_sizes(plan, rest);
   define_possible(plan, rest);
@@ -345,7 +348,7 @@ EmittedText cuda_source(const CudaPlan& plan) {
          fmt::format("// {}: {}\n//\n// Printed by napkin from its loop nest; see {}.h for the interface.\n{}#include "
                      "\"{}.h\"\n\n",
                      plan.diagram.name, plan.labels, plan.names.diagram, notes, plan.names.diagram) +
-             cuda_headers(code) + (any_teams(plan) ? "#include <cuda.h>\n" : "") +
+             cuda_headers(code) + (any_warpgroups(plan) ? "#include <cuda.h>\n" : "") +
              "#include <cuda_runtime.h>\n\n#include <cmath>\n#include <cstdio>\n#include <cstdlib>\n#include "
              "<cstring>\n\n" +
              code_definitions(Language::cuda, code) + warp_definitions(kernels.text) + body.text());

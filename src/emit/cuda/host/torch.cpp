@@ -321,7 +321,7 @@ class TorchPrinter {
 };
 
 // Instructions of warpgroups are there only under the machine's full name.
-constexpr std::string_view for_teams =
+constexpr std::string_view for_warpgroups =
     R"( + (
         ["-gencode=arch=compute_90a,code=sm_90a"]
         if torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
@@ -367,8 +367,8 @@ std::vector<EmittedFile> torch_binding(const CudaPlan& plan, const std::string& 
                                          {"@SIGNATURE@", printer.signature()},
                                          {"@MORE@", gradient.empty() ? "" : fmt::format(", \"{}_autograd.cpp\"", name)},
                                          {"@GRADIENT@", gradient.empty() ? "" : fmt::format(loads_gradient, gradient)},
-                                         {"@IMPORTS@", any_teams(plan) ? "import torch\n" : ""},
-                                         {"@FLAGS@", any_teams(plan) ? std::string(for_teams) : ""}})}};
+                                         {"@IMPORTS@", any_warpgroups(plan) ? "import torch\n" : ""},
+                                         {"@FLAGS@", any_warpgroups(plan) ? std::string(for_warpgroups) : ""}})}};
 }
 
 }  // namespace napkin

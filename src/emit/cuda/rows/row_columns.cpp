@@ -22,7 +22,7 @@ RowColumnPrinter::RowColumnPrinter(Page& page, const RowNest& rows)
       index_(page.pool.fresh("i")),
       vector_(page.pool.fresh("v")),
       value_(index_) {
-  each_step(page_.nest.body, [&](const Nest& step) {
+  each_step(page_.nest.body, [&](const LoopStatement& step) {
     const auto* compute = std::get_if<Compute>(&step.node);
     if (!compute) return;
     columns_.push_back(compute);
@@ -47,8 +47,8 @@ void RowColumnPrinter::print(const Load& load) {
   Here here = row();
   const auto place = [&] { return page_.address(from.array, places(from.at, here)); };
   if (found->second == RowRead::once) {
-    out_.line(
-        fmt::format("{} = napkin_read_once<{}>({});", page_.buffer(load.to), rows_.team * lanes_of_warp, place()));
+    out_.line(fmt::format("{} = napkin_read_once<{}>({});", page_.buffer(load.to), rows_.warps_of_row * lanes_of_warp,
+                          place()));
     return;
   }
   if (found->second == RowRead::passing || found->second == RowRead::window) return;
@@ -64,13 +64,13 @@ void RowColumnPrinter::print(const Load& load) {
   const auto first = fmt::format("{} * {}", lane, rows_.vector);
   here.unclamped = here.position[rows_.lanes] =
       piece.begin == "0" ? first : fmt::format("({} + {})", piece.begin, first);
-  out_.line(fmt::format("napkin_read_vectors<{}>({}, {}, {});", rows_.team * lanes_of_warp * rows_.vector,
+  out_.line(fmt::format("napkin_read_vectors<{}>({}, {}, {});", rows_.warps_of_row * lanes_of_warp * rows_.vector,
                         page_.buffer(load.to), place(), left(here)));
 }
 
 void RowColumnPrinter::print(const Compute& compute) {
   const auto from = out_.from(origin(page_.diagram, compute.column));
-  if (rows_.in_passing.contains(compute.to)) return;
+  if (rows_.inlined.contains(compute.to)) return;
   out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
   if (compute.column.fold)
     fold(compute);
@@ -149,9 +149,9 @@ void RowColumnPrinter::join_lanes(const Compute& compute, const std::string& par
   out_.line(fmt::format("const auto {0} = []({1} a, {1} b) {{ {2} return a; }};", join, own,
                         code_joined(Language::cuda, *compute.column.fold->combine, "a", "b")));
   out_.line(fmt::format("{0} = napkin_join_lanes({0}, {1});", partial, join));
-  if (rows_.team > 1)
-    out_.line(
-        fmt::format("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, rows_.team, join, part));
+  if (rows_.warps_of_row > 1)
+    out_.line(fmt::format("{0} = napkin_join_warps<{1}>({0}, {2}, shared_memory, {3});", partial, rows_.warps_of_row,
+                          join, part));
 }
 
 // Loops
@@ -177,7 +177,7 @@ void RowColumnPrinter::open_values(Here& here) {
   loop(index_, rows_.values());
   here.unclamped = page_.wires[rows_.lanes.index] + "_at";
   const auto& position = here.position[rows_.lanes] = page_.wires[rows_.lanes.index];
-  const auto length = rows_.vector, all = rows_.team * lanes_of_warp;
+  const auto length = rows_.vector, all = rows_.warps_of_row * lanes_of_warp;
   out_.declare(here.unclamped,
                sum(piece.begin, fmt::format("({0} / {1} * {2} + {3}) * {1} + {0} % {1}", index_, length, all, lane)));
   out_.declare(position, fmt::format("min({}, {} - 1)", here.unclamped, piece.end));
@@ -187,8 +187,8 @@ void RowColumnPrinter::open_vectors(Here& here) {
   if (piece.is_whole()) page_.limit(rows_.lanes);
   loop(vector_, rows_.vectors);
   here.unclamped = here.position[rows_.lanes] = page_.wires[rows_.lanes.index];
-  out_.declare(here.unclamped, sum(piece.begin, fmt::format("({} * {} + {}) * {}", vector_, rows_.team * lanes_of_warp,
-                                                            lane, rows_.vector)));
+  out_.declare(here.unclamped, sum(piece.begin, fmt::format("({} * {} + {}) * {}", vector_,
+                                                            rows_.warps_of_row * lanes_of_warp, lane, rows_.vector)));
 }
 // Of the other wires of a fold, one position after another.
 int RowColumnPrinter::open_window(const Compute& compute, Here& here) {
@@ -209,7 +209,7 @@ std::string RowColumnPrinter::left(const Here& here) const { return fmt::format(
 std::string RowColumnPrinter::is_inside() const {
   const auto& begin = page_.own[rows_.lanes.index].begin;
   return fmt::format("{0} / {1} * {2} + {0} % {1} < {3}{4} - {5} * {1}", index_, rows_.vector,
-                     rows_.team * lanes_of_warp * rows_.vector, end(), begin == "0" ? "" : " - " + begin, lane);
+                     rows_.warps_of_row * lanes_of_warp * rows_.vector, end(), begin == "0" ? "" : " - " + begin, lane);
 }
 
 // Values
@@ -226,7 +226,7 @@ std::string RowColumnPrinter::type_of(BufferId id) const {
 }
 std::string RowColumnPrinter::declared(BufferId id) const {
   const auto read = rows_.reads.find(id);
-  if (rows_.in_passing.contains(id)) return "";
+  if (rows_.inlined.contains(id)) return "";
   if (read == rows_.reads.end()) return page_.buffer(id) + (has_lanes(id) ? fmt::format("[{}]", rows_.values()) : "");
   if (read->second != RowRead::vectors && read->second != RowRead::once) return "";
   return page_.buffer(id) + (read->second == RowRead::vectors ? fmt::format("[{}]", rows_.vectors) : "");

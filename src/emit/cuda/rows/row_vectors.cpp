@@ -21,7 +21,7 @@ void RowColumnPrinter::open_row(Here& here) {
   const auto& piece = page_.own[rows_.lanes.index];
   if (piece.is_whole()) page_.limit(rows_.lanes);
   out_.open(fmt::format("for (int {0} = {1}; {0} * {2} < {3}; {0} += {4})", vector_, lane, rows_.vector, piece.end,
-                        rows_.team * lanes_of_warp));
+                        rows_.warps_of_row * lanes_of_warp));
   here.unclamped = here.position[rows_.lanes] = page_.wires[rows_.lanes.index];
   out_.declare(here.unclamped, fmt::format("{} * {}", vector_, rows_.vector));
 }
@@ -56,7 +56,7 @@ void RowColumnPrinter::open_vector(Here& here) {
 
 void RowColumnPrinter::compute_along(BufferId to, const Here& here) {
   for (const auto* compute : on_the_way(to)) {
-    if (!rows_.in_passing.contains(compute->to)) continue;
+    if (!rows_.inlined.contains(compute->to)) continue;
     const auto text = value(*compute, here);
     assign(fmt::format("const {} {}", type_of(compute->to), page_.buffer(compute->to)), rounded(compute->to, text));
   }
@@ -96,7 +96,7 @@ std::vector<const Compute*> RowColumnPrinter::on_the_way(BufferId to) const {
   std::vector<const Compute*> all;
   std::set<BufferId> needed = {to};
   for (auto each = columns_.rbegin(); each != columns_.rend(); ++each) {
-    if (!needed.contains((*each)->to) || ((*each)->to != to && !rows_.in_passing.contains((*each)->to))) continue;
+    if (!needed.contains((*each)->to) || ((*each)->to != to && !rows_.inlined.contains((*each)->to))) continue;
     for (const auto& read : (*each)->reads) needed.insert(read.second);
     all.insert(all.begin(), *each);
   }

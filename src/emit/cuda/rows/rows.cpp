@@ -38,17 +38,17 @@ class RowPrinter {
                           ? fmt::format("in shared memory, {} values of each lane at a time", rows_.vector)
                           : fmt::format("{} {} of each lane", rows_.values(), rows_.values() == 1 ? "value" : "values");
     out_.line(fmt::format("// {}, by {}, {} along {}.", page_.outputs(),
-                          rows_.team > 1 ? fmt::format("rows of {} warps", rows_.team)
-                                         : fmt::format("{} warps with a row each", rows_.warps),
+                          rows_.warps_of_row > 1 ? fmt::format("rows of {} warps", rows_.warps_of_row)
+                                                 : fmt::format("{} warps with a row each", rows_.warps),
                           held, page_.diagram.at(rows_.lanes).name));
     groups_.describe("one tile for each warp");
   }
 
   // Warps of a team that is not the whole block have rows of their own, and no barriers.
   void lanes() {
-    const auto all = rows_.team * lanes_of_warp;
+    const auto all = rows_.warps_of_row * lanes_of_warp;
     out_.declare(columns_.lane, fmt::format("threadIdx.x % {}", all));
-    if (rows_.shared_bytes > 0 && rows_.team > 1)
+    if (rows_.shared_bytes > 0 && rows_.warps_of_row > 1)
       out_.line(fmt::format("int {} = 0;  // of the partial results of warps", columns_.part));
     for (const auto& each : groups_.enter(false)) {
       groups_.print(each, fmt::format("(int)threadIdx.x / {}", all));
@@ -59,20 +59,20 @@ class RowPrinter {
 
   // Steps
 
-  void print(const Block& block) {
+  void print(const LoopBody& block) {
     declare_buffers(block);
     for (const auto& step : loads_first(block))
       match(
-          step->node, [&](const Load& load) { columns_.print(load); }, [](const Ask&) {},
+          step->node, [&](const Load& load) { columns_.print(load); }, [](const MaskTest&) {},
           [&](const Compute& compute) { columns_.print(compute); }, [&](const Save& save) { columns_.print(save); },
           [&](const For& loop) { stream(loop); });
   }
   // Loads go ahead of the columns between two streams, so that all are on their way before the first lane waits.
-  static std::vector<const Nest*> loads_first(const Block& block) {
-    std::vector<const Nest*> all;
+  static std::vector<const LoopStatement*> loads_first(const LoopBody& block) {
+    std::vector<const LoopStatement*> all;
     for (const auto& step : block.steps) all.push_back(&step);
-    const auto is_loop = [](const Nest* step) { return std::holds_alternative<For>(step->node); };
-    const auto is_load = [](const Nest* step) { return std::holds_alternative<Load>(step->node); };
+    const auto is_loop = [](const LoopStatement* step) { return std::holds_alternative<For>(step->node); };
+    const auto is_load = [](const LoopStatement* step) { return std::holds_alternative<Load>(step->node); };
     for (auto begin = all.begin(); begin != all.end();) {
       const auto end = std::find_if(begin, all.end(), is_loop);
       std::stable_partition(begin, end, is_load);
@@ -80,7 +80,7 @@ class RowPrinter {
     }
     return all;
   }
-  void declare_buffers(const Block& block) {
+  void declare_buffers(const LoopBody& block) {
     Page::NamesByType by_type;
     for (const auto id : block.buffers) {
       if (nest_.at(id).level != page_.leaf()) continue;

@@ -24,13 +24,13 @@ std::string_view cuda_packed_rows();
 std::string warp_definitions(const std::string& used_in) {
   const auto uses = [&](std::string_view call) { return used_in.find(call) != std::string::npos; };
   const auto rows = row_definitions(used_in);
-  const bool by_teams = uses("napkin_team_"), tiles = by_teams || uses("napkin_load_tile<");
+  const bool by_warpgroups = uses("napkin_warpgroup_"), tiles = by_warpgroups || uses("napkin_load_tile<");
   if (!tiles && rows.empty()) return "";
   const auto only = [](bool used, std::string_view text) { return used ? std::string(text) + "\n" : std::string(); };
   const auto products = product_definitions(used_in);
   const bool packed = uses("napkin_packed<");
   const auto common = only(packed, cuda_packed()) + only(tiles, cuda_tiles()) +
-                      only(packed && tiles, cuda_packed_tiles()) + only(by_teams, cuda_warpgroups());
+                      only(packed && tiles, cuda_packed_tiles()) + only(by_warpgroups, cuda_warpgroups());
   return "// The machine's own instructions; an emulation of it on the host brings its own.\n#ifndef "
          "NAPKIN_EMULATION\n" +
          instruction_definitions(used_in + products + common) + std::string(cuda_machine()) +

@@ -1,9 +1,9 @@
-// Where a team's instructions are: the machine of compute capability 9.0, under its full name, and its emulation.
+// Where a warpgroup's instructions are: the machine of compute capability 9.0, under its full name, and its emulation.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || defined(NAPKIN_EMULATION)
 #define NAPKIN_TEAMS
 #endif
 
-// An operand in shared memory as instructions of a team are told it: where it begins, bytes from panel to panel and from
+// An operand in shared memory as instructions of a warpgroup are told it: where it begins, bytes from panel to panel and from
 // eight rows to the next eight, all in units of 16, and within how many bytes its chunks change places.
 template <int swizzle, int leading, int stride, class T>
 __device__ __forceinline__ unsigned long long napkin_operand(const T* begin) {
@@ -29,7 +29,7 @@ __device__ __forceinline__ void napkin_barrier_wait_or_trap(napkin_barrier* barr
 #define napkin_barrier_wait(barrier, parity) napkin_barrier_wait_or_trap(barrier, parity, __func__, #barrier)
 #endif
 
-// A warp has read the tiles of a ring's copy.
+// A warp has read the tiles of a pipeline's copy.
 __device__ __forceinline__ void napkin_release(napkin_barrier* empty) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) napkin_barrier_arrive(empty);

@@ -34,12 +34,12 @@ ColumnPrinter::ColumnPrinter(Page& page) : StatementPrinter(page, {Language::cud
 }
 
 // Finds which outputs are more than passed on: read, folded or saved later.
-void ColumnPrinter::study(const Block& block) {
+void ColumnPrinter::study(const LoopBody& block) {
   const Compute* last = nullptr;
   for (const auto& step : block.steps) {
     const auto* compute = std::get_if<Compute>(&step.node);
     match(
-        step.node, [](const Load&) {}, [](const Ask&) {},
+        step.node, [](const Load&) {}, [](const MaskTest&) {},
         [&](const Compute& column) {
           if (column.column.fold) passing_.erase(column.to);
           if (column.carried) passing_.erase(*column.carried);
@@ -97,7 +97,7 @@ void ColumnPrinter::store(ArrayId id, const std::string& text, const Here& here)
   assign(fmt::format("{}[{}]", page_.array(id), page_.offset(id, places(array.wires, here))), written);
 }
 
-void ColumnPrinter::print(const Ask& ask, const WirePieces& pieces) {
+void ColumnPrinter::print(const MaskTest& ask, const WirePieces& pieces) {
   const auto& buffer = page_.nest.at(ask.tile);
   const auto any = page_.begin_ask(ask);
   std::vector<std::string> at;

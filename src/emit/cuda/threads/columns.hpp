@@ -19,7 +19,7 @@ class ColumnPrinter : StatementPrinter<Page, OpenLoops> {
   void print(const Compute&);
   void print(const Save&);
   // On the piece that threads of one piece share.
-  void print(const Ask&, const WirePieces&);
+  void print(const MaskTest&, const WirePieces&);
   // Whether the buffer needs a place: an output whose values go nowhere but out needs none.
   bool is_stored(BufferId id) const { return !passing_.contains(id); }
 
@@ -27,7 +27,7 @@ class ColumnPrinter : StatementPrinter<Page, OpenLoops> {
   using Here = OpenLoops;
   enum class Edge { repeat, guard };  // what cells past the end do
 
-  void study(const Block&);
+  void study(const LoopBody&);
   std::int64_t cells(const std::vector<WireId>&) const;
   const std::vector<WireId>& wires(const Compute&) const;
 

@@ -10,7 +10,7 @@
 
 namespace napkin {
 void FragmentPrinter::fold(const Compute& compute) {
-  if (const auto found = warps_.handed.find(&compute); found != warps_.handed.end())
+  if (const auto found = warps_.shuffled.find(&compute); found != warps_.shuffled.end())
     return fold_in_turns(compute, found->second);
   const auto& grid = warps_.columns.at(&compute);
   const auto folds = [&](std::optional<WireId> wire) { return wire && contains(compute.column.over, *wire); };
@@ -61,7 +61,7 @@ void FragmentPrinter::fold_in_turns(const Compute& compute, WireId wire) {
 // Only what lanes hold needs the loop unrolled.
 int FragmentPrinter::open_turns(const Compute& compute, WireId wire, Here& here) {
   const auto& piece = page_.own[wire.index];
-  here.handed = wire, here.turn = page_.pool.fresh("turn");
+  here.shuffled = wire, here.turn = page_.pool.fresh("turn");
   const bool from_tiles = std::ranges::all_of(
       compute.reads, [&](const auto& read) { return page_.is_input(page_.nest.at(read.second).array); });
   loop(here.turn, piece.extent, !from_tiles);
@@ -70,7 +70,7 @@ int FragmentPrinter::open_turns(const Compute& compute, WireId wire, Here& here)
   return 2;
 }
 bool FragmentPrinter::is_handed(BufferId id, const Here& here) const {
-  return here.handed && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.handed;
+  return here.shuffled && warps_.arrays.contains(id) && warps_.arrays.at(id).columns == here.shuffled;
 }
 // What the lane of the row has that holds the column at hand.
 void FragmentPrinter::hand_around(const Compute& compute, Here& here) {

@@ -28,8 +28,9 @@ LaneNames::LaneNames(Identifiers& pool)
 
 FragmentPrinter::FragmentPrinter(Page& page, const WarpNest& warps)
     : StatementPrinter(page, {Language::cuda, true, true}), lanes(page.pool), warps_(warps) {
-  each_step(warps_.nest->body, [&](const Nest& step) {
-    if (const auto* ask = std::get_if<Ask>(&step.node); ask && is_single(ask->tile)) known_[ask->access] = ask->wanted;
+  each_step(warps_.nest->body, [&](const LoopStatement& step) {
+    if (const auto* ask = std::get_if<MaskTest>(&step.node); ask && is_single(ask->tile))
+      known_[ask->access] = ask->wanted;
   });
 }
 
@@ -45,7 +46,7 @@ bool FragmentPrinter::minds(const Compute& compute, WireId wire) const {
 
 void FragmentPrinter::print(const Compute& compute) {
   const auto from = out_.from(origin(page_.diagram, compute.column));
-  if (warps_.in_passing.contains(compute.to)) return;
+  if (warps_.inlined.contains(compute.to)) return;
   out_.line(fmt::format("// {}", to_text(page_.diagram, compute.column)));
   if (const auto* known = warps_.product(&compute))
     product(*known);
@@ -124,8 +125,8 @@ std::string FragmentPrinter::stored(BufferId id, const Here& here) {
 }
 // The number that leaves, before it is rounded to the array's format.
 std::string FragmentPrinter::leaving(BufferId id, const Here& here) {
-  const auto passing = warps_.in_passing.find(id);
-  return without_brackets(passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, here));
+  const auto passing = warps_.inlined.find(id);
+  return without_brackets(passing == warps_.inlined.end() ? slot(id, here) : value(*passing->second, here));
 }
 
 // Positions inside of the pieces; of lanes that hold the same, the first.
@@ -197,13 +198,13 @@ void FragmentPrinter::place(const Grid& grid, Here& here, bool rows, bool column
     if (const auto& piece = page_.own[w]; piece.extent == 1) here.position.try_emplace(WireId{w}, piece.position);
 }
 
-// From a fragment's rows to the next one's: an instruction of a team has those of all its warps one after another.
+// From a fragment's rows to the next one's: an instruction of a warpgroup has those of all its warps one after another.
 std::int64_t FragmentPrinter::row_step(WireId rows) const {
   const auto& groups = page_.nest.groups;
-  const bool dealt = std::any_of(groups.begin(), groups.end(), [&](const Split& group) {
+  const bool divided = std::any_of(groups.begin(), groups.end(), [&](const Split& group) {
     return group.wire == rows && group.level > page_.kernel.block_level;
   });
-  return rows_of_fragment * (dealt ? warps_.team : 1);
+  return rows_of_fragment * (divided ? warps_.warpgroup : 1);
 }
 void FragmentPrinter::place_column(const Grid& grid, Here& here) {
   const auto eight = here.column + " * 8";
@@ -300,8 +301,9 @@ std::string FragmentPrinter::input(BufferId id, const Access& from, const Here& 
     const auto begin = corner(page_.nest.at(id).at[*dimension], page_.scope.at(id), false);
     const auto bracketed = begin.find(' ') == std::string::npos ? begin : "(" + begin + ")";
     const auto offset = begin == "0" ? at[*dimension] : fmt::format("{} - {}", at[*dimension], bracketed);
-    return (warps_.walk.along && moves(from.at[*dimension], *warps_.walk.along)) ? fmt::format("max({}, 0)", offset)
-                                                                                 : offset;
+    return (warps_.scheduler.along && moves(from.at[*dimension], *warps_.scheduler.along))
+               ? fmt::format("max({}, 0)", offset)
+               : offset;
   };
   return fmt::format("napkin_shared_read({} + {})", tile_pointer(page_, id),
                      tile_place(tile->second.layout, local(tile->second.row), local(tile->second.column)));

@@ -25,7 +25,7 @@ struct OpenFragments {
   std::string row, column, half, pair, value;
   std::map<WireId, std::string> position, unclamped;
   std::map<WireId, std::string> eight;  // in the piece, the first of the eight positions that this one is among
-  std::optional<WireId> handed;         // a wire that lanes hand around what they hold along, and how far they are
+  std::optional<WireId> shuffled;       // a wire that lanes hand around what they hold along, and how far they are
   std::string turn;
   std::map<BufferId, std::string> turn_values;  // what they handed around at this position
 };
@@ -38,11 +38,11 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   // Registers of a computed array, "float S[2][8][4]"; and of an operand that is kept, which it fills.
   std::string declared(BufferId) const;
   void keep(const Product&);
-  // Tells the compiler that the sums of a team's product may change: around products that stay on their way.
+  // Tells the compiler that the sums of a warpgroup's product may change: around products that stay on their way.
   void hold(const Product&);
-  // A team's product in parts: what its sums begin with, and the operands in registers and the sums that are promoted,
-  // both of which `operands` may declare ahead; then all else, or the instructions, which go on their way, and its sums
-  // once they have been waited for.
+  // A warpgroup's product in parts: what its sums begin with, and the operands in registers and the sums that are
+  // promoted, both of which `operands` may declare ahead; then all else, or the instructions, which go on their way,
+  // and its sums once they have been waited for.
   void prepare(const Product&);
   void run(const Product&);
   void issue(const Product&);
@@ -53,7 +53,7 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   std::optional<WireId> set_clear(std::optional<WireId> wire) { return std::exchange(clear_, wire); }
   // Whether the column minds ragged pieces of the wire, or masks.
   bool minds(const Compute&, WireId) const;
-  bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.in_passing.contains(id); }
+  bool is_stored(BufferId id) const { return warps_.arrays.contains(id) && !warps_.inlined.contains(id); }
 
   const LaneNames lanes;
   // A number of an input that is all of its tile, in a register where the nest loads it.
@@ -129,10 +129,10 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   void split(const Product&, bool rows, const std::string& to);
   void split_computed(const Product&, bool rows, const std::string& to);
   std::string first_of_warp(const Operand&, const Product&, bool rows);
-  void team_product(const Product&);
+  void warpgroup_product(const Product&);
   void pack_rows(const Product&);
   void declare_operands(const Product&);
-  std::string team_operand(const Operand&, const Product&, bool rows);
+  std::string warpgroup_operand(const Operand&, const Product&, bool rows);
   std::string kept_name(const Product&) const;
 
   std::string slot(BufferId, const Here&) const override;
@@ -149,7 +149,7 @@ class FragmentPrinter : StatementPrinter<Page, OpenFragments> {
   std::optional<WireId> clear_;
   std::map<ExprId, bool> known_;  // in pieces that count, entries of masks that were asked for them alone
   std::map<BufferId, std::string> kept_;
-  std::map<const Compute*, std::string> operands_;  // of teams' products
+  std::map<const Compute*, std::string> operands_;  // of warpgroups' products
   std::map<const Compute*, std::string> sums_;      // of products that are promoted
   std::set<const Compute*> declared_ahead_;
 };

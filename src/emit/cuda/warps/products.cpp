@@ -13,7 +13,7 @@ namespace napkin {
 // Step by step of the instruction: the fragments of one side first, those of the other one after another. Where they
 // are widened, steps stay apart: a compiler would hold those of several at once.
 void FragmentPrinter::product(const Product& product) {
-  if (product.instruction->warps > 1) return team_product(product);
+  if (product.instruction->warps > 1) return warpgroup_product(product);
   limit(product);
   begin(*product.compute);
   const auto& grid = warps_.columns.at(product.compute);
@@ -218,7 +218,7 @@ void FragmentPrinter::pack(const Product& product, bool rows, const std::string&
 // The numbers of each of the four registers of a step, so many, of as many neighbouring fragments of 8 columns.
 void FragmentPrinter::each_register(const Product& product, bool rows, int numbers, const EachRegister& take) {
   const auto id = (rows ? product.rows : product.columns).buffer;
-  const auto passing = warps_.in_passing.find(id);
+  const auto passing = warps_.inlined.find(id);
   const auto& piece = page_.own[product.over.index];
   const auto& grid = warps_.arrays.at(id);
   if (piece.is_whole()) page_.limit(product.over);
@@ -245,7 +245,7 @@ void FragmentPrinter::each_register(const Product& product, bool rows, int numbe
             page_.own[grid.rows->index].end);
       place({}, here, false, false);
       out_.declare(at, sum(piece.begin, offset));
-      const auto text = passing == warps_.in_passing.end() ? slot(id, here) : value(*passing->second, here);
+      const auto text = passing == warps_.inlined.end() ? slot(id, here) : value(*passing->second, here);
       const auto counts = clear_ == product.over ? "" : fmt::format("{} < {} ? ", at, piece.end);
       out_.line(fmt::format("const float {} = {}{}{};", name, counts, without_brackets(text),
                             counts.empty() ? "" : " : 0.0f"));

@@ -1,4 +1,4 @@
-// Outputs of a team that leave through shared memory: what fragments hold into the tile, then boxes of it into the
+// Outputs of a warpgroup that leave through shared memory: what fragments hold into the tile, then boxes of it into the
 // array; where rows of the array are not aligned, number by number.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,14 +23,14 @@ void FragmentPrinter::store(BufferId id) {
   out_.line("napkin_store_ready();");
   out_.open(fmt::format("if (!{})", stores.at(id).mapped));
   copy_numbers(id);
-  out_.close(fmt::format("}} else if (threadIdx.x % {} == 0) {{", warps_.team * lanes_of_warp));
+  out_.close(fmt::format("}} else if (threadIdx.x % {} == 0) {{", warps_.warpgroup * lanes_of_warp));
   out_.deepen();
   copy_boxes(id);
   out_.close();
   out_.close();
 }
 
-// Whether the team's rows run along memory.
+// Whether the warpgroup's rows run along memory.
 bool FragmentPrinter::lies_across(BufferId id) const {
   const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   return wires[*warps_.stores.at(id).column] == *warps_.arrays.at(id).rows;
@@ -86,11 +86,11 @@ void FragmentPrinter::stage_matrices(BufferId id) {
   out_.close();
 }
 
-// Where the team's rows of the instruction at hand begin in the block's.
+// Where the warpgroup's rows of the instruction at hand begin in the block's.
 std::string FragmentPrinter::first_row(BufferId id) const {
-  const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.team * rows_of_fragment;
-  return tiles == 1 ? fmt::format("{} / {} * {}", lanes.warp, warps_.team, rows)
-                    : fmt::format("({} / {} * {} + {}) * {}", lanes.warp, warps_.team, tiles, lanes.row, rows);
+  const auto tiles = warps_.arrays.at(id).row_tiles, rows = warps_.warpgroup * rows_of_fragment;
+  return tiles == 1 ? fmt::format("{} / {} * {}", lanes.warp, warps_.warpgroup, rows)
+                    : fmt::format("({} / {} * {} + {}) * {}", lanes.warp, warps_.warpgroup, tiles, lanes.row, rows);
 }
 // The position in the array of the first of them.
 std::string FragmentPrinter::first_stored(BufferId id, WireId wire) const {
@@ -99,19 +99,19 @@ std::string FragmentPrinter::first_stored(BufferId id, WireId wire) const {
   return of_rows ? fmt::format("{} + {}", begin, first_row(id)) : begin;
 }
 
-// Panel after panel. Where the team's rows run along memory they have panels of their own, else every panel has some of
-// them.
+// Panel after panel. Where the warpgroup's rows run along memory they have panels of their own, else every panel has
+// some of them.
 void FragmentPrinter::copy_boxes(BufferId id) {
   const auto& wires = page_.diagram.at(page_.nest.at(id).array).wires;
   const auto& layout = warps_.stores.at(id).layout;
   const bool across = lies_across(id);
-  const auto rows = warps_.team * rows_of_fragment;
+  const auto rows = warps_.warpgroup * rows_of_fragment;
   for (std::int64_t begin = 0; begin < (across ? rows : layout.columns); begin += layout.panel) {
     std::string at;
     for (const auto wire : wires) at += ", " + first_stored(id, wire) + (wire == wires.back() ? further(begin) : "");
     out_.line(fmt::format("{}(&{}, {} + {} / {} * {}{}{});", tile_store_name(wires.size()), stores.at(id).map,
-                          stores.at(id).tile, lanes.warp, warps_.team, rows * (across ? layout.rows : layout.panel),
-                          further(begin * layout.rows), at));
+                          stores.at(id).tile, lanes.warp, warps_.warpgroup,
+                          rows * (across ? layout.rows : layout.panel), further(begin * layout.rows), at));
   }
   out_.line("napkin_store_commit();");
 }
@@ -122,7 +122,7 @@ void FragmentPrinter::copy_numbers(BufferId id) {
   const auto& grid = warps_.arrays.at(id);
   const auto& layout = warps_.stores.at(id).layout;
   const bool across = lies_across(id);
-  const auto rows = warps_.team * rows_of_fragment;
+  const auto rows = warps_.warpgroup * rows_of_fragment;
   const auto along = across ? *grid.columns : *grid.rows;  // one row of the tile after another
   std::vector<std::string> at;
   for (const auto wire : wires) at.push_back(first_stored(id, wire));
@@ -132,11 +132,12 @@ void FragmentPrinter::copy_numbers(BufferId id) {
     const auto& end = (wire == *grid.rows ? page_.shared : page_.own)[wire.index].end;
     return fmt::format("{} - ({})", end, first_stored(id, wire));
   };
-  const auto team = fmt::format("{} / {} * {}", lanes.warp, warps_.team, rows);
+  const auto warpgroup = fmt::format("{} / {} * {}", lanes.warp, warps_.warpgroup, rows);
   out_.line(fmt::format("napkin_store_numbers<{}, {}, {}, {}, {}>({}, {}, {}, &{}[{}], (long long){}, {}, {});",
                         across ? layout.rows : rows, across ? rows : layout.columns, layout.rows, layout.panel,
-                        layout.bits, stores.at(id).tile, across ? "0" : team, across ? team : "0", page_.array(array),
-                        page_.offset(array, at), fmt::join(step, " * "), left(along), left(wires.back())));
+                        layout.bits, stores.at(id).tile, across ? "0" : warpgroup, across ? warpgroup : "0",
+                        page_.array(array), page_.offset(array, at), fmt::join(step, " * "), left(along),
+                        left(wires.back())));
 }
 
 }  // namespace napkin

@@ -43,7 +43,7 @@ class WarpPrinter : NestPrinter {
 
   // Steps
 
-  void print(const Block& block, bool outermost) override {
+  void print(const LoopBody& block, bool outermost) override {
     declare_buffers(block);
     for (const auto& step : block.steps)
       match(
@@ -52,7 +52,7 @@ class WarpPrinter : NestPrinter {
             this->load(load, outermost);
             read_single(load);
           },
-          [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
+          [](const MaskTest&) {}, [&](const Compute& compute) { print(compute); },
           [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop, outermost); });
   }
   void print(const Compute& compute) {

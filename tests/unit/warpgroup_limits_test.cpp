@@ -30,9 +30,9 @@ TEST_CASE("a thread has as many registers beside packed arrays as a profile says
   const auto words = "group q 128, stream x 64 at smem";
   const auto beside = [&](const Hardware& hardware) {
     const auto made = configured(words, hardware);
-    const auto bytes = 4 * 32 * made.team_warps;  // of one register of all threads
+    const auto bytes = 4 * 32 * made.warpgroup_warps;  // of one register of all threads
     const auto& first = made.pipelinings[0];
-    return first.occupancy.registers_per_thread - (first.team_register_bytes + bytes - 1) / bytes;
+    return first.occupancy.registers_per_thread - (first.warpgroup_register_bytes + bytes - 1) / bytes;
   };
   CHECK(beside(read_machine("h100-sxm5", {{"limits.registers_for_addresses", "30"}})) == 30);
 }
@@ -49,7 +49,7 @@ TEST_CASE("a lane holds fragments, operands that were computed, and what a compi
         64 + 32 + 4 * 2 + 16 + 8 + 32 + 47);
 }
 
-TEST_CASE("a piece has no more columns than one instruction of a team", "[configure][long]") {
+TEST_CASE("a piece has no more columns than one instruction of a warpgroup", "[configure][long]") {
   const auto hardware = read_machine("h100-sxm5");
   CHECK(runs(configured("group q 64, stream x 224 at smem", hardware)));
   CHECK(configured("group q 64, stream x 256 at smem", hardware).pipelinings[0].occupancy.limited_by == "registers");

@@ -5,13 +5,13 @@
 
 namespace napkin {
 
-void StepClocks::find_bound() {
+void IterationClocks::find_bound() {
   bound = 0;
   for (const auto& resource : resources)
     if (resource.seconds > bound) bound = resource.seconds, slowest = resource.on;
 }
 
-double StepClocks::beside(bool with_outside) const {
+double IterationClocks::beside(bool with_outside) const {
   double all = waits, busiest = bound;
   for (const auto on : {Resource::tensor, Resource::fma, Resource::sfu, Resource::shared}) {
     const double seconds = at(on).seconds + (with_outside ? outside_on[static_cast<std::size_t>(on)] : 0);
@@ -22,7 +22,7 @@ double StepClocks::beside(bool with_outside) const {
 }
 
 // What the core's memory is read for meanwhile takes no longer.
-StepClocks StepClocks::of_busiest_partition(double unevenness) const {
+IterationClocks IterationClocks::of_busiest_partition(double unevenness) const {
   auto busiest = *this;
   busiest.leading = std::max(leading, leading_units * unevenness);
   busiest.trailing = std::max(trailing, trailing_units * unevenness);
@@ -35,7 +35,7 @@ StepClocks StepClocks::of_busiest_partition(double unevenness) const {
   return busiest;
 }
 
-StepClocks StepClocks::in_last_round() const {
+IterationClocks IterationClocks::in_last_round() const {
   auto last = *this;
   last.copy = last_copy;
   last.resources[static_cast<std::size_t>(Resource::copy)].seconds = last_copy;
@@ -43,7 +43,7 @@ StepClocks StepClocks::in_last_round() const {
   return last;
 }
 
-StepClocks StepClocks::without_waits() const {
+IterationClocks IterationClocks::without_waits() const {
   auto quiet = *this;
   quiet.waits = quiet.handover = 0;
   return quiet;

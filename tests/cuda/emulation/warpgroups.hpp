@@ -1,18 +1,18 @@
-// Teams of four warps on the host: products by wgmma that arrive in registers only when they are waited for, as the PTX
-// ISA documents them, written down here a second time. Found are products without a fence, registers touched while
-// products are on their way, shared memory written while products read it, and more registers than a block has.
+// Warpgroups of four warps on the host: products by wgmma that arrive in registers only when they are waited for, as
+// the PTX ISA documents them, written down here a second time. Found are products without a fence, registers touched
+// while products are on their way, shared memory written while products read it, and more registers than a block has.
 #pragma once
 
 #include "turns.hpp"
 
 namespace emulation {
 
-// Teams that meet
+// Warpgroups that meet
 
-using TeamMeeting = void (*)(std::array<void*, team_lanes>& lanes);
-void meet_team(TeamMeeting meeting, void* record);
-extern std::size_t current_team;
-void hold_team_meeting(unsigned first);
+using WarpgroupMeeting = void (*)(std::array<void*, warpgroup_lanes>& lanes);
+void meet_warpgroup(WarpgroupMeeting meeting, void* record);
+extern std::size_t current_warpgroup;
+void hold_warpgroup_meeting(unsigned first);
 
 // Products on their way
 
@@ -36,51 +36,51 @@ struct Operand {
     return flat ^ (((flat >> 7) & (row / chunk_bytes - 1)) << 4);
   }
 };
-struct TeamProduct {
+struct WarpgroupProduct {
   int columns = 0;
   Operand a, b;
   double (*number)(const void*) = nullptr;
-  std::array<float*, team_lanes> c{};
-  std::array<const unsigned*, team_lanes> registers{};
-  std::array<std::array<unsigned, 4>, team_lanes> a_values{};
+  std::array<float*, warpgroup_lanes> c{};
+  std::array<const unsigned*, warpgroup_lanes> registers{};
+  std::array<std::array<unsigned, 4>, warpgroup_lanes> a_values{};
   std::vector<std::size_t> chunks;
 };
-inline std::size_t contracted(const TeamProduct& product) { return 32 / product.b.bytes; }
+inline std::size_t contracted(const WarpgroupProduct& product) { return 32 / product.b.bytes; }
 struct Sums {  // of accumulators while products on them are on their way; the registers hold no number then
   std::vector<std::vector<float>> values;
   int products = 0;
 };
-struct Team {
-  std::vector<TeamProduct> open;
-  std::deque<std::vector<TeamProduct>> groups;
+struct Warpgroup {
+  std::vector<WarpgroupProduct> open;
+  std::deque<std::vector<WarpgroupProduct>> groups;
   std::map<float*, Sums> sums;  // by the first lane's accumulators
   int registers = 0;            // of a lane; 0: those that it began with
 };
-extern std::vector<Team> teams;
+extern std::vector<Warpgroup> warpgroups;
 extern std::vector<char> fenced;  // by thread
 extern int register_share;
 // Of a chunk of the block's own memory, among those of all blocks.
 inline std::size_t whole_place(std::size_t chunk) { return chunk + own_memory() / chunk_bytes; }
 
-void begin_teams(unsigned threads);
-void end_teams();
+void begin_warpgroups(unsigned threads);
+void end_warpgroups();
 
 inline const unsigned no_number = 0x7fc0dead;
-void poison(const TeamProduct& product);
+void poison(const WarpgroupProduct& product);
 
-void issue(std::array<void*, team_lanes>& lanes);
+void issue(std::array<void*, warpgroup_lanes>& lanes);
 
-// Warp w of the team has rows 16 w and on: lanes hold rows g and g + 8, columns 2 t and 2 t + 1 of every 8.
-void execute(Team& team, const TeamProduct& product);
+// Warp w of the warpgroup has rows 16 w and on: lanes hold rows g and g + 8, columns 2 t and 2 t + 1 of every 8.
+void execute(Warpgroup& warpgroup, const WarpgroupProduct& product);
 
-void commit(std::array<void*, team_lanes>&);
-void finish(std::array<void*, team_lanes>& lanes);
-// Of a lane; every team has those of its block first, which are as many as all blocks on the core can have.
+void commit(std::array<void*, warpgroup_lanes>&);
+void finish(std::array<void*, warpgroup_lanes>& lanes);
+// Of a lane; every warpgroup has those of its block first, which are as many as all blocks on the core can have.
 struct Registers {
   int wanted = 0, first = 0;
   bool takes = false;
 };
-void change_registers(std::array<void*, team_lanes>& lanes);
+void change_registers(std::array<void*, warpgroup_lanes>& lanes);
 
 template <class Number>
 double number_at(const void* at) {
@@ -111,27 +111,28 @@ inline double number_at<float>(const void* at) {
 }
 
 template <class Number, int columns>
-void team_product(float* c, const Operand& a, const unsigned* registers, const Operand& b) {
-  TeamProduct product;
+void warpgroup_product(float* c, const Operand& a, const unsigned* registers, const Operand& b) {
+  WarpgroupProduct product;
   product.columns = columns, product.a = a, product.b = b, product.number = number_at<Number>;
   product.a.bytes = product.b.bytes = sizeof(Number);
   product.c[0] = c, product.registers[0] = registers;
-  meet_team(issue, &product);
+  meet_warpgroup(issue, &product);
 }
 
 }  // namespace emulation
 
 // What emitted kernels call.
 
-#define NAPKIN_EMULATED_PRODUCT(name, columns, Number)                                                                \
-  template <int a_across, int b_across>                                                                               \
-  void napkin_team_m64n##columns##name(float* c, unsigned long long a, unsigned long long b) {                        \
-    emulation::team_product<Number, columns>(c, {false, a_across == 1, a, 0}, nullptr, {false, b_across == 1, b, 0}); \
+#define NAPKIN_EMULATED_PRODUCT(name, columns, Number)                                              \
+  template <int a_across, int b_across>                                                             \
+  void napkin_warpgroup_m64n##columns##name(float* c, unsigned long long a, unsigned long long b) { \
+    emulation::warpgroup_product<Number, columns>(c, {false, a_across == 1, a, 0}, nullptr,         \
+                                                  {false, b_across == 1, b, 0});                    \
   }
-#define NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(name, columns, Number)                                     \
-  template <int b_across>                                                                               \
-  void napkin_team_m64n##columns##name##_registers(float* c, const unsigned* a, unsigned long long b) { \
-    emulation::team_product<Number, columns>(c, {true, false, 0, 0}, a, {false, b_across == 1, b, 0});  \
+#define NAPKIN_EMULATED_PRODUCT_OF_REGISTERS(name, columns, Number)                                          \
+  template <int b_across>                                                                                    \
+  void napkin_warpgroup_m64n##columns##name##_registers(float* c, const unsigned* a, unsigned long long b) { \
+    emulation::warpgroup_product<Number, columns>(c, {true, false, 0, 0}, a, {false, b_across == 1, b, 0});  \
   }
 #define NAPKIN_EMULATED_PRODUCTS(columns)                                  \
   NAPKIN_EMULATED_PRODUCT(k16_f16, columns, __half)                        \
@@ -160,23 +161,23 @@ NAPKIN_EMULATED_PRODUCTS(224)
 NAPKIN_EMULATED_PRODUCTS(240)
 NAPKIN_EMULATED_PRODUCTS(256)
 
-inline void napkin_team_fence() { emulation::fenced[static_cast<std::size_t>(emulation::thread_number())] = 1; }
-inline void napkin_team_commit() { emulation::meet_team(emulation::commit, nullptr); }
+inline void napkin_warpgroup_fence() { emulation::fenced[static_cast<std::size_t>(emulation::thread_number())] = 1; }
+inline void napkin_warpgroup_commit() { emulation::meet_warpgroup(emulation::commit, nullptr); }
 template <int groups>
-void napkin_team_wait() {
+void napkin_warpgroup_wait() {
   std::size_t left = groups;
-  emulation::meet_team(emulation::finish, &left);
+  emulation::meet_warpgroup(emulation::finish, &left);
 }
 template <int count>
-void napkin_team_hold(float*) {}
+void napkin_warpgroup_hold(float*) {}
 
 template <int registers, int first>
 void napkin_give_registers() {
   emulation::Registers change{registers, first, false};
-  emulation::meet_team(emulation::change_registers, &change);
+  emulation::meet_warpgroup(emulation::change_registers, &change);
 }
 template <int registers, int first>
 void napkin_take_registers() {
   emulation::Registers change{registers, first, true};
-  emulation::meet_team(emulation::change_registers, &change);
+  emulation::meet_warpgroup(emulation::change_registers, &change);
 }

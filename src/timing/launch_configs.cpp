@@ -1,5 +1,5 @@
-// Every team size that instructions allow, each with every overlap; the fastest that runs.
-#include "timing/deal.hpp"
+// Every warpgroup size that instructions allow, each with every overlap; the fastest that runs.
+#include "timing/launch_configs.hpp"
 
 #include <fmt/format.h>
 
@@ -12,57 +12,58 @@
 
 namespace napkin {
 
-const Contraction& first_contraction(const BlockStep& step) {
-  return *std::ranges::find_if(step.columns, [](const auto& c) { return c.contraction.has_value(); })->contraction;
+const Contraction& first_contraction(const Mainloop& mainloop) {
+  return *std::ranges::find_if(mainloop.columns, [](const auto& c) { return c.contraction.has_value(); })->contraction;
 }
 
-std::unique_ptr<Dealing> Dealing::of(const Kernel& kernel, const Hardware& hardware, Model model) {
+std::unique_ptr<LaunchConfigs> LaunchConfigs::of(const Kernel& kernel, const Hardware& hardware, Model model) {
   if (!knows_occupancy(hardware)) return nullptr;
-  auto step = step_of(kernel, hardware);
-  if (!step) return nullptr;
-  return std::unique_ptr<Dealing>(new Dealing(std::move(*step), kernel.partition, hardware, model));
+  auto mainloop = mainloop_of(kernel, hardware);
+  if (!mainloop) return nullptr;
+  return std::unique_ptr<LaunchConfigs>(new LaunchConfigs(std::move(*mainloop), kernel.partition, hardware, model));
 }
 
-Dealing::Dealing(BlockStep step, Partition partition, const Hardware& hardware, Model model)
-    : step_(std::move(step)),
+LaunchConfigs::LaunchConfigs(Mainloop mainloop, Partition partition, const Hardware& hardware, Model model)
+    : mainloop_(std::move(mainloop)),
       partition_(std::move(partition)),
       hardware_(hardware),
       model_(model),
-      variables_(step_, partition_, hardware, model),
-      lanes_(step_, hardware),
+      variables_(mainloop_, partition_, hardware, model),
+      lanes_(mainloop_, hardware),
       warps_(static_cast<std::int64_t>(hardware.limits.register_partitions->value)) {
-  const auto may_keep = [](const StepColumn& column) {
+  const auto may_keep = [](const MainloopOperation& column) {
     return column.contraction && (column.contraction->rows.outlives || column.contraction->columns.outlives);
   };
   // Kernels that napkin does not print read their rows anew in each step, as FlashAttention-2's do.
-  if (step_.keeps || hardware.limits.registers_for_addresses || std::ranges::none_of(step_.columns, may_keep)) return;
-  auto keeping = step_;
+  if (mainloop_.keeps || hardware.limits.registers_for_addresses || std::ranges::none_of(mainloop_.columns, may_keep))
+    return;
+  auto keeping = mainloop_;
   keeping.keeps = true;
   napkin::resize(keeping, partition_);
-  keeping_.reset(new Dealing(std::move(keeping), partition_, hardware_, model_));
+  keeping_.reset(new LaunchConfigs(std::move(keeping), partition_, hardware_, model_));
 }
 
-void Dealing::resize(const Partition& partition) {
+void LaunchConfigs::resize(const Partition& partition) {
   partition_ = partition;
-  napkin::resize(step_, partition);
+  napkin::resize(mainloop_, partition);
   if (keeping_) keeping_->resize(partition);
 }
 
-Deal Dealing::best(const Demand& demand) const {
-  auto made = best_of_teams(demand);
+LaunchConfig LaunchConfigs::best(const Demand& demand) const {
+  auto made = best_of_warpgroups(demand);
   const auto* keeping = this->keeping();
-  if (model_ == Model::ideal || !keeping || !keeping->has_registers(keeping->teams().front())) return made;
-  auto then = keeping->best_of_teams(demand);
+  if (model_ == Model::ideal || !keeping || !keeping->has_registers(keeping->warpgroups().front())) return made;
+  auto then = keeping->best_of_warpgroups(demand);
   if (!then.runs() || (made.runs() && then.seconds >= made.seconds * (1 - 1e-9))) return made;
   return then;
 }
 
-Deal Dealing::best_of_teams(const Demand& demand) const {
-  std::optional<Deal> found;
-  const auto passage = passage_of(step_, hardware_, model_, has_cache());
-  for (const auto& team : teams()) {
-    if (found && !has_registers(team)) break;
-    auto made = deal(team, passage, demand, Detail::totals);
+LaunchConfig LaunchConfigs::best_of_warpgroups(const Demand& demand) const {
+  std::optional<LaunchConfig> found;
+  const auto passage = passage_of(mainloop_, hardware_, model_, has_cache());
+  for (const auto& warpgroup : warpgroups()) {
+    if (found && !has_registers(warpgroup)) break;
+    auto made = config(warpgroup, passage, demand, Detail::totals);
     const bool better = !found || (made.runs() && !found->runs()) ||
                         (made.runs() == found->runs() && made.seconds < found->seconds * (1 - 1e-9));
     if (better) found = std::move(made);
@@ -71,43 +72,47 @@ Deal Dealing::best_of_teams(const Demand& demand) const {
 }
 
 // However columns overlap. With more rows a thread needs no fewer. The paper's model has no limit of a thread.
-bool Dealing::has_registers(const Team& team) const {
+bool LaunchConfigs::has_registers(const RowDivision& warpgroup) const {
   const auto& most = hardware_.limits.registers_per_thread;
   if (model_ == Model::ideal || !most) return true;
-  const auto registers = registers_of_lane(variables_, lanes_, team, LaneRegisters::Order::text, hardware_);
+  const auto registers = registers_of_lane(variables_, lanes_, warpgroup, LaneRegisters::Order::text, hardware_);
   return static_cast<double>(registers) <= most->value;
 }
-bool Dealing::may_run() const { return (model_ == Model::ideal || !step_.excess()) && has_registers(teams().front()); }
+bool LaunchConfigs::may_run() const {
+  return (model_ == Model::ideal || !mainloop_.excess()) && has_registers(warpgroups().front());
+}
 
 // What all rows write is written by one warp, unless warps exchange what they have of it.
-bool Dealing::shares_rows() const {
+bool LaunchConfigs::shares_rows() const {
   const auto has_row = [&](ArrayId output) {
-    return std::ranges::count(step_.diagram().at(output).wires, step_.row) > 0;
+    return std::ranges::count(mainloop_.diagram().at(output).wires, mainloop_.row) > 0;
   };
-  const auto exchanges = [](const StepColumn& column) { return column.contraction && column.contraction->exchanged; };
-  return std::ranges::all_of(step_.nest->outputs, has_row) || std::ranges::any_of(step_.columns, exchanges);
+  const auto exchanges = [](const MainloopOperation& column) {
+    return column.contraction && column.contraction->exchanged;
+  };
+  return std::ranges::all_of(mainloop_.nest->outputs, has_row) || std::ranges::any_of(mainloop_.columns, exchanges);
 }
 
 // Rows of one instruction by each warp, and multiples: of warps that issue together, as many as leave none idle; what
 // the partition says, where it says it.
-std::vector<Team> Dealing::teams() const {
-  const auto rows = step_.lengths[step_.row.index];
-  const auto& shape = *first_contraction(step_).instruction;
+std::vector<RowDivision> LaunchConfigs::warpgroups() const {
+  const auto rows = mainloop_.lengths[mainloop_.row.index];
+  const auto& shape = *first_contraction(mainloop_).instruction;
   for (const auto& split : partition_.splits)
-    if (split.kind == SplitKind::group && split.level == step_.core + 1 && split.wire == step_.row)
-      return {team_of(rows, split.size * warps_)};
+    if (split.kind == SplitKind::group && split.level == mainloop_.core + 1 && split.wire == mainloop_.row)
+      return {division_of(rows, split.size * warps_)};
   const auto together = warps_of(shape), of_warp = shape.m / together, least = of_warp * warps_;
-  if (together == 1 && !shares_rows()) return {team_of(rows, round_up(rows, of_warp) * warps_)};
-  std::vector<Team> all{team_of(rows, least)};
+  if (together == 1 && !shares_rows()) return {division_of(rows, round_up(rows, of_warp) * warps_)};
+  std::vector<RowDivision> all{division_of(rows, least)};
   const auto fits = [&](std::int64_t each) { return rows % (together == 1 ? each / warps_ : each) == 0; };
   for (auto each = 2 * least; each <= (together == 1 ? rows * warps_ : rows); each += least)
-    if (fits(each)) all.push_back(team_of(rows, each));
+    if (fits(each)) all.push_back(division_of(rows, each));
   return all;
 }
 
-// Warps that are more than partitions, and not as many in each, are one team.
-Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
-  const auto& shape = *first_contraction(step_).instruction;
+// Warps that are more than partitions, and not as many in each, are one warpgroup.
+RowDivision LaunchConfigs::division_of(std::int64_t rows, std::int64_t each) const {
+  const auto& shape = *first_contraction(mainloop_).instruction;
   const auto together = warps_of(shape), of_warp = shape.m / together;
   const auto held_by_warp = round_up(pieces_of(each, warps_), of_warp);
   const auto in_all = pieces_of(rows, held_by_warp);
@@ -117,73 +122,77 @@ Team Dealing::team_of(std::int64_t rows, std::int64_t each) const {
   return {taken, warps, pieces_of(rows, taken), warps * held_by_warp};
 }
 
-OfLaunch Dealing::of_launch(const Demand& demand) const {
+OfLaunch LaunchConfigs::of_launch(const Demand& demand) const {
   if (model_ == Model::ideal || demand.tensor_operations <= 0) return {last_round(demand), 0};
   return {last_round(demand), demand.masks_s / demand.tensor_operations};
 }
 
-Deal Dealing::deal(const Team& team, const Demand& demand, Detail detail) const {
-  return deal(team, passage_of(step_, hardware_, model_, has_cache()), demand, detail);
+LaunchConfig LaunchConfigs::config(const RowDivision& warpgroup, const Demand& demand, Detail detail) const {
+  return config(warpgroup, passage_of(mainloop_, hardware_, model_, has_cache()), demand, detail);
 }
 
-Deal Dealing::deal(const Team& team, const Passage& passage, const Demand& demand, Detail detail) const {
-  Deal made{team, clocks_of(step_, team, passage, of_launch(demand), hardware_, model_, has_cache(), detail), {}, {}, 0,
-            0};
+LaunchConfig LaunchConfigs::config(const RowDivision& warpgroup, const Passage& passage, const Demand& demand,
+                                   Detail detail) const {
+  LaunchConfig made{
+      warpgroup, clocks_of(mainloop_, warpgroup, passage, of_launch(demand), hardware_, model_, has_cache(), detail),
+      {},        {},
+      0,         0};
   if (detail == Detail::columns)
-    made.ideal = clocks_of(step_, team, passage_of(step_, hardware_, Model::ideal, has_cache()), {}, hardware_,
-                           Model::ideal, has_cache());
-  made.pipelinings = pipelinings(step_, team, made.clocks, variables_, lanes_, hardware_, model_,
+    made.ideal = clocks_of(mainloop_, warpgroup, passage_of(mainloop_, hardware_, Model::ideal, has_cache()), {},
+                           hardware_, Model::ideal, has_cache());
+  made.pipelinings = pipelinings(mainloop_, warpgroup, made.clocks, variables_, lanes_, hardware_, model_,
                                  static_cast<std::int64_t>(std::ceil(demand.per_core)), detail);
-  made.keeps = step_.keeps;
+  made.keeps = mainloop_.keeps;
   choose(made, demand);
   return made;
 }
 
 // Blocks side by side hide more than a step shows, so that launches are compared.
-void Dealing::choose(Deal& deal, const Demand& demand) const {
+void LaunchConfigs::choose(LaunchConfig& config, const Demand& demand) const {
   std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < deal.pipelinings.size(); ++i) {
-    if (!deal.pipelinings[i].runs) continue;
-    deal.fastest = i;
-    const auto seconds = launch(deal, demand, 0).time_s;
-    deal.pipelinings[i].launch_s = seconds;
-    if (best && seconds >= deal.seconds * (1 - 1e-9)) continue;
-    best = i, deal.seconds = seconds;
+  for (std::size_t i = 0; i < config.pipelinings.size(); ++i) {
+    if (!config.pipelinings[i].runs) continue;
+    config.fastest = i;
+    const auto seconds = launch(config, demand, 0).time_s;
+    config.pipelinings[i].launch_s = seconds;
+    if (best && seconds >= config.seconds * (1 - 1e-9)) continue;
+    best = i, config.seconds = seconds;
   }
-  deal.fastest = best.value_or(0);
+  config.fastest = best.value_or(0);
 }
 
-Launch Dealing::launch(const Deal& deal, const Demand& demand, double ideal_s, Detail detail) const {
-  if (&as(deal) != this) return keeping_->launch(deal, demand, ideal_s, detail);
-  const auto& ideal = deal.ideal ? *deal.ideal : deal.clocks;
-  return launch_of(step_, deal.team, deal.chosen(), deal.clocks, ideal, demand, ideal_s, hardware_, model_, detail);
+Launch LaunchConfigs::launch(const LaunchConfig& config, const Demand& demand, double ideal_s, Detail detail) const {
+  if (&as(config) != this) return keeping_->launch(config, demand, ideal_s, detail);
+  const auto& ideal = config.ideal ? *config.ideal : config.clocks;
+  return launch_of(mainloop_, config.warpgroup, config.chosen(), config.clocks, ideal, demand, ideal_s, hardware_,
+                   model_, detail);
 }
 
-StepClocks Dealing::least(const Demand& demand) const {
-  const auto rows = step_.lengths[step_.row.index];
-  return clocks_of(step_, {rows, 1, 1, rows}, passage_of(step_, hardware_, model_, has_cache()),
+IterationClocks LaunchConfigs::least(const Demand& demand) const {
+  const auto rows = mainloop_.lengths[mainloop_.row.index];
+  return clocks_of(mainloop_, {rows, 1, 1, rows}, passage_of(mainloop_, hardware_, model_, has_cache()),
                    {last_round(demand), 0}, hardware_, model_, has_cache(), Detail::least);
 }
 
-std::optional<Kept> kept(const Dealing& dealing, const Deal& deal, const Demand& demand) {
-  const auto* keeping = dealing.keeping();
+std::optional<ResidentOperands> kept(const LaunchConfigs& configs, const LaunchConfig& config, const Demand& demand) {
+  const auto* keeping = configs.keeping();
   if (!keeping) return std::nullopt;
-  Kept made;
-  const auto& step = keeping->step();
-  for (const auto& column : step.columns)
+  ResidentOperands made;
+  const auto& mainloop = keeping->mainloop();
+  for (const auto& column : mainloop.columns)
     if (column.contraction && column.contraction->rows.kept)
-      made.tiles.push_back(step.diagram().at(step.nest->at(column.contraction->rows.buffer).array).name);
-  const auto then = keeping->deal(deal.team, demand);
+      made.tiles.push_back(mainloop.diagram().at(mainloop.nest->at(column.contraction->rows.buffer).array).name);
+  const auto then = keeping->config(config.warpgroup, demand);
   made.registers_per_thread = then.chosen().occupancy.registers_per_thread;
   if (then.runs()) made.launch_s = then.seconds;
-  made.chosen = deal.keeps;
+  made.chosen = config.keeps;
   return made;
 }
 
-double least_launch_seconds(const Dealing& dealing, const Demand& demand) {
-  const auto clocks = dealing.least(demand);
+double least_launch_seconds(const LaunchConfigs& configs, const Demand& demand) {
+  const auto clocks = configs.least(demand);
   const auto rounds = least_rounds(demand);
-  const auto& launch = dealing.hardware().limits.launch_seconds;
+  const auto& launch = configs.hardware().limits.launch_seconds;
   const auto steps = demand.tensor_operations / (clocks.operations + clocks.operations_outside);
   const auto block = rounds.full * clocks.bound + rounds.last * clocks.in_last_round().bound;
   const auto busy = steps / static_cast<double>(demand.blocks) * block;
@@ -200,25 +209,25 @@ Demand demand_of(const Kernel& kernel, const Hardware& hardware) {
   return model.whole_demand(figures);
 }
 
-std::optional<LaunchTime> launch_time(const Dealing& dealing, const Demand& demand) {
-  const auto deal = dealing.best(demand);
-  if (!deal.runs()) return std::nullopt;
-  const auto launch = dealing.launch(deal, demand, 0);
+std::optional<LaunchTime> launch_time(const LaunchConfigs& configs, const Demand& demand) {
+  const auto config = configs.best(demand);
+  if (!config.runs()) return std::nullopt;
+  const auto launch = configs.launch(config, demand, 0);
   const double steps = launch.steps / static_cast<double>(launch.cores);
   return LaunchTime{launch.time_s,
                     launch.bound,
                     launch.bound_outside,
                     launch.bound_by_cache,
-                    steps * deal.clocks.at(Resource::copy).seconds,
-                    steps * deal.clocks.at(Resource::shared).seconds,
-                    launch.steps * deal.clocks.inner_bytes};
+                    steps * config.clocks.at(Resource::copy).seconds,
+                    steps * config.clocks.at(Resource::shared).seconds,
+                    launch.steps * config.clocks.inner_bytes};
 }
 
-std::string why_no_block(const Dealing& dealing, const Deal& deal) {
-  if (const auto excess = dealing.step().excess()) return std::string(excess->why);
-  const auto& chosen = deal.chosen();
+std::string why_no_block(const LaunchConfigs& configs, const LaunchConfig& config) {
+  if (const auto excess = configs.mainloop().excess()) return std::string(excess->why);
+  const auto& chosen = config.chosen();
   const auto& occupancy = chosen.occupancy;
-  const auto& most = dealing.hardware().limits.registers_per_thread;
+  const auto& most = configs.hardware().limits.registers_per_thread;
   if (most && static_cast<double>(occupancy.registers_per_thread) > most->value)
     return fmt::format("a thread would need {} registers, and has at most {}", occupancy.registers_per_thread,
                        static_cast<std::int64_t>(most->value));
@@ -239,19 +248,19 @@ std::optional<std::size_t> bounding_level(const LaunchTime& time, const KernelCo
 }
 
 // What a block needs more of than a core has.
-Overrun no_block(const Dealing& dealing, const Demand& demand) {
-  return {dealing.step().core, 1, "", "launch", why_no_block(dealing, dealing.best(demand))};
+Overrun no_block(const LaunchConfigs& configs, const Demand& demand) {
+  return {configs.mainloop().core, 1, "", "launch", why_no_block(configs, configs.best(demand))};
 }
 
-void name_bound(KernelCost& cost, const LaunchTime& time, const Dealing& dealing) {
-  const auto& hardware = dealing.hardware();
+void name_bound(KernelCost& cost, const LaunchTime& time, const LaunchConfigs& configs) {
+  const auto& hardware = configs.hardware();
   const auto level = bounding_level(time, cost, hardware);
   cost.bound_by = level ? hardware.levels[*level].name : std::string(name(time.bound));
   cost.bound_from = level ? hardware.levels[*level - 1].name : "";
-  if (time.bound_by_cache && !time.bound_outside) cost.bound_from = cache_of(dealing.step(), hardware)->name;
+  if (time.bound_by_cache && !time.bound_outside) cost.bound_from = cache_of(configs.mainloop(), hardware)->name;
 }
 
-// What arrays of a column take of one warp, of all that its team holds.
+// What arrays of a column take of one warp, of all that its warpgroup holds.
 std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t warps) {
   std::vector<HeldArray> all;
   for (const auto& variable : column.variables) {
@@ -264,33 +273,35 @@ std::vector<HeldArray> held_by_warp(const ColumnVariables& column, std::int64_t 
 }
 
 // Units take what the launch has of them, of a core on average: what is executed, at the rates of its instructions.
-void spread_units(KernelCost& cost, const Dealing& dealing, const Demand& demand) {
-  const auto deal = dealing.best(demand);
-  const auto launch = dealing.launch(deal, demand, 0);
+void spread_units(KernelCost& cost, const LaunchConfigs& configs, const Demand& demand) {
+  const auto config = configs.best(demand);
+  const auto launch = configs.launch(config, demand, 0);
   const double steps = launch.steps / static_cast<double>(launch.cores);
   constexpr std::pair<Unit, Resource> same[] = {
       {Unit::tensor, Resource::tensor}, {Unit::fma, Resource::fma}, {Unit::sfu, Resource::sfu}};
   for (auto& unit : cost.units)
     for (const auto& [of, on] : same)
       if (unit.unit == of && unit.time_s)
-        unit.time_s = steps * (deal.clocks.at(on).seconds + deal.clocks.outside_on[static_cast<std::size_t>(on)]);
+        unit.time_s = steps * (config.clocks.at(on).seconds + config.clocks.outside_on[static_cast<std::size_t>(on)]);
 }
 
 // Registers hold what instructions take at a time, and addresses: less than the pieces that they go through.
-void hold_registers(KernelCost& cost, const Dealing& dealing, const Deal& deal) {
-  const auto& hardware = dealing.hardware();
+void hold_registers(KernelCost& cost, const LaunchConfigs& configs, const LaunchConfig& config) {
+  const auto& hardware = configs.hardware();
   const auto below = *hardware.core + 1;
   if (below + 1 != hardware.levels.size()) return;
   auto& level = cost.levels.at(below - 1);
-  const auto columns = dealing.as(deal).variables().registers(deal.team, deal.chosen().overlap == Overlap::within_team);
-  const auto& largest = *std::ranges::max_element(columns, {}, &ColumnVariables::team_register_bytes);
+  const auto columns =
+      configs.as(config).variables().registers(config.warpgroup, config.chosen().overlap == Overlap::intra_warpgroup);
+  const auto& largest = *std::ranges::max_element(columns, {}, &ColumnVariables::warpgroup_register_bytes);
   constexpr std::int64_t bytes_of_register = 4;
   const auto lanes = static_cast<std::int64_t>(hardware.limits.threads_per_warp->value);
-  level.memory_values = deal.chosen().occupancy.registers_per_thread * lanes;
+  level.memory_values = config.chosen().occupancy.registers_per_thread * lanes;
   level.memory_bytes = level.memory_values * bytes_of_register;
-  level.ideal_memory_bytes = (deal.chosen().team_register_bytes + deal.team.warps - 1) / deal.team.warps;
+  level.ideal_memory_bytes =
+      (config.chosen().warpgroup_register_bytes + config.warpgroup.warps - 1) / config.warpgroup.warps;
   level.ideal_memory_values = level.ideal_memory_bytes / bytes_of_register;
-  level.held = held_by_warp(largest, deal.team.warps);
+  level.held = held_by_warp(largest, config.warpgroup.warps);
   std::erase_if(cost.overruns,
                 [&](const Overrun& one) { return one.level == below && one.what.starts_with("memory"); });
 }
@@ -312,11 +323,11 @@ void spend(KernelCost& cost, const LaunchTime& time, const Hardware& hardware) {
 std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, std::size_t level,
                                        const Hardware& hardware) {
   const auto outer = without_idle_labels(down_to(kernel, level));
-  const auto dealing = Dealing::of(outer, hardware, Model::machine);
-  if (!dealing) return {};
+  const auto configs = LaunchConfigs::of(outer, hardware, Model::machine);
+  if (!configs) return {};
   const auto demand = demand_of(outer, hardware);
-  const auto time = launch_time(*dealing, demand);
-  if (!time) return no_block(*dealing, demand);
+  const auto time = launch_time(*configs, demand);
+  if (!time) return no_block(*configs, demand);
   spend(cost, *time, hardware);
   cost.time_s = time->seconds;
   // Levels take what the launch has of them, so that none takes longer than it.
@@ -324,9 +335,9 @@ std::optional<Overrun> set_launch_time(KernelCost& cost, const Kernel& kernel, s
     if (one.time_s && one.level == *hardware.core) one.time_s = time->copied_s;
     if (one.time_s && one.level == *hardware.core + 1) one.time_s = time->read_s;
   }
-  spread_units(cost, *dealing, demand);
-  hold_registers(cost, *dealing, dealing->best(demand));
-  name_bound(cost, *time, *dealing);
+  spread_units(cost, *configs, demand);
+  hold_registers(cost, *configs, configs->best(demand));
+  name_bound(cost, *time, *configs);
   return {};
 }
 

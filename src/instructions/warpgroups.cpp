@@ -1,6 +1,6 @@
-// The instructions of compute capability 9.0 that a team of four warps issues together and that run while it goes on:
-// products by wgmma, copies of tiles by TMA, the barriers in shared memory that such copies arrive at, and registers
-// given from one team to another.
+// The instructions of compute capability 9.0 that the four warps of a warpgroup issue together and that run while it
+// goes on: products by wgmma, copies of tiles by TMA, the barriers in shared memory that such copies arrive at, and
+// registers given from one warpgroup to another.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,33 +12,44 @@
 namespace napkin {
 namespace {
 
-constexpr int team = 4;
-constexpr std::int64_t team_rows = 64, team_lanes = team * lanes_of_warp;
+constexpr int warpgroup = 4;
+constexpr std::int64_t warpgroup_rows = 64, warpgroup_lanes = warpgroup * lanes_of_warp;
 
 // Warp w has rows 16 * w and on; with g = lane / 4 and t = lane % 4 its lanes have rows g and g + 8, columns 2 * t and
 // 2 * t + 1, and of a so many to a register (r): columns r * t and on, and the same r * 4 further on.
 Fragment operand_a(std::int64_t r) {
-  return {team_rows,
+  return {warpgroup_rows,
           8 * r,
           4,
           static_cast<int>(4 * r),
-          {{{4, r * team_rows}, {8, 1}, {4, 16}, {r, team_rows}, {2, 8}, {2, 4 * r * team_rows}}},
-          team_lanes};
+          {{{4, r * warpgroup_rows}, {8, 1}, {4, 16}, {r, warpgroup_rows}, {2, 8}, {2, 4 * r * warpgroup_rows}}},
+          warpgroup_lanes};
 }
-Fragment team_accumulator() {
-  return {team_rows, 8, 4, 4, {{{4, 2 * team_rows}, {8, 1}, {4, 16}, {2, team_rows}, {2, 8}}}, team_lanes};
+Fragment warpgroup_accumulator() {
+  return {warpgroup_rows, 8, 4, 4, {{{4, 2 * warpgroup_rows}, {8, 1}, {4, 16}, {2, warpgroup_rows}, {2, 8}}},
+          warpgroup_lanes};
 }
-Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, team_lanes}; }
+Fragment in_shared_memory(std::int64_t rows, std::int64_t k) { return {rows, k, 0, 0, {}, warpgroup_lanes}; }
 
 // Numbers of other than 16 bits are contracted along memory only.
-const std::array<MatrixInstruction, 5>& team_table() {
+const std::array<MatrixInstruction, 5>& warpgroup_table() {
   const auto row = [](std::string_view name, Datatype type, std::string_view ptx) {
     const auto bytes = napkin::row(type).bytes;
     const auto promoted = bytes == 1 ? instruction_text::promoted_f8 : 0;
     const auto a = operand_a(4 / bytes);
-    return MatrixInstruction{
-        name, type, Datatype::f32, team_rows, 8, a.columns, a, in_shared_memory(8, a.columns), team_accumulator(),
-        ptx,  90,   team,          promoted};
+    return MatrixInstruction{name,
+                             type,
+                             Datatype::f32,
+                             warpgroup_rows,
+                             8,
+                             a.columns,
+                             a,
+                             in_shared_memory(8, a.columns),
+                             warpgroup_accumulator(),
+                             ptx,
+                             90,
+                             warpgroup,
+                             promoted};
   };
   static const std::array<MatrixInstruction, 5> rows = {
       row("m64n{}k16", Datatype::f16, "wgmma.mma_async.sync.aligned.m64n{}k16.f32.f16.f16"),
@@ -107,14 +118,14 @@ constexpr std::string_view groups_of_products =
 }
 // Between registers and the products that a team issues: a fence before, a group of what was issued, and a wait until at
 // most so many groups are on their way. Registers on their way stay untouched: `hold` tells the compiler.
-__device__ __forceinline__ void napkin_team_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void napkin_team_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void napkin_warpgroup_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void napkin_warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int groups>
-__device__ __forceinline__ void napkin_team_wait() {
+__device__ __forceinline__ void napkin_warpgroup_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
 }
 template <int count>
-__device__ __forceinline__ void napkin_team_hold(float* c) {
+__device__ __forceinline__ void napkin_warpgroup_hold(float* c) {
 #pragma unroll
   for (int i = 0; i < count; ++i) asm volatile("" : "+f"(c[i])::"memory");
 }
@@ -175,7 +186,7 @@ __device__ __forceinline__ void napkin_barrier_arrive_at(napkin_barrier* barrier
 }
 )";
 
-// A barrier by its number, of two teams: one waits at it with all its lanes, and the other arrives and goes on.
+// A barrier by its number, of two warpgroups: one waits at it with all its lanes, and the other arrives and goes on.
 constexpr std::string_view turns =
     R"(__device__ __forceinline__ void napkin_turn_wait(int barrier) {
   asm volatile("bar.sync %0, 256;" ::"r"(barrier) : "memory");
@@ -191,7 +202,7 @@ bool uses(std::string_view text, const std::string& name) {
 
 }  // namespace
 
-std::span<const MatrixInstruction> team_instructions() { return team_table(); }
+std::span<const MatrixInstruction> warpgroup_instructions() { return warpgroup_table(); }
 
 // Contracted along memory the leading offset is not read: eight rows of a panel are a swizzled pattern.
 OperandPlace operand_place(const SharedTile& tile) {
@@ -201,19 +212,19 @@ OperandPlace operand_place(const SharedTile& tile) {
 }
 
 std::string function_name(const MatrixInstruction& row, std::int64_t columns, bool from_registers) {
-  return fmt::format("napkin_team_{}_{}{}", fmt::format(fmt::runtime(row.name), columns),
+  return fmt::format("napkin_warpgroup_{}_{}{}", fmt::format(fmt::runtime(row.name), columns),
                      napkin::row(row.operands).name, from_registers ? "_registers" : "");
 }
 std::string tile_copy_name(std::size_t dimensions, bool shared) {
   return fmt::format("napkin_copy_box_{}d{}", dimensions, shared ? "_shared" : "");
 }
 
-std::string instruction_text::of_teams(std::string_view used_in) {
-  if (used_in.find("napkin_team_") == std::string_view::npos) return "";
+std::string instruction_text::of_warpgroups(std::string_view used_in) {
+  if (used_in.find("napkin_warpgroup_") == std::string_view::npos) return "";
   std::string text(groups_of_products);
   if (uses(used_in, "napkin_turn_wait")) text += turns;
-  for (const auto& row : team_instructions())
-    for (auto columns = row.n; columns <= most_team_columns; columns += row.n)
+  for (const auto& row : warpgroup_instructions())
+    for (auto columns = row.n; columns <= most_warpgroup_columns; columns += row.n)
       for (const bool from_registers : {false, true})
         if (uses(used_in, function_name(row, columns, from_registers)))
           text += definition(row, columns, from_registers);

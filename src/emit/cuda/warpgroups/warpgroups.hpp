@@ -1,5 +1,5 @@
-// One kernel of a plan as a __global__ function for teams of warps: tiles are copied by TMA into rings, by a team that
-// does nothing else, and products run by wgmma.
+// One kernel of a plan as a __global__ function for warpgroups: tiles are copied by TMA into pipelines, by a
+// warpgroup that does nothing else, and products run by wgmma.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ std::vector<std::string> zero_behind(const WarpNest&, const CodeNames&);
 // The inputs that its columns read where they are, by their own pointers.
 std::vector<ArrayId> read_in_place(const WarpNest&);
 
-ThreadedKernel team_launch(const WarpNest&, const Hardware&);
-PrintedKernel team_kernel(const ThreadedKernel&, const WarpNest&, const CodeNames&, const std::string& name);
+ThreadedKernel warpgroup_launch(const WarpNest&, const Hardware&);
+PrintedKernel warpgroup_kernel(const ThreadedKernel&, const WarpNest&, const CodeNames&, const std::string& name);
 
 }  // namespace napkin

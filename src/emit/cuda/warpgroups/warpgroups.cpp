@@ -1,7 +1,7 @@
-// A nest of teams printed as a __global__ function, once for the team that copies tiles and once for those that
-// compute. Both run the same loops over the same pieces; barriers in shared memory tell one side which copies of a ring
-// are full and the other which are empty again.
-#include "emit/cuda/warpgroups/teams.hpp"
+// A nest of warpgroups printed as a __global__ function, once for the warpgroup that copies tiles and once for those
+// that compute. Both run the same loops over the same pieces; barriers in shared memory tell one side which copies of a
+// pipeline are full and the other which are empty again.
+#include "emit/cuda/warpgroups/warpgroups.hpp"
 
 #include <fmt/format.h>
 
@@ -9,22 +9,24 @@
 
 #include "diagram/match.hpp"
 #include "emit/cuda/grid.hpp"
-#include "emit/cuda/warpgroups/turns.hpp"
+#include "emit/cuda/warpgroups/overlap.hpp"
 #include "emit/cuda/warps/tiles.hpp"
 
 namespace napkin {
 namespace {
 
-class TeamPrinter : TurnPrinter {
+class WarpgroupPrinter : OverlapPrinter {
  public:
-  TeamPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
-      : TurnPrinter(kernel, warps, names), grid_(page_, groups_, warps.walk), barriers_(page_.pool.fresh("barriers")) {
+  WarpgroupPrinter(const ThreadedKernel& kernel, const WarpNest& warps, const CodeNames& names)
+      : OverlapPrinter(kernel, warps, names),
+        grid_(page_, groups_, warps.scheduler),
+        barriers_(page_.pool.fresh("barriers")) {
     for (const auto id : tiles()) {
       maps_[id] = page_.pool.fresh(page_.buffer(id) + "_map");
       full_[id] = page_.pool.fresh(page_.buffer(id) + "_full");
     }
-    for (const auto& ring : warps_.rings)
-      if (is_reused(ring)) name_ring(ring);
+    for (const auto& pipeline : warps_.pipelines)
+      if (is_reused(pipeline)) name_pipeline(pipeline);
     for (const auto& [id, tile] : warps_.stores) {
       const auto& name = page_.array(nest_.at(id).array);
       columns_.stores[id] = {page_.pool.fresh(name + "_map"), page_.pool.fresh(name + "_mapped"),
@@ -46,7 +48,7 @@ class TeamPrinter : TurnPrinter {
     declare_barriers();
     grid_.begin();
     begin_barriers();
-    copying_team();
+    copying_warpgroup();
     if (warps_.loader_lane_registers > 0)
       out_.line(fmt::format("napkin_take_registers<{}, {}>();", warps_.lane_registers, warps_.first_registers));
     begin_turns();
@@ -60,32 +62,33 @@ class TeamPrinter : TurnPrinter {
     if (!warps_.stores.empty()) out_.line("napkin_store_end();");
     end_blocks();
     out_.close();
-    without_teams(name);
+    without_warpgroups(name);
     return page_.printed(name);
   }
 
  private:
-  struct RingNames {
+  struct PipelineNames {
     std::string empty, slot, phase;  // no slot where there is one copy outside of all loops
     std::string at(const std::string& barriers) const { return slot.empty() ? barriers : barriers + " + " + slot; }
   };
 
   std::vector<BufferId> tiles() const {
     std::vector<BufferId> all;
-    for (const auto& ring : warps_.rings) all.insert(all.end(), ring.tiles.begin(), ring.tiles.end());
+    for (const auto& pipeline : warps_.pipelines) all.insert(all.end(), pipeline.tiles.begin(), pipeline.tiles.end());
     return all;
   }
   // Whether copies of it are filled more than once.
-  bool is_reused(const Ring& ring) const { return ring.loop || warps_.walk.stays; }
-  void name_ring(const Ring& ring) {
-    const auto& stem = ring.loop ? page_.wires[ring.loop->split.wire.index] : page_.buffer(ring.tiles.front());
-    rings_[&ring] = {page_.pool.fresh(stem + "_empty"), ring.loop ? page_.pool.fresh(stem + "_slot") : "",
-                     page_.pool.fresh(stem + "_phase")};
+  bool is_reused(const TilePipeline& pipeline) const { return pipeline.loop || warps_.scheduler.persistent; }
+  void name_pipeline(const TilePipeline& pipeline) {
+    const auto& stem =
+        pipeline.loop ? page_.wires[pipeline.loop->split.wire.index] : page_.buffer(pipeline.tiles.front());
+    pipelines_[&pipeline] = {page_.pool.fresh(stem + "_empty"), pipeline.loop ? page_.pool.fresh(stem + "_slot") : "",
+                             page_.pool.fresh(stem + "_phase")};
   }
-  const Ring* ring(const For* loop) const {
-    const auto found =
-        std::find_if(warps_.rings.begin(), warps_.rings.end(), [&](const Ring& each) { return each.loop == loop; });
-    return found == warps_.rings.end() ? nullptr : &*found;
+  const TilePipeline* pipeline(const For* loop) const {
+    const auto found = std::find_if(warps_.pipelines.begin(), warps_.pipelines.end(),
+                                    [&](const TilePipeline& each) { return each.loop == loop; });
+    return found == warps_.pipelines.end() ? nullptr : &*found;
   }
 
   // The kernel's head
@@ -100,7 +103,7 @@ class TeamPrinter : TurnPrinter {
     return all;
   }
   // Where the text is compiled for other machines: a launcher finds that it may not have as many threads.
-  void without_teams(const std::string& name) {
+  void without_warpgroups(const std::string& name) {
     std::vector<std::string> all = {fmt::format("{}_sizes", page_.names.diagram)};
     for (const auto id : read_in_place(warps_)) all.push_back(fmt::format("const {}*", page_.memory(id)));
     for (const auto id : nest_.outputs) all.push_back(fmt::format("{}*", page_.storage(id)));
@@ -125,7 +128,7 @@ class TeamPrinter : TurnPrinter {
       page_.declare_in_shared(page_.storage(nest_.at(id).array), columns_.stores.at(id).tile, tile.begin,
                               fmt::format("[{}][{}]", tile.layout.rows, tile.layout.columns));
   }
-  // Full barriers of all tiles first, then empty ones of all rings.
+  // Full barriers of all tiles first, then empty ones of all pipelines.
   void declare_barriers() {
     page_.declare_in_shared("napkin_barrier", barriers_, warps_.barriers_begin);
     const auto declare = [&](const std::string& name, std::int64_t count) {
@@ -134,8 +137,8 @@ class TeamPrinter : TurnPrinter {
     };
     for (const auto id : tiles()) declare(full_.at(id), warps_.tiles.at(id).copies);
     full_count_ = barrier_count_;
-    for (const auto& ring : warps_.rings)
-      if (is_reused(ring)) declare(rings_.at(&ring).empty, ring.copies);
+    for (const auto& pipeline : warps_.pipelines)
+      if (is_reused(pipeline)) declare(pipelines_.at(&pipeline).empty, pipeline.copies);
     out_.line();
   }
   // The copying thread makes a tile full, every computing warp makes it empty; of tiles that a cluster shares, the
@@ -143,38 +146,39 @@ class TeamPrinter : TurnPrinter {
   void begin_barriers() {
     out_.open("if (threadIdx.x == 0)");
     out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, 1);", full_count_, barriers_));
-    for (const auto& ring : warps_.rings)
-      if (is_reused(ring))
-        out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, {});", ring.copies,
-                              rings_.at(&ring).empty, warps_.warps * (is_shared(ring) ? warps_.walk.cluster : 1)));
+    for (const auto& pipeline : warps_.pipelines)
+      if (is_reused(pipeline))
+        out_.line(fmt::format("for (int i = 0; i < {}; ++i) napkin_barrier_begin({} + i, {});", pipeline.copies,
+                              pipelines_.at(&pipeline).empty,
+                              warps_.warps * (is_shared(pipeline) ? warps_.scheduler.cluster : 1)));
     out_.line("napkin_barrier_publish();");
     out_.close();
     meet_blocks();
     out_.line();
   }
   // Of a cluster, or the one.
-  void meet_blocks() { out_.line(warps_.walk.cluster > 1 ? "napkin_cluster_meet();" : "__syncthreads();"); }
-  bool is_shared(const Ring& ring) const {
-    return std::any_of(ring.tiles.begin(), ring.tiles.end(),
+  void meet_blocks() { out_.line(warps_.scheduler.cluster > 1 ? "napkin_cluster_meet();" : "__syncthreads();"); }
+  bool is_shared(const TilePipeline& pipeline) const {
+    return std::any_of(pipeline.tiles.begin(), pipeline.tiles.end(),
                        [&](BufferId id) { return warps_.tiles.at(id).shares > 1; });
   }
-  std::string release(const Ring& ring) const {
-    return is_shared(ring) ? fmt::format("napkin_release_cluster<{}>", warps_.walk.cluster) : "napkin_release";
+  std::string release(const TilePipeline& pipeline) const {
+    return is_shared(pipeline) ? fmt::format("napkin_release_cluster<{}>", warps_.scheduler.cluster) : "napkin_release";
   }
   void declare_places() {
-    for (const auto& [ring, names] : rings_)
+    for (const auto& [pipeline, names] : pipelines_)
       out_.line(names.slot.empty() ? fmt::format("int {} = 0;", names.phase)
                                    : fmt::format("int {} = 0, {} = 0;", names.slot, names.phase));
   }
 
   // Blocks of a cluster write to each other's memory, which lasts as long as they do.
   void end_blocks() {
-    if (warps_.walk.cluster > 1) meet_blocks();
+    if (warps_.scheduler.cluster > 1) meet_blocks();
   }
 
-  // The team that copies
+  // The warpgroup that copies
 
-  void copying_team() {
+  void copying_warpgroup() {
     const auto computing = page_.kernel.threads - 128;
     out_.open(fmt::format("if (threadIdx.x >= {})", computing));
     if (warps_.loader_lane_registers > 0)
@@ -183,7 +187,7 @@ class TeamPrinter : TurnPrinter {
     declare_places();
     grid_.open();
     for (const auto& step : nest_.body.steps) {
-      outside(step, &Ring::first, [&](const Ring& ring) { fill(ring); });
+      outside(step, &TilePipeline::first, [&](const TilePipeline& pipeline) { fill(pipeline); });
       fill_loop(step);
     }
     grid_.close();
@@ -192,30 +196,32 @@ class TeamPrinter : TurnPrinter {
     out_.close();
   }
   bool fills(const For& loop) const {
-    return ring(&loop) || std::any_of(loop.body.steps.begin(), loop.body.steps.end(), [&](const Nest& step) {
+    return pipeline(&loop) ||
+           std::any_of(loop.body.steps.begin(), loop.body.steps.end(), [&](const LoopStatement& step) {
              const auto* inside = std::get_if<For>(&step.node);
              return inside && fills(*inside);
            });
   }
-  void fill_loop(const Nest& step) {
+  void fill_loop(const LoopStatement& step) {
     const auto* loop = std::get_if<For>(&step.node);
     if (!loop || !fills(*loop)) return;
     pieces(*loop, [&](const WirePiece&, const std::string&) {
-      if (const auto* here = ring(loop)) fill(*here);
+      if (const auto* here = pipeline(loop)) fill(*here);
       for (const auto& inside : loop->body.steps) fill_loop(inside);
     });
   }
-  void fill(const Ring& ring) {
-    const auto names = is_reused(ring) ? rings_.at(&ring) : RingNames();
-    if (is_reused(ring)) out_.line(fmt::format("napkin_barrier_wait({}, {} ^ 1);", names.at(names.empty), names.phase));
-    for (const auto id : ring.tiles) fill(id, names.slot);
-    if (is_reused(ring)) advance(ring);
+  void fill(const TilePipeline& pipeline) {
+    const auto names = is_reused(pipeline) ? pipelines_.at(&pipeline) : PipelineNames();
+    if (is_reused(pipeline))
+      out_.line(fmt::format("napkin_barrier_wait({}, {} ^ 1);", names.at(names.empty), names.phase));
+    for (const auto id : pipeline.tiles) fill(id, names.slot);
+    if (is_reused(pipeline)) advance(pipeline);
   }
   // Of the tiles outside of all loops, those that the step is the first to read, or the last.
   template <class Do>
-  void outside(const Nest& step, const Nest* Ring::*which, Do act) const {
-    for (const auto& ring : warps_.rings)
-      if (!ring.loop && ring.*which == &step) act(ring);
+  void outside(const LoopStatement& step, const LoopStatement* TilePipeline::*which, Do act) const {
+    for (const auto& pipeline : warps_.pipelines)
+      if (!pipeline.loop && pipeline.*which == &step) act(pipeline);
   }
   // One tile, panel after panel; its barrier expects all bytes of the boxes, those past the end of the array too.
   void fill(BufferId id, const std::string& slot) {
@@ -245,37 +251,40 @@ class TeamPrinter : TurnPrinter {
   static std::string sum(const std::string& begin, const std::string& further) {
     return further.empty() ? begin : begin == "0" ? further : fmt::format("{} + {}", begin, further);
   }
-  void advance(const Ring& ring) {
-    const auto& names = rings_.at(&ring);
+  void advance(const TilePipeline& pipeline) {
+    const auto& names = pipelines_.at(&pipeline);
     out_.line(names.slot.empty()
                   ? fmt::format("{} ^= 1;", names.phase)
-                  : fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, ring.copies, names.phase));
+                  : fmt::format("if (++{0} == {1}) {0} = 0, {2} ^= 1;", names.slot, pipeline.copies, names.phase));
   }
 
-  // The teams that compute
+  // The warpgroups that compute
 
-  void print(const Block& block, bool outermost) override {
+  void print(const LoopBody& block, bool outermost) override {
     if (!is_step(block)) declare_buffers(block);
     for (const auto& step : block.steps) {
-      if (outermost) outside(step, &Ring::first, [&](const Ring& ring) { on_their_way_.insert(ring.tiles.front()); });
+      if (outermost)
+        outside(step, &TilePipeline::first,
+                [&](const TilePipeline& pipeline) { on_their_way_.insert(pipeline.tiles.front()); });
       match(
           step.node,
           [&](const Load& load) {
             if (!is_step(block)) loaded(load.to), read_single(load);
           },
-          [](const Ask&) {}, [&](const Compute& compute) { print(compute); },
+          [](const MaskTest&) {}, [&](const Compute& compute) { print(compute); },
           [&](const Save& save) { columns_.print(save); }, [&](const For& loop) { stream(loop); });
-      if (outermost) outside(step, &Ring::last, [&](const Ring& ring) { release_outside(ring); });
+      if (outermost)
+        outside(step, &TilePipeline::last, [&](const TilePipeline& pipeline) { release_outside(pipeline); });
     }
   }
   void loaded(BufferId id) override {
-    if (warps_.tiles.contains(id) && ring_of(id)->loop) on_their_way_.insert(id);
+    if (warps_.tiles.contains(id) && pipeline_of(id)->loop) on_their_way_.insert(id);
   }
   // The tile of the block's next piece may come.
-  void release_outside(const Ring& ring) {
-    if (!is_reused(ring)) return;
-    out_.line(fmt::format("{}({});", release(ring), rings_.at(&ring).empty));
-    advance(ring);
+  void release_outside(const TilePipeline& pipeline) {
+    if (!is_reused(pipeline)) return;
+    out_.line(fmt::format("{}({});", release(pipeline), pipelines_.at(&pipeline).empty));
+    advance(pipeline);
   }
   void print(const Compute& compute) {
     if (print_in_step(compute)) return;
@@ -286,42 +295,42 @@ class TeamPrinter : TurnPrinter {
     for (const auto& [access, buffer] : compute.reads)
       if (page_.is_input(nest_.at(buffer).array)) arrive(page_.staged(buffer));
   }
-  std::string slot(const For& loop) const override { return rings_.at(ring(&loop)).slot; }
+  std::string slot(const For& loop) const override { return pipelines_.at(pipeline(&loop)).slot; }
   std::string release(const For& loop, const std::string& copy) const override {
-    return fmt::format("{}({} + {});", release(*ring(&loop)), rings_.at(ring(&loop)).empty, copy);
+    return fmt::format("{}({} + {});", release(*pipeline(&loop)), pipelines_.at(pipeline(&loop)).empty, copy);
   }
-  void advance(const For& loop) override { advance(*ring(&loop)); }
+  void advance(const For& loop) override { advance(*pipeline(&loop)); }
   void arrive(BufferId id) {
     if (on_their_way_.erase(id) == 0) return;
-    const auto* of = ring_of(id);
+    const auto* of = pipeline_of(id);
     if (!is_reused(*of)) return out_.line(fmt::format("napkin_barrier_wait({}, 0);", full_.at(id)));
-    const auto& names = rings_.at(of);
+    const auto& names = pipelines_.at(of);
     out_.line(fmt::format("napkin_barrier_wait({}, {});", names.at(full_.at(id)), names.phase));
   }
   void arrive_all() override {
     const auto all = on_their_way_;
     for (const auto id : all) arrive(id);
   }
-  const Ring* ring_of(BufferId id) const {
-    return &*std::find_if(warps_.rings.begin(), warps_.rings.end(), [&](const Ring& each) {
+  const TilePipeline* pipeline_of(BufferId id) const {
+    return &*std::find_if(warps_.pipelines.begin(), warps_.pipelines.end(), [&](const TilePipeline& each) {
       return std::find(each.tiles.begin(), each.tiles.end(), id) != each.tiles.end();
     });
   }
   void stream(const For& loop) {
     arrive_all();
     if (within(loop)) return stream_within();
-    const auto* lasting = ring(&loop) ? warps_.product(ring(&loop)->lasting) : nullptr;
+    const auto* lasting = pipeline(&loop) ? warps_.product(pipeline(&loop)->lasting) : nullptr;
     if (lasting) begin_lasting(loop, *lasting);
     if (in_turn(loop)) take_turn();
     pieces(loop, [&](const WirePiece& around, const std::string& begin) {
-      const auto* here = ring(&loop);
+      const auto* here = pipeline(&loop);
       if (here && here->copies > 1)
-        for (const auto id : here->tiles) point(id, copy_of(id, rings_.at(here).slot, swizzle_pattern));
+        for (const auto id : here->tiles) point(id, copy_of(id, pipelines_.at(here).slot, swizzle_pattern));
       if (in_turn(loop)) begin_round();
       body(loop, begin, around);
       if (!here) return;
       arrive_all();
-      const auto& names = rings_.at(here);
+      const auto& names = pipelines_.at(here);
       if (lasting) {
         release_last(loop);
         out_.line(fmt::format("{} = {};", lasts_.at(&loop), names.slot));
@@ -343,14 +352,14 @@ class TeamPrinter : TurnPrinter {
     out_.line(fmt::format("if ({} >= 0) {}", lasts_.at(&loop), release(loop, lasts_.at(&loop))));
   }
   void end_lasting(const For& loop, const Product& product) {
-    out_.line("napkin_team_wait<0>();");
+    out_.line("napkin_warpgroup_wait<0>();");
     columns_.hold(product);
     release_last(loop);
   }
 
   GridPrinter grid_;
   std::map<BufferId, std::string> maps_, full_;
-  std::map<const Ring*, RingNames> rings_;  // those whose copies are filled more than once
+  std::map<const TilePipeline*, PipelineNames> pipelines_;  // those whose copies are filled more than once
   std::map<const For*, std::string> lasts_;
   std::string barriers_;
   std::int64_t barrier_count_ = 0, full_count_ = 0;
@@ -358,9 +367,9 @@ class TeamPrinter : TurnPrinter {
 
 }  // namespace
 
-PrintedKernel team_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
-                          const std::string& name) {
-  return TeamPrinter(launch, warps, names).run(name);
+PrintedKernel warpgroup_kernel(const ThreadedKernel& launch, const WarpNest& warps, const CodeNames& names,
+                               const std::string& name) {
+  return WarpgroupPrinter(launch, warps, names).run(name);
 }
 
 }  // namespace napkin

@@ -1,11 +1,11 @@
-// What the host makes before it launches a kernel of teams: the boxes of its copies, and the launch.
+// What the host makes before it launches a kernel of warpgroups: the boxes of its copies, and the launch.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "diagram/contains.hpp"
 #include "diagram/index.hpp"
-#include "emit/cuda/warpgroups/teams.hpp"
+#include "emit/cuda/warpgroups/warpgroups.hpp"
 #include "emit/cuda/warps/warps.hpp"
 #include "emit/shared/expression.hpp"
 #include "emit/shared/names.hpp"
@@ -14,8 +14,8 @@ namespace napkin {
 
 std::vector<TileMap> tile_maps(const WarpNest& warps) {
   std::vector<TileMap> all;
-  for (const auto& ring : warps.rings)
-    for (const auto id : ring.tiles) {
+  for (const auto& pipeline : warps.pipelines)
+    for (const auto id : pipeline.tiles) {
       const auto& tile = warps.tiles.at(id);
       const auto& buffer = warps.nest->at(id);
       TileMap map{buffer.array, std::vector<std::int64_t>(buffer.at.size(), 1),
@@ -34,7 +34,7 @@ std::vector<TileMap> store_maps(const WarpNest& warps) {
     TileMap map{array, std::vector<std::int64_t>(warps.nest->scratch.at(array).wires.size(), 1),
                 tile.layout.panel * tile.layout.bytes};
     const bool across = warps.nest->scratch.at(array).wires[*tile.column] == *warps.arrays.at(id).rows;
-    map.box[*tile.row] = across ? tile.layout.rows : warps.team * rows_of_fragment;
+    map.box[*tile.row] = across ? tile.layout.rows : warps.warpgroup * rows_of_fragment;
     map.box[*tile.column] = tile.layout.panel;
     all.push_back(map);
   }
@@ -82,9 +82,9 @@ std::vector<ArrayId> read_in_place(const WarpNest& warps) {
   return inputs;
 }
 
-ThreadedKernel team_launch(const WarpNest& warps, const Hardware& hardware) {
+ThreadedKernel warpgroup_launch(const WarpNest& warps, const Hardware& hardware) {
   auto launch = warp_launch(warps, hardware);
-  launch.threads += warps.team * static_cast<int>(lanes_of_warp);
+  launch.threads += warps.warpgroup * static_cast<int>(lanes_of_warp);
   return launch;
 }
 

@@ -1,5 +1,5 @@
-// Products of a team of warps: the second operand is read where it stands in shared memory, the first there or from
-// registers, and sums arrive in registers once the team has waited for them.
+// Products of a warpgroup: the second operand is read where it stands in shared memory, the first there or
+// from registers, and sums arrive in registers once the warpgroup has waited for them.
 #include <fmt/format.h>
 
 #include "derive/columns.hpp"
@@ -8,7 +8,7 @@
 
 namespace napkin {
 
-void FragmentPrinter::team_product(const Product& product) {
+void FragmentPrinter::warpgroup_product(const Product& product) {
   prepare(product);
   run(product);
 }
@@ -17,10 +17,10 @@ void FragmentPrinter::run(const Product& product) {
   const auto from = out_.from(origin(page_.diagram, product.compute->column));
   const bool lasts = warps_.lasts(product.compute);
   if (!lasts) hold(product);
-  out_.line("napkin_team_fence();");
+  out_.line("napkin_warpgroup_fence();");
   issue(product);
-  out_.line("napkin_team_commit();");
-  out_.line(fmt::format("napkin_team_wait<{}>();", lasts ? 1 : 0));
+  out_.line("napkin_warpgroup_commit();");
+  out_.line(fmt::format("napkin_warpgroup_wait<{}>();", lasts ? 1 : 0));
   if (lasts) return round(*product.compute);
   arrived(product);
 }
@@ -38,13 +38,13 @@ void FragmentPrinter::issue(const Product& product) {
   const auto columns = grid.column_tiles * product.instruction->n;
   const bool packed = product.rows.computed;
   const auto rows = packed ? fmt::format("{}[{}][{}]", operands_.at(product.compute), lanes.row, lanes.step)
-                           : team_operand(product.rows, product, true);
+                           : warpgroup_operand(product.rows, product, true);
   const auto across = [](const Operand& side) { return side.transposed ? 1 : 0; };
   loop(lanes.step, product.steps);
   loop(lanes.row, grid.row_tiles);
   out_.line(fmt::format("{}<{}{}>({}[{}][0], {}, {});", function_name(*product.instruction, columns, packed),
                         packed ? "" : fmt::format("{}, ", across(product.rows)), across(product.columns), sums(product),
-                        lanes.row, rows, team_operand(product.columns, product, false)));
+                        lanes.row, rows, warpgroup_operand(product.columns, product, false)));
   out_.close(1);
   if (product.promoted > 0 && product.steps > product.promoted) promote_between(product);
   out_.close(1);
@@ -58,23 +58,23 @@ void FragmentPrinter::arrived(const Product& product) {
 
 void FragmentPrinter::hold(const Product& product) {
   const auto from = out_.from(origin(page_.diagram, product.compute->column));
-  out_.line(
-      fmt::format("napkin_team_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(), sums(product)));
+  out_.line(fmt::format("napkin_warpgroup_hold<{}>({}[0][0]);", warps_.arrays.at(product.compute->to).values(),
+                        sums(product)));
 }
 
 // Within a product of so many steps that its sums are promoted on the way.
 void FragmentPrinter::promote_between(const Product& product) {
   out_.open(fmt::format("if ({0} % {1} == {1} - 1 && {0} + 1 < {2})", lanes.step, product.promoted, product.steps));
-  out_.line("napkin_team_commit();");
-  out_.line("napkin_team_wait<0>();");
+  out_.line("napkin_warpgroup_commit();");
+  out_.line("napkin_warpgroup_wait<0>();");
   hold(product);
   promote(product);
   begin_sums(product);
-  out_.line("napkin_team_fence();");
+  out_.line("napkin_warpgroup_fence();");
   out_.close();
 }
 
-// What the team computed, as operands of all steps at once: they stay untouched until the products are done.
+// What the warpgroup computed, as operands of all steps at once: they stay untouched until the products are done.
 void FragmentPrinter::pack_rows(const Product& product) {
   if (!declared_ahead_.contains(product.compute)) declare_operands(product);
   loop(lanes.step, product.steps);
@@ -96,7 +96,7 @@ void FragmentPrinter::operands(const Product& product) {
 // "napkin_operand<1, 8192, 1024>(K_tile + ...)", the rows or columns of a step, unswizzled: chunks change places by the
 // bits of their addresses. Contracted along memory a step is next to the one before, as long as the panel lasts; else
 // it is so many rows below.
-std::string FragmentPrinter::team_operand(const Operand& side, const Product& product, bool rows) {
+std::string FragmentPrinter::warpgroup_operand(const Operand& side, const Product& product, bool rows) {
   const auto& layout = warps_.tiles.at(side.buffer).layout;
   const auto [leading, stride, swizzle] = operand_place(layout);
   const auto wire = rows ? *warps_.columns.at(product.compute).rows : *warps_.columns.at(product.compute).columns;
@@ -110,14 +110,14 @@ std::string FragmentPrinter::team_operand(const Operand& side, const Product& pr
                                  : fmt::format("({} - {}) / {}", own.begin, base, product.instruction->m);
   if (rows && warps_.columns.at(product.compute).row_tiles > 1)
     first = first.empty() ? lanes.row : fmt::format("({} + {})", first, lanes.row);
-  // How far one team's rows are from the next's.
-  const auto step_of_teams =
+  // How far one warpgroup's rows are from the next's.
+  const auto step_of_warpgroups =
       side.transposed ? product.instruction->m / panel * panel_size : product.instruction->m * panel;
   const auto step = side.transposed ? fmt::format("{} * {}", lanes.step, k * panel)
                     : panel == k
                         ? fmt::format("{} * {}", lanes.step, panel_size)
                         : fmt::format("{0} / {1} * {2} + {0} % {1} * {3}", lanes.step, panel / k, panel_size, k);
-  const auto place = first.empty() ? step : fmt::format("{} * {} + {}", first, step_of_teams, step);
+  const auto place = first.empty() ? step : fmt::format("{} * {} + {}", first, step_of_warpgroups, step);
   return fmt::format("napkin_operand<{}, {}, {}>({} + {})", swizzle, leading, stride, tile_pointer(page_, side.buffer),
                      place);
 }

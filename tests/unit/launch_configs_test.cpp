@@ -1,4 +1,4 @@
-// Rows of a block in whole instructions of its teams, and what is no work of matrix units.
+// Rows of a block in whole instructions of its warpgroups, and what is no work of matrix units.
 #include <algorithm>
 
 #include "napkin/configure.hpp"
@@ -31,23 +31,23 @@ TEST_CASE("instructions of four warps take four, and hold all of their rows", "[
   const auto of = [](const Hardware& hardware, const std::string& rows, const std::string& columns) {
     return configured("matmul", "group a " + rows + ", c " + columns + ", stream b 64 at smem", hardware);
   };
-  CHECK(of(hopper, "64", "32").team_warps == 4);
-  CHECK(of(hopper, "42", "32").team_warps == 4);
+  CHECK(of(hopper, "64", "32").warpgroup_warps == 4);
+  CHECK(of(hopper, "42", "32").warpgroup_warps == 4);
   // Single warps take what would leave half of their rows empty.
-  CHECK(of(hopper, "33", "32").team_warps == 4);
-  CHECK(of(hopper, "32", "32").team_warps < 4);
+  CHECK(of(hopper, "33", "32").warpgroup_warps == 4);
+  CHECK(of(hopper, "32", "32").warpgroup_warps < 4);
   CHECK(registers(of(hopper, "42", "32")) == registers(of(hopper, "64", "32")));
   // By single warps, three of 16 rows for 42.
-  CHECK(of(ampere, "42", "32").team_warps == 3);
+  CHECK(of(ampere, "42", "32").warpgroup_warps == 3);
   const auto three = configured("matmul", "group a 48, c 32, stream b 64 at smem; group a 16 at reg", ampere);
   CHECK(registers(of(ampere, "42", "32")) == registers(three));
 }
 
-TEST_CASE("where tiles of the block alone do not fit, no team does", "[configure]") {
+TEST_CASE("where tiles of the block alone do not fit, no warpgroup does", "[configure]") {
   const auto made = configured("attention", "group q 64, stream x 512 at smem", read_machine("v100-sxm2"));
   for (const auto& one : made.pipelinings) {
-    CHECK(one.occupancy.teams_by_shared == 0);
-    CHECK(one.occupancy.teams == 0);
+    CHECK(one.occupancy.warpgroups_by_shared == 0);
+    CHECK(one.occupancy.warpgroups == 0);
   }
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("what several steps take by parts is held by all of its rows", "[confi
   const auto sums = [](const Configuration& made) {
     std::int64_t bytes = 0;
     for (const auto& variable : made.columns.back().variables)
-      if (variable.name == "C_sum") bytes += variable.bytes * made.teams;
+      if (variable.name == "C_sum") bytes += variable.bytes * made.warpgroups;
     return bytes;
   };
   CHECK(sums(whole) == 256 * 128 * 4);

@@ -1,6 +1,6 @@
-// Products that are issued while others wait, in print. A team's turn at the matrix units is a named barrier: the team
-// waits there with all its lanes, and the one before it arrives.
-#include "emit/cuda/warpgroups/turns.hpp"
+// Products that are issued while others wait, in print. A warpgroup's turn at the matrix units is a named barrier: the
+// warpgroup waits there with all its lanes, and the one before it arrives.
+#include "emit/cuda/warpgroups/overlap.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 namespace napkin {
 
-void TurnPrinter::turn_words() {
+void OverlapPrinter::turn_words() {
   if (!warps_.not_as_planned.empty())
     out_.line(fmt::format("//   {:<24}  is planned, but cannot run: {}", napkin::words(warps_.planned),
                           warps_.not_as_planned));
@@ -25,68 +25,70 @@ void TurnPrinter::turn_words() {
   std::string names;
   for (const auto* trailing : warps_.step->trailing)
     names += fmt::format("{}{}", names.empty() ? "" : ", ", page_.buffer(trailing->to));
-  if (warps_.is_in_turn())
+  if (warps_.is_ping_pong())
     out_.line(fmt::format("//   {:<24}  one computes while another uses the tensor cores",
-                          fmt::format("{} in ping-pong", warps_.step->teams)));
+                          fmt::format("{} in ping-pong", warps_.step->warpgroups)));
   if (warps_.is_within())
     out_.line(fmt::format("//   {:<24}  products of {} overlap the other operations of the next iteration",
-                          napkin::words(Overlap::within_team), names));
+                          napkin::words(Overlap::intra_warpgroup), names));
 }
 
 // Turns
 
-// The last team of those that take turns with each other gives the first its first one.
-void TurnPrinter::begin_turns() {
-  if (!warps_.is_in_turn()) return;
-  const auto teams = warps_.step->teams;
-  const bool all = teams == warps_.warps / warps_.team;
-  team_ = page_.pool.fresh("team"), turn_ = page_.pool.fresh("turn"), next_turn_ = page_.pool.fresh("next_turn");
-  out_.line(fmt::format("const int {} = threadIdx.x / {};", team_, warps_.team * lanes_of_warp));
-  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where it waits for its turn", turn_, team_));
+// The last warpgroup of those that take turns with each other gives the first its first one.
+void OverlapPrinter::begin_turns() {
+  if (!warps_.is_ping_pong()) return;
+  const auto warpgroups = warps_.step->warpgroups;
+  const bool all = warpgroups == warps_.warps / warps_.warpgroup;
+  warpgroup_ = page_.pool.fresh("warpgroup"), turn_ = page_.pool.fresh("turn"),
+  next_turn_ = page_.pool.fresh("next_turn");
+  out_.line(fmt::format("const int {} = threadIdx.x / {};", warpgroup_, warps_.warpgroup * lanes_of_warp));
+  out_.line(fmt::format("const int {} = {} + 1;  // the named barrier where it waits for its turn", turn_, warpgroup_));
   out_.line(fmt::format("const int {} = {}({} + 1) % {} + 1;", next_turn_,
-                        all ? "" : fmt::format("{0} / {1} * {1} + ", team_, teams), team_, teams));
-  out_.line(fmt::format("if ({} % {} == {}) napkin_turn_give({});", team_, teams, teams - 1, next_turn_));
+                        all ? "" : fmt::format("{0} / {1} * {1} + ", warpgroup_, warpgroups), warpgroup_, warpgroups));
+  out_.line(
+      fmt::format("if ({} % {} == {}) napkin_turn_give({});", warpgroup_, warpgroups, warpgroups - 1, next_turn_));
 }
 // Nobody's turn is left over.
-void TurnPrinter::end_turns() {
-  if (!warps_.is_in_turn()) return;
-  out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", team_, warps_.step->teams, turn_));
+void OverlapPrinter::end_turns() {
+  if (!warps_.is_ping_pong()) return;
+  out_.line(fmt::format("if ({} % {} == 0) napkin_turn_wait({});", warpgroup_, warps_.step->warpgroups, turn_));
 }
-void TurnPrinter::take_turn() {
-  if (warps_.is_in_turn()) out_.line(fmt::format("napkin_turn_wait({});", turn_));
+void OverlapPrinter::take_turn() {
+  if (warps_.is_ping_pong()) out_.line(fmt::format("napkin_turn_wait({});", turn_));
 }
-void TurnPrinter::give_turn() {
-  if (warps_.is_in_turn()) out_.line(fmt::format("napkin_turn_give({});", next_turn_));
+void OverlapPrinter::give_turn() {
+  if (warps_.is_ping_pong()) out_.line(fmt::format("napkin_turn_give({});", next_turn_));
 }
 
 // Steps
 
-bool TurnPrinter::leads(const Compute& compute) const {
+bool OverlapPrinter::leads(const Compute& compute) const {
   const auto& all = warps_.step->leading;
   return std::find(all.begin(), all.end(), &compute) != all.end();
 }
-void TurnPrinter::load_tiles() {
+void OverlapPrinter::load_tiles() {
   for (const auto id : tiles_of(round())) loaded(id);
 }
 // As one group on their way.
-void TurnPrinter::issue_leading() {
+void OverlapPrinter::issue_leading() {
   for (const auto* leading : warps_.step->leading) {
     arrive(*leading);
     const auto from = out_.from(origin(page_.diagram, leading->column));
     out_.line(fmt::format("// {}", to_text(page_.diagram, leading->column)));
     columns_.prepare(product(leading));
     columns_.hold(product(leading));
-    out_.line("napkin_team_fence();");
+    out_.line("napkin_warpgroup_fence();");
     columns_.issue(product(leading));
   }
-  out_.line("napkin_team_commit();");
+  out_.line("napkin_warpgroup_commit();");
 }
-void TurnPrinter::wait_for_leading(int left) {
-  out_.line(fmt::format("napkin_team_wait<{}>();", left));
+void OverlapPrinter::wait_for_leading(int left) {
+  out_.line(fmt::format("napkin_warpgroup_wait<{}>();", left));
   for (const auto* leading : warps_.step->leading) columns_.arrived(product(leading));
 }
 
-bool TurnPrinter::print_in_step(const Compute& compute) {
+bool OverlapPrinter::print_in_step(const Compute& compute) {
   const auto* known = warps_.step ? warps_.product(&compute) : nullptr;
   if (!known) return false;
   if (leads(compute)) return true;
@@ -101,7 +103,7 @@ bool TurnPrinter::print_in_step(const Compute& compute) {
 
 // In turn
 
-void TurnPrinter::begin_round() {
+void OverlapPrinter::begin_round() {
   declare_buffers(round());
   load_tiles();
   issue_leading();
@@ -109,11 +111,11 @@ void TurnPrinter::begin_round() {
   wait_for_leading(0);
 }
 
-// Within a team
+// Within a warpgroup
 
 // The leading products of a piece are issued before the trailing ones of the piece before, which then run beside the
 // columns of this one. So the loop is entered with a piece whose leading products are done.
-void TurnPrinter::stream_within() {
+void OverlapPrinter::stream_within() {
   const auto& loop = *warps_.step->loop;
   const auto own = page_.own, shared = page_.shared;
   const auto begin = groups_.begin_name(loop.split.wire);
@@ -143,7 +145,7 @@ void TurnPrinter::stream_within() {
   page_.shared = shared;
 }
 // `skips` names what finds the next piece that counts; empty where all do.
-void TurnPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
+void OverlapPrinter::round_within(const std::string& begin, const WirePiece& around, const std::string& skips) {
   const auto& loop = *warps_.step->loop;
   const auto next = page_.pool.fresh(begin + "_next"), after = fmt::format("{} + {}", begin, loop.split.size);
   groups_.declare_end(loop, begin, around);
@@ -158,7 +160,7 @@ void TurnPrinter::round_within(const std::string& begin, const WirePiece& around
   out_.line(fmt::format("{} = {};", begin, next));
 }
 // With so many groups of the piece before behind it.
-void TurnPrinter::lead(int behind) {
+void OverlapPrinter::lead(int behind) {
   load_tiles();
   take_turn();
   out_.open("");
@@ -169,25 +171,25 @@ void TurnPrinter::lead(int behind) {
   give_turn();
   wait_for_leading(behind);
 }
-void TurnPrinter::issue_trailing() {
+void OverlapPrinter::issue_trailing() {
   for (const auto* trailing : warps_.step->trailing) columns_.hold(product(trailing));
-  out_.line("napkin_team_fence();");
+  out_.line("napkin_warpgroup_fence();");
   out_.open("");
   declare_copies([&](BufferId id) { return is_read_by(id, warps_.step->trailing); }, last_);
   for (const auto* trailing : warps_.step->trailing) columns_.issue(product(trailing));
   out_.close();
-  out_.line("napkin_team_commit();");
+  out_.line("napkin_warpgroup_commit();");
 }
-void TurnPrinter::arrive_trailing() {
-  out_.line("napkin_team_wait<0>();");
+void OverlapPrinter::arrive_trailing() {
+  out_.line("napkin_warpgroup_wait<0>();");
   for (const auto* trailing : warps_.step->trailing) columns_.arrived(product(trailing));
 }
-void TurnPrinter::wait_for_last() {
+void OverlapPrinter::wait_for_last() {
   arrive_trailing();
   out_.line(fmt::format("if ({} >= 0) {}", last_, release(*warps_.step->loop, last_)));
 }
 // What its sum begins with and its operand in registers; its tiles are there when it is issued.
-void TurnPrinter::prepare_trailing(const Product& product) {
+void OverlapPrinter::prepare_trailing(const Product& product) {
   arrive(*product.compute);
   const auto from = out_.from(origin(page_.diagram, product.compute->column));
   out_.line(fmt::format("// {}", to_text(page_.diagram, product.compute->column)));
@@ -196,22 +198,22 @@ void TurnPrinter::prepare_trailing(const Product& product) {
 
 // Pointers to the copies of that number, of the tiles that have several.
 template <class Wanted>
-void TurnPrinter::declare_copies(Wanted wanted, const std::string& number) {
+void OverlapPrinter::declare_copies(Wanted wanted, const std::string& number) {
   for (const auto id : tiles_of(round()))
     if (wanted(id)) point(id, copy_of(id, number, swizzle_pattern));
 }
-bool TurnPrinter::reads(const Compute& compute, BufferId tile) const {
+bool OverlapPrinter::reads(const Compute& compute, BufferId tile) const {
   return std::any_of(compute.reads.begin(), compute.reads.end(), [&](const auto& read) {
     return page_.is_input(nest_.at(read.second).array) && page_.staged(read.second) == tile;
   });
 }
-bool TurnPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {
+bool OverlapPrinter::is_read_by(BufferId tile, const std::vector<const Compute*>& some) const {
   return std::any_of(some.begin(), some.end(), [&](const Compute* compute) { return reads(*compute, tile); });
 }
 // By columns that are no products.
-bool TurnPrinter::is_read_by_others(BufferId tile) const {
+bool OverlapPrinter::is_read_by_others(BufferId tile) const {
   const auto& steps = round().steps;
-  return std::any_of(steps.begin(), steps.end(), [&](const Nest& step) {
+  return std::any_of(steps.begin(), steps.end(), [&](const LoopStatement& step) {
     const auto* compute = std::get_if<Compute>(&step.node);
     return compute && !warps_.product(compute) && reads(*compute, tile);
   });

@@ -1,5 +1,5 @@
 // A kernel without its splits below the core -> its innermost loop, column by column.
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,7 +19,7 @@ namespace {
 
 // A body of the nest and the loops around it.
 struct Body {
-  const Block* block = nullptr;
+  const LoopBody* block = nullptr;
   std::vector<const For*> loops;
   std::size_t contractions = 0;
 };
@@ -27,38 +27,40 @@ struct Body {
 class Reader {
  public:
   Reader(const Kernel& kernel, const Hardware& hardware) : kernel_(kernel), hardware_(hardware) {
-    step_.core = *hardware.core;
-    step_.capability = hardware.cuda_capability();
-    step_.loads_matrices = step_.capability >= 80 && step_.capability < 100 && !hardware.limits.registers_for_addresses;
-    if (const auto& sector = hardware.levels[step_.core].sector)
-      step_.sector = static_cast<std::int64_t>(sector->value);
-    step_.nest = std::make_shared<LoopNest>(lower(down_to(kernel, step_.core), hardware));
+    mainloop_.core = *hardware.core;
+    mainloop_.capability = hardware.cuda_capability();
+    mainloop_.loads_matrices =
+        mainloop_.capability >= 80 && mainloop_.capability < 100 && !hardware.limits.registers_for_addresses;
+    if (const auto& sector = hardware.levels[mainloop_.core].sector)
+      mainloop_.sector = static_cast<std::int64_t>(sector->value);
+    mainloop_.nest = std::make_shared<LoopNest>(lower(down_to(kernel, mainloop_.core), hardware));
     sources_ = tile_sources(nest());
   }
 
-  std::optional<BlockStep> run() {
+  std::optional<Mainloop> run() {
     Body body;
-    find_body({&step_.nest->body, {}, 0}, body);
+    find_body({&mainloop_.nest->body, {}, 0}, body);
     if (body.contractions == 0) return std::nullopt;
-    step_.loops = body.loops;
+    mainloop_.loops = body.loops;
     step_body_ = body.block;
     std::vector<const For*> loops;
-    walk(step_.nest->body, loops);
-    const bool any = std::ranges::any_of(step_.columns, [](const auto& c) { return c.contraction.has_value(); });
+    walk(mainloop_.nest->body, loops);
+    const bool any = std::ranges::any_of(mainloop_.columns, [](const auto& c) { return c.contraction.has_value(); });
     if (!any) return std::nullopt;
     for (const auto& split : kernel_.partition.splits)
-      if (split.kind == SplitKind::group && split.level > step_.core && !step_.given_row) step_.given_row = split.wire;
+      if (split.kind == SplitKind::group && split.level > mainloop_.core && !mainloop_.given_row)
+        mainloop_.given_row = split.wire;
     sort_tiles(*body.block);
-    for (const auto* columns : {&step_.columns, &step_.outside})
+    for (const auto* columns : {&mainloop_.columns, &mainloop_.outside})
       for (const auto& column : *columns) align(column);
-    for (auto& column : step_.columns)
+    for (auto& column : mainloop_.columns)
       for (auto& factor : column.factors) factor.operand.outlives = is_of_lasting_tile(factor.operand.buffer);
-    deal_rows(step_);
-    return std::move(step_);
+    divide_rows(mainloop_);
+    return std::move(mainloop_);
   }
 
  private:
-  const LoopNest& nest() const { return *step_.nest; }
+  const LoopNest& nest() const { return *mainloop_.nest; }
   std::vector<ColumnWork> work(const Column& column) const {
     auto all = work_of(nest().scratch, column, hardware_);
     return multiplies_ ? all : on_lanes(std::move(all));
@@ -66,27 +68,27 @@ class Reader {
 
   // The body with most contractions, the innermost of equals.
   void find_body(Body here, Body& best) const {
-    for (const auto& step : here.block->steps)
-      if (const auto* compute = std::get_if<Compute>(&step.node))
+    for (const auto& statement : here.block->steps)
+      if (const auto* compute = std::get_if<Compute>(&statement.node))
         here.contractions += std::ranges::any_of(work(compute->column),
                                                  [](const ColumnWork& work) { return work.unit == Unit::tensor; });
     if (here.contractions >= best.contractions) best = here;
-    for (const auto& step : here.block->steps)
-      if (const auto* loop = std::get_if<For>(&step.node)) {
+    for (const auto& statement : here.block->steps)
+      if (const auto* loop = std::get_if<For>(&statement.node)) {
         Body inside{&loop->body, here.loops, 0};
         inside.loops.push_back(loop);
         find_body(std::move(inside), best);
       }
   }
 
-  void walk(const Block& block, std::vector<const For*>& loops) {
-    for (const auto& step : block.steps) {
-      if (const auto* compute = std::get_if<Compute>(&step.node)) add(*compute, loops, &block == step_body_);
-      if (const auto* load = std::get_if<Load>(&step.node)) {
+  void walk(const LoopBody& block, std::vector<const For*>& loops) {
+    for (const auto& statement : block.steps) {
+      if (const auto* compute = std::get_if<Compute>(&statement.node)) add(*compute, loops, &block == step_body_);
+      if (const auto* load = std::get_if<Load>(&statement.node)) {
         add_edge(load->to, loops, &block == step_body_);
       }
-      if (const auto* save = std::get_if<Save>(&step.node)) add_edge(save->from, loops, &block == step_body_);
-      const auto* loop = std::get_if<For>(&step.node);
+      if (const auto* save = std::get_if<Save>(&statement.node)) add_edge(save->from, loops, &block == step_body_);
+      const auto* loop = std::get_if<For>(&statement.node);
       if (!loop) continue;
       loops.push_back(loop);
       walk(loop->body, loops);
@@ -97,11 +99,11 @@ class Reader {
   void add_edge(BufferId id, const std::vector<const For*>& loops, bool inside) {
     const auto& buffer = nest().at(id);
     const bool loaded = nest().is_input(id);
-    if (buffer.level == step_.core && !(inside && loaded)) step_.edges.push_back({id, {loops, 1}, inside});
+    if (buffer.level == mainloop_.core && !(inside && loaded)) mainloop_.edges.push_back({id, {loops, 1}, inside});
   }
 
   void add(const Compute& compute, const std::vector<const For*>& loops, bool inside) {
-    StepColumn column;
+    MainloopOperation column;
     column.around.loops = loops;
     column.compute = &compute;
     column.name = nest().scratch.at(compute.column.output).name;
@@ -113,14 +115,14 @@ class Reader {
     if (multiplies(open) && !multiplies(compute.column)) column.work = on_lanes(std::move(column.work));
     for (const auto& work : column.work)
       if (work.unit == Unit::tensor) contract(column, work.type);
-    (inside ? step_.columns : step_.outside).push_back(std::move(column));
+    (inside ? mainloop_.columns : mainloop_.outside).push_back(std::move(column));
   }
   // Of the machine's, those that napkin's kernels have where it prints any.
   const InstructionShape* fastest_instruction(Datatype type, std::int64_t most_warps) const {
     const InstructionShape* best = nullptr;
     const auto share = [](const InstructionShape& shape) { return shape.fraction ? shape.fraction->value : 1; };
     const auto is_there = [&](const InstructionShape& shape) {
-      return !step_.loads_matrices || find_matrix_instruction(type, static_cast<int>(warps_of(shape))) != nullptr;
+      return !mainloop_.loads_matrices || find_matrix_instruction(type, static_cast<int>(warps_of(shape))) != nullptr;
     };
     for (const auto& shape : hardware_.find(Unit::tensor)->instructions)
       if (shape.operands == type && warps_of(shape) <= most_warps && is_there(shape) &&
@@ -128,7 +130,7 @@ class Reader {
         best = &shape;
     return best;
   }
-  void contract(StepColumn& column, Datatype type) const {
+  void contract(MainloopOperation& column, Datatype type) const {
     const auto& compute = *column.compute;
     const auto* instruction = fastest_instruction(type, 4);
     if (!instruction) return;
@@ -155,41 +157,41 @@ class Reader {
   }
 
   // Which buffers of the core's memory a step loads anew, which stay, and which leave.
-  void sort_tiles(const Block& body) {
+  void sort_tiles(const LoopBody& body) {
     for (std::uint32_t i = 0; i < nest().buffers.size(); ++i) {
       const auto& buffer = nest().buffers[i];
-      if (buffer.level != step_.core) continue;
-      const bool loaded = std::ranges::any_of(body.steps, [&](const Nest& step) {
-        const auto* load = std::get_if<Load>(&step.node);
+      if (buffer.level != mainloop_.core) continue;
+      const bool loaded = std::ranges::any_of(body.steps, [&](const LoopStatement& statement) {
+        const auto* load = std::get_if<Load>(&statement.node);
         return load && load->to == BufferId{i};
       });
       if (nest().is_input(buffer.array))
-        (loaded ? step_.streamed : step_.tiles).push_back({i});
+        (loaded ? mainloop_.streamed : mainloop_.tiles).push_back({i});
       else if (contains(nest().outputs, buffer.array))
-        step_.outputs.push_back({i});
+        mainloop_.outputs.push_back({i});
     }
   }
 
   // What shares bytes stands in tiles one by one: lanes bring it there, and no copy.
-  void align(const StepColumn& column) {
+  void align(const MainloopOperation& column) {
     for (const auto& factor : column.factors) {
       if (!factor.operand.staged) continue;
       const auto& array = nest().scratch.at(nest().at(factor.operand.buffer).array);
       const auto aligned = array.packed ? 1 : napkin::row_alignment(nest().scratch, array);
-      step_.row_alignment = std::min(step_.row_alignment, aligned);
+      mainloop_.row_alignment = std::min(mainloop_.row_alignment, aligned);
     }
   }
 
   bool is_of_lasting_tile(BufferId id) const {
-    return std::ranges::count(step_.tiles, outermost_tile(sources_, id)) > 0;
+    return std::ranges::count(mainloop_.tiles, outermost_tile(sources_, id)) > 0;
   }
 
   const Kernel& kernel_;
   const Hardware& hardware_;
-  const Block* step_body_ = nullptr;
+  const LoopBody* step_body_ = nullptr;
   const bool multiplies_ = has_contraction(*kernel_.derivation, hardware_);
   TileSources sources_;
-  BlockStep step_;
+  Mainloop mainloop_;
 };
 
 }  // namespace
@@ -206,41 +208,41 @@ WireId depth_of(const std::vector<WireId>& over, const Access& operand, const Di
   return depth;
 }
 
-bool leads(const StepColumn& column) {
+bool leads(const MainloopOperation& column) {
   return !column.compute->carried && !column.compute->column.repair && column.contraction->rows.staged;
 }
 
 std::int64_t warps_of(const InstructionShape& shape) { return shape.m >= 64 ? 4 : 1; }
 
-std::int64_t BlockStep::bytes(BufferId id) const {
+std::int64_t Mainloop::bytes(BufferId id) const {
   return values(id, lengths[row.index]) * napkin::row(nest->at(id).type).bytes;
 }
 
-int BlockStep::share(BufferId id) const {
+int Mainloop::share(BufferId id) const {
   const auto& buffer = nest->at(id);
   return buffer.level == 1 ? napkin::row(diagram().at(buffer.array).stored()).share : 1;
 }
 
-std::int64_t BlockStep::step_bytes(BufferId id) const {
+std::int64_t Mainloop::step_bytes(BufferId id) const {
   const auto& volume = volumes[id.index];
   const auto rows = volume.rows > 0 ? std::min(volume.rows, lengths[row.index]) : 1;
   return volume.beside * rows * napkin::row(diagram().at(nest->at(id).array).type).bytes;
 }
 
-bool BlockStep::keeps_any() const {
+bool Mainloop::keeps_any() const {
   return std::ranges::any_of(columns, [](const auto& one) { return one.contraction && one.contraction->rows.kept; });
 }
-bool BlockStep::has_loop_of_its_own(BufferId tile) const {
+bool Mainloop::has_loop_of_its_own(BufferId tile) const {
   return std::ranges::any_of(edges, [&](const Edge& edge) {
     const auto& around = edge.around.loops;
     return edge.buffer == tile && !around.empty() && std::ranges::find(loops, around.back()) == loops.end();
   });
 }
-bool BlockStep::exchanges_bytes(const Contraction& made) const {
+bool Mainloop::exchanges_bytes(const Contraction& made) const {
   const auto type = diagram().at(nest->at(made.rows.buffer).array).type;
   return !made.rows.staged && !made.mixed && napkin::row(type).bytes == 1;
 }
-bool BlockStep::is_repeated(const StepColumn& column) const {
+bool Mainloop::is_repeated(const MainloopOperation& column) const {
   const auto& made = column.compute->column;
   const auto is_row = [&](WireId wire) { return wire == row; };
   const auto& kept = diagram().at(made.output).wires;
@@ -249,20 +251,20 @@ bool BlockStep::is_repeated(const StepColumn& column) const {
     return false;
   return std::ranges::count_if(kept, [&](WireId wire) { return lengths_at(column)[wire.index] > 1; }) == 2;
 }
-bool BlockStep::issues_together() const {
-  return std::ranges::any_of(columns, [](const StepColumn& column) {
+bool Mainloop::issues_together() const {
+  return std::ranges::any_of(columns, [](const MainloopOperation& column) {
     return column.contraction && warps_of(*column.contraction->instruction) > 1;
   });
 }
 
-double BlockStep::beginnings() const {
+double Mainloop::output_tiles() const {
   double most = 1;
   for (const auto& edge : edges)
     if (!edge.inside && std::ranges::count(outputs, edge.buffer) > 0) most = std::max(most, edge.around.times * steps);
   return most;
 }
 
-std::optional<BlockStep> step_of(const Kernel& kernel, const Hardware& hardware) {
+std::optional<Mainloop> mainloop_of(const Kernel& kernel, const Hardware& hardware) {
   if (!hardware.core || !hardware.find(Unit::tensor)) return std::nullopt;
   return Reader(kernel, hardware).run();
 }

@@ -1,4 +1,4 @@
-// Kernels of teams of warps, with wgmma, TMA and barriers in shared memory: emulated at three sizes, one of them
+// Kernels of warpgroups, with wgmma, TMA and barriers in shared memory: emulated at three sizes, one of them
 // ragged, against the plain meaning; what they move against the model; and mistakes planted by hand.
 #include <fmt/format.h>
 
@@ -50,22 +50,22 @@ const std::vector<std::string> computed_sizes = {"q=128 x=128 d=128", "q=128 x=2
 
 // Rows of 16 bytes, so that TMA can copy them; ragged against every piece otherwise.
 const std::vector<std::string> product_sizes = {"m=128 n=64 k=64", "m=128 n=128 k=192", "m=200 n=104 k=152"};
-constexpr const char* team_labels = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
+constexpr const char* warpgroup_labels = "group m 128, n 64, stream k 64 at smem; group m 16 at reg";
 
 std::vector<Case> split_by_hand() {
   return {
-      {"teams_mk_kn", product("m, k", "k, n"), {team_labels}, product_sizes},
-      {"teams_mk_nk", product("m, k", "n, k"), {team_labels}, product_sizes},
-      {"teams_km_kn", product("k, m", "k, n"), {team_labels}, product_sizes},
-      {"teams_km_nk", product("k, m", "n, k"), {team_labels}, product_sizes},
-      {"teams_bf16", product("m, k", "k, n", "bf16"), {team_labels}, product_sizes},
+      {"teams_mk_kn", product("m, k", "k, n"), {warpgroup_labels}, product_sizes},
+      {"teams_mk_nk", product("m, k", "n, k"), {warpgroup_labels}, product_sizes},
+      {"teams_km_kn", product("k, m", "k, n"), {warpgroup_labels}, product_sizes},
+      {"teams_km_nk", product("k, m", "n, k"), {warpgroup_labels}, product_sizes},
+      {"teams_bf16", product("m, k", "k, n", "bf16"), {warpgroup_labels}, product_sizes},
       {"teams_f8e4m3",
        product("m, k", "n, k", "f8e4m3"),
        {"group m 128, n 64, stream k 128 at smem; group m 16 at reg"},
        {"m=128 n=64 k=128", "m=128 n=128 k=256", "m=200 n=104 k=176"}},
       {"teams_tf32",
        product("m, k", "n, k", "tf32"),
-       {team_labels},
+       {warpgroup_labels},
        {"m=128 n=64 k=64", "m=72 n=104 k=80", "m=200 n=64 k=148"}},
       // Panels of 64 and of 32 bytes.
       {"teams_tf32_panels",
@@ -74,7 +74,7 @@ std::vector<Case> split_by_hand() {
        {"m=64 n=96 k=16", "m=128 n=192 k=40", "m=77 n=104 k=20"}},
       {"teams_f8e5m2",
        product("m, k", "n, k", "f8e5m2"),
-       {team_labels},
+       {warpgroup_labels},
        {"m=64 n=64 k=64", "m=72 n=104 k=80", "m=200 n=64 k=144"}},
       // Panels of 64 and of 32 bytes.
       {"teams_panels",
@@ -123,11 +123,11 @@ EmittedCode emitted(const Planned& planned) {
   return emit_cuda(planned.diagram, planned.plan, planned.hardware, CudaPath::tensor);
 }
 
-Partition on_teams(const Kernel& kernel) {
-  return std::get<WarpNest>(distribute_teams(kernel, read_machine(machine))).partition;
+Partition on_warpgroups(const Kernel& kernel) {
+  return std::get<WarpNest>(distribute_warpgroups(kernel, read_machine(machine))).partition;
 }
 
-// By single warps or as rows, unless it runs on plain threads; and by teams where it may.
+// By single warps or as rows, unless it runs on plain threads; and by warpgroups where it may.
 std::optional<Partition> by_warps(const Kernel& kernel) {
   const auto hardware = read_machine(machine);
   const auto warps = distribute(kernel, hardware);
@@ -137,8 +137,8 @@ std::optional<Partition> by_warps(const Kernel& kernel) {
   return {};
 }
 std::optional<Partition> as_run(const Kernel& kernel) {
-  const auto teams = distribute_teams(kernel, read_machine(machine));
-  const auto* nest = std::get_if<WarpNest>(&teams);
+  const auto warpgroups = distribute_warpgroups(kernel, read_machine(machine));
+  const auto* nest = std::get_if<WarpNest>(&warpgroups);
   return nest ? std::optional(nest->partition) : by_warps(kernel);
 }
 
@@ -146,8 +146,8 @@ void check(const Case& each) {
   const auto planned = plan(each, machine);
   const auto files = emitted(planned);
   CAPTURE(files.notes);
-  REQUIRE(files.files.front().text.find("_teams(") != std::string::npos);
-  emulate::run_all(each, planned, files.files, on_teams, [](emulate::Counts& counted) {
+  REQUIRE(files.files.front().text.find("_warpgroups(") != std::string::npos);
+  emulate::run_all(each, planned, files.files, on_warpgroups, [](emulate::Counts& counted) {
     CHECK(counted["team_operations"] > 0);
     CHECK(counted["matrix_operations"] == 0);
   });
@@ -157,8 +157,8 @@ void check(const Case& each) {
 std::string planted(const std::string& name, const std::string& right, const std::string& wrong) {
   const Case each{name, case_named("attention").text, {"group q 128, stream x 64 at smem; group q 16 at reg"}, {}};
   const auto planned = plan(each, machine);
-  return emulate::planted(name, planned.diagram, emitted(planned).files, "attention_kernel_teams", {{right, wrong}},
-                          "q=128 x=456 d=128");
+  return emulate::planted(name, planned.diagram, emitted(planned).files, "attention_kernel_warpgroups",
+                          {{right, wrong}}, "q=128 x=456 d=128");
 }
 
 bool says(const std::string& output, const std::string& words) { return output.find(words) != output.npos; }
@@ -170,7 +170,8 @@ std::vector<std::string> in_turn(const std::vector<std::string>& sizes, std::siz
 
 }  // namespace
 
-TEST_CASE("kernels of teams compute what the diagram means and move what the model says", "[emulated][teams]") {
+TEST_CASE("kernels of warpgroups compute what the diagram means and move what the model says",
+          "[emulated][warpgroups]") {
   for (const auto& each : some_of(split_by_hand())) DYNAMIC_SECTION(each.name) {
       check(each);
     }
@@ -179,9 +180,9 @@ TEST_CASE("kernels of teams compute what the diagram means and move what the mod
     }
 }
 
-// Examples as the search leaves them: at three sizes by teams, one of them ragged, and where rows are not aligned by
-// single warps, of the same text.
-TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulated][teams]") {
+// Examples as the search leaves them: at three sizes by warpgroups, one of them ragged, and where rows are not aligned
+// by single warps, of the same text.
+TEST_CASE("examples whose kernels are of warpgroups compute what they mean", "[emulated][warpgroups]") {
   struct Example {
     std::string name;
     std::vector<std::string> sizes;
@@ -258,13 +259,13 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
       const auto planned = plan(case_named(each.name), machine);
       const auto folder =
           emulate::build_driver("teams_" + each.name + "_ragged", planned.diagram, emitted(planned).files);
-      const auto run = [&](const std::string& sizes, bool by_teams) {
+      const auto run = [&](const std::string& sizes, bool by_warpgroups) {
         CAPTURE(sizes);
         auto counted = emulate::compare(text, folder, sizes);
-        CHECK((counted["team_operations"] > 0) == by_teams);
+        CHECK((counted["team_operations"] > 0) == by_warpgroups);
         CHECK(counted["read_bytes"] + counted["written_bytes"] ==
               (each.of_an_array ? emulate::interpreted_bytes : emulate::model_bytes)(
-                  read_text(text, sizes_of(sizes)), planned, by_teams ? as_run : by_warps));
+                  read_text(text, sizes_of(sizes)), planned, by_warpgroups ? as_run : by_warps));
       };
       for (const auto& sizes : in_turn(each.sizes, turn / 2)) run(sizes, true);
       for (const auto& sizes : in_turn(each.unaligned, turn / 2)) run(sizes, false);
@@ -272,7 +273,7 @@ TEST_CASE("examples whose kernels are of teams compute what they mean", "[emulat
   }
 }
 
-TEST_CASE("whole numbers of inputs are compared in int", "[emulated][teams]") {
+TEST_CASE("whole numbers of inputs are compared in int", "[emulated][warpgroups]") {
   const auto planned = plan(case_named("cross_entropy"), "rtx4090");
   const auto files = emitted(planned).files;
   const auto has = [&](const std::string& words) {
@@ -282,8 +283,8 @@ TEST_CASE("whole numbers of inputs are compared in int", "[emulated][teams]") {
   CHECK_FALSE(has("double(napkin_shared_read(target"));
 }
 
-TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps", "[emulated][teams]") {
-  const Case each{"teams_unaligned", product("m, k", "k, n"), {team_labels}, {}};
+TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps", "[emulated][warpgroups]") {
+  const Case each{"teams_unaligned", product("m, k", "k, n"), {warpgroup_labels}, {}};
   const auto planned = plan(each, machine);
   const auto folder = emulate::build(each.name, planned.diagram, emitted(planned).files);
   const auto ran = emulate::harness(folder, "m=75 n=101 k=43");
@@ -293,8 +294,10 @@ TEST_CASE("arrays whose rows are not aligned are left to kernels of single warps
   CHECK(emulate::counts(ran.output)["matrix_operations"] > 0);
 }
 
-TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulated][teams]") {
-  SECTION("none") { CHECK(says(planted("teams_none", "napkin_team_fence();", "napkin_team_fence();"), "good")); }
+TEST_CASE("the emulation finds mistakes planted in a kernel of warpgroups", "[emulated][warpgroups]") {
+  SECTION("none") {
+    CHECK(says(planted("teams_none", "napkin_warpgroup_fence();", "napkin_warpgroup_fence();"), "good"));
+  }
   SECTION("a wrong swizzle in a descriptor") {
     CHECK_FALSE(says(planted("teams_swizzle", "napkin_operand<1, ", "napkin_operand<2, "), "good"));
   }
@@ -310,8 +313,8 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulate
     CHECK(says(planted("teams_empty", "napkin_barrier_wait(x_empty + x_slot, x_phase ^ 1);", ""), "emulation: "));
   }
   SECTION("a release before the tiles were read") {
-    const auto output =
-        planted("teams_release", "napkin_team_commit();", "napkin_team_commit(); napkin_release(x_empty + x_slot);");
+    const auto output = planted("teams_release", "napkin_warpgroup_commit();",
+                                "napkin_warpgroup_commit(); napkin_release(x_empty + x_slot);");
     CHECK_FALSE(says(output, "good"));
     CHECK(says(output, "emulation: "));
   }
@@ -321,16 +324,18 @@ TEST_CASE("the emulation finds mistakes planted in a kernel of teams", "[emulate
                "wait forever"));
   }
   SECTION("a wait for products left out") {
-    CHECK_FALSE(says(planted("teams_products", "napkin_team_wait<0>();", ""), "good"));
+    CHECK_FALSE(says(planted("teams_products", "napkin_warpgroup_wait<0>();", ""), "good"));
   }
-  SECTION("a fence left out") { CHECK(says(planted("teams_fence", "napkin_team_fence();", ""), "without a fence")); }
+  SECTION("a fence left out") {
+    CHECK(says(planted("teams_fence", "napkin_warpgroup_fence();", ""), "without a fence"));
+  }
   SECTION("a wrong place in a fragment") {
     CHECK_FALSE(says(planted("teams_fragment", "p[i_][k * 2 + 1][0]", "p[i_][k * 2][0]"), "good"));
   }
   SECTION("tiles released that a product on its way reads") {
-    const Case each{"teams_lasting", product("m, k", "k, n"), {team_labels}, {}};
+    const Case each{"teams_lasting", product("m, k", "k, n"), {warpgroup_labels}, {}};
     const auto planned = plan(each, machine);
-    CHECK(says(emulate::planted(each.name, planned.diagram, emitted(planned).files, "_teams(",
+    CHECK(says(emulate::planted(each.name, planned.diagram, emitted(planned).files, "_warpgroups(",
                                 {{"napkin_release(k_empty + k_last)", "napkin_release(k_empty + k_slot)"}},
                                 "m=128 n=64 k=640"),
                "emulation: "));

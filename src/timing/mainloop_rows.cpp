@@ -8,7 +8,7 @@
 #include "loops/pieces.hpp"
 #include "loops/walk.hpp"
 #include "napkin/instructions.hpp"
-#include "timing/step.hpp"
+#include "timing/mainloop.hpp"
 
 namespace napkin {
 namespace {
@@ -31,13 +31,13 @@ double positions(const Lengths& lengths, const std::vector<WireId>& wires) {
   return all;
 }
 
-void measure(StepColumn& column, const Lengths& lengths, const Diagram& diagram) {
+void measure(MainloopOperation& column, const Lengths& lengths, const Diagram& diagram) {
   column.kept = positions(lengths, diagram.at(column.compute->column.output).wires);
   column.folded = column.kept * positions(lengths, column.compute->column.over);
 }
 
 // Whether what a column makes is longer than the piece that it is run for.
-bool outlasts(const StepColumn& column, const Lengths& lengths, const LoopNest& nest) {
+bool outlasts(const MainloopOperation& column, const Lengths& lengths, const LoopNest& nest) {
   const auto& buffer = nest.at(column.compute->to);
   const auto& wires = nest.scratch.at(buffer.array).wires;
   for (std::size_t k = 0; k < wires.size(); ++k)
@@ -46,47 +46,48 @@ bool outlasts(const StepColumn& column, const Lengths& lengths, const LoopNest& 
 }
 
 // Where no loop around a column and no group splits a wire, it is as long as its axis.
-void measure(BlockStep& step) {
-  const auto& scratch = step.diagram();
-  const auto block = lengths_in_groups(*step.nest);
-  step.lengths = block;
-  step.steps = enter(step.lengths, step.loops);
-  for (auto& column : step.columns) measure(column, step.lengths, scratch);
-  step.counts_through_registers = std::ranges::any_of(
-      step.columns, [&](const StepColumn& column) { return outlasts(column, step.lengths, *step.nest); });
+void measure(Mainloop& mainloop) {
+  const auto& scratch = mainloop.diagram();
+  const auto block = lengths_in_groups(*mainloop.nest);
+  mainloop.lengths = block;
+  mainloop.steps = enter(mainloop.lengths, mainloop.loops);
+  for (auto& column : mainloop.columns) measure(column, mainloop.lengths, scratch);
+  mainloop.counts_through_registers = std::ranges::any_of(mainloop.columns, [&](const MainloopOperation& column) {
+    return outlasts(column, mainloop.lengths, *mainloop.nest);
+  });
   Lengths lengths;
-  for (auto& column : step.outside) {
+  for (auto& column : mainloop.outside) {
     lengths = block;
-    column.around.times = enter(lengths, column.around.loops) / step.steps;
+    column.around.times = enter(lengths, column.around.loops) / mainloop.steps;
     measure(column, lengths, scratch);
     column.lengths = lengths;
-    step.counts_through_registers = step.counts_through_registers || outlasts(column, lengths, *step.nest);
+    mainloop.counts_through_registers = mainloop.counts_through_registers || outlasts(column, lengths, *mainloop.nest);
   }
-  for (auto& edge : step.edges) {
+  for (auto& edge : mainloop.edges) {
     lengths = block;
-    edge.around.times = enter(lengths, edge.around.loops) / step.steps;
+    edge.around.times = enter(lengths, edge.around.loops) / mainloop.steps;
   }
-  const double begun = step.beginnings() * (1 + 1e-9);
-  for (auto& edge : step.edges)
-    edge.returns = std::ranges::count(step.tiles, edge.buffer) > 0 && edge.around.times * step.steps > begun;
+  const double begun = mainloop.output_tiles() * (1 + 1e-9);
+  for (auto& edge : mainloop.edges)
+    edge.reloaded = std::ranges::count(mainloop.tiles, edge.buffer) > 0 && edge.around.times * mainloop.steps > begun;
 }
 
-bool has_contraction(const StepColumn& column) { return column.contraction.has_value(); }
+bool has_contraction(const MainloopOperation& column) { return column.contraction.has_value(); }
 
 // A contraction whose result carries the wire from one operand alone.
-bool has_row(const StepColumn& column, WireId wire) {
+bool has_row(const MainloopOperation& column, WireId wire) {
   return column.factors[0].has(wire) != column.factors[1].has(wire) &&
          std::ranges::find(column.compute->column.over, wire) == column.compute->column.over.end();
 }
-std::int64_t contractions_with_row(const BlockStep& step, WireId wire) {
-  if (step.lengths[wire.index] <= 1) return 0;
-  return std::ranges::count_if(step.columns,
+std::int64_t contractions_with_row(const Mainloop& mainloop, WireId wire) {
+  if (mainloop.lengths[wire.index] <= 1) return 0;
+  return std::ranges::count_if(mainloop.columns,
                                [&](const auto& column) { return column.contraction && has_row(column, wire); });
 }
 
 // Of them, those of which registers hold the operand that was computed; and those where one has to be widened.
-std::int64_t held_with_row(const BlockStep& step, WireId wire, const std::function<bool(const Factor&)>& is_held) {
-  return std::ranges::count_if(step.columns, [&](const auto& column) {
+std::int64_t held_with_row(const Mainloop& mainloop, WireId wire, const std::function<bool(const Factor&)>& is_held) {
+  return std::ranges::count_if(mainloop.columns, [&](const auto& column) {
     const auto of_row = [&](const Factor& factor) { return is_held(factor) && factor.has(wire); };
     return column.contraction && has_row(column, wire) && std::ranges::any_of(column.factors, of_row);
   });
@@ -95,9 +96,9 @@ bool is_computed(const Factor& factor) { return !factor.operand.staged; }
 bool is_widened(const Factor& factor) { return factor.widened; }
 
 // What contractions without the wire make of all that is there, which every warp would compute.
-double repeated_with_row(const BlockStep& step, WireId wire) {
+double repeated_with_row(const Mainloop& mainloop, WireId wire) {
   double all = 0;
-  for (const auto& column : step.columns)
+  for (const auto& column : mainloop.columns)
     if (column.contraction && !column.factors[0].has(wire) && !column.factors[1].has(wire)) all += column.folded;
   return all;
 }
@@ -105,36 +106,36 @@ double repeated_with_row(const BlockStep& step, WireId wire) {
 // What the partition groups below the core; else, of the wires that the results of most contractions carry from one
 // operand alone, the one of which the others take least; then one that no loop of the block cuts, of an operand that is
 // computed or else widened, the longest that cores group, or the longest.
-WireId row_of(const BlockStep& step) {
-  if (step.given_row) return *step.given_row;
+WireId row_of(const Mainloop& mainloop) {
+  if (mainloop.given_row) return *mainloop.given_row;
   const auto& wires =
-      step.diagram().at(std::ranges::find_if(step.columns, has_contraction)->compute->column.output).wires;
+      mainloop.diagram().at(std::ranges::find_if(mainloop.columns, has_contraction)->compute->column.output).wires;
   const auto grouped = [&](WireId wire) {
-    return std::ranges::any_of(step.nest->groups, [&](const Split& group) {
-      return group.wire == wire && group.size < step.diagram().size(wire).value_or(1);
+    return std::ranges::any_of(mainloop.nest->groups, [&](const Split& group) {
+      return group.wire == wire && group.size < mainloop.diagram().size(wire).value_or(1);
     });
   };
   const auto whole = [&](WireId wire) {
-    return std::ranges::none_of(step.loops, [&](const For* loop) { return loop->split.wire == wire; });
+    return std::ranges::none_of(mainloop.loops, [&](const For* loop) { return loop->split.wire == wire; });
   };
   using Weight = std::tuple<std::int64_t, double, bool, std::int64_t, std::int64_t, bool, std::int64_t>;
   Weight best{0, 0, false, 0, 0, false, 0};
   auto row = wires.front();
   for (const auto wire : wires) {
-    const Weight weight{contractions_with_row(step, wire),
-                        -repeated_with_row(step, wire),
+    const Weight weight{contractions_with_row(mainloop, wire),
+                        -repeated_with_row(mainloop, wire),
                         whole(wire),
-                        held_with_row(step, wire, is_computed),
-                        held_with_row(step, wire, is_widened),
+                        held_with_row(mainloop, wire, is_computed),
+                        held_with_row(mainloop, wire, is_widened),
                         grouped(wire),
-                        step.lengths[wire.index]};
+                        mainloop.lengths[wire.index]};
     if (std::get<0>(weight) > 0 && weight > best) best = weight, row = wire;
   }
   return row;
 }
 
 // Of two tiles, one of which has no dimension of what is contracted that ends where its pieces do.
-bool sums_positions(const StepColumn& column, const Lengths& lengths, const Diagram& diagram) {
+bool sums_positions(const MainloopOperation& column, const Lengths& lengths, const Diagram& diagram) {
   if (!column.contraction) return false;
   const auto depth = column.contraction->depth;
   const auto sums = [&](const Factor& factor) {
@@ -155,7 +156,7 @@ bool is_turned(const Factor& factor, WireId depth, const LoopNest& nest) {
 }
 // Beside an operand of 4 bytes that was computed, whose columns lanes keep where they are, the other is read in the
 // order of those.
-void find_one_by_one(StepColumn& column, const LoopNest& nest) {
+void find_one_by_one(MainloopOperation& column, const LoopNest& nest) {
   const auto& made = *column.contraction;
   const bool computed = std::ranges::any_of(column.factors, is_computed);
   for (auto& factor : column.factors) {
@@ -166,59 +167,63 @@ void find_one_by_one(StepColumn& column, const LoopNest& nest) {
   }
 }
 
-// A team of four warps takes more than half of an instruction's rows, of a wire whose pieces blocks have; what two
+// A warpgroup takes more than half of an instruction's rows, of a wire whose pieces blocks have; what two
 // tiles are contracted along is a dimension of both, which ends where they do; TMA can copy the tiles; and no operand
 // is the sum of two, which registers hold, or read number by number.
-bool may_issue_together(const BlockStep& step) {
-  const auto rows = step.lengths[step.row.index];
-  const auto is_short = [&](const StepColumn& column) {
+bool may_issue_together(const Mainloop& mainloop) {
+  const auto rows = mainloop.lengths[mainloop.row.index];
+  const auto is_short = [&](const MainloopOperation& column) {
     return column.contraction && rows * 2 <= column.contraction->fastest->m;
   };
-  const auto sums = [&](const StepColumn& column) { return sums_positions(column, step.lengths, step.diagram()); };
-  const auto by_parts = [](const StepColumn& column) { return column.contraction && column.contraction->parts > 1; };
-  const auto is_repeated = [&](const StepColumn& column) { return step.is_repeated(column); };
-  const auto is_read = [](const StepColumn& column) {
+  const auto sums = [&](const MainloopOperation& column) {
+    return sums_positions(column, mainloop.lengths, mainloop.diagram());
+  };
+  const auto by_parts = [](const MainloopOperation& column) {
+    return column.contraction && column.contraction->parts > 1;
+  };
+  const auto is_repeated = [&](const MainloopOperation& column) { return mainloop.is_repeated(column); };
+  const auto is_read = [](const MainloopOperation& column) {
     return std::ranges::any_of(column.factors, [](const Factor& factor) { return factor.operand.one_by_one; });
   };
-  return step.row_alignment == 16 && std::ranges::none_of(step.columns, is_short) &&
-         std::ranges::none_of(step.columns, is_repeated) && std::ranges::none_of(step.outside, is_repeated) &&
-         std::ranges::none_of(step.columns, is_read) && std::ranges::none_of(step.outside, is_read) &&
-         std::ranges::none_of(step.columns, sums) && std::ranges::none_of(step.columns, by_parts) &&
-         std::ranges::none_of(step.outside, by_parts);
+  return mainloop.row_alignment == 16 && std::ranges::none_of(mainloop.columns, is_short) &&
+         std::ranges::none_of(mainloop.columns, is_repeated) && std::ranges::none_of(mainloop.outside, is_repeated) &&
+         std::ranges::none_of(mainloop.columns, is_read) && std::ranges::none_of(mainloop.outside, is_read) &&
+         std::ranges::none_of(mainloop.columns, sums) && std::ranges::none_of(mainloop.columns, by_parts) &&
+         std::ranges::none_of(mainloop.outside, by_parts);
 }
 
 // Which operand of a contraction has the rows. An instruction of four warps reads that of columns in the core's memory,
 // where it is as it is stored.
-void orient(StepColumn& column, const BlockStep& step, bool together) {
+void orient(MainloopOperation& column, const Mainloop& mainloop, bool together) {
   const auto &a = column.factors[0], &b = column.factors[1];
-  const bool first = a.has(step.row) || !b.has(step.row);
+  const bool first = a.has(mainloop.row) || !b.has(mainloop.row);
   const auto &rows = first ? a : b, &columns = first ? b : a;
   auto& made = *column.contraction;
   made.rows = rows.operand;
   made.columns = columns.operand;
   made.instruction = columns.widened || !together ? made.registers : made.fastest;
   made.promoted =
-      promoted_every(made.instruction->operands, static_cast<int>(warps_of(*made.instruction)), step.capability);
+      promoted_every(made.instruction->operands, static_cast<int>(warps_of(*made.instruction)), mainloop.capability);
   if (!column.compute->carried && column.folded <= column.kept * static_cast<double>(made.promoted)) made.promoted = 0;
-  made.exchanged = std::ranges::find(column.compute->column.over, step.row) != column.compute->column.over.end();
+  made.exchanged = std::ranges::find(column.compute->column.over, mainloop.row) != column.compute->column.over.end();
   made.across.reset();
-  for (const auto wire : step.diagram().at(column.compute->column.output).wires)
-    if (columns.has(wire) && !rows.has(wire) && (!made.across || step.lengths[wire.index] > 1)) made.across = wire;
+  for (const auto wire : mainloop.diagram().at(column.compute->column.output).wires)
+    if (columns.has(wire) && !rows.has(wire) && (!made.across || mainloop.lengths[wire.index] > 1)) made.across = wire;
 }
 
 // Of a piece of an array, what lies together is moved in whole sectors: the last dimensions that it has all of, and a
 // piece of the one before them.
-double sectors_of(const BlockStep& step, BufferId id) {
-  const auto& buffer = step.nest->at(id);
-  const auto& wires = step.diagram().at(buffer.array).wires;
+double sectors_of(const Mainloop& mainloop, BufferId id) {
+  const auto& buffer = mainloop.nest->at(id);
+  const auto& wires = mainloop.diagram().at(buffer.array).wires;
   std::int64_t together = row(buffer.type).bytes;
   for (auto k = buffer.extent.size(); k > 0; --k) {
     const auto& index = buffer.at[k - 1];
     if (!plain_wire(index)) return 1;
     together *= buffer.extent[k - 1];
-    if (buffer.extent[k - 1] < step.diagram().size(wires[k - 1]).value_or(1)) break;
+    if (buffer.extent[k - 1] < mainloop.diagram().size(wires[k - 1]).value_or(1)) break;
   }
-  const auto sector = step.sector * step.share(id);  // in what shares a byte there
+  const auto sector = mainloop.sector * mainloop.share(id);  // in what shares a byte there
   const Sectors memory(sector);
   const auto pieces = sector;  // of any length begin everywhere once
   const auto all = memory.sum(pieces, together, [&](std::int64_t at) { return memory.of(at, together); });
@@ -226,31 +231,31 @@ double sectors_of(const BlockStep& step, BufferId id) {
 }
 
 // A second dimension along the rows, as in a band, is taken for one of its own.
-void measure_volumes(BlockStep& step) {
-  step.volumes.assign(step.nest->buffers.size(), {});
-  for (std::size_t i = 0; i < step.nest->buffers.size(); ++i) {
-    const auto& buffer = step.nest->buffers[i];
-    auto& volume = step.volumes[i];
+void measure_volumes(Mainloop& mainloop) {
+  mainloop.volumes.assign(mainloop.nest->buffers.size(), {});
+  for (std::size_t i = 0; i < mainloop.nest->buffers.size(); ++i) {
+    const auto& buffer = mainloop.nest->buffers[i];
+    auto& volume = mainloop.volumes[i];
     for (std::size_t k = 0; k < buffer.extent.size(); ++k)
-      if (volume.rows == 0 && moves(buffer.at[k], step.row))
+      if (volume.rows == 0 && moves(buffer.at[k], mainloop.row))
         volume.rows = buffer.extent[k];
       else
         volume.beside *= buffer.extent[k];
-    if (step.sector > 1 && buffer.level == step.core)
-      volume.sectors = sectors_of(step, {static_cast<std::uint32_t>(i)});
+    if (mainloop.sector > 1 && buffer.level == mainloop.core)
+      volume.sectors = sectors_of(mainloop, {static_cast<std::uint32_t>(i)});
   }
 }
 
-bool stands_first(WireId row, const StepColumn& column, const Diagram& diagram) {
+bool stands_first(WireId row, const MainloopOperation& column, const Diagram& diagram) {
   const auto& wires = diagram.at(column.compute->column.output).wires;
   const auto& across = column.contraction->across;
   return !across || std::ranges::find(wires, row) < std::ranges::find(wires, *across);
 }
 
 // Instructions of four warps take rows from the core's memory, and so is what is widened read anew for each.
-void keep_rows(BlockStep& step) {
-  if (!step.keeps || step.issues_together() || !step.has_rows_first()) return;
-  for (auto& column : step.columns) {
+void keep_rows(Mainloop& mainloop) {
+  if (!mainloop.keeps || mainloop.issues_together() || !mainloop.has_rows_first()) return;
+  for (auto& column : mainloop.columns) {
     if (!column.contraction || column.contraction->exchanged) continue;
     const auto& rows = column.contraction->rows;
     const bool widened = rows.one_by_one || std::ranges::any_of(column.factors, &Factor::widened);
@@ -260,33 +265,33 @@ void keep_rows(BlockStep& step) {
 
 }  // namespace
 
-void deal_rows(BlockStep& step) {
-  measure(step);
-  step.row = row_of(step);
-  if (step.loads_matrices)
-    for (auto* columns : {&step.columns, &step.outside})
+void divide_rows(Mainloop& mainloop) {
+  measure(mainloop);
+  mainloop.row = row_of(mainloop);
+  if (mainloop.loads_matrices)
+    for (auto* columns : {&mainloop.columns, &mainloop.outside})
       for (auto& column : *columns)
-        if (column.contraction) find_one_by_one(column, *step.nest);
-  const bool together = may_issue_together(step);
-  for (auto* columns : {&step.columns, &step.outside})
+        if (column.contraction) find_one_by_one(column, *mainloop.nest);
+  const bool together = may_issue_together(mainloop);
+  for (auto* columns : {&mainloop.columns, &mainloop.outside})
     for (auto& column : *columns)
-      if (column.contraction) orient(column, step, together);
-  keep_rows(step);
-  measure_volumes(step);
+      if (column.contraction) orient(column, mainloop, together);
+  keep_rows(mainloop);
+  measure_volumes(mainloop);
 }
 
-std::vector<WireId> row_wires(const BlockStep& step) {
+std::vector<WireId> row_wires(const Mainloop& mainloop) {
   std::vector<WireId> all;
   std::int64_t most = 1;
-  for (std::uint32_t w = 0; w < step.lengths.size(); ++w) {
-    const auto count = contractions_with_row(step, WireId{w});
+  for (std::uint32_t w = 0; w < mainloop.lengths.size(); ++w) {
+    const auto count = contractions_with_row(mainloop, WireId{w});
     if (count > most) all.clear(), most = count;
     if (count == most) all.push_back(WireId{w});
   }
   return all;
 }
 
-std::vector<std::int64_t> BlockStep::shape(BufferId id, std::int64_t rows) const {
+std::vector<std::int64_t> Mainloop::shape(BufferId id, std::int64_t rows) const {
   const auto& buffer = nest->at(id);
   auto shape = buffer.extent;
   const auto first = std::ranges::find_if(buffer.at, [&](const Index& index) { return moves(index, row); });
@@ -296,15 +301,15 @@ std::vector<std::int64_t> BlockStep::shape(BufferId id, std::int64_t rows) const
   return shape;
 }
 
-bool BlockStep::has_rows_first() const {
+bool Mainloop::has_rows_first() const {
   return issues_together() || std::ranges::all_of(columns, [&](const auto& one) {
            return !one.contraction || stands_first(row, one, diagram());
          });
 }
 
-void resize(BlockStep& step, const Partition& partition) {
-  resize(*step.nest, partition);
-  deal_rows(step);
+void resize(Mainloop& mainloop, const Partition& partition) {
+  resize(*mainloop.nest, partition);
+  divide_rows(mainloop);
 }
 
 }  // namespace napkin
