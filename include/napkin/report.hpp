@@ -11,8 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "napkin/configure.hpp"
-#include "napkin/explore.hpp"
+#include "napkin/analyze.hpp"
 #include "napkin/summary.hpp"
 #include "napkin/verify.hpp"
 
@@ -20,30 +19,6 @@ namespace napkin {
 
 enum class Format { text, json, markdown, html };
 
-// Everything that one `analyze` found. `kernels[i].best` starts with the partition that is reported; the runners-up
-// follow. A kernel for which nothing fits has an empty `best` and a `nearest`.
-struct Analysis {
-  Diagram written;  // what was asked about
-  Diagram diagram;  // what the kernels are of: the same, or with parts of an axis side by side, or with sweeps apart
-  Diagram ordered;  // what was asked about, with sums in blocks and products in the orders that the kernels have
-  Hardware hardware;
-  Goal goal;
-  std::vector<Found> kernels{};
-  std::optional<std::string> by_hand{};  // the plan that was asked for, as it was written or named; of each kernel then
-  std::vector<std::size_t> written_to{};                     // the deepest level whose labels a person wrote, and
-  std::vector<std::vector<std::size_t>> completed_levels{};  // those that the search split
-  std::size_t divisions_by_hand = 0;
-  double seconds = 0;               // of the search; 0 unless `--timings`, so that output repeats
-  std::optional<FoundPlan> plan{};  // how `kernels` were cut; none where that is by hand
-  // Some axis has no size: of the kernels only the closed forms and which axes are split hold, no number does.
-  bool symbolic = false;
-  // How each of `kernels` runs on a core; none where the machine or the kernel knows no matrix units.
-  std::vector<std::optional<Configuration>> configurations{};
-  // What lies around the plan, where it was asked for: of `kernels` as reported.
-  std::optional<Explored> explored{};
-  std::vector<Shared> shared{};  // ways to share the diagram among joined memories; empty by hand
-  std::string source{};          // the text of the file that `written` was read from; empty where there is none
-};
 // What of an analysis text and markdown show. JSON and HTML show everything.
 struct View {
   bool details = false;               // the page, then all tables, formulas and the drawing; else the page

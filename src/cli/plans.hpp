@@ -1,4 +1,4 @@
-// A diagram on a machine -> an analysis: searched whole, or one kernel with the labels that a person wrote.
+// What commands begin with: input, target and partition of the command line -> an analysis.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,10 @@
 
 namespace napkin::cli {
 
-// None, with diagnostics, where the labels are not legal.
-std::optional<Analysis> make_analysis(Session&, const Input&, const Hardware&, const std::optional<Written>&);
-
-using report::chosen;
-using report::plan_of;
-bool fits(const Analysis&);
+// None, with diagnostics, if the labels are not legal.
+using Analyzer = std::optional<Analysis> (*)(const AnalysisRequest&, Diagnostics&);
+std::optional<Analysis> make_analysis(Session&, const Input&, const Hardware&, const std::optional<WrittenPlan>&,
+                                      Analyzer = analyze);
 
 // A warning for every kernel by hand whose tiles `emit` adjusts to its instructions.
 void warn_of_other_tiles(Session&, const Analysis&);

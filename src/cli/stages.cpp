@@ -216,9 +216,9 @@ bool has_sizes(Session& session, const Diagram& diagram) {
   return false;
 }
 
-std::optional<Written> read_partition(Session& session, const Input& input, const std::string& text) {
+std::optional<WrittenPlan> read_partition(Session& session, const Input& input, const std::string& text) {
   if (is_name(text)) {
-    if (const auto* found = find_partition(input.syntax, text)) return Written{text, {{{}, *found, found->span}}};
+    if (const auto* found = find_partition(input.syntax, text)) return WrittenPlan{text, {{{}, *found, found->span}}};
     const auto help = did_you_mean(text, partition_names(input.syntax));
     complain(session, "E0524", fmt::format("the file has no partition `{}`", text), text,
              help.empty() ? "labels read like 'group q 128, stream x 64 at smem'" : help);
@@ -227,7 +227,7 @@ std::optional<Written> read_partition(Session& session, const Input& input, cons
   const auto before = session.diagnostics.size();
   const auto file = session.sources.add("--partition", text);
   auto kernels = parse_plan(session.sources, file, session.diagnostics);
-  return session.diagnostics.size() == before ? std::optional(Written{text, std::move(kernels)}) : std::nullopt;
+  return session.diagnostics.size() == before ? std::optional(WrittenPlan{text, std::move(kernels)}) : std::nullopt;
 }
 
 std::vector<StatementId> all_statements(const Diagram& diagram) {

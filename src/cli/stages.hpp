@@ -31,12 +31,8 @@ Goal goal(const Options&);
 // Every axis needs a size before anything is counted.
 bool has_sizes(Session&, const Diagram&);
 
-// A written plan: a name from the file, or labels, of one kernel or of several.
-struct Written {
-  std::string text;  // the name or the labels
-  std::vector<ast::KernelLabels> kernels;
-};
-std::optional<Written> read_partition(Session&, const Input&, const std::string& text);
+// The plan of `--partition`.
+std::optional<WrittenPlan> read_partition(Session&, const Input&, const std::string& text);
 
 std::vector<StatementId> all_statements(const Diagram&);
 

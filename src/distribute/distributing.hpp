@@ -1,5 +1,5 @@
 // One attempt to distribute a kernel whose pieces are as they are: where each thing stands, who holds it, and what room
-// it takes. What does not fit is thrown as a Infeasible.
+// it takes. What does not fit is thrown as an Infeasible.
 #pragma once
 
 #include <algorithm>

@@ -152,25 +152,6 @@ Cost cost_of(const Analysis& analysis) {
 
 }  // namespace
 
-const Candidate* reported(const Found& found) {
-  if (!found.best.empty()) return &found.best.front();
-  return found.nearest ? &*found.nearest : nullptr;
-}
-
-std::vector<Candidate> chosen(const Analysis& analysis) {
-  std::vector<Candidate> all;
-  for (const auto& found : analysis.kernels) {
-    if (const auto* shown = reported(found)) all.push_back(*shown);
-  }
-  return all;
-}
-
-Plan plan_of(const Analysis& analysis) {
-  Plan plan;
-  for (auto& candidate : chosen(analysis)) plan.kernels.push_back(candidate.kernel);
-  return plan;
-}
-
 Scene lay_out(const Analysis& analysis, double width) {
   const auto plan = plan_of(analysis);
   if (analysis.symbolic || plan.kernels.empty()) return napkin::lay_out(analysis.diagram, width);

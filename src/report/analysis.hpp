@@ -23,16 +23,10 @@ Document comparison_document(const Comparison&);
 Document comparison_page(const Comparison&, const std::vector<Analysis>& rows);
 std::string json_text(const Analysis&);  // napkin.analysis/1
 
-// The candidate that is shown: the best, or where nothing fits the nearest; null where there is none.
-const Candidate* reported(const Found&);
-
-// The reported candidates, in launch order, and the plan that they are.
-std::vector<Candidate> chosen(const Analysis&);
-Plan plan_of(const Analysis&);
-// The diagram on the machine, kernel by kernel; the bare diagram where there are no numbers.
 // "S, P, O"; of the two kernels of a division, whose statements nobody wrote, "S, P, O (parts)" and "S, P, O (merge)".
 std::string kernel_name(const Analysis&, std::size_t kernel);
 std::vector<std::string> kernel_names(const Analysis&);  // of those that are chosen
+// The diagram on the machine, kernel by kernel; the bare diagram if there are no numbers.
 Scene lay_out(const Analysis&, double width);
 
 // The film of its derivation, up to the plan.

@@ -121,7 +121,7 @@ ComparedRow compared_row(const Analysis& analysis, std::string partition) {
   ComparedRow row;
   row.partition = std::move(partition);
   row.target = analysis.hardware.name;
-  const auto kernels = report::chosen(analysis);
+  const auto kernels = chosen(analysis);
   row.kernels = kernels.size();
   double longest = -1;
   for (std::size_t k = 0; k < kernels.size(); ++k) {

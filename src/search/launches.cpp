@@ -23,7 +23,7 @@ class Launches::Shape {
       : partition_(std::move(partition)), streamed_(streamed), hardware_(hardware) {
     while (to_core_ < partition_.splits.size() && partition_.splits[to_core_].level <= *hardware.core) ++to_core_;
   }
-  // What the machine does not deal out to cores cannot run as a launch.
+  // What the machine does not distribute to cores cannot run as a launch.
   bool has_launch_configs() {
     if (!lowered_) lower();
     return configs_ != nullptr;

@@ -5,7 +5,7 @@
 
 namespace napkin {
 
-// Every overlap for one way to deal out the rows, where a core gets at most so many blocks of the launch; in totals
+// Every overlap for one way to divide the rows, where a core gets at most so many blocks of the launch; in totals
 // without those that this machine cannot have.
 std::vector<Pipelining> pipelinings(const Mainloop&, const RowDivision&, const IterationClocks&, const Variables&,
                                     const LaneRegisters&, const Hardware&, Model, std::int64_t most_blocks, Detail);

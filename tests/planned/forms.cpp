@@ -21,7 +21,7 @@ namespace {
 void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
 
 void write_kernels(const Analysis& analysis, const std::filesystem::path& folder) {
-  auto plan = cli::plan_of(analysis);
+  auto plan = plan_of(analysis);
   plan_instead(plan, analysis.hardware);
   const auto emitted = emit_cuda(analysis.diagram, plan, analysis.hardware, CudaPath::tensor);
   for (const auto& file : emitted.files) write(folder / file.name, file.text);

@@ -53,9 +53,12 @@ const std::vector<Stage> stages = {
     {"emit",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "search", "layout",
       "instructions", "distribute"}},
+    {"analyze",
+     {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure",
+      "search", "explore", "distribute"}},
     {"report",
      {"text", "functions", "diagram", "derive", "hardware", "partition", "loops", "cost", "configure", "search",
-      "explore", "verify", "summary", "distribute", "scene", "chart", "pictures", "emit"}},
+      "explore", "verify", "summary", "analyze", "distribute", "scene", "chart", "pictures", "emit"}},
     {"lsp",
      {"text", "functions", "syntax", "diagram", "derive", "hardware", "partition", "loops", "cost", "search",
       "summary"}},
@@ -101,7 +104,7 @@ std::vector<std::string> uses(const std::vector<fs::path>& files, const std::reg
 std::vector<fs::path> below_the_front_end() {
   return files_below({"src/derive", "src/grad", "src/partition", "src/cost", "src/search", "src/loops", "src/timing",
                       "src/configure", "src/distribute", "src/explore", "src/verify", "src/summary", "src/scene",
-                      "src/chart", "src/pictures", "src/report", "src/emit"},
+                      "src/chart", "src/pictures", "src/analyze", "src/report", "src/emit"},
                      {".hpp", ".cpp", ".cuh"});
 }
 

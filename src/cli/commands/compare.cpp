@@ -28,7 +28,7 @@ std::optional<double> fraction(Session& session, const std::string& text) {
 
 // One row for each written partition, or for the searched one.
 void add_rows(Session& session, const Input& input, const Hardware& hardware, Compared& compared) {
-  std::vector<std::optional<Written>> written;
+  std::vector<std::optional<WrittenPlan>> written;
   for (const auto& text : session.options.partition) written.push_back(read_partition(session, input, text));
   if (written.empty()) written.emplace_back();
   for (const auto& one : written) {

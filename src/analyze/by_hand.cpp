@@ -1,5 +1,5 @@
 // Kernel by kernel: which statements it has, what of them must leave it, and how it is split.
-#include "cli/by_hand.hpp"
+#include "analyze/by_hand.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "napkin/partition.hpp"
 #include "napkin/search.hpp"
 
-namespace napkin::cli {
+namespace napkin {
 namespace {
 
 using SharedDerivation = std::shared_ptr<const Derivation>;
@@ -17,23 +17,23 @@ using Statements = std::vector<StatementId>;
 
 bool has(const std::vector<ArrayId>& arrays, ArrayId array) { return std::ranges::find(arrays, array) != arrays.end(); }
 
-void check_target(Session& session, const Hardware& hardware, const ast::Partition& labels) {
+void check_target(const Hardware& hardware, const ast::Partition& labels, Diagnostics& diagnostics) {
   if (!labels.target || labels.target->text == hardware.name) return;
   const auto what =
       fmt::format("this partition was written for `{}`, not for `{}`", labels.target->text, hardware.name);
-  session.diagnostics.add({"W0305", what, labels.target->span, "", {}, {}, ""});
+  diagnostics.add({"W0305", what, labels.target->span, "", {}, {}, ""});
 }
 
-class Plans {
+class PlanByHand {
  public:
-  Plans(Session& session, const Written& written, Analysis& analysis)
-      : session_(session), written_(written), analysis_(analysis) {}
+  PlanByHand(const WrittenPlan& written, Analysis& analysis, Diagnostics& diagnostics)
+      : written_(written), analysis_(analysis), diagnostics_(diagnostics) {}
 
   bool run() {
     take_orders();
     for (const auto& kernel : written_.kernels) parts_.push_back(part_of(kernel));
-    if (!session_.diagnostics.has_errors()) check_order();
-    if (session_.diagnostics.has_errors()) return false;
+    if (!diagnostics_.has_errors()) check_order();
+    if (diagnostics_.has_errors()) return false;
     analysis_.by_hand = written_.text;
     for (std::size_t k = 0; k < parts_.size(); ++k)
       if (!add(k)) return false;
@@ -51,7 +51,7 @@ class Plans {
   Hardware& hardware() const { return analysis_.hardware; }
   const ast::KernelLabels& kernel(std::size_t k) const { return written_.kernels[k]; }
   void error(Span where, std::string what, std::string help) {
-    session_.diagnostics.add({"E0307", std::move(what), where, "", {}, {}, std::move(help)});
+    diagnostics_.add({"E0307", std::move(what), where, "", {}, {}, std::move(help)});
   }
 
   // Names of arrays that an order of contraction adds say that order.
@@ -92,13 +92,13 @@ class Plans {
     for (const auto& statement : diagram().statements) names.push_back(diagram().at(statement.output).name);
     if (std::ranges::find(names, name.text) == names.end()) {
       const auto help = did_you_mean(name.text, names);
-      session_.diagnostics.add({"E0526",
-                                fmt::format("the diagram has no statement `{}`", name.text),
-                                name.span,
-                                "",
-                                {},
-                                {},
-                                help.empty() ? fmt::format("it has {}", fmt::join(names, ", ")) : help});
+      diagnostics_.add({"E0526",
+                        fmt::format("the diagram has no statement `{}`", name.text),
+                        name.span,
+                        "",
+                        {},
+                        {},
+                        help.empty() ? fmt::format("it has {}", fmt::join(names, ", ")) : help});
     }
     part.made.push_back(name.text);
   }
@@ -154,14 +154,13 @@ class Plans {
   bool add(std::size_t k) {
     const auto& labels = kernel(k).labels;
     const auto derivation = derived(parts_[k]);
-    const auto partition = resolve_partition(labels, derivation->scratch, hardware(), session_.diagnostics);
-    if (session_.diagnostics.has_errors()) return false;
+    const auto partition = resolve_partition(labels, derivation->scratch, hardware(), diagnostics_);
+    if (diagnostics_.has_errors()) return false;
     const auto group = merged_group(*derivation, partition);
     if (!group) return add_kernel(derivation, partition, labels);
     auto divided = divide(diagram(), *derivation, partition, *group);
     if (const auto* made = std::get_if<DividedPartition>(&divided)) return add_divided(*made, labels);
-    report_refused(labels, *derivation, hardware(), partition.splits[*group], std::get<Refused>(divided),
-                   session_.diagnostics);
+    report_refused(labels, *derivation, hardware(), partition.splits[*group], std::get<Refused>(divided), diagnostics_);
     return false;
   }
   bool add_divided(const DividedPartition& divided, const ast::Partition& labels) {
@@ -188,9 +187,9 @@ class Plans {
   }
 
   bool add_kernel(const SharedDerivation& derivation, const Partition& partition, const ast::Partition& labels) {
-    report_illegal(labels, *derivation, hardware(), partition, session_.diagnostics);
-    if (session_.diagnostics.has_errors()) return false;
-    check_target(session_, hardware(), labels);
+    report_illegal(labels, *derivation, hardware(), partition, diagnostics_);
+    if (diagnostics_.has_errors()) return false;
+    check_target(hardware(), labels, diagnostics_);
     add_searched(derivation, without_completion(derivation, partition));
     assume_sizes(analysis_.diagram, Kernel{derivation, partition, {}});
     return true;
@@ -228,16 +227,16 @@ class Plans {
     return !found.best.empty() && found.best.front().kernel.partition == partition ? to_core : partition;
   }
 
-  Session& session_;
-  const Written& written_;
+  const WrittenPlan& written_;
   Analysis& analysis_;
+  Diagnostics& diagnostics_;
   std::vector<Part> parts_;
 };
 
 }  // namespace
 
-bool add_by_hand(Session& session, const Written& written, Analysis& analysis) {
-  return Plans(session, written, analysis).run();
+bool add_by_hand(const WrittenPlan& written, Analysis& analysis, Diagnostics& diagnostics) {
+  return PlanByHand(written, analysis, diagnostics).run();
 }
 
-}  // namespace napkin::cli
+}  // namespace napkin
