@@ -243,7 +243,7 @@ TEST_CASE("a debug build names the barrier that never comes", "[emulated][warpgr
   const auto output = with("paths_bytes", {{"napkin_barrier_expect(K_smem_full + x_slot, 16384);",
                                             "napkin_barrier_expect(K_smem_full + x_slot, 16400);"}});
   CAPTURE(output);
-  CHECK(says(output, "attention_kernel_teams, block 0, thread 0: the barrier K_smem_full"));
+  CHECK(says(output, "attention_kernel_warpgroups, block 0, thread 0: the barrier K_smem_full"));
   CHECK(says(output, "is not complete after 100 tries"));
   CHECK(says(output, "emulation: a trap"));
 }

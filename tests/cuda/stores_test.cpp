@@ -101,7 +101,7 @@ TEST_CASE("the emulation finds mistakes planted in outputs that leave", "[emulat
     const std::string place = "napkin_store_x4(O_leaves + napkin_panel_place<128, 64, 2, ";
     CHECK_FALSE(says(planted("swizzle", place + "3>", place + "2>"), "good"));
   }
-  SECTION("the rows of another team") {
+  SECTION("the rows of another warpgroup") {
     CHECK(says(planted("rows", "O_leaves + warp / 4 * 4096", "O_leaves + (1 - warp / 4) * 4096"), "emulation: "));
   }
 }

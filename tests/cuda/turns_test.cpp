@@ -176,13 +176,13 @@ TEST_CASE("the emulation finds mistakes planted in turns", "[emulated][warpgroup
                "wait forever for their turn"));
   }
   SECTION("both warpgroups wait at one barrier") {
-    CHECK(says(planted(turns, "one", "const int turn = team + 1", "const int turn = 1"), "emulation: a turn"));
+    CHECK(says(planted(turns, "one", "const int turn = warpgroup + 1", "const int turn = 1"), "emulation: a turn"));
   }
   SECTION("a turn is not waited for") {
     CHECK(says(planted(turns, "taken", "napkin_turn_wait(turn);", "", 2), "while others have the turn"));
   }
   SECTION("the last turn is left over") {
-    CHECK(says(planted(turns, "left", "if (team % 2 == 0) napkin_turn_wait(turn);", ""), "nobody took"));
+    CHECK(says(planted(turns, "left", "if (warpgroup % 2 == 0) napkin_turn_wait(turn);", ""), "nobody took"));
   }
   SECTION("a barrier that is not there") {
     CHECK(says(planted(turns, "sixteen", "napkin_turn_give(next_turn);", "napkin_turn_give(16);", 2), "not there"));

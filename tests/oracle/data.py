@@ -1,7 +1,7 @@
 """Data of all kinds for the inputs of a diagram."""
 import numpy as np
 
-from formats import INTEGERS, round_to
+from formats import INTEGERS, WIDE, round_to
 
 KINDS = ("ordinary", "offset", "outlier first", "outlier last", "alternating", "constant", "masked rows", "tiny", "huge")
 
@@ -11,9 +11,11 @@ def draw(generator, kind, type_, shape):
     if type_ == "bool":
         return draw_condition(generator, kind, shape)
     values = generator.standard_normal(shape)
+    if type_ == "f8e8m0":
+        return np.ldexp(WIDE(1), generator.integers(-6, 7, shape))
     if type_ in INTEGERS:
         return round_to(values * 40 if kind == "huge" else values * 3, type_)
-    scale = {"f64": 30, "f32": 12, "bf16": 12, "f16": 2, "f8e4m3": 1, "f8e5m2": 1}[type_]
+    scale = {"f64": 30, "f32": 12, "bf16": 12, "f16": 2, "f8e4m3": 1, "f8e5m2": 1, "f4e2m1": 0, "tf32": 12}[type_]
     flat = values.reshape(-1)
     if kind == "offset":
         values = values + {"f64": 1e8, "f32": 1e5, "f16": 1e3}.get(type_, 64)
@@ -29,7 +31,8 @@ def draw(generator, kind, type_, shape):
         values = values * 10.0 ** -scale
     elif kind == "huge":
         values = values * 10.0 ** scale
-    return round_to(values, type_)
+    # Matrix units read 11 digits of tf32, and more units than those may multiply it: numbers have no more.
+    return round_to(round_to(values, "f16") if type_ == "tf32" else values, type_)
 
 
 def draw_condition(generator, kind, shape):

@@ -17,6 +17,7 @@ import numpy as np
 import data
 import diagrams
 import emulated
+import formats
 from language import parse, print_diagram
 from meaning import sizes_of
 
@@ -27,18 +28,35 @@ KINDS = ["ordinary", "ordinary", "alternating", "constant", "outlier last"]
 
 # What is computed
 
-def product(rng, inputs):
-    """A sum along k of products of two arrays in random layouts, which it declares; their format; and the axes of a batch."""
-    kind = rng.choice(["f16"] * 4 + ["bf16"] * 2 + ["f8e4m3", "f8e5m2", "i8", "f32"])
+def factors(rng):
+    """The formats of two arrays that are multiplied: one that both have, or two of which a kernel widens one."""
+    kind = rng.choice(["f16"] * 6 + ["bf16"] * 3 + ["f8e4m3", "f8e5m2", "i8", "f32", "tf32", "f4e2m1", "i4"])
+    if rng.random() < 0.75:
+        return kind, kind
+    return tuple(rng.sample(["f16", rng.choice(["f32", "f8e4m3", "f8e5m2", "i8", "i4", "f4e2m1", "bf16"])], 2))
+
+
+def product(rng, inputs, axes):
+    """A sum along k of products of two arrays in random layouts, which it declares, and of what scales blocks of them; the
+    format of the first; and the axes of a batch."""
+    kinds = factors(rng)
     in_batches = rng.choice([False, False, False, True])
-    at = {}
-    for name, own in (("A", "m"), ("B", "n")):
-        axes = rng.sample([own, "k"], 2)
+    value = []
+    for kind, name, own in zip(kinds, "AB", "mn"):
+        along = rng.sample([own, "k"], 2)
         if in_batches and rng.random() < 0.8:
-            axes.insert(rng.choice([0, 0, 1]), "h")
-        inputs[name], at[name] = (kind, axes), "%s[%s]" % (name, ", ".join(axes))
-    batch = ["h"] if any("h" in axes for _, axes in inputs.values()) else []
-    return "sum[k](%s * %s)" % (at["A"], at["B"]), kind, batch
+            along.insert(rng.choice([0, 0, 1]), "h")
+        inputs[name] = (kind, along)
+        value.append("%s[%s]" % (name, ", ".join(along)))
+    batch = ["h"] if any("h" in along for _, along in inputs.values()) else []
+    if rng.random() < 0.15 and axes["k"] >= 64:
+        block = rng.choice([16, 32, 64])
+        axes["kb"] = "(k + %d) / %d" % (block - 1, block)
+        for name, own in rng.sample([("s", "m"), ("t", "n")], rng.choice([1, 2])):
+            along = rng.sample([own, "kb"], 2)
+            inputs[name] = (rng.choice(["f8e8m0", "f32", "f16"]), along)
+            value.append("%s[%s]" % (name, ", ".join(along).replace("kb", "k / %d" % block)))
+    return "sum[k](%s)" % " * ".join(value), kinds[0], batch
 
 
 def after(rng, value, inputs):
@@ -67,7 +85,7 @@ def products(rng):
     axes = {"m": rng.choice([64, 512, 1024, 4096]), "n": rng.choice([96, 256, 1024, 4096]),
             "k": rng.choice([32, 64, 128, 256, 1024]), "e": rng.choice([32, 64, 128]), "h": rng.choice([2, 3, 16])}
     inputs = {}
-    value, kind, batch = product(rng, inputs)
+    value, kind, batch = product(rng, inputs, axes)
     value, lines = after(rng, value, inputs), []
     both = rng.choice([["m", "n"], ["m", "n"], ["n", "m"]])
     result = ", ".join(batch + both if rng.random() < 0.8 else both + batch)
@@ -87,7 +105,8 @@ def products(rng):
         lines.append("O: %s[%s] = sum[n](%s * V[%s])" % (rng.choice(["f32", "f16"]), second, read, ", ".join(inputs["V"][1])))
         outputs = ["O"]
     used = [axis for axis in axes if any(axis in given for _, given in inputs.values())]
-    return parse("diagram d\n" + "".join("axis %s = %d\n" % (axis, axes[axis]) for axis in rng.sample(used, len(used))) +
+    order = sorted(rng.sample(used, len(used)), key=lambda axis: axis == "kb")  # its size is made of another
+    return parse("diagram d\n" + "".join("axis %s = %s\n" % (axis, axes[axis]) for axis in order) +
                  "".join("input %s: %s[%s]\n" % (name, kind, ", ".join(given)) for name, (kind, given) in inputs.items()) +
                  "\n".join(lines) + "\noutput " + ", ".join(outputs) + "\n")
 
@@ -141,90 +160,10 @@ def drawn_sizes(rng, diagram, planned):
     while np.prod([float(size) for size in sizes.values()]) > MOST:
         longest = max(sizes, key=sizes.get)
         sizes[longest] = max(1, sizes[longest] // 2 // by * by)
+    for kind, axes in diagram.inputs.values():
+        if kind in formats.PACKED and axes[-1] in sizes:
+            sizes[axes[-1]] = max(2, sizes[axes[-1]] // 2 * 2)  # two numbers to a byte
     return sizes_of(diagram, sizes)
-
-
-class Device:
-    """One diagram as a program for one machine, in a folder."""
-
-    def __init__(self, options, folder, diagram, machine, words):
-        self.options, self.folder, self.diagram, self.machine, self.words = options, folder, diagram, machine, words
-
-    def run(self, command, **more):
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300, **more)
-
-    def build(self):
-        """Whether there is a kernel; an error where the compiler has something against it."""
-        with open(os.path.join(self.folder, "d.nap"), "w") as file:
-            file.write(print_diagram(self.diagram))
-        made = self.run([self.options.napkin, "emit", "cuda", "d.nap", "--target", self.machine, "-o", ".", "--force", "-q", *self.words])
-        if made.returncode not in (0, 1, 2, 3):
-            raise RuntimeError("emit ends with %d: %s" % (made.returncode, made.stderr[-300:]))
-        if made.returncode:
-            return False
-        with open(os.path.join(self.folder, "d.h")) as header:
-            declared = re.search(r"^int d_launch\((.*?)\);", header.read(), re.M | re.S).group(1)
-        parts = [part.split() for part in declared.split(",")]
-        names = [part[-1].lstrip("*").rstrip("_") for part in parts]  # a name that the language has taken ends in `_`
-        self.sizes = [name for name, part in zip(names, parts) if part[0] == "int"]
-        self.arrays = [name for name, part in zip(names, parts) if part[0] != "int"][:-2]
-        with open(os.path.join(self.folder, "driver.cpp"), "w") as file:
-            file.write(DRIVER % self.body())
-        for source in ("d.cu", "driver.cpp"):
-            self.compile(["-I", os.path.join(ROOT, "tests/cuda/emulation"), "-include",
-                          os.path.join(self.options.emulation, "plain.hpp"), "-x", "c++", "-c", source, "-o", source + ".o"])
-        self.compile(["d.cu.o", "driver.cpp.o", *glob.glob(os.path.join(self.options.emulation, "plain_*.o")), "-o", "driver"])
-        return True
-
-    def compile(self, arguments):
-        done = self.run([self.options.compiler, *FLAGS, *arguments])
-        if done.returncode:
-            raise RuntimeError("the compiler says " + check.kernels.first_complaint(done.stderr))
-
-    def body(self):
-        """Sizes, and the bytes of every array, from the command line; arrays that have a file are read from it."""
-        sizes = ["s_%s" % name for name in self.sizes]
-        text = "".join("  const int %s = std::atoi(words[at++]);\n" % size for size in sizes)
-        for name in self.arrays:
-            text += "  const size_t n_%s = (size_t)std::atoll(words[at++]);\n  void* a_%s = load(\"%s.in\", n_%s);\n" % (name, name, name, name)
-        text += "  void* workspace = load(\"\", d_workspace_size(%s) + 16);\n" % ", ".join(sizes)
-        text += "  const int error = d_launch(%s);\n" % ", ".join(sizes + ["a_" + name for name in self.arrays] + ["workspace", "nullptr"])
-        for name in self.diagram.outputs:
-            text += "  store(\"%s.out\", a_%s, n_%s);\n" % (name, name, name)
-        return text + "  std::printf(\"%s\\n\", d_last_path());\n  return error ? 9 : 0;\n"
-
-    def call(self, sizes, inputs):
-        """The path that ran and the outputs; None where the launcher refuses the sizes."""
-        words = [str(sizes[name]) for name in self.sizes]
-        for name in self.arrays:
-            kind, axes = self.diagram.inputs.get(name) or (self.diagram.statement(name).type, self.diagram.statement(name).axes)
-            words.append(str(int(np.prod([sizes[axis] for axis in axes], dtype=int)) * formats.stored_type(kind).itemsize))
-            if name in inputs:
-                formats.encode(inputs[name], kind).tofile(os.path.join(self.folder, name + ".in"))
-        ran = self.run(["./driver", *words])
-        if ran.returncode == 9:
-            return None
-        if ran.returncode:
-            raise RuntimeError("the program ends with %d: %s" % (ran.returncode, (ran.stderr + ran.stdout)[-300:]))
-        return ran.stdout.strip(), {name: self.read(name, sizes) for name in self.diagram.outputs}
-
-    def read(self, name, sizes):
-        statement = self.diagram.statement(name)
-        stored = np.fromfile(os.path.join(self.folder, name + ".out"), formats.stored_type(statement.type))
-        return formats.decode(stored, statement.type).reshape([sizes[axis] for axis in statement.axes])
-
-
-def differences(diagram, sizes, inputs, outputs):
-    """Matrix units add up products of 8 bits in few digits, until what they have is promoted."""
-    arrays = evaluate(diagram, sizes, inputs)
-    few_digits = any(kind.startswith("f8") for kind, _ in diagram.inputs.values())
-    found = []
-    for name in diagram.outputs:
-        right = arrays[name][1]
-        if few_digits:
-            right = Ranged(right.value, right.radius + np.max(np.abs(right.value), initial=0) / 1024 / check.FACTOR)
-        found.append(check.difference(name, outputs[name], right))
-    return [words for words in found if words]
 
 
 def attack(options, rng, tally):

@@ -23,8 +23,11 @@ FORMATS = {
     "bf16": Format(8, -126, float.fromhex("0x1.fep127"), np.uint16),
     "f8e4m3": Format(4, -6, 448, np.uint8, True),
     "f8e5m2": Format(3, -14, 57344, np.uint8, True),
+    "f4e2m1": Format(2, 0, 6, np.uint8, True),
+    "f8e8m0": Format(1, -127, WIDE(2) ** 127, np.uint8, True),
 }
-INTEGERS = {"i8": (-128, 127, np.int8), "i32": (-2 ** 31, 2 ** 31 - 1, np.int32)}
+INTEGERS = {"i8": (-128, 127, np.int8), "i32": (-2 ** 31, 2 ** 31 - 1, np.int32), "i4": (-8, 7, np.uint8)}
+PACKED = ("f4e2m1", "i4")  # two numbers to a byte along the last axis, the first in the low half
 
 
 def is_integer(kind):
@@ -58,6 +61,10 @@ def encode(values, kind):
     """Values of a format as they lie in memory."""
     if kind == "bool":
         return np.ascontiguousarray(values, np.uint8)
+    if kind in PACKED:
+        return pack(values, kind)
+    if kind == "f8e8m0":
+        return (np.frexp(values)[1] + 126).astype(np.uint8)
     if kind in INTEGERS:
         return np.ascontiguousarray(values, INTEGERS[kind][2])
     if kind in ("f64", "f32", "tf32"):
@@ -71,6 +78,16 @@ def encode(values, kind):
     if kind == "f8e5m2":
         return np.ascontiguousarray(half >> 8).astype(np.uint8)
     return encode_e4m3(single)
+
+
+def pack(values, kind):
+    """A sign and three bits of magnitude, or four bits of two's complement."""
+    if kind == "i4":
+        codes = np.asarray(values, int) & 15
+    else:
+        codes = np.searchsorted([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.abs(values)) + np.where(np.signbit(values), 8, 0)
+    flat = codes.reshape(-1).astype(np.uint8)
+    return flat[0::2] | flat[1::2] << 4
 
 
 def encode_e4m3(values):

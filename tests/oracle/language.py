@@ -12,7 +12,7 @@ import math
 import re
 from dataclasses import dataclass, field
 
-TYPES = ("f64", "f32", "f16", "bf16", "tf32", "f8e4m3", "f8e5m2", "i8", "i32", "bool")
+TYPES = ("f64", "f32", "f16", "bf16", "tf32", "f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "i8", "i4", "i32", "bool")
 REDUCTIONS = ("sum", "max", "min", "prod")
 POINTWISE = ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "tanh", "sigmoid", "erf", "abs", "relu", "max", "min")
 # The prelude, from the descriptions in docs/language.md.

@@ -92,7 +92,7 @@ def of_plan(kernel):
         "warps": made["teams"] * made["team_warps"],
         "copies": chosen["stages"],
         "in turn": made["chosen"] in ("two_teams", "three_teams"),
-        "within a team": chosen["within"],
+        "within a warpgroup": chosen["within"],
         "cluster": clusters[0] if clusters else 1,
         "shared bytes": chosen["shared_bytes"],
     }, chosen["occupancy"]["as_allocated"]["registers_per_thread"]
@@ -107,7 +107,7 @@ def of_kernel(comment, shared):
         "warps": number(r"by (\d+) warps?", comment, 0),
         "copies": copies.pop() if len(copies) == 1 else sorted(copies),
         "in turn": "in ping-pong" in comment,
-        "within a team": "intra-warpgroup" in comment,
+        "within a warpgroup": "intra-warpgroup" in comment,
         "cluster": number(r"[Cc]lusters? of (\d+)", comment, 1),
         "shared bytes": shared,
     }, number(r"Planned registers of a thread: (\d+)", comment, None)
